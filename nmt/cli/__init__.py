@@ -1,0 +1,79 @@
+"""The command `nmt`: one verb a stage. Verbs are imported when they are called, so that `--help` stays quick."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+import nmt
+from nmt.errors import UserError
+
+# verb -> module of nmt.cli that defines it (dashes become underscores), in the order in which data flows
+VERBS = {
+    "download": "data",
+    "extract": "data",
+    "generate": "grammar",
+    "clean": "data",
+    "tokenize": "data",
+    "lm-sample": "selection",
+    "lm-train": "selection",
+    "select-score": "selection",
+    "select-threshold": "selection",
+    "select-apply": "selection",
+    "vocabulary": "data",
+    "binarize": "data",
+    "train": "model",
+    "translate": "model",
+    "align": "model",
+    "score": "report",
+    "alignment-error-rate": "report",
+    "table1": "report",
+    "table2": "report",
+    "figure2": "report",
+    "figure3": "report",
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose verbs' modules are imported only when needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        module = importlib.import_module(f"nmt.cli.{VERBS[cmd_name]}")
+        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        return command
+
+
+@click.group(cls=LazyGroup, context_settings={"max_content_width": 110})
+@click.version_option(nmt.__version__, prog_name="nmt")
+def commands() -> None:
+    """Neural machine translation by jointly learning to align and translate (Bahdanau et al., 2015).
+
+    One verb a stage of the pipeline, in the order in which data flows; each also works by hand.
+    """
+
+
+def main() -> None:
+    """Run a verb; a `UserError` or a full disk becomes one line on standard error."""
+    try:
+        commands(prog_name="nmt")
+    except UserError as error:
+        fail(str(error))
+    except OSError as error:
+        if os.environ.get("NMT_TRACEBACK"):
+            raise
+        where = f": {error.filename}" if error.filename else ""
+        fail(f"{error.strerror or error}{where}")
+
+
+def fail(message: str) -> None:
+    """Print one line and leave with the exit code for bad input."""
+    print(f"nmt: error: {message}", file=sys.stderr)
+    sys.exit(2)

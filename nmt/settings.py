@@ -1,0 +1,244 @@
+"""What `config.yaml` may say: the one typed source of the schema.
+
+Every class refuses unknown keys, so a typo is an error and never a silently ignored wish. The fields' comments in
+`config.yaml` say what they mean in the paper; here stand only their types and limits.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
+"""A name that becomes part of a path: lower-case letters, digits, dots and hyphens."""
+
+PositiveInt = Annotated[int, Field(ge=1)]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Settings(BaseModel):
+    """Base of all settings: frozen, strict about types, unknown keys refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Languages(Settings):
+    """Codes of both languages, as Moses' tokenizer knows them."""
+
+    source: Annotated[str, Field(pattern=r"^[a-z]{2}$")]
+    target: Annotated[str, Field(pattern=r"^[a-z]{2}$")]
+
+
+class Use(Settings):
+    """The entries of the catalogues that this experiment uses."""
+
+    train: Annotated[list[Identifier], Field(min_length=1)]
+    dev: Annotated[list[Identifier], Field(min_length=1)]
+    test: Annotated[list[Identifier], Field(min_length=1)]
+    models: Annotated[list[Identifier], Field(min_length=1)]
+
+
+class Archive(Settings):
+    """A file to download. Whatever is known of it is checked."""
+
+    url: Annotated[str, Field(pattern=r"^(https?|file)://")]
+    path: Annotated[str, Field(pattern=r"^[^/].*[^/]$")]
+    """Where it lies under a mirror."""
+    bytes: PositiveInt | None = None
+    md5: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")] | None = None
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
+
+
+class Member(Settings):
+    """One side of a corpus: a member of an archive, or the archive itself when `member` is left out."""
+
+    archive: Identifier
+    member: str | None = None
+
+
+class GrammarCorpus(Settings):
+    """A corpus that the project's own grammar writes."""
+
+    split: Literal["train", "dev", "test"]
+    pairs: PositiveInt
+
+
+class Corpus(Settings):
+    """A catalogue entry: either two files of archives or generated text."""
+
+    source: Member | None = None
+    target: Member | None = None
+    grammar: GrammarCorpus | None = None
+    shards: PositiveInt = 1
+
+    @model_validator(mode="after")
+    def _one_origin(self) -> Corpus:
+        files = self.source is not None and self.target is not None
+        neither = self.source is None and self.target is None
+        if not (files and self.grammar is None) and not (neither and self.grammar is not None):
+            raise ValueError("a corpus has either `source` and `target`, or `grammar`")
+        return self
+
+
+class GrammarSettings(Settings):
+    """The generated language of the demo."""
+
+    seed: int
+    max_words: PositiveInt
+    lexicon: PositiveInt
+    zipf_exponent: Annotated[float, Field(gt=0)]
+
+
+class Cleaning(Settings):
+    """Which pairs are blanked before tokenisation; a pair with an empty side always is."""
+
+    max_words: PositiveInt | None = None
+    max_ratio: Annotated[float, Field(gt=1)] | None = None
+
+
+class Tokenization(Settings):
+    """Moses' tokenizer and its switches."""
+
+    tokenizer: Literal["moses"]
+    escape: bool
+    split_hyphens: bool
+
+
+class Selection(Settings):
+    """Axelrod et al. (2011): bilingual cross-entropy difference."""
+
+    enabled: bool
+    in_domain: list[Identifier]
+    order: Annotated[int, Field(ge=2, le=6)]
+    sample_pairs: PositiveInt | None = None
+    """Size of the out-of-domain sample; None takes as many pairs as the in-domain text has."""
+    target_words: PositiveInt
+    discount_fallback: bool = False
+
+
+class VocabularySettings(Settings):
+    """The words that keep their own id."""
+
+    words: PositiveInt
+    specials_count: bool
+    """Whether UNK and the end symbol count among `words`."""
+
+
+class Architecture(Settings):
+    """Sizes and readings of a model: paper, Sec. 3, App. A and B.1."""
+
+    hidden_units: PositiveInt
+    embedding_size: PositiveInt
+    maxout_units: PositiveInt
+    alignment_units: PositiveInt
+    step_order: Literal["groundhog", "appendix", "section3"]
+    output_layer: Literal["direct", "factored"]
+    source_end: bool
+    recurrent_init: Literal["orthogonal"] = "orthogonal"
+    alignment_init_std: Annotated[float, Field(gt=0)]
+    init_std: Annotated[float, Field(gt=0)]
+
+
+class Training(Settings):
+    """Optimizer, batches, stopping and bookkeeping: paper, Sec. 4.2 and B.2."""
+
+    optimizer: Literal["adadelta", "adam"]
+    rho: Share
+    epsilon: Annotated[float, Field(gt=0)]
+    learning_rate: Annotated[float, Field(gt=0)]
+    clip_norm: Annotated[float, Field(gt=0)]
+    cost: Literal["sum", "mean"]
+    batch_size: PositiveInt
+    batches_per_sort: PositiveInt
+    updates: PositiveInt
+    patience: PositiveInt | None
+    """Stop after so many validations without a better development NLL; None: run all updates, keep the last weights."""
+    validate_every: PositiveInt
+    checkpoint_every: PositiveInt
+    log_every: PositiveInt
+    train_sample: PositiveInt
+    device: Literal["auto", "cpu", "cuda"]
+    threads: PositiveInt
+
+
+class ModelEntry(Settings):
+    """One of the models to train. `architecture` and `training` hold only what differs from the shared ones."""
+
+    label: str
+    family: Literal["rnnencdec", "rnnsearch"]
+    max_words: PositiveInt
+    continue_from: Identifier | None = None
+    architecture: Architecture
+    training: Training
+
+
+class Decoding(Settings):
+    """Beam search; the defaults are the authors' (see docs/fidelity.md)."""
+
+    beam: PositiveInt
+    normalize_by_length: bool
+    min_length: Literal["half", "none"]
+    max_length_factor: PositiveInt
+    unfinished: Literal["retry", "best"]
+    batch_size: PositiveInt
+    device: Literal["auto", "cpu", "cuda"]
+    threads: PositiveInt
+
+
+class Artifacts(Settings):
+    """What the tables and figures show."""
+
+    reported: bool
+    """Show the paper's numbers beside ours: only where the run is the paper's."""
+    figure2_models: Annotated[list[Identifier], Field(min_length=1)]
+    figure2_window: PositiveInt
+    figure2_max_words: PositiveInt
+    figure3_model: Identifier
+    figure3_words: Annotated[list[int], Field(min_length=2, max_length=2)]
+    figure3_seed: int
+
+
+class ClusterResources(Settings):
+    """What jobs ask a scheduler for."""
+
+    train_hours: Annotated[float, Field(gt=0)]
+    train_memory_gb: PositiveInt
+    translate_hours: Annotated[float, Field(gt=0)]
+    data_memory_gb: PositiveInt
+
+
+class Config(Settings):
+    """The whole of `config.yaml` after its layers are merged."""
+
+    seed: int
+    data_from: str | None
+    languages: Languages
+    use: Use
+    mirrors: list[str]
+    archives: dict[Identifier, Archive]
+    corpora: dict[Identifier, Corpus]
+    grammar: GrammarSettings
+    cleaning: Cleaning
+    tokenization: Tokenization
+    selection: Selection
+    vocabulary: VocabularySettings
+    architecture: Architecture
+    training: Training
+    models: dict[Identifier, ModelEntry]
+    decoding: Decoding
+    artifacts: Artifacts
+    resources: ClusterResources
+
+
+class ModelRun(Settings):
+    """All that decides one model's weights, besides the data: what `nmt train --settings` reads."""
+
+    model: Identifier
+    label: str
+    family: Literal["rnnencdec", "rnnsearch"]
+    max_words: PositiveInt
+    seed: int
+    continue_from: Identifier | None
+    architecture: Architecture
+    training: Training
