@@ -181,6 +181,7 @@ class Decoding(Settings):
     min_length: Literal["half", "none"]
     max_length_factor: PositiveInt
     unfinished: Literal["retry", "best"]
+    n_best: PositiveInt
     batch_size: PositiveInt
     device: Literal["auto", "cpu", "cuda"]
     threads: PositiveInt
@@ -197,6 +198,20 @@ class Artifacts(Settings):
     figure3_model: Identifier
     figure3_words: Annotated[list[int], Field(min_length=2, max_length=2)]
     figure3_seed: int
+
+
+class Report(Artifacts):
+    """What the verbs of the report stage read as `--settings`: `artifacts` and the models' labels."""
+
+    labels: dict[Identifier, str]
+
+    def label(self, model: str) -> str:
+        """The name that tables and figures show; a model without one is shown by its id."""
+        return self.labels.get(model, model)
+
+    def short_label(self, model: str) -> str:
+        """The name in Figure 2 and Table 2, where the paper shortens RNNencdec to RNNenc."""
+        return self.label(model).replace("RNNencdec", "RNNenc")
 
 
 class ClusterResources(Settings):

@@ -1,0 +1,90 @@
+"""Checkpoints in a state folder: complete, checked by a sum, and never half-written.
+
+A checkpoint is two files: `checkpoint-000012000.safetensors` with every tensor, and, written after it, a JSON file of
+the same name with the counters and the sum of the first. Without the second the first does not count. Nothing in
+either can run code.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from nmt.errors import UserError
+from nmt.files import atomic_path, read_json, sha256, write_json
+
+KEPT = 2
+NAME = re.compile(r"^checkpoint-(\d+)\.json$")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Tensors by name, and counters that JSON can hold."""
+
+    tensors: dict[str, Tensor]
+    counters: dict[str, Any]
+
+
+def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
+    """Write a safetensors file, whole or not at all."""
+    with atomic_path(path) as temporary:
+        save_file(
+            {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()},
+            temporary,
+            metadata,
+        )
+
+
+def load_tensors(path: Path) -> dict[str, Tensor]:
+    """Read a safetensors file; a UserError names one that is damaged or missing."""
+    try:
+        return load_file(path)
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; expected the weights of a model") from None
+    except SafetensorError as error:
+        raise UserError(f"{path}: damaged ({error}); make or fetch it again") from None
+
+
+def save(folder: Path, update: int, checkpoint: Checkpoint) -> None:
+    """Add the checkpoint after `update` updates, then drop all but the last two."""
+    tensors = folder / f"checkpoint-{update:09d}.safetensors"
+    save_tensors(tensors, checkpoint.tensors)
+    record = {"tensors": tensors.name, "sha256": sha256(tensors), "counters": checkpoint.counters}
+    write_json(tensors.with_suffix(".json"), record)
+    for old in saved(folder)[:-KEPT]:
+        old.unlink()
+        old.with_suffix(".safetensors").unlink(missing_ok=True)
+
+
+def saved(folder: Path) -> list[Path]:
+    """The records of all checkpoints, oldest first."""
+    return sorted(path for path in folder.glob("checkpoint-*.json") if NAME.match(path.name))
+
+
+def load_last(folder: Path) -> Checkpoint | None:
+    """The newest checkpoint that is whole, or None if there is none; damaged ones are named and passed over."""
+    for record_path in reversed(saved(folder)):
+        try:
+            return load(record_path)
+        except UserError as error:
+            click.echo(f"nmt: warning: {error}; going back to the checkpoint before it", err=True)
+    return None
+
+
+def load(record_path: Path) -> Checkpoint:
+    """One checkpoint by its record; a UserError says what is wrong with it."""
+    record = read_json(record_path)
+    tensors = record_path.with_suffix(".safetensors")
+    if not tensors.exists():
+        raise UserError(f"{tensors}: missing, though {record_path.name} names it")
+    found = sha256(tensors)
+    if found != record["sha256"]:
+        raise UserError(f"{tensors}: damaged (sha256 {found[:12]}..., expected {record['sha256'][:12]}...)")
+    return Checkpoint(load_tensors(tensors), record["counters"])

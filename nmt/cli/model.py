@@ -1,0 +1,140 @@
+"""The verbs that need torch: train, translate, align."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from nmt.cli.options import parse_settings
+from nmt.errors import UserError
+from nmt.settings import Decoding, ModelRun
+
+EXISTING = click.Path(exists=True, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
+FILE = click.Path(dir_okay=False, path_type=Path)
+MORE_TO_DO = 75
+"""Exit code of a run that stopped in good order before its end (EX_TEMPFAIL: run it again)."""
+
+
+@click.command()
+@click.option("--settings", required=True, help="The model's settings: JSON, or the path of a settings.json.")
+@click.option("--train", "train_folder", required=True, type=EXISTING, help="Binarized training text.")
+@click.option("--dev", "dev_folder", required=True, type=EXISTING, help="Binarized development text.")
+@click.option("--source-vocabulary", required=True, type=EXISTING, help="Source words by rank (TSV).")
+@click.option("--target-vocabulary", required=True, type=EXISTING, help="Target words by rank (TSV).")
+@click.option("--continue-from", type=EXISTING, help="final_state.safetensors of the model to train on from.")
+@click.option(
+    "--state", required=True, type=FOLDER, help="Folder for checkpoints; a killed run goes on from there."
+)
+@click.option("--output", required=True, type=FOLDER, help="Folder of the finished model.")
+@click.option(
+    "--if-locked",
+    type=click.Choice(["wait", "refuse"]),
+    default="refuse",
+    show_default=True,
+    help="What to do while another process trains in the same state folder.",
+)
+@click.option(
+    "--max-seconds", type=click.FloatRange(min=0, min_open=True), help="Stop in good order after so long."
+)
+def train(
+    settings: str,
+    train_folder: Path,
+    dev_folder: Path,
+    source_vocabulary: Path,
+    target_vocabulary: Path,
+    continue_from: Path | None,
+    state: Path,
+    output: Path,
+    if_locked: Literal["wait", "refuse"],
+    max_seconds: float | None,
+) -> None:
+    """Train one model, or go on where an earlier run of the same command was stopped.
+
+    Writes model.safetensors, final_state.safetensors, summary.json, history.jsonl, settings.json and both
+    vocabularies to OUTPUT when the run has reached its end. Exit code 75 says that it stopped in good order before
+    that (signal or --max-seconds): run the same command again.
+    """
+    run = parse_settings(ModelRun, settings)
+    from nmt import model_folder, state_lock
+    from nmt.training import Interrupted, Trainer
+    from nmt.training_data import TrainingData
+
+    if (run.continue_from is None) != (continue_from is None):
+        raise UserError(
+            f"--continue-from: settings say {run.continue_from!r}, the option says {continue_from}"
+        )
+    with state_lock.hold(state, if_locked) as lost:
+        data = TrainingData.open(train_folder, dev_folder, source_vocabulary, target_vocabulary)
+        trainer = Trainer(run, data.train, data.dev, data.sizes, state)
+        trainer.resume(continue_from)
+        try:
+            stopped_by = trainer.run(max_seconds, lost)
+        except Interrupted as interruption:
+            click.echo(f"nmt: {run.model}: {interruption}", err=True)
+            sys.exit(MORE_TO_DO)
+        summary = model_folder.export(output, trainer, (source_vocabulary, target_vocabulary), stopped_by)
+    click.echo(
+        f"{run.label}: {summary['updates']:,} updates, {summary['hours']:.2f} hours, NLL a sentence: "
+        f"train {summary['train_nll']:.2f}, dev {summary['dev_nll']:.2f} (stopped by {stopped_by})",
+        err=True,
+    )
+
+
+@click.command()
+@click.option("--model", "model_path", required=True, type=EXISTING, help="Folder that `nmt train` wrote.")
+@click.option("--source", required=True, type=EXISTING, help="Tokenised text, a sentence a line.")
+@click.option("--reference", type=EXISTING, help="Its tokenised translation; needed for --mode no_unk.")
+@click.option(
+    "--mode",
+    type=click.Choice(["all", "no_unk"]),
+    default="all",
+    show_default=True,
+    help="all: every line, [UNK] allowed. no_unk: lines without unknown words in source and reference, [UNK] forbidden.",
+)
+@click.option("--settings", required=True, help="The search's settings: JSON, or the path of a JSON file.")
+@click.option("--output", required=True, type=FILE, help="JSON lines, one a sentence.")
+def translate(
+    model_path: Path,
+    source: Path,
+    reference: Path | None,
+    mode: Literal["all", "no_unk"],
+    settings: str,
+    output: Path,
+) -> None:
+    """Translate tokenised text by beam search; one JSON line a sentence, with its alignment."""
+    decoding = parse_settings(Decoding, settings)
+    if mode == "no_unk" and reference is None:
+        raise UserError("--mode no_unk needs --reference: its sentences have no unknown word on both sides")
+    from nmt import model_folder
+    from nmt.training import choose_device, make_deterministic
+    from nmt.translation import translate_file
+
+    make_deterministic(decoding.threads)
+    model = model_folder.load(model_path, choose_device(decoding.device))
+    count = translate_file(model, source, reference, mode, decoding, output)
+    click.echo(f"{output}: {count:,} sentences", err=True)
+
+
+@click.command()
+@click.option("--model", "model_path", required=True, type=EXISTING, help="Folder that `nmt train` wrote.")
+@click.option("--source", required=True, type=EXISTING, help="Tokenised text, a sentence a line.")
+@click.option("--target", required=True, type=EXISTING, help="Its tokenised translation.")
+@click.option("--batch-size", type=click.IntRange(min=1), default=80, show_default=True)
+@click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="torch's threads.")
+@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
+@click.option("--output", required=True, type=FILE, help="JSON lines, one a sentence pair.")
+def align(
+    model_path: Path, source: Path, target: Path, batch_size: int, threads: int, device: str, output: Path
+) -> None:
+    """Write a model's attention while it reads given translations."""
+    from nmt import model_folder
+    from nmt.training import choose_device, make_deterministic
+    from nmt.translation import align_file
+
+    make_deterministic(threads)
+    model = model_folder.load(model_path, choose_device(device))
+    align_file(model, source, target, batch_size, output)

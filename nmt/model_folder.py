@@ -1,0 +1,111 @@
+"""A trained model as a folder: weights, vocabularies, settings and summary; nothing else is needed to use it."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from pydantic import ValidationError
+
+from nmt import checkpoint
+from nmt.errors import UserError
+from nmt.files import atomic_path, read_json, write_json
+from nmt.models import Translator
+from nmt.settings import ModelRun
+from nmt.training import Trainer, save_final_state
+from nmt.vocabulary import Vocabulary
+
+WEIGHTS, FINAL_STATE, SETTINGS = "model.safetensors", "final_state.safetensors", "settings.json"
+SUMMARY, HISTORY = "summary.json", "history.jsonl"
+SOURCE_VOCABULARY, TARGET_VOCABULARY = "source.tsv", "target.tsv"
+
+
+@dataclass(frozen=True)
+class TrainedModel:
+    """A model ready to translate."""
+
+    run: ModelRun
+    translator: Translator
+    source: Vocabulary
+    target: Vocabulary
+
+
+def export(
+    folder: Path, trainer: Trainer, vocabularies: tuple[Path, Path], stopped_by: str
+) -> dict[str, Any]:
+    """Write a finished run's folder, the summary last; returns the summary."""
+    save_final_state(folder / FINAL_STATE, trainer)
+    trainer.load_chosen_weights()
+    checkpoint.save_tensors(folder / WEIGHTS, trainer.model.state_dict())
+    for vocabulary, name in zip(vocabularies, (SOURCE_VOCABULARY, TARGET_VOCABULARY), strict=True):
+        copy(vocabulary, folder / name)
+    copy(trainer.history.path, folder / HISTORY)
+    write_json(folder / SETTINGS, trainer.run_settings.model_dump())
+    summary = summarize(trainer, stopped_by)
+    write_json(folder / SUMMARY, summary)
+    return summary
+
+
+def copy(source: Path, target: Path) -> None:
+    """Copy a file, whole or not at all."""
+    with atomic_path(target) as temporary:
+        shutil.copyfile(source, temporary)
+
+
+def summarize(trainer: Trainer, stopped_by: str) -> dict[str, Any]:
+    """Everything Table 2 needs. NLLs are nats a sentence, of the weights that the model keeps."""
+    run, counters = trainer.run_settings, trainer.counters
+    return {
+        "model": run.model,
+        "label": run.label,
+        "family": run.family,
+        "seed": run.seed,
+        "max_words": run.max_words,
+        "continue_from": run.continue_from,
+        "updates": counters.update,
+        "epochs": trainer.epochs(),
+        "hours": counters.seconds / 3600,
+        "device": device_name(trainer.device),
+        "stopped_by": stopped_by,
+        "best_update": counters.best_update if trainer.settings.patience is not None else None,
+        "train_nll": trainer.train_nll(),
+        "dev_nll": trainer.dev_nll(),
+        "train_pairs": len(trainer.train),
+        "parameters": sum(weight.numel() for weight in trainer.model.parameters()),
+        "optimizer": run.training.optimizer,
+        "batch_size": run.training.batch_size,
+        "hidden_units": run.architecture.hidden_units,
+        "embedding_size": run.architecture.embedding_size,
+        "torch": torch.__version__,
+    }
+
+
+def device_name(device: torch.device) -> str:
+    """The GPU's name, or the processor's kind with the number of threads."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    threads = torch.get_num_threads()
+    return f"CPU ({platform.machine()}, {threads} thread{'s' if threads > 1 else ''})"
+
+
+def load(folder: Path, device: torch.device) -> TrainedModel:
+    """Read a model's folder; a UserError names what is missing or does not fit together."""
+    settings = read_json(folder / SETTINGS)
+    try:
+        run = ModelRun.model_validate(settings)
+    except ValidationError as error:
+        raise UserError(f"{folder / SETTINGS}: not settings of a model: {error.errors()[0]['msg']}") from None
+    source, target = (Vocabulary.read(folder / name) for name in (SOURCE_VOCABULARY, TARGET_VOCABULARY))
+    translator = Translator(run.family, run.architecture, len(source), len(target))
+    weights = checkpoint.load_tensors(folder / WEIGHTS)
+    try:
+        translator.load_state_dict(weights)
+    except RuntimeError:
+        raise UserError(
+            f"{folder / WEIGHTS}: its weights do not fit {SETTINGS} and the vocabularies beside it"
+        ) from None
+    return TrainedModel(run, translator.to(device).eval(), source, target)

@@ -1,0 +1,281 @@
+"""RNNencdec and RNNsearch, each an encoder and a decoder named in the config (paper, Sec. 2.2, 3 and App. A).
+
+Shapes: B sentences, S source length, T target length, K hypotheses a sentence, N hidden units, M embedding size,
+C context size (N for RNNencdec, 2N for RNNsearch), V vocabulary size. Steps come first, (T, B, ...), where a
+recurrence runs over them; sentences come first, (B, S, ...), where attention does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from nmt.alignment import Alignment, AttentionScan
+from nmt.gru import GatedUnit
+from nmt.initialize import initialize
+from nmt.readout import Readout
+from nmt.settings import Architecture
+
+Family = Literal["rnnencdec", "rnnsearch"]
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """What a decoder reads of a source sentence.
+
+    annotations: h_j, (B, S, C); for RNNencdec the one vector h_{T_x}, (B, 1, N).
+    padding: True where `annotations` is padding, (B, S).
+    summary: what s_0 is made of, (B, N): backward h_1 for RNNsearch, forward h_{T_x} for RNNencdec.
+    keys: U_a h_j, (B, S, A), or None where nothing is aligned.
+    """
+
+    annotations: Tensor
+    padding: Tensor
+    summary: Tensor
+    keys: Tensor | None = None
+
+    def select(self, rows: Tensor) -> Encoded:
+        """The sentences at `rows`."""
+        keys = None if self.keys is None else self.keys[rows]
+        return Encoded(self.annotations[rows], self.padding[rows], self.summary[rows], keys)
+
+
+class Embedding(nn.Module):
+    """E, (V, M), with a bias added after the look-up, as in the authors' code."""
+
+    def __init__(self, vocabulary: int, size: int) -> None:
+        super().__init__()
+        self.E = nn.Parameter(torch.empty(vocabulary, size))
+        self.b = nn.Parameter(torch.empty(size))
+
+    def forward(self, words: Tensor) -> Tensor:
+        return nn.functional.embedding(words, self.E) + self.b
+
+
+class ForwardEncoder(nn.Module):
+    """RNNencdec's: c = h_{T_x}, the last forward state."""
+
+    def __init__(self, architecture: Architecture) -> None:
+        super().__init__()
+        self.forwards = GatedUnit(architecture.embedding_size, architecture.hidden_units)
+        self.context_size = architecture.hidden_units
+
+    def forward(self, embedded: Tensor, mask: Tensor) -> Encoded:
+        """Read E x (S, B, M) under a 0/1 mask (S, B)."""
+        states = run(self.forwards, embedded, mask)
+        last = states[-1]  # padded steps carry the state over, so this is h_{T_x} of every sentence
+        return Encoded(last.unsqueeze(1), torch.zeros_like(mask[:1].t(), dtype=torch.bool), last)
+
+
+class BidirectionalEncoder(nn.Module):
+    """RNNsearch's: h_j = [forward h_j ; backward h_j] (Sec. 3.2, App. A.2.1)."""
+
+    def __init__(self, architecture: Architecture) -> None:
+        super().__init__()
+        self.forwards = GatedUnit(architecture.embedding_size, architecture.hidden_units)
+        self.backwards = GatedUnit(architecture.embedding_size, architecture.hidden_units)
+        self.context_size = 2 * architecture.hidden_units
+
+    def forward(self, embedded: Tensor, mask: Tensor) -> Encoded:
+        """Read E x (S, B, M) under a 0/1 mask (S, B)."""
+        forwards = run(self.forwards, embedded, mask)
+        backwards = run(self.backwards, embedded.flip(0), mask.flip(0)).flip(0)
+        annotations = torch.cat([forwards, backwards], dim=2).transpose(0, 1).contiguous()
+        return Encoded(annotations, mask.t() == 0, backwards[0])
+
+
+def run(unit: GatedUnit, embedded: Tensor, mask: Tensor) -> Tensor:
+    """States (S, B, N) of a unit that starts at 0."""
+    start = embedded.new_zeros(embedded.shape[1], unit.b.shape[0])
+    return unit.scan(unit.project(embedded), start, mask)
+
+
+class Decoder(nn.Module):
+    """What both decoders share: s_0 = tanh(W_s summary + b) and the gated unit with a context."""
+
+    def __init__(self, architecture: Architecture, context: int) -> None:
+        super().__init__()
+        hidden = architecture.hidden_units
+        self.W_s = nn.Parameter(torch.empty(hidden, hidden))
+        self.b_s = nn.Parameter(torch.empty(hidden))
+        self.unit = GatedUnit(architecture.embedding_size, hidden, context)
+
+    def start(self, encoded: Encoded) -> Tensor:
+        """s_0, (B, N)."""
+        return torch.tanh(torch.addmm(self.b_s, encoded.summary, self.W_s))
+
+    def update(self, state: Tensor, embedded: Tensor, context: Tensor) -> Tensor:
+        """s_i = f(s_{i-1}, y, c_i): (..., N), (..., M), (..., C) -> (..., N)."""
+        return self.unit.step(self.unit.project(embedded) + context @ self.unit.context_weights(), state)
+
+
+class FixedContextDecoder(Decoder):
+    """RNNencdec's: c_i = h_{T_x} at every step, in the candidate, both gates and the readout."""
+
+    def prepare(self, encoded: Encoded) -> Encoded:
+        """Nothing to prepare."""
+        return encoded
+
+    def scan(self, encoded: Encoded, embedded: Tensor) -> tuple[Tensor, Tensor, None]:
+        """States s_0..s_T (T+1, B, N) and contexts (T, B, C) for input words E y (T, B, M)."""
+        context = encoded.annotations[:, 0]
+        start = self.start(encoded)
+        projected = self.unit.project(embedded) + context @ self.unit.context_weights()
+        states = self.unit.scan(projected, start)
+        return torch.cat([start.unsqueeze(0), states]), context.expand(len(embedded), -1, -1), None
+
+    def attend(self, state: Tensor, encoded: Encoded) -> tuple[Tensor, None]:
+        """The fixed context for states (B, K, N)."""
+        return encoded.annotations.expand(-1, state.shape[1], -1), None
+
+
+class AttentionDecoder(Decoder):
+    """RNNsearch's: c_i from the alignment model, given s_{i-1}."""
+
+    def __init__(self, architecture: Architecture, context: int) -> None:
+        super().__init__(architecture, context)
+        self.alignment = Alignment(architecture.hidden_units, context, architecture.alignment_units)
+
+    def prepare(self, encoded: Encoded) -> Encoded:
+        """With the keys U_a h_j, computed once a sentence."""
+        return replace(encoded, keys=self.alignment.keys(encoded.annotations))
+
+    def scan(self, encoded: Encoded, embedded: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """States s_0..s_T (T+1, B, N), contexts (T, B, C) and weights (T, B, S) for input words E y (T, B, M)."""
+        unit = self.unit
+        states, contexts, weights = AttentionScan.apply(  # type: ignore[no-untyped-call]
+            unit.project(embedded), self.start(encoded), encoded.annotations, encoded.keys, encoded.padding,
+            self.alignment.W_a, self.alignment.v_a, unit.gate_weights(), unit.U, unit.context_weights(),
+        )  # fmt: skip
+        return states, contexts, weights
+
+    def attend(self, state: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor]:
+        """Contexts (B, K, C) and weights (B, K, S) for states (B, K, N)."""
+        assert encoded.keys is not None
+        return self.alignment.attend(state, encoded.keys, encoded.annotations, encoded.padding)
+
+
+ENCODERS: dict[Family, type[ForwardEncoder] | type[BidirectionalEncoder]] = {
+    "rnnencdec": ForwardEncoder,
+    "rnnsearch": BidirectionalEncoder,
+}
+DECODERS: dict[Family, type[FixedContextDecoder] | type[AttentionDecoder]] = {
+    "rnnencdec": FixedContextDecoder,
+    "rnnsearch": AttentionDecoder,
+}
+
+
+@dataclass(frozen=True)
+class Hypotheses:
+    """What the decoder carries from step to step: states s_{i-1} (B, K, N) and E y_{i-1} (B, K, M)."""
+
+    state: Tensor
+    previous: Tensor
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """One step for every hypothesis: log p(y_i) (B, K, V), weights (B, K, S) or None, and what the next step needs."""
+
+    log_probabilities: Tensor
+    weights: Tensor | None
+    state: Tensor
+    context: Tensor
+
+
+class Translator(nn.Module):
+    """An encoder and a decoder with their embeddings and readout.
+
+    The order of a step is a reading (`step_order`), since the paper contradicts itself:
+
+    - groundhog: p(y_i) from s_{i-1}, y_{i-1}, c_i; then s_i = f(s_{i-1}, y_i, c_i). What the authors ran.
+    - appendix (A.2.2): p(y_i) from s_{i-1}, y_{i-1}, c_i; then s_i = f(s_{i-1}, y_{i-1}, c_i).
+    - section3 (Sec. 3.1): s_i = f(s_{i-1}, y_{i-1}, c_i); then p(y_i) from s_i, y_{i-1}, c_i.
+
+    In all of them c_i comes from s_{i-1}, and the word before the first is a zero vector.
+    """
+
+    def __init__(
+        self, family: Family, architecture: Architecture, source_vocabulary: int, target_vocabulary: int
+    ) -> None:
+        super().__init__()
+        self.family, self.architecture = family, architecture
+        self.source_embedding = Embedding(source_vocabulary, architecture.embedding_size)
+        self.target_embedding = Embedding(target_vocabulary, architecture.embedding_size)
+        self.encoder = ENCODERS[family](architecture)
+        context = self.encoder.context_size
+        self.decoder = DECODERS[family](architecture, context)
+        self.readout = Readout(
+            architecture.hidden_units,
+            architecture.embedding_size,
+            context,
+            architecture.maxout_units,
+            target_vocabulary,
+            architecture.output_layer,
+        )
+
+    @classmethod
+    def create(
+        cls, family: Family, architecture: Architecture, vocabularies: tuple[int, int], seed: int
+    ) -> Translator:
+        """A model with B.1's start values; `vocabularies` are both sizes, source first."""
+        model = cls(family, architecture, *vocabularies)
+        initialize(model, architecture, seed)
+        return model
+
+    def encode(self, source: Tensor, mask: Tensor) -> Encoded:
+        """Read source words (S, B) under a 0/1 mask (S, B)."""
+        encoded = self.encoder(self.source_embedding(source), mask)
+        return self.decoder.prepare(encoded)
+
+    def forward(
+        self, source: Tensor, source_mask: Tensor, target: Tensor, positions: Tensor
+    ) -> tuple[Tensor, Tensor | None]:
+        """Logits of the target's words, given the words before them.
+
+        Args:
+            source, source_mask: words and 0/1 mask, (S, B).
+            target: words with the end symbol, (T, B), padded with any word.
+            positions: indices into the flattened (T * B) that are no padding, (P,).
+
+        Returns:
+            Logits (P, V) and alignment weights (T, B, S), or None for RNNencdec.
+        """
+        encoded = self.encode(source, source_mask)
+        embedded = self.target_embedding(target)
+        previous = torch.cat([embedded.new_zeros(embedded[:1].shape), embedded[:-1]])
+        order = self.architecture.step_order
+        fed = embedded if order == "groundhog" else previous
+        states, contexts, weights = self.decoder.scan(encoded, fed)
+        read = states[1:] if order == "section3" else states[:-1]
+        rows = [part.reshape(-1, part.shape[-1])[positions] for part in (read, previous, contexts)]
+        return self.readout(*rows), weights
+
+    def begin(self, encoded: Encoded) -> Hypotheses:
+        """One empty hypothesis a sentence: s_0 and a zero vector for the word before the first."""
+        state = self.decoder.start(encoded).unsqueeze(1)
+        previous = state.new_zeros(*state.shape[:2], self.architecture.embedding_size)
+        return Hypotheses(state, previous)
+
+    def predict(self, hypotheses: Hypotheses, encoded: Encoded) -> Prediction:
+        """log p(y_i) for every hypothesis."""
+        state, previous = hypotheses.state, hypotheses.previous
+        context, weights = self.decoder.attend(state, encoded)
+        after = state
+        if self.architecture.step_order != "groundhog":
+            after = self.decoder.update(state, previous, context)
+        read = after if self.architecture.step_order == "section3" else state
+        logits = self.readout(read.flatten(0, 1), previous.flatten(0, 1), context.flatten(0, 1))
+        log_probabilities = logits.log_softmax(dim=1).unflatten(0, state.shape[:2])
+        return Prediction(log_probabilities, weights, after, context)
+
+    def extend(self, prediction: Prediction, parents: Tensor, words: Tensor) -> Hypotheses:
+        """Hypotheses after choosing `words` (B, K), each to follow the hypothesis in `parents` (B, K)."""
+        rows = torch.arange(len(parents), device=parents.device).unsqueeze(1)
+        state, embedded = prediction.state[rows, parents], self.target_embedding(words)
+        if self.architecture.step_order == "groundhog":
+            state = self.decoder.update(state, embedded, prediction.context[rows, parents])
+        return Hypotheses(state, embedded)

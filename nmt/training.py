@@ -1,0 +1,336 @@
+"""The training loop (paper, Sec. 4.2 and App. B.2): updates, validation, checkpoints, and when to stop."""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+import torch
+from torch import Tensor
+
+from nmt import checkpoint
+from nmt.batches import Batch, PairsWithinLimit, training_batches
+from nmt.bitext import Bitext
+from nmt.checkpoint import Checkpoint
+from nmt.errors import UserError
+from nmt.fingerprint import Fingerprint, differences, fingerprint
+from nmt.history import History
+from nmt.models import Translator
+from nmt.optimizer import clip, make_optimizer, optimizer_tensors, restore_optimizer
+from nmt.progress import Progress
+from nmt.settings import ModelRun
+from nmt.validation import mean_nll, sentence_nll
+
+BEST = "best.safetensors"
+
+
+@dataclass
+class Counters:
+    """Everything a run carries besides its tensors; JSON holds it exactly.
+
+    seconds: wall-clock of all parts of the run. Fields that begin with `window_` gather what the next line of the
+    history will say.
+    """
+
+    update: int = 0
+    seconds: float = 0.0
+    history_bytes: int = 0
+    best_nll: float | None = None
+    best_update: int = 0
+    validations_without_gain: int = 0
+    window_updates: int = 0
+    window_sentences: int = 0
+    window_nll: float = 0.0
+    window_norm: float = 0.0
+    window_clipped: int = 0
+    window_source_words: int = 0
+    window_target_words: int = 0
+    window_seconds: float = 0.0
+
+
+class Interrupted(Exception):
+    """The run was told to stop before its end; its state is saved."""
+
+
+def choose_device(name: str) -> torch.device:
+    """The device of a settings key: `auto` takes a GPU where there is one."""
+    available = torch.cuda.is_available()
+    if name == "cuda" and not available:
+        raise UserError(
+            "device is `cuda` but torch sees no GPU; set `device: cpu` or `auto`, or use a GPU machine"
+        )
+    return torch.device("cuda" if available and name != "cpu" else "cpu")
+
+
+def make_deterministic(threads: int) -> None:
+    """Same seed, same machine, same bits; the thread count comes from the config, never from the machine."""
+    torch.set_num_threads(threads)
+    torch.use_deterministic_algorithms(True, warn_only=True)
+
+
+class Trainer:
+    """One training run in one state folder, fresh or going on from its last checkpoint."""
+
+    def __init__(
+        self, run: ModelRun, train: Bitext, dev: Bitext, vocabularies: tuple[int, int], state: Path
+    ) -> None:
+        make_deterministic(run.training.threads)
+        self.run_settings, self.settings = run, run.training
+        self.train, self.dev, self.state = train, dev, state
+        self.device = choose_device(self.settings.device)
+        self.model = Translator.create(run.family, run.architecture, vocabularies, run.seed).to(self.device)
+        self.optimizer = make_optimizer(self.model, self.settings)
+        self.counters = Counters()
+        self.fingerprint: Fingerprint = fingerprint(run, train, dev)
+        self.history = History(state / "history.jsonl")
+        self.stop_wanted = threading.Event()
+
+    # Beginnings ------------------------------------------------------------------------------------------------
+
+    def resume(self, predecessor: Path | None) -> None:
+        """Go on from the last whole checkpoint, else from a predecessor's final state, else start fresh."""
+        self.state.mkdir(parents=True, exist_ok=True)
+        last = checkpoint.load_last(self.state)
+        if last is not None:
+            self._refuse_other(last.counters["fingerprint"], str(self.state), frozenset())
+            self._restore(last)
+            click.echo(f"nmt: {self.state}: going on after update {self.counters.update}", err=True)
+        elif predecessor is not None:
+            self._continue_from(predecessor)
+        self.history.rewind(self.counters.history_bytes)
+
+    def _continue_from(self, path: Path) -> None:
+        final = load_final_state(path)
+        self._refuse_other(final.counters["fingerprint"], str(path), frozenset({"settings.continue_from"}))
+        self._restore(final)
+        self.counters = replace(self.counters, history_bytes=0)
+
+    def _refuse_other(self, was: Fingerprint, where: str, ignore: frozenset[str]) -> None:
+        changed = differences(was, self.fingerprint, ignore)
+        if changed:
+            raise UserError(
+                f"{where} belongs to a run with other settings or data: {changed}; "
+                f"set them back, or move that folder away to train anew"
+            )
+
+    def _restore(self, saved: Checkpoint) -> None:
+        weights = {
+            name.removeprefix("model/"): t for name, t in saved.tensors.items() if name.startswith("model/")
+        }
+        self.model.load_state_dict(weights)
+        restore_optimizer(self.model, self.optimizer, saved.tensors)
+        torch.set_rng_state(saved.tensors["random/torch"])
+        self.counters = Counters(**saved.counters["counters"])
+
+    # The loop --------------------------------------------------------------------------------------------------
+
+    def run(self, max_seconds: float | None = None, lost: threading.Event | None = None) -> str:
+        """Train until done; returns what stopped it: `updates` or `development NLL`.
+
+        Raises Interrupted, with the state saved, on SIGTERM or SIGINT or after `max_seconds`; UserError if the
+        state's lock is lost or the gradient is not finite.
+        """
+        settings, counters = self.settings, self.counters
+        if counters.update > settings.updates:
+            raise UserError(
+                f"{self.state}: {counters.update} updates are done but training.updates is {settings.updates}; "
+                f"raise it, or move the folder away to train anew"
+            )
+        deadline = math.inf if max_seconds is None else time.monotonic() + max_seconds
+        batches = training_batches(
+            self.train, self.run_settings.max_words, settings.batch_size, settings.batches_per_sort,
+            self.run_settings.architecture.source_end, counters.update,
+        )  # fmt: skip
+        progress = Progress(settings.updates - counters.update, "updates", f"train {self.run_settings.model}")
+        with progress, self._signals():
+            clock = time.monotonic()
+            while (reason := self._finished()) is None:
+                self._update(next(batches))
+                clock = self._tick(clock)
+                self._bookkeep()
+                clock = self._tick(clock)
+                progress.update()
+                if lost is not None and lost.is_set():
+                    raise UserError(f"{self.state}: another process has taken over this folder; stopped")
+                if self.stop_wanted.is_set() or time.monotonic() >= deadline:
+                    self.save()
+                    raise Interrupted(
+                        f"stopped after update {counters.update} of {settings.updates}; run again"
+                    )
+        self.save()
+        return reason
+
+    def _finished(self) -> str | None:
+        patience = self.settings.patience
+        if patience is not None and self.counters.validations_without_gain >= patience:
+            return "development NLL"
+        return "updates" if self.counters.update >= self.settings.updates else None
+
+    def _update(self, batch: Batch) -> None:
+        """One step of SGD: cost, gradient, clipping, optimizer."""
+        batch = batch.to(self.device)
+        self.optimizer.zero_grad(set_to_none=True)
+        nll = sentence_nll(self.model, batch).sum()
+        cost = nll if self.settings.cost == "sum" else nll / len(batch)
+        cost.backward()  # type: ignore[no-untyped-call]
+        norm = float(clip(self.model.parameters(), self.settings.clip_norm))
+        if not math.isfinite(norm):
+            raise UserError(
+                f"{self.state}: the gradient of update {self.counters.update + 1} is not finite (norm {norm}); the "
+                f"last checkpoint is from before it. Lower training.learning_rate or look at the data"
+            )
+        self.optimizer.step()
+        self._count(batch, float(nll.detach()), norm)
+
+    def _count(self, batch: Batch, nll: float, norm: float) -> None:
+        counters = self.counters
+        counters.update += 1
+        counters.window_updates += 1
+        counters.window_sentences += len(batch)
+        counters.window_nll += nll
+        counters.window_norm += norm
+        counters.window_clipped += norm > self.settings.clip_norm
+        counters.window_source_words += batch.source_words
+        counters.window_target_words += batch.target_words
+
+    def _tick(self, before: float) -> float:
+        now = time.monotonic()
+        self.counters.seconds += now - before
+        self.counters.window_seconds += now - before
+        return now
+
+    # Bookkeeping -----------------------------------------------------------------------------------------------
+
+    def _bookkeep(self) -> None:
+        update, last = self.counters.update, self.counters.update == self.settings.updates
+        if update % self.settings.log_every == 0 or last:
+            self._log()
+        if update % self.settings.validate_every == 0 or last:
+            self._validate()
+        if update % self.settings.checkpoint_every == 0:
+            self.save()
+
+    def _log(self) -> None:
+        window = self.counters
+        seconds = max(window.window_seconds, 1e-9)
+        self.history.add(
+            {
+                "update": window.update,
+                "epoch": self.epochs(),
+                "train_nll": window.window_nll / window.window_sentences,
+                "gradient_norm": window.window_norm / window.window_updates,
+                "clipped": window.window_clipped / window.window_updates,
+                "source_words_per_second": window.window_source_words / seconds,
+                "target_words_per_second": window.window_target_words / seconds,
+                "seconds": window.seconds,
+            }
+        )
+        for name, value in asdict(Counters()).items():
+            if name.startswith("window_"):
+                setattr(window, name, value)
+
+    def _validate(self) -> None:
+        nll = self.dev_nll()
+        counters = self.counters
+        if counters.best_nll is None or nll < counters.best_nll:
+            counters.best_nll, counters.best_update, counters.validations_without_gain = (
+                nll,
+                counters.update,
+                0,
+            )
+            if self.settings.patience is not None:
+                checkpoint.save_tensors(self.state / BEST, self.model.state_dict())
+        else:
+            counters.validations_without_gain += 1
+        self.history.add(
+            {"update": counters.update, "epoch": self.epochs(), "dev_nll": nll, "seconds": counters.seconds}
+        )
+        click.echo(f"update {counters.update:,}: development NLL {nll:.3f} nats a sentence", err=True)
+
+    def dev_nll(self) -> float:
+        """Over all sentences of the development set, whatever their length."""
+        return self._nll(self.dev, torch.arange(len(self.dev)).numpy())
+
+    def train_nll(self) -> float:
+        """Over a fixed random sample of the training pairs within the length limit."""
+        pairs = PairsWithinLimit(self.train, self.run_settings.max_words)
+        generator = torch.Generator().manual_seed(self.run_settings.seed)
+        ranks = torch.randperm(len(pairs), generator=generator)[: self.settings.train_sample].sort().values
+        rows = torch.tensor([pairs[int(rank)] for rank in ranks])
+        return self._nll(self.train, rows.numpy())
+
+    def _nll(self, bitext: Bitext, rows: Any) -> float:
+        return mean_nll(
+            self.model, bitext, rows, self.settings.batch_size, self.run_settings.architecture.source_end
+        )
+
+    def epochs(self) -> float:
+        """Passes over the pairs within the length limit."""
+        pairs = PairsWithinLimit(self.train, self.run_settings.max_words)
+        return self.counters.update * self.settings.batch_size / len(pairs)
+
+    def state_tensors(self) -> dict[str, Tensor]:
+        """Weights, optimizer and random state by name."""
+        weights = {f"model/{name}": weight for name, weight in self.model.state_dict().items()}
+        random = {"random/torch": torch.get_rng_state()}
+        return weights | optimizer_tensors(self.model, self.optimizer) | random
+
+    def record(self) -> dict[str, Any]:
+        """Counters and fingerprint, as checkpoints and final states carry them."""
+        self.counters.history_bytes = self.history.size
+        return {"counters": asdict(self.counters), "fingerprint": self.fingerprint}
+
+    def save(self) -> None:
+        """Write a checkpoint."""
+        checkpoint.save(self.state, self.counters.update, Checkpoint(self.state_tensors(), self.record()))
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        """SIGTERM and SIGINT ask for a stop in good order after the update at hand."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        wanted = (signal.SIGTERM, signal.SIGINT)
+        before = [signal.signal(number, lambda *_: self.stop_wanted.set()) for number in wanted]
+        try:
+            yield
+        finally:
+            for number, handler in zip(wanted, before, strict=True):
+                signal.signal(number, handler)
+
+    # The end ---------------------------------------------------------------------------------------------------
+
+    def load_chosen_weights(self) -> None:
+        """The weights that the model keeps: the best by development NLL where that stops it, else the last."""
+        if self.settings.patience is not None:
+            self.model.load_state_dict(checkpoint.load_tensors(self.state / BEST))
+
+
+def save_final_state(path: Path, trainer: Trainer) -> None:
+    """Everything a successor needs to train on, in one file."""
+    metadata = {"record": json.dumps(trainer.record())}
+    checkpoint.save_tensors(path, trainer.state_tensors(), metadata)
+
+
+def load_final_state(path: Path) -> Checkpoint:
+    """What `save_final_state` wrote; a UserError names a file that is none."""
+    from safetensors import SafetensorError, safe_open
+
+    tensors = checkpoint.load_tensors(path)
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+        return Checkpoint(tensors, json.loads(metadata["record"]))
+    except (KeyError, SafetensorError):
+        raise UserError(
+            f"{path}: no training state in it; expected a final_state.safetensors of `nmt train`"
+        ) from None
