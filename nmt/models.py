@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from nmt.alignment import Alignment, AttentionScan
 from nmt.gru import GatedUnit
 from nmt.initialize import initialize
+from nmt.loss import summed_nll
 from nmt.readout import Readout
 from nmt.settings import Architecture
 
@@ -231,10 +232,10 @@ class Translator(nn.Module):
         encoded = self.encoder(self.source_embedding(source), mask)
         return self.decoder.prepare(encoded)
 
-    def forward(
+    def read_out(
         self, source: Tensor, source_mask: Tensor, target: Tensor, positions: Tensor
-    ) -> tuple[Tensor, Tensor | None]:
-        """Logits of the target's words, given the words before them.
+    ) -> tuple[tuple[Tensor, Tensor, Tensor], Tensor | None]:
+        """What the readout sees before each of the target's words, given the words before them.
 
         Args:
             source, source_mask: words and 0/1 mask, (S, B).
@@ -242,7 +243,8 @@ class Translator(nn.Module):
             positions: indices into the flattened (T * B) that are no padding, (P,).
 
         Returns:
-            Logits (P, V) and alignment weights (T, B, S), or None for RNNencdec.
+            State (P, N), previous word (P, M) and context (P, C), and alignment weights (T, B, S), or None for
+            RNNencdec.
         """
         encoded = self.encode(source, source_mask)
         embedded = self.target_embedding(target)
@@ -251,8 +253,21 @@ class Translator(nn.Module):
         fed = embedded if order == "groundhog" else previous
         states, contexts, weights = self.decoder.scan(encoded, fed)
         read = states[1:] if order == "section3" else states[:-1]
-        rows = [part.reshape(-1, part.shape[-1])[positions] for part in (read, previous, contexts)]
-        return self.readout(*rows), weights
+        state, word, context = (part.flatten(0, 1)[positions] for part in (read, previous, contexts))
+        return (state, word, context), weights
+
+    def forward(
+        self, source: Tensor, source_mask: Tensor, target: Tensor, positions: Tensor
+    ) -> tuple[Tensor, Tensor | None]:
+        """Logits (P, V) of the target's words and alignment weights; arguments as in `read_out`."""
+        inputs, weights = self.read_out(source, source_mask, target, positions)
+        return self.readout(*inputs), weights
+
+    def total_nll(self, source: Tensor, source_mask: Tensor, target: Tensor, positions: Tensor) -> Tensor:
+        """-log p of all target words in nats, a scalar: the cost of training; arguments as in `read_out`."""
+        inputs, _ = self.read_out(source, source_mask, target, positions)
+        words = target.flatten()[positions]
+        return summed_nll(self.readout.features(*inputs), self.readout.W_o, self.readout.b_o, words)
 
     def begin(self, encoded: Encoded) -> Hypotheses:
         """One empty hypothesis a sentence: s_0 and a zero vector for the word before the first."""

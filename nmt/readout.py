@@ -43,14 +43,16 @@ class Readout(nn.Module):
         self.W_o = nn.Parameter(torch.empty(embedding if self.factored else maxout, vocabulary))
         self.b_o = nn.Parameter(torch.empty(vocabulary))
 
-    def forward(self, state: Tensor, previous: Tensor, context: Tensor) -> Tensor:
-        """Logits (P, V) from s (P, N), E y_{i-1} (P, M) and c_i (P, C)."""
+    def features(self, state: Tensor, previous: Tensor, context: Tensor) -> Tensor:
+        """What W_o multiplies, (P, L) or (P, M), from s (P, N), E y_{i-1} (P, M) and c_i (P, C)."""
         inputs = torch.cat([state, previous, context], dim=-1)
         weights = torch.cat([self.U_o, self.V_o, self.C_o])
         hidden = maxout(torch.addmm(self.b_t, inputs, weights))
-        if self.factored:
-            hidden = hidden @ self.W_m
-        return torch.addmm(self.b_o, hidden, self.W_o)
+        return hidden @ self.W_m if self.factored else hidden
+
+    def forward(self, state: Tensor, previous: Tensor, context: Tensor) -> Tensor:
+        """Logits (P, V) from s (P, N), E y_{i-1} (P, M) and c_i (P, C)."""
+        return torch.addmm(self.b_o, self.features(state, previous, context), self.W_o)
 
 
 def maxout(values: Tensor) -> Tensor:

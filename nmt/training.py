@@ -28,7 +28,7 @@ from nmt.models import Translator
 from nmt.optimizer import clip, make_optimizer, optimizer_tensors, restore_optimizer
 from nmt.progress import Progress
 from nmt.settings import ModelRun
-from nmt.validation import mean_nll, sentence_nll
+from nmt.validation import mean_nll
 
 BEST = "best.safetensors"
 
@@ -75,6 +75,7 @@ def make_deterministic(threads: int) -> None:
     """Same seed, same machine, same bits; the thread count comes from the config, never from the machine."""
     torch.set_num_threads(threads)
     torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.utils.deterministic.fill_uninitialized_memory = False  # every `empty` here is filled before it is read
 
 
 class Trainer:
@@ -179,7 +180,7 @@ class Trainer:
         """One step of SGD: cost, gradient, clipping, optimizer."""
         batch = batch.to(self.device)
         self.optimizer.zero_grad(set_to_none=True)
-        nll = sentence_nll(self.model, batch).sum()
+        nll = self.model.total_nll(batch.source, batch.source_mask, batch.target, batch.positions)
         cost = nll if self.settings.cost == "sum" else nll / len(batch)
         cost.backward()  # type: ignore[no-untyped-call]
         norm = float(clip(self.model.parameters(), self.settings.clip_norm))

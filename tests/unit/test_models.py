@@ -8,6 +8,7 @@ import torch
 from conftest import small_model
 from reference import Reference
 
+from nmt import loss
 from nmt.batches import Batch, pad_pairs
 from nmt.models import Family, Translator
 from nmt.validation import sentence_nll
@@ -99,3 +100,24 @@ def test_hand_written_backward_passes_agree_with_finite_differences(family: Fami
         return logits.log_softmax(dim=1)[:, :3].sum()
 
     assert torch.autograd.gradcheck(cost, values, fast_mode=True)
+
+
+def test_the_cost_is_the_sum_of_the_equations_with_the_same_gradients(family: Family) -> None:
+    model = small_model(family)
+    batch = batch_of(PAIRS)
+    expected = nll_by_loops(model, PAIRS).sum()
+    gradients = torch.autograd.grad(expected, list(model.parameters()))
+    found = model.total_nll(batch.source, batch.source_mask, batch.target, batch.positions)
+    torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
+    (3 * found).backward()
+    for parameter, gradient in zip(model.parameters(), gradients, strict=True):
+        torch.testing.assert_close(parameter.grad, 3 * gradient, rtol=1e-8, atol=1e-10)
+
+
+def test_the_cost_does_not_depend_on_its_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = small_model("rnnsearch")
+    batch = batch_of(PAIRS)
+    whole = model.total_nll(batch.source, batch.source_mask, batch.target, batch.positions)
+    monkeypatch.setattr(loss, "CHUNK", 2)
+    parts = model.total_nll(batch.source, batch.source_mask, batch.target, batch.positions)
+    torch.testing.assert_close(parts, whole, rtol=1e-12, atol=0)

@@ -1,0 +1,72 @@
+# The doors. `make demo` is all that a stranger needs; every other way in is in README.md.
+#
+#   make PYTHON=python3.12 demo     another Python (3.11 or newer)
+#   make CORES=2 demo               fewer cores than the machine has
+#   make PIP_OPTIONS="--extra-index-url https://download.pytorch.org/whl/cpu" setup
+#                                   PyTorch without CUDA: 4 GB less to download
+
+PYTHON ?= python3
+CORES ?= all
+PIP_OPTIONS ?=
+OPTIONS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/installed
+BEGUN := $(VENV)/begun
+RUN := $(BIN)/python workflow/run.py --cores $(CORES)
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+.PHONY: help setup demo multi30k europarl paper test lint format clean
+
+help: ## Show the doors
+	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+setup: $(INSTALLED) ## Make .venv and install everything into it
+
+# An installation that broke off has begun but is not stamped: it is thrown away and made anew.
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	    || { echo "error: $$($(PYTHON) --version) found, Python 3.11 or newer needed: make PYTHON=... $(MAKECMDGOALS)" >&2; exit 2; }
+	@command -v c++ g++ clang++ > /dev/null \
+	    || { echo "error: no C++ compiler found, one is needed to build KenLM (Debian: apt install g++)" >&2; exit 2; }
+	@if [ -e $(BEGUN) ]; then echo "An installation broke off: starting it anew."; rm -rf $(VENV); fi
+	@test -x $(BIN)/python || $(PYTHON) -m venv --clear $(VENV)
+	@touch $(BEGUN)
+	$(BIN)/pip install --disable-pip-version-check -c constraints.txt $(PIP_OPTIONS) -e '.[dev]'
+	@rm -f $(BEGUN)
+	@touch $(INSTALLED)
+
+demo: $(INSTALLED) ## The whole paper in ten minutes on two cores, on generated text
+	$(RUN) experiments/demo $(OPTIONS)
+
+multi30k: $(INSTALLED) ## Real image captions: two cores for about 100 minutes, or a GPU for some
+	$(RUN) experiments/multi30k $(OPTIONS)
+
+europarl: $(INSTALLED) ## Europarl and the WMT'14 test set: one GPU for about an hour
+	$(RUN) experiments/europarl $(OPTIONS)
+
+paper: $(INSTALLED) ## The paper as written, on this machine; on a cluster see docs/cluster.md
+	$(RUN) . $(OPTIONS)
+
+test: $(INSTALLED) ## All tests
+	$(BIN)/python -m pytest $(OPTIONS)
+
+lint: $(INSTALLED) ## Linters, formatters, types
+	$(BIN)/ruff check nmt workflow tests
+	$(BIN)/ruff format --check nmt workflow tests
+	$(BIN)/mypy
+	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/snakemake --lint
+
+format: $(INSTALLED) ## Bring code and rules into form
+	$(BIN)/ruff check --fix nmt workflow tests
+	$(BIN)/ruff format nmt workflow tests
+	$(BIN)/snakefmt Snakefile workflow
+	$(BIN)/python workflow/schema.py
+
+clean: ## Remove .venv and caches; results stay
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache *.egg-info

@@ -1,0 +1,51 @@
+"""Every number and picture of Bahdanau, Cho & Bengio (2015), from raw downloads; at any scale that config.yaml describes.
+
+Settings come in layers (see config.yaml); the working directory is the experiment: `snakemake --directory experiments/demo`.
+"""
+
+import sys
+
+# Rules and the jobs they start find the package without an installation.
+sys.path.insert(0, workflow.basedir)
+
+
+include: "workflow/rules/inputs.smk"
+include: "workflow/rules/download.smk"
+include: "workflow/rules/prepare.smk"
+include: "workflow/rules/select.smk"
+include: "workflow/rules/train.smk"
+include: "workflow/rules/translate.smk"
+include: "workflow/rules/report.smk"
+
+
+localrules:
+    all,
+    data,
+    models,
+
+
+rule all:
+    """Tables 1 and 2, Figures 2 and 3, and the alignment error rate where the alignments are known."""
+    default_target: True
+    input:
+        artifacts(),
+
+
+rule data:
+    """The prepared text: vocabularies, binary training and development text, the tokenized test text."""
+    input:
+        vocabularies(),
+        bitext("train"),
+        bitext("dev"),
+        test_tokens(SOURCE),
+        test_tokens(TARGET),
+
+
+rule models:
+    """The trained models in use."""
+    input:
+        expand("models/{model}/model.safetensors", model=CONFIG.use.models),
+
+
+onstart:
+    preflight()

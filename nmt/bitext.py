@@ -1,0 +1,243 @@
+"""Memory-mapped pairs of sentences as word ids, and how they are made from token files.
+
+A bitext is a folder: `{source,target}.ids.npy` hold the ids of all sentences one after the other (uint16, no
+end symbols), `{source,target}.offsets.npy` where each sentence begins (int64, one more than there are pairs),
+`meta.json` counts and sums.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import struct
+import tempfile
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nmt.arrays import ArrayWriter, map_array, write_array
+from nmt.errors import UserError
+from nmt.files import read_json, write_json
+from nmt.progress import Progress
+from nmt.text import read_pairs
+from nmt.vocabulary import Vocabulary
+
+FILES = ("source.ids.npy", "target.ids.npy", "source.offsets.npy", "target.offsets.npy")
+BUCKETS = 256
+"""Shuffling holds one bucket in memory: the whole corpus would have to fit 256 times over."""
+
+_BUCKET_PREFIX = ".buckets-"
+_FLUSH_BYTES = 1 << 17
+_DRAW = 1 << 14
+
+EncodedPair = tuple[bytes | memoryview, bytes | memoryview]
+"""Both sides' ids as uint16 in native byte order."""
+
+
+class Bitext:
+    """Pairs of id sequences, read from the disk as they are asked for."""
+
+    def __init__(self, folder: Path, meta: dict[str, Any]) -> None:
+        self.folder = folder
+        self.meta = meta
+        self._source, self._source_offsets = self._side("source")
+        self._target, self._target_offsets = self._side("target")
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Bitext:
+        """Map the files of `folder`; a `UserError` names the one that is missing or does not fit."""
+        folder = Path(folder)
+        if not (folder / "meta.json").is_file():
+            raise UserError(f"{folder}: no bitext (meta.json is missing); make it with `nmt binarize`")
+        return cls(folder, read_json(folder / "meta.json"))
+
+    def _side(self, side: str) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
+        ids = map_array(self.folder / f"{side}.ids.npy", np.uint16)
+        offsets = map_array(self.folder / f"{side}.offsets.npy", np.int64)
+        pairs, words = self.meta["pairs"], self.meta[f"{side}_words"]
+        if len(offsets) != pairs + 1 or len(ids) != words or int(offsets[-1]) != words:
+            raise UserError(
+                f"{self.folder}: {side} files hold {len(offsets) - 1} sentences and {len(ids)} words, "
+                f"meta.json says {pairs} and {words}; make the bitext again"
+            )
+        return ids, offsets
+
+    def __len__(self) -> int:
+        """Number of pairs."""
+        return len(self._source_offsets) - 1
+
+    def source(self, i: int) -> NDArray[np.uint16]:
+        """Ids of source sentence `i`, shape (S,), without the end symbol."""
+        return self._source[self._source_offsets[i] : self._source_offsets[i + 1]]
+
+    def target(self, i: int) -> NDArray[np.uint16]:
+        """Ids of target sentence `i`, shape (T,), without the end symbol."""
+        return self._target[self._target_offsets[i] : self._target_offsets[i + 1]]
+
+    def source_lengths(self, start: int, stop: int) -> NDArray[np.int64]:
+        """Words of source sentences `start` to `stop` - 1, without end symbols."""
+        return np.diff(self._source_offsets[start : stop + 1])
+
+    def target_lengths(self, start: int, stop: int) -> NDArray[np.int64]:
+        """Words of target sentences `start` to `stop` - 1, without end symbols."""
+        return np.diff(self._target_offsets[start : stop + 1])
+
+
+def binarize(
+    pairs: Sequence[tuple[str | Path, str | Path]],
+    source_vocabulary: Vocabulary,
+    target_vocabulary: Vocabulary,
+    folder: str | Path,
+    shuffle_seed: int | None = None,
+) -> Bitext:
+    """Write the bitext of token files (source, target) into `folder`, shuffled when a seed is given.
+
+    Pairs with an empty side are left out. Memory does not grow with the corpus, but for one of 256 buckets.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    _clear(folder)
+    encoded = _encode(pairs, source_vocabulary, target_vocabulary)
+    if shuffle_seed is None:
+        counts = _write(folder, encoded)
+    else:
+        with tempfile.TemporaryDirectory(dir=folder, prefix=_BUCKET_PREFIX) as temporary:
+            counts = _write(folder, _shuffled(encoded, shuffle_seed, Path(temporary)))
+    if not counts["pairs"]:
+        raise UserError(f"{folder}: no pair with words on both sides in {_names(pairs)}")
+    meta = {
+        **counts,
+        "shuffled_seed": shuffle_seed,
+        "source_vocabulary_sha256": source_vocabulary.sha256,
+        "target_vocabulary_sha256": target_vocabulary.sha256,
+        "sha256": fingerprint(folder),
+    }
+    write_json(folder / "meta.json", meta)
+    return Bitext.open(folder)
+
+
+def fingerprint(folder: Path) -> str:
+    """SHA-256 over the bytes of the four arrays, in the order of `FILES`."""
+    digest = hashlib.sha256()
+    for name in FILES:
+        with (folder / name).open("rb") as file:
+            while chunk := file.read(1 << 20):
+                digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _clear(folder: Path) -> None:
+    # without meta.json the folder is no bitext: a run killed from here on leaves nothing that looks whole
+    (folder / "meta.json").unlink(missing_ok=True)
+    for leftover in folder.glob(f"{_BUCKET_PREFIX}*"):
+        shutil.rmtree(leftover)
+
+
+def _names(pairs: Sequence[tuple[str | Path, str | Path]]) -> str:
+    return ", ".join(f"{source} and {target}" for source, target in pairs)
+
+
+def _encode(
+    pairs: Sequence[tuple[str | Path, str | Path]],
+    source_vocabulary: Vocabulary,
+    target_vocabulary: Vocabulary,
+) -> Iterator[EncodedPair]:
+    files = [path for pair in pairs for path in pair]
+    with Progress.over_files(files, "binarize") as progress:
+        for source_path, target_path in pairs:
+            for source, target in read_pairs(source_path, target_path, progress):
+                source_ids = source_vocabulary.ids(source.split())
+                target_ids = target_vocabulary.ids(target.split())
+                if source_ids and target_ids:
+                    yield array("H", source_ids).tobytes(), array("H", target_ids).tobytes()
+
+
+class _Side:
+    """Ids and offsets of one side while they are written."""
+
+    def __init__(self, folder: Path, side: str, stack: ExitStack) -> None:
+        self._ids: ArrayWriter = stack.enter_context(write_array(folder / f"{side}.ids.npy", np.uint16))
+        self._offsets: ArrayWriter = stack.enter_context(
+            write_array(folder / f"{side}.offsets.npy", np.int64)
+        )
+        self._write_offset()
+
+    @property
+    def words(self) -> int:
+        return self._ids.rows
+
+    def append(self, ids: bytes | memoryview) -> None:
+        self._ids.append_bytes(ids)
+        self._write_offset()
+
+    def _write_offset(self) -> None:
+        self._offsets.append_bytes(struct.pack("=q", self.words))
+
+
+def _write(folder: Path, encoded: Iterable[EncodedPair]) -> dict[str, int]:
+    with ExitStack() as stack:
+        source, target = _Side(folder, "source", stack), _Side(folder, "target", stack)
+        pairs = 0
+        for source_ids, target_ids in encoded:
+            source.append(source_ids)
+            target.append(target_ids)
+            pairs += 1
+        return {"pairs": pairs, "source_words": source.words, "target_words": target.words}
+
+
+def _shuffled(encoded: Iterable[EncodedPair], seed: int, folder: Path) -> Iterator[EncodedPair]:
+    """All pairs in an order that is uniform over all orders.
+
+    Each pair goes to a bucket drawn for it alone; the buckets, each permuted, follow one another.
+    """
+    generator = np.random.Generator(np.random.PCG64(seed))
+    _fill_buckets(encoded, generator, folder)
+    for number in range(BUCKETS):
+        bucket = _bucket(folder, number)
+        records = list(_records(memoryview(bucket.read_bytes()))) if bucket.exists() else []
+        bucket.unlink(missing_ok=True)
+        for i in generator.permutation(len(records)):
+            yield records[i]
+
+
+def _bucket(folder: Path, number: int) -> Path:
+    return folder / f"{number}"
+
+
+def _fill_buckets(encoded: Iterable[EncodedPair], generator: np.random.Generator, folder: Path) -> None:
+    buffers = [bytearray() for _ in range(BUCKETS)]
+    for (source, target), number in zip(encoded, _draw(generator), strict=False):
+        buffer = buffers[number]
+        buffer += struct.pack("=QQ", len(source), len(target))
+        buffer += source
+        buffer += target
+        if len(buffer) > _FLUSH_BYTES:
+            _flush(buffer, _bucket(folder, number))
+    for number, buffer in enumerate(buffers):
+        if buffer:
+            _flush(buffer, _bucket(folder, number))
+
+
+def _draw(generator: np.random.Generator) -> Iterator[int]:
+    while True:
+        yield from generator.integers(BUCKETS, size=_DRAW).tolist()
+
+
+def _flush(buffer: bytearray, bucket: Path) -> None:
+    with bucket.open("ab") as file:
+        file.write(buffer)
+    buffer.clear()
+
+
+def _records(data: memoryview) -> Iterator[EncodedPair]:
+    position = 0
+    while position < len(data):
+        source, target = struct.unpack_from("=QQ", data, position)
+        middle = position + 16 + source
+        yield data[position + 16 : middle], data[middle : middle + target]
+        position = middle + target

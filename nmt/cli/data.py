@@ -1,0 +1,164 @@
+"""Verbs that bring text to the models: download, extract, clean, tokenize, vocabulary, binarize."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from nmt.cli.options import parse_settings
+from nmt.settings import Cleaning, Tokenization
+
+FilePath = click.Path(path_type=Path)
+
+
+@click.command(short_help="Bring one file from mirrors or its official address.")
+@click.option("--url", required=True, help="Official address: http, https or file.")
+@click.option(
+    "--mirror", "mirrors", multiple=True, help="Folder or URL prefix asked before the address; repeat."
+)
+@click.option("--path", help="Where the file lies under a mirror, for example wmt14/dev.tgz.")
+@click.option("--bytes", "size", type=int, help="Size that the file must have.")
+@click.option("--md5", help="MD5 sum that the file must have.")
+@click.option("--sha256", help="SHA-256 sum that the file must have.")
+@click.option("--output", required=True, type=FilePath, help="Where the file goes.")
+def download(
+    url: str,
+    mirrors: tuple[str, ...],
+    path: str | None,
+    size: int | None,
+    md5: str | None,
+    sha256: str | None,
+    output: Path,
+) -> None:
+    """Bring one file from the first mirror that has it, or from its official address.
+
+    Size and sums are checked. What arrived before a break lies in OUTPUT.part; the next call goes on.
+    """
+    from nmt import download as downloading
+
+    source = downloading.download(url, output, downloading.Expected(size, md5, sha256), mirrors, path)
+    click.echo(f"{output}: from {source}", err=True)
+
+
+@click.command(short_help="Take both sides of a corpus out of their archives, cut into shards.")
+@click.option(
+    "--archive-source", required=True, type=FilePath, help="Archive (or text) with the source side."
+)
+@click.option("--member-source", help="Its member; without it the file itself is the text.")
+@click.option(
+    "--archive-target", required=True, type=FilePath, help="Archive (or text) with the target side."
+)
+@click.option("--member-target", help="Its member; without it the file itself is the text.")
+@click.option(
+    "--output-source", required=True, multiple=True, type=FilePath, help="A shard; repeat, in order."
+)
+@click.option(
+    "--output-target", required=True, multiple=True, type=FilePath, help="A shard; repeat, in order."
+)
+@click.option("--counts", required=True, type=FilePath, help="JSON file for the counts of lines and words.")
+def extract(
+    archive_source: Path,
+    member_source: str | None,
+    archive_target: Path,
+    member_target: str | None,
+    output_source: tuple[Path, ...],
+    output_target: tuple[Path, ...],
+    counts: Path,
+) -> None:
+    """Take both sides of a corpus out of their archives, cut into shards.
+
+    Archives are .tar, .tgz or .zip; what they hold is plain text or .sgm, maybe compressed (.gz, .bz2, .zst).
+    Blocks of 10,000 lines go to the shards in turn. Both sides must have equally many lines.
+    """
+    from nmt import extraction
+
+    source = extraction.Side(archive_source, member_source, output_source)
+    target = extraction.Side(archive_target, member_target, output_target)
+    found = extraction.extract(source, target, counts)
+    click.echo(f"{counts}: {found['pairs']:,} pairs", err=True)
+
+
+@click.command(short_help="Blank the pairs that are of no use.")
+@click.option(
+    "--settings", required=True, help="The config's `cleaning` as JSON, or the path of a JSON file."
+)
+@click.argument("source", type=FilePath)
+@click.argument("target", type=FilePath)
+@click.option("--output-source", required=True, type=FilePath, help="Cleaned source side.")
+@click.option("--output-target", required=True, type=FilePath, help="Cleaned target side.")
+@click.option(
+    "--counts", required=True, type=FilePath, help="JSON file: how many pairs stayed, and why others went."
+)
+def clean(
+    settings: str, source: Path, target: Path, output_source: Path, output_target: Path, counts: Path
+) -> None:
+    """Blank the pairs of SOURCE and TARGET that are of no use: an empty side, too long, too unequal.
+
+    They become empty lines on both sides, so that line numbers stay as they are.
+    """
+    from nmt import cleaning
+
+    chosen = parse_settings(Cleaning, settings)
+    found = cleaning.clean(source, target, chosen, output_source, output_target, counts)
+    click.echo(f"{counts}: kept {found['kept']:,} of {found['pairs']:,} pairs", err=True)
+
+
+@click.command(short_help="Cut lines into words as Moses does.")
+@click.option("--language", required=True, help="Code of the language, for example en.")
+@click.option(
+    "--settings", required=True, help="The config's `tokenization` as JSON, or the path of a JSON file."
+)
+@click.argument("input", type=FilePath)
+@click.argument("output", type=FilePath)
+def tokenize(language: str, settings: str, input: Path, output: Path) -> None:
+    """Cut the lines of INPUT into words by the rules of Moses' tokenizer; OUTPUT has as many lines."""
+    from nmt import tokenization
+
+    tokenization.tokenize_file(input, output, language, parse_settings(Tokenization, settings))
+
+
+@click.command(short_help="List the most frequent words of token files.")
+@click.option("--words", required=True, type=click.IntRange(min=1), help="Size of the vocabulary.")
+@click.option("--specials-count", is_flag=True, help="UNK and the end symbol are two of these words.")
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=FilePath)
+@click.option("--output", required=True, type=FilePath, help="TSV file: rank, word, count.")
+def vocabulary(words: int, specials_count: bool, inputs: tuple[Path, ...], output: Path) -> None:
+    """List the most frequent words of the token files INPUT; equally frequent ones in code point order."""
+    from nmt import vocabulary as vocabularies
+
+    built = vocabularies.build(inputs, words, specials_count, output)
+    click.echo(f"{output}: {len(built.counts):,} words", err=True)
+
+
+@click.command(short_help="Turn token files into a memory-mapped bitext of word ids.")
+@click.option("--source", "sources", required=True, multiple=True, type=FilePath, help="Token file; repeat.")
+@click.option(
+    "--target", "targets", required=True, multiple=True, type=FilePath, help="Its other side; repeat."
+)
+@click.option("--source-vocabulary", required=True, type=FilePath, help="TSV file of the source words.")
+@click.option("--target-vocabulary", required=True, type=FilePath, help="TSV file of the target words.")
+@click.option(
+    "--shuffle-seed", type=click.IntRange(min=0), help="Shuffle the pairs; without it they stay in order."
+)
+@click.option("--output", required=True, type=FilePath, help="Folder for the bitext.")
+def binarize(
+    sources: tuple[Path, ...],
+    targets: tuple[Path, ...],
+    source_vocabulary: Path,
+    target_vocabulary: Path,
+    shuffle_seed: int | None,
+    output: Path,
+) -> None:
+    """Turn token files into one bitext of word ids that training maps into memory.
+
+    Pairs with an empty side are left out. The i-th --source belongs to the i-th --target.
+    """
+    from nmt import bitext
+    from nmt.vocabulary import Vocabulary
+
+    if len(sources) != len(targets):
+        raise click.UsageError(f"{len(sources)} --source but {len(targets)} --target: name as many")
+    vocabularies = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
+    made = bitext.binarize([*zip(sources, targets, strict=True)], *vocabularies, output, shuffle_seed)
+    click.echo(f"{output}: {len(made):,} pairs", err=True)

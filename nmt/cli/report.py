@@ -1,0 +1,198 @@
+"""Verbs of the last stage: scores, tables and figures."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from nmt.cli.options import parse_settings
+from nmt.errors import UserError
+from nmt.files import write_json
+from nmt.settings import Report
+
+_PATH = click.Path(path_type=Path)
+
+
+def _file(name: str, help_text: str, **extra: Any) -> Callable[[Any], Any]:
+    return click.option(name, type=_PATH, required=True, metavar="FILE", help=help_text, **extra)
+
+
+_settings = click.option(
+    "--settings",
+    required=True,
+    metavar="JSON",
+    help="The config's `artifacts` plus `labels` (model id to label): JSON, or the path of a JSON file.",
+)
+_model = click.option("--model", required=True, metavar="ID", help="Id of the model in the config.")
+_paper = click.option(
+    "--paper",
+    type=_PATH,
+    metavar="FILE",
+    help="What the paper reports (workflow/paper.yaml); needed when the settings say `reported: true`.",
+)
+_summaries = _file("--summary", "A model's summary.json, written by `train`. Repeat it.", multiple=True)
+
+
+def _table_outputs(verb: Callable[..., Any]) -> Callable[..., Any]:
+    for form in ("tex", "md", "csv"):
+        verb = _file(f"--output-{form}", f"The table as .{form}.")(verb)
+    return verb
+
+
+def _figure_outputs(verb: Callable[..., Any]) -> Callable[..., Any]:
+    for form in ("png", "pdf"):
+        verb = _file(f"--output-{form}", f"The figure as .{form}.")(verb)
+    return verb
+
+
+@click.command()
+@_model
+@_file("--all", "Translations of the whole test set, from `translate --mode all`.")
+@_file("--no-unk", "Translations of the sentences without unknown words, from `translate --mode no_unk`.")
+@_file("--source", "Tokens of the test set's source side. Repeat it for several test corpora.", multiple=True)
+@_file("--reference", "Tokens of the reference; as often and in the order of --source.", multiple=True)
+@_file("--output", "Scores as JSON.")
+def score(
+    model: str, all: Path, no_unk: Path, source: tuple[Path, ...], reference: tuple[Path, ...], output: Path
+) -> None:
+    """Score a model's translations: BLEU on all sentences and on those without unknown words.
+
+    BLEU is computed by sacrebleu on the tokens as they are, cased and without smoothing, which is what
+    Moses' multi-bleu.perl gives; the signature is kept. The output also holds the counts for each source
+    length, from which `figure2` draws its curves.
+    """
+    from nmt.evaluation import score as evaluate
+
+    if len(source) != len(reference):
+        raise UserError(
+            f"--source is given {len(source)} times, --reference {len(reference)} times; give one of each"
+        )
+    write_json(output, evaluate(model, all, no_unk, list(zip(source, reference, strict=True))))
+
+
+@click.command()
+@_model
+@_file("--alignments", "Attention on source and reference, from `align`.")
+@_file(
+    "--gold",
+    "Known links, a line a sentence: 0-0 1-2 (source-target). Repeat it as for the test set.",
+    multiple=True,
+)
+@_file("--output", "Error rates as JSON.")
+def alignment_error_rate(model: str, alignments: Path, gold: tuple[Path, ...], output: Path) -> None:
+    """Compare attention with known word alignments (Och and Ney's alignment error rate).
+
+    Each word of the reference is linked to the source word that gets most attention while the model is fed
+    the reference; links of the end symbol don't count, and all known links are sure. Beside it stand the
+    rates of the matrix' diagonal and of words at the same position.
+    """
+    from nmt.evaluation import alignment_error_rate as evaluate
+
+    write_json(output, evaluate(model, alignments, gold))
+
+
+@click.command()
+@_file("--score", "A model's scores, from `score`. Repeat it, in the order of the rows.", multiple=True)
+@_summaries
+@_paper
+@_settings
+@_table_outputs
+def table1(
+    score: tuple[Path, ...],
+    summary: tuple[Path, ...],
+    paper: Path | None,
+    settings: str,
+    output_csv: Path,
+    output_md: Path,
+    output_tex: Path,
+) -> None:
+    """Write Table 1: BLEU on all sentences and on those without unknown words."""
+    from nmt import tables
+    from nmt.reported import read_paper
+
+    wanted = parse_settings(Report, settings)
+    scores = tables.read_by_model(
+        score, ("bleu_all", "bleu_no_unk", "signature", "sentences_all", "sentences_no_unk")
+    )
+    summaries = tables.read_by_model(summary, ("family", "optimizer", "hidden_units", "updates"))
+    table = tables.table1(scores, summaries, wanted, read_paper(paper, wanted.reported))
+    tables.write_table(table, output_csv, output_md, output_tex)
+
+
+@click.command()
+@_summaries
+@_paper
+@_settings
+@_table_outputs
+def table2(
+    summary: tuple[Path, ...],
+    paper: Path | None,
+    settings: str,
+    output_csv: Path,
+    output_md: Path,
+    output_tex: Path,
+) -> None:
+    """Write Table 2: learning statistics.
+
+    The rows of a family (RNNencdec, RNNsearch) stand together, otherwise in the order given.
+    """
+    from nmt import tables
+    from nmt.reported import read_paper
+
+    wanted = parse_settings(Report, settings)
+    keys = (
+        "family",
+        "updates",
+        "epochs",
+        "hours",
+        "device",
+        "train_nll",
+        "dev_nll",
+        "optimizer",
+        "hidden_units",
+    )
+    table = tables.table2(tables.read_by_model(summary, keys), wanted, read_paper(paper, wanted.reported))
+    tables.write_table(table, output_csv, output_md, output_tex)
+
+
+@click.command()
+@_file("--score", "A model's scores, from `score`. Repeat it for each curve.", multiple=True)
+@_settings
+@_figure_outputs
+def figure2(score: tuple[Path, ...], settings: str, output_pdf: Path, output_png: Path) -> None:
+    """Draw Figure 2: BLEU against the length of the source sentence, a curve a model."""
+    from nmt import figures, tables
+
+    wanted = parse_settings(Report, settings)
+    scores = tables.read_by_model(score, ("by_source_words",))
+    figures.save(figures.figure2(scores, wanted), output_pdf, output_png)
+
+
+@click.command()
+@_file("--all", "Translations of the whole test set, from `translate --mode all`.")
+@_file("--no-unk", "Translations of the sentences without unknown words, from `translate --mode no_unk`.")
+@_settings
+@_figure_outputs
+def figure3(all: Path, no_unk: Path, settings: str, output_pdf: Path, output_png: Path) -> None:
+    """Draw Figure 3: four matrices of attention between source and generated words.
+
+    (a) shows any sentence; (b)-(d) are drawn, with the seed of the settings, from those without unknown
+    words and with a length in the settings' range.
+    """
+    from nmt import figures
+    from nmt.records import read_translations
+
+    wanted = parse_settings(Report, settings)
+    everything, known = list(read_translations(all)), list(read_translations(no_unk))
+    choice = figures.choose_sentences(everything, known, wanted.figure3_words, wanted.figure3_seed)
+    if choice.compromise:
+        print(choice.compromise, file=sys.stderr)
+    lines = ", ".join(
+        f"({letter}) {record.line}" for letter, record in zip("abcd", choice.records, strict=False)
+    )
+    print(f"Figure 3 shows these lines of the test set, counted from 0: {lines}", file=sys.stderr)
+    figures.save(figures.figure3(choice.records), output_pdf, output_png)

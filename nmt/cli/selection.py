@@ -1,0 +1,162 @@
+"""Verbs that choose training text: lm-sample, lm-train, select-score, select-threshold, select-apply."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from nmt.language_models import TokenShard
+
+FilePath = click.Path(path_type=Path)
+
+
+@click.command(short_help="Draw the out-of-domain sample for the language models.")
+@click.option("--pairs", type=click.IntRange(min=1), help="Size of the sample.")
+@click.option(
+    "--as-many-as", multiple=True, type=FilePath, help="Instead: as many as these files have lines; repeat."
+)
+@click.option("--seed", required=True, type=int, help="Another seed, another sample.")
+@click.option(
+    "--shard",
+    "shards",
+    required=True,
+    multiple=True,
+    type=(str, FilePath, FilePath),
+    metavar="CORPUS SOURCE TARGET",
+    help="Both token files of a shard; repeat, the shards of a corpus in order.",
+)
+@click.option("--output-source", required=True, type=FilePath, help="Source side of the sample.")
+@click.option("--output-target", required=True, type=FilePath, help="Target side of the sample.")
+def lm_sample(
+    pairs: int | None,
+    as_many_as: tuple[Path, ...],
+    seed: int,
+    shards: tuple[tuple[str, Path, Path], ...],
+    output_source: Path,
+    output_target: Path,
+) -> None:
+    """Draw a random sample of pairs, the same however the corpora are cut into shards.
+
+    Say its size with --pairs, or with --as-many-as by the files of the in-domain text.
+    """
+    from nmt import language_models
+
+    if (pairs is None) == (not as_many_as):
+        raise click.UsageError("give either --pairs or --as-many-as")
+    size = pairs or language_models.count_nonempty(as_many_as)
+    drawn = language_models.sample(_token_shards(shards), size, seed, output_source, output_target)
+    click.echo(f"{output_source}: {drawn:,} of {size:,} pairs asked for", err=True)
+
+
+def _token_shards(shards: tuple[tuple[str, Path, Path], ...]) -> list[TokenShard]:
+    from nmt.language_models import TokenShard
+
+    totals = Counter(corpus for corpus, _, _ in shards)
+    seen: Counter[str] = Counter()
+    numbered = []
+    for corpus, source, target in shards:
+        numbered.append(TokenShard(corpus, seen[corpus], totals[corpus], source, target))
+        seen[corpus] += 1
+    return numbered
+
+
+@click.command(short_help="Train an n-gram language model with KenLM's lmplz.")
+@click.option("--order", required=True, type=click.IntRange(2, 6), help="Words in the longest n-gram.")
+@click.option("--discount-fallback", is_flag=True, help="Use fixed discounts where the text is too small.")
+@click.option(
+    "--memory-gb", default=2, show_default=True, type=click.IntRange(min=1), help="Memory for sorting."
+)
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=FilePath)
+@click.option("--output", required=True, type=FilePath, help="The model in KenLM's binary form.")
+def lm_train(
+    order: int, discount_fallback: bool, memory_gb: int, inputs: tuple[Path, ...], output: Path
+) -> None:
+    """Train a language model on the token files INPUT: modified Kneser-Ney smoothing, no cut-offs.
+
+    Needs KenLM's programs lmplz and build_binary on the PATH.
+    """
+    from nmt import language_models
+
+    language_models.train(inputs, order, output, discount_fallback, memory_gb)
+
+
+@click.command(short_help="Score the pairs of a shard by cross-entropy difference.")
+@click.option("--in-source", required=True, type=FilePath, help="In-domain model, source language.")
+@click.option("--out-source", required=True, type=FilePath, help="Out-of-domain model, source language.")
+@click.option("--in-target", required=True, type=FilePath, help="In-domain model, target language.")
+@click.option("--out-target", required=True, type=FilePath, help="Out-of-domain model, target language.")
+@click.argument("source", type=FilePath)
+@click.argument("target", type=FilePath)
+@click.option("--output", required=True, type=FilePath, help="Scores and target words, a .npy file.")
+@click.option("--histogram", required=True, type=FilePath, help="JSON file: pairs and words of each score.")
+def select_score(
+    in_source: Path,
+    out_source: Path,
+    in_target: Path,
+    out_target: Path,
+    source: Path,
+    target: Path,
+    output: Path,
+    histogram: Path,
+) -> None:
+    """Score the pairs of the token files SOURCE and TARGET; smaller is more like the in-domain text."""
+    from nmt import selection
+    from nmt.language_models import load
+
+    source_models = selection.Models(load(in_source), load(out_source))
+    target_models = selection.Models(load(in_target), load(out_target))
+    selection.score(source, target, source_models, target_models, output, histogram)
+
+
+@click.command(short_help="Choose the one threshold for all shards.")
+@click.option("--target-words", required=True, type=click.IntRange(min=1), help="Budget in target words.")
+@click.option(
+    "--shard",
+    "shards",
+    required=True,
+    multiple=True,
+    type=(str, FilePath, FilePath),
+    metavar="CORPUS SCORES HISTOGRAM",
+    help="A shard's files; repeat, corpora in the config's order, their shards in order.",
+)
+@click.option("--output", required=True, type=FilePath, help="JSON file for the threshold.")
+def select_threshold(target_words: int, shards: tuple[tuple[str, Path, Path], ...], output: Path) -> None:
+    """Choose the threshold that takes pairs up to a budget of target words.
+
+    Pairs are taken by score, then corpus, then line number, until the next would exceed the budget.
+    """
+    from nmt import selection
+
+    scored = [selection.ScoredShard(*shard) for shard in shards]
+    threshold = selection.choose_threshold(scored, target_words, output)
+    click.echo(f"{output}: {threshold.pairs:,} pairs, {threshold.target_words:,} target words", err=True)
+
+
+@click.command(short_help="Write the pairs of a shard that the threshold takes.")
+@click.option("--threshold", required=True, type=FilePath, help="What select-threshold wrote.")
+@click.option("--corpus", required=True, help="The shard's corpus, as select-threshold was told.")
+@click.option("--shard", required=True, type=click.IntRange(min=0), help="The shard's number, from 0.")
+@click.option("--scores", required=True, type=FilePath, help="The shard's scores.")
+@click.argument("source", type=FilePath)
+@click.argument("target", type=FilePath)
+@click.option("--output-source", required=True, type=FilePath, help="Source side of the taken pairs.")
+@click.option("--output-target", required=True, type=FilePath, help="Target side of the taken pairs.")
+def select_apply(
+    threshold: Path,
+    corpus: str,
+    shard: int,
+    scores: Path,
+    source: Path,
+    target: Path,
+    output_source: Path,
+    output_target: Path,
+) -> None:
+    """Write the pairs of the token files SOURCE and TARGET that the threshold takes, in order."""
+    from nmt import selection
+
+    chosen = selection.read_threshold(threshold)
+    selection.apply(chosen, corpus, shard, scores, (source, target), (output_source, output_target))

@@ -1,0 +1,167 @@
+"""Contradictions between settings that are each well formed.
+
+Works on the merged but possibly faulty tree, so that these problems are reported together with wrong types
+and typos: whatever has the wrong shape is skipped here, since the schema reports it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+LARGEST_VOCABULARY = 2**16 - 2
+"""Ids are stored as uint16; two of them are the end symbol and UNK."""
+
+CONTINUED = ("optimizer", "batch_size", "batches_per_sort")
+"""Training settings that a model shares with the one it goes on from: its state needs them."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong at which key."""
+
+    path: tuple[Any, ...]
+    text: str
+
+
+def contradictions(values: Mapping[str, Any]) -> list[Problem]:
+    """All contradictions in the merged settings."""
+    checks = (_uses, _roles, _archives, _continuations, _selection, _artifacts, _languages, _vocabulary)
+    return [problem for check in checks for problem in check(values)]
+
+
+def _block(values: Any, *path: str) -> Mapping[str, Any]:
+    for part in path:
+        values = values.get(part) if isinstance(values, Mapping) else None
+    return values if isinstance(values, Mapping) else {}
+
+
+def _names(values: Mapping[str, Any], *path: str) -> list[str]:
+    found = _block(values, *path[:-1]).get(path[-1])
+    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
+
+
+def _unknown(name: str, what: str, known: Iterable[str]) -> str:
+    known = list(known)
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    guess = f"; did you mean `{close[0]}`?" if close else ""
+    return f"found {name!r}, which {what} lacks{guess}; known: {', '.join(known) or 'none'}"
+
+
+def _uses(values: Mapping[str, Any]) -> Iterator[Problem]:
+    for key in ("train", "dev", "test", "models"):
+        catalogue = "models" if key == "models" else "corpora"
+        names, known = _names(values, "use", key), _block(values, catalogue)
+        for name in names:
+            if name not in known:
+                yield Problem(("use", key), _unknown(name, f"the catalogue `{catalogue}`", known))
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            yield Problem(("use", key), f"found {name!r} twice, expected each name once")
+
+
+def _roles(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """One test corpus, in one piece, and no corpus in two roles."""
+    tests = _names(values, "use", "test")
+    if len(tests) > 1:
+        yield Problem(("use", "test"), f"found {len(tests)} corpora, expected one")
+    for name in tests:
+        if _block(values, "corpora", name).get("shards", 1) != 1:
+            yield Problem(("corpora", name, "shards"), "the test corpus is read in order: expected 1 shard")
+        for role in ("train", "dev"):
+            if name in _names(values, "use", role):
+                yield Problem(("use", role), f"found {name!r}, which is the test corpus: expected others")
+    for name in _names(values, "use", "dev"):
+        if name in _names(values, "use", "train"):
+            yield Problem(("use", "train"), f"found {name!r}, which is a development corpus: expected others")
+
+
+def _archives(values: Mapping[str, Any]) -> Iterator[Problem]:
+    known = _block(values, "archives")
+    for name in _block(values, "corpora"):
+        for side in ("source", "target"):
+            archive = _block(values, "corpora", name, side).get("archive")
+            if isinstance(archive, str) and archive not in known:
+                text = _unknown(archive, "the catalogue `archives`", known)
+                yield Problem(("corpora", name, side, "archive"), text)
+
+
+def _continuations(values: Mapping[str, Any]) -> Iterator[Problem]:
+    used = _names(values, "use", "models")
+    for name in used:
+        base = _block(values, "models", name).get("continue_from")
+        if not isinstance(base, str):
+            continue
+        path = ("models", name, "continue_from")
+        if base not in used or base == name:
+            others = [other for other in used if other != name]
+            yield Problem(path, _unknown(base, "`use.models` (the model itself left out)", others))
+        elif _block(values, "models", base).get("continue_from"):
+            yield Problem(path, f"found {base!r}, which goes on from another: expected one that starts anew")
+        else:
+            yield from _continuation(values, name, base)
+
+
+def _continuation(values: Mapping[str, Any], name: str, base: str) -> Iterator[Problem]:
+    """What a model must have in common with the one it goes on from."""
+    mine, theirs = _block(values, "models", name), _block(values, "models", base)
+    paths: list[tuple[str, ...]] = [("family",), ("max_words",)]
+    paths += [("architecture", key) for key in _block(mine, "architecture")]
+    paths += [("training", key) for key in CONTINUED]
+    for path in paths:
+        own, wanted = (_block(entry, *path[:-1]).get(path[-1]) for entry in (mine, theirs))
+        if own != wanted:
+            text = f"found {own!r}, expected {wanted!r} as in {base}, from which it goes on"
+            yield Problem(("models", name, *path), text)
+    updates, before = _block(mine, "training").get("updates"), _block(theirs, "training").get("updates")
+    if isinstance(updates, int) and isinstance(before, int) and updates <= before:
+        text = f"found {updates}, expected more than the {before} of {base}: they count from the start"
+        yield Problem(("models", name, "training", "updates"), text)
+
+
+def _selection(values: Mapping[str, Any]) -> Iterator[Problem]:
+    if _block(values, "selection").get("enabled") is not True:
+        return
+    names, known = _names(values, "selection", "in_domain"), _block(values, "corpora")
+    if not names:
+        yield Problem(("selection", "in_domain"), "found none, expected corpora, since selection is enabled")
+    for name in names:
+        if name not in known:
+            yield Problem(("selection", "in_domain"), _unknown(name, "the catalogue `corpora`", known))
+        if name in _names(values, "use", "test"):
+            text = f"found {name!r}, which is the test corpus: expected others"
+            yield Problem(("selection", "in_domain"), text)
+
+
+def _artifacts(values: Mapping[str, Any]) -> Iterator[Problem]:
+    used, artifacts = _names(values, "use", "models"), _block(values, "artifacts")
+    for curve in _names(values, "artifacts", "figure2_models"):
+        if curve not in used:
+            yield Problem(("artifacts", "figure2_models"), _unknown(curve, "`use.models`", used))
+    name = artifacts.get("figure3_model")
+    if isinstance(name, str) and name not in used:
+        yield Problem(("artifacts", "figure3_model"), _unknown(name, "`use.models`", used))
+    elif isinstance(name, str) and _block(values, "models", name).get("family") == "rnnencdec":
+        text = f"found {name!r}, which does not align: expected an rnnsearch"
+        yield Problem(("artifacts", "figure3_model"), text)
+    words = artifacts.get("figure3_words")
+    if isinstance(words, list) and [type(word) for word in words] == [int, int] and words[0] > words[1]:
+        yield Problem(("artifacts", "figure3_words"), f"found {words}, expected the smaller number first")
+
+
+def _languages(values: Mapping[str, Any]) -> Iterator[Problem]:
+    source, target = _block(values, "languages").get("source"), _block(values, "languages").get("target")
+    if isinstance(source, str) and source == target:
+        yield Problem(("languages", "target"), f"found {target!r} twice, expected two languages")
+    used = [name for role in ("train", "dev", "test") for name in _names(values, "use", role)]
+    generated = any(_block(values, "corpora", name, "grammar") for name in used)
+    if generated and (source, target) != ("en", "fr"):
+        text = f"found {source}-{target}, expected en-fr: the grammar writes nothing else"
+        yield Problem(("languages",), text)
+
+
+def _vocabulary(values: Mapping[str, Any]) -> Iterator[Problem]:
+    words = _block(values, "vocabulary").get("words")
+    if isinstance(words, int) and words > LARGEST_VOCABULARY:
+        yield Problem(("vocabulary", "words"), f"found {words}, expected at most {LARGEST_VOCABULARY}")

@@ -1,0 +1,90 @@
+"""Files that appear whole or not at all, their sums, and JSON."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from nmt.errors import UserError
+
+
+@contextmanager
+def atomic_path(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; when the block ends well, what lies there takes the name `path`.
+
+    The content is on the disk (fsync) before it gets its name. When the block raises, the temporary file goes
+    and an earlier `path` stays as it was. The temporary name keeps the suffix: some libraries go by it.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _remove_leftovers(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part{path.suffix}")
+    try:
+        yield temporary
+        commit(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def commit(temporary: Path, path: Path) -> None:
+    """Give a finished file its name once its bytes are on the disk."""
+    _sync(temporary)
+    temporary.replace(path)
+    _sync(path.parent)
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Remove what a killed process left: it could do no more than fill the disk."""
+    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.part{glob.escape(path.suffix)}"):
+        leftover.unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sha256(path: str | Path) -> str:
+    """SHA-256 of a file's bytes, as hexadecimal digits."""
+    return checksum(path, "sha256")
+
+
+def md5(path: str | Path) -> str:
+    """MD5 of a file's bytes, as hexadecimal digits."""
+    return checksum(path, "md5")
+
+
+def checksum(path: str | Path, algorithm: str) -> str:
+    """Sum of a file's bytes by an algorithm of `hashlib`, as hexadecimal digits."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, algorithm).hexdigest()
+
+
+def write_json(path: str | Path, value: Any) -> None:
+    """Write `value` as JSON: keys sorted, so that equal values give equal bytes."""
+    text = json.dumps(value, sort_keys=True, indent=2, ensure_ascii=False)
+    with atomic_path(path) as temporary:
+        temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def read_json(path: str | Path) -> Any:
+    """Read a JSON file; a `UserError` names file and line when it is none."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; expected a JSON file") from None
+    except json.JSONDecodeError as error:
+        raise UserError(f"{path}, line {error.lineno}: not JSON: {error.msg}; make the file again") from None
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: not UTF-8 at byte {error.start}; make the file again") from None

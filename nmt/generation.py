@@ -1,0 +1,83 @@
+"""Corpora that the grammar writes: splits that share no sentence, dealt to shards.
+
+A hash of the English text decides to which split a pair belongs, so splits are disjoint however much is
+drawn.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Literal
+
+from nmt.errors import UserError
+from nmt.files import write_json
+from nmt.grammar import Grammar, SentencePair
+from nmt.progress import Progress
+from nmt.settings import GrammarSettings
+from nmt.shards import shard_of
+from nmt.text import write_lines
+
+Split = Literal["train", "dev", "test"]
+
+SHARES: tuple[Split, ...] = ("dev", "dev", "test", "test") + ("train",) * 12
+"""Which split a sentence belongs to, by its hash modulo the length."""
+PATIENCE = 10_000
+"""Draws in a row that may fail before the language counts as used up."""
+
+
+def split_of(english: str) -> Split:
+    """The split of a pair, by its English text alone."""
+    return SHARES[_digest(english)[0] % len(SHARES)]
+
+
+def sentence_pairs(settings: GrammarSettings, split: Split, count: int) -> Iterator[SentencePair]:
+    """`count` pairs of a split, always the same; those of dev and test have no English sentence twice."""
+    grammar = Grammar(settings)
+    rng = random.Random(f"{split} {settings.seed}")
+    seen: set[bytes] = set()
+    for _ in range(count):
+        pair = _next_pair(grammar, rng, split, seen)
+        if split != "train":
+            seen.add(_digest(pair.english_text()))
+        yield pair
+
+
+def _next_pair(grammar: Grammar, rng: random.Random, split: Split, seen: set[bytes]) -> SentencePair:
+    for _ in range(PATIENCE):
+        pair = grammar.sentence(rng)
+        english = pair.english_text()
+        if split_of(english) == split and _digest(english) not in seen:
+            return pair
+    raise UserError(
+        f"the grammar found no {split} sentence beyond {len(seen)}; ask for fewer pairs or a larger language"
+    )
+
+
+def write_corpus(
+    settings: GrammarSettings, split: Split, count: int, sources: Sequence[Path], targets: Sequence[Path],
+    alignments: Sequence[Path], counts: Path,
+) -> None:  # fmt: skip
+    """Write pairs and Pharaoh alignments to shards; `counts`: pairs, source_words, target_words (tokens)."""
+    words = [0, 0]
+    with ExitStack() as stack:
+        shards = [
+            [stack.enter_context(write_lines(path)) for path in paths]
+            for paths in zip(sources, targets, alignments, strict=True)
+        ]
+        progress = stack.enter_context(Progress(count, "pairs", f"generate {split}"))
+        for number, pair in enumerate(sentence_pairs(settings, split, count)):
+            lines = pair.english_text(), pair.french_text(), pair.pharaoh()
+            for writer, line in zip(shards[shard_of(number, len(shards))], lines, strict=True):
+                writer.write(line)
+            words[0] += len(pair.english)
+            words[1] += len(pair.french)
+            progress.update(1)
+    write_json(counts, {"pairs": count, "source_words": words[0], "target_words": words[1]})
+
+
+def _digest(english: str) -> bytes:
+    return hashlib.blake2b(english.encode(), digest_size=16).digest()

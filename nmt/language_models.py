@@ -1,0 +1,166 @@
+"""N-gram language models of the selection: their text, and their training by KenLM's programs."""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import kenlm
+
+from nmt.errors import UserError
+from nmt.files import atomic_path
+from nmt.progress import Progress
+from nmt.shards import global_line
+from nmt.text import read_lines, read_pairs, write_lines
+
+
+@dataclass(frozen=True)
+class TokenShard:
+    """One shard of a corpus as token files; `number` of `shards`, from 0."""
+
+    corpus: str
+    number: int
+    shards: int
+    source: Path
+    target: Path
+
+
+def count_nonempty(paths: Iterable[Path]) -> int:
+    """Number of lines with words in files."""
+    return sum(1 for path in paths for line in read_lines(path) if line.split())
+
+
+def sample(shards: Sequence[TokenShard], pairs: int, seed: int, source: Path, target: Path) -> int:
+    """Write a random sample of `pairs` pairs without empty sides; returns how many there were to take.
+
+    Every pair has a random key that depends on seed, corpus and global line number alone, and those with the
+    smallest keys are taken: the same sample however the corpora are cut. Memory holds the sample.
+    """
+    heap: list[tuple[int, str, str]] = []
+    for key, *sides in _keyed_pairs(shards, seed):
+        entry = (-key, sides[0], sides[1])
+        if len(heap) < pairs:
+            heapq.heappush(heap, entry)
+        elif entry > heap[0]:
+            heapq.heapreplace(heap, entry)
+    if not heap:
+        raise UserError(f"lm-sample: no pairs with words on both sides in {_corpora(shards)}")
+    with write_lines(source) as sources, write_lines(target) as targets:
+        for _, source_line, target_line in sorted(heap, reverse=True):
+            sources.write(source_line)
+            targets.write(target_line)
+    return len(heap)
+
+
+def _corpora(shards: Sequence[TokenShard]) -> str:
+    return ", ".join(dict.fromkeys(shard.corpus for shard in shards))
+
+
+def _keyed_pairs(shards: Sequence[TokenShard], seed: int) -> Iterator[tuple[int, str, str]]:
+    files = [path for shard in shards for path in (shard.source, shard.target)]
+    with Progress.over_files(files, "lm-sample") as progress:
+        for shard in shards:
+            for line, (source, target) in enumerate(read_pairs(shard.source, shard.target, progress)):
+                if source and target:
+                    number = global_line(line, shard.number, shard.shards)
+                    yield _key(seed, shard.corpus, number), source, target
+
+
+def _key(seed: int, corpus: str, line: int) -> int:
+    digest = hashlib.blake2b(f"{seed}\t{corpus}\t{line}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest)
+
+
+def train(inputs: Sequence[Path], order: int, output: Path, discount_fallback: bool, memory_gb: int) -> None:
+    """Train a model with modified Kneser-Ney smoothing and no cut-offs; write KenLM's binary form."""
+    lmplz, build_binary = _program("lmplz"), _program("build_binary")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=output.parent, prefix=".lm-") as temporary:
+        arpa = Path(temporary) / "model.arpa"
+        command = [
+            lmplz,
+            "--order",
+            str(order),
+            "--memory",
+            f"{memory_gb}G",
+            "--temp_prefix",
+            f"{temporary}/",
+        ]
+        command += ["--skip_symbols", "--arpa", str(arpa)] + ["--discount_fallback"] * discount_fallback
+        _run(command, inputs, output)
+        with atomic_path(output) as binary:
+            _run([build_binary, str(arpa), str(binary)], (), output)
+
+
+def _program(name: str) -> str:
+    path = shutil.which(name)
+    if path is None:
+        raise UserError(
+            f"{name}: no such program on the PATH; build KenLM's programs (README, selection) or set "
+            "`selection.enabled: false`"
+        )
+    return path
+
+
+def _run(command: Sequence[str], inputs: Sequence[Path], output: Path) -> None:
+    """Run a program with the non-empty lines of `inputs` on its standard input."""
+    with tempfile.TemporaryFile() as log:
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log) as process:
+            assert process.stdin is not None
+            # a program that leaves early is judged by its exit status and message below
+            with suppress(BrokenPipeError):
+                _feed(inputs, process.stdin)
+            with suppress(BrokenPipeError):
+                process.stdin.close()
+        if process.returncode:
+            log.seek(0)
+            raise _failure(
+                Path(command[0]).name, process.returncode, log.read().decode(errors="replace"), output
+            )
+
+
+def _feed(inputs: Sequence[Path], stream: IO[bytes]) -> None:
+    empty = True
+    for path in inputs:
+        for line in read_lines(path):
+            if line:
+                stream.write(line.encode() + b"\n")
+                empty = False
+    if inputs and empty:
+        raise UserError(f"lm-train: no words in {', '.join(map(str, inputs))}; give token files with text")
+
+
+def _failure(program: str, code: int, log: str, output: Path) -> UserError:
+    if "discount" in log and "--discount_fallback" in log:
+        return UserError(
+            f"{output}: {program} finds too little text for Kneser-Ney discounts; give it more text or set "
+            "`selection.discount_fallback: true`"
+        )
+    lines = [line.strip() for line in log.split("\n") if line.strip()]
+    said = " / ".join(lines[-3:])[-300:]
+    return UserError(f"{output}: {program} ended with code {code}: {said}")
+
+
+def load(path: Path) -> Any:
+    """Open a KenLM model (ARPA or binary)."""
+    if not path.is_file():
+        raise UserError(f"{path}: no such file; train the language model first")
+    config = kenlm.Config()
+    config.show_progress = False
+    config.arpa_complain = kenlm.ARPALoadComplain.NONE
+    try:
+        return kenlm.Model(str(path), config)
+    except (OSError, RuntimeError) as error:
+        raise UserError(f"{path}: no language model ({_first_line(error)}); train it again") from None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).split("\n")[0][:200]

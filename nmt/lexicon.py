@@ -1,0 +1,339 @@
+"""The frequent words of the demo's English-French grammar, with what agreement and word order need of each.
+
+Tables hold one word a row. French forms are written out and not derived, so that irregular ones need no
+rules.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["person", "thing", "place"]
+
+
+@dataclass(frozen=True, slots=True)
+class Noun:
+    """A common noun: forms by number, French gender."""
+
+    kind: Kind
+    english: tuple[str, str]
+    french: tuple[str, str]
+    feminine: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A proper name of a person or a city, without article."""
+
+    english: str
+    french: str
+    feminine: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Adjective:
+    """An adjective: French forms by [plural][feminine], its place, and its form before a masculine vowel."""
+
+    english: str
+    french: tuple[tuple[str, str], tuple[str, str]]
+    precedes: bool
+    before_vowel: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """A verb in the present tense, third person.
+
+    `particle` follows the English verb ("waits for"), `complement` the French one ("a besoin");
+    `preposition` joins the French object where the verb takes an indirect one.
+    """
+
+    english: tuple[str, str]
+    particle: tuple[str, ...]
+    french: tuple[str, str]
+    infinitive: str
+    complement: tuple[str, ...] = ()
+    preposition: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Determiner:
+    """A determiner of one number: French by gender. An `indefinite` one is "de" under negation."""
+
+    english: str
+    plural: bool
+    french: tuple[tuple[str, ...], tuple[str, ...]]
+    indefinite: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """Words that translate each other as a block: adverbs, prepositions, conjunctions."""
+
+    english: tuple[str, ...]
+    french: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pronoun:
+    """A personal pronoun of the third person: as subject or as object."""
+
+    english: str
+    french: str
+    feminine: bool
+    plural: bool
+
+
+def _rows(table: str) -> list[list[str]]:
+    return [line.split() for line in table.strip().split("\n")]
+
+
+def _nouns(kind: Kind, table: str) -> tuple[Noun, ...]:
+    return tuple(Noun(kind, (a, b), (c, d), g == "f") for a, b, c, d, g in _rows(table))
+
+
+def _names(table: str) -> tuple[Name, ...]:
+    return tuple(Name(english, french, gender == "f") for english, french, gender in _rows(table))
+
+
+def _adjectives(table: str, precedes: bool) -> tuple[Adjective, ...]:
+    return tuple(
+        Adjective(e, ((a, b), (c, d)), precedes, (v or [a])[0]) for e, a, b, c, d, *v in _rows(table)
+    )
+
+
+def _pairings(table: str) -> tuple[Pairing, ...]:
+    sides = (line.split("|") for line in table.strip().split("\n"))
+    return tuple(Pairing(tuple(english.split()), tuple(french.split())) for english, french in sides)
+
+
+PERSONS = _nouns(
+    "person",
+    """
+man men homme hommes m
+woman women femme femmes f
+child children enfant enfants m
+king kings roi rois m
+queen queens reine reines f
+teacher teachers professeur professeurs m
+friend friends ami amis m
+girl girls fille filles f
+boy boys garçon garçons m
+dog dogs chien chiens m
+cat cats chat chats m
+bird birds oiseau oiseaux m
+horse horses cheval chevaux m
+mouse mice souris souris f
+hero heroes héros héros m
+actress actresses actrice actrices f
+""",
+)
+
+THINGS = _nouns(
+    "thing",
+    """
+book books livre livres m
+letter letters lettre lettres f
+tree trees arbre arbres m
+flower flowers fleur fleurs f
+apple apples pomme pommes f
+car cars voiture voitures f
+boat boats bateau bateaux m
+key keys clé clés f
+picture pictures image images f
+hat hats chapeau chapeaux m
+knife knives couteau couteaux m
+clock clocks horloge horloges f
+song songs chanson chansons f
+story stories histoire histoires f
+""",
+)
+
+PLACES = _nouns(
+    "place",
+    """
+house houses maison maisons f
+garden gardens jardin jardins m
+town towns ville villes f
+school schools école écoles f
+forest forests forêt forêts f
+church churches église églises f
+market markets marché marchés m
+castle castles château châteaux m
+street streets rue rues f
+hotel hotels hôtel hôtels m
+""",
+)
+
+PEOPLE = _names("""
+Alice Alice f
+Anna Anna f
+Clara Clara f
+Emma Emma f
+Julia Julie f
+Peter Pierre m
+Paul Paul m
+Oscar Oscar m
+Martin Martin m
+Arthur Arthur m
+""")
+
+CITIES = _names("""
+Paris Paris m
+London Londres m
+Geneva Genève f
+Vienna Vienne f
+Athens Athènes f
+Lisbon Lisbonne f
+""")
+
+ADJECTIVES_BEFORE = _adjectives(
+    """
+big grand grande grands grandes
+small petit petite petits petites
+old vieux vieille vieux vieilles vieil
+beautiful beau belle beaux belles bel
+new nouveau nouvelle nouveaux nouvelles nouvel
+young jeune jeune jeunes jeunes
+""",
+    precedes=True,
+)
+
+ADJECTIVES_AFTER = _adjectives(
+    """
+red rouge rouge rouges rouges
+blue bleu bleue bleus bleues
+black noir noire noirs noires
+white blanc blanche blancs blanches
+green vert verte verts vertes
+happy heureux heureuse heureux heureuses
+tired fatigué fatiguée fatigués fatiguées
+strange étrange étrange étranges étranges
+famous célèbre célèbre célèbres célèbres
+expensive cher chère chers chères
+""",
+    precedes=False,
+)
+
+TRANSITIVE = (
+    Verb(("sees", "see"), (), ("voit", "voient"), "voir"),
+    Verb(("finds", "find"), (), ("trouve", "trouvent"), "trouver"),
+    Verb(("likes", "like"), (), ("aime", "aiment"), "aimer"),
+    Verb(("follows", "follow"), (), ("suit", "suivent"), "suivre"),
+    Verb(("buys", "buy"), (), ("achète", "achètent"), "acheter"),
+    Verb(("sells", "sell"), (), ("vend", "vendent"), "vendre"),
+    Verb(("hears", "hear"), (), ("entend", "entendent"), "entendre"),
+    Verb(("carries", "carry"), (), ("porte", "portent"), "porter"),
+    Verb(("draws", "draw"), (), ("dessine", "dessinent"), "dessiner"),
+    Verb(("loses", "lose"), (), ("perd", "perdent"), "perdre"),
+    Verb(("waits", "wait"), ("for",), ("attend", "attendent"), "attendre"),
+    Verb(("looks", "look"), ("for",), ("cherche", "cherchent"), "chercher"),
+    Verb(("listens", "listen"), ("to",), ("écoute", "écoutent"), "écouter"),
+)
+
+INDIRECT = (
+    Verb(("talks", "talk"), ("to",), ("parle", "parlent"), "parler", preposition="à"),
+    Verb(("smiles", "smile"), ("at",), ("sourit", "sourient"), "sourire", preposition="à"),
+    Verb(("needs", "need"), (), ("a", "ont"), "avoir", ("besoin",), "de"),
+    Verb(("dreams", "dream"), ("of",), ("rêve", "rêvent"), "rêver", preposition="de"),
+)
+
+INTRANSITIVE = (
+    Verb(("sleeps", "sleep"), (), ("dort", "dorment"), "dormir"),
+    Verb(("sings", "sing"), (), ("chante", "chantent"), "chanter"),
+    Verb(("works", "work"), (), ("travaille", "travaillent"), "travailler"),
+    Verb(("arrives", "arrive"), (), ("arrive", "arrivent"), "arriver"),
+    Verb(("laughs", "laugh"), (), ("rit", "rient"), "rire"),
+)
+
+REPORTING = (
+    Verb(("says", "say"), (), ("dit", "disent"), "dire"),
+    Verb(("thinks", "think"), (), ("pense", "pensent"), "penser"),
+    Verb(("believes", "believe"), (), ("croit", "croient"), "croire"),
+)
+
+COPULA = Verb(("is", "are"), (), ("est", "sont"), "être")
+
+MODALS = (
+    Verb(("will", "will"), (), ("va", "vont"), "aller"),
+    Verb(("can", "can"), (), ("peut", "peuvent"), "pouvoir"),
+    Verb(("must", "must"), (), ("doit", "doivent"), "devoir"),
+)
+
+DEFINITE = Determiner("the", False, (("le",), ("la",)))
+SINGULAR_DETERMINERS = (
+    DEFINITE,
+    DEFINITE,
+    DEFINITE,
+    Determiner("a", False, (("un",), ("une",)), indefinite=True),
+    Determiner("a", False, (("un",), ("une",)), indefinite=True),
+    Determiner("this", False, (("ce",), ("cette",))),
+    Determiner("his", False, (("son",), ("sa",))),
+    Determiner("their", False, (("leur",), ("leur",))),
+    Determiner("every", False, (("chaque",), ("chaque",))),
+)
+PLURAL_DETERMINERS = (
+    Determiner("the", True, (("les",), ("les",))),
+    Determiner("the", True, (("les",), ("les",))),
+    Determiner("some", True, (("des",), ("des",)), indefinite=True),
+    Determiner("these", True, (("ces",), ("ces",))),
+    Determiner("his", True, (("ses",), ("ses",))),
+    Determiner("their", True, (("leurs",), ("leurs",))),
+    Determiner("two", True, (("deux",), ("deux",))),
+    Determiner("three", True, (("trois",), ("trois",))),
+    Determiner("many", True, (("beaucoup", "de"), ("beaucoup", "de"))),
+)
+
+SUBJECT_PRONOUNS = (
+    Pronoun("he", "il", False, False),
+    Pronoun("she", "elle", True, False),
+    Pronoun("they", "ils", False, True),
+)
+OBJECT_PRONOUNS = (
+    Pronoun("him", "le", False, False),
+    Pronoun("her", "la", True, False),
+    Pronoun("them", "les", False, True),
+)
+
+LOCATIONS = _pairings("""
+in | dans
+behind | derrière
+in front of | devant
+near | près de
+next to | à côté de
+""")
+CITY_LOCATIONS = _pairings("""
+in | à
+near | près de
+""")
+COMPANY = _pairings("""
+with | avec
+for | pour
+""")
+
+VERB_ADVERBS = _pairings("""
+often | souvent
+always | toujours
+sometimes | parfois
+already | déjà
+""")
+NEGATED_ADVERBS = VERB_ADVERBS[:2]
+CLOSING_ADVERBS = _pairings("""
+slowly | lentement
+here | ici
+now | maintenant
+today | aujourd' hui
+tonight | ce soir
+""")
+OPENING_ADVERBS = CLOSING_ADVERBS[2:]
+
+CONJUNCTIONS = _pairings("""
+, and | , et
+, but | , mais
+, so | , donc
+because | parce que
+when | quand
+while | pendant que
+if | si
+""")

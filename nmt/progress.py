@@ -1,0 +1,92 @@
+"""Progress of long work: a bar on a terminal, sparse lines in a log."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import TextIO
+
+from tqdm import tqdm
+
+LOG_SECONDS = 30.0
+
+
+class Progress:
+    """Shows count, share done, rate and time left on standard error.
+
+    `total` may be None when nobody knows it; `unit` is what is counted ("lines"), `label` the work.
+    """
+
+    def __init__(
+        self,
+        total: int | None,
+        unit: str,
+        label: str,
+        *,
+        stream: TextIO | None = None,
+        every: float = LOG_SECONDS,
+    ) -> None:
+        self.total = total
+        self.unit = unit
+        self.label = label
+        self.count = 0
+        self._stream = stream if stream is not None else sys.stderr
+        self._every = every
+        self._begin = self._last = time.monotonic()
+        self._bar = self._make_bar() if self._stream.isatty() else None
+
+    @classmethod
+    def over_files(cls, paths: Iterable[str | Path], label: str) -> Progress:
+        """Progress over the bytes of files, as `nmt.text.read_lines` reports them."""
+        sizes = (Path(path).stat().st_size for path in paths if Path(path).exists())
+        return cls(sum(sizes), "bytes", label)
+
+    def _make_bar(self) -> tqdm:
+        return tqdm(
+            total=self.total,
+            unit=f" {self.unit}",
+            desc=self.label,
+            file=self._stream,
+            unit_scale=True,
+            leave=False,
+        )
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def update(self, n: int = 1) -> None:
+        """Count `n` more units done."""
+        self.count += n
+        if self._bar is not None:
+            self._bar.update(n)
+        elif time.monotonic() - self._last >= self._every:
+            self._print()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.close()
+        if kind is None:
+            self._print()
+
+    def _print(self) -> None:
+        self._last = time.monotonic()
+        print(self._line(self._last - self._begin), file=self._stream, flush=True)
+
+    def _line(self, seconds: float) -> str:
+        rate = self.count / max(seconds, 1e-9)
+        of_total = f" of {self.total:,} ({self.count / self.total:.0%})" if self.total else ""
+        line = f"{self.label}: {self.count:,}{of_total} {self.unit}, {rate:,.0f}/s, {_clock(seconds)}"
+        if self.total and 0 < self.count < self.total:
+            line += f", {_clock((self.total - self.count) / rate)} left"
+        return line
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}"

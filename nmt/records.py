@@ -1,0 +1,87 @@
+"""Reading what decoding wrote: JSON lines of translations and of alignments, one object a sentence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nmt.errors import UserError
+from nmt.text import read_lines
+
+
+@dataclass(frozen=True)
+class Record:
+    """A sentence pair with the attention between its sides.
+
+    `alignment` is T' x S': a row for each target word, then perhaps one for the end symbol (an unfinished
+    translation has none), a column for each source word, then perhaps one for the end symbol. None for
+    RNNencdec.
+    """
+
+    line: int
+    source: list[str]
+    target: list[str]
+    alignment: list[list[float]] | None
+    finished: bool = True
+
+
+def read_translations(path: str | Path) -> Iterator[Record]:
+    """Yield the records that `translate` wrote; `target` holds the generated words."""
+    return _read(path, "text")
+
+
+def read_alignments(path: str | Path) -> Iterator[Record]:
+    """Yield the records that `align` wrote; `target` holds the words of the reference."""
+    return _read(path, "target")
+
+
+def words(text: str | Sequence[str]) -> list[str]:
+    """Words of a tokenised sentence: split at spaces and nowhere else."""
+    return [word for word in text.split(" ") if word] if isinstance(text, str) else list(text)
+
+
+def _read(path: str | Path, target: str) -> Iterator[Record]:
+    for number, line in enumerate(read_lines(path), start=1):
+        where = f"{path}, line {number}"
+        value = _parse(line, where, ("line", "source", target))
+        record = Record(
+            line=value["line"],
+            source=words(value["source"]),
+            target=words(value[target]),
+            alignment=value.get("alignment"),
+            finished=value.get("finished", True),
+        )
+        _check_shape(record, where)
+        yield record
+
+
+def _parse(line: str, where: str, keys: Sequence[str]) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise UserError(f"{where}: not JSON: {error.msg}; make the file again") from None
+    if not isinstance(value, dict):
+        raise UserError(f"{where}: found {type(value).__name__}, expected an object; make the file again")
+    missing = [key for key in keys if key not in value]
+    if missing:
+        raise UserError(
+            f"{where}: key {missing[0]!r} is missing, expected {', '.join(keys)}; make the file again"
+        )
+    return value
+
+
+def _check_shape(record: Record, where: str) -> None:
+    """Refuse an alignment that does not belong to its words."""
+    if record.alignment is None:
+        return
+    rows, columns = len(record.alignment), {len(row) for row in record.alignment}
+    target, source = len(record.target), len(record.source)
+    if rows not in (target, target + 1) or not columns <= {source, source + 1} or len(columns) > 1:
+        found = f"{rows} x {'/'.join(map(str, sorted(columns)))}"
+        raise UserError(
+            f"{where}: the alignment is {found}, expected {target} (+1) target x {source} (+1) source; "
+            "make the file again"
+        )

@@ -1,0 +1,62 @@
+"""The numbers that the paper reports, read from the one file that holds them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from nmt.errors import UserError
+
+
+class ReportedScore(BaseModel):
+    """A row of the paper's Table 1: BLEU, 0 to 100."""
+
+    model_config = ConfigDict(extra="forbid")
+    label: str
+    bleu_all: float
+    bleu_no_unk: float
+
+
+class ReportedTraining(BaseModel):
+    """A row of the paper's Table 2. Updates are plain; NLL is a mean over sentences."""
+
+    model_config = ConfigDict(extra="forbid")
+    label: str
+    updates: int
+    epochs: float
+    hours: float
+    device: str
+    train_nll: float
+    dev_nll: float
+
+
+class Paper(BaseModel):
+    """Tables 1 and 2 of the paper, keyed by the ids of the models in `config.yaml`."""
+
+    model_config = ConfigDict(extra="forbid")
+    table1: dict[str, ReportedScore]
+    table2: dict[str, ReportedTraining]
+
+
+def read_paper(path: Path | None, wanted: bool) -> Paper:
+    """The reported numbers, or none when they are not `wanted`.
+
+    Raises a `UserError` when they are wanted and there is no file, or when the file says something else.
+    """
+    if not wanted:
+        return Paper(table1={}, table2={})
+    if path is None:
+        raise UserError(
+            "settings say `reported: true` but no file of reported numbers is given; add --paper FILE"
+        )
+    try:
+        return Paper.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; expected the numbers that the paper reports") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UserError(f"{path}, {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    except yaml.YAMLError as error:
+        raise UserError(f"{path}: not YAML: {' '.join(str(error).split())}") from None

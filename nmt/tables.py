@@ -1,0 +1,333 @@
+"""Tables 1 and 2 as CSV for programs, Markdown for the eye and LaTeX for a paper."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from tabulate import tabulate
+
+from nmt.errors import UserError
+from nmt.files import atomic_path, read_json
+from nmt.reported import Paper
+from nmt.settings import Report
+
+Row = dict[str, Any]
+
+TABLE1_COLUMNS = [
+    "model",
+    "bleu_all",
+    "bleu_no_unk",
+    "reported_all",
+    "reported_no_unk",
+    "sentences_all",
+    "sentences_no_unk",
+    "optimizer",
+    "hidden_units",
+    "embedding_size",
+    "updates",
+    "signature",
+    "id",
+]
+_TRAINING = ["updates", "epochs", "hours", "device", "train_nll", "dev_nll"]
+_SIZES = ["optimizer", "hidden_units", "embedding_size", "parameters", "stopped_by", "train_pairs", "seed"]
+TABLE2_COLUMNS = ["model", *_TRAINING, *(f"reported_{name}" for name in _TRAINING), *_SIZES, "id"]
+
+_REPORTED_NOTE = (
+    "Reported: what Bahdanau et al. (2015) give in their Table {table}; not computed by this run."
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table in its two forms.
+
+    `frame` is the machine's: plain columns, everything known. `cells` is the reader's: headers and cells as
+    text, laid out as in the paper, a rule above the rows in `rules`, `notes` below.
+    """
+
+    frame: pd.DataFrame
+    headers: list[str]
+    cells: list[list[str]]
+    rules: list[int] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def read_by_model(paths: Iterable[Path], keys: Sequence[str]) -> dict[str, Row]:
+    """Read JSON files that name their model, in the order given.
+
+    Raises a `UserError` for a file without one of `keys` or a model that comes twice.
+    """
+    rows: dict[str, Row] = {}
+    for path in paths:
+        row = read_json(path)
+        missing = [key for key in ("model", *keys) if key not in row]
+        if missing:
+            raise UserError(f"{path}: key {missing[0]!r} is missing; make the file again")
+        if row["model"] in rows:
+            raise UserError(f"{path}: model {row['model']!r} is given twice; give one file a model")
+        rows[row["model"]] = row
+    return rows
+
+
+def table1(scores: Mapping[str, Row], summaries: Mapping[str, Row], settings: Report, paper: Paper) -> Table:
+    """Table 1: BLEU on all sentences and on those without unknown words; rows in the order of `scores`."""
+    absent = [model for model in scores if model not in summaries]
+    if absent:
+        raise UserError(
+            f"model {absent[0]!r} has a score but no summary; give its summary.json with --summary"
+        )
+    rows = [_table1_row(score, summaries[model], settings, paper) for model, score in scores.items()]
+    families = [summaries[model]["family"] for model in scores]
+    rules = [index for index, family in enumerate(families) if index and family == families[0]]
+    notes = [_score_note(rows), _training_note(rows)]
+    if "moses" in paper.table1:
+        rules.append(len(rows))
+        rows.append(_reported_only("moses", paper))
+    if paper.table1:
+        notes.append(_REPORTED_NOTE.format(table=1))
+    headers, columns = ["Model", "All", "No UNK°"], TABLE1_COLUMNS[:3]
+    if paper.table1:
+        headers, columns = [*headers, "All, reported", "No UNK°, reported"], TABLE1_COLUMNS[:5]
+    cells = [[row[column] for column in columns] for row in rows]
+    return Table(_frame(rows, TABLE1_COLUMNS), headers, cells, rules, notes)
+
+
+def _table1_row(score: Row, summary: Row, settings: Report, paper: Paper) -> Row:
+    model = score["model"]
+    reported = paper.table1.get(model)
+    return {
+        **score,
+        "id": model,
+        "model": settings.label(model),
+        "bleu_all": fixed(score["bleu_all"], 2),
+        "bleu_no_unk": fixed(score["bleu_no_unk"], 2),
+        "reported_all": fixed(reported.bleu_all if reported else None, 2),
+        "reported_no_unk": fixed(reported.bleu_no_unk if reported else None, 2),
+        **{name: summary.get(name) for name in ("optimizer", "hidden_units", "embedding_size", "updates")},
+    }
+
+
+def _reported_only(model: str, paper: Paper) -> Row:
+    reported = paper.table1[model]
+    numbers = {"reported_all": fixed(reported.bleu_all, 2), "reported_no_unk": fixed(reported.bleu_no_unk, 2)}
+    return {"id": model, "model": reported.label, "bleu_all": "", "bleu_no_unk": "", **numbers}
+
+
+def _score_note(rows: Sequence[Row]) -> str:
+    signatures = " or ".join(sorted({row["signature"] for row in rows if row["signature"]}))
+    return (
+        f"BLEU on tokens, cased ({signatures}). All: {_range(rows, 'sentences_all')} sentences, [UNK] may be "
+        f"written. °: the {_range(rows, 'sentences_no_unk')} sentences without an unknown word in source and "
+        "reference, [UNK] forbidden."
+    )
+
+
+def _range(rows: Sequence[Row], name: str) -> str:
+    values = {row[name] for row in rows}
+    return f"{min(values):,}" if len(values) == 1 else f"{min(values):,} to {max(values):,}"
+
+
+def _training_note(rows: Sequence[Row]) -> str:
+    recipe = "{optimizer}, {hidden_units} hidden units, {updates:,} updates"
+    return f"Trained with {_grouped((recipe.format(**row), row['model']) for row in rows)}."
+
+
+def _grouped(pairs: Iterable[tuple[str, str]]) -> str:
+    """`a (x, y); b (z)` from pairs of a text and a label."""
+    groups: dict[str, list[str]] = {}
+    for text, label in pairs:
+        groups.setdefault(text, []).append(label)
+    return "; ".join(f"{text} ({', '.join(labels)})" for text, labels in groups.items())
+
+
+def table2(summaries: Mapping[str, Row], settings: Report, paper: Paper) -> Table:
+    """Table 2: learning statistics; rows in the order of `summaries`, but a family stays together."""
+    families = list(dict.fromkeys(summary["family"] for summary in summaries.values()))
+    ordered = sorted(summaries.values(), key=lambda summary: families.index(summary["family"]))
+    rows = [_table2_row(summary, settings, paper) for summary in ordered]
+    cells = [line for row in rows for line in _table2_cells(row, bool(paper.table2))]
+    headers = ["Model", "Updates (×10⁵)", "Epochs", "Hours", "Device", "Train NLL", "Dev. NLL"]
+    notes = [
+        "NLL: mean negative log-probability of a sentence, in nats.",
+        _training_note(rows),
+        f"Stopped by: {_grouped((str(row['stopped_by']), row['model']) for row in rows)}.",
+    ]
+    if paper.table2:
+        notes.append(_REPORTED_NOTE.format(table=2))
+    return Table(_frame([_table2_plain(row) for row in rows], TABLE2_COLUMNS), headers, cells, [], notes)
+
+
+def _table2_row(summary: Row, settings: Report, paper: Paper) -> Row:
+    model = summary["model"]
+    reported = paper.table2.get(model)
+    return {
+        **{name: summary.get(name) for name in (*_TRAINING, *_SIZES)},
+        **{f"reported_{name}": getattr(reported, name) if reported else None for name in _TRAINING},
+        "id": model,
+        "model": settings.short_label(model),
+    }
+
+
+def _table2_plain(row: Row) -> Row:
+    """The CSV's form: own numbers with four decimals, reported ones as the paper gives them."""
+    decimals = {"epochs": 1, "hours": 0, "train_nll": 1, "dev_nll": 1}
+    reported = {f"reported_{name}": fixed(row[f"reported_{name}"], count) for name, count in decimals.items()}
+    return {**row, **{name: fixed(row[name], 4) for name in decimals}, **reported}
+
+
+def _table2_cells(row: Row, with_reported: bool) -> list[list[str]]:
+    lines = [_training_cells(row["model"], row, "")]
+    if with_reported:
+        lines.append(_training_cells(f"{row['model']}, reported", row, "reported_"))
+    return lines
+
+
+def _training_cells(label: str, row: Row, prefix: str) -> list[str]:
+    updates = row[f"{prefix}updates"]
+    return [
+        label,
+        significant(updates / 1e5 if updates is not None else None, 2),
+        significant(row[f"{prefix}epochs"], 1),
+        significant(row[f"{prefix}hours"], 0),
+        row[f"{prefix}device"] or "",
+        significant(row[f"{prefix}train_nll"], 1),
+        significant(row[f"{prefix}dev_nll"], 1),
+    ]
+
+
+def fixed(value: float | None, decimals: int) -> str:
+    """A number with so many decimals; nothing for a missing one."""
+    return "" if value is None else f"{value:.{decimals}f}"
+
+
+def significant(value: float | None, decimals: int) -> str:
+    """A number with the paper's decimals, or more where fewer than two digits would be left (0.034 hours)."""
+    if value:
+        decimals = max(decimals, 1 - math.floor(math.log10(abs(value))))
+    return fixed(value, decimals)
+
+
+def _frame(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
+    # as objects: a column of whole numbers with a gap would otherwise turn into floats
+    return pd.DataFrame(
+        [[row.get(column) for column in columns] for row in rows], columns=columns, dtype=object
+    )
+
+
+def write_table(table: Table, csv: Path, markdown: Path, tex: Path) -> None:
+    """Write the three forms, each whole or not at all."""
+    _write(csv, table.frame.to_csv(index=False, lineterminator="\n"))
+    _write(markdown, as_markdown(table))
+    _write(tex, as_tex(table))
+
+
+def _write(path: Path, text: str) -> None:
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def _alignments(table: Table) -> list[str]:
+    """Words to the left, numbers to the right."""
+    return ["left" if header in ("Model", "Device") else "right" for header in table.headers]
+
+
+def as_markdown(table: Table) -> str:
+    """A pipe table with aligned columns, notes below."""
+    body = tabulate(
+        table.cells, table.headers, tablefmt="pipe", colalign=_alignments(table), disable_numparse=True
+    )
+    notes = [textwrap.fill(note, 100, break_on_hyphens=False) for note in table.notes]
+    return "\n\n".join([body, *notes]) + "\n"
+
+
+_TEX_SPECIALS = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "|": r"\textbar{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "°": r"$^{\circ}$",
+    "×": r"$\times$",
+    "⁵": r"$^{5}$",
+}
+
+
+def tex_escape(text: str) -> str:
+    """Text in which LaTeX sees no commands."""
+    return "".join(_TEX_SPECIALS.get(character, character) for character in text)
+
+
+_TEX_HEAD = r"""\documentclass[border=4pt]{standalone}
+\usepackage[T1]{fontenc}
+\usepackage[utf8]{inputenc}
+\usepackage{booktabs}
+\newsavebox{\tablebody}
+\newlength{\notewidth}
+\begin{document}
+"""
+# notes as wide as the table, or wide enough to read below a narrow one
+_TEX_NOTES = r"""\setlength{\notewidth}{\wd\tablebody}
+\ifdim\notewidth<12cm \setlength{\notewidth}{12cm}\fi
+\begin{tabular}{@{}l@{}}
+\usebox{\tablebody} \\ \noalign{\vskip 6pt}
+\parbox{\notewidth}{\footnotesize\raggedright
+%s}
+\end{tabular}
+\end{document}
+"""
+
+
+def as_tex(table: Table) -> str:
+    """A LaTeX document of its own: the table with booktabs' rules, notes below."""
+    columns = "".join("l" if side == "left" else "r" for side in _alignments(table))
+    lines = [rf"\sbox{{\tablebody}}{{\begin{{tabular}}{{{columns}}}", r"\toprule"]
+    lines += [_tex_row(table.headers), r"\midrule"]
+    for index, cells in enumerate(table.cells):
+        lines += [r"\midrule"] * (index in table.rules) + [_tex_row(cells)]
+    lines += [r"\bottomrule", r"\end{tabular}}", ""]
+    notes = "\n".join(tex_escape(note) + r"\par" for note in table.notes)
+    return _TEX_HEAD + "\n".join(lines) + _TEX_NOTES % notes
+
+
+def _tex_row(cells: Sequence[str]) -> str:
+    # a row that began with [ would be read as the optional argument of the \\ before it
+    return (
+        " & ".join(f"{{{tex_escape(cell)}}}" if cell.startswith("[") else tex_escape(cell) for cell in cells)
+        + r" \\"
+    )
+
+
+def show(paths: Iterable[str | Path]) -> None:
+    """Print a run's results on a terminal: Markdown tables as they are, error rates, other files' paths."""
+    for path in map(Path, paths):
+        if path.suffix == ".md":
+            print(f"\n{path}\n\n{path.read_text(encoding='utf-8')}", end="")
+        elif path.suffix == ".json":
+            print(f"\n{path}\n\n{error_rate_line(read_json(path))}")
+        else:
+            print(f"\n{path}")
+
+
+def error_rate_line(result: Row) -> str:
+    """One line that says what `alignment-error-rate` found."""
+    names = {"diagonal": "a plain diagonal", "same_position": "the same position"}
+    baselines = ", ".join(
+        f"{names[name]} {100 * values['alignment_error_rate']:.1f}%"
+        for name, values in result["baselines"].items()
+    )
+    own = f"{100 * result['alignment_error_rate']:.1f}% on {result['sentences']:,} sentences"
+    return f"Alignment error rate of {result['model']}: {own} ({baselines})."

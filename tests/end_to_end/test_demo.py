@@ -1,0 +1,131 @@
+"""The demo, shrunk, from nothing to tables and figures; then what makes it run again and what does not."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.running import ROOT, door_command, make_demo, run, scheduled, snakemake, snakemake_command
+
+MODELS = ["rnnencdec-30", "rnnsearch-30", "rnnencdec-50", "rnnsearch-50", "rnnsearch-50-star"]
+LABELS = ["RNNencdec-30", "RNNsearch-30", "RNNencdec-50", "RNNsearch-50", "RNNsearch-50*"]
+NOTHING = "Nothing to be done"
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A finished run through the door, and what it printed."""
+    folder = tmp_path_factory.mktemp("demo")
+    overlay = make_demo(folder)
+    result = run(door_command(folder, "--configfile", str(overlay)))
+    assert result.returncode == 0, result.stdout
+    return folder, result.stdout
+
+
+@pytest.fixture
+def copy(finished: tuple[Path, str], tmp_path: Path) -> Path:
+    """A copy of the finished run, times and Snakemake's records included, to change."""
+    folder = tmp_path / "demo"
+    shutil.copytree(finished[0], folder)
+    return folder
+
+
+def planned(folder: Path, *options: str) -> str:
+    result = snakemake(folder, "-n", "--configfile", str(folder / "tiny.yaml"), *options)
+    assert result.returncode == 0, result.stdout
+    return result.stdout
+
+
+def test_all_tables_and_figures_are_there(finished: tuple[Path, str]) -> None:
+    folder, output = finished
+    results = folder / "results"
+    with (results / "table1.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0])[:5] == ["model", "bleu_all", "bleu_no_unk", "reported_all", "reported_no_unk"]
+    assert [row["model"] for row in rows] == LABELS
+    assert not any(row["reported_all"] for row in rows)
+    for name in ("table2.csv", "table1.md", "table2.md", "table1.tex", "table2.tex"):
+        assert (results / name).stat().st_size > 100
+    for figure in ("figure2", "figure3"):
+        assert (results / f"{figure}.png").read_bytes().startswith(b"\x89PNG")
+        assert (results / f"{figure}.pdf").read_bytes().startswith(b"%PDF")
+    assert "RNNsearch-50*" in output
+    assert str(results / "figure3.png") in output
+
+
+def test_summaries_tell_what_table_2_needs(finished: tuple[Path, str]) -> None:
+    summaries = {
+        model: json.loads((finished[0] / "models" / model / "summary.json").read_text(encoding="utf-8"))
+        for model in MODELS
+    }
+    assert [summaries[model]["updates"] for model in MODELS] == [10, 10, 10, 10, 20]
+    assert summaries["rnnsearch-50-star"]["hours"] > summaries["rnnsearch-50"]["hours"] > 0
+    for summary in summaries.values():
+        assert 0 < summary["train_nll"] < 1000
+        assert 0 < summary["dev_nll"] < 1000
+
+
+def test_a_second_run_has_nothing_to_do(finished: tuple[Path, str]) -> None:
+    folder, _ = finished
+    result = run(door_command(folder, "--configfile", str(folder / "tiny.yaml")))
+    assert result.returncode == 0
+    assert NOTHING in result.stdout
+    assert "RNNsearch-50*" in result.stdout
+
+
+def test_a_comment_cores_a_mirror_or_an_unused_corpus_schedule_nothing(copy: Path) -> None:
+    with (copy / "config.yaml").open("a", encoding="utf-8") as file:
+        file.write("\n# a comment\n")
+    assert NOTHING in planned(copy)
+    assert NOTHING in planned(copy, "--cores", "7")
+    assert NOTHING in planned(copy, "--config", "mirrors=[/elsewhere]")
+    assert NOTHING in planned(copy, "--config", "corpora={europarl-v7: {shards: 3}}")
+    assert NOTHING in planned(copy, "--config", "resources={train_hours: 9}")
+    assert NOTHING in planned(
+        copy, "--config", "use={models: [rnnencdec-30, rnnsearch-30, rnnencdec-50]}", "models"
+    )
+
+
+def test_changed_training_settings_schedule_exactly_the_models_they_concern(copy: Path) -> None:
+    one = planned(copy, "--config", "models={rnnsearch-30: {training: {learning_rate: 0.5}}}")
+    (job,) = scheduled(one, "train")
+    assert "models/rnnsearch-30/model.safetensors" in job
+    assert len(scheduled(planned(copy, "--config", "training={learning_rate: 0.5}"), "train")) == 5 - 1
+    assert len(scheduled(planned(copy, "--config", "architecture={hidden_units: 9}"), "train")) == 5 - 1
+
+
+def test_changed_display_of_a_figure_draws_it_anew_and_trains_nothing(copy: Path) -> None:
+    output = planned(copy, "--config", "artifacts={figure2_window: 5}")
+    assert len(scheduled(output, "figure2")) == 1
+    assert not scheduled(output, "train")
+    assert not scheduled(output, "translate")
+
+
+def test_another_interpreter_or_place_of_the_repository_schedules_nothing(copy: Path, tmp_path: Path) -> None:
+    for entry in ("Snakefile", "config.yaml", "workflow", "nmt", "envs"):
+        (tmp_path / "repository").mkdir(exist_ok=True)
+        (tmp_path / "repository" / entry).symlink_to(ROOT / entry)
+    command = snakemake_command(copy, "-n", "--configfile", str(copy / "tiny.yaml"))
+    command[command.index(str(ROOT / "Snakefile"))] = str(tmp_path / "repository" / "Snakefile")
+    result = run(command)
+    assert result.returncode == 0, result.stdout
+    assert not scheduled(result.stdout, "train")
+
+
+def test_a_report_is_written_offline(copy: Path) -> None:
+    overlay = str(copy / "tiny.yaml")
+    result = snakemake(copy, "--configfile", overlay, "--report", str(copy / "report.html"))
+    assert result.returncode == 0, result.stdout
+    assert "figure3.png" in (copy / "report.html").read_text(encoding="utf-8")
+
+
+def test_no_partial_files_are_left(finished: tuple[Path, str]) -> None:
+    folder, _ = finished
+    left = [path for path in folder.rglob("*") if path.suffix in (".part", ".tmp")]
+    assert not left
+    assert not list((folder / ".snakemake" / "locks").glob("*"))
+    assert not list((folder / ".snakemake" / "incomplete").glob("*"))

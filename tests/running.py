@@ -1,0 +1,79 @@
+"""How tests start Snakemake and the doors: as a user does, in a process of their own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+TINY = """
+# The demo, shrunk until it runs in seconds: what it learns does not matter.
+corpora:
+  demo-train: {grammar: {split: train, pairs: 400}, shards: 2}
+  demo-dev: {grammar: {split: dev, pairs: 20}}
+  demo-test: {grammar: {split: test, pairs: 30}}
+vocabulary: {words: 300}
+architecture: {hidden_units: 8, embedding_size: 8, maxout_units: 8, alignment_units: 8}
+training:
+  batch_size: 10
+  batches_per_sort: 2
+  validate_every: 5
+  checkpoint_every: 5
+  log_every: 5
+  train_sample: 20
+models:
+  rnnencdec-30: {training: {updates: 10}}
+  rnnsearch-30: {training: {updates: 10}}
+  rnnencdec-50: {training: {updates: 10}}
+  rnnsearch-50: {training: {updates: 10}}
+  rnnsearch-50-star: {training: {updates: 20}}
+decoding: {beam: 2, n_best: 1}
+"""
+
+
+def snakemake_command(directory: Path, *options: str) -> list[str]:
+    """Snakemake on the project's Snakefile, with `directory` as the experiment."""
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
+    return [*command, "--directory", str(directory), *options]
+
+
+def snakemake(directory: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run Snakemake from the repository's root; standard output and error come as one text."""
+    return run(snakemake_command(directory, *options))
+
+
+def run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run a command from the repository's root; standard output and error come as one text."""
+    return subprocess.run(
+        command,
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=900,
+    )
+
+
+def door_command(directory: Path, *options: str) -> list[str]:
+    """What `make demo` and its like call."""
+    return [sys.executable, str(ROOT / "workflow" / "run.py"), "--cores", "2", str(directory), *options]
+
+
+def make_demo(folder: Path) -> Path:
+    """An experiment's folder with the demo's settings and the tiny overlay beside them; returns the overlay."""
+    folder.mkdir(parents=True, exist_ok=True)
+    demo = ROOT / "experiments" / "demo" / "config.yaml"
+    (folder / "config.yaml").write_text(demo.read_text(encoding="utf-8"), encoding="utf-8")
+    overlay = folder / "tiny.yaml"
+    overlay.write_text(TINY, encoding="utf-8")
+    return overlay
+
+
+def scheduled(output: str, name: str) -> list[str]:
+    """The blocks of a dry-run's output that describe jobs of one rule."""
+    blocks = output.split("\n[")
+    return [block for block in blocks if f"\nrule {name}:" in block or f"\nlocalrule {name}:" in block]

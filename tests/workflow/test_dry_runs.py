@@ -1,0 +1,108 @@
+"""The paper's full run resolves at once, without network, GPU or Slurm."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.running import ROOT, scheduled, snakemake
+
+MODELS = ["rnnencdec-30", "rnnsearch-30", "rnnencdec-50", "rnnsearch-50", "rnnsearch-50-star"]
+
+
+@pytest.mark.parametrize("options", [[], ["results/table1.csv"], ["--profile", "slurm"]])
+def test_paper_resolves_to_five_training_jobs_with_one_gpu_each(tmp_path: Path, options: list[str]) -> None:
+    start = time.monotonic()
+    result = snakemake(tmp_path, "-n", *options)
+    seconds = time.monotonic() - start
+    assert result.returncode == 0, result.stdout
+    jobs = scheduled(result.stdout, "train")
+    assert len(jobs) == 5
+    for model in MODELS:
+        (job,) = [job for job in jobs if f"models/{model}/model.safetensors" in job]
+        assert "gpu=1" in job
+    assert seconds < 20
+
+
+def test_star_goes_on_from_the_final_state_of_rnnsearch_50(tmp_path: Path) -> None:
+    jobs = scheduled(snakemake(tmp_path, "-n").stdout, "train")
+    inputs = {job.split("wildcards: model=")[1].split()[0]: job.split("output:")[0] for job in jobs}
+    assert "models/rnnsearch-50/final_state.safetensors" in inputs["rnnsearch-50-star"]
+    assert "final_state" not in inputs["rnnsearch-50"]
+
+
+def test_training_starts_once_the_text_is_binarized_and_selected(tmp_path: Path) -> None:
+    output = snakemake(tmp_path, "-n").stdout
+    assert len(scheduled(output, "language_model")) == 4
+    assert len(scheduled(output, "select")) == len(scheduled(output, "score_pairs")) > 5
+    (train_text,) = [job for job in scheduled(output, "binarize") if "part=train" in job]
+    assert "data/selected/europarl-v7/0.en.zst" in train_text
+    assert "data/tokens/europarl-v7" not in train_text
+
+
+@pytest.mark.parametrize("experiment", ["demo", "multi30k", "europarl"])
+def test_experiments_resolve(tmp_path: Path, experiment: str) -> None:
+    shutil.copy(ROOT / "experiments" / experiment / "config.yaml", tmp_path)
+    result = snakemake(tmp_path, "-n")
+    assert result.returncode == 0, result.stdout
+    assert len(scheduled(result.stdout, "train")) == 5
+    assert not scheduled(result.stdout, "language_model")
+
+
+def test_demo_asks_for_no_gpu_and_no_download(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "experiments" / "demo" / "config.yaml", tmp_path)
+    output = snakemake(tmp_path, "-n").stdout
+    assert all("gpu=1" not in job for job in scheduled(output, "train"))
+    assert not scheduled(output, "download")
+    assert len(scheduled(output, "alignment_error_rate")) == 3
+
+
+def test_data_from_another_experiment_is_read_and_never_made(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    names = ["source.ids.npy", "source.offsets.npy", "target.ids.npy", "target.offsets.npy", "meta.json"]
+    files = [f"data/binary/{part}/{name}" for part in ("train", "dev") for name in names]
+    files += ["data/vocabulary/en.tsv", "data/vocabulary/fr.tsv"]
+    files += [f"data/tokens/newstest2014/0.{language}.zst" for language in ("en", "fr")]
+    for file in files:
+        (other / file).parent.mkdir(parents=True, exist_ok=True)
+        (other / file).write_bytes(b"")
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "config.yaml").write_text("data_from: ../other\n", encoding="utf-8")
+    result = snakemake(mine, "-n")
+    assert result.returncode == 0, result.stdout
+    jobs = scheduled(result.stdout, "train")
+    assert len(jobs) == 5
+    assert all("../other/data/binary/train/meta.json" in job for job in jobs)
+    assert "rule binarize" not in result.stdout
+
+
+def test_cores_and_profile_are_no_part_of_what_a_model_is(tmp_path: Path) -> None:
+    plain = snakemake(tmp_path, "-n", "-p").stdout
+    others = snakemake(tmp_path, "-n", "-p", "--cores", "3", "--profile", "slurm").stdout
+    lines = [{line for line in text.split("\n") if "nmt train" in line} for text in (plain, others)]
+    assert len(lines[0]) == 5
+    assert lines[0] == lines[1]
+
+
+def test_missing_gpu_and_language_model_programs_are_said_before_any_job(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if any(Path("/dev").glob("nvidia[0-9]*")):
+        pytest.skip("this machine has a GPU")
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    if shutil.which("lmplz"):
+        pytest.skip("lmplz is installed system-wide")
+    result = snakemake(tmp_path, "--cores", "1")
+    assert result.returncode == 2
+    assert "error: selection needs KenLM's programs lmplz and build_binary" in result.stdout
+    assert (
+        "error: training.device or decoding.device is `cuda`, but this machine shows no NVIDIA GPU"
+        in result.stdout
+    )
+    assert "Traceback" not in result.stdout
+    assert not (tmp_path / "data").exists()
+    assert snakemake(tmp_path, "-n").returncode == 0

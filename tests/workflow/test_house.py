@@ -1,0 +1,106 @@
+"""The house is in order: formatted, linted, commented, and every pin stands in one version."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import sys
+import tomllib
+from itertools import pairwise
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from tests.running import ROOT, run, snakemake
+from workflow.schema import TARGET, schema
+
+EXPERIMENTS = sorted((ROOT / "experiments").glob("*/config.yaml"))
+RULES = sorted((ROOT / "workflow" / "rules").glob("*.smk"))
+
+
+def test_lint_finds_nothing(tmp_path: Path) -> None:
+    result = snakemake(tmp_path, "--lint")
+    assert result.returncode == 0, result.stdout
+
+
+def test_lint_finds_nothing_in_the_demo() -> None:
+    result = snakemake(ROOT / "experiments" / "demo", "--lint")
+    assert result.returncode == 0, result.stdout
+
+
+def test_rules_are_formatted() -> None:
+    result = run([str(Path(sys.executable).parent / "snakefmt"), "--check", "Snakefile", "workflow"])
+    assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.parametrize("file", RULES, ids=lambda file: file.name)
+def test_every_rule_says_what_it_does_and_what_it_needs(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    rules = re.split(r"^ *rule[^:\n]*:\n", text, flags=re.MULTILINE)[1:]
+    assert bool(rules) == (file.name != "inputs.smk")
+    for body in rules:
+        assert body.lstrip().startswith('"""'), body[:60]
+        for section in ("output:", "log:", "benchmark:", "resources:", "conda:"):
+            assert section in body, (section, body[:60])
+
+
+def test_schema_is_that_of_the_settings() -> None:
+    assert TARGET.read_text(encoding="utf-8") == schema(), "run: python workflow/schema.py"
+
+
+@pytest.mark.parametrize("file", [ROOT / "config.yaml", *EXPERIMENTS], ids=lambda file: file.parent.name)
+def test_settings_fit_the_schema(file: Path) -> None:
+    jsonschema.validate(yaml.safe_load(file.read_text(encoding="utf-8")), json.loads(schema()))
+
+
+def test_every_key_of_the_paper_is_commented() -> None:
+    lines = (ROOT / "config.yaml").read_text(encoding="utf-8").split("\n")
+    for above, line in pairwise(lines):
+        if re.match(r" *[a-z0-9_-]+(\.[a-z0-9-]+)*:", line):
+            assert above.lstrip().startswith("#"), f"no comment above: {line}"
+
+
+def pins(lines: list[str]) -> dict[str, str]:
+    pairs = [line.strip(" -").split("==") for line in lines if "==" in line and not line.startswith("#")]
+    return {name.lower().replace("_", "-"): version for name, version in pairs}
+
+
+def test_environments_pin_what_the_lock_file_pins() -> None:
+    lock = pins((ROOT / "constraints.txt").read_text(encoding="utf-8").split("\n"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    stated = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    assert all("==" in requirement for requirement in stated)
+    assert pins(stated).items() <= lock.items()
+    for environment in (ROOT / "envs").glob("*.yaml"):
+        listed = pins(environment.read_text(encoding="utf-8").split("\n"))
+        assert listed, environment
+        assert listed.items() <= lock.items(), environment
+
+
+def test_every_import_of_the_package_is_a_stated_dependency() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    stated = set(pins(project["dependencies"]))
+    renamed = {"yaml": "pyyaml", "flufl": "flufl.lock", "pydantic_core": "pydantic"}
+    for file in (ROOT / "nmt").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
+            for name in {name.split(".")[0] for name in names} - sys.stdlib_module_names - {"nmt"}:
+                assert renamed.get(name, name) in stated, (file, name)
+
+
+def test_lock_file_holds_no_local_build_or_path() -> None:
+    text = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    assert not re.search(r"^[^#].*(\+|@|file:|/)", text, flags=re.MULTILINE)
+
+
+def test_snakefile_imports_nothing_heavy() -> None:
+    program = (
+        "import sys; import nmt.layers, nmt.preflight; "
+        "print([name for name in ('torch', 'pandas', 'matplotlib', 'kenlm') if name in sys.modules])"
+    )
+    result = run([sys.executable, "-c", program])
+    assert result.stdout.strip() == "[]"

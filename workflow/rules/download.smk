@@ -1,0 +1,27 @@
+"""Archives: mirrors first, then the official address; every sum and size known is checked."""
+
+
+# Compute nodes often have no way to the internet, so archives are fetched where Snakemake runs.
+localrules:
+    download,
+
+
+rule download:
+    """Fetch one archive, whole or not at all; a download that broke off is taken up again."""
+    output:
+        archive="data/archives/{archive}",
+    log:
+        "logs/download/{archive}.log",
+    benchmark:
+        "benchmarks/download/{archive}.tsv"
+    retries: 0
+    conda:
+        "../../envs/download.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=24 * 60,
+    params:
+        archive=archive_options,
+        mirrors=mirror_options,
+    shell:
+        "nmt download {params.archive} {params.mirrors} --output {output.archive:q} 2>&1 | tee -i {log:q}"

@@ -1,0 +1,303 @@
+"""The settings, and every function that says which files and options a job gets. No rules here."""
+
+import json
+import os
+import shlex
+import sys
+from pathlib import Path
+
+from nmt.layers import ConfigError, find_layers, load
+from nmt.settings import ModelRun, Report
+
+ROOT = Path(workflow.basedir)
+
+
+def refuse(problems):
+    """Leave with one line a problem; Snakemake's own traceback would bury them."""
+    for problem in problems:
+        print(f"error: {problem}", file=sys.stderr)
+    sys.exit(2)
+
+
+try:
+    CONFIG = load(
+        find_layers(
+            ROOT / "config.yaml",
+            Path.cwd(),
+            workflow.config_settings.configfiles,
+            workflow.config_settings.config,
+        )
+    )
+except ConfigError as error:
+    refuse(error.problems)
+
+# How jobs call `nmt`: with the interpreter that runs Snakemake (an unactivated environment is not on the
+# path), or with the one that a software environment brings; the package comes from this repository in both cases. The
+# prefix is no part of any job, so that another interpreter makes nothing run again.
+PYTHON = "python" if workflow.deployment_settings.deployment_method else shlex.quote(sys.executable)
+PACKAGE = f"PYTHONPATH={shlex.quote(workflow.basedir)}${{{{PYTHONPATH:+:$PYTHONPATH}}}}"
+shell.prefix(f'set -euo pipefail; nmt() {{{{ {PACKAGE} {PYTHON} -m nmt "$@"; }}}}; ')
+
+SOURCE, TARGET = CONFIG.languages.source, CONFIG.languages.target
+TEST = CONFIG.use.test[0]
+DATA = os.path.join(CONFIG.data_from, "data") if CONFIG.data_from else "data"
+
+# The numbers that the paper reports.
+PAPER = str(ROOT / "workflow" / "paper.yaml")
+
+# Corpora that this run prepares itself; those that the selection compares with need not be in use.
+IN_DOMAIN = list(CONFIG.selection.in_domain) if CONFIG.selection.enabled else []
+PREPARED = (
+    []
+    if CONFIG.data_from
+    else list(dict.fromkeys([*CONFIG.use.train, *CONFIG.use.dev, *CONFIG.use.test, *IN_DOMAIN]))
+)
+DOWNLOADED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is None]
+GENERATED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is not None]
+KNOWN_ALIGNMENTS = CONFIG.corpora[TEST].grammar is not None
+
+BITEXT_FILES = ("source.ids.npy", "source.offsets.npy", "target.ids.npy", "target.offsets.npy", "meta.json")
+
+
+wildcard_constraints:
+    archive=".+",
+    corpus="[a-z0-9][a-z0-9.-]*",
+    language="[a-z]{2}",
+    shard="[0-9]+",
+    part="train|dev",
+    model="[a-z0-9][a-z0-9.-]*",
+    mode="all|no_unk",
+
+
+# --- settings of a job ------------------------------------------------------------------------------------------------
+
+
+def as_json(settings):
+    """Settings as one line of JSON with a fixed order: what decides whether a job runs again."""
+    values = settings.model_dump() if hasattr(settings, "model_dump") else settings
+    return json.dumps(values, sort_keys=True, ensure_ascii=False)
+
+
+def constant(settings):
+    """A parameter function for settings that are the same for every job of a rule."""
+    line = as_json(settings)
+    return lambda wildcards: line
+
+
+def model_run(wildcards):
+    """All that decides a model's weights, besides the data."""
+    entry = CONFIG.models[wildcards.model].model_dump()
+    return as_json(ModelRun(model=wildcards.model, seed=CONFIG.seed, **entry))
+
+
+def data_settings(wildcards):
+    """What decides the text that every model is trained on; a change of it makes the models outdated.
+
+    Sums and mirrors are left out: they say how to get a file, not which.
+    """
+    if CONFIG.data_from:
+        return as_json({"data_from": CONFIG.data_from})
+    kept = ("seed", "languages", "cleaning", "tokenization", "selection", "vocabulary")
+    values = CONFIG.model_dump(include=set(kept))
+    values["train"], values["dev"] = list(CONFIG.use.train), list(CONFIG.use.dev)
+    values["generated"] = [
+        generated(c) for c in (*CONFIG.use.train, *CONFIG.use.dev) if CONFIG.corpora[c].grammar
+    ]
+    return as_json(values)
+
+
+def generated(corpus):
+    """What decides a generated corpus."""
+    return {**CONFIG.grammar.model_dump(), **CONFIG.corpora[corpus].grammar.model_dump()}
+
+
+def report_settings(wildcards):
+    """What the tables and figures show, and the models' names."""
+    labels = {model: CONFIG.models[model].label for model in CONFIG.use.models}
+    return as_json(Report(**CONFIG.artifacts.model_dump(), labels=labels))
+
+
+# --- options ----------------------------------------------------------------------------------------------------------
+
+
+def repeated(option, files):
+    """`--option FILE` for each file, quoted for the shell."""
+    return " ".join(f"{option} {shlex.quote(str(file))}" for file in files)
+
+
+def archive_options(wildcards):
+    """Address and sums of an archive, as far as they are known."""
+    archive = next(a for a in CONFIG.archives.values() if a.path == wildcards.archive)
+    known = [("url", archive.url), ("path", archive.path)]
+    known += [(name, getattr(archive, name)) for name in ("bytes", "md5", "sha256")]
+    return " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in known if value is not None)
+
+
+def mirror_options(wildcards, input):
+    """The mirrors. That this asks for `input` keeps it from being a reason to fetch again what is already there."""
+    return repeated("--mirror", CONFIG.mirrors)
+
+
+def member_options(corpus):
+    """The members that hold both sides; none where the archive itself is the text."""
+    entry = CONFIG.corpora[corpus]
+    members = [("--member-source", entry.source.member), ("--member-target", entry.target.member)]
+    return " ".join(f"{option} {shlex.quote(member)}" for option, member in members if member)
+
+
+def sample_options(wildcards):
+    """Size of the out-of-domain sample: stated, or that of the in-domain text."""
+    if CONFIG.selection.sample_pairs is not None:
+        return f"--pairs {CONFIG.selection.sample_pairs}"
+    return repeated("--as-many-as", in_domain_tokens(SOURCE))
+
+
+def shard_options(files_of_shard):
+    """`--shard CORPUS FILE...` for each training shard, corpora in the order of the settings."""
+    options = []
+    for corpus, shard in training_shards():
+        files = " ".join(shlex.quote(file) for file in files_of_shard(corpus, shard))
+        options.append(f"--shard {corpus} {files}")
+    return " ".join(options)
+
+
+def continue_option(wildcards, input):
+    """The final state that a model goes on from, if it does."""
+    return f"--continue-from {shlex.quote(str(input.base))}" if input.get("base") else ""
+
+
+def align_options(wildcards):
+    """How the attention on given translations is computed: on what decoding uses."""
+    names = ("batch_size", "threads", "device")
+    return " ".join(f"--{name.replace('_', '-')} {getattr(CONFIG.decoding, name)}" for name in names)
+
+
+def folder_of(files):
+    """The folder that files lie in."""
+    return os.path.dirname(files[0])
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
+def shards(corpus):
+    """Names of a corpus' shards."""
+    return [str(shard) for shard in range(CONFIG.corpora[corpus].shards)]
+
+
+def training_shards():
+    """Every training shard as (corpus, shard), corpora in the order of the settings."""
+    return [(corpus, shard) for corpus in CONFIG.use.train for shard in shards(corpus)]
+
+
+def shard_files(stage, corpus, language):
+    """One side of a corpus at a stage, shard by shard."""
+    return [f"{DATA}/{stage}/{corpus}/{shard}.{language}.zst" for shard in shards(corpus)]
+
+
+def archive_file(corpus, side):
+    """The archive that holds one side of a corpus."""
+    return f"data/archives/{CONFIG.archives[getattr(CONFIG.corpora[corpus], side).archive].path}"
+
+
+def in_domain_tokens(language):
+    """One side of the selection's in-domain text."""
+    return [file for corpus in IN_DOMAIN for file in shard_files("tokens", corpus, language)]
+
+
+def training_tokens(language):
+    """One side of the training text before selection."""
+    return [file for corpus in CONFIG.use.train for file in shard_files("tokens", corpus, language)]
+
+
+def part_files(part, language):
+    """One side of the training text (after selection, if there is one) or of the development text."""
+    stage = "selected" if part == "train" and CONFIG.selection.enabled else "tokens"
+    corpora = CONFIG.use.train if part == "train" else CONFIG.use.dev
+    return [file for corpus in corpora for file in shard_files(stage, corpus, language)]
+
+
+def language_model_text(wildcards):
+    """What an in-domain or out-of-domain language model is trained on."""
+    if wildcards.domain == "in":
+        return in_domain_tokens(wildcards.language)
+    return [f"data/selection/lm/out.{wildcards.language}.zst"]
+
+
+def score_files(corpus, shard):
+    """Scores and histogram of a training shard."""
+    return [f"data/selection/{corpus}/{shard}.{name}" for name in ("scores.npy", "histogram.json")]
+
+
+def bitext(part):
+    """The files of a binary text."""
+    return [f"{DATA}/binary/{part}/{name}" for name in BITEXT_FILES]
+
+
+def vocabularies():
+    """Both vocabularies, source first."""
+    return [f"{DATA}/vocabulary/{language}.tsv" for language in (SOURCE, TARGET)]
+
+
+def test_tokens(language):
+    """One side of the tokenized test text."""
+    return f"{DATA}/tokens/{TEST}/0.{language}.zst"
+
+
+def base_state(wildcards):
+    """The final state that a model goes on from; nothing for a model that starts anew."""
+    base = CONFIG.models[wildcards.model].continue_from
+    return ancient(f"models/{base}/final_state.safetensors") if base else []
+
+
+def model_files(wildcards):
+    """What a verb needs of a trained model."""
+    names = ("model.safetensors", "settings.json", "source.tsv", "target.tsv")
+    return [f"models/{wildcards.model}/{name}" for name in names]
+
+
+def scores(models):
+    """The scores of some models."""
+    return [f"scores/{model}.json" for model in models]
+
+
+def summaries():
+    """The training summaries of the models in use."""
+    return [f"models/{model}/summary.json" for model in CONFIG.use.models]
+
+
+def aligned_models():
+    """Models in use that align."""
+    return [model for model in CONFIG.use.models if CONFIG.models[model].family == "rnnsearch"]
+
+
+def artifacts():
+    """What the run is for."""
+    tables = [f"results/{table}.{kind}" for table in ("table1", "table2") for kind in ("csv", "md", "tex")]
+    figures = [f"results/{figure}.{kind}" for figure in ("figure2", "figure3") for kind in ("pdf", "png")]
+    rates = [f"results/alignment_error_rate/{model}.json" for model in aligned_models() if KNOWN_ALIGNMENTS]
+    return [*tables, *figures, *rates]
+
+
+# --- resources --------------------------------------------------------------------------------------------------------
+
+
+def gpus(device):
+    """One GPU a job, unless the settings say that it computes on the processor."""
+    return 0 if device == "cpu" else 1
+
+
+def training_of(wildcards):
+    """A model's training settings."""
+    return CONFIG.models[wildcards.model].training
+
+
+def preflight():
+    """Say at once what long work would miss hours later; the jobs of a cluster run elsewhere and are not checked."""
+    from nmt.preflight import missing
+
+    if workflow.local_exec:
+        waiting = {job.rule.name for job in workflow.dag.needrun_jobs()}
+        problems = missing(CONFIG, waiting, Path.cwd())
+        if problems:
+            refuse(problems)

@@ -1,0 +1,182 @@
+"""From archives (or the grammar) to tokens, vocabularies and memory-mapped ids. Both sides always have as many lines."""
+
+# A corpus has as many shards as its settings say, and outputs cannot depend on wildcards: one rule a corpus.
+for corpus in DOWNLOADED:
+
+    rule:
+        """Take both sides of a corpus out of their archives and deal their lines to shards."""
+        name:
+            f"extract_{corpus}"
+        input:
+            source=archive_file(corpus, "source"),
+            target=archive_file(corpus, "target"),
+        output:
+            source=expand(
+                "data/raw/{corpus}/{shard}.{language}.zst",
+                corpus=corpus,
+                shard=shards(corpus),
+                language=SOURCE,
+            ),
+            target=expand(
+                "data/raw/{corpus}/{shard}.{language}.zst",
+                corpus=corpus,
+                shard=shards(corpus),
+                language=TARGET,
+            ),
+            counts=f"data/raw/{corpus}/counts.json",
+        log:
+            f"logs/extract/{corpus}.log",
+        benchmark:
+            f"benchmarks/extract/{corpus}.tsv"
+        conda:
+            "../../envs/prepare.yaml"
+        resources:
+            mem_mb=2000,
+            runtime=12 * 60,
+        params:
+            members=member_options(corpus),
+            source=lambda wildcards, output: repeated("--output-source", output.source),
+            target=lambda wildcards, output: repeated("--output-target", output.target),
+        shell:
+            "nmt extract --archive-source {input.source:q} --archive-target {input.target:q} {params.members}"
+            " {params.source} {params.target} --counts {output.counts:q} 2>&1 | tee -i {log:q}"
+
+
+for corpus in GENERATED:
+
+    rule:
+        """Let the project's grammar write a corpus, with its word alignments."""
+        name:
+            f"generate_{corpus}"
+        output:
+            source=expand(
+                "data/raw/{corpus}/{shard}.{language}.zst",
+                corpus=corpus,
+                shard=shards(corpus),
+                language=SOURCE,
+            ),
+            target=expand(
+                "data/raw/{corpus}/{shard}.{language}.zst",
+                corpus=corpus,
+                shard=shards(corpus),
+                language=TARGET,
+            ),
+            alignment=expand("data/raw/{corpus}/{shard}.align.zst", corpus=corpus, shard=shards(corpus)),
+            counts=f"data/raw/{corpus}/counts.json",
+        log:
+            f"logs/generate/{corpus}.log",
+        benchmark:
+            f"benchmarks/generate/{corpus}.tsv"
+        conda:
+            "../../envs/prepare.yaml"
+        resources:
+            mem_mb=2000,
+            runtime=60,
+        params:
+            settings=constant(CONFIG.grammar),
+            split=CONFIG.corpora[corpus].grammar.split,
+            pairs=CONFIG.corpora[corpus].grammar.pairs,
+            source=lambda wildcards, output: repeated("--output-source", output.source),
+            target=lambda wildcards, output: repeated("--output-target", output.target),
+            alignment=lambda wildcards, output: repeated("--output-alignment", output.alignment),
+        shell:
+            "nmt generate --settings {params.settings:q} --split {params.split} --pairs {params.pairs}"
+            " {params.source} {params.target} {params.alignment} --counts {output.counts:q} 2>&1 | tee -i {log:q}"
+
+
+if PREPARED:
+
+    rule clean:
+        """Blank the pairs that the settings refuse, on both sides, so that line numbers stay in step; count why."""
+        input:
+            source=f"data/raw/{{corpus}}/{{shard}}.{SOURCE}.zst",
+            target=f"data/raw/{{corpus}}/{{shard}}.{TARGET}.zst",
+        output:
+            source=f"data/clean/{{corpus}}/{{shard}}.{SOURCE}.zst",
+            target=f"data/clean/{{corpus}}/{{shard}}.{TARGET}.zst",
+            counts="data/clean/{corpus}/{shard}.counts.json",
+        log:
+            "logs/clean/{corpus}/{shard}.log",
+        benchmark:
+            "benchmarks/clean/{corpus}/{shard}.tsv"
+        conda:
+            "../../envs/prepare.yaml"
+        resources:
+            mem_mb=2000,
+            runtime=120,
+        params:
+            settings=constant(CONFIG.cleaning),
+        shell:
+            "nmt clean --settings {params.settings:q} {input.source:q} {input.target:q}"
+            " --output-source {output.source:q} --output-target {output.target:q} --counts {output.counts:q}"
+            " 2>&1 | tee -i {log:q}"
+
+    rule tokenize:
+        """Tokenize one side of a shard by Moses' rules."""
+        input:
+            text="data/clean/{corpus}/{shard}.{language}.zst",
+        output:
+            tokens="data/tokens/{corpus}/{shard}.{language}.zst",
+        log:
+            "logs/tokenize/{corpus}/{shard}.{language}.log",
+        benchmark:
+            "benchmarks/tokenize/{corpus}/{shard}.{language}.tsv"
+        conda:
+            "../../envs/prepare.yaml"
+        resources:
+            mem_mb=2000,
+            runtime=4 * 60,
+        params:
+            settings=constant(CONFIG.tokenization),
+        shell:
+            "nmt tokenize --language {wildcards.language} --settings {params.settings:q} {input.text:q}"
+            " {output.tokens:q} 2>&1 | tee -i {log:q}"
+
+    rule vocabulary:
+        """Count the words of one side of the training text and keep the most frequent."""
+        input:
+            text=lambda wildcards: part_files("train", wildcards.language),
+        output:
+            vocabulary="data/vocabulary/{language}.tsv",
+        log:
+            "logs/vocabulary/{language}.log",
+        benchmark:
+            "benchmarks/vocabulary/{language}.tsv"
+        conda:
+            "../../envs/prepare.yaml"
+        resources:
+            mem_mb=1000 * CONFIG.resources.data_memory_gb,
+            runtime=8 * 60,
+        params:
+            words=CONFIG.vocabulary.words,
+            specials="--specials-count" if CONFIG.vocabulary.specials_count else "",
+        shell:
+            "nmt vocabulary --words {params.words} {params.specials} {input.text:q} --output {output.vocabulary:q}"
+            " 2>&1 | tee -i {log:q}"
+
+    rule binarize:
+        """Turn training or development text into memory-mapped ids; training text is shuffled once, with the seed."""
+        input:
+            source=lambda wildcards: part_files(wildcards.part, SOURCE),
+            target=lambda wildcards: part_files(wildcards.part, TARGET),
+            source_vocabulary=f"data/vocabulary/{SOURCE}.tsv",
+            target_vocabulary=f"data/vocabulary/{TARGET}.tsv",
+        output:
+            [f"data/binary/{{part}}/{name}" for name in BITEXT_FILES],
+        log:
+            "logs/binarize/{part}.log",
+        benchmark:
+            "benchmarks/binarize/{part}.tsv"
+        conda:
+            "../../envs/prepare.yaml"
+        resources:
+            mem_mb=1000 * CONFIG.resources.data_memory_gb,
+            runtime=12 * 60,
+        params:
+            source=lambda wildcards, input: repeated("--source", input.source),
+            target=lambda wildcards, input: repeated("--target", input.target),
+            shuffle=lambda wildcards: f"--shuffle-seed {CONFIG.seed}" if wildcards.part == "train" else "",
+        shell:
+            "nmt binarize {params.source} {params.target} --source-vocabulary {input.source_vocabulary:q}"
+            " --target-vocabulary {input.target_vocabulary:q} {params.shuffle} --output data/binary/{wildcards.part}"
+            " 2>&1 | tee -i {log:q}"

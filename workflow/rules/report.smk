@@ -1,0 +1,130 @@
+"""The paper's tables and figures, from the scores and summaries of this run."""
+
+
+rule table1:
+    """Table 1: BLEU of every model, All and No UNK."""
+    input:
+        scores=scores(CONFIG.use.models),
+        summaries=summaries(),
+        paper=PAPER,
+    output:
+        csv=report("results/table1.csv", caption="../report/table1.rst", category="Tables"),
+        md="results/table1.md",
+        tex="results/table1.tex",
+    log:
+        "logs/report/table1.log",
+    benchmark:
+        "benchmarks/report/table1.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        settings=report_settings,
+        scores=lambda wildcards, input: repeated("--score", input.scores),
+        summaries=lambda wildcards, input: repeated("--summary", input.summaries),
+    shell:
+        "nmt table1 {params.scores} {params.summaries} --paper {input.paper:q} --settings {params.settings:q}"
+        " --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
+
+
+rule table2:
+    """Table 2: updates, epochs, hours and negative log-likelihoods of every model."""
+    input:
+        summaries=summaries(),
+        paper=PAPER,
+    output:
+        csv=report("results/table2.csv", caption="../report/table2.rst", category="Tables"),
+        md="results/table2.md",
+        tex="results/table2.tex",
+    log:
+        "logs/report/table2.log",
+    benchmark:
+        "benchmarks/report/table2.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        settings=report_settings,
+        summaries=lambda wildcards, input: repeated("--summary", input.summaries),
+    shell:
+        "nmt table2 {params.summaries} --paper {input.paper:q} --settings {params.settings:q}"
+        " --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
+
+
+rule figure2:
+    """Figure 2: BLEU against sentence length."""
+    input:
+        scores=scores(CONFIG.artifacts.figure2_models),
+    output:
+        pdf="results/figure2.pdf",
+        png=report("results/figure2.png", caption="../report/figure2.rst", category="Figures"),
+    log:
+        "logs/report/figure2.log",
+    benchmark:
+        "benchmarks/report/figure2.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        settings=report_settings,
+        scores=lambda wildcards, input: repeated("--score", input.scores),
+    shell:
+        "nmt figure2 {params.scores} --settings {params.settings:q}"
+        " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
+
+
+rule figure3:
+    """Figure 3: four alignments."""
+    input:
+        all=f"translations/{CONFIG.artifacts.figure3_model}.all.jsonl",
+        no_unk=f"translations/{CONFIG.artifacts.figure3_model}.no_unk.jsonl",
+    output:
+        pdf="results/figure3.pdf",
+        png=report("results/figure3.png", caption="../report/figure3.rst", category="Figures"),
+    log:
+        "logs/report/figure3.log",
+    benchmark:
+        "benchmarks/report/figure3.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        settings=report_settings,
+    shell:
+        "nmt figure3 --all {input.all:q} --no-unk {input.no_unk:q} --settings {params.settings:q}"
+        " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
+
+
+if KNOWN_ALIGNMENTS:
+
+    rule alignment_error_rate:
+        """Compare a model's alignments with those that the grammar knows, and a plain diagonal with them too."""
+        input:
+            alignments="alignments/{model}.jsonl",
+            gold=f"{DATA}/raw/{TEST}/0.align.zst",
+        output:
+            rate=report(
+                "results/alignment_error_rate/{model}.json",
+                caption="../report/alignment_error_rate.rst",
+                category="Alignments",
+            ),
+        log:
+            "logs/report/alignment_error_rate/{model}.log",
+        benchmark:
+            "benchmarks/report/alignment_error_rate/{model}.tsv"
+        conda:
+            "../../envs/report.yaml"
+        resources:
+            mem_mb=2000,
+            runtime=30,
+        shell:
+            "nmt alignment-error-rate --model {wildcards.model} --alignments {input.alignments:q}"
+            " --gold {input.gold:q} --output {output.rate:q} 2>&1 | tee -i {log:q}"

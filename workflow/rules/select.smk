@@ -1,0 +1,129 @@
+"""Data selection by bilingual cross-entropy difference (Axelrod et al., 2011), the same for any number of shards."""
+
+if PREPARED and CONFIG.selection.enabled:
+
+    rule sample_out_of_domain:
+        """Draw the text of the out-of-domain language models at random from the training text."""
+        input:
+            source=training_tokens(SOURCE),
+            target=training_tokens(TARGET),
+            in_domain=in_domain_tokens(SOURCE),
+        output:
+            source=f"data/selection/lm/out.{SOURCE}.zst",
+            target=f"data/selection/lm/out.{TARGET}.zst",
+        log:
+            "logs/select/sample.log",
+        benchmark:
+            "benchmarks/select/sample.tsv"
+        conda:
+            "../../envs/select.yaml"
+        resources:
+            mem_mb=4000,
+            runtime=8 * 60,
+        params:
+            seed=CONFIG.seed,
+            size=sample_options,
+            shards=lambda wildcards: shard_options(
+                lambda corpus, shard: [
+                    f"data/tokens/{corpus}/{shard}.{side}.zst" for side in (SOURCE, TARGET)
+                ]
+            ),
+        shell:
+            "nmt lm-sample {params.size} --seed {params.seed} {params.shards}"
+            " --output-source {output.source:q} --output-target {output.target:q} 2>&1 | tee -i {log:q}"
+
+    rule language_model:
+        """Train one of the four language models with KenLM's lmplz."""
+        input:
+            text=language_model_text,
+        output:
+            model="data/selection/lm/{domain}.{language}.binary",
+        log:
+            "logs/select/{domain}.{language}.log",
+        benchmark:
+            "benchmarks/select/{domain}.{language}.tsv"
+        wildcard_constraints:
+            domain="in|out",
+        conda:
+            "../../envs/select.yaml"
+        resources:
+            mem_mb=1000 * CONFIG.resources.data_memory_gb,
+            runtime=4 * 60,
+        params:
+            order=CONFIG.selection.order,
+            fallback="--discount-fallback" if CONFIG.selection.discount_fallback else "",
+        shell:
+            "nmt lm-train --order {params.order} {params.fallback} {input.text:q} --output {output.model:q}"
+            " 2>&1 | tee -i {log:q}"
+
+    rule score_pairs:
+        """Score the pairs of a training shard: cross-entropy difference summed over both sides, smaller is better."""
+        input:
+            source=f"data/tokens/{{corpus}}/{{shard}}.{SOURCE}.zst",
+            target=f"data/tokens/{{corpus}}/{{shard}}.{TARGET}.zst",
+            in_source=f"data/selection/lm/in.{SOURCE}.binary",
+            out_source=f"data/selection/lm/out.{SOURCE}.binary",
+            in_target=f"data/selection/lm/in.{TARGET}.binary",
+            out_target=f"data/selection/lm/out.{TARGET}.binary",
+        output:
+            scores="data/selection/{corpus}/{shard}.scores.npy",
+            histogram="data/selection/{corpus}/{shard}.histogram.json",
+        log:
+            "logs/select/{corpus}/{shard}.score.log",
+        benchmark:
+            "benchmarks/select/{corpus}/{shard}.score.tsv"
+        conda:
+            "../../envs/select.yaml"
+        resources:
+            mem_mb=4000,
+            runtime=4 * 60,
+        shell:
+            "nmt select-score --in-source {input.in_source:q} --out-source {input.out_source:q}"
+            " --in-target {input.in_target:q} --out-target {input.out_target:q} {input.source:q} {input.target:q}"
+            " --output {output.scores:q} --histogram {output.histogram:q} 2>&1 | tee -i {log:q}"
+
+    rule threshold:
+        """Find the one score up to which all shards together hold the words wanted."""
+        input:
+            [file for corpus, shard in training_shards() for file in score_files(corpus, shard)],
+        output:
+            threshold="data/selection/threshold.json",
+        log:
+            "logs/select/threshold.log",
+        benchmark:
+            "benchmarks/select/threshold.tsv"
+        conda:
+            "../../envs/select.yaml"
+        resources:
+            mem_mb=4000,
+            runtime=60,
+        params:
+            words=CONFIG.selection.target_words,
+            shards=lambda wildcards: shard_options(score_files),
+        shell:
+            "nmt select-threshold --target-words {params.words} {params.shards} --output {output.threshold:q}"
+            " 2>&1 | tee -i {log:q}"
+
+    rule select:
+        """Keep the pairs of a training shard that score below the threshold, in order."""
+        input:
+            threshold="data/selection/threshold.json",
+            scores="data/selection/{corpus}/{shard}.scores.npy",
+            source=f"data/tokens/{{corpus}}/{{shard}}.{SOURCE}.zst",
+            target=f"data/tokens/{{corpus}}/{{shard}}.{TARGET}.zst",
+        output:
+            source=f"data/selected/{{corpus}}/{{shard}}.{SOURCE}.zst",
+            target=f"data/selected/{{corpus}}/{{shard}}.{TARGET}.zst",
+        log:
+            "logs/select/{corpus}/{shard}.log",
+        benchmark:
+            "benchmarks/select/{corpus}/{shard}.tsv"
+        conda:
+            "../../envs/select.yaml"
+        resources:
+            mem_mb=2000,
+            runtime=2 * 60,
+        shell:
+            "nmt select-apply --threshold {input.threshold:q} --corpus {wildcards.corpus} --shard {wildcards.shard}"
+            " --scores {input.scores:q} {input.source:q} {input.target:q}"
+            " --output-source {output.source:q} --output-target {output.target:q} 2>&1 | tee -i {log:q}"

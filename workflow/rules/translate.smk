@@ -1,0 +1,76 @@
+"""Beam search, alignments and BLEU."""
+
+
+rule translate:
+    """Translate the test text: all of it, or only the sentences without unknown words and then without [UNK]."""
+    input:
+        model=model_files,
+        source=test_tokens(SOURCE),
+        reference=test_tokens(TARGET),
+    output:
+        translations="translations/{model}.{mode}.jsonl",
+    log:
+        "logs/translate/{model}.{mode}.log",
+    benchmark:
+        "benchmarks/translate/{model}.{mode}.tsv"
+    conda:
+        "../../envs/translate.yaml"
+    threads: CONFIG.decoding.threads
+    resources:
+        gpu=gpus(CONFIG.decoding.device),
+        mem_mb=1000 * CONFIG.resources.data_memory_gb,
+        runtime=round(60 * CONFIG.resources.translate_hours),
+    params:
+        settings=constant(CONFIG.decoding),
+    shell:
+        "nmt translate --model models/{wildcards.model} --source {input.source:q} --reference {input.reference:q}"
+        " --mode {wildcards.mode} --settings {params.settings:q} --output {output.translations:q} 2>&1 | tee -i {log:q}"
+
+
+rule align:
+    """Read off the attention of a model while it is made to write the reference."""
+    input:
+        model=model_files,
+        source=test_tokens(SOURCE),
+        target=test_tokens(TARGET),
+    output:
+        alignments="alignments/{model}.jsonl",
+    log:
+        "logs/align/{model}.log",
+    benchmark:
+        "benchmarks/align/{model}.tsv"
+    conda:
+        "../../envs/translate.yaml"
+    threads: CONFIG.decoding.threads
+    resources:
+        gpu=gpus(CONFIG.decoding.device),
+        mem_mb=1000 * CONFIG.resources.data_memory_gb,
+        runtime=round(60 * CONFIG.resources.translate_hours),
+    params:
+        options=align_options,
+    shell:
+        "nmt align --model models/{wildcards.model} --source {input.source:q} --target {input.target:q}"
+        " {params.options} --output {output.alignments:q} 2>&1 | tee -i {log:q}"
+
+
+rule score:
+    """Compute BLEU on tokens, All and No UNK, with signature and by sentence length."""
+    input:
+        all="translations/{model}.all.jsonl",
+        no_unk="translations/{model}.no_unk.jsonl",
+        source=test_tokens(SOURCE),
+        reference=test_tokens(TARGET),
+    output:
+        scores="scores/{model}.json",
+    log:
+        "logs/score/{model}.log",
+    benchmark:
+        "benchmarks/score/{model}.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    shell:
+        "nmt score --model {wildcards.model} --all {input.all:q} --no-unk {input.no_unk:q} --source {input.source:q}"
+        " --reference {input.reference:q} --output {output.scores:q} 2>&1 | tee -i {log:q}"
