@@ -34,8 +34,9 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@command -v c++ g++ clang++ > /dev/null \
 	    || { echo "error: no C++ compiler found, one is needed to build KenLM (Debian: apt install g++)" >&2; exit 2; }
 	@if [ -e $(BEGUN) ]; then echo "An installation broke off: starting it anew."; rm -rf $(VENV); fi
-	@test -x $(BIN)/python || $(PYTHON) -m venv --clear $(VENV)
+	@mkdir -p $(VENV)
 	@touch $(BEGUN)
+	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --disable-pip-version-check -c constraints.txt $(PIP_OPTIONS) -e '.[dev]'
 	@rm -f $(BEGUN)
 	@touch $(INSTALLED)

@@ -105,15 +105,17 @@ class Trainer:
             self._refuse_other(last.counters["fingerprint"], str(self.state), frozenset())
             self._restore(last)
             click.echo(f"nmt: {self.state}: going on after update {self.counters.update}", err=True)
-        elif predecessor is not None:
+        self.history.rewind(self.counters.history_bytes if last is not None else 0)
+        if last is None and predecessor is not None:
             self._continue_from(predecessor)
-        self.history.rewind(self.counters.history_bytes)
 
     def _continue_from(self, path: Path) -> None:
         final = load_final_state(path)
         self._refuse_other(final.counters["fingerprint"], str(path), frozenset({"settings.continue_from"}))
         self._restore(final)
-        self.counters = replace(self.counters, history_bytes=0)
+        # the patience of the run that begins here is its own, and its first weights may prove its best
+        self.counters = replace(self.counters, best_nll=None, validations_without_gain=0)
+        self._validate()
 
     def _refuse_other(self, was: Fingerprint, where: str, ignore: frozenset[str]) -> None:
         changed = differences(was, self.fingerprint, ignore)

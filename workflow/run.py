@@ -85,19 +85,19 @@ def _snakemake(folder: Path, cores: str, options: Sequence[str]) -> list[str]:
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
     command += ["--directory", str(folder), "--cores", cores, "--rerun-incomplete"]
     command += ["--quiet", "host", "reason"]
-    gpus = _gpus()
-    return [*command, *(["--resources", f"gpu={gpus}"] if gpus else []), *options]
+    # Every job computes on the first GPU that it sees: one job at a time. Without a GPU, cores are the only limit.
+    command += ["--resources", "gpu=1"] if _has_gpu() else []
+    return [*command, *options]
 
 
-def _gpus() -> int:
-    """GPUs of this machine, as far as the environment shows them; 0 where there is none or no driver."""
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if visible is not None:
-        return len([name for name in visible.split(",") if name.strip() and name.strip() != "-1"])
+def _has_gpu() -> bool:
+    """Whether this machine has a GPU that the environment does not hide."""
+    if os.environ.get("CUDA_VISIBLE_DEVICES", "0").strip() in ("", "-1"):
+        return False
     if not shutil.which("nvidia-smi"):
-        return 0
+        return False
     listing = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False)
-    return listing.stdout.count("GPU ") if listing.returncode == 0 else 0
+    return listing.returncode == 0 and "GPU " in listing.stdout
 
 
 def _run(command: Sequence[str], lock: int) -> int:

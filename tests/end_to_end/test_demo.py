@@ -85,9 +85,7 @@ def test_a_comment_cores_a_mirror_or_an_unused_corpus_schedule_nothing(copy: Pat
     assert NOTHING in planned(copy, "--config", "mirrors=[/elsewhere]")
     assert NOTHING in planned(copy, "--config", "corpora={europarl-v7: {shards: 3}}")
     assert NOTHING in planned(copy, "--config", "resources={train_hours: 9}")
-    assert NOTHING in planned(
-        copy, "--config", "use={models: [rnnencdec-30, rnnsearch-30, rnnencdec-50]}", "models"
-    )
+    assert NOTHING in planned(copy, "--config", "corpora={new: {grammar: {split: dev, pairs: 5}}}")
 
 
 def test_changed_training_settings_schedule_exactly_the_models_they_concern(copy: Path) -> None:

@@ -1,0 +1,162 @@
+"""Beam search against enumeration of every sequence, and its rules one by one."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from conftest import TARGET_VOCABULARY, small_model
+
+from nmt.batches import pad_pairs
+from nmt.beam_search import Hypothesis, translate
+from nmt.models import Encoded, Family, Translator
+from nmt.settings import Decoding
+from nmt.vocabulary import END, UNKNOWN
+
+SOURCES = [[3, 5], [6], [2, 2, 7]]
+
+
+def decoding(**changes: object) -> Decoding:
+    settings: dict[str, object] = {
+        "beam": 10,
+        "normalize_by_length": False,
+        "min_length": "none",
+        "max_length_factor": 1,
+        "unfinished": "best",
+        "n_best": 1,
+        "batch_size": 8,
+        "device": "cpu",
+        "threads": 1,
+    }
+    return Decoding.model_validate(settings | changes)
+
+
+def encode(model: Translator, sources: list[list[int]]) -> tuple[Encoded, np.ndarray]:
+    ids = [np.array(source, dtype=np.uint16) for source in sources]
+    batch = pad_pairs(ids, [ids[0][:0]] * len(ids), True)
+    dtype = next(model.parameters()).dtype
+    return model.encode(batch.source, batch.source_mask.to(dtype)), np.array([len(s) for s in sources])
+
+
+def log_probability(model: Translator, source: list[int], words: list[int]) -> float:
+    """log p(words, end | source), step by step."""
+    encoded, _ = encode(model, [source])
+    hypotheses, total = model.begin(encoded), 0.0
+    for word in [*words, END]:
+        prediction = model.predict(hypotheses, encoded)
+        total += float(prediction.log_probabilities[0, 0, word].detach())
+        hypotheses = model.extend(prediction, torch.tensor([[0]]), torch.tensor([[word]]))
+    return total
+
+
+def best_by_enumeration(
+    model: Translator, source: list[int], steps: int, least: int, normalize: bool, unknown: bool
+) -> Hypothesis:
+    words = [word for word in range(TARGET_VOCABULARY) if word != END and (unknown or word != UNKNOWN)]
+    candidates = (
+        Hypothesis(list(sequence), log_probability(model, source, list(sequence)), True)
+        for length in range(least, steps)
+        for sequence in product(words, repeat=length)
+    )
+    return max(candidates, key=lambda found: found.score(normalize))
+
+
+@torch.no_grad()
+def search(model: Translator, sources: list[list[int]], forbid: bool, **changes: object) -> list[Hypothesis]:
+    encoded, lengths = encode(model, sources)
+    return [found[0] for found in translate(model, encoded, lengths, decoding(**changes), forbid)]
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("min_length", ["half", "none"])
+@pytest.mark.parametrize("forbid", [False, True])
+def test_a_wide_beam_finds_the_best_of_all_sequences(
+    family: Family, normalize: bool, min_length: str, forbid: bool
+) -> None:
+    model = small_model(family)
+    found = search(model, SOURCES, forbid, beam=300, normalize_by_length=normalize, min_length=min_length)
+    for source, hypothesis in zip(SOURCES, found, strict=True):
+        least = (len(source) + 1) // 2 if min_length == "half" else 0
+        expected = best_by_enumeration(model, source, len(source) + 1, least, normalize, not forbid)
+        assert hypothesis.words == expected.words
+        assert hypothesis.log_probability == pytest.approx(expected.log_probability, rel=1e-9)
+        assert hypothesis.finished
+
+
+def test_width_one_is_greedy(family: Family) -> None:
+    model = small_model(family)
+    for source, hypothesis in zip(SOURCES, search(model, SOURCES, False, beam=1, max_length_factor=4), strict=True):
+        encoded, _ = encode(model, [source])
+        hypotheses, words = model.begin(encoded), list[int]()
+        while len(words) < 4 * (len(source) + 1):
+            prediction = model.predict(hypotheses, encoded)
+            words.append(int(prediction.log_probabilities[0, 0].argmax()))
+            if words[-1] == END:
+                break
+            hypotheses = model.extend(prediction, torch.tensor([[0]]), torch.tensor([[words[-1]]]))
+        assert hypothesis.words == [word for word in words if word != END]
+        assert hypothesis.finished == (words[-1] == END)
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_results_do_not_depend_on_the_batch(family: Family, normalize: bool) -> None:
+    model = small_model(family)
+    options = {"beam": 4, "max_length_factor": 3, "normalize_by_length": normalize}
+    together = search(model, SOURCES, False, **options)
+    alone = [search(model, [source], False, **options)[0] for source in SOURCES]
+    backwards = search(model, SOURCES[::-1], False, **options)[::-1]
+    assert [found.words for found in together] == [found.words for found in alone]
+    assert [found.words for found in together] == [found.words for found in backwards]
+
+
+def test_the_unknown_word_can_be_forbidden() -> None:
+    model = small_model("rnnsearch")
+    with torch.no_grad():
+        model.readout.b_o[UNKNOWN] += 4.0
+    assert any(UNKNOWN in found.words for found in search(model, SOURCES, False, max_length_factor=3))
+    assert not any(UNKNOWN in found.words for found in search(model, SOURCES, True, max_length_factor=3))
+
+
+def never_ending() -> Translator:
+    model = small_model("rnnsearch")
+    with torch.no_grad():
+        model.readout.b_o[END] -= 1000.0
+    return model
+
+
+def test_what_never_ends_is_given_unfinished_at_the_step_limit() -> None:
+    for source, found in zip(SOURCES, search(never_ending(), SOURCES, False, beam=2, max_length_factor=3), strict=True):
+        assert not found.finished
+        assert len(found.words) == 3 * (len(source) + 1)
+
+
+def test_a_search_in_which_nothing_finishes_is_tried_again_wider() -> None:
+    model = small_model("rnnsearch")
+    with torch.no_grad():
+        model.readout.b_o[END] -= 4.5
+    options = {"beam": 1, "max_length_factor": 1}
+    stuck = [not found.finished for found in search(model, SOURCES, False, **options)]
+    again = search(model, SOURCES, False, unfinished="retry", **options)
+    assert any(stuck)
+    assert all(found.finished for found in again)
+
+
+def test_without_division_the_early_end_of_the_search_changes_nothing(family: Family) -> None:
+    """n_best beyond the beam keeps every search going to its end."""
+    model = small_model(family)
+    options = {"beam": 5, "max_length_factor": 3}
+    early = search(model, SOURCES, False, **options)
+    late = search(model, SOURCES, False, n_best=50, **options)
+    assert [found.words for found in early] == [found.words for found in late]
+
+
+def test_n_best_lists_are_sorted_and_differ() -> None:
+    model = small_model("rnnsearch")
+    encoded, lengths = encode(model, SOURCES)
+    for found in translate(model, encoded, lengths, decoding(n_best=5, beam=30, max_length_factor=3), False):
+        scores = [hypothesis.log_probability for hypothesis in found]
+        assert len(found) == 5
+        assert scores == sorted(scores, reverse=True)
+        assert len({tuple(hypothesis.words) for hypothesis in found}) == 5

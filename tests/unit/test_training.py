@@ -1,0 +1,322 @@
+"""Training runs: what they record, how they stop, and that a broken-off one ends like an unbroken one."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from bitexts import write_bitext
+from training_settings import model_run
+
+from nmt import checkpoint, model_folder, state_lock
+from nmt.bitext import Bitext
+from nmt.errors import UserError
+from nmt.settings import ModelRun
+from nmt.training import Interrupted, Trainer, load_final_state, save_final_state
+
+CLOCKS = {"seconds", "source_words_per_second", "target_words_per_second"}
+SIZES = (32, 32)
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> Bitext:
+    """Sixty pairs whose target repeats the source's words, shifted."""
+    draw = random.Random(1)
+    pairs = []
+    for _ in range(60):
+        words = [draw.randint(2, 30) for _ in range(draw.randint(1, 9))]
+        pairs.append((words, [2 + (word + 1) % 29 for word in words]))
+    return write_bitext(tmp_path_factory.mktemp("text"), pairs)
+
+
+def trainer(run: ModelRun, text: Bitext, state: Path) -> Trainer:
+    made = Trainer(run, text, text, SIZES, state)
+    made.resume(None)
+    return made
+
+
+def history_of(made: Trainer) -> list[dict[str, Any]]:
+    return [{k: v for k, v in line.items() if k not in CLOCKS} for line in made.history.records()]
+
+
+def same_tensors(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_training_lowers_the_nll(text: Bitext, tmp_path: Path) -> None:
+    run = model_run(updates=150, optimizer="adam", learning_rate=0.01, cost="mean")
+    made = trainer(run, text, tmp_path)
+    before = made.dev_nll()
+    assert made.run() == "updates"
+    assert made.dev_nll() < 0.9 * before
+
+
+def test_the_first_update_is_the_papers(text: Bitext, tmp_path: Path) -> None:
+    """Cost summed over sentences, gradient clipped to norm 1, Adadelta."""
+    made = trainer(model_run(updates=1), text, tmp_path)
+    before = {name: weight.detach().clone() for name, weight in made.model.named_parameters()}
+    made.run()
+    gradients = {name: weight.grad for name, weight in made.model.named_parameters()}
+    norm = math.sqrt(sum(float(grad.double().pow(2).sum()) for grad in gradients.values() if grad is not None))
+    assert norm == pytest.approx(1.0, rel=1e-4), "the summed cost's gradient is longer than 1, so it is clipped to 1"
+    assert made.history.records()[0]["gradient_norm"] > 1
+    for name, weight in made.model.named_parameters():
+        grad = gradients[name]
+        step = -math.sqrt(1e-6) / (0.05 * grad**2 + 1e-6).sqrt() * grad
+        torch.testing.assert_close(weight.detach() - before[name], step, rtol=1e-3, atol=1e-7)
+
+
+def test_the_mean_cost_is_the_sum_over_the_batch_size(text: Bitext, tmp_path: Path) -> None:
+    norms = []
+    for cost in ("sum", "mean"):
+        made = trainer(model_run(updates=1, cost=cost), text, tmp_path / cost)
+        made.run()
+        norms.append(made.history.records()[0]["gradient_norm"])
+    assert norms[0] == pytest.approx(4 * norms[1], rel=1e-5)
+
+
+def test_history_says_what_happened(text: Bitext, tmp_path: Path) -> None:
+    made = trainer(model_run(updates=15, log_every=5, validate_every=10), text, tmp_path)
+    made.run()
+    records = made.history.records()
+    assert [line["update"] for line in records if "train_nll" in line] == [5, 10, 15]
+    assert [line["update"] for line in records if "dev_nll" in line] == [10, 15]
+    assert records[-1]["epoch"] == pytest.approx(15 * 4 / 60)
+    assert records[-1]["dev_nll"] == pytest.approx(made.dev_nll(), rel=1e-12)
+    assert 0 <= records[0]["clipped"] <= 1
+
+
+@pytest.mark.parametrize("stop", [3, 5, 12, 29])
+def test_a_run_stopped_anywhere_ends_like_an_unbroken_one(text: Bitext, tmp_path: Path, stop: int) -> None:
+    unbroken = trainer(model_run(), text, tmp_path / "unbroken")
+    unbroken.run()
+    first = trainer(model_run(), text, tmp_path / "broken")
+    original = first._update
+
+    def update(batch: Any) -> None:
+        original(batch)
+        if first.counters.update == stop:
+            first.stop_wanted.set()
+
+    first._update = update  # type: ignore[method-assign]
+    with pytest.raises(Interrupted):
+        first.run()
+    second = trainer(model_run(), text, tmp_path / "broken")
+    assert second.counters.update == stop
+    second.run()
+    assert same_tensors(unbroken.state_tensors(), second.state_tensors())
+    assert history_of(unbroken) == history_of(second)
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[3])
+from training_settings import model_run
+from nmt.bitext import Bitext
+from nmt.training import Trainer
+text = Bitext.open(sys.argv[1])
+made = Trainer(model_run(updates=60, checkpoint_every=3), text, text, (32, 32), Path(sys.argv[2]))
+made.resume(None)
+made.run()
+"""
+
+
+def test_a_run_killed_at_random_points_ends_like_an_unbroken_one(text: Bitext, tmp_path: Path) -> None:
+    unbroken = trainer(model_run(updates=60, checkpoint_every=3), text, tmp_path / "unbroken")
+    unbroken.run()
+    state, draw = tmp_path / "killed", random.Random(7)
+    command = [sys.executable, "-c", SCRIPT, str(text.folder), str(state), str(Path(__file__).parent)]
+    kills = 0
+    for _ in range(40):
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        begun = len(checkpoint.saved(state))
+        deadline = time.monotonic() + 60
+        newest = checkpoint.saved(state)[-1:] if begun else []
+        while process.poll() is None and checkpoint.saved(state)[-1:] == newest and time.monotonic() < deadline:
+            time.sleep(0.001)
+        time.sleep(draw.random() * 0.02)
+        if process.poll() is not None:
+            break
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        kills += 1
+    assert process.wait() == 0
+    assert kills >= 3, "the machine was too quick for the test to kill anything"
+    resumed = trainer(model_run(updates=60, checkpoint_every=3), text, state)
+    assert resumed.counters.update == 60
+    assert same_tensors(unbroken.state_tensors(), resumed.state_tensors())
+    assert history_of(unbroken) == history_of(resumed)
+
+
+def test_a_damaged_checkpoint_is_noticed_and_the_one_before_is_used(
+    text: Bitext, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trainer(model_run(updates=10), text, tmp_path).run()
+    newest = checkpoint.saved(tmp_path)[-1].with_suffix(".safetensors")
+    content = bytearray(newest.read_bytes())
+    content[-3] ^= 1
+    newest.write_bytes(content)
+    resumed = trainer(model_run(updates=10), text, tmp_path)
+    assert resumed.counters.update == 5
+    assert "damaged" in capsys.readouterr().err
+    resumed.run()
+    assert same_tensors(resumed.state_tensors(), finished(text, tmp_path / "other").state_tensors())
+
+
+def finished(text: Bitext, state: Path) -> Trainer:
+    made = trainer(model_run(updates=10), text, state)
+    made.run()
+    return made
+
+
+def test_two_checkpoints_are_kept(text: Bitext, tmp_path: Path) -> None:
+    finished(text, tmp_path)
+    assert sorted(path.name for path in tmp_path.glob("checkpoint-*")) == [
+        f"checkpoint-{update:09d}.{kind}" for update in (5, 10) for kind in ("json", "safetensors")
+    ]
+
+
+def test_other_settings_are_refused_and_named(text: Bitext, tmp_path: Path) -> None:
+    finished(text, tmp_path)
+    with pytest.raises(UserError, match=r"settings\.training\.batch_size was 4 and is now 5"):
+        trainer(model_run(updates=10, batch_size=5), text, tmp_path)
+
+
+def test_other_data_are_refused_and_named(text: Bitext, tmp_path: Path) -> None:
+    finished(text, tmp_path / "state")
+    (tmp_path / "other").mkdir()
+    other = write_bitext(tmp_path / "other", [([3, 4], [5])])
+    with pytest.raises(UserError, match=r"data\.train was"):
+        trainer(model_run(updates=10), other, tmp_path / "state")
+
+
+def test_more_updates_go_on_and_fewer_are_refused(text: Bitext, tmp_path: Path) -> None:
+    finished(text, tmp_path)
+    longer = trainer(model_run(updates=30), text, tmp_path)
+    longer.run()
+    unbroken = trainer(model_run(), text, tmp_path / "unbroken")
+    unbroken.run()
+    assert same_tensors(longer.state_tensors(), unbroken.state_tensors())
+    with pytest.raises(UserError, match="30 updates are done but training.updates is 8"):
+        trainer(model_run(updates=8), text, tmp_path).run()
+
+
+def test_a_gradient_that_is_not_finite_stops_with_the_last_good_state(text: Bitext, tmp_path: Path) -> None:
+    made = trainer(model_run(), text, tmp_path)
+    with torch.no_grad():
+        made.model.readout.b_o[0] = math.inf
+    with pytest.raises(UserError, match="gradient of update 1 is not finite"):
+        made.run()
+    assert not checkpoint.saved(tmp_path)
+
+
+def test_the_best_weights_are_kept_when_the_development_score_stops_the_run(text: Bitext, tmp_path: Path) -> None:
+    """A step size that grows wild lets the score rise again."""
+    run = model_run(updates=400, patience=2, optimizer="adam", learning_rate=0.1, cost="mean", validate_every=5)
+    made = trainer(run, text, tmp_path)
+    assert made.run() == "development NLL"
+    validations = [line["dev_nll"] for line in made.history.records() if "dev_nll" in line]
+    assert made.counters.best_nll == min(validations)
+    assert validations[-3] == min(validations)
+    made.load_chosen_weights()
+    assert made.dev_nll() == pytest.approx(min(validations), rel=1e-12)
+
+
+def test_a_successor_goes_on_exactly_where_its_predecessor_ended(text: Bitext, tmp_path: Path) -> None:
+    first = finished(text, tmp_path / "first")
+    save_final_state(tmp_path / "final.safetensors", first)
+    successor = Trainer(model_run(continue_from="small", updates=30), text, text, SIZES, tmp_path / "second")
+    successor.resume(tmp_path / "final.safetensors")
+    assert successor.counters.update == 10
+    assert successor.counters.seconds == first.counters.seconds
+    successor.run()
+    unbroken = trainer(model_run(), text, tmp_path / "unbroken")
+    unbroken.run()
+    assert same_tensors(successor.state_tensors(), unbroken.state_tensors())
+
+
+def test_a_successor_with_patience_starts_counting_anew(text: Bitext, tmp_path: Path) -> None:
+    first = trainer(model_run(updates=12, validate_every=1, optimizer="adam", learning_rate=0.5), text, tmp_path / "first")
+    first.run()
+    assert first.counters.validations_without_gain > 0
+    save_final_state(tmp_path / "final.safetensors", first)
+    run = model_run(continue_from="small", updates=13, patience=1, validate_every=1, optimizer="adam", learning_rate=0.5)
+    successor = Trainer(run, text, text, SIZES, tmp_path / "second")
+    successor.resume(tmp_path / "final.safetensors")
+    assert successor.run() in ("updates", "development NLL")
+    assert successor.counters.update == 13
+    successor.load_chosen_weights()
+
+
+def test_a_successor_of_another_size_is_refused(text: Bitext, tmp_path: Path) -> None:
+    save_final_state(tmp_path / "final.safetensors", finished(text, tmp_path / "first"))
+    run = model_run(continue_from="small")
+    other = run.model_copy(update={"architecture": run.architecture.model_copy(update={"hidden_units": 7})})
+    successor = Trainer(other, text, text, SIZES, tmp_path / "second")
+    with pytest.raises(UserError, match=r"settings\.architecture\.hidden_units was 5 and is now 7"):
+        successor.resume(tmp_path / "final.safetensors")
+
+
+def test_a_file_that_is_no_state_is_refused(tmp_path: Path) -> None:
+    checkpoint.save_tensors(tmp_path / "x.safetensors", {"a": torch.zeros(1)})
+    with pytest.raises(UserError, match="no training state in it"):
+        load_final_state(tmp_path / "x.safetensors")
+
+
+def test_a_time_budget_ends_in_good_order(text: Bitext, tmp_path: Path) -> None:
+    made = trainer(model_run(), text, tmp_path)
+    with pytest.raises(Interrupted, match=r"stopped after update 1 of 30; run again"):
+        made.run(max_seconds=1e-9)
+    assert trainer(model_run(), text, tmp_path).counters.update == 1
+
+
+def test_a_folder_holds_all_that_table_2_and_a_translator_need(text: Bitext, tmp_path: Path) -> None:
+    made = finished(text, tmp_path / "state")
+    vocabularies = (text.folder.parent / "source.tsv", text.folder.parent / "target.tsv")
+    summary = model_folder.export(tmp_path / "model", made, vocabularies, "updates")
+    assert summary == json.loads((tmp_path / "model" / "summary.json").read_text())
+    assert summary["updates"] == 10
+    assert summary["epochs"] == pytest.approx(10 * 4 / 60)
+    assert summary["train_nll"] > 0 and summary["dev_nll"] > 0 and summary["hours"] > 0
+    loaded = model_folder.load(tmp_path / "model", torch.device("cpu"))
+    assert same_tensors(loaded.translator.state_dict(), made.model.state_dict())
+    assert len(loaded.source) == SIZES[0] - 1 or len(loaded.source) == SIZES[0]
+
+
+class TestLock:
+    """One writer a state folder."""
+
+    def test_a_second_process_is_refused_and_the_first_named(self, tmp_path: Path) -> None:
+        with state_lock.hold(tmp_path, "refuse"):
+            code = "import sys; from pathlib import Path; from nmt import state_lock\n"
+            code += "with state_lock.hold(Path(sys.argv[1]), 'refuse'): pass"
+            command = [sys.executable, "-c", code, str(tmp_path)]
+            found = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert f"process {os.getpid()} on" in found.stderr
+
+    def test_a_dead_processs_lock_is_broken_at_once(self, tmp_path: Path) -> None:
+        code = "import os, sys; from pathlib import Path; from nmt import state_lock\n"
+        code += "with state_lock.hold(Path(sys.argv[1]), 'refuse'): os.kill(os.getpid(), 9)"
+        subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
+        assert (tmp_path / "lock").exists()
+        begun = time.monotonic()
+        with state_lock.hold(tmp_path, "refuse"):
+            assert time.monotonic() - begun < 10
+
+    def test_a_lost_lock_stops_training(self, text: Bitext, tmp_path: Path) -> None:
+        lost = threading.Event()
+        lost.set()
+        with pytest.raises(UserError, match="another process has taken over"):
+            trainer(model_run(), text, tmp_path).run(lost=lost)

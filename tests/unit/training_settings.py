@@ -1,0 +1,44 @@
+"""Settings of small training runs, for tests."""
+
+from __future__ import annotations
+
+from conftest import small_architecture
+
+from nmt.settings import ModelRun, Training
+
+
+def training(**changes: object) -> Training:
+    """The paper's optimizer on tiny batches."""
+    settings: dict[str, object] = {
+        "optimizer": "adadelta",
+        "rho": 0.95,
+        "epsilon": 1e-6,
+        "learning_rate": 1.0,
+        "clip_norm": 1.0,
+        "cost": "sum",
+        "batch_size": 4,
+        "batches_per_sort": 3,
+        "updates": 30,
+        "patience": None,
+        "validate_every": 7,
+        "checkpoint_every": 5,
+        "log_every": 4,
+        "train_sample": 10,
+        "device": "cpu",
+        "threads": 1,
+    }
+    return Training.model_validate(settings | changes)
+
+
+def model_run(continue_from: str | None = None, **changes: object) -> ModelRun:
+    """A small RNNsearch; keyword arguments change its training."""
+    return ModelRun(
+        model="small",
+        label="Small",
+        family="rnnsearch",
+        max_words=12,
+        seed=5,
+        continue_from=continue_from,
+        architecture=small_architecture(init_std=0.1, alignment_init_std=0.1),
+        training=training(**changes),
+    )
