@@ -101,6 +101,7 @@ class AttentionScan(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        """Gradients in the order of the arguments; none for the padding."""
         grad_states, grad_contexts, _ = grads
         saved = ctx.saved_tensors
         states, gates, candidates, queries, contexts, weights, annotations, keys, from_state, v_a, U, C = (

@@ -48,8 +48,10 @@ class Batch:
         """The same batch on another device."""
         if device.type == "cpu":
             return self
-        moved = [part.pin_memory().to(device, non_blocking=True) for part in self.tensors()]
-        return Batch(*moved, self.source_words, self.target_words)
+        source, mask, target, positions, sentence = (
+            part.pin_memory().to(device, non_blocking=True) for part in self.tensors()
+        )
+        return Batch(source, mask, target, positions, sentence, self.source_words, self.target_words)
 
     def tensors(self) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
         """All tensors in the order of the fields."""

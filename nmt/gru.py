@@ -17,6 +17,11 @@ import torch
 from torch import Tensor, nn
 
 
+def weight(inputs: int, outputs: int) -> nn.Parameter:
+    """A matrix (inputs, outputs) that `nmt.initialize` will fill."""
+    return nn.Parameter(torch.empty(inputs, outputs))
+
+
 class GatedUnit(nn.Module):
     """Weights of one gated unit: W, W_z, W_r (M, N), U, U_z, U_r (N, N) and, with a context, C, C_z, C_r (C, N).
 
@@ -25,12 +30,10 @@ class GatedUnit(nn.Module):
 
     def __init__(self, inputs: int, hidden: int, context: int = 0) -> None:
         super().__init__()
-        for name in ("W", "W_z", "W_r"):
-            self.register_parameter(name, nn.Parameter(torch.empty(inputs, hidden)))
-        for name in ("U", "U_z", "U_r"):
-            self.register_parameter(name, nn.Parameter(torch.empty(hidden, hidden)))
-        for name in ("C", "C_z", "C_r") if context else ():
-            self.register_parameter(name, nn.Parameter(torch.empty(context, hidden)))
+        self.W, self.W_z, self.W_r = (weight(inputs, hidden) for _ in range(3))
+        self.U, self.U_z, self.U_r = (weight(hidden, hidden) for _ in range(3))
+        if context:
+            self.C, self.C_z, self.C_r = (weight(context, hidden) for _ in range(3))
         self.b = nn.Parameter(torch.empty(hidden))
 
     def input_weights(self) -> Tensor:
@@ -124,6 +127,7 @@ class GatedScan(torch.autograd.Function):
     def forward(
         ctx: Any, projected: Tensor, start: Tensor, U_gates: Tensor, U: Tensor, mask: Tensor | None
     ) -> Tensor:
+        """States h_1..h_T (T, B, N); arguments as in `GatedUnit.scan`."""
         steps, batch, width = projected.shape
         hidden = width // 3
         states = projected.new_empty(steps + 1, batch, hidden)
@@ -142,6 +146,7 @@ class GatedScan(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        """Gradients in the order of the arguments; none for the mask."""
         (grad_states,) = grads
         states, gates, candidates, U_gates, U = ctx.saved_tensors
         steps, batch, hidden = candidates.shape

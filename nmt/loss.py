@@ -33,13 +33,20 @@ class SummedNLL(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        """The gradients that `forward` left, scaled; none for the words."""
         (scale,) = grads
         features, W, b = ctx.saved_tensors
         return features.mul_(scale), W.mul_(scale), b.mul_(scale), None
 
 
 def chunk_nll(
-    features: Tensor, W: Tensor, b: Tensor, words: Tensor, grad_features: Tensor, grad_W: Tensor, grad_b: Tensor
+    features: Tensor,
+    W: Tensor,
+    b: Tensor,
+    words: Tensor,
+    grad_features: Tensor,
+    grad_W: Tensor,
+    grad_b: Tensor,
 ) -> Tensor:
     """NLL of one chunk; fills `grad_features` and adds to `grad_W` and `grad_b`."""
     logits = torch.addmm(b, features, W)

@@ -53,6 +53,7 @@ class Embedding(nn.Module):
         self.b = nn.Parameter(torch.empty(size))
 
     def forward(self, words: Tensor) -> Tensor:
+        """E x for word ids of any shape: (...) -> (..., M)."""
         return nn.functional.embedding(words, self.E) + self.b
 
 

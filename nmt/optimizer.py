@@ -18,10 +18,14 @@ def make_optimizer(model: nn.Module, training: Training) -> torch.optim.Optimize
     step = sqrt(E[step^2] + eps) / sqrt(E[g^2] + eps) * g.
     """
     if training.optimizer == "adadelta":
-        return torch.optim.Adadelta(
+        adadelta: torch.optim.Optimizer = torch.optim.Adadelta(
             model.parameters(), lr=training.learning_rate, rho=training.rho, eps=training.epsilon
         )
-    return torch.optim.Adam(model.parameters(), lr=training.learning_rate, eps=training.epsilon, fused=True)
+        return adadelta
+    adam: torch.optim.Optimizer = torch.optim.Adam(
+        model.parameters(), lr=training.learning_rate, eps=training.epsilon, fused=True
+    )
+    return adam
 
 
 def clip(parameters: Iterable[Tensor], threshold: float) -> Tensor:

@@ -57,4 +57,4 @@ class Readout(nn.Module):
 
 def maxout(values: Tensor) -> Tensor:
     """The larger of each adjacent pair: (..., 2L) -> (..., L)."""
-    return values.unflatten(-1, (-1, 2)).amax(dim=-1)
+    return values.view(*values.shape[:-1], -1, 2).amax(dim=-1)

@@ -31,6 +31,7 @@ class Heartbeat(threading.Thread):
         self.stopped, self.lost = threading.Event(), threading.Event()
 
     def run(self) -> None:
+        """Refresh until stopped or lost."""
         while not self.stopped.wait(HEARTBEAT):
             try:
                 self.lock.refresh()

@@ -75,7 +75,9 @@ def make_deterministic(threads: int) -> None:
     """Same seed, same machine, same bits; the thread count comes from the config, never from the machine."""
     torch.set_num_threads(threads)
     torch.use_deterministic_algorithms(True, warn_only=True)
-    torch.utils.deterministic.fill_uninitialized_memory = False  # every `empty` here is filled before it is read
+    torch.utils.deterministic.fill_uninitialized_memory = (
+        False  # every `empty` here is filled before it is read
+    )
 
 
 class Trainer:

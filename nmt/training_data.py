@@ -38,6 +38,6 @@ def check(bitext: Bitext, side: str, vocabulary: Vocabulary, path: Path) -> None
     made_with = bitext.meta[f"{side}_vocabulary_sha256"]
     if made_with != vocabulary.sha256:
         raise UserError(
-            f"{bitext.folder}: its {side} ids were made with another vocabulary (sha256 {made_with[:12]}...) than {path} "
-            f"({vocabulary.sha256[:12]}...); binarize the text again"
+            f"{bitext.folder}: its {side} ids were made with another vocabulary (sha256 {made_with[:12]}...) "
+            f"than {path} ({vocabulary.sha256[:12]}...); binarize the text again"
         )

@@ -41,9 +41,11 @@ class LazyGroup(click.Group):
     """A group whose verbs' modules are imported only when needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        """All verbs in the order in which data flows."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one verb."""
         if cmd_name not in VERBS:
             return None
         module = importlib.import_module(f"nmt.cli.{VERBS[cmd_name]}")

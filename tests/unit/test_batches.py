@@ -103,6 +103,6 @@ def test_the_source_end_can_be_left_out() -> None:
 
 def test_evaluation_sees_each_pair_once(bitext: Bitext) -> None:
     found = [members(batch) for batch in evaluation_batches(bitext, np.arange(10), 4, True)]
-    assert sorted(sum(found, [])) == list(range(10))
+    assert sorted(i for batch in found for i in batch) == list(range(10))
     longest = [max(max(LENGTHS[i]) for i in batch) for batch in found]
     assert longest == sorted(longest)

@@ -87,7 +87,9 @@ def test_a_wide_beam_finds_the_best_of_all_sequences(
 
 def test_width_one_is_greedy(family: Family) -> None:
     model = small_model(family)
-    for source, hypothesis in zip(SOURCES, search(model, SOURCES, False, beam=1, max_length_factor=4), strict=True):
+    for source, hypothesis in zip(
+        SOURCES, search(model, SOURCES, False, beam=1, max_length_factor=4), strict=True
+    ):
         encoded, _ = encode(model, [source])
         hypotheses, words = model.begin(encoded), list[int]()
         while len(words) < 4 * (len(source) + 1):
@@ -127,7 +129,9 @@ def never_ending() -> Translator:
 
 
 def test_what_never_ends_is_given_unfinished_at_the_step_limit() -> None:
-    for source, found in zip(SOURCES, search(never_ending(), SOURCES, False, beam=2, max_length_factor=3), strict=True):
+    for source, found in zip(
+        SOURCES, search(never_ending(), SOURCES, False, beam=2, max_length_factor=3), strict=True
+    ):
         assert not found.finished
         assert len(found.words) == 3 * (len(source) + 1)
 

@@ -68,8 +68,12 @@ def test_the_first_update_is_the_papers(text: Bitext, tmp_path: Path) -> None:
     before = {name: weight.detach().clone() for name, weight in made.model.named_parameters()}
     made.run()
     gradients = {name: weight.grad for name, weight in made.model.named_parameters()}
-    norm = math.sqrt(sum(float(grad.double().pow(2).sum()) for grad in gradients.values() if grad is not None))
-    assert norm == pytest.approx(1.0, rel=1e-4), "the summed cost's gradient is longer than 1, so it is clipped to 1"
+    norm = math.sqrt(
+        sum(float(grad.double().pow(2).sum()) for grad in gradients.values() if grad is not None)
+    )
+    assert norm == pytest.approx(1.0, rel=1e-4), (
+        "the summed cost's gradient is longer than 1, so it is clipped to 1"
+    )
     assert made.history.records()[0]["gradient_norm"] > 1
     for name, weight in made.model.named_parameters():
         grad = gradients[name]
@@ -144,7 +148,9 @@ def test_a_run_killed_at_random_points_ends_like_an_unbroken_one(text: Bitext, t
         begun = len(checkpoint.saved(state))
         deadline = time.monotonic() + 60
         newest = checkpoint.saved(state)[-1:] if begun else []
-        while process.poll() is None and checkpoint.saved(state)[-1:] == newest and time.monotonic() < deadline:
+        while (
+            process.poll() is None and checkpoint.saved(state)[-1:] == newest and time.monotonic() < deadline
+        ):
             time.sleep(0.001)
         time.sleep(draw.random() * 0.02)
         if process.poll() is not None:
@@ -209,7 +215,7 @@ def test_more_updates_go_on_and_fewer_are_refused(text: Bitext, tmp_path: Path) 
     unbroken = trainer(model_run(), text, tmp_path / "unbroken")
     unbroken.run()
     assert same_tensors(longer.state_tensors(), unbroken.state_tensors())
-    with pytest.raises(UserError, match="30 updates are done but training.updates is 8"):
+    with pytest.raises(UserError, match=r"30 updates are done but training\.updates is 8"):
         trainer(model_run(updates=8), text, tmp_path).run()
 
 
@@ -222,9 +228,13 @@ def test_a_gradient_that_is_not_finite_stops_with_the_last_good_state(text: Bite
     assert not checkpoint.saved(tmp_path)
 
 
-def test_the_best_weights_are_kept_when_the_development_score_stops_the_run(text: Bitext, tmp_path: Path) -> None:
+def test_the_best_weights_are_kept_when_the_development_score_stops_the_run(
+    text: Bitext, tmp_path: Path
+) -> None:
     """A step size that grows wild lets the score rise again."""
-    run = model_run(updates=400, patience=2, optimizer="adam", learning_rate=0.1, cost="mean", validate_every=5)
+    run = model_run(
+        updates=400, patience=2, optimizer="adam", learning_rate=0.1, cost="mean", validate_every=5
+    )
     made = trainer(run, text, tmp_path)
     assert made.run() == "development NLL"
     validations = [line["dev_nll"] for line in made.history.records() if "dev_nll" in line]
@@ -248,11 +258,15 @@ def test_a_successor_goes_on_exactly_where_its_predecessor_ended(text: Bitext, t
 
 
 def test_a_successor_with_patience_starts_counting_anew(text: Bitext, tmp_path: Path) -> None:
-    first = trainer(model_run(updates=12, validate_every=1, optimizer="adam", learning_rate=0.5), text, tmp_path / "first")
+    first = trainer(
+        model_run(updates=12, validate_every=1, optimizer="adam", learning_rate=0.5), text, tmp_path / "first"
+    )
     first.run()
     assert first.counters.validations_without_gain > 0
     save_final_state(tmp_path / "final.safetensors", first)
-    run = model_run(continue_from="small", updates=13, patience=1, validate_every=1, optimizer="adam", learning_rate=0.5)
+    run = model_run(
+        continue_from="small", updates=13, patience=1, validate_every=1, optimizer="adam", learning_rate=0.5
+    )
     successor = Trainer(run, text, text, SIZES, tmp_path / "second")
     successor.resume(tmp_path / "final.safetensors")
     assert successor.run() in ("updates", "development NLL")
