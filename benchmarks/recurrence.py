@@ -1,0 +1,136 @@
+"""How much the hand-written recurrence gains over the plain loop under autograd, at one size, in one run.
+
+Usage: python benchmarks/recurrence.py [--hidden N] [--batch N] [--length N] [--rounds N] [--threads N]
+
+Both do the same arithmetic on the same weights; they take turns, and the medians are compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from nmt.models import Encoded, Translator
+from nmt.settings import Architecture
+
+OUTPUT = Path(__file__).parent / "results" / "recurrence.json"
+
+
+def main() -> None:
+    """Measure, print and write `benchmarks/results/recurrence.json`."""
+    arguments = parse()
+    torch.set_num_threads(arguments.threads)
+    model = make_model(arguments.hidden)
+    source, target = (
+        torch.randn(arguments.length, arguments.batch, model.architecture.embedding_size) for _ in range(2)
+    )
+    mask = torch.ones(arguments.length, arguments.batch)
+    runs = {
+        "fast": lambda: fast(model, source, mask, target),
+        "plain": lambda: plain(model, source, mask, target),
+    }
+    agree = (runs["fast"]() - runs["plain"]()).abs().item()
+    medians = measure(model, runs, arguments.rounds)
+    found = {
+        "machine": platform.machine(),
+        "threads": arguments.threads,
+        "hidden": arguments.hidden,
+        "batch": arguments.batch,
+        "length": arguments.length,
+        "rounds": arguments.rounds,
+        "seconds_fast": medians["fast"],
+        "seconds_plain": medians["plain"],
+        "ratio_plain": medians["plain"] / medians["fast"],
+        "difference_of_results": agree,
+    }
+    OUTPUT.parent.mkdir(exist_ok=True)
+    OUTPUT.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    print(json.dumps(found, indent=2))
+
+
+def parse() -> argparse.Namespace:
+    """Sizes; the defaults are the paper's."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    for name, value in {"hidden": 1000, "batch": 80, "length": 30, "rounds": 5, "threads": 2}.items():
+        parser.add_argument(f"--{name}", type=int, default=value, help=f"({value})")
+    return parser.parse_args()
+
+
+def make_model(hidden: int) -> Translator:
+    """An RNNsearch whose vocabularies are tiny: only its recurrences are measured."""
+    architecture = Architecture(
+        hidden_units=hidden,
+        embedding_size=round(0.62 * hidden),
+        maxout_units=hidden // 2,
+        alignment_units=hidden,
+        step_order="groundhog",
+        output_layer="direct",
+        source_end=True,
+        alignment_init_std=0.001,
+        init_std=0.01,
+    )
+    return Translator.create("rnnsearch", architecture, (4, 4), seed=1)
+
+
+def measure(model: Translator, runs: dict[str, Callable[[], Tensor]], rounds: int) -> dict[str, float]:
+    """Median seconds of each run; they take turns, and a first turn, which pays for memory, does not count."""
+    seconds: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(rounds + 1):
+        for name, run in runs.items():
+            seconds[name].append(timed(model, run))
+    return {name: statistics.median(values[1:]) for name, values in seconds.items()}
+
+
+def timed(model: Translator, run: Callable[[], Tensor]) -> float:
+    """Seconds of one pass forward and back."""
+    model.zero_grad()
+    begin = time.perf_counter()
+    run().backward()  # type: ignore[no-untyped-call]
+    return time.perf_counter() - begin
+
+
+def fast(model: Translator, source: Tensor, mask: Tensor, target: Tensor) -> Tensor:
+    """Encoder and decoder as training runs them."""
+    encoded = model.decoder.prepare(model.encoder(source, mask))
+    states, contexts, _ = model.decoder.scan(encoded, target)
+    return states.sum() + contexts.sum()
+
+
+def plain(model: Translator, source: Tensor, mask: Tensor, target: Tensor) -> Tensor:
+    """The same, step by step under autograd, every product inside the loop."""
+    forwards = steps(model.encoder.forwards, source)
+    backwards = steps(model.encoder.backwards, source.flip(0))[::-1]  # type: ignore[union-attr]
+    annotations = torch.stack(
+        [torch.cat(pair, dim=1) for pair in zip(forwards, backwards, strict=True)], dim=1
+    )
+    encoded = model.decoder.prepare(Encoded(annotations, mask.t() == 0, backwards[0]))
+    state = model.decoder.start(encoded)
+    total = state.sum()
+    for word in target:
+        context, _ = model.decoder.attend(state.unsqueeze(1), encoded)
+        state = model.decoder.update(state, word, context[:, 0])
+        total = total + state.sum() + context.sum()
+    return total
+
+
+def steps(unit: torch.nn.Module, embedded: Tensor) -> list[Tensor]:
+    """States of one unit, one step after the other."""
+    state, states = embedded.new_zeros(embedded.shape[1], unit.b.shape[0]), []
+    for word in embedded:
+        state = unit.step(unit.project(word), state)
+        states.append(state)
+    return states
+
+
+if __name__ == "__main__":
+    main()

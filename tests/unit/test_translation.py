@@ -1,0 +1,189 @@
+"""Translating files: what is written, in which order, and for which sentences; the verbs as a user calls them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from bitexts import write_bitext
+from test_beam_search import decoding
+from training_settings import model_run
+
+from nmt import model_folder
+from nmt.model_folder import TrainedModel
+from nmt.text import read_lines, write_lines
+from nmt.training import Trainer
+from nmt.translation import align_file, attention, translate_file
+
+ROOT = Path(__file__).parents[2]
+SOURCES = ["w3 w4 w5 w6", "w2", "w7 strange w8", "", "w9 w10 w11 w12 w13 w14"]
+TARGETS = ["w4 w5", "odd w3", "w8 w9 w10", "", "w2 w3 w4 w5 w6"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model after a few updates, and a test set beside it."""
+    here = tmp_path_factory.mktemp("translation")
+    text = write_bitext(here, [([i % 28 + 2, i % 5 + 2], [i % 7 + 2]) for i in range(40)])
+    trainer = Trainer(model_run(updates=10), text, text, (32, 32), here / "state")
+    trainer.resume(None)
+    trainer.run()
+    model_folder.export(here / "model", trainer, (here / "source.tsv", here / "target.tsv"), "updates")
+    for name, lines in (("test.en", SOURCES), ("test.fr", TARGETS)):
+        with write_lines(here / name) as writer:
+            for line in lines:
+                writer.write(line)
+    return here
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> TrainedModel:
+    return model_folder.load(folder / "model", torch.device("cpu"))
+
+
+def records(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in read_lines(path)]
+
+
+def test_every_line_is_translated_in_order(folder: Path, model: TrainedModel, tmp_path: Path) -> None:
+    settings = decoding(beam=4, batch_size=2, max_length_factor=2)
+    assert translate_file(model, folder / "test.en", None, "all", settings, tmp_path / "out.jsonl") == 5
+    found = records(tmp_path / "out.jsonl")
+    assert [entry["line"] for entry in found] == [0, 1, 2, 3, 4]
+    assert [entry["source"] for entry in found] == SOURCES
+    assert [entry["source_unknown"] for entry in found] == [0, 0, 1, 0, 0]
+    for entry in found:
+        assert entry["text"] == " ".join(entry["tokens"])
+        assert entry["n_best"][0]["text"] == entry["text"]
+        assert len(entry["alignment"]) == len(entry["tokens"]) + entry["finished"]
+        for row in entry["alignment"]:
+            assert len(row) == len(entry["source"].split()) + 1
+            assert sum(row) == pytest.approx(1, abs=1e-3)
+
+
+def test_batches_change_nothing(folder: Path, model: TrainedModel, tmp_path: Path) -> None:
+    for size in (1, 5):
+        settings = decoding(beam=3, batch_size=size, max_length_factor=2)
+        translate_file(model, folder / "test.en", None, "all", settings, tmp_path / f"{size}.jsonl")
+    one, other = records(tmp_path / "1.jsonl"), records(tmp_path / "5.jsonl")
+    assert [entry["tokens"] for entry in one] == [entry["tokens"] for entry in other]
+
+
+def test_no_unk_takes_sentences_known_on_both_sides_and_forbids_the_unknown_word(
+    folder: Path, model: TrainedModel, tmp_path: Path
+) -> None:
+    arguments = (folder / "test.en", folder / "test.fr", "no_unk")
+    assert translate_file(model, *arguments, decoding(max_length_factor=3), tmp_path / "out.jsonl") == 3
+    found = records(tmp_path / "out.jsonl")
+    assert [entry["line"] for entry in found] == [0, 3, 4]
+    assert not any("[UNK]" in entry["tokens"] for entry in found)
+
+
+def test_alignments_of_given_translations(folder: Path, model: TrainedModel, tmp_path: Path) -> None:
+    align_file(model, folder / "test.en", folder / "test.fr", 2, tmp_path / "out.jsonl")
+    for entry, source, target in zip(records(tmp_path / "out.jsonl"), SOURCES, TARGETS, strict=True):
+        assert (entry["source"], entry["target"]) == (source, target)
+        assert len(entry["alignment"]) == len(target.split()) + 1
+        assert all(len(row) == len(source.split()) + 1 for row in entry["alignment"])
+    alone = attention(model, [SOURCES[0].split()], [TARGETS[0].split()])[0]
+    assert alone is not None
+    assert torch.tensor(alone).allclose(
+        torch.tensor(records(tmp_path / "out.jsonl")[0]["alignment"]), atol=1e-4
+    )
+
+
+def nmt(*arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "nmt", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+
+
+def train_options(folder: Path, output: Path, **changes: object) -> list[str]:
+    settings = model_run(updates=6, **changes).model_dump_json()
+    text = str(folder / "bitext")
+    vocabularies = [f"--{side}-vocabulary={folder / side}.tsv" for side in ("source", "target")]
+    places = ["--state", str(output / "state"), "--output", str(output / "model")]
+    return ["train", "--settings", settings, "--train", text, "--dev", text, *vocabularies, *places]
+
+
+class TestVerbs:
+    """`nmt train`, `translate` and `align` in processes of their own."""
+
+    def test_train_then_translate_then_align(self, folder: Path, tmp_path: Path) -> None:
+        trained = nmt(*train_options(folder, tmp_path))
+        assert trained.returncode == 0, trained.stderr
+        assert "Small: 6 updates" in trained.stderr
+        settings = decoding().model_dump_json()
+        both = ["--source", str(folder / "test.en")]
+        translated = nmt(
+            "translate",
+            "--model",
+            str(tmp_path / "model"),
+            *both,
+            "--settings",
+            settings,
+            "--output",
+            str(tmp_path / "t"),
+        )
+        assert translated.returncode == 0, translated.stderr
+        assert len(records(tmp_path / "t")) == 5
+        both += ["--target", str(folder / "test.fr")]
+        aligned = nmt("align", "--model", str(tmp_path / "model"), *both, "--output", str(tmp_path / "a"))
+        assert aligned.returncode == 0, aligned.stderr
+        assert len(records(tmp_path / "a")) == 5
+
+    def test_a_run_over_its_time_says_so_and_goes_on(self, folder: Path, tmp_path: Path) -> None:
+        options = train_options(folder, tmp_path)
+        first = nmt(*options, "--max-seconds", "0.000001")
+        assert first.returncode == 75
+        assert "run again" in first.stderr
+        assert not (tmp_path / "model").exists()
+        assert nmt(*options).returncode == 0
+
+    def test_settings_that_are_wrong_are_one_line(self, folder: Path, tmp_path: Path) -> None:
+        options = train_options(folder, tmp_path)
+        options[2] = options[2].replace('"batch_size":4', '"batch_size":0')
+        found = nmt(*options)
+        assert found.returncode == 2
+        assert found.stderr.startswith("nmt: error: --settings: training.batch_size")
+        assert found.stderr.count("\n") == 1
+
+    def test_text_of_another_vocabulary_is_refused(self, folder: Path, tmp_path: Path) -> None:
+        other = tmp_path / "other"
+        other.mkdir()
+        write_bitext(other, [([2], [3])], size=20)
+        options = train_options(folder, tmp_path)
+        options = [
+            option.replace(str(folder / "source.tsv"), str(other / "source.tsv")) for option in options
+        ]
+        found = nmt(*options)
+        assert found.returncode == 2
+        assert "its source ids were made with another vocabulary" in found.stderr
+
+    def test_no_unk_needs_a_reference(self, folder: Path, tmp_path: Path) -> None:
+        found = nmt(
+            "translate", "--model", str(folder / "model"), "--source", str(folder / "test.en"), "--mode", "no_unk",
+            "--settings", decoding().model_dump_json(), "--output", str(tmp_path / "t"),
+        )  # fmt: skip
+        assert found.returncode == 2
+        assert "--mode no_unk needs --reference" in found.stderr
+
+    def test_a_damaged_model_is_one_line(self, folder: Path, tmp_path: Path) -> None:
+        (tmp_path / "model").mkdir()
+        for path in (folder / "model").iterdir():
+            (tmp_path / "model" / path.name).write_bytes(path.read_bytes())
+        weights = tmp_path / "model" / "model.safetensors"
+        weights.write_bytes(weights.read_bytes()[:100])
+        found = nmt(
+            "align", "--model", str(tmp_path / "model"), "--source", str(folder / "test.en"),
+            "--target", str(folder / "test.fr"), "--output", str(tmp_path / "a"),
+        )  # fmt: skip
+        assert found.returncode == 2
+        assert "model.safetensors: damaged" in found.stderr
+        assert "Traceback" not in found.stderr
