@@ -20,7 +20,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo multi30k europarl paper test lint format clean
+.PHONY: help setup demo multi30k europarl paper test lint bench format clean
 
 help: ## Show the doors
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -57,15 +57,18 @@ test: $(INSTALLED) ## All tests
 	$(BIN)/python -m pytest $(OPTIONS)
 
 lint: $(INSTALLED) ## Linters, formatters, types
-	$(BIN)/ruff check nmt workflow tests
-	$(BIN)/ruff format --check nmt workflow tests
+	$(BIN)/ruff check nmt workflow tests benchmarks
+	$(BIN)/ruff format --check nmt workflow tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
 
+bench: $(INSTALLED) ## Speed against peers, as ratios measured in one run
+	$(BIN)/python benchmarks/recurrence.py $(OPTIONS)
+
 format: $(INSTALLED) ## Bring code and rules into form
-	$(BIN)/ruff check --fix nmt workflow tests
-	$(BIN)/ruff format nmt workflow tests
+	$(BIN)/ruff check --fix nmt workflow tests benchmarks
+	$(BIN)/ruff format nmt workflow tests benchmarks
 	$(BIN)/snakefmt Snakefile workflow
 	$(BIN)/python workflow/schema.py
 

@@ -103,13 +103,13 @@ class PairsWithinLimit:
 
 
 def training_batches(
-    bitext: Bitext, limit: int, batch_size: int, batches_per_sort: int, source_end: bool, first_update: int
+    pairs: PairsWithinLimit, batch_size: int, batches_per_sort: int, source_end: bool, first_update: int
 ) -> Iterator[Batch]:
     """Endless minibatches from update number `first_update` (counted from 0) on; App. B.2.
 
     Pairs of a group are sorted by the longer of both sides, the shortest batch comes first; equals keep their order.
     """
-    pairs = PairsWithinLimit(bitext, limit)
+    bitext = pairs.bitext
     group_size = batch_size * batches_per_sort
     group, skip = divmod(first_update, batches_per_sort)
     while True:

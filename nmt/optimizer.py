@@ -31,7 +31,9 @@ def make_optimizer(model: nn.Module, training: Training) -> torch.optim.Optimize
 def clip(parameters: Iterable[Tensor], threshold: float) -> Tensor:
     """Scale the gradient to L2 norm `threshold` if it is longer (Pascanu et al. 2013); the norm before, a scalar."""
     gradients = [weight.grad for weight in parameters if weight.grad is not None]
-    norm: Tensor = torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(grad) for grad in gradients]))
+    norm: Tensor = torch.linalg.vector_norm(
+        torch.stack([torch.linalg.vector_norm(grad) for grad in gradients])
+    )
     scale = (threshold / norm).clamp(max=1.0)
     for grad in gradients:
         grad.mul_(scale)

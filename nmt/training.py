@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import signal
 import threading
 import time
@@ -73,6 +74,9 @@ def choose_device(name: str) -> torch.device:
 
 def make_deterministic(threads: int) -> None:
     """Same seed, same machine, same bits; the thread count comes from the config, never from the machine."""
+    os.environ.setdefault(
+        "CUBLAS_WORKSPACE_CONFIG", ":4096:8"
+    )  # without it a GPU's products may differ by run
     torch.set_num_threads(threads)
     torch.use_deterministic_algorithms(True, warn_only=True)
     # every `empty` here is filled before it is read: filling it beforehand would be time lost
@@ -92,6 +96,7 @@ class Trainer:
         self.model = Translator.create(run.family, run.architecture, vocabularies, run.seed).to(self.device)
         self.optimizer = make_optimizer(self.model, self.settings)
         self.counters = Counters()
+        self.pairs = PairsWithinLimit(train, run.max_words)
         self.fingerprint: Fingerprint = fingerprint(run, train, dev)
         self.history = History(state / "history.jsonl")
         self.stop_wanted = threading.Event()
@@ -151,9 +156,12 @@ class Trainer:
             )
         deadline = math.inf if max_seconds is None else time.monotonic() + max_seconds
         batches = training_batches(
-            self.train, self.run_settings.max_words, settings.batch_size, settings.batches_per_sort,
-            self.run_settings.architecture.source_end, counters.update,
-        )  # fmt: skip
+            self.pairs,
+            settings.batch_size,
+            settings.batches_per_sort,
+            self.run_settings.architecture.source_end,
+            counters.update,
+        )
         progress = Progress(settings.updates - counters.update, "updates", f"train {self.run_settings.model}")
         with progress, self._signals():
             clock = time.monotonic()
@@ -266,10 +274,11 @@ class Trainer:
 
     def train_nll(self) -> float:
         """Over a fixed random sample of the training pairs within the length limit."""
-        pairs = PairsWithinLimit(self.train, self.run_settings.max_words)
         generator = torch.Generator().manual_seed(self.run_settings.seed)
-        ranks = torch.randperm(len(pairs), generator=generator)[: self.settings.train_sample].sort().values
-        rows = torch.tensor([pairs[int(rank)] for rank in ranks])
+        ranks = (
+            torch.randperm(len(self.pairs), generator=generator)[: self.settings.train_sample].sort().values
+        )
+        rows = torch.tensor([self.pairs[int(rank)] for rank in ranks])
         return self._nll(self.train, rows.numpy())
 
     def _nll(self, bitext: Bitext, rows: Any) -> float:
@@ -279,8 +288,7 @@ class Trainer:
 
     def epochs(self) -> float:
         """Passes over the pairs within the length limit."""
-        pairs = PairsWithinLimit(self.train, self.run_settings.max_words)
-        return self.counters.update * self.settings.batch_size / len(pairs)
+        return self.counters.update * self.settings.batch_size / len(self.pairs)
 
     def state_tensors(self) -> dict[str, Tensor]:
         """Weights, optimizer and random state by name."""

@@ -43,12 +43,18 @@ def order_by_hand(limit: int, size: int, group: int) -> list[list[int]]:
 
 
 def test_groups_are_fetched_in_order_sorted_and_split(bitext: Bitext) -> None:
-    found = [members(batch) for batch in islice(training_batches(bitext, 9, 2, 3, True, 0), 6)]
+    found = [
+        members(batch) for batch in islice(training_batches(PairsWithinLimit(bitext, 9), 2, 3, True, 0), 6)
+    ]
     assert found == order_by_hand(9, 2, 3)
 
 
 def test_pairs_with_a_side_over_the_limit_are_never_seen(bitext: Bitext) -> None:
-    seen = {i for batch in islice(training_batches(bitext, 8, 3, 2, True, 0), 20) for i in members(batch)}
+    seen = {
+        i
+        for batch in islice(training_batches(PairsWithinLimit(bitext, 8), 3, 2, True, 0), 20)
+        for i in members(batch)
+    }
     assert seen == {i for i, lengths in enumerate(LENGTHS) if max(lengths) <= 8}
 
 
@@ -59,15 +65,17 @@ def test_batches_from_any_update_are_those_of_an_unbroken_run(
 ) -> None:
     pairs = [([i + 2] * s, [i + 2] * t) for i, (s, t) in enumerate(LENGTHS)]
     bitext = write_bitext(tmp_path_factory.mktemp("bitext"), pairs)
-    unbroken = islice(training_batches(bitext, limit, size, group, True, 0), first, first + 5)
-    resumed = islice(training_batches(bitext, limit, size, group, True, first), 5)
+    unbroken = islice(
+        training_batches(PairsWithinLimit(bitext, limit), size, group, True, 0), first, first + 5
+    )
+    resumed = islice(training_batches(PairsWithinLimit(bitext, limit), size, group, True, first), 5)
     for one, other in zip(unbroken, resumed, strict=True):
         assert all(torch.equal(a, b) for a, b in zip(one.tensors(), other.tensors(), strict=True))
 
 
 def test_an_epoch_holds_every_pair_once(bitext: Bitext) -> None:
     usable = len(PairsWithinLimit(bitext, 12))
-    first = list(islice(training_batches(bitext, 12, 2, usable // 2, True, 0), usable // 2))
+    first = list(islice(training_batches(PairsWithinLimit(bitext, 12), 2, usable // 2, True, 0), usable // 2))
     assert sorted(i for batch in first for i in members(batch)) == list(range(usable))
 
 

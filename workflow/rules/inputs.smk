@@ -287,6 +287,12 @@ def gpus(device):
     return 0 if device == "cpu" else 1
 
 
+def urgency(wildcards):
+    """The longest chain first, so that all end together: a model that another goes on from, that other, the rest."""
+    bases = [CONFIG.models[model].continue_from for model in CONFIG.use.models]
+    return 3 if wildcards.model in bases else 2 if CONFIG.models[wildcards.model].continue_from else 1
+
+
 def training_of(wildcards):
     """A model's training settings."""
     return CONFIG.models[wildcards.model].training

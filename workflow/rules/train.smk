@@ -23,6 +23,7 @@ rule train:
         "benchmarks/train/{model}.tsv"
     conda:
         "../../envs/train.yaml"
+    priority: urgency
     threads: lambda wildcards: training_of(wildcards).threads
     resources:
         gpu=lambda wildcards: gpus(training_of(wildcards).device),
