@@ -21,9 +21,9 @@ rule train:
         "logs/train/{model}.log",
     benchmark:
         "benchmarks/train/{model}.tsv"
+    priority: urgency
     conda:
         "../../envs/train.yaml"
-    priority: urgency
     threads: lambda wildcards: training_of(wildcards).threads
     resources:
         gpu=lambda wildcards: gpus(training_of(wildcards).device),
