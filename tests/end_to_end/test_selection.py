@@ -1,0 +1,49 @@
+"""Data selection by the rules with real language models; needs KenLM's programs on the path."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from nmt.text import read_pairs
+from tests.running import make_demo, snakemake
+
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("lmplz") and shutil.which("build_binary")),
+    reason="KenLM's programs lmplz and build_binary are not on the path",
+)
+
+SELECT = """
+selection: {enabled: true, in_domain: [demo-dev], order: 3, target_words: 3000, discount_fallback: true}
+"""
+
+
+def selected(folder: Path, shards: int) -> tuple[list[tuple[str, str]], dict[str, object]]:
+    """Run the selection in a folder of its own; the pairs kept, sorted, and the threshold."""
+    overlay = make_demo(folder)
+    (folder / "select.yaml").write_text(SELECT, encoding="utf-8")
+    options = ["--configfile", str(overlay), str(folder / "select.yaml")]
+    options += ["--config", f"corpora={{demo-train: {{shards: {shards}}}}}", "--cores", "2", "--", "data"]
+    result = snakemake(folder, *options)
+    assert result.returncode == 0, result.stdout
+    pairs = [
+        pair
+        for shard in range(shards)
+        for pair in read_pairs(
+            *(folder / f"data/selected/demo-train/{shard}.{side}.zst" for side in ("en", "fr"))
+        )
+    ]
+    return sorted(pairs), json.loads((folder / "data/selection/threshold.json").read_text(encoding="utf-8"))
+
+
+def test_the_budget_is_kept_and_shards_do_not_matter(tmp_path: Path) -> None:
+    pairs, threshold = selected(tmp_path / "one", 1)
+    words = sum(len(french.split()) for _, french in pairs)
+    assert 2900 < words <= 3000
+    assert threshold["target_words"] == words
+    assert 0 < len(pairs) < 400
+    again, _ = selected(tmp_path / "two", 2)
+    assert again == pairs
