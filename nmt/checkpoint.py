@@ -8,6 +8,8 @@ either can run code.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,13 +35,22 @@ class Checkpoint:
 
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
-    """Write a safetensors file, whole or not at all."""
-    with atomic_path(path) as temporary:
+    """Write a safetensors file, whole or not at all; a UserError says why it could not be written."""
+    with atomic_path(path) as temporary, write_errors(path):
         save_file(
             {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()},
             temporary,
             metadata,
         )
+
+
+@contextmanager
+def write_errors(path: Path) -> Iterator[None]:
+    """The library reports a full disk as an error of its own kind."""
+    try:
+        yield
+    except SafetensorError as error:
+        raise UserError(f"{path}: could not be written ({error}); make room and run again") from None
 
 
 def load_tensors(path: Path) -> dict[str, Tensor]:

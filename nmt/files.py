@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import hashlib
 import json
@@ -21,6 +22,9 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
 
     The content is on the disk (fsync) before it gets its name. When the block raises, the temporary file goes
     and an earlier `path` stays as it was. The temporary name keeps the suffix: some libraries go by it.
+
+    Raises:
+        UserError: the disk is full.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -29,8 +33,10 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     try:
         yield temporary
         commit(temporary, path)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise UserError(f"{path}: the disk is full ({error.strerror}); make room and run again") from None
         raise
 
 

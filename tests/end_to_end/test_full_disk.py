@@ -1,0 +1,87 @@
+"""A disk that fills: one line, nothing half-made, and the last good checkpoint stays."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+UNIT = Path(__file__).parents[1] / "unit"
+sys.path.insert(0, str(UNIT))
+
+from bitexts import write_bitext  # noqa: E402
+from training_settings import model_run  # noqa: E402
+
+from nmt import checkpoint  # noqa: E402
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of one megabyte."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = shutil.which("mount")
+    if mount is None or os.geteuid() != 0:
+        pytest.skip("needs mount and root to make a small disk")
+    if subprocess.run([mount, "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)], check=False).returncode:
+        pytest.skip("this machine lets nobody mount a small disk")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)
+
+
+def nmt(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "nmt", *arguments], capture_output=True, text=True, check=False
+    )
+
+
+def fill(disk: Path, leave: int) -> None:
+    """Take all but `leave` bytes."""
+    free = shutil.disk_usage(disk).free
+    (disk / "filler").write_bytes(b"x" * max(0, free - leave))
+
+
+def test_training_keeps_its_last_checkpoint_and_goes_on(tmp_path: Path, small_disk: Path) -> None:
+    draw = random.Random(1)
+    pairs = [([draw.randint(2, 30)] * 3, [draw.randint(2, 30)] * 2) for _ in range(60)]
+    text = write_bitext(tmp_path, pairs)
+    vocabularies = [f"--{side}-vocabulary={tmp_path / side}.tsv" for side in ("source", "target")]
+    places = ["--state", str(small_disk / "state"), "--output", str(tmp_path / "model")]
+
+    def train(updates: int) -> subprocess.CompletedProcess[str]:
+        settings = model_run(updates=updates, checkpoint_every=10).model_dump_json()
+        both = ["--train", str(text.folder), "--dev", str(text.folder)]
+        return nmt("train", "--settings", settings, *both, *vocabularies, *places)
+
+    assert train(10).returncode == 0
+    fill(small_disk, 8192)
+    full = train(40)
+    assert full.returncode == 2
+    assert full.stderr.strip().split("\n")[-1].startswith("nmt: error: ")
+    assert "Traceback" not in full.stderr
+    assert [record.name for record in checkpoint.saved(small_disk / "state")] == ["checkpoint-000000010.json"]
+    assert not list((small_disk / "state").glob(".*part*"))
+    (small_disk / "filler").unlink()
+    again = train(40)
+    assert again.returncode == 0, again.stderr
+    assert "going on after update 10" in again.stderr
+
+
+def test_text_is_whole_or_not_there(small_disk: Path) -> None:
+    fill(small_disk, 50_000)
+    places = [f"--output-{side}={small_disk / side}" for side in ("source", "target", "alignment")]
+    settings = '{"seed":1,"max_words":60,"lexicon":400,"zipf_exponent":1.0}'
+    found = nmt(
+        "generate", "--settings", settings, "--split", "train", "--pairs", "20000", *places,
+        "--counts", str(small_disk / "counts.json"),
+    )  # fmt: skip
+    assert found.returncode == 2
+    assert "the disk is full" in found.stderr
+    assert "Traceback" not in found.stderr
+    assert [path.name for path in small_disk.iterdir()] == ["filler"]
