@@ -12,13 +12,9 @@ from pathlib import Path
 
 import pytest
 
-UNIT = Path(__file__).parents[1] / "unit"
-sys.path.insert(0, str(UNIT))
-
-from bitexts import write_bitext  # noqa: E402
-from training_settings import model_run  # noqa: E402
-
-from nmt import checkpoint  # noqa: E402
+from nmt import checkpoint
+from tests.bitexts import write_bitext
+from tests.training_settings import model_run
 
 
 @pytest.fixture

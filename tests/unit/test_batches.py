@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from bitexts import write_bitext
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from nmt.batches import Batch, PairsWithinLimit, evaluation_batches, pad_pairs, 
 from nmt.bitext import Bitext
 from nmt.errors import UserError
 from nmt.vocabulary import END
+from tests.bitexts import write_bitext
 
 LENGTHS = [(3, 5), (9, 1), (2, 2), (12, 3), (4, 4), (1, 8), (6, 6), (5, 2), (3, 3), (7, 11)]
 

@@ -7,13 +7,13 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
-from conftest import TARGET_VOCABULARY, small_model
 
 from nmt.batches import pad_pairs
 from nmt.beam_search import Hypothesis, translate
 from nmt.models import Encoded, Family, Translator
 from nmt.settings import Decoding
 from nmt.vocabulary import END, UNKNOWN
+from tests.small_models import TARGET_VOCABULARY, small_model
 
 SOURCES = [[3, 5], [6], [2, 2, 7]]
 

@@ -6,9 +6,9 @@ import re
 
 import pytest
 import torch
-from conftest import small_architecture
 
 from nmt.models import Family, Translator
+from tests.small_models import small_architecture
 
 RECURRENT = {"U", "U_z", "U_r"}
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from conftest import small_model
-from reference import Reference
 
 from nmt import loss
 from nmt.batches import Batch, pad_pairs
 from nmt.models import Family, Translator
 from nmt.validation import sentence_nll
 from nmt.vocabulary import END
+from tests.reference import Reference
+from tests.small_models import small_model
 
 PAIRS = [([3, 5, 2, 8], [4, 2]), ([6], [5, 1, 3, 2, 6]), ([2, 2, 7], [6, 6, 3])]
 ORDERS = ["groundhog", "appendix", "section3"]

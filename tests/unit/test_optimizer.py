@@ -7,9 +7,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
-from training_settings import training
 
 from nmt.optimizer import clip, make_optimizer
+from tests.training_settings import training
 
 
 def test_adadelta_follows_its_formula() -> None:

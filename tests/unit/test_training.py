@@ -16,14 +16,14 @@ from typing import Any
 
 import pytest
 import torch
-from bitexts import write_bitext
-from training_settings import model_run
 
 from nmt import checkpoint, model_folder, state_lock
 from nmt.bitext import Bitext
 from nmt.errors import UserError
 from nmt.settings import ModelRun
 from nmt.training import Interrupted, Trainer, load_final_state, save_final_state
+from tests.bitexts import write_bitext
+from tests.training_settings import model_run
 
 CLOCKS = {"seconds", "source_words_per_second", "target_words_per_second"}
 SIZES = (32, 32)
@@ -127,7 +127,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[3])
-from training_settings import model_run
+from tests.training_settings import model_run
 from nmt.bitext import Bitext
 from nmt.training import Trainer
 text = Bitext.open(sys.argv[1])
@@ -141,7 +141,7 @@ def test_a_run_killed_at_random_points_ends_like_an_unbroken_one(text: Bitext, t
     unbroken = trainer(model_run(updates=60, checkpoint_every=3), text, tmp_path / "unbroken")
     unbroken.run()
     state, draw = tmp_path / "killed", random.Random(7)
-    command = [sys.executable, "-c", SCRIPT, str(text.folder), str(state), str(Path(__file__).parent)]
+    command = [sys.executable, "-c", SCRIPT, str(text.folder), str(state), str(Path(__file__).parents[2])]
     kills = 0
     for _ in range(40):
         process = subprocess.Popen(command, stderr=subprocess.DEVNULL)

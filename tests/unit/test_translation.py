@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 import torch
-from bitexts import write_bitext
-from test_beam_search import decoding
-from training_settings import model_run
 
 from nmt import model_folder
 from nmt.model_folder import TrainedModel
 from nmt.text import read_lines, write_lines
 from nmt.training import Trainer
 from nmt.translation import align_file, attention, translate_file
+from tests.bitexts import write_bitext
+from tests.training_settings import model_run
+from tests.unit.test_beam_search import decoding
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ["w3 w4 w5 w6", "w2", "w7 strange w8", "", "w9 w10 w11 w12 w13 w14"]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from conftest import small_architecture
-
 from nmt.settings import ModelRun, Training
+from tests.small_models import small_architecture
 
 
 def training(**changes: object) -> Training:
