@@ -44,7 +44,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 demo: $(INSTALLED) ## The whole paper in ten minutes on two cores, on generated text
 	$(RUN) experiments/demo $(OPTIONS)
 
-multi30k: $(INSTALLED) ## Real image captions: two cores for about 100 minutes, or a GPU for some
+multi30k: $(INSTALLED) ## Real image captions: two cores for about 15 minutes, or a GPU
 	$(RUN) experiments/multi30k $(OPTIONS)
 
 europarl: $(INSTALLED) ## Europarl and the WMT'14 test set: one GPU for about an hour
