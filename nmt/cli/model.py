@@ -15,6 +15,10 @@ from nmt.settings import Decoding, ModelRun
 EXISTING = click.Path(exists=True, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
+_trained_model = click.option(
+    "--model", "model_path", required=True, type=EXISTING, help="Folder that `nmt train` wrote."
+)
+_source = click.option("--source", required=True, type=EXISTING, help="Tokenised text, a sentence a line.")
 MORE_TO_DO = 75
 """Exit code of a run that stopped in good order before its end (EX_TEMPFAIL: run it again)."""
 
@@ -85,8 +89,8 @@ def train(
 
 
 @click.command()
-@click.option("--model", "model_path", required=True, type=EXISTING, help="Folder that `nmt train` wrote.")
-@click.option("--source", required=True, type=EXISTING, help="Tokenised text, a sentence a line.")
+@_trained_model
+@_source
 @click.option("--reference", type=EXISTING, help="Its tokenised translation; needed for --mode no_unk.")
 @click.option(
     "--mode",
@@ -120,8 +124,8 @@ def translate(
 
 
 @click.command()
-@click.option("--model", "model_path", required=True, type=EXISTING, help="Folder that `nmt train` wrote.")
-@click.option("--source", required=True, type=EXISTING, help="Tokenised text, a sentence a line.")
+@_trained_model
+@_source
 @click.option("--target", required=True, type=EXISTING, help="Its tokenised translation.")
 @click.option("--batch-size", type=click.IntRange(min=1), default=80, show_default=True)
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="torch's threads.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,21 @@ if TYPE_CHECKING:
     from nmt.language_models import TokenShard
 
 FilePath = click.Path(path_type=Path)
+Verb = Callable[..., None]
+
+
+def _shards(files: str, help_text: str) -> Callable[[Verb], Verb]:
+    """`--shard CORPUS FILE FILE`, repeated."""
+    kind = (str, FilePath, FilePath)
+    return click.option(
+        "--shard",
+        "shards",
+        required=True,
+        multiple=True,
+        type=kind,
+        metavar=f"CORPUS {files}",
+        help=help_text,
+    )
 
 
 @click.command(short_help="Draw the out-of-domain sample for the language models.")
@@ -20,15 +36,7 @@ FilePath = click.Path(path_type=Path)
     "--as-many-as", multiple=True, type=FilePath, help="Instead: as many as these files have lines; repeat."
 )
 @click.option("--seed", required=True, type=int, help="Another seed, another sample.")
-@click.option(
-    "--shard",
-    "shards",
-    required=True,
-    multiple=True,
-    type=(str, FilePath, FilePath),
-    metavar="CORPUS SOURCE TARGET",
-    help="Both token files of a shard; repeat, the shards of a corpus in order.",
-)
+@_shards("SOURCE TARGET", "Both token files of a shard; repeat, the shards of a corpus in order.")
 @click.option("--output-source", required=True, type=FilePath, help="Source side of the sample.")
 @click.option("--output-target", required=True, type=FilePath, help="Target side of the sample.")
 def lm_sample(
@@ -114,15 +122,7 @@ def select_score(
 
 @click.command(short_help="Choose the one threshold for all shards.")
 @click.option("--target-words", required=True, type=click.IntRange(min=1), help="Budget in target words.")
-@click.option(
-    "--shard",
-    "shards",
-    required=True,
-    multiple=True,
-    type=(str, FilePath, FilePath),
-    metavar="CORPUS SCORES HISTOGRAM",
-    help="A shard's files; repeat, corpora in the config's order, their shards in order.",
-)
+@_shards("SCORES HISTOGRAM", "A shard's files; repeat, corpora in the config's order, their shards in order.")
 @click.option("--output", required=True, type=FilePath, help="JSON file for the threshold.")
 def select_threshold(target_words: int, shards: tuple[tuple[str, Path, Path], ...], output: Path) -> None:
     """Choose the threshold that takes pairs up to a budget of target words.
