@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+MIRROR = ROOT.parent / "shared" / "mirror"
+"""Real archives under their official paths, where somebody has put them; tests that need them skip without."""
 
 TINY = """
 # The demo, shrunk until it runs in seconds: what it learns does not matter.

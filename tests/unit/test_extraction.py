@@ -14,8 +14,8 @@ from nmt.extraction import Side, extract
 from nmt.files import read_json
 from nmt.shards import BLOCK_LINES, global_line, shard_of
 from nmt.text import read_lines
+from tests.running import MIRROR
 
-MIRROR = Path(__file__).parents[2].parent / "shared" / "mirror"
 ENGLISH = b"Hello.\nA\xe2\x80\xa8B\xc2\x85C\nend\r\n\nlast"
 FRENCH = b"Bonjour.\nD\nfin\n\ndernier\n"
 ENGLISH_LINES = ["Hello.", "A\u2028B\x85C", "end", "", "last"]

@@ -1,0 +1,60 @@
+"""Real text from a mirror over HTTP: Multi30k's files and news-test-2014, up to what training reads."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nmt.bitext import Bitext
+from nmt.text import read_pairs
+from tests.running import MIRROR, ROOT, snakemake
+
+pytestmark = pytest.mark.skipif(not MIRROR.is_dir(), reason=f"no mirror of the archives at {MIRROR}")
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """A file server that prints nothing."""
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """The mirror, served on the loopback interface."""
+    handler = functools.partial(Quiet, directory=str(MIRROR))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_multi30k_is_fetched_checked_and_binarized(address: str, tmp_path: Path) -> None:
+    overlay = (ROOT / "experiments" / "multi30k" / "config.yaml").read_text(encoding="utf-8")
+    (tmp_path / "config.yaml").write_text(overlay, encoding="utf-8")
+    result = snakemake(tmp_path, "--cores", "2", "--config", f"mirrors=['{address}']", "--", "data")
+    assert result.returncode == 0, result.stdout
+    train, dev = (Bitext.open(tmp_path / "data" / "binary" / part) for part in ("train", "dev"))
+    assert (len(train), len(dev)) == (29_000, 1_014)
+    test = tmp_path / "data" / "tokens" / "multi30k-test-2016-flickr"
+    assert sum(1 for _ in read_pairs(test / "0.en.zst", test / "0.fr.zst")) == 1_000
+
+
+def test_news_test_2014_has_3003_sentences(address: str, tmp_path: Path) -> None:
+    """The mirror's archive has other bytes than the official one, so its overlay drops the official sums."""
+    archives = {"wmt14-test": {"md5": None, "sha256": None, "bytes": None}}
+    options = json.dumps({"archives": archives, "mirrors": [address]})
+    (tmp_path / "sums.yaml").write_text(options, encoding="utf-8")
+    target = "data/tokens/newstest2014/0.fr.zst"
+    arguments = ["--cores", "2", "--configfile", str(tmp_path / "sums.yaml"), "--"]
+    result = snakemake(tmp_path, *arguments, target, target.replace(".fr.", ".en."))
+    assert result.returncode == 0, result.stdout
+    pairs = list(read_pairs(tmp_path / target.replace(".fr.", ".en."), tmp_path / target))
+    assert len(pairs) == 3003
+    assert all(english and french for english, french in pairs)
