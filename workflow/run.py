@@ -84,7 +84,7 @@ def _alone_in(folder: Path) -> Iterator[int | None]:
 def _snakemake(folder: Path, cores: str, options: Sequence[str]) -> list[str]:
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
     command += ["--directory", str(folder), "--cores", cores, "--rerun-incomplete"]
-    command += ["--quiet", "host", "reason"]
+    command += ["--quiet", "host", "reason", "rules"]
     # Every job computes on the first GPU that it sees: one job at a time. Without a GPU, cores are the only limit.
     command += ["--resources", "gpu=1"] if _has_gpu() else []
     return [*command, *options]
