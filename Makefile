@@ -47,7 +47,7 @@ demo: $(INSTALLED) ## The whole paper in ten minutes on two cores, on generated 
 multi30k: $(INSTALLED) ## Real image captions: two cores for about 15 minutes, or a GPU
 	$(RUN) experiments/multi30k $(OPTIONS)
 
-europarl: $(INSTALLED) ## Europarl and the WMT'14 test set: one GPU for about an hour
+europarl: $(INSTALLED) ## Europarl and the WMT'14 test set: one GPU, an estimated hour
 	$(RUN) experiments/europarl $(OPTIONS)
 
 paper: $(INSTALLED) ## The paper as written, on this machine; on a cluster see docs/cluster.md

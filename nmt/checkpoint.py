@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
@@ -61,6 +61,12 @@ def load_tensors(path: Path) -> dict[str, Tensor]:
         raise UserError(f"{path}: no such file; expected the weights of a model") from None
     except SafetensorError as error:
         raise UserError(f"{path}: damaged ({error}); make or fetch it again") from None
+
+
+def load_metadata(path: Path) -> dict[str, str]:
+    """What `save_tensors` wrote beside the tensors; empty if nothing."""
+    with safe_open(path, framework="pt") as file:
+        return file.metadata() or {}
 
 
 def save(folder: Path, update: int, checkpoint: Checkpoint) -> None:

@@ -259,8 +259,8 @@ class Trainer:
                 counters.update,
                 0,
             )
-            if self.settings.patience is not None:
-                checkpoint.save_tensors(self.state / BEST, self.model.state_dict())
+            # kept without `patience` too: it may be set later, and the run then gone on with
+            checkpoint.save_tensors(self.state / BEST, self.model.state_dict())
         else:
             counters.validations_without_gain += 1
         self.history.add(
@@ -335,14 +335,10 @@ def save_final_state(path: Path, trainer: Trainer) -> None:
 
 def load_final_state(path: Path) -> Checkpoint:
     """What `save_final_state` wrote; a UserError names a file that is none."""
-    from safetensors import SafetensorError, safe_open
-
     tensors = checkpoint.load_tensors(path)
     try:
-        with safe_open(path, framework="pt") as file:
-            metadata = file.metadata() or {}
-        return Checkpoint(tensors, json.loads(metadata["record"]))
-    except (KeyError, SafetensorError):
+        return Checkpoint(tensors, json.loads(checkpoint.load_metadata(path)["record"]))
+    except KeyError:
         raise UserError(
             f"{path}: no training state in it; expected a final_state.safetensors of `nmt train`"
         ) from None

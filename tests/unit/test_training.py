@@ -244,6 +244,17 @@ def test_the_best_weights_are_kept_when_the_development_score_stops_the_run(
     assert made.dev_nll() == pytest.approx(min(validations), rel=1e-12)
 
 
+def test_patience_can_be_set_for_a_run_that_began_without(text: Bitext, tmp_path: Path) -> None:
+    wild = {"updates": 60, "optimizer": "adam", "learning_rate": 0.3, "cost": "mean", "validate_every": 5}
+    trainer(model_run(**wild), text, tmp_path).run()
+    later = trainer(model_run(**wild, patience=1), text, tmp_path)
+    validations = [line["dev_nll"] for line in later.history.records() if "dev_nll" in line]
+    assert min(validations) < validations[-1], "the step size was meant to be too large"
+    assert later.run() == "development NLL"
+    later.load_chosen_weights()
+    assert later.dev_nll() == pytest.approx(min(validations), rel=1e-12)
+
+
 def test_a_successor_goes_on_exactly_where_its_predecessor_ended(text: Bitext, tmp_path: Path) -> None:
     first = finished(text, tmp_path / "first")
     save_final_state(tmp_path / "final.safetensors", first)
