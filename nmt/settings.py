@@ -156,13 +156,21 @@ class Training(Settings):
     batches_per_sort: PositiveInt
     updates: PositiveInt
     patience: PositiveInt | None
-    """Stop after so many validations without a better development NLL; None: run all updates, keep the last weights."""
+    """Stop after so many validations without a better development NLL; None: run all updates."""
+    keep: Literal["best", "last"]
+    """Weights of the finished model: those with the best development NLL, or the last."""
+    dev_sentences: Literal["all", "within_limit"]
+    """Development pairs whose NLL is watched and reported: all, or those within the model's `max_words`."""
     validate_every: PositiveInt
     checkpoint_every: PositiveInt
     log_every: PositiveInt
     train_sample: PositiveInt
     device: Literal["auto", "cpu", "cuda"]
     threads: PositiveInt
+
+
+FREE = frozenset({"updates", "patience", "keep", "checkpoint_every", "log_every", "device"})
+"""Training keys that may change between two parts of one run: they don't bear on the updates already made."""
 
 
 class ModelEntry(Settings):
