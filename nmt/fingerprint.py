@@ -7,7 +7,7 @@ from typing import Any
 from nmt.bitext import Bitext
 from nmt.settings import ModelRun
 
-FREE = {"updates", "patience", "checkpoint_every", "log_every", "device"}
+FREE = {"updates", "patience", "checkpoint_every", "log_every", "device", "length_bucket", "tensorboard"}
 """Training keys that may change between two parts of one run: they don't bear on the updates already made."""
 
 Fingerprint = dict[str, Any]

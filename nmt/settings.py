@@ -15,6 +15,7 @@ Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
 
 PositiveInt = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
+Biases = Literal["groundhog", "every"]
 
 
 class Settings(BaseModel):
@@ -134,7 +135,10 @@ class Architecture(Settings):
     alignment_units: PositiveInt
     step_order: Literal["groundhog", "appendix", "section3"]
     output_layer: Literal["direct", "factored"]
+    biases: Biases
+    encdec_start: Literal["last", "zero"]
     source_end: bool
+    unused_ids: Annotated[int, Field(ge=0)]
     recurrent_init: Literal["orthogonal"] = "orthogonal"
     alignment_init_std: Annotated[float, Field(gt=0)]
     init_std: Annotated[float, Field(gt=0)]
@@ -149,6 +153,8 @@ class Training(Settings):
     learning_rate: Annotated[float, Field(gt=0)]
     clip_norm: Annotated[float, Field(gt=0)]
     cost: Literal["sum", "mean"]
+    not_finite: Literal["stop", "groundhog"]
+    precision: Literal["fp32", "tf32", "bf16"]
     batch_size: PositiveInt
     batches_per_sort: PositiveInt
     updates: PositiveInt
@@ -158,6 +164,8 @@ class Training(Settings):
     checkpoint_every: PositiveInt
     log_every: PositiveInt
     train_sample: PositiveInt
+    tensorboard: bool
+    length_bucket: PositiveInt
     device: Literal["auto", "cpu", "cuda"]
     threads: PositiveInt
 
