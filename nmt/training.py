@@ -32,7 +32,7 @@ from nmt.products import set_precision
 from nmt.progress import Progress
 from nmt.settings import ModelRun
 from nmt.update import Updater
-from nmt.validation import mean_nll
+from nmt.validation import development_rows, mean_nll
 
 BEST = "best.safetensors"
 
@@ -279,8 +279,9 @@ class Trainer:
         click.echo(f"update {counters.update:,}: development NLL {nll:.3f} nats a sentence", err=True)
 
     def dev_nll(self) -> float:
-        """Over all sentences of the development set, whatever their length."""
-        return self._nll(self.dev, torch.arange(len(self.dev)).numpy())
+        """Over the development set: all of it, or the pairs within the length limit, as `dev_sentences` says."""
+        limit = None if self.settings.dev_sentences == "all" else self.run_settings.max_words
+        return self._nll(self.dev, development_rows(self.dev, limit))
 
     def train_nll(self) -> float:
         """Over a fixed random sample of the training pairs within the length limit."""
@@ -333,8 +334,8 @@ class Trainer:
     # The end ---------------------------------------------------------------------------------------------------
 
     def load_chosen_weights(self) -> None:
-        """The weights that the model keeps: the best by development NLL where that stops it, else the last."""
-        if self.settings.patience is not None:
+        """The weights that the model keeps: the best by development NLL, or the last, as `keep` says."""
+        if self.settings.keep == "best":
             self.model.load_state_dict(checkpoint.load_tensors(self.state / BEST))
 
 

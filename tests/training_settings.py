@@ -21,6 +21,8 @@ def training(**changes: object) -> Training:
         "batches_per_sort": 3,
         "updates": 30,
         "patience": None,
+        "keep": "last",
+        "dev_sentences": "all",
         "validate_every": 7,
         "checkpoint_every": 5,
         "log_every": 4,

@@ -228,7 +228,13 @@ def test_the_best_weights_are_kept_when_the_development_score_stops_the_run(
 ) -> None:
     """A step size that grows wild lets the score rise again."""
     run = model_run(
-        updates=400, patience=2, optimizer="adam", learning_rate=0.1, cost="mean", validate_every=5
+        updates=400,
+        patience=2,
+        keep="best",
+        optimizer="adam",
+        learning_rate=0.1,
+        cost="mean",
+        validate_every=5,
     )
     made = trainer(run, text, tmp_path)
     assert made.run() == "development NLL"
@@ -242,7 +248,7 @@ def test_the_best_weights_are_kept_when_the_development_score_stops_the_run(
 def test_patience_can_be_set_for_a_run_that_began_without(text: Bitext, tmp_path: Path) -> None:
     wild = {"updates": 60, "optimizer": "adam", "learning_rate": 0.3, "cost": "mean", "validate_every": 5}
     trainer(model_run(**wild), text, tmp_path).run()
-    later = trainer(model_run(**wild, patience=1), text, tmp_path)
+    later = trainer(model_run(**wild, patience=1, keep="best"), text, tmp_path)
     validations = [line["dev_nll"] for line in later.history.records() if "dev_nll" in line]
     assert min(validations) < validations[-1], "the step size was meant to be too large"
     assert later.run() == "development NLL"
