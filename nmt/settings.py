@@ -18,6 +18,7 @@ SentenceLength = Literal["source", "reference", "both"]
 
 PositiveInt = Annotated[int, Field(ge=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
+Biases = Literal["groundhog", "every"]
 
 
 class Settings(BaseModel):
@@ -139,7 +140,10 @@ class Architecture(Settings):
     alignment_units: PositiveInt
     step_order: Literal["groundhog", "appendix", "section3"]
     output_layer: Literal["direct", "factored"]
+    biases: Biases
+    encdec_start: Literal["last", "zero"]
     source_end: bool
+    unused_ids: Annotated[int, Field(ge=0)]
     recurrent_init: Literal["orthogonal"] = "orthogonal"
     alignment_init_std: Annotated[float, Field(gt=0)]
     init_std: Annotated[float, Field(gt=0)]
@@ -154,6 +158,8 @@ class Training(Settings):
     learning_rate: Annotated[float, Field(gt=0)]
     clip_norm: Annotated[float, Field(gt=0)]
     cost: Literal["sum", "mean"]
+    not_finite: Literal["stop", "groundhog"]
+    precision: Literal["fp32", "tf32", "bf16"]
     batch_size: PositiveInt
     batches_per_sort: PositiveInt
     updates: PositiveInt
@@ -167,11 +173,24 @@ class Training(Settings):
     checkpoint_every: PositiveInt
     log_every: PositiveInt
     train_sample: PositiveInt
+    tensorboard: bool
+    length_bucket: PositiveInt
     device: Literal["auto", "cpu", "cuda"]
     threads: PositiveInt
 
 
-FREE = frozenset({"updates", "patience", "keep", "checkpoint_every", "log_every", "device"})
+FREE = frozenset(
+    {
+        "updates",
+        "patience",
+        "keep",
+        "checkpoint_every",
+        "log_every",
+        "tensorboard",
+        "length_bucket",
+        "device",
+    }
+)
 """Training keys that may change between two parts of one run: they don't bear on the updates already made."""
 
 

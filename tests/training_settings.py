@@ -15,6 +15,8 @@ def training(**changes: object) -> Training:
         "learning_rate": 1.0,
         "clip_norm": 1.0,
         "cost": "sum",
+        "not_finite": "stop",
+        "precision": "fp32",
         "batch_size": 4,
         "batches_per_sort": 3,
         "updates": 30,
@@ -25,6 +27,8 @@ def training(**changes: object) -> Training:
         "checkpoint_every": 5,
         "log_every": 4,
         "train_sample": 10,
+        "tensorboard": False,
+        "length_bucket": 5,
         "device": "cpu",
         "threads": 1,
     }

@@ -67,16 +67,11 @@ def test_the_first_update_is_the_papers(text: Bitext, tmp_path: Path) -> None:
     made = trainer(model_run(updates=1), text, tmp_path)
     before = {name: weight.detach().clone() for name, weight in made.model.named_parameters()}
     made.run()
-    gradients = {name: weight.grad for name, weight in made.model.named_parameters()}
-    norm = math.sqrt(
-        sum(float(grad.double().pow(2).sum()) for grad in gradients.values() if grad is not None)
-    )
-    assert norm == pytest.approx(1.0, rel=1e-4), (
-        "the summed cost's gradient is longer than 1, so it is clipped to 1"
-    )
-    assert made.history.records()[0]["gradient_norm"] > 1
+    norm = made.history.records()[0]["gradient_norm"]
+    assert norm > 1, "the summed cost's gradient is longer than 1, so it is clipped"
     for name, weight in made.model.named_parameters():
-        grad = gradients[name]
+        assert weight.grad is not None
+        grad = weight.grad.to_dense() / norm
         step = -math.sqrt(1e-6) / (0.05 * grad**2 + 1e-6).sqrt() * grad
         torch.testing.assert_close(weight.detach() - before[name], step, rtol=1e-3, atol=1e-7)
 
