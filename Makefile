@@ -67,7 +67,7 @@ bench: $(INSTALLED) ## Speed against peers, as ratios measured in one run
 	$(BIN)/python -m benchmarks.recurrence $(OPTIONS)
 
 bench-training: $(INSTALLED) ## A training update against JoeyNMT, a plain loop and the machine's limit
-	$(BIN)/python -m benchmarks.training --pip-options "$(PIP_OPTIONS)" $(OPTIONS)
+	$(BIN)/python -m benchmarks.training --pip-options="$(PIP_OPTIONS)" $(OPTIONS)
 
 format: $(INSTALLED) ## Bring code and rules into form
 	$(BIN)/ruff check --fix nmt workflow tests benchmarks

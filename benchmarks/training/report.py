@@ -21,7 +21,7 @@ ARITHMETIC: dict[str, Callable[[Sizes], Arithmetic]] = {
 LABELS = {
     "rnnsearch": "RNNsearch",
     "rnnencdec": "RNNencdec",
-    "plain": "plain loop (RNNsearch)",
+    "plain": "plain loop",
     "joeynmt": "JoeyNMT 2.3.0",
 }
 PRODUCTS = {
@@ -30,6 +30,7 @@ PRODUCTS = {
     "matrix-step": "a step's product",
 }
 Figures = dict[str, Any]
+ABSENT = "-"
 
 
 def figures(measured: dict[str, Measured], sizes: Sizes) -> Figures:
@@ -97,56 +98,56 @@ def against(contenders: dict[str, Figures], name: str, key: str) -> float | None
     return ratio
 
 
-COLUMNS = (
-    "", "seconds an update", "updates/s", "source words/s", "target words/s", "parameters",
-    "multiply-adds a position", "GFLOP an update", "share of matrix rate", "memory before", "peak memory",
-    "time", "arithmetic", "peak",
-)  # fmt: skip
+ROWS: tuple[tuple[str, Callable[[Figures], str]], ...] = (
+    ("seconds an update", lambda own: f"{own['seconds']:.3g}"),
+    ("updates/s", lambda own: f"{own['updates_per_second']:.3g}"),
+    ("source words/s", lambda own: f"{own['source_words_per_second']:,.0f}"),
+    ("target words/s", lambda own: f"{own['target_words_per_second']:,.0f}"),
+    ("parameters", lambda own: f"{own['parameters']:,}"),
+    ("multiply-adds a position", lambda own: millions(own["multiply_adds"]["position"])),
+    ("of them in the output layer", lambda own: millions(own["multiply_adds"]["output"])),
+    ("GFLOP an update", lambda own: f"{own['gflop']:,.4g}"),
+    ("GFLOP/s", lambda own: f"{own['gflop_per_second']:,.4g}"),
+    ("share of matrix rate", lambda own: share(own["share_of_matrix_rate"])),
+    ("memory before the first update", lambda own: gigabytes(own["resident_bytes_before_first_update"])),
+    ("peak memory", lambda own: gigabytes(own["peak_bytes"])),
+    ("peak GPU memory", lambda own: gigabytes(own["peak_gpu_bytes"])),
+)
+RATIOS = (("time", "seconds"), ("arithmetic", "gflop"), ("peak memory", "peak_bytes"))
 
 
 def table(found: Figures) -> str:
-    """Markdown; the last three columns are ratios to RNNsearch's."""
+    """Markdown: a column a contender, a row a figure; the last rows are ratios to RNNsearch's."""
     contenders = found["contenders"]
-    rows = [row(name, contenders) for name in contenders]
-    on_gpu = any(figures["peak_gpu_bytes"] for figures in contenders.values())
-    head = [*COLUMNS, "peak GPU memory"] if on_gpu else [*COLUMNS]
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
-    return "\n".join(
-        "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |"
-        for line in lines
-    )
+    lines = [["", *(LABELS[name] for name in contenders)], ["---", *["---:"] * len(contenders)]]
+    for label, cell in ROWS:
+        lines.append([label, *(cell(own) for own in contenders.values())])
+    for label, key in RATIOS:
+        cells = (times(against(contenders, name, key)) for name in contenders)
+        lines.append([f"{label} / RNNsearch's", *cells])
+    shown = [line for line in lines if set(line[1:]) != {ABSENT}]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    return "\n".join(f"| {' | '.join(map(str.ljust, line, widths))} |" for line in shown)
 
 
-def row(name: str, contenders: dict[str, Figures]) -> list[str]:
-    """One contender's cells."""
-    own = contenders[name]
-    gpu = [gigabytes(own["peak_gpu_bytes"])] if own["peak_gpu_bytes"] else []
-    return [
-        LABELS[name],
-        f"{own['seconds']:.3g}",
-        f"{own['updates_per_second']:.3g}",
-        f"{own['source_words_per_second']:,.0f}",
-        f"{own['target_words_per_second']:,.0f}",
-        f"{own['parameters']:,}",
-        f"{own['multiply_adds']['position'] / 1e6:.1f}M",
-        f"{own['gflop']:,.4g}",
-        "-" if own["share_of_matrix_rate"] is None else f"{own['share_of_matrix_rate']:.1%}",
-        gigabytes(own["resident_bytes_before_first_update"]),
-        gigabytes(own["peak_bytes"]),
-        *(times(against(contenders, name, key)) for key in ("seconds", "gflop", "peak_bytes")),
-        *gpu,
-    ]
+def millions(count: int) -> str:
+    """10^6."""
+    return f"{count / 1e6:.1f}M"
+
+
+def share(found: float | None) -> str:
+    """Per cent."""
+    return ABSENT if found is None else f"{found:.1%}"
 
 
 def gigabytes(found: int | None) -> str:
     """10^9 bytes."""
-    return "-" if found is None else f"{found / 1e9:.2f} GB"
+    return ABSENT if found is None else f"{found / 1e9:.2f} GB"
 
 
 def times(ratio: float | None) -> str:
     """A ratio to RNNsearch's."""
-    return "-" if ratio is None else f"{ratio:.2f}x"
+    return ABSENT if ratio is None else f"{ratio:.2f}x"
 
 
 def rates(found: Figures) -> str:
