@@ -7,6 +7,7 @@ to say or save something.
 from __future__ import annotations
 
 from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 

@@ -14,7 +14,7 @@ import torch
 from nmt.download import Expected, download
 from nmt.layers import find_layers, load, read_layer
 from nmt.models import Translator
-from nmt.settings import Architecture, Config
+from nmt.settings import Config
 from nmt.vocabulary import full_size
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,7 +31,6 @@ def value(config: Config, key: str) -> Any:
     return found
 
 
-@pytest.mark.skipif("unused_ids" not in Architecture.model_fields, reason="needs architecture.unused_ids")
 @pytest.mark.parametrize(
     ("model", "parameters"),
     [

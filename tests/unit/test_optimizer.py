@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from nmt import adadelta
-from nmt.optimizer import clip, descend, make_optimizer, optimizer_tensors, replace_not_finite, restore_optimizer
+from nmt.optimizer import (
+    clip,
+    descend,
+    make_optimizer,
+    optimizer_tensors,
+    replace_not_finite,
+    restore_optimizer,
+)
 from tests.training_settings import training
 
 RHO, EPSILON = 0.95, 1e-6
