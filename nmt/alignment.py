@@ -184,7 +184,7 @@ class AlignmentBackward:
         for rows, activation in activations(self.keys, query):
             grads = grad_energy[rows]
             self.grad_v.addmv_(activation.flatten(0, 1).t(), grads.reshape(-1))
-            square = activation.square_()
+            square = activation.mul_(activation)
             grad_query[rows] = torch.bmm(grads.unsqueeze(1), square).squeeze(1)
             self.squares[rows].addcmul_(square, grads.unsqueeze(2))
         torch.sub(grad_energy.sum(dim=1, keepdim=True), grad_query, out=grad_query).mul_(self.v_a)

@@ -25,6 +25,7 @@ from nmt.checkpoint import Checkpoint
 from nmt.errors import UserError
 from nmt.fingerprint import Fingerprint, differences, fingerprint
 from nmt.history import History
+from nmt.memory import keep_freed_memory
 from nmt.models import Translator
 from nmt.optimizer import optimizer_tensors, restore_optimizer
 from nmt.prefetch import ahead
@@ -90,6 +91,7 @@ class Trainer:
         self, run: ModelRun, train: Bitext, dev: Bitext, vocabularies: tuple[int, int], state: Path
     ) -> None:
         make_deterministic(run.training.threads)
+        keep_freed_memory()
         set_precision(run.training.precision)
         self.run_settings, self.settings = run, run.training
         self.train, self.dev, self.state = train, dev, state

@@ -12,6 +12,7 @@ import yaml
 from benchmarks.training.sentences import Words
 from benchmarks.training.sizes import Machine, Sizes
 from nmt.batches import Batch, pad_pairs
+from nmt.memory import keep_freed_memory
 from nmt.models import Family, Translator
 from nmt.settings import Architecture, Training
 from nmt.training import make_deterministic
@@ -45,6 +46,7 @@ class Project:
     def __init__(self, sizes: Sizes, machine: Machine) -> None:
         architecture, self.training = settings(sizes, machine)
         make_deterministic(machine.threads)
+        keep_freed_memory()
         self.device = torch.device(machine.device)
         vocabularies = (sizes.vocabulary, sizes.vocabulary)
         self.model = Translator.create(self.family, architecture, vocabularies, seed=1).to(self.device)
