@@ -39,7 +39,7 @@ class Alignment(nn.Module):
         """U_a h_j, which does not depend on i and is computed once: (B, S, C) -> (B, S, A)."""
         if self.b_a is None:
             return product(annotations, self.U_a)
-        return affine(annotations.flatten(0, 1), self.U_a, self.b_a).unflatten(0, annotations.shape[:2])
+        return affine(annotations.flatten(0, 1), self.U_a, self.b_a).view(*annotations.shape[:2], -1)
 
     def attend(
         self, state: Tensor, keys: Tensor, annotations: Tensor, padding: Tensor
