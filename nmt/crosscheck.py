@@ -134,6 +134,10 @@ def _selection(values: Mapping[str, Any]) -> Iterator[Problem]:
         if name in _names(values, "use", "test"):
             text = f"found {name!r}, which is the test corpus: expected others"
             yield Problem(("selection", "in_domain"), text)
+    training = _names(values, "use", "train")
+    for name in _block(values, "selection", "corpus_words"):
+        if name not in training:
+            yield Problem(("selection", "corpus_words", name), _unknown(name, "`use.train`", training))
 
 
 def _artifacts(values: Mapping[str, Any]) -> Iterator[Problem]:

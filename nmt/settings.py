@@ -118,6 +118,8 @@ class Selection(Settings):
     sample_pairs: PositiveInt | None = None
     """Size of the out-of-domain sample; None takes as many pairs as the in-domain text has."""
     target_words: PositiveInt
+    corpus_words: dict[Identifier, PositiveInt] = {}
+    """Corpora with a budget of their own; all others share `target_words`."""
     discount_fallback: bool = False
 
 

@@ -122,6 +122,19 @@ def test_the_unknown_word_can_be_forbidden() -> None:
     assert not any(UNKNOWN in found.words for found in search(model, SOURCES, True, max_length_factor=3))
 
 
+def test_an_id_that_no_word_has_is_never_written(family: Family) -> None:
+    """Even by a model that would rather write it than anything else; what is left keeps its probability."""
+    model = small_model(family, unused_ids=2)
+    with torch.no_grad():
+        model.readout.b_o[TARGET_VOCABULARY:] += 50.0
+    for source, found in zip(
+        SOURCES, search(model, SOURCES, False, max_length_factor=3, min_length="half"), strict=True
+    ):
+        assert all(word < TARGET_VOCABULARY for word in found.words)
+        expected = log_probability(model, source, found.words)
+        assert found.log_probability == pytest.approx(expected, rel=1e-9)
+
+
 def never_ending() -> Translator:
     model = small_model("rnnsearch")
     with torch.no_grad():

@@ -24,10 +24,10 @@ PAPER = load([read_layer(ROOT / "config.yaml")])
 
 
 def value(config: Config, key: str) -> Any:
-    """The setting at a dotted key."""
+    """The setting at a key, None for a name that a catalogue lacks."""
     found: Any = config
     for part in key.split("/"):
-        found = found[part] if isinstance(found, dict) else getattr(found, part)
+        found = found.get(part) if isinstance(found, dict) else getattr(found, part)
     return found
 
 
@@ -56,12 +56,17 @@ AUTHORS = {
     "architecture/step_order": "groundhog",
     "architecture/output_layer": "factored",
     "architecture/source_end": True,
+    "architecture/biases": "groundhog",
+    "architecture/encdec_start": "last",
+    "architecture/unused_ids": 1,
     "training/optimizer": "adadelta",
     "training/rho": 0.95,
     "training/epsilon": 1e-6,
     "training/learning_rate": 1.0,
     "training/clip_norm": 1.0,
     "training/cost": "sum",
+    "training/not_finite": "groundhog",
+    "training/precision": "fp32",
     "training/batch_size": 80,
     "training/batches_per_sort": 20,
     "models/rnnencdec-30/training/batches_per_sort": 10,
@@ -89,6 +94,15 @@ def test_the_news_test_sets_of_2008_to_2011_are_training_text() -> None:
     assert GROUNDHOG.use.train == [*PAPER.use.train, *more]
     assert not set(PAPER.use.train) & set(more)
     assert (GROUNDHOG.use.dev, GROUNDHOG.use.test) == (PAPER.use.dev, PAPER.use.test)
+
+
+def test_the_selection_keeps_the_words_that_the_paper_counts() -> None:
+    """348M French words (Sec. 4.1): the corpora that were selected from, and those kept whole."""
+    kept = GROUNDHOG.selection.corpus_words
+    whole = set(GROUNDHOG.use.train) - set(kept)
+    assert whole >= {"news-commentary-v9", "commoncrawl", "news-test2008", "newstest2011"}
+    assert sum(kept.values()) + 5_500_000 + 90_000_000 == pytest.approx(348_000_000, rel=0.001)
+    assert GROUNDHOG.selection.target_words > 100_000_000, "the budget of the others leaves them whole"
 
 
 def leaves(values: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

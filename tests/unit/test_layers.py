@@ -180,6 +180,10 @@ def problems_of_replacing(key: str, value: Any) -> list[str]:
         ({"selection": {"in_domain": []}}, "selection.in_domain: found none"),
         ({"selection": {"in_domain": ["newstest2014"]}}, "which is the test corpus"),
         (
+            {"selection": {"corpus_words": {"newstest2009": 5}}},
+            "selection.corpus_words.newstest2009: found 'newstest2009', which `use.train` lacks",
+        ),
+        (
             {"artifacts": {"figure3_model": "rnnencdec-50"}},
             "artifacts.figure3_model: found 'rnnencdec-50', which does not",
         ),
