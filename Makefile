@@ -20,7 +20,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo multi30k europarl paper test lint bench bench-training format clean
+.PHONY: help setup demo multi30k europarl paper groundhog test lint bench bench-training format clean
 
 help: ## Show the doors
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -52,6 +52,9 @@ europarl: $(INSTALLED) ## Europarl and the WMT'14 test set: one GPU, an estimate
 
 paper: $(INSTALLED) ## The paper as written, on this machine; on a cluster see docs/cluster.md
 	$(RUN) . $(OPTIONS)
+
+groundhog: $(INSTALLED) ## The paper as its authors' code ran it; takes the downloads of `make paper`
+	$(RUN) experiments/groundhog $(OPTIONS)
 
 test: $(INSTALLED) ## All tests
 	$(BIN)/python -m pytest $(OPTIONS)

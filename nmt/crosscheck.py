@@ -11,11 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from nmt.settings import FREE, Training
+
 LARGEST_VOCABULARY = 2**16 - 2
 """Ids are stored as uint16; two of them are the end symbol and UNK."""
 
-CONTINUED = ("optimizer", "batch_size", "batches_per_sort")
-"""Training settings that a model shares with the one it goes on from: its state needs them."""
+CONTINUED = tuple(key for key in Training.model_fields if key not in FREE)
+"""Training settings that a model shares with the one it goes on from: the trainer would refuse it otherwise."""
 
 
 @dataclass(frozen=True)

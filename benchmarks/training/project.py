@@ -12,10 +12,11 @@ import yaml
 from benchmarks.training.sentences import Words
 from benchmarks.training.sizes import Machine, Sizes
 from nmt.batches import Batch, pad_pairs
+from nmt.memory import keep_freed_memory
 from nmt.models import Family, Translator
-from nmt.optimizer import clip, make_optimizer
 from nmt.settings import Architecture, Training
 from nmt.training import make_deterministic
+from nmt.update import Updater
 
 CONFIG = Path(__file__).resolve().parents[2] / "config.yaml"
 
@@ -45,10 +46,11 @@ class Project:
     def __init__(self, sizes: Sizes, machine: Machine) -> None:
         architecture, self.training = settings(sizes, machine)
         make_deterministic(machine.threads)
+        keep_freed_memory()
         self.device = torch.device(machine.device)
         vocabularies = (sizes.vocabulary, sizes.vocabulary)
         self.model = Translator.create(self.family, architecture, vocabularies, seed=1).to(self.device)
-        self.optimizer = make_optimizer(self.model, self.training)
+        self.updater = Updater(self.model, self.training)
         self.parameters = sum(weight.numel() for weight in self.model.parameters())
 
     def batch(self, source: Words, target: Words) -> Batch:
@@ -57,13 +59,9 @@ class Project:
 
     def update(self, batch: Batch) -> float:
         """What `nmt.training.Trainer` does with a batch; the NLL of the batch in nats."""
-        batch = batch.to(self.device)
-        self.optimizer.zero_grad(set_to_none=True)
-        nll = self.model.total_nll(batch.source, batch.source_mask, batch.target, batch.positions)
-        nll.backward()  # type: ignore[no-untyped-call]
-        clip(self.model.parameters(), self.training.clip_norm)
-        self.optimizer.step()
-        return float(nll.detach())
+        self.updater.sums.zero_()
+        self.updater(batch if self.device.type == "cpu" else self.updater.prepare(batch))
+        return self.updater.read().nll
 
 
 class RNNsearch(Project):

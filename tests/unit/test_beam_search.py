@@ -25,6 +25,7 @@ def decoding(**changes: object) -> Decoding:
         "min_length": "none",
         "max_length_factor": 1,
         "unfinished": "best",
+        "unknown": "allowed",
         "n_best": 1,
         "batch_size": 8,
         "device": "cpu",

@@ -170,6 +170,10 @@ def problems_of_replacing(key: str, value: Any) -> list[str]:
             "models.rnnsearch-50-star.training.updates: found 288000, expected more than the 288000",
         ),
         (
+            {"models": {"rnnsearch-50-star": {"training": {"cost": "mean"}}}},
+            "models.rnnsearch-50-star.training.cost: found 'mean', expected 'sum' as in rnnsearch-50",
+        ),
+        (
             {"models": {"rnnsearch-50-star": {"continue_from": "rnnsearch-50-star"}}},
             "found 'rnnsearch-50-star', which",
         ),

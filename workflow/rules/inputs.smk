@@ -112,9 +112,9 @@ def generated(corpus):
 
 
 def report_settings(wildcards):
-    """What the tables and figures show, and the models' names."""
+    """What the tables and figures show, the models' names, and how the unknown word was decoded."""
     labels = {model: CONFIG.models[model].label for model in CONFIG.use.models}
-    return as_json(Report(**CONFIG.artifacts.model_dump(), labels=labels))
+    return as_json(Report(**CONFIG.artifacts.model_dump(), labels=labels, unknown=CONFIG.decoding.unknown))
 
 
 # --- options ----------------------------------------------------------------------------------------------------------
