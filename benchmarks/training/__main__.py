@@ -41,6 +41,7 @@ def main() -> int:
             missing[PEER] = str(error)
             del pythons[PEER]
             print(f"Going on without JoeyNMT: {error}", file=sys.stderr, flush=True)
+    load = busy()
     found, versions = {}, {}
     for length in options.lengths:
         sizes = make_sizes(options, length)
@@ -52,7 +53,7 @@ def main() -> int:
     write(
         options.output,
         {
-            "machine": asdict(machine) | hardware() | versions,
+            "machine": asdict(machine) | hardware() | versions | {"load_before": load},
             "rules": asdict(rules),
             "sizes": asdict(make_sizes(options, 0)) | {"length": options.lengths},
             "missing": missing,
@@ -121,6 +122,19 @@ def hardware() -> dict[str, Any]:
         "processor": names[0] if names else platform.processor() or platform.machine(),
         "logical_processors": os.cpu_count(),
     }
+
+
+def busy() -> float | None:
+    """How many processes ran in the last minute, before the contest; said where it matters."""
+    if not hasattr(os, "getloadavg"):
+        return None
+    load, free = os.getloadavg()[0], 0.5
+    if load > free:
+        message = (
+            f"Others use this machine (load {load:.1f} of {os.cpu_count()}): figures will be worse and vary"
+        )
+        print(message, file=sys.stderr, flush=True)
+    return load
 
 
 def described(measured: dict[str, Measured]) -> dict[str, Any]:
