@@ -44,7 +44,7 @@ rule data:
 rule models:
     """The trained models in use."""
     input:
-        expand("models/{model}/model.safetensors", model=CONFIG.use.models),
+        expand("models/{model}/model.safetensors", model=runs(CONFIG.use.models)),
 
 
 onstart:

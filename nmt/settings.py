@@ -14,6 +14,7 @@ Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
 """A name that becomes part of a path: lower-case letters, digits, dots and hyphens."""
 
 PositiveInt = Annotated[int, Field(ge=1)]
+Seeds = Annotated[list[int], Field(min_length=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -169,6 +170,8 @@ class ModelEntry(Settings):
     family: Literal["rnnencdec", "rnnsearch"]
     max_words: PositiveInt
     continue_from: Identifier | None = None
+    seeds: Seeds | None = None
+    """None: the shared ones."""
     architecture: Architecture
     training: Training
 
@@ -227,6 +230,8 @@ class Config(Settings):
     """The whole of `config.yaml` after its layers are merged."""
 
     seed: int
+    seeds: Seeds | None
+    """Each makes a run of every model; None: `seed` alone."""
     data_from: str | None
     languages: Languages
     use: Use
@@ -250,10 +255,14 @@ class ModelRun(Settings):
     """All that decides one model's weights, besides the data: what `nmt train --settings` reads."""
 
     model: Identifier
+    """Its id in the catalogue; the runs of one model differ in `seed` alone."""
     label: str
     family: Literal["rnnencdec", "rnnsearch"]
     max_words: PositiveInt
     seed: int
+    """Of the start values."""
+    sample_seed: int | None = None
+    """Of the training pairs whose NLL Table 2 reports: the same for every run of a model; None: `seed`."""
     continue_from: Identifier | None
     architecture: Architecture
     training: Training

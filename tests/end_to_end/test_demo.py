@@ -96,6 +96,17 @@ def test_changed_training_settings_schedule_exactly_the_models_they_concern(copy
     assert len(scheduled(planned(copy, "--config", "architecture={hidden_units: 9}"), "train")) == 5 - 1
 
 
+def test_another_seed_trains_its_own_runs_and_nothing_again(copy: Path) -> None:
+    output = planned(copy, "--config", "seeds=[1,2]")
+    jobs = scheduled(output, "train")
+    assert len(jobs) == 5
+    assert all(f"models/{model}.seed-2/model.safetensors" in "".join(jobs) for model in MODELS)
+    assert len(scheduled(output, "translate")) == 10
+    assert len(scheduled(output, "table1")) == len(scheduled(output, "table2")) == 1
+    one = planned(copy, "--config", "models={rnnencdec-30: {seeds: [1, 2]}}")
+    assert len(scheduled(one, "train")) == 1
+
+
 def test_changed_display_of_a_figure_draws_it_anew_and_trains_nothing(copy: Path) -> None:
     output = planned(copy, "--config", "artifacts={figure2_window: 5}")
     assert len(scheduled(output, "figure2")) == 1

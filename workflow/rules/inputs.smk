@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from nmt.layers import ConfigError, find_layers, load
+from nmt.runs import runs_of, seeds_of
 from nmt.settings import ModelRun, Report
 
 ROOT = Path(workflow.basedir)
@@ -37,6 +38,9 @@ except ConfigError as error:
 PYTHON = "python" if workflow.deployment_settings.deployment_method else shlex.quote(sys.executable)
 PACKAGE = f"PYTHONPATH={shlex.quote(workflow.basedir)}${{{{PYTHONPATH:+:$PYTHONPATH}}}}"
 shell.prefix(f'set -euo pipefail; nmt() {{{{ {PACKAGE} {PYTHON} -m nmt "$@"; }}}}; ')
+
+# Every model in the catalogue at each of its seeds, by the name that stands for {model} in paths.
+RUNS = runs_of(CONFIG, list(CONFIG.models))
 
 SOURCE, TARGET = CONFIG.languages.source, CONFIG.languages.target
 TEST = CONFIG.use.test[0]
@@ -85,9 +89,10 @@ def constant(settings):
 
 
 def model_run(wildcards):
-    """All that decides a model's weights, besides the data."""
-    entry = CONFIG.models[wildcards.model].model_dump()
-    return as_json(ModelRun(model=wildcards.model, seed=CONFIG.seed, **entry))
+    """All that decides a run's weights, besides the data; the other seeds of its model are no part of it."""
+    run = RUNS[wildcards.model]
+    entry = CONFIG.models[run.model].model_dump(exclude={"seeds"})
+    return as_json(ModelRun(model=run.model, seed=run.seed, sample_seed=CONFIG.seed, **entry))
 
 
 def data_settings(wildcards):
@@ -159,6 +164,20 @@ def shard_options(files_of_shard):
         files = " ".join(shlex.quote(file) for file in files_of_shard(corpus, shard))
         options.append(f"--shard {corpus} {files}")
     return " ".join(options)
+
+
+def run_options(wildcards):
+    """Which model at which seed a run is."""
+    run = RUNS[wildcards.model]
+    return f"--model {run.model} --seed {run.seed}"
+
+
+def shown_seeds(models):
+    """What a figure's caption says of models with several runs, of which the figure shows the first."""
+    several = [model for model in models if len(seeds_of(CONFIG, model)) > 1]
+    return ", ".join(
+        f"seed {seeds_of(CONFIG, model)[0]} of {CONFIG.models[model].label}" for model in several
+    )
 
 
 def continue_option(wildcards, input):
@@ -245,8 +264,8 @@ def test_tokens(language):
 
 
 def base_state(wildcards):
-    """The final state that a model goes on from; nothing for a model that starts anew."""
-    base = CONFIG.models[wildcards.model].continue_from
+    """The final state that a run goes on from; nothing for one that starts anew."""
+    base = RUNS[wildcards.model].base
     return ancient(f"models/{base}/final_state.safetensors") if base else []
 
 
@@ -256,26 +275,31 @@ def model_files(wildcards):
     return [f"models/{wildcards.model}/{name}" for name in names]
 
 
-def scores(models):
-    """The scores of some models."""
-    return [f"scores/{model}.json" for model in models]
+def runs(models):
+    """Names of the runs of some models, in the order of the models, then of the seeds."""
+    return list(runs_of(CONFIG, models))
 
 
-def summaries():
-    """The training summaries of the models in use."""
-    return [f"models/{model}/summary.json" for model in CONFIG.use.models]
+def scores(runs):
+    """The scores of some runs; a model's name is that of its first run."""
+    return [f"scores/{run}.json" for run in runs]
 
 
-def aligned_models():
-    """Models in use that align."""
-    return [model for model in CONFIG.use.models if CONFIG.models[model].family == "rnnsearch"]
+def summaries(runs):
+    """The training summaries of some runs."""
+    return [f"models/{run}/summary.json" for run in runs]
+
+
+def aligned_runs():
+    """Runs of the models in use that align."""
+    return runs([model for model in CONFIG.use.models if CONFIG.models[model].family == "rnnsearch"])
 
 
 def artifacts():
     """What the run is for."""
     tables = [f"results/{table}.{kind}" for table in ("table1", "table2") for kind in ("csv", "md", "tex")]
     figures = [f"results/{figure}.{kind}" for figure in ("figure2", "figure3") for kind in ("pdf", "png")]
-    rates = [f"results/alignment_error_rate/{model}.json" for model in aligned_models() if KNOWN_ALIGNMENTS]
+    rates = [f"results/alignment_error_rate/{run}.json" for run in aligned_runs() if KNOWN_ALIGNMENTS]
     return [*tables, *figures, *rates]
 
 
@@ -289,13 +313,13 @@ def gpus(device):
 
 def urgency(wildcards):
     """The longest chain first, so that all end together: a model that another goes on from, that other, the rest."""
-    bases = [CONFIG.models[model].continue_from for model in CONFIG.use.models]
-    return 3 if wildcards.model in bases else 2 if CONFIG.models[wildcards.model].continue_from else 1
+    bases = [run.base for run in runs_of(CONFIG, CONFIG.use.models).values()]
+    return 3 if wildcards.model in bases else 2 if RUNS[wildcards.model].base else 1
 
 
 def training_of(wildcards):
-    """A model's training settings."""
-    return CONFIG.models[wildcards.model].training
+    """A run's training settings."""
+    return CONFIG.models[RUNS[wildcards.model].model].training
 
 
 def preflight():

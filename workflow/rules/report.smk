@@ -4,8 +4,8 @@
 rule table1:
     """Table 1: BLEU of every model, All and No UNK."""
     input:
-        scores=scores(CONFIG.use.models),
-        summaries=summaries(),
+        scores=scores(runs(CONFIG.use.models)),
+        summaries=summaries(runs(CONFIG.use.models)),
         paper=PAPER,
     output:
         csv=report("results/table1.csv", caption="../report/table1.rst", category="Tables"),
@@ -32,7 +32,7 @@ rule table1:
 rule table2:
     """Table 2: updates, epochs, hours and negative log-likelihoods of every model."""
     input:
-        summaries=summaries(),
+        summaries=summaries(runs(CONFIG.use.models)),
         paper=PAPER,
     output:
         csv=report("results/table2.csv", caption="../report/table2.rst", category="Tables"),
@@ -74,6 +74,7 @@ rule figure2:
     params:
         settings=report_settings,
         scores=lambda wildcards, input: repeated("--score", input.scores),
+        seeds=shown_seeds(CONFIG.artifacts.figure2_models),
     shell:
         "nmt figure2 {params.scores} --settings {params.settings:q}"
         " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
@@ -98,6 +99,7 @@ rule figure3:
         runtime=30,
     params:
         settings=report_settings,
+        seeds=shown_seeds([CONFIG.artifacts.figure3_model]),
     shell:
         "nmt figure3 --all {input.all:q} --no-unk {input.no_unk:q} --settings {params.settings:q}"
         " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
