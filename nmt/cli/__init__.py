@@ -34,6 +34,7 @@ VERBS = {
     "table2": "report",
     "figure2": "report",
     "figure3": "report",
+    "learning-curves": "report",
 }
 
 

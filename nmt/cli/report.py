@@ -204,3 +204,24 @@ def figure3(all: Path, no_unk: Path, settings: str, output_pdf: Path, output_png
     )
     print(f"Figure 3 shows these lines of the test set, counted from 0: {lines}", file=sys.stderr)
     figures.save(figures.figure3(choice.records), output_pdf, output_png)
+
+
+@click.command()
+@_summaries
+@_file("--history", "The history.jsonl of a run; as often and in the order of --summary.", multiple=True)
+@_settings
+@_figure_outputs
+def learning_curves(
+    summary: tuple[Path, ...], history: tuple[Path, ...], settings: str, output_pdf: Path, output_png: Path
+) -> None:
+    """Draw the learning curves of all runs: development and training NLL against updates.
+
+    A colour a model; several seeds are thin lines of it. A run that goes on from another
+    starts where that one's curve ends, if it is given too.
+    """
+    from nmt import figures
+    from nmt import learning_curves as curves
+
+    wanted = parse_settings(Report, settings)
+    figure = curves.learning_curves(curves.read_curves(summary, history), wanted)
+    figures.save(figure, output_pdf, output_png)

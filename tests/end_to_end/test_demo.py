@@ -50,7 +50,7 @@ def test_all_tables_and_figures_are_there(finished: tuple[Path, str]) -> None:
     assert not any(row["reported_all"] for row in rows)
     for name in ("table2.csv", "table1.md", "table2.md", "table1.tex", "table2.tex"):
         assert (results / name).stat().st_size > 100
-    for figure in ("figure2", "figure3"):
+    for figure in ("figure2", "figure3", "learning_curves"):
         assert (results / f"{figure}.png").read_bytes().startswith(b"\x89PNG")
         assert (results / f"{figure}.pdf").read_bytes().startswith(b"%PDF")
     assert "RNNsearch-50*" in output

@@ -60,6 +60,7 @@ DOWNLOADED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is
 GENERATED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is not None]
 KNOWN_ALIGNMENTS = CONFIG.corpora[TEST].grammar is not None
 
+FIGURES = ("figure2", "figure3", "learning_curves")
 BITEXT_FILES = ("source.ids.npy", "source.offsets.npy", "target.ids.npy", "target.offsets.npy", "meta.json")
 
 
@@ -290,6 +291,11 @@ def summaries(runs):
     return [f"models/{run}/summary.json" for run in runs]
 
 
+def histories(runs):
+    """The training histories of some runs."""
+    return [f"models/{run}/history.jsonl" for run in runs]
+
+
 def aligned_runs():
     """Runs of the models in use that align."""
     return runs([model for model in CONFIG.use.models if CONFIG.models[model].family == "rnnsearch"])
@@ -298,7 +304,7 @@ def aligned_runs():
 def artifacts():
     """What the run is for."""
     tables = [f"results/{table}.{kind}" for table in ("table1", "table2") for kind in ("csv", "md", "tex")]
-    figures = [f"results/{figure}.{kind}" for figure in ("figure2", "figure3") for kind in ("pdf", "png")]
+    figures = [f"results/{figure}.{kind}" for figure in FIGURES for kind in ("pdf", "png")]
     rates = [f"results/alignment_error_rate/{run}.json" for run in aligned_runs() if KNOWN_ALIGNMENTS]
     return [*tables, *figures, *rates]
 

@@ -105,6 +105,32 @@ rule figure3:
         " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
 
 
+rule learning_curves:
+    """The learning curves of every run."""
+    input:
+        summaries=summaries(runs(CONFIG.use.models)),
+        histories=histories(runs(CONFIG.use.models)),
+    output:
+        pdf="results/learning_curves.pdf",
+        png=report("results/learning_curves.png", caption="../report/learning_curves.rst", category="Figures"),
+    log:
+        "logs/report/learning_curves.log",
+    benchmark:
+        "benchmarks/report/learning_curves.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        settings=report_settings,
+        summaries=lambda wildcards, input: repeated("--summary", input.summaries),
+        histories=lambda wildcards, input: repeated("--history", input.histories),
+    shell:
+        "nmt learning-curves {params.summaries} {params.histories} --settings {params.settings:q}"
+        " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
+
+
 if KNOWN_ALIGNMENTS:
 
     rule alignment_error_rate:
