@@ -185,9 +185,38 @@ def _artifacts(values: Mapping[str, Any]) -> Iterator[Problem]:
     elif isinstance(name, str) and _block(values, "models", name).get("family") == "rnnencdec":
         text = f"found {name!r}, which does not align: expected an rnnsearch"
         yield Problem(("artifacts", "figure3_model"), text)
+    yield from _readings(values, used)
     words = artifacts.get("figure3_words")
     if isinstance(words, list) and [type(word) for word in words] == [int, int] and words[0] > words[1]:
         yield Problem(("artifacts", "figure3_words"), f"found {words}, expected the smaller number first")
+
+
+def _readings(values: Mapping[str, Any], used: list[str]) -> Iterator[Problem]:
+    """Baselines and what is compared with them: in use, of one family, and different."""
+    for baseline in _block(values, "artifacts", "readings"):
+        path = ("artifacts", "readings", baseline)
+        others = _names(values, "artifacts", "readings", baseline)
+        unknown = [name for name in (baseline, *others) if name not in used]
+        for name in unknown:
+            yield Problem(path, _unknown(name, "`use.models`", used))
+        for name in sorted({name for name in others if others.count(name) > 1}):
+            yield Problem(path, f"found {name!r} twice, expected each name once")
+        for name in dict.fromkeys(others):
+            if baseline not in unknown and name not in unknown:
+                yield from _reading(values, baseline, name)
+
+
+def _reading(values: Mapping[str, Any], baseline: str, name: str) -> Iterator[Problem]:
+    path, mine, theirs = (
+        ("artifacts", "readings", baseline),
+        *(_block(values, "models", m) for m in (name, baseline)),
+    )
+    if mine.get("family") != theirs.get("family"):
+        text = f"found {name!r}, which is an {mine.get('family')}: expected an {theirs.get('family')} as the baseline"
+        yield Problem(path, text)
+    apart = ("label", "seeds")
+    if {**mine, **dict.fromkeys(apart)} == {**theirs, **dict.fromkeys(apart)}:
+        yield Problem(path, f"found {name!r}, which does not differ from the baseline in any setting")
 
 
 def _languages(values: Mapping[str, Any]) -> Iterator[Problem]:

@@ -132,7 +132,9 @@ def table1(scores: Runs, summaries: Runs, settings: Report, paper: Paper) -> Tab
     trained = same_runs(scores, summaries, "summary", "--summary")
     rows = [_table1_row(scores[model], trained[model], settings, paper) for model in scores]
     families = [runs[0]["family"] for runs in trained.values()]
-    rules = [index for index, family in enumerate(families) if index and family == families[0]]
+    rules = [
+        index for index in range(1, len(families)) if families[index - 1] != families[index] == families[0]
+    ]
     notes = [_score_note(rows), _training_note(rows), *seeds_note(rows)]
     if "moses" in paper.table1:
         rules.append(len(rows))
@@ -144,7 +146,7 @@ def table1(scores: Runs, summaries: Runs, settings: Report, paper: Paper) -> Tab
         headers = [*headers, "All, reported", "No UNK°, reported"]
         columns = [*columns, "reported_all", "reported_no_unk"]
     cells = [[row.get(column, "") for column in columns] for row in rows]
-    return Table(_frame(rows, TABLE1_COLUMNS), headers, cells, rules, notes)
+    return Table(frame(rows, TABLE1_COLUMNS), headers, cells, rules, notes)
 
 
 def _table1_row(scores: Sequence[Row], summaries: Sequence[Row], settings: Report, paper: Paper) -> Row:
@@ -238,7 +240,7 @@ def table2(summaries: Runs, settings: Report, paper: Paper) -> Table:
     ]
     if paper.table2:
         notes.append(_REPORTED_NOTE.format(table=2))
-    return Table(_frame([_table2_plain(row) for row in rows], TABLE2_COLUMNS), headers, cells, [], notes)
+    return Table(frame([_table2_plain(row) for row in rows], TABLE2_COLUMNS), headers, cells, [], notes)
 
 
 def _table2_row(summary: Row, settings: Report, paper: Paper) -> Row:
@@ -296,7 +298,8 @@ def enough(value: float, decimals: int) -> int:
     return max(decimals, 1 - math.floor(math.log10(abs(value)))) if value else decimals
 
 
-def _frame(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
+def frame(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
+    """The machine's form: these columns of the rows."""
     # as objects: a column of whole numbers with a gap would otherwise turn into floats
     return pd.DataFrame(
         [[row.get(column) for column in columns] for row in rows], columns=columns, dtype=object
@@ -317,7 +320,7 @@ def _write(path: Path, text: str) -> None:
 
 def _alignments(table: Table) -> list[str]:
     """Words to the left, numbers to the right."""
-    return ["left" if header in ("Model", "Device") else "right" for header in table.headers]
+    return ["left" if header in ("Model", "Device", "Reading") else "right" for header in table.headers]
 
 
 def as_markdown(table: Table) -> str:
@@ -346,6 +349,8 @@ _TEX_SPECIALS = {
     "°": r"$^{\circ}$",
     "×": r"$\times$",
     "±": r"$\pm$",
+    "−": r"$-$",
+    "Δ": r"$\Delta$",
     "⁵": r"$^{5}$",
 }
 

@@ -23,6 +23,7 @@ sys.path.insert(0, str(ROOT))
 RESULTS = (
     "table1.md",
     "table2.md",
+    "readings.md",
     "alignment_error_rate/*.json",
     "figure2.png",
     "figure3.png",

@@ -35,6 +35,7 @@ VERBS = {
     "figure2": "report",
     "figure3": "report",
     "learning-curves": "report",
+    "readings": "report",
 }
 
 

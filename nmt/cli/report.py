@@ -225,3 +225,34 @@ def learning_curves(
     wanted = parse_settings(Report, settings)
     figure = curves.learning_curves(curves.read_curves(summary, history), wanted)
     figures.save(figure, output_pdf, output_png)
+
+
+@click.command()
+@_file("--score", "Scores of a run, from `score`. Repeat it.", multiple=True)
+@_summaries
+@_file("--run-settings", "The settings.json of a run, written by `train`. Repeat it.", multiple=True)
+@_settings
+@_table_outputs
+def readings(
+    score: tuple[Path, ...],
+    summary: tuple[Path, ...],
+    run_settings: tuple[Path, ...],
+    settings: str,
+    output_csv: Path,
+    output_md: Path,
+    output_tex: Path,
+) -> None:
+    """Write the table of readings: what it is worth to read an open point of the paper in another way.
+
+    A block for each baseline of the settings' `readings`; what differs from it is read from the runs' own settings.
+    """
+    from nmt import tables
+    from nmt.readings import readings as compare
+
+    table = compare(
+        tables.read_runs(score, ("bleu_all", "bleu_no_unk")),
+        tables.read_runs(summary, ("dev_nll",)),
+        tables.read_runs(run_settings, ("architecture", "training")),
+        parse_settings(Report, settings),
+    )
+    tables.write_table(table, output_csv, output_md, output_tex)

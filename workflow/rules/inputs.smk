@@ -296,6 +296,17 @@ def histories(runs):
     return [f"models/{run}/history.jsonl" for run in runs]
 
 
+def settings_files(runs):
+    """The settings that some runs were trained with."""
+    return [f"models/{run}/settings.json" for run in runs]
+
+
+def compared_models():
+    """Baselines of the table of readings and the models compared with them, each once."""
+    pairs = (CONFIG.artifacts.readings or {}).items()
+    return list(dict.fromkeys(model for baseline, others in pairs for model in (baseline, *others)))
+
+
 def aligned_runs():
     """Runs of the models in use that align."""
     return runs([model for model in CONFIG.use.models if CONFIG.models[model].family == "rnnsearch"])
@@ -303,7 +314,8 @@ def aligned_runs():
 
 def artifacts():
     """What the run is for."""
-    tables = [f"results/{table}.{kind}" for table in ("table1", "table2") for kind in ("csv", "md", "tex")]
+    names = ["table1", "table2", *(["readings"] if CONFIG.artifacts.readings else [])]
+    tables = [f"results/{table}.{kind}" for table in names for kind in ("csv", "md", "tex")]
     figures = [f"results/{figure}.{kind}" for figure in FIGURES for kind in ("pdf", "png")]
     rates = [f"results/alignment_error_rate/{run}.json" for run in aligned_runs() if KNOWN_ALIGNMENTS]
     return [*tables, *figures, *rates]

@@ -131,6 +131,37 @@ rule learning_curves:
         " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
 
 
+if CONFIG.artifacts.readings:
+
+    rule readings:
+        """What open readings of the paper are worth: each against its baseline."""
+        input:
+            scores=scores(runs(compared_models())),
+            summaries=summaries(runs(compared_models())),
+            settings=settings_files(runs(compared_models())),
+        output:
+            csv=report("results/readings.csv", caption="../report/readings.rst", category="Tables"),
+            md="results/readings.md",
+            tex="results/readings.tex",
+        log:
+            "logs/report/readings.log",
+        benchmark:
+            "benchmarks/report/readings.tsv"
+        conda:
+            "../../envs/report.yaml"
+        resources:
+            mem_mb=2000,
+            runtime=30,
+        params:
+            settings=report_settings,
+            scores=lambda wildcards, input: repeated("--score", input.scores),
+            summaries=lambda wildcards, input: repeated("--summary", input.summaries),
+            run_settings=lambda wildcards, input: repeated("--run-settings", input.settings),
+        shell:
+            "nmt readings {params.scores} {params.summaries} {params.run_settings} --settings {params.settings:q}"
+            " --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
+
+
 if KNOWN_ALIGNMENTS:
 
     rule alignment_error_rate:
