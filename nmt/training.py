@@ -296,7 +296,8 @@ class Trainer:
 
     def train_nll(self) -> float:
         """Over a fixed random sample of the training pairs within the length limit."""
-        generator = torch.Generator().manual_seed(self.run_settings.seed)
+        run = self.run_settings
+        generator = torch.Generator().manual_seed(run.seed if run.sample_seed is None else run.sample_seed)
         ranks = (
             torch.randperm(len(self.pairs), generator=generator)[: self.settings.train_sample].sort().values
         )

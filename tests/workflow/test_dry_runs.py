@@ -34,6 +34,28 @@ def test_star_goes_on_from_the_final_state_of_rnnsearch_50(tmp_path: Path) -> No
     assert "final_state" not in inputs["rnnsearch-50"]
 
 
+def test_every_model_is_trained_with_every_seed_and_stars_go_on_from_their_own(tmp_path: Path) -> None:
+    output = snakemake(tmp_path, "-n", "-p", "--config", "seeds=[1,2]").stdout
+    jobs = scheduled(output, "train")
+    names = [f"{model}{seed}" for model in MODELS for seed in ("", ".seed-2")]
+    assert sorted(job.split("wildcards: model=")[1].split()[0] for job in jobs) == sorted(names)
+    for name in names:
+        model, _, later = name.partition(".seed-")
+        (job,) = [job for job in jobs if f"models/{name}/model.safetensors" in job]
+        (line,) = [
+            line for line in output.split("\n") if f"--state state/{name} --output models/{name} " in line
+        ]
+        assert f'"model": "{model}", "sample_seed": 1, "seed": {later or 1}, ' in line
+        assert "seeds" not in line
+        base = "models/rnnsearch-50.seed-2" if later else "models/rnnsearch-50"
+        assert (f"{base}/final_state.safetensors" in job.split("output:")[0]) == ("star" in name)
+    assert len(scheduled(output, "score")) == len(scheduled(output, "translate")) / 2 == 10
+    (table,) = scheduled(output, "table1")
+    assert all(f"scores/{name}.json" in table and f"models/{name}/summary.json" in table for name in names)
+    (figure,) = scheduled(output, "figure2")
+    assert "scores/rnnsearch-50.json" in figure and "seed-2" not in figure
+
+
 def test_training_starts_once_the_text_is_binarized_and_selected(tmp_path: Path) -> None:
     output = snakemake(tmp_path, "-n").stdout
     assert len(scheduled(output, "language_model")) == 4
