@@ -21,9 +21,10 @@ class Product:
     def __init__(self, rows: int, inner: int, columns: int, repeat: int, machine: Machine) -> None:
         torch.set_num_threads(machine.threads)
         precision.choose(machine)
-        form = {"device": torch.device(machine.device), "dtype": precision.factor_type(machine)}
-        self.left, self.right = torch.randn(rows, inner, **form), torch.randn(inner, columns, **form)
-        self.result = torch.empty(rows, columns, **form)
+        device, kind = torch.device(machine.device), precision.factor_type(machine)
+        self.left = torch.randn(rows, inner, device=device, dtype=kind)
+        self.right = torch.randn(inner, columns, device=device, dtype=kind)
+        self.result = torch.empty(rows, columns, device=device, dtype=kind)
         self.shape, self.repeat = (rows, inner, columns), repeat
         self.multiply_adds = rows * inner * columns * repeat
 
