@@ -30,6 +30,7 @@ LABELS = {
 SETTINGS = {
     "reported": False,
     "figure2_models": ["base"],
+    "figure2_length": "source",
     "figure2_window": 10,
     "figure2_max_words": 60,
     "figure3_model": "base",
@@ -37,6 +38,7 @@ SETTINGS = {
     "figure3_seed": 1,
     "readings": {"base": ["appendix", "both"], "other": ["base"]},
     "labels": LABELS,
+    "unknown": "allowed",
 }
 CHANGES: dict[str, dict[str, dict[str, Any]]] = {
     "base": {},
