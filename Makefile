@@ -20,10 +20,10 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo multi30k readings europarl paper test lint bench format clean
+.PHONY: help setup demo multi30k readings europarl paper groundhog test lint bench bench-training format clean
 
 help: ## Show the doors
-	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 setup: $(INSTALLED) ## Make .venv and install everything into it
 
@@ -56,6 +56,9 @@ europarl: $(INSTALLED) ## Europarl and the WMT'14 test set: one GPU, an estimate
 paper: $(INSTALLED) ## The paper as written, on this machine; on a cluster see docs/cluster.md
 	$(RUN) . $(OPTIONS)
 
+groundhog: $(INSTALLED) ## The paper as its authors' code ran it; takes the downloads of `make paper`
+	$(RUN) experiments/groundhog $(OPTIONS)
+
 test: $(INSTALLED) ## All tests
 	$(BIN)/python -m pytest $(OPTIONS)
 
@@ -67,7 +70,10 @@ lint: $(INSTALLED) ## Linters, formatters, types
 	$(BIN)/snakemake --lint
 
 bench: $(INSTALLED) ## Speed against peers, as ratios measured in one run
-	$(BIN)/python benchmarks/recurrence.py $(OPTIONS)
+	$(BIN)/python -m benchmarks.recurrence $(OPTIONS)
+
+bench-training: $(INSTALLED) ## A training update against JoeyNMT, a plain loop and the machine's limit
+	$(BIN)/python -m benchmarks.training --pip-options="$(PIP_OPTIONS)" $(OPTIONS)
 
 format: $(INSTALLED) ## Bring code and rules into form
 	$(BIN)/ruff check --fix nmt workflow tests benchmarks

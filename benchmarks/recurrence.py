@@ -1,6 +1,6 @@
 """How much the hand-written recurrence gains over the plain loop under autograd, at one size, in one run.
 
-Usage: python benchmarks/recurrence.py [--hidden N] [--batch N] [--length N] [--rounds N] [--threads N]
+Usage: python -m benchmarks.recurrence [--hidden N] [--batch N] [--length N] [--rounds N] [--threads N]
 
 Both do the same arithmetic on the same weights; they take turns, and the medians are compared.
 """
@@ -18,7 +18,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from nmt.models import Encoded, Translator
+from benchmarks import plain_loop
+from nmt.models import Translator
 from nmt.settings import Architecture
 
 OUTPUT = Path(__file__).parent / "results" / "recurrence.json"
@@ -35,7 +36,7 @@ def main() -> None:
     mask = torch.ones(arguments.length, arguments.batch)
     runs = {
         "fast": lambda: fast(model, source, mask, target),
-        "plain": lambda: plain(model, source, mask, target),
+        "plain": lambda: plain(model, source, target),
     }
     agree = (runs["fast"]() - runs["plain"]()).abs().item()
     medians = measure(model, runs, arguments.rounds)
@@ -75,6 +76,9 @@ def make_model(hidden: int) -> Translator:
         alignment_units=hidden,
         step_order="groundhog",
         output_layer="direct",
+        biases="groundhog",
+        encdec_start="last",
+        unused_ids=0,
         source_end=True,
         alignment_init_std=0.001,
         init_std=0.01,
@@ -106,30 +110,12 @@ def fast(model: Translator, source: Tensor, mask: Tensor, target: Tensor) -> Ten
     return states.sum() + contexts.sum()
 
 
-def plain(model: Translator, source: Tensor, mask: Tensor, target: Tensor) -> Tensor:
+def plain(model: Translator, source: Tensor, target: Tensor) -> Tensor:
     """The same, step by step under autograd, every product inside the loop."""
-    forwards = steps(model.encoder.forwards, source)
-    backwards = steps(model.encoder.backwards, source.flip(0))[::-1]  # type: ignore[union-attr]
-    annotations = torch.stack(
-        [torch.cat(pair, dim=1) for pair in zip(forwards, backwards, strict=True)], dim=1
-    )
-    encoded = model.decoder.prepare(Encoded(annotations, mask.t() == 0, backwards[0]))
-    state = model.decoder.start(encoded)
-    total = state.sum()
-    for word in target:
-        context, _ = model.decoder.attend(state.unsqueeze(1), encoded)
-        state = model.decoder.update(state, word, context[:, 0])
-        total = total + state.sum() + context.sum()
-    return total
-
-
-def steps(unit: torch.nn.Module, embedded: Tensor) -> list[Tensor]:
-    """States of one unit, one step after the other."""
-    state, states = embedded.new_zeros(embedded.shape[1], unit.b.shape[0]), []
-    for word in embedded:
-        state = unit.step(unit.project(word), state)
-        states.append(state)
-    return states
+    total = source.new_zeros(())
+    for step in plain_loop.steps(dict(model.named_parameters()), source, target):
+        total = total + step.before.sum() + step.context.sum()
+    return total + step.after.sum()
 
 
 if __name__ == "__main__":

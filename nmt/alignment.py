@@ -9,32 +9,43 @@ C annotation size (2N).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from nmt.gru import gated_step, gated_step_backward, recurrent_gradients
+from nmt.gru import gated_step, gated_step_backward, recurrent_gradients, weight
+from nmt.products import affine, factor, product
+from nmt.settings import Biases
+
+IN_CACHE = 1 << 18
+"""Activations of the alignment model that are worked on at once on a processor: so many stay in its cache."""
 
 
 class Alignment(nn.Module):
-    """The weights W_a (N, A), U_a (C, A) and v_a (A,); no bias, as in the authors' code."""
+    """The weights W_a (N, A), U_a (C, A) and v_a (A,).
 
-    def __init__(self, hidden: int, annotation: int, units: int) -> None:
+    No bias, as in the authors' code; with biases `every`, b_a (A,) inside the tanh.
+    """
+
+    def __init__(self, hidden: int, annotation: int, units: int, biases: Biases) -> None:
         super().__init__()
-        self.W_a = nn.Parameter(torch.empty(hidden, units))
-        self.U_a = nn.Parameter(torch.empty(annotation, units))
+        self.W_a, self.U_a = weight(hidden, units), weight(annotation, units)
         self.v_a = nn.Parameter(torch.empty(units))
+        self.b_a = nn.Parameter(torch.empty(units)) if biases == "every" else None
 
     def keys(self, annotations: Tensor) -> Tensor:
         """U_a h_j, which does not depend on i and is computed once: (B, S, C) -> (B, S, A)."""
-        return annotations @ self.U_a
+        if self.b_a is None:
+            return product(annotations, self.U_a)
+        return affine(annotations.flatten(0, 1), self.U_a, self.b_a).view(*annotations.shape[:2], -1)
 
     def attend(
         self, state: Tensor, keys: Tensor, annotations: Tensor, padding: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Contexts (B, K, C) and weights (B, K, S) for states (B, K, N), all hypotheses sharing the keys."""
-        query = (state @ self.W_a).unsqueeze(2)
+        query = product(state, self.W_a).unsqueeze(2)
         energy = torch.tanh(keys.unsqueeze(1) + query) @ self.v_a
         weights = energy.masked_fill(padding.unsqueeze(1), -torch.inf).softmax(dim=2)
         return torch.bmm(weights, annotations), weights
@@ -83,16 +94,20 @@ class AttentionScan(torch.autograd.Function):
         contexts = projected.new_empty(steps, batch, annotations.shape[2])
         weights = projected.new_empty(steps, batch, keys.shape[1])
         from_state = torch.cat([W_a, U_gates], dim=1)
+        by_state, by_candidate, by_context = factor(from_state), factor(U), factor(C)
+        energy = torch.empty_like(weights[0])
         states[0] = start
         for t in range(steps):
-            state = states[t]
-            products = state @ from_state
+            products = product(states[t], by_state)
             queries[t] = products[:, :units]
-            energy = torch.tanh_(keys + queries[t].unsqueeze(1)) @ v_a
-            weights[t] = energy.masked_fill_(padding, -torch.inf).softmax(dim=1)
-            contexts[t] = torch.bmm(weights[t].unsqueeze(1), annotations).squeeze(1)
-            given = torch.addmm(projected[t], contexts[t], C)
-            gates[t], candidates[t], states[t + 1] = gated_step(given, products[:, units:], state, U)
+            for rows, activation in activations(keys, queries[t]):
+                torch.mv(activation.flatten(0, 1), v_a, out=energy[rows].view(-1))
+            torch.softmax(energy.masked_fill_(padding, -torch.inf), dim=1, out=weights[t])
+            torch.bmm(weights[t].unsqueeze(1), annotations, out=contexts[t].unsqueeze(1))
+            given = product(contexts[t], by_context).add_(projected[t])
+            gates[t], candidates[t], states[t + 1] = gated_step(
+                given, products[:, units:], states[t], by_candidate
+            )
         ctx.save_for_backward(
             states, gates, candidates, queries, contexts, weights, annotations, keys, from_state, v_a, U, C
         )
@@ -103,41 +118,85 @@ class AttentionScan(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         """Gradients in the order of the arguments; none for the padding."""
         grad_states, grad_contexts, _ = grads
-        saved = ctx.saved_tensors
         states, gates, candidates, queries, contexts, weights, annotations, keys, from_state, v_a, U, C = (
-            saved
+            ctx.saved_tensors
         )
         steps, batch, hidden = candidates.shape
         units = keys.shape[2]
         grad_projected = gates.new_empty(steps, batch, 3 * hidden)
         grad_contexts = grad_contexts.clone()
         grad_products = gates.new_empty(steps, batch, units + 2 * hidden)
-        grad_keys, grad_v = torch.zeros_like(keys), torch.zeros_like(v_a)
-        grad = grad_states[steps].clone()
+        grad_energies = torch.empty_like(weights)
+        alignment = AlignmentBackward(keys, v_a)
+        state_back, candidate_back, context_back = factor(from_state.t()), factor(U.t()), factor(C.t())
+        grad = grad_states[steps]
         for t in reversed(range(steps)):
-            grad = gated_step_backward(grad, gates[t], candidates[t], states[t], U, grad_projected[t])
-            grad_contexts[t].addmm_(grad_projected[t], C.t())
-            grad_energy = softmax_backward(weights[t], annotations, grad_contexts[t])
-            activation = torch.tanh_(keys + queries[t].unsqueeze(1))
-            grad_v.addmv_(activation.view(-1, units).t(), grad_energy.view(-1))
-            through = activation.mul_(activation).neg_().add_(1).mul_(grad_energy.unsqueeze(2)).mul_(v_a)
-            grad_keys += through
-            grad_products[t, :, :units] = through.sum(dim=1)
+            before = gated_step_backward(
+                grad, gates[t], candidates[t], states[t], candidate_back, grad_projected[t]
+            )
+            grad_contexts[t] += product(grad_projected[t], context_back)
+            softmax_backward(weights[t], annotations, grad_contexts[t], grad_energies[t])
+            alignment.step(queries[t], grad_energies[t], grad_products[t, :, :units])
             grad_products[t, :, units:] = grad_projected[t, :, : 2 * hidden]
-            grad = torch.addmm(grad + grad_states[t], grad_products[t], from_state.t())
-        before = states[:-1].reshape(-1, hidden)
-        grad_W_a = before.t() @ grad_products.view(-1, units + 2 * hidden)[:, :units]
-        grad_U_gates, grad_U = recurrent_gradients(states[:-1], gates, grad_projected)
-        grad_C = contexts.view(-1, contexts.shape[2]).t() @ grad_projected.view(-1, 3 * hidden)
-        # d c_i / d h_j = alpha_ij: one product over all steps
+            before += product(grad_products[t], state_back)
+            grad = before.add_(grad_states[t])
+        # every weight gradient is one product over all steps
+        past, flat = states[:-1].view(-1, hidden), grad_projected.view(-1, 3 * hidden)
+        grad_W_a = product(past.t(), grad_products.view(-1, units + 2 * hidden)[:, :units])
+        grad_U_gates, grad_U = recurrent_gradients(past, gates.view(-1, 2 * hidden), flat)
+        grad_C = product(contexts.view(-1, contexts.shape[2]).t(), flat)
+        # d c_i / d h_j = alpha_ij
         grad_annotations = torch.bmm(weights.permute(1, 2, 0), grad_contexts.transpose(0, 1))
+        grad_keys, grad_v = alignment.gradients(grad_energies)
         return (
             grad_projected, grad, grad_annotations, grad_keys, None, grad_W_a, grad_v, grad_U_gates, grad_U, grad_C,
         )  # fmt: skip
 
 
-def softmax_backward(weights: Tensor, annotations: Tensor, grad_context: Tensor) -> Tensor:
-    """Gradient of the energies (B, S) from that of the context (B, C); 0 on padding, whose weight is 0."""
+def activations(keys: Tensor, query: Tensor) -> Iterator[tuple[slice, Tensor]]:
+    """tanh(W_a s + U_a h_j) for keys (B, S, A) and queries (B, A): some sentences at a time, and which.
+
+    On a processor as many sentences as stay in its cache, on a GPU all. The memory is that of the one before.
+    """
+    batch, length, units = keys.shape
+    size = batch if keys.is_cuda else max(1, IN_CACHE // (length * units))
+    buffer = keys.new_empty(min(size, batch), length, units)
+    for first in range(0, batch, size):
+        rows = slice(first, min(first + size, batch))
+        activation = buffer[: rows.stop - first]
+        yield rows, torch.add(keys[rows], query[rows].unsqueeze(1), out=activation).tanh_()
+
+
+class AlignmentBackward:
+    """The way back through e_ij = v_a^T tanh(q_i + k_j), one step i after the other.
+
+    With a = tanh(q_i + k_j) and g = dL/de_ij, dL/dq_i = v_a * sum_j g (1 - a^2) and dL/dk_j = v_a * sum_i g (1 - a^2):
+    what is summed as it goes along is g a^2; the sums of g alone and the factor v_a join at the end.
+    """
+
+    def __init__(self, keys: Tensor, v_a: Tensor) -> None:
+        self.keys, self.v_a = keys, v_a
+        self.squares = torch.zeros_like(keys)
+        self.grad_v = torch.zeros_like(v_a)
+
+    def step(self, query: Tensor, grad_energy: Tensor, grad_query: Tensor) -> None:
+        """Step i: q_i (B, A) and dL/de_i (B, S); fills `grad_query` (B, A)."""
+        for rows, activation in activations(self.keys, query):
+            grads = grad_energy[rows]
+            self.grad_v.addmv_(activation.flatten(0, 1).t(), grads.reshape(-1))
+            square = activation.mul_(activation)
+            grad_query[rows] = torch.bmm(grads.unsqueeze(1), square).squeeze(1)
+            self.squares[rows].addcmul_(square, grads.unsqueeze(2))
+        torch.sub(grad_energy.sum(dim=1, keepdim=True), grad_query, out=grad_query).mul_(self.v_a)
+
+    def gradients(self, grad_energies: Tensor) -> tuple[Tensor, Tensor]:
+        """dL/dk (B, S, A) and dL/dv_a (A,) after all steps, whose dL/de is (T, B, S)."""
+        sums = grad_energies.sum(dim=0).unsqueeze(2)
+        return torch.sub(sums, self.squares, out=self.squares).mul_(self.v_a), self.grad_v
+
+
+def softmax_backward(weights: Tensor, annotations: Tensor, grad_context: Tensor, out: Tensor) -> None:
+    """Gradient of the energies, `out` (B, S), from that of the context (B, C); 0 on padding, whose weight is 0."""
     grad_weights = torch.bmm(annotations, grad_context.unsqueeze(2)).squeeze(2)
     inner = (weights * grad_weights).sum(dim=1, keepdim=True)
-    return weights * (grad_weights - inner)
+    torch.mul(weights, grad_weights.sub_(inner), out=out)

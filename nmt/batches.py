@@ -8,8 +8,8 @@ alone, so a run that goes on needs to know nothing but its count of updates.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -30,7 +30,7 @@ class Batch:
 
     source (S, B), source_mask (S, B) of 0 and 1, target (T, B), positions (P,): where the flattened target is no
     padding; sentence (P,): which of the B pairs each position belongs to; words: source and target words without end
-    symbols.
+    symbols; counts: None, or (P,) of 0 and 1, where some positions are padding after all.
     """
 
     source: Tensor
@@ -40,22 +40,49 @@ class Batch:
     sentence: Tensor
     source_words: int
     target_words: int
+    counts: Tensor | None = None
 
     def __len__(self) -> int:
         return self.source.shape[1]
 
     def to(self, device: torch.device) -> Batch:
-        """The same batch on another device."""
-        if device.type == "cpu":
-            return self
-        source, mask, target, positions, sentence = (
-            part.pin_memory().to(device, non_blocking=True) for part in self.tensors()
-        )
-        return Batch(source, mask, target, positions, sentence, self.source_words, self.target_words)
+        """The same batch on another device; from pinned memory without a wait."""
+        return self._each(lambda part: part.to(device, non_blocking=True))
 
-    def tensors(self) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-        """All tensors in the order of the fields."""
-        return self.source, self.source_mask, self.target, self.positions, self.sentence
+    def pinned(self) -> Batch:
+        """The same batch in memory that a GPU can fetch from by itself."""
+        return self._each(lambda part: part.pin_memory())
+
+    def _each(self, change: Callable[[Tensor], Tensor]) -> Batch:
+        parts = {name: change(value) for name, value in vars(self).items() if isinstance(value, Tensor)}
+        return Batch(**(vars(self) | parts))
+
+    def inputs(self) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None]:
+        """What `Translator.total_nll` reads."""
+        return self.source, self.source_mask, self.target, self.positions, self.counts
+
+    def in_bucket(self, multiple: int) -> Batch:
+        """Padded further, so that batches come in few shapes: S = T, a multiple; positions are all of T x B.
+
+        What is padding counts 0, so neither cost nor gradients change but in their last digits.
+        """
+        length = -(-max(len(self.source), len(self.target)) // multiple) * multiple
+        sentences = torch.arange(length * len(self)) % len(self)
+        counts = torch.zeros(length * len(self)).index_fill_(0, self.positions, 1.0)
+        return replace(
+            self,
+            source=lengthened(self.source, length, END),
+            source_mask=lengthened(self.source_mask, length, 0),
+            target=lengthened(self.target, length, END),
+            positions=torch.arange(length * len(self)),
+            sentence=sentences,
+            counts=counts,
+        )
+
+
+def lengthened(values: Tensor, length: int, filling: float) -> Tensor:
+    """(S, B) -> (length, B)."""
+    return torch.nn.functional.pad(values, (0, 0, 0, length - len(values)), value=filling)
 
 
 class PairsWithinLimit:
@@ -104,7 +131,7 @@ class PairsWithinLimit:
 
 def training_batches(
     pairs: PairsWithinLimit, batch_size: int, batches_per_sort: int, source_end: bool, first_update: int
-) -> Iterator[Batch]:
+) -> Generator[Batch]:
     """Endless minibatches from update number `first_update` (counted from 0) on; App. B.2.
 
     Pairs of a group are sorted by the longer of both sides, the shortest batch comes first; equals keep their order.

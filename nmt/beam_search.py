@@ -119,6 +119,7 @@ def search(
     while len(rows):
         prediction = model.predict(hypotheses, encoded)
         totals = scores.unsqueeze(2) + prediction.log_probabilities
+        totals = totals[:, :, : totals.shape[2] - model.architecture.unused_ids]  # they are no words
         forbid(totals, torch.from_numpy(len(steps) < limits.least[rows]).to(device), forbid_unknown)
         chosen, parents, words = choose(totals, width)
         steps.append(Step(rows, parents.cpu().numpy(), words.cpu().numpy()))

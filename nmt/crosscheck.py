@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from nmt.runs import LATER
+from nmt.settings import FREE, Training
 
 LARGEST_VOCABULARY = 2**16 - 2
 """Ids are stored as uint16; two of them are the end symbol and UNK."""
 
-CONTINUED = ("optimizer", "batch_size", "batches_per_sort")
-"""Training settings that a model shares with the one it goes on from: its state needs them."""
+CONTINUED = tuple(key for key in Training.model_fields if key not in FREE)
+"""Training settings that a model shares with the one it goes on from: the trainer would refuse it otherwise."""
 
 
 @dataclass(frozen=True)
@@ -172,6 +173,10 @@ def _selection(values: Mapping[str, Any]) -> Iterator[Problem]:
         if name in _names(values, "use", "test"):
             text = f"found {name!r}, which is the test corpus: expected others"
             yield Problem(("selection", "in_domain"), text)
+    training = _names(values, "use", "train")
+    for name in _block(values, "selection", "corpus_words"):
+        if name not in training:
+            yield Problem(("selection", "corpus_words", name), _unknown(name, "`use.train`", training))
 
 
 def _artifacts(values: Mapping[str, Any]) -> Iterator[Problem]:

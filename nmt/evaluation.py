@@ -13,6 +13,7 @@ from sacrebleu.metrics.bleu import BLEU
 
 from nmt.errors import UserError
 from nmt.records import Record, read_alignments, read_translations, words
+from nmt.settings import SentenceLength
 from nmt.text import read_lines, read_pairs
 
 UNKNOWN_WORD = "[UNK]"
@@ -137,7 +138,7 @@ def score(model: str, all_path: Path, no_unk_path: Path, test: _PathsOfSides) ->
         "sentences_no_unk": len(known),
         "unfinished_all": sum(not item.record.finished for item in everything),
         "unknown_words_written": sum(item.record.target.count(UNKNOWN_WORD) for item in everything),
-        "by_source_words": _by_source_words(everything),
+        "by_length": _by_length(everything),
     }
 
 
@@ -171,15 +172,18 @@ def _corpus_bleu(items: Sequence[Scored]) -> tuple[float | None, str]:
     return round(result.score, _DIGITS), metric.get_signature().format()
 
 
-def _by_source_words(items: Iterable[Scored]) -> list[dict[str, Any]]:
-    """Counts for each source length (words, without the end symbol), shortest first."""
+def _by_length(items: Iterable[Scored]) -> list[dict[str, Any]]:
+    """Counts for each pair of lengths (words of source and reference, without end symbols), shortest first."""
     metric = multi_bleu(effective_order=True)
-    found: dict[int, BleuCounts] = {}
+    found: dict[tuple[int, int], BleuCounts] = {}
     for item in items:
-        length = len(item.record.source)
+        lengths = (len(item.record.source), len(words(item.reference)))
         counts = sentence_counts(item.hypothesis, item.reference, metric)
-        found[length] = found[length] + counts if length in found else counts
-    return [{"words": length, **found[length].as_dict()} for length in sorted(found)]
+        found[lengths] = found[lengths] + counts if lengths in found else counts
+    return [
+        {"source_length": source, "reference_length": reference, **found[source, reference].as_dict()}
+        for source, reference in sorted(found)
+    ]
 
 
 @dataclass(frozen=True)
@@ -192,26 +196,26 @@ class WindowScore:
 
 
 def bleu_by_length(
-    by_source_words: Iterable[dict[str, Any]], window: int, max_words: int
+    by_length: Iterable[dict[str, Any]], window: int, max_words: int, length: SentenceLength = "source"
 ) -> list[WindowScore]:
-    """Figure 2: corpus BLEU of the sentences within a window around each source length.
+    """Figure 2: corpus BLEU of the sentences within a window around each length.
 
     The window of length x holds the `window` lengths from x - window // 2 on (Cho et al., 2014b, smooth with
-    10). Lengths run from the shortest to the longest sentence, at most to `max_words`; an empty window has no
-    score.
+    10). `length` says whose: with `both`, a sentence counts where its source and its reference lie within.
+    Lengths run from the shortest to the longest sentence, at most to `max_words`; an empty window has no score.
     """
-    counts = {row["words"]: BleuCounts.from_dict(row) for row in by_source_words if row["words"] > 0}
+    sides = ("source", "reference") if length == "both" else (length,)
+    rows = [([row[f"{side}_length"] for side in sides], BleuCounts.from_dict(row)) for row in by_length]
+    counts = [(lengths, count) for lengths, count in rows if min(lengths) > 0]
     if not counts:
         return []
-    return [
-        _window_score(counts, center, window)
-        for center in range(min(counts), min(max(counts), max_words) + 1)
-    ]
+    shortest, longest = min(min(lengths) for lengths, _ in counts), max(max(lengths) for lengths, _ in counts)
+    return [_window_score(counts, center, window) for center in range(shortest, min(longest, max_words) + 1)]
 
 
-def _window_score(counts: dict[int, BleuCounts], center: int, window: int) -> WindowScore:
+def _window_score(counts: Iterable[tuple[list[int], BleuCounts]], center: int, window: int) -> WindowScore:
     first = center - window // 2
-    inside = [counts[length] for length in range(first, first + window) if length in counts]
+    inside = [count for lengths, count in counts if first <= min(lengths) and max(lengths) < first + window]
     if not inside:
         return WindowScore(center, 0, None)
     union = reduce(BleuCounts.__add__, inside)

@@ -39,6 +39,12 @@ COLORS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#000000", "#E69F00", "#56
 """Okabe and Ito's, for colour-blind eyes too; without their yellow, which is too light for a line on white."""
 # a line style a curve, in the order of the legend
 _LINES = tuple(zip(COLORS, ("-", "-.", "--", ":", "-", "--"), strict=False))
+# the paper's axis says "Sentence length"; where it is not the source's, ours says whose
+_LENGTHS = {
+    "source": "Sentence length",
+    "reference": "Sentence length (reference)",
+    "both": "Sentence length (source and reference)",
+}
 _CELL_INCHES = 0.19
 _LONGEST_PANEL_INCHES = 8.0
 _GAP_INCHES = 0.3
@@ -61,7 +67,7 @@ def save(figure: Figure, pdf: Path, png: Path) -> None:
 
 
 def figure2(scores: Mapping[str, Mapping[str, Any]], settings: Report) -> Figure:
-    """Figure 2: BLEU of the translations of the whole test set against the length of the source sentences.
+    """Figure 2: BLEU of the translations of the whole test set against the length of the sentences.
 
     `scores` maps ids to what `score` wrote; curves and legend follow `figure2_models`.
     """
@@ -76,7 +82,7 @@ def figure2(scores: Mapping[str, Mapping[str, Any]], settings: Report) -> Figure
         highest = max(
             _draw_curve(axes, scores[model], index, settings) for index, model in _numbered(settings)
         )
-        _frame_figure2(axes, highest, settings.figure2_max_words)
+        _frame_figure2(axes, highest, settings)
     return figure
 
 
@@ -86,7 +92,8 @@ def _numbered(settings: Report) -> list[tuple[int, str]]:
 
 def _draw_curve(axes: Axes, score: Mapping[str, Any], index: int, settings: Report) -> float:
     """Draw one model's curve; return its highest point."""
-    windows = bleu_by_length(score["by_source_words"], settings.figure2_window, settings.figure2_max_words)
+    limits = (settings.figure2_window, settings.figure2_max_words)
+    windows = bleu_by_length(score["by_length"], *limits, settings.figure2_length)
     values = [math.nan if window.bleu is None else window.bleu for window in windows]
     color, line = _LINES[index % len(_LINES)]
     label = settings.short_label(settings.figure2_models[index])
@@ -96,14 +103,15 @@ def _draw_curve(axes: Axes, score: Mapping[str, Any], index: int, settings: Repo
     return max((value for value in values if not math.isnan(value)), default=0.0)
 
 
-def _frame_figure2(axes: Axes, highest: float, max_words: int) -> None:
+def _frame_figure2(axes: Axes, highest: float, settings: Report) -> None:
+    max_words = settings.figure2_max_words
     # the paper's axis ends at 30; a better score moves the end up to the next ten
     top = max(30, min(100, 10 * math.ceil(highest / 10)))
     axes.set_xlim(0, max_words)
     axes.set_ylim(0, top)
     axes.set_xticks(range(0, max_words + 1, 10 if max_words >= 40 else 5))
     axes.set_yticks(range(0, top + 1, 5 if top <= 50 else 10))
-    axes.set_xlabel("Sentence length")
+    axes.set_xlabel(_LENGTHS[settings.figure2_length])
     axes.set_ylabel("BLEU score")
     axes.grid(color="0.85", linewidth=0.6)
     axes.set_axisbelow(True)

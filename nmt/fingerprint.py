@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nmt.bitext import Bitext
-from nmt.settings import ModelRun
-
-FREE = {"updates", "patience", "checkpoint_every", "log_every", "device"}
-"""Training keys that may change between two parts of one run: they don't bear on the updates already made."""
+from nmt.settings import FREE, ModelRun
 
 Fingerprint = dict[str, Any]
 
@@ -16,7 +13,7 @@ Fingerprint = dict[str, Any]
 def fingerprint(run: ModelRun, train: Bitext, dev: Bitext) -> Fingerprint:
     """Everything that decides the weights, as flat dotted keys."""
     settings = run.model_dump(exclude={"model", "label", "sample_seed", "training"})
-    training = run.training.model_dump(exclude=FREE)
+    training = run.training.model_dump(exclude=set(FREE))
     data = {
         "train": train.meta["sha256"],
         "dev": dev.meta["sha256"],

@@ -71,7 +71,7 @@ def summarize(trainer: Trainer, stopped_by: str) -> dict[str, Any]:
         "hours": counters.seconds / 3600,
         "device": device_name(trainer.device),
         "stopped_by": stopped_by,
-        "best_update": counters.best_update if trainer.settings.patience is not None else None,
+        "best_update": counters.best_update if trainer.settings.keep == "best" else None,
         "train_nll": trainer.train_nll(),
         "dev_nll": trainer.dev_nll(),
         "train_pairs": len(trainer.train),

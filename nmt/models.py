@@ -14,9 +14,10 @@ import torch
 from torch import Tensor, nn
 
 from nmt.alignment import Alignment, AttentionScan
-from nmt.gru import GatedUnit
+from nmt.gru import GatedUnit, scan, weight
 from nmt.initialize import initialize
 from nmt.loss import summed_nll
+from nmt.products import affine, product
 from nmt.readout import Readout
 from nmt.settings import Architecture
 
@@ -45,16 +46,25 @@ class Encoded:
 
 
 class Embedding(nn.Module):
-    """E, (V, M), with a bias added after the look-up, as in the authors' code."""
+    """E, (V, M), with a bias added after the look-up, as in the authors' code; with biases `every` without.
 
-    def __init__(self, vocabulary: int, size: int) -> None:
+    `sparse` has the gradient of E hold only the rows that were looked up, for an optimizer that can use that.
+    """
+
+    def __init__(self, vocabulary: int, architecture: Architecture) -> None:
         super().__init__()
-        self.E = nn.Parameter(torch.empty(vocabulary, size))
-        self.b = nn.Parameter(torch.empty(size))
+        self.E = weight(vocabulary, architecture.embedding_size)
+        self.b = (
+            nn.Parameter(torch.empty(architecture.embedding_size))
+            if architecture.biases == "groundhog"
+            else None
+        )
+        self.sparse = False
 
     def forward(self, words: Tensor) -> Tensor:
         """E x for word ids of any shape: (...) -> (..., M)."""
-        return nn.functional.embedding(words, self.E) + self.b
+        embedded = nn.functional.embedding(words, self.E, sparse=self.sparse)
+        return embedded if self.b is None else embedded + self.b
 
 
 class ForwardEncoder(nn.Module):
@@ -62,13 +72,14 @@ class ForwardEncoder(nn.Module):
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__()
-        self.forwards = GatedUnit(architecture.embedding_size, architecture.hidden_units)
+        self.forwards = encoder_unit(architecture)
         self.context_size = architecture.hidden_units
 
     def forward(self, embedded: Tensor, mask: Tensor) -> Encoded:
         """Read E x (S, B, M) under a 0/1 mask (S, B)."""
-        states = run(self.forwards, embedded, mask)
-        last = states[-1]  # padded steps carry the state over, so this is h_{T_x} of every sentence
+        start = embedded.new_zeros(1, embedded.shape[1], self.forwards.hidden)
+        states = scan([self.forwards], [self.forwards.project(embedded)], start, mask.unsqueeze(0))
+        last = states[0, -1]  # padded steps carry the state over, so this is h_{T_x} of every sentence
         return Encoded(last.unsqueeze(1), torch.zeros_like(mask[:1].t(), dtype=torch.bool), last)
 
 
@@ -77,45 +88,57 @@ class BidirectionalEncoder(nn.Module):
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__()
-        self.forwards = GatedUnit(architecture.embedding_size, architecture.hidden_units)
-        self.backwards = GatedUnit(architecture.embedding_size, architecture.hidden_units)
+        self.forwards, self.backwards = encoder_unit(architecture), encoder_unit(architecture)
         self.context_size = 2 * architecture.hidden_units
 
     def forward(self, embedded: Tensor, mask: Tensor) -> Encoded:
         """Read E x (S, B, M) under a 0/1 mask (S, B)."""
-        forwards = run(self.forwards, embedded, mask)
-        backwards = run(self.backwards, embedded.flip(0), mask.flip(0)).flip(0)
-        annotations = torch.cat([forwards, backwards], dim=2).transpose(0, 1).contiguous()
-        return Encoded(annotations, mask.t() == 0, backwards[0])
+        start = embedded.new_zeros(2, embedded.shape[1], self.forwards.hidden)
+        projected = [self.forwards.project(embedded), self.backwards.project(embedded.flip(0))]
+        masks = torch.stack([mask, mask.flip(0)])
+        forwards, backwards = scan([self.forwards, self.backwards], projected, start, masks)[:, 1:]
+        annotations = torch.cat([forwards, backwards.flip(0)], dim=2).transpose(0, 1).contiguous()
+        return Encoded(annotations, mask.t() == 0, backwards[-1])
 
 
-def run(unit: GatedUnit, embedded: Tensor, mask: Tensor) -> Tensor:
-    """States (S, B, N) of a unit that starts at 0."""
-    start = embedded.new_zeros(embedded.shape[1], unit.b.shape[0])
-    return unit.scan(unit.project(embedded), start, mask)
+def encoder_unit(architecture: Architecture) -> GatedUnit:
+    """A unit that reads words."""
+    return GatedUnit(architecture.embedding_size, architecture.hidden_units, architecture.biases)
 
 
 class Decoder(nn.Module):
-    """What both decoders share: s_0 = tanh(W_s summary + b) and the gated unit with a context."""
+    """What both decoders share: s_0 = tanh(W_s summary + b_s) and the gated unit with a context."""
 
-    def __init__(self, architecture: Architecture, context: int) -> None:
+    def __init__(self, architecture: Architecture, context: int, starts_at_zero: bool = False) -> None:
         super().__init__()
         hidden = architecture.hidden_units
-        self.W_s = nn.Parameter(torch.empty(hidden, hidden))
-        self.b_s = nn.Parameter(torch.empty(hidden))
-        self.unit = GatedUnit(architecture.embedding_size, hidden, context)
+        self.W_s = None if starts_at_zero else weight(hidden, hidden)
+        self.b_s = None if starts_at_zero else nn.Parameter(torch.empty(hidden))
+        self.unit = GatedUnit(architecture.embedding_size, hidden, architecture.biases, context)
 
     def start(self, encoded: Encoded) -> Tensor:
         """s_0, (B, N)."""
-        return torch.tanh(torch.addmm(self.b_s, encoded.summary, self.W_s))
+        if self.W_s is None or self.b_s is None:
+            return torch.zeros_like(encoded.summary)
+        return torch.tanh(affine(encoded.summary, self.W_s, self.b_s))
+
+    def from_context(self, context: Tensor) -> Tensor:
+        """C c_i of gates and candidate, (..., C) -> (..., 3N)."""
+        return product(context, self.unit.context_weights())
 
     def update(self, state: Tensor, embedded: Tensor, context: Tensor) -> Tensor:
         """s_i = f(s_{i-1}, y, c_i): (..., N), (..., M), (..., C) -> (..., N)."""
-        return self.unit.step(self.unit.project(embedded) + context @ self.unit.context_weights(), state)
+        return self.unit.step(self.unit.project(embedded) + self.from_context(context), state)
 
 
 class FixedContextDecoder(Decoder):
-    """RNNencdec's: c_i = h_{T_x} at every step, in the candidate, both gates and the readout."""
+    """RNNencdec's: c_i = h_{T_x} at every step, in the candidate, both gates and the readout.
+
+    The paper does not say what s_0 is: a layer on that same state as in the authors' code, or zero (`encdec_start`).
+    """
+
+    def __init__(self, architecture: Architecture, context: int) -> None:
+        super().__init__(architecture, context, architecture.encdec_start == "zero")
 
     def prepare(self, encoded: Encoded) -> Encoded:
         """Nothing to prepare."""
@@ -124,10 +147,9 @@ class FixedContextDecoder(Decoder):
     def scan(self, encoded: Encoded, embedded: Tensor) -> tuple[Tensor, Tensor, None]:
         """States s_0..s_T (T+1, B, N) and contexts (T, B, C) for input words E y (T, B, M)."""
         context = encoded.annotations[:, 0]
-        start = self.start(encoded)
-        projected = self.unit.project(embedded) + context @ self.unit.context_weights()
-        states = self.unit.scan(projected, start)
-        return torch.cat([start.unsqueeze(0), states]), context.expand(len(embedded), -1, -1), None
+        projected = self.unit.project(embedded) + self.from_context(context)
+        states = scan([self.unit], [projected], self.start(encoded).unsqueeze(0))[0]
+        return states, context.expand(len(embedded), -1, -1), None
 
     def attend(self, state: Tensor, encoded: Encoded) -> tuple[Tensor, None]:
         """The fixed context for states (B, K, N)."""
@@ -139,7 +161,9 @@ class AttentionDecoder(Decoder):
 
     def __init__(self, architecture: Architecture, context: int) -> None:
         super().__init__(architecture, context)
-        self.alignment = Alignment(architecture.hidden_units, context, architecture.alignment_units)
+        self.alignment = Alignment(
+            architecture.hidden_units, context, architecture.alignment_units, architecture.biases
+        )
 
     def prepare(self, encoded: Encoded) -> Encoded:
         """With the keys U_a h_j, computed once a sentence."""
@@ -198,6 +222,8 @@ class Translator(nn.Module):
     - section3 (Sec. 3.1): s_i = f(s_{i-1}, y_{i-1}, c_i); then p(y_i) from s_i, y_{i-1}, c_i.
 
     In all of them c_i comes from s_{i-1}, and the word before the first is a zero vector.
+
+    Embeddings and output layer may have `unused_ids` more than the vocabularies, as the authors' have one.
     """
 
     def __init__(
@@ -205,8 +231,9 @@ class Translator(nn.Module):
     ) -> None:
         super().__init__()
         self.family, self.architecture = family, architecture
-        self.source_embedding = Embedding(source_vocabulary, architecture.embedding_size)
-        self.target_embedding = Embedding(target_vocabulary, architecture.embedding_size)
+        self.target_vocabulary = target_vocabulary
+        self.source_embedding = Embedding(source_vocabulary + architecture.unused_ids, architecture)
+        self.target_embedding = Embedding(target_vocabulary + architecture.unused_ids, architecture)
         self.encoder = ENCODERS[family](architecture)
         context = self.encoder.context_size
         self.decoder = DECODERS[family](architecture, context)
@@ -215,7 +242,7 @@ class Translator(nn.Module):
             architecture.embedding_size,
             context,
             architecture.maxout_units,
-            target_vocabulary,
+            target_vocabulary + architecture.unused_ids,
             architecture.output_layer,
         )
 
@@ -264,11 +291,21 @@ class Translator(nn.Module):
         inputs, weights = self.read_out(source, source_mask, target, positions)
         return self.readout(*inputs), weights
 
-    def total_nll(self, source: Tensor, source_mask: Tensor, target: Tensor, positions: Tensor) -> Tensor:
-        """-log p of all target words in nats, a scalar: the cost of training; arguments as in `read_out`."""
+    def total_nll(
+        self,
+        source: Tensor,
+        source_mask: Tensor,
+        target: Tensor,
+        positions: Tensor,
+        mask: Tensor | None = None,
+    ) -> Tensor:
+        """-log p of all target words in nats, a scalar: the cost of training.
+
+        Arguments as in `read_out`; `mask` (P,) is 0 at positions that don't count after all.
+        """
         inputs, _ = self.read_out(source, source_mask, target, positions)
         words = target.flatten()[positions]
-        return summed_nll(self.readout.features(*inputs), self.readout.W_o, self.readout.b_o, words)
+        return summed_nll(self.readout.features(*inputs), self.readout.W_o, self.readout.b_o, words, mask)
 
     def begin(self, encoded: Encoded) -> Hypotheses:
         """One empty hypothesis a sentence: s_0 and a zero vector for the word before the first."""
@@ -286,6 +323,7 @@ class Translator(nn.Module):
         read = after if self.architecture.step_order == "section3" else state
         logits = self.readout(read.flatten(0, 1), previous.flatten(0, 1), context.flatten(0, 1))
         log_probabilities = logits.log_softmax(dim=1).unflatten(0, state.shape[:2])
+        log_probabilities = log_probabilities[..., : self.target_vocabulary]
         return Prediction(log_probabilities, weights, after, context)
 
     def extend(self, prediction: Prediction, parents: Tensor, words: Tensor) -> Hypotheses:

@@ -15,6 +15,9 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from nmt.gru import weight
+from nmt.products import affine, product
+
 
 class Readout(nn.Module):
     """From state, previous word and context to the logits of the next word.
@@ -33,26 +36,24 @@ class Readout(nn.Module):
         output_layer: Literal["direct", "factored"],
     ) -> None:
         super().__init__()
-        self.U_o = nn.Parameter(torch.empty(hidden, 2 * maxout))
-        self.V_o = nn.Parameter(torch.empty(embedding, 2 * maxout))
-        self.C_o = nn.Parameter(torch.empty(context, 2 * maxout))
+        self.U_o, self.V_o, self.C_o = (weight(inputs, 2 * maxout) for inputs in (hidden, embedding, context))
         self.b_t = nn.Parameter(torch.empty(2 * maxout))
         self.factored = output_layer == "factored"
         if self.factored:
-            self.W_m = nn.Parameter(torch.empty(maxout, embedding))
-        self.W_o = nn.Parameter(torch.empty(embedding if self.factored else maxout, vocabulary))
+            self.W_m = weight(maxout, embedding)
+        self.W_o = weight(embedding if self.factored else maxout, vocabulary)
         self.b_o = nn.Parameter(torch.empty(vocabulary))
 
     def features(self, state: Tensor, previous: Tensor, context: Tensor) -> Tensor:
         """What W_o multiplies, (P, L) or (P, M), from s (P, N), E y_{i-1} (P, M) and c_i (P, C)."""
         inputs = torch.cat([state, previous, context], dim=-1)
         weights = torch.cat([self.U_o, self.V_o, self.C_o])
-        hidden = maxout(torch.addmm(self.b_t, inputs, weights))
-        return hidden @ self.W_m if self.factored else hidden
+        hidden = maxout(affine(inputs, weights, self.b_t))
+        return product(hidden, self.W_m) if self.factored else hidden
 
     def forward(self, state: Tensor, previous: Tensor, context: Tensor) -> Tensor:
         """Logits (P, V) from s (P, N), E y_{i-1} (P, M) and c_i (P, C)."""
-        return torch.addmm(self.b_o, self.features(state, previous, context), self.W_o)
+        return affine(self.features(state, previous, context), self.W_o, self.b_o)
 
 
 def maxout(values: Tensor) -> Tensor:

@@ -13,9 +13,13 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
 """A name that becomes part of a path: lower-case letters, digits, dots and hyphens."""
 
+SentenceLength = Literal["source", "reference", "both"]
+"""Whose words are counted when sentences are sorted by length; both: source and reference each."""
+
 PositiveInt = Annotated[int, Field(ge=1)]
 Seeds = Annotated[list[int], Field(min_length=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
+Biases = Literal["groundhog", "every"]
 
 
 class Settings(BaseModel):
@@ -115,6 +119,8 @@ class Selection(Settings):
     sample_pairs: PositiveInt | None = None
     """Size of the out-of-domain sample; None takes as many pairs as the in-domain text has."""
     target_words: PositiveInt
+    corpus_words: dict[Identifier, PositiveInt] = {}
+    """Corpora with a budget of their own; all others share `target_words`."""
     discount_fallback: bool = False
 
 
@@ -135,7 +141,10 @@ class Architecture(Settings):
     alignment_units: PositiveInt
     step_order: Literal["groundhog", "appendix", "section3"]
     output_layer: Literal["direct", "factored"]
+    biases: Biases
+    encdec_start: Literal["last", "zero"]
     source_end: bool
+    unused_ids: Annotated[int, Field(ge=0)]
     recurrent_init: Literal["orthogonal"] = "orthogonal"
     alignment_init_std: Annotated[float, Field(gt=0)]
     init_std: Annotated[float, Field(gt=0)]
@@ -150,17 +159,40 @@ class Training(Settings):
     learning_rate: Annotated[float, Field(gt=0)]
     clip_norm: Annotated[float, Field(gt=0)]
     cost: Literal["sum", "mean"]
+    not_finite: Literal["stop", "groundhog"]
+    precision: Literal["fp32", "tf32", "bf16"]
     batch_size: PositiveInt
     batches_per_sort: PositiveInt
     updates: PositiveInt
     patience: PositiveInt | None
-    """Stop after so many validations without a better development NLL; None: run all updates, keep the last weights."""
+    """Stop after so many validations without a better development NLL; None: run all updates."""
+    keep: Literal["best", "last"]
+    """Weights of the finished model: those with the best development NLL, or the last."""
+    dev_sentences: Literal["all", "within_limit"]
+    """Development pairs whose NLL is watched and reported: all, or those within the model's `max_words`."""
     validate_every: PositiveInt
     checkpoint_every: PositiveInt
     log_every: PositiveInt
     train_sample: PositiveInt
+    tensorboard: bool
+    length_bucket: PositiveInt
     device: Literal["auto", "cpu", "cuda"]
     threads: PositiveInt
+
+
+FREE = frozenset(
+    {
+        "updates",
+        "patience",
+        "keep",
+        "checkpoint_every",
+        "log_every",
+        "tensorboard",
+        "length_bucket",
+        "device",
+    }
+)
+"""Training keys that may change between two parts of one run: they don't bear on the updates already made."""
 
 
 class ModelEntry(Settings):
@@ -184,6 +216,8 @@ class Decoding(Settings):
     min_length: Literal["half", "none"]
     max_length_factor: PositiveInt
     unfinished: Literal["retry", "best"]
+    unknown: Literal["allowed", "excluded"]
+    """Whether translations of the column "All" may hold the unknown word; those of "No UNK" never may."""
     n_best: PositiveInt
     batch_size: PositiveInt
     device: Literal["auto", "cpu", "cuda"]
@@ -196,6 +230,7 @@ class Artifacts(Settings):
     reported: bool
     """Show the paper's numbers beside ours: only where the run is the paper's."""
     figure2_models: Annotated[list[Identifier], Field(min_length=1)]
+    figure2_length: SentenceLength
     figure2_window: PositiveInt
     figure2_max_words: PositiveInt
     figure3_model: Identifier
@@ -206,9 +241,11 @@ class Artifacts(Settings):
 
 
 class Report(Artifacts):
-    """What the verbs of the report stage read as `--settings`: `artifacts` and the models' labels."""
+    """What the verbs of the report stage read as `--settings`: `artifacts`, the models' labels, how UNK was decoded."""
 
     labels: dict[Identifier, str]
+    unknown: Literal["allowed", "excluded"]
+    """As in `Decoding`: Table 1 says how its first column came about."""
 
     def label(self, model: str) -> str:
         """The name that tables and figures show; a model without one is shown by its id."""

@@ -135,7 +135,7 @@ def table1(scores: Runs, summaries: Runs, settings: Report, paper: Paper) -> Tab
     rules = [
         index for index in range(1, len(families)) if families[index - 1] != families[index] == families[0]
     ]
-    notes = [_score_note(rows), _training_note(rows), *seeds_note(rows)]
+    notes = [_score_note(rows, settings), _training_note(rows), *seeds_note(rows)]
     if "moses" in paper.table1:
         rules.append(len(rows))
         rows.append(_reported_only("moses", paper))
@@ -179,11 +179,12 @@ def _reported_only(model: str, paper: Paper) -> Row:
     return {"id": model, "model": reported.label, "bleu_all": "", "bleu_no_unk": "", **numbers}
 
 
-def _score_note(rows: Sequence[Row]) -> str:
+def _score_note(rows: Sequence[Row], settings: Report) -> str:
+    written = "may be written" if settings.unknown == "allowed" else "forbidden here too"
     signatures = " or ".join(sorted({row["signature"] for row in rows if row["signature"]}))
     return (
-        f"BLEU on tokens, cased ({signatures}). All: {_range(rows, 'sentences_all')} sentences, [UNK] may be "
-        f"written. °: the {_range(rows, 'sentences_no_unk')} sentences without an unknown word in source and "
+        f"BLEU on tokens, cased ({signatures}). All: {_range(rows, 'sentences_all')} sentences, [UNK] "
+        f"{written}. °: the {_range(rows, 'sentences_no_unk')} sentences without an unknown word in source and "
         "reference, [UNK] forbidden."
     )
 

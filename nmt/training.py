@@ -8,8 +8,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,11 +25,16 @@ from nmt.checkpoint import Checkpoint
 from nmt.errors import UserError
 from nmt.fingerprint import Fingerprint, differences, fingerprint
 from nmt.history import History
+from nmt.memory import keep_freed_memory
 from nmt.models import Translator
-from nmt.optimizer import clip, make_optimizer, optimizer_tensors, restore_optimizer
+from nmt.optimizer import optimizer_tensors, restore_optimizer
+from nmt.prefetch import ahead
+from nmt.products import set_precision
 from nmt.progress import Progress
 from nmt.settings import ModelRun
-from nmt.validation import mean_nll
+from nmt.tensorboard import FOLDER, Board
+from nmt.update import Updater
+from nmt.validation import development_rows, mean_nll
 
 BEST = "best.safetensors"
 
@@ -50,9 +55,6 @@ class Counters:
     validations_without_gain: int = 0
     window_updates: int = 0
     window_sentences: int = 0
-    window_nll: float = 0.0
-    window_norm: float = 0.0
-    window_clipped: int = 0
     window_source_words: int = 0
     window_target_words: int = 0
     window_seconds: float = 0.0
@@ -90,15 +92,18 @@ class Trainer:
         self, run: ModelRun, train: Bitext, dev: Bitext, vocabularies: tuple[int, int], state: Path
     ) -> None:
         make_deterministic(run.training.threads)
+        keep_freed_memory()
+        set_precision(run.training.precision)
         self.run_settings, self.settings = run, run.training
         self.train, self.dev, self.state = train, dev, state
         self.device = choose_device(self.settings.device)
         self.model = Translator.create(run.family, run.architecture, vocabularies, run.seed).to(self.device)
-        self.optimizer = make_optimizer(self.model, self.settings)
+        self.updater = Updater(self.model, self.settings)
         self.counters = Counters()
         self.pairs = PairsWithinLimit(train, run.max_words)
         self.fingerprint: Fingerprint = fingerprint(run, train, dev)
         self.history = History(state / "history.jsonl")
+        self.board: Board | None = None
         self.stop_wanted = threading.Event()
 
     # Beginnings ------------------------------------------------------------------------------------------------
@@ -112,6 +117,8 @@ class Trainer:
             self._restore(last)
             click.echo(f"nmt: {self.state}: going on after update {self.counters.update}", err=True)
         self.history.rewind(self.counters.history_bytes if last is not None else 0)
+        if self.settings.tensorboard:
+            self.board = Board(self.state / FOLDER, self.counters.update)
         if last is None and predecessor is not None:
             self._continue_from(predecessor)
 
@@ -136,7 +143,8 @@ class Trainer:
             name.removeprefix("model/"): t for name, t in saved.tensors.items() if name.startswith("model/")
         }
         self.model.load_state_dict(weights)
-        restore_optimizer(self.model, self.optimizer, saved.tensors)
+        restore_optimizer(self.model, self.updater.optimizer, saved.tensors)
+        self.updater.sums.copy_(saved.tensors["sums"])
         torch.set_rng_state(saved.tensors["random/torch"])
         self.counters = Counters(**saved.counters["counters"])
 
@@ -155,15 +163,8 @@ class Trainer:
                 f"raise it, or move the folder away to train anew"
             )
         deadline = math.inf if max_seconds is None else time.monotonic() + max_seconds
-        batches = training_batches(
-            self.pairs,
-            settings.batch_size,
-            settings.batches_per_sort,
-            self.run_settings.architecture.source_end,
-            counters.update,
-        )
         progress = Progress(settings.updates - counters.update, "updates", f"train {self.run_settings.model}")
-        with progress, self._signals():
+        with progress, self._signals(), closing(self._batches()) as batches:
             clock = time.monotonic()
             while (reason := self._finished()) is None:
                 self._update(next(batches))
@@ -187,32 +188,41 @@ class Trainer:
             return "development NLL"
         return "updates" if self.counters.update >= self.settings.updates else None
 
-    def _update(self, batch: Batch) -> None:
-        """One step of SGD: cost, gradient, clipping, optimizer."""
-        batch = batch.to(self.device)
-        self.optimizer.zero_grad(set_to_none=True)
-        nll = self.model.total_nll(batch.source, batch.source_mask, batch.target, batch.positions)
-        cost = nll if self.settings.cost == "sum" else nll / len(batch)
-        cost.backward()  # type: ignore[no-untyped-call]
-        norm = float(clip(self.model.parameters(), self.settings.clip_norm))
-        if not math.isfinite(norm):
-            raise UserError(
-                f"{self.state}: the gradient of update {self.counters.update + 1} is not finite (norm {norm}); the "
-                f"last checkpoint is from before it. Lower training.learning_rate or look at the data"
-            )
-        self.optimizer.step()
-        self._count(batch, float(nll.detach()), norm)
+    def _batches(self) -> Generator[Batch]:
+        """Minibatches from the next update on; for a GPU made ahead, in memory that it can fetch from."""
+        architecture = self.run_settings.architecture
+        batches = training_batches(
+            self.pairs,
+            self.settings.batch_size,
+            self.settings.batches_per_sort,
+            architecture.source_end,
+            self.counters.update,
+        )
+        return ahead(batches, self.updater.prepare) if self.device.type == "cuda" else batches
 
-    def _count(self, batch: Batch, nll: float, norm: float) -> None:
+    def _update(self, batch: Batch) -> None:
+        """One update and its share of the next line of the history."""
+        self.updater(batch)
         counters = self.counters
         counters.update += 1
         counters.window_updates += 1
         counters.window_sentences += len(batch)
-        counters.window_nll += nll
-        counters.window_norm += norm
-        counters.window_clipped += norm > self.settings.clip_norm
         counters.window_source_words += batch.source_words
         counters.window_target_words += batch.target_words
+        if self.device.type == "cpu":
+            self._refuse_not_finite()  # on a GPU this would have to wait for it: there it is looked at less often
+
+    def _refuse_not_finite(self) -> None:
+        """Stop before anything is made of a state that a NaN has entered, unless the settings say to go on."""
+        if self.settings.not_finite != "stop" or not (count := self.updater.read().not_finite):
+            return
+        update = self.counters.update
+        self._record({"update": update, "not_finite": count, "seconds": self.counters.seconds})
+        where = f"of update {update}" if self.device.type == "cpu" else f"of {count} updates up to {update}"
+        raise UserError(
+            f"{self.state}: the gradient {where} is not finite; the last checkpoint is from before it. Lower "
+            f"training.learning_rate, look at the data, or go on as the authors did with training.not_finite: groundhog"
+        )
 
     def _tick(self, before: float) -> float:
         now = time.monotonic()
@@ -224,28 +234,39 @@ class Trainer:
 
     def _bookkeep(self) -> None:
         update, last = self.counters.update, self.counters.update == self.settings.updates
-        if update % self.settings.log_every == 0 or last:
+        due = [update % every == 0 for every in (self.settings.log_every, self.settings.validate_every)]
+        if any(due) or last or update % self.settings.checkpoint_every == 0:
+            self._refuse_not_finite()
+        if due[0] or last:
             self._log()
-        if update % self.settings.validate_every == 0 or last:
+        if due[1] or last:
             self._validate()
         if update % self.settings.checkpoint_every == 0:
             self.save()
 
+    def _record(self, line: dict[str, Any]) -> None:
+        self.history.add(line)
+        if self.board is not None:
+            self.board.add(line)
+
     def _log(self) -> None:
-        window = self.counters
+        window, sums = self.counters, self.updater.read()
         seconds = max(window.window_seconds, 1e-9)
-        self.history.add(
+        finite = window.window_updates - sums.not_finite
+        self._record(
             {
                 "update": window.update,
                 "epoch": self.epochs(),
-                "train_nll": window.window_nll / window.window_sentences,
-                "gradient_norm": window.window_norm / window.window_updates,
-                "clipped": window.window_clipped / window.window_updates,
+                "train_nll": sums.nll / window.window_sentences,
+                "gradient_norm": sums.norm / finite if finite else None,
+                "clipped": sums.clipped / window.window_updates,
+                "not_finite": sums.not_finite,
                 "source_words_per_second": window.window_source_words / seconds,
                 "target_words_per_second": window.window_target_words / seconds,
                 "seconds": window.seconds,
             }
         )
+        self.updater.sums.zero_()
         for name, value in asdict(Counters()).items():
             if name.startswith("window_"):
                 setattr(window, name, value)
@@ -263,14 +284,15 @@ class Trainer:
             checkpoint.save_tensors(self.state / BEST, self.model.state_dict())
         else:
             counters.validations_without_gain += 1
-        self.history.add(
+        self._record(
             {"update": counters.update, "epoch": self.epochs(), "dev_nll": nll, "seconds": counters.seconds}
         )
         click.echo(f"update {counters.update:,}: development NLL {nll:.3f} nats a sentence", err=True)
 
     def dev_nll(self) -> float:
-        """Over all sentences of the development set, whatever their length."""
-        return self._nll(self.dev, torch.arange(len(self.dev)).numpy())
+        """Over the development set: all of it, or the pairs within the length limit, as `dev_sentences` says."""
+        limit = None if self.settings.dev_sentences == "all" else self.run_settings.max_words
+        return self._nll(self.dev, development_rows(self.dev, limit))
 
     def train_nll(self) -> float:
         """Over a fixed random sample of the training pairs within the length limit."""
@@ -294,8 +316,8 @@ class Trainer:
     def state_tensors(self) -> dict[str, Tensor]:
         """Weights, optimizer and random state by name."""
         weights = {f"model/{name}": weight for name, weight in self.model.state_dict().items()}
-        random = {"random/torch": torch.get_rng_state()}
-        return weights | optimizer_tensors(self.model, self.optimizer) | random
+        rest = {"random/torch": torch.get_rng_state(), "sums": self.updater.sums}
+        return weights | optimizer_tensors(self.model, self.updater.optimizer) | rest
 
     def record(self) -> dict[str, Any]:
         """Counters and fingerprint, as checkpoints and final states carry them."""
@@ -304,6 +326,7 @@ class Trainer:
 
     def save(self) -> None:
         """Write a checkpoint."""
+        self._refuse_not_finite()
         checkpoint.save(self.state, self.counters.update, Checkpoint(self.state_tensors(), self.record()))
 
     @contextmanager
@@ -323,8 +346,8 @@ class Trainer:
     # The end ---------------------------------------------------------------------------------------------------
 
     def load_chosen_weights(self) -> None:
-        """The weights that the model keeps: the best by development NLL where that stops it, else the last."""
-        if self.settings.patience is not None:
+        """The weights that the model keeps: the best by development NLL, or the last, as `keep` says."""
+        if self.settings.keep == "best":
             self.model.load_state_dict(checkpoint.load_tensors(self.state / BEST))
 
 

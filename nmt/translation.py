@@ -62,16 +62,17 @@ def translate_file(
 ) -> int:
     """Translate a test set; returns how many sentences were translated.
 
-    `all` translates every line and lets the model write the unknown word; `no_unk` only the lines without an unknown
-    word in source and reference, and forbids it (Table 1).
+    `all` translates every line, the unknown word allowed or not as `decoding` says; `no_unk` only the lines without an
+    unknown word in source and reference, and forbids it (Table 1).
     """
+    forbid_unknown = mode == "no_unk" or decoding.unknown == "excluded"
     sentences = read_sentences(source, reference)
     if mode == "no_unk":
         sentences = without_unknown(sentences, model)
     found: dict[int, dict[str, Any]] = {}
     with Progress(len(sentences), "sentences", f"translate ({mode})") as progress:
         for group in by_length(sentences, decoding.batch_size):
-            for record in translate_group(model, group, decoding, mode == "no_unk"):
+            for record in translate_group(model, group, decoding, forbid_unknown):
                 found[record["line"]] = record
             progress.update(len(group))
     write_records(output, [found[sentence.line] for sentence in sentences])

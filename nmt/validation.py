@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
-from nmt.batches import Batch, Indices, evaluation_batches
+from nmt.batches import Batch, Indices, PairsWithinLimit, evaluation_batches
 from nmt.bitext import Bitext
 from nmt.models import Translator
+
+
+def development_rows(bitext: Bitext, limit: int | None) -> Indices:
+    """The pairs whose NLL counts: all, or those with at most `limit` words a side (a UserError if there is none)."""
+    if limit is None:
+        return np.arange(len(bitext))
+    pairs = PairsWithinLimit(bitext, limit)
+    return pairs.take(0, len(pairs))
 
 
 def sentence_nll(model: Translator, batch: Batch) -> torch.Tensor:

@@ -114,9 +114,19 @@ def most_frequent(counts: Counter[str], words: int) -> Vocabulary:
     return Vocabulary(ranked[:words])
 
 
+def own_words(words: int, specials_count: bool) -> int:
+    """Words with an id of their own; `specials_count`: UNK and the end symbol are two of `words`."""
+    return words - len(SPECIALS) if specials_count else words
+
+
+def full_size(words: int, specials_count: bool) -> int:
+    """Ids of a vocabulary whose text has words enough: `len` of what `build` writes."""
+    return len(SPECIALS) + own_words(words, specials_count)
+
+
 def build(paths: Sequence[str | Path], words: int, specials_count: bool, output: str | Path) -> Vocabulary:
     """Write the vocabulary of token files; `specials_count`: UNK and the end symbol are two of `words`."""
-    own = words - len(SPECIALS) if specials_count else words
+    own = own_words(words, specials_count)
     if own < 1:
         raise UserError(f"vocabulary: {words} words leave none beside UNK and end symbol; ask for 3 or more")
     counts = count_words(paths)

@@ -16,6 +16,9 @@ def small_architecture(**changes: object) -> Architecture:
     settings: dict[str, object] = SIZES | {
         "step_order": "groundhog",
         "output_layer": "direct",
+        "biases": "groundhog",
+        "encdec_start": "last",
+        "unused_ids": 0,
         "source_end": True,
         "alignment_init_std": 0.7,
         "init_std": 0.7,

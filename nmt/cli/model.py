@@ -97,7 +97,7 @@ def train(
     type=click.Choice(["all", "no_unk"]),
     default="all",
     show_default=True,
-    help="all: every line, [UNK] allowed. no_unk: lines without unknown words on both sides, [UNK] forbidden.",
+    help="all: every line, [UNK] as the settings say. no_unk: lines known on both sides, [UNK] forbidden.",
 )
 @click.option("--settings", required=True, help="The search's settings: JSON, or the path of a JSON file.")
 @click.option("--output", required=True, type=FILE, help="JSON lines, one a sentence.")

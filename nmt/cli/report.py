@@ -25,7 +25,8 @@ _settings = click.option(
     "--settings",
     required=True,
     metavar="JSON",
-    help="The config's `artifacts` plus `labels` (model id to label): JSON, or the path of a JSON file.",
+    help="The config's `artifacts`, plus `labels` (model id to label) and `unknown` (of `decoding`): JSON, or the "
+    "path of a JSON file.",
 )
 _model = click.option("--model", required=True, metavar="ID", help="Id of the model in the config.")
 _paper = click.option(
@@ -69,8 +70,8 @@ def score(
     """Score a model's translations: BLEU on all sentences and on those without unknown words.
 
     BLEU is computed by sacrebleu on the tokens as they are, cased and without smoothing, which is what
-    Moses' multi-bleu.perl gives; the signature is kept. The output also holds the counts for each source
-    length, from which `figure2` draws its curves.
+    Moses' multi-bleu.perl gives; the signature is kept. The output also holds the counts for each pair of source
+    and reference length, from which `figure2` draws its curves.
     """
     from nmt.evaluation import score as evaluate
 
@@ -172,11 +173,11 @@ def table2(
 @_settings
 @_figure_outputs
 def figure2(score: tuple[Path, ...], settings: str, output_pdf: Path, output_png: Path) -> None:
-    """Draw Figure 2: BLEU against the length of the source sentence, a curve a model."""
+    """Draw Figure 2: BLEU against sentence length, a curve a model."""
     from nmt import figures, tables
 
     wanted = parse_settings(Report, settings)
-    scores = tables.read_by_model(score, ("by_source_words",))
+    scores = tables.read_by_model(score, ("by_length",))
     figures.save(figures.figure2(scores, wanted), output_pdf, output_png)
 
 

@@ -46,15 +46,33 @@ def test_multi30k_is_fetched_checked_and_binarized(address: str, tmp_path: Path)
     assert sum(1 for _ in read_pairs(test / "0.en.zst", test / "0.fr.zst")) == 1_000
 
 
-def test_news_test_2014_has_3003_sentences(address: str, tmp_path: Path) -> None:
-    """The mirror's archive has other bytes than the official one, so its overlay drops the official sums."""
-    archives = {"wmt14-test": {"md5": None, "sha256": None, "bytes": None}}
+def without_sums(address: str, archive: str, folder: Path) -> list[str]:
+    """Options that take an archive from the mirror, whose bytes are not the official ones."""
+    archives = {archive: {"md5": None, "sha256": None, "bytes": None}}
     options = json.dumps({"archives": archives, "mirrors": [address]})
-    (tmp_path / "sums.yaml").write_text(options, encoding="utf-8")
+    (folder / "sums.yaml").write_text(options, encoding="utf-8")
+    return ["--cores", "2", "--configfile", str(folder / "sums.yaml")]
+
+
+def test_news_test_2014_has_3003_sentences(address: str, tmp_path: Path) -> None:
     target = "data/tokens/newstest2014/0.fr.zst"
-    arguments = ["--cores", "2", "--configfile", str(tmp_path / "sums.yaml"), "--"]
-    result = snakemake(tmp_path, *arguments, target, target.replace(".fr.", ".en."))
+    options = without_sums(address, "wmt14-test", tmp_path)
+    result = snakemake(tmp_path, *options, "--", target, target.replace(".fr.", ".en."))
     assert result.returncode == 0, result.stdout
     pairs = list(read_pairs(tmp_path / target.replace(".fr.", ".en."), tmp_path / target))
     assert len(pairs) == 3003
     assert all(english and french for english, french in pairs)
+
+
+def test_the_news_test_sets_of_the_development_archive_are_whole(address: str, tmp_path: Path) -> None:
+    """Those of 2008 to 2011, which the authors trained on, beside the development set."""
+    pairs = {"news-test2008": 2051, "newstest2009": 2525, "newstest2010": 2489, "newstest2011": 3003}
+    options = [*without_sums(address, "wmt14-dev", tmp_path), "--config", f"use={{train: {list(pairs)}}}"]
+    pairs |= {"newstest2012": 3003, "newstest2013": 3000}
+    result = snakemake(tmp_path, *options, "--", *(f"data/raw/{corpus}/0.en.zst" for corpus in pairs))
+    assert result.returncode == 0, result.stdout
+    for corpus, expected in pairs.items():
+        sides = (tmp_path / "data" / "raw" / corpus / f"0.{language}.zst" for language in ("en", "fr"))
+        found = list(read_pairs(*sides))
+        assert len(found) == expected
+        assert all(english and french for english, french in found), corpus

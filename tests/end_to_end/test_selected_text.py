@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.text import read_pairs
+from nmt.text import read_lines, read_pairs
 from tests.running import make_demo, snakemake
 
 pytestmark = pytest.mark.skipif(
@@ -18,6 +18,13 @@ pytestmark = pytest.mark.skipif(
 
 SELECT = """
 selection: {enabled: true, in_domain: [demo-dev], order: 3, target_words: 3000, discount_fallback: true}
+"""
+
+
+OWN_BUDGET = """
+use: {train: [demo-train, more]}
+corpora: {more: {grammar: {split: train, pairs: 300}, shards: 2}}
+selection: {corpus_words: {more: 700}}
 """
 
 
@@ -47,3 +54,19 @@ def test_the_budget_is_kept_and_shards_do_not_matter(tmp_path: Path) -> None:
     assert 0 < len(pairs) < 400
     again, _ = selected(tmp_path / "two", 2)
     assert again == pairs
+
+
+def test_a_corpus_with_a_budget_of_its_own_takes_nothing_from_the_others(tmp_path: Path) -> None:
+    overlay = make_demo(tmp_path)
+    (tmp_path / "select.yaml").write_text(SELECT, encoding="utf-8")
+    (tmp_path / "own.yaml").write_text(OWN_BUDGET, encoding="utf-8")
+    files = [str(overlay), str(tmp_path / "select.yaml"), str(tmp_path / "own.yaml")]
+    result = snakemake(tmp_path, "--configfile", *files, "--cores", "2", "--", "data")
+    assert result.returncode == 0, result.stdout
+    for corpus, budget in (("demo-train", 3000), ("more", 700)):
+        french = sorted((tmp_path / "data" / "selected" / corpus).glob("*.fr.zst"))
+        assert len(french) == 2
+        words = sum(len(line.split()) for file in french for line in read_lines(file))
+        assert budget - 100 < words <= budget
+    binary = json.loads((tmp_path / "data" / "binary" / "train" / "meta.json").read_text(encoding="utf-8"))
+    assert 3500 < binary["target_words"] <= 3700

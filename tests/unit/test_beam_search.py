@@ -25,6 +25,7 @@ def decoding(**changes: object) -> Decoding:
         "min_length": "none",
         "max_length_factor": 1,
         "unfinished": "best",
+        "unknown": "allowed",
         "n_best": 1,
         "batch_size": 8,
         "device": "cpu",
@@ -119,6 +120,19 @@ def test_the_unknown_word_can_be_forbidden() -> None:
         model.readout.b_o[UNKNOWN] += 4.0
     assert any(UNKNOWN in found.words for found in search(model, SOURCES, False, max_length_factor=3))
     assert not any(UNKNOWN in found.words for found in search(model, SOURCES, True, max_length_factor=3))
+
+
+def test_an_id_that_no_word_has_is_never_written(family: Family) -> None:
+    """Even by a model that would rather write it than anything else; what is left keeps its probability."""
+    model = small_model(family, unused_ids=2)
+    with torch.no_grad():
+        model.readout.b_o[TARGET_VOCABULARY:] += 50.0
+    for source, found in zip(
+        SOURCES, search(model, SOURCES, False, max_length_factor=3, min_length="half"), strict=True
+    ):
+        assert all(word < TARGET_VOCABULARY for word in found.words)
+        expected = log_probability(model, source, found.words)
+        assert found.log_probability == pytest.approx(expected, rel=1e-9)
 
 
 def never_ending() -> Translator:

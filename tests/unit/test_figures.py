@@ -32,12 +32,14 @@ LABELS = {
 SETTINGS = {
     "reported": False,
     "figure2_models": list(LABELS),
+    "figure2_length": "source",
     "figure2_window": 10,
     "figure2_max_words": 60,
     "figure3_model": "rnnsearch-50",
     "figure3_words": [10, 20],
     "figure3_seed": 1,
     "labels": LABELS,
+    "unknown": "allowed",
 }
 REPORT = Report.model_validate(SETTINGS)
 
@@ -48,8 +50,8 @@ def score(best: int, longest: int) -> dict[str, Any]:
     for words in range(3, longest + 1):
         right = max(1, best - words)
         counts = BleuCounts(1, (right,) * 4, (100,) * 4, 100, 100)
-        rows.append({"words": words, **counts.as_dict()})
-    return {"by_source_words": rows}
+        rows.append({"source_length": words, "reference_length": words + 5, **counts.as_dict()})
+    return {"by_length": rows}
 
 
 def scores(best: int = 30, longest: int = 70) -> dict[str, dict[str, Any]]:
@@ -86,6 +88,18 @@ def test_figure2_draws_windows_to_the_end_of_the_axis() -> None:
     assert (x[0], x[-1]) == (3, 60)
     # the window of 20 holds the lengths 15 to 24, with 15 to 6 right of 100
     assert y[x == 20] == pytest.approx(10.5)
+
+
+def test_figure2_says_whose_length_it_is() -> None:
+    by_reference = REPORT.model_copy(update={"figure2_length": "reference"})
+    axes = only_axes(figure2(scores(), by_reference))
+    assert axes.get_xlabel() == "Sentence length (reference)"
+    line = axes.get_lines()[0]
+    x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+    assert x[0] == 8, "the references are five words longer"
+    assert y[x == 25] == pytest.approx(10.5)
+    both = REPORT.model_copy(update={"figure2_length": "both"})
+    assert only_axes(figure2(scores(), both)).get_xlabel() == "Sentence length (source and reference)"
 
 
 @pytest.mark.parametrize(("best", "top"), [(20, 30), (33, 30), (50, 50), (103, 100)])

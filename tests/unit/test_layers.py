@@ -170,11 +170,19 @@ def problems_of_replacing(key: str, value: Any) -> list[str]:
             "models.rnnsearch-50-star.training.updates: found 288000, expected more than the 288000",
         ),
         (
+            {"models": {"rnnsearch-50-star": {"training": {"cost": "mean"}}}},
+            "models.rnnsearch-50-star.training.cost: found 'mean', expected 'sum' as in rnnsearch-50",
+        ),
+        (
             {"models": {"rnnsearch-50-star": {"continue_from": "rnnsearch-50-star"}}},
             "found 'rnnsearch-50-star', which",
         ),
         ({"selection": {"in_domain": []}}, "selection.in_domain: found none"),
         ({"selection": {"in_domain": ["newstest2014"]}}, "which is the test corpus"),
+        (
+            {"selection": {"corpus_words": {"newstest2009": 5}}},
+            "selection.corpus_words.newstest2009: found 'newstest2009', which `use.train` lacks",
+        ),
         (
             {"artifacts": {"figure3_model": "rnnencdec-50"}},
             "artifacts.figure3_model: found 'rnnencdec-50', which does not",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import product
+
 import numpy as np
 import pytest
 import torch
@@ -22,22 +25,26 @@ def batch_of(pairs: list[tuple[list[int], list[int]]]) -> Batch:
     sources, targets = zip(*pairs, strict=True)
     as_ids = [[np.array(ids, dtype=np.uint16) for ids in side] for side in (sources, targets)]
     batch = pad_pairs(as_ids[0], as_ids[1], True)
-    return Batch(batch.source, batch.source_mask.double(), *batch.tensors()[2:], 0, 0)
+    return replace(batch, source_mask=batch.source_mask.double())
 
 
 def nll_by_loops(model: Translator, pairs: list[tuple[list[int], list[int]]]) -> torch.Tensor:
     weights = dict(model.named_parameters())
-    architecture = model.architecture
-    loops = Reference(weights, model.family, architecture.step_order, architecture.output_layer == "factored")
+    loops = Reference(weights, model.family, model.architecture)
     return torch.stack([loops.nll([*source, END], [*target, END])[0] for source, target in pairs])
 
 
-@pytest.mark.parametrize("step_order", ORDERS)
-@pytest.mark.parametrize("output_layer", ["direct", "factored"])
-def test_values_and_gradients_follow_the_equations(
-    family: Family, step_order: str, output_layer: str
-) -> None:
-    model = small_model(family, step_order=step_order, output_layer=output_layer)
+READINGS = {
+    "step_order": ORDERS,
+    "output_layer": ["direct", "factored"],
+    "biases": ["groundhog", "every"],
+    "encdec_start": ["last", "zero"],
+}
+
+
+@pytest.mark.parametrize("readings", list(product(*READINGS.values())), ids="-".join)
+def test_values_and_gradients_follow_the_equations(family: Family, readings: tuple[str, ...]) -> None:
+    model = small_model(family, **dict(zip(READINGS, readings, strict=True)))
     weights = torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
     expected = nll_by_loops(model, PAIRS)
     gradients = torch.autograd.grad((expected * weights).sum(), list(model.parameters()))
@@ -56,7 +63,7 @@ def test_alignment_weights_follow_the_equations() -> None:
     model = small_model("rnnsearch")
     batch = batch_of(PAIRS)
     _, found = model(batch.source, batch.source_mask, batch.target, batch.positions)
-    loops = Reference(dict(model.named_parameters()), "rnnsearch", "groundhog", False)
+    loops = Reference(dict(model.named_parameters()), "rnnsearch", model.architecture)
     for column, (source, target) in enumerate(PAIRS):
         _, alphas = loops.nll([*source, END], [*target, END])
         expected = torch.stack([torch.stack(row) for row in alphas])

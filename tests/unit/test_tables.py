@@ -33,12 +33,14 @@ def report_settings(**changes: Any) -> str:
     settings = {
         "reported": True,
         "figure2_models": ["rnnsearch-50"],
+        "figure2_length": "source",
         "figure2_window": 10,
         "figure2_max_words": 60,
         "figure3_model": "rnnsearch-50",
         "figure3_words": [10, 20],
         "figure3_seed": 1,
         "labels": MODELS,
+        "unknown": "allowed",
     }
     return json.dumps(settings | changes)
 
@@ -154,6 +156,15 @@ def test_markdown_is_aligned_and_says_how_models_were_trained(reported: Path) ->
     assert "RNNsearch-50*" in table and "All, reported" in table
     assert any("adam, 96 hidden units, 1,238 updates (RNNsearch-50*)" in " ".join(n.split()) for n in notes)
     assert "not computed by this run" in text
+
+
+def test_table1_says_whether_the_unknown_word_could_be_written(
+    inputs: Path, own: Path, tmp_path: Path
+) -> None:
+    make(1, inputs, tmp_path, report_settings(reported=False, unknown="excluded"))
+    for folder, written in ((own, "may be written"), (tmp_path, "forbidden here too")):
+        text = " ".join((folder / "table1.md").read_text(encoding="utf-8").split())
+        assert f"All: 3,003 sentences, [UNK] {written}." in text
 
 
 def test_table2_groups_families_as_the_paper_does(reported: Path) -> None:

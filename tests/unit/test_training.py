@@ -67,16 +67,11 @@ def test_the_first_update_is_the_papers(text: Bitext, tmp_path: Path) -> None:
     made = trainer(model_run(updates=1), text, tmp_path)
     before = {name: weight.detach().clone() for name, weight in made.model.named_parameters()}
     made.run()
-    gradients = {name: weight.grad for name, weight in made.model.named_parameters()}
-    norm = math.sqrt(
-        sum(float(grad.double().pow(2).sum()) for grad in gradients.values() if grad is not None)
-    )
-    assert norm == pytest.approx(1.0, rel=1e-4), (
-        "the summed cost's gradient is longer than 1, so it is clipped to 1"
-    )
-    assert made.history.records()[0]["gradient_norm"] > 1
+    norm = made.history.records()[0]["gradient_norm"]
+    assert norm > 1, "the summed cost's gradient is longer than 1, so it is clipped"
     for name, weight in made.model.named_parameters():
-        grad = gradients[name]
+        assert weight.grad is not None
+        grad = weight.grad.to_dense() / norm
         step = -math.sqrt(1e-6) / (0.05 * grad**2 + 1e-6).sqrt() * grad
         torch.testing.assert_close(weight.detach() - before[name], step, rtol=1e-3, atol=1e-7)
 
@@ -233,7 +228,13 @@ def test_the_best_weights_are_kept_when_the_development_score_stops_the_run(
 ) -> None:
     """A step size that grows wild lets the score rise again."""
     run = model_run(
-        updates=400, patience=2, optimizer="adam", learning_rate=0.1, cost="mean", validate_every=5
+        updates=400,
+        patience=2,
+        keep="best",
+        optimizer="adam",
+        learning_rate=0.1,
+        cost="mean",
+        validate_every=5,
     )
     made = trainer(run, text, tmp_path)
     assert made.run() == "development NLL"
@@ -247,7 +248,7 @@ def test_the_best_weights_are_kept_when_the_development_score_stops_the_run(
 def test_patience_can_be_set_for_a_run_that_began_without(text: Bitext, tmp_path: Path) -> None:
     wild = {"updates": 60, "optimizer": "adam", "learning_rate": 0.3, "cost": "mean", "validate_every": 5}
     trainer(model_run(**wild), text, tmp_path).run()
-    later = trainer(model_run(**wild, patience=1), text, tmp_path)
+    later = trainer(model_run(**wild, patience=1, keep="best"), text, tmp_path)
     validations = [line["dev_nll"] for line in later.history.records() if "dev_nll" in line]
     assert min(validations) < validations[-1], "the step size was meant to be too large"
     assert later.run() == "development NLL"

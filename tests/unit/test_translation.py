@@ -17,6 +17,7 @@ from nmt.model_folder import TrainedModel
 from nmt.text import read_lines, write_lines
 from nmt.training import Trainer
 from nmt.translation import align_file, attention, translate_file
+from nmt.vocabulary import UNKNOWN
 from tests.bitexts import write_bitext
 from tests.training_settings import model_run
 from tests.unit.test_beam_search import decoding
@@ -83,6 +84,22 @@ def test_no_unk_takes_sentences_known_on_both_sides_and_forbids_the_unknown_word
     found = records(tmp_path / "out.jsonl")
     assert [entry["line"] for entry in found] == [0, 3, 4]
     assert not any("[UNK]" in entry["tokens"] for entry in found)
+
+
+@pytest.mark.parametrize("unknown", ["allowed", "excluded"])
+def test_the_settings_say_whether_all_may_hold_the_unknown_word(
+    folder: Path, tmp_path: Path, unknown: str
+) -> None:
+    model = model_folder.load(folder / "model", torch.device("cpu"))
+    with torch.no_grad():
+        model.translator.readout.b_o[UNKNOWN] += 10.0
+    settings = decoding(beam=2, max_length_factor=2, min_length="half", unknown=unknown)
+    assert translate_file(model, folder / "test.en", None, "all", settings, tmp_path / "out.jsonl") == 5
+    written = [entry for entry in records(tmp_path / "out.jsonl") if "[UNK]" in entry["tokens"]]
+    assert bool(written) == (unknown == "allowed")
+    arguments = (folder / "test.en", folder / "test.fr", "no_unk")
+    assert translate_file(model, *arguments, settings, tmp_path / "out.jsonl") == 3
+    assert not any("[UNK]" in entry["tokens"] for entry in records(tmp_path / "out.jsonl"))
 
 
 def test_alignments_of_given_translations(folder: Path, model: TrainedModel, tmp_path: Path) -> None:

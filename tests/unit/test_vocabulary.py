@@ -7,7 +7,7 @@ import pytest
 from nmt.errors import UserError
 from nmt.files import sha256
 from nmt.text import write_lines
-from nmt.vocabulary import END, UNKNOWN, Vocabulary, build
+from nmt.vocabulary import END, UNKNOWN, Vocabulary, build, full_size
 
 
 def tokens(path: Path, *lines: str) -> Path:
@@ -33,6 +33,14 @@ def test_specials_count_among_the_words_when_asked(tmp_path: Path) -> None:
     assert len(build([shard], 4, True, tmp_path / "v")) == 4
     with pytest.raises(UserError, match="2 words leave none"):
         build([shard], 2, True, tmp_path / "v")
+
+
+@pytest.mark.parametrize("specials_count", [False, True])
+def test_the_full_size_is_that_of_a_vocabulary_whose_text_has_words_enough(
+    tmp_path: Path, specials_count: bool
+) -> None:
+    shard = tokens(tmp_path / "0", "a b c d e f")
+    assert len(build([shard], 5, specials_count, tmp_path / "v")) == full_size(5, specials_count)
 
 
 def test_names_of_specials_in_the_text_are_unknown_words(tmp_path: Path) -> None:

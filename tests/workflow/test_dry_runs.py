@@ -75,6 +75,18 @@ def test_experiments_resolve(tmp_path: Path, experiment: str) -> None:
     assert not scheduled(result.stdout, "language_model")
 
 
+def test_the_authors_run_selects_from_their_list_of_text(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "experiments" / "groundhog" / "config.yaml", tmp_path)
+    output = snakemake(tmp_path, "-n", "-p").stdout
+    assert len(scheduled(output, "train")) == 5
+    (vocabulary,) = [job for job in scheduled(output, "vocabulary") if "language=fr" in job]
+    assert "--words 30000 --specials-count" in vocabulary
+    for corpus in ("giga-fren", "news-test2008", "newstest2009", "newstest2010", "newstest2011"):
+        assert f"data/selected/{corpus}/0.fr.zst" in vocabulary
+    for job in scheduled(output, "download"):
+        assert "--mirror" in job
+
+
 def test_demo_asks_for_no_gpu_and_no_download(tmp_path: Path) -> None:
     shutil.copy(ROOT / "experiments" / "demo" / "config.yaml", tmp_path)
     output = snakemake(tmp_path, "-n").stdout

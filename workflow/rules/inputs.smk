@@ -69,6 +69,7 @@ wildcard_constraints:
     corpus="[a-z0-9][a-z0-9.-]*",
     language="[a-z]{2}",
     shard="[0-9]+",
+    budget="([a-z0-9][a-z0-9.-]*/)?",
     part="train|dev",
     model="[a-z0-9][a-z0-9.-]*",
     mode="all|no_unk",
@@ -118,9 +119,9 @@ def generated(corpus):
 
 
 def report_settings(wildcards):
-    """What the tables and figures show, and the models' names."""
+    """What the tables and figures show, the models' names, and how the unknown word was decoded."""
     labels = {model: CONFIG.models[model].label for model in CONFIG.use.models}
-    return as_json(Report(**CONFIG.artifacts.model_dump(), labels=labels))
+    return as_json(Report(**CONFIG.artifacts.model_dump(), labels=labels, unknown=CONFIG.decoding.unknown))
 
 
 # --- options ----------------------------------------------------------------------------------------------------------
@@ -158,10 +159,10 @@ def sample_options(wildcards):
     return repeated("--as-many-as", in_domain_tokens(SOURCE))
 
 
-def shard_options(files_of_shard):
-    """`--shard CORPUS FILE...` for each training shard, corpora in the order of the settings."""
+def shard_options(files_of_shard, budget=None):
+    """`--shard CORPUS FILE...` for each training shard (of one word budget), corpora in the order of the settings."""
     options = []
-    for corpus, shard in training_shards():
+    for corpus, shard in training_shards(budget):
         files = " ".join(shlex.quote(file) for file in files_of_shard(corpus, shard))
         options.append(f"--shard {corpus} {files}")
     return " ".join(options)
@@ -205,9 +206,26 @@ def shards(corpus):
     return [str(shard) for shard in range(CONFIG.corpora[corpus].shards)]
 
 
-def training_shards():
-    """Every training shard as (corpus, shard), corpora in the order of the settings."""
-    return [(corpus, shard) for corpus in CONFIG.use.train for shard in shards(corpus)]
+def training_shards(budget=None):
+    """Every training shard as (corpus, shard), corpora in the order of the settings; or those of one word budget."""
+    corpora = [corpus for corpus in CONFIG.use.train if budget in (None, budget_of(corpus))]
+    return [(corpus, shard) for corpus in corpora for shard in shards(corpus)]
+
+
+def budget_of(corpus):
+    """The word budget that a corpus is selected from, as the folder of its threshold: its own, or the common one."""
+    return f"{corpus}/" if corpus in CONFIG.selection.corpus_words else ""
+
+
+def budget_words(wildcards):
+    """Target words that a budget allows."""
+    own = CONFIG.selection.corpus_words
+    return own[wildcards.budget.rstrip("/")] if wildcards.budget else CONFIG.selection.target_words
+
+
+def threshold_file(corpus):
+    """The threshold that a corpus is selected by."""
+    return f"data/selection/{budget_of(corpus)}threshold.json"
 
 
 def shard_files(stage, corpus, language):

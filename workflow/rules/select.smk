@@ -83,23 +83,27 @@ if PREPARED and CONFIG.selection.enabled:
             " --output {output.scores:q} --histogram {output.histogram:q} 2>&1 | tee -i {log:q}"
 
     rule threshold:
-        """Find the one score up to which all shards together hold the words wanted."""
+        """Find the one score up to which all shards of a word budget together hold the words wanted."""
         input:
-            [file for corpus, shard in training_shards() for file in score_files(corpus, shard)],
+            lambda wildcards: [
+                file
+                for corpus, shard in training_shards(wildcards.budget)
+                for file in score_files(corpus, shard)
+            ],
         output:
-            threshold="data/selection/threshold.json",
+            threshold="data/selection/{budget}threshold.json",
         log:
-            "logs/select/threshold.log",
+            "logs/select/{budget}threshold.log",
         benchmark:
-            "benchmarks/select/threshold.tsv"
+            "benchmarks/select/{budget}threshold.tsv"
         conda:
             "../../envs/select.yaml"
         resources:
             mem_mb=4000,
             runtime=60,
         params:
-            words=CONFIG.selection.target_words,
-            shards=lambda wildcards: shard_options(score_files),
+            words=budget_words,
+            shards=lambda wildcards: shard_options(score_files, wildcards.budget),
         shell:
             "nmt select-threshold --target-words {params.words} {params.shards} --output {output.threshold:q}"
             " 2>&1 | tee -i {log:q}"
@@ -107,7 +111,7 @@ if PREPARED and CONFIG.selection.enabled:
     rule select:
         """Keep the pairs of a training shard that score below the threshold, in order."""
         input:
-            threshold="data/selection/threshold.json",
+            threshold=lambda wildcards: threshold_file(wildcards.corpus),
             scores="data/selection/{corpus}/{shard}.scores.npy",
             source=f"data/tokens/{{corpus}}/{{shard}}.{SOURCE}.zst",
             target=f"data/tokens/{{corpus}}/{{shard}}.{TARGET}.zst",

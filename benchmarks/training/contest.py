@@ -1,0 +1,150 @@
+"""Contenders take turns: one update each, round after round, so that a busy moment of the machine meets them all."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.training.sizes import Machine, Sizes
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Failed(Exception):
+    """A contender's process ended; what it said is on standard error."""
+
+
+class Remote:
+    """A contender in its process, seen from the driver."""
+
+    def __init__(self, name: str, python: str, threads: int) -> None:
+        self.name = name
+        self.process = subprocess.Popen(
+            [python, "-m", "benchmarks.training.worker", name],
+            cwd=ROOT,
+            env=os.environ | {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, **request: Any) -> dict[str, Any]:
+        """Send a request and wait for its reply."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        try:
+            print(json.dumps(request), file=self.process.stdin, flush=True)
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            raise Failed(f"{self.name}: its process ended with code {self.process.wait()}")
+        reply: dict[str, Any] = json.loads(line)
+        return reply
+
+    def close(self) -> None:
+        """End the process."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+        with suppress(BrokenPipeError):  # it had ended before it read all
+            self.process.stdin.close()
+
+
+@dataclass
+class Measured:
+    """What one contender did: its replies to `set up` and `memory`, and each counted round's seconds an update.
+
+    processors: how many it kept busy in each counted round; fewer than threads where others took them.
+    """
+
+    set_up: dict[str, Any]
+    memory: dict[str, Any] = field(default_factory=dict)
+    seconds: list[float] = field(default_factory=list)
+    processors: list[float] = field(default_factory=list)
+    nlls: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Rounds that do not count (they pay for memory and compilation), rounds that do, updates of a turn."""
+
+    warm_up: int
+    rounds: int
+    updates: int
+
+
+def hold(
+    pythons: dict[str, str], sizes: Sizes, machine: Machine, rules: Rules, say: Callable[[str], None]
+) -> tuple[dict[str, Measured], dict[str, str]]:
+    """The contest at one size.
+
+    Args:
+        pythons: the contenders' names, each with the interpreter that it runs under.
+
+    Returns:
+        What each contender did, and why others did not finish.
+    """
+    measured: dict[str, Measured] = {}
+    failed: dict[str, str] = {}
+    with started(pythons, machine) as remotes:
+
+        def turn(name: str, action: Callable[[Remote], None]) -> None:
+            if name in failed:
+                return
+            try:
+                action(remotes[name])
+            except Failed as error:
+                failed[name] = str(error)
+                measured.pop(name, None)
+                say(str(error))
+
+        def set_up(remote: Remote) -> None:
+            request = {"sizes": asdict(sizes), "machine": asdict(machine)}
+            measured[remote.name] = Measured(remote.ask(do="set up", **request))
+
+        def update(remote: Remote) -> None:
+            reply = remote.ask(do="update", first=number * rules.updates, count=rules.updates)
+            measured[remote.name].nlls.extend(reply["nll"])
+            if number >= rules.warm_up:
+                measured[remote.name].seconds.append(reply["seconds"])
+                measured[remote.name].processors.append(reply["processors"])
+
+        def memory(remote: Remote) -> None:
+            measured[remote.name].memory = remote.ask(do="memory")
+
+        for name in pythons:
+            say(f"length {sizes.length}: setting up {name}")
+            turn(name, set_up)
+        for number in range(rules.warm_up + rules.rounds):
+            say(f"length {sizes.length}: round {number + 1} of {rules.warm_up + rules.rounds}")
+            for name in pythons:
+                turn(name, update)
+        for name in pythons:
+            turn(name, memory)
+    return measured, failed
+
+
+@contextmanager
+def started(pythons: dict[str, str], machine: Machine) -> Iterator[dict[str, Remote]]:
+    """The contenders' processes, ended when the block ends, however it does."""
+    remotes: dict[str, Remote] = {}
+    try:
+        for name, python in pythons.items():
+            remotes[name] = Remote(name, python, machine.threads)
+        yield remotes
+    finally:
+        for remote in remotes.values():
+            remote.close()
+
+
+def to_standard_error(line: str) -> None:
+    """Say where the contest is; standard output is the table's."""
+    print(line, file=sys.stderr, flush=True)

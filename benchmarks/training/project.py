@@ -1,0 +1,76 @@
+"""The project's own update, as `nmt train` makes it, on the settings of `config.yaml`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import yaml
+
+from benchmarks.training.sentences import Words
+from benchmarks.training.sizes import Machine, Sizes
+from nmt.batches import Batch, pad_pairs
+from nmt.memory import keep_freed_memory
+from nmt.models import Family, Translator
+from nmt.settings import Architecture, Training
+from nmt.training import make_deterministic
+from nmt.update import Updater
+
+CONFIG = Path(__file__).resolve().parents[2] / "config.yaml"
+
+
+def settings(sizes: Sizes, machine: Machine) -> tuple[Architecture, Training]:
+    """The paper's, with the contest's sizes."""
+    paper: dict[str, Any] = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
+    architecture = paper["architecture"] | {
+        "hidden_units": sizes.hidden,
+        "embedding_size": sizes.embedding,
+        "maxout_units": sizes.maxout,
+        "alignment_units": sizes.hidden,
+    }
+    training = paper["training"] | {
+        "batch_size": sizes.batch,
+        "device": machine.device,
+        "threads": machine.threads,
+    }
+    return Architecture.model_validate(architecture), Training.model_validate(training)
+
+
+class Project:
+    """One of the project's families."""
+
+    family: Family
+
+    def __init__(self, sizes: Sizes, machine: Machine) -> None:
+        architecture, self.training = settings(sizes, machine)
+        make_deterministic(machine.threads)
+        keep_freed_memory()
+        self.device = torch.device(machine.device)
+        vocabularies = (sizes.vocabulary, sizes.vocabulary)
+        self.model = Translator.create(self.family, architecture, vocabularies, seed=1).to(self.device)
+        self.updater = Updater(self.model, self.training)
+        self.parameters = sum(weight.numel() for weight in self.model.parameters())
+
+    def batch(self, source: Words, target: Words) -> Batch:
+        """A batch in the CPU's memory; `pad_pairs` adds the end symbols."""
+        return pad_pairs(list(source.astype(np.uint16)), list(target.astype(np.uint16)), source_end=True)
+
+    def update(self, batch: Batch) -> float:
+        """What `nmt.training.Trainer` does with a batch; the NLL of the batch in nats."""
+        self.updater.sums.zero_()
+        self.updater(batch if self.device.type == "cpu" else self.updater.prepare(batch))
+        return self.updater.read().nll
+
+
+class RNNsearch(Project):
+    """The paper's model."""
+
+    family: Family = "rnnsearch"
+
+
+class RNNencdec(Project):
+    """The paper's baseline."""
+
+    family: Family = "rnnencdec"

@@ -1,0 +1,160 @@
+"""Figures and table of what was measured; nothing here is from anywhere else."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from benchmarks.training import arithmetic
+from benchmarks.training.arithmetic import OPERATIONS, Arithmetic
+from benchmarks.training.contest import Measured
+from benchmarks.training.sizes import Sizes
+
+ARITHMETIC: dict[str, Callable[[Sizes], Arithmetic]] = {
+    "rnnsearch": arithmetic.rnnsearch,
+    "rnnencdec": arithmetic.rnnencdec,
+    "plain": arithmetic.rnnsearch,
+    "joeynmt": arithmetic.joeynmt,
+}
+LABELS = {
+    "rnnsearch": "RNNsearch",
+    "rnnencdec": "RNNencdec",
+    "plain": "plain loop",
+    "joeynmt": "JoeyNMT 2.3.0",
+}
+PRODUCTS = {
+    "matrix": "a large square product",
+    "matrix-output": "the output layer's product",
+    "matrix-step": "a step's product",
+}
+Figures = dict[str, Any]
+ABSENT = "-"
+
+
+def figures(measured: dict[str, Measured], sizes: Sizes) -> Figures:
+    """Everything about one size, ready for JSON; a figure whose contender is missing is null."""
+    products = {name: product(measured[name]) for name in PRODUCTS if name in measured}
+    rate = products["matrix"]["gflop_per_second"] if "matrix" in products else None
+    contenders = {
+        name: contender(measured[name], ARITHMETIC[name](sizes), sizes, rate)
+        for name in ARITHMETIC
+        if name in measured
+    }
+
+    def value(name: str, key: str) -> float | None:
+        found: float | None = contenders[name][key] if name in contenders else None
+        return found
+
+    return {
+        "positions_per_sentence": sizes.length,
+        "words_per_sentence": sizes.length - 1,
+        "ratio_joeynmt": against(contenders, "joeynmt", "seconds"),
+        "ratio_joeynmt_arithmetic": against(contenders, "joeynmt", "gflop"),
+        "ratio_joeynmt_peak_bytes": against(contenders, "joeynmt", "peak_bytes"),
+        "ratio_plain": against(contenders, "plain", "seconds"),
+        "ratio_plain_peak_bytes": against(contenders, "plain", "peak_bytes"),
+        "share_of_matrix_rate": value("rnnsearch", "share_of_matrix_rate"),
+        "share_of_matrix_rate_joeynmt": value("joeynmt", "share_of_matrix_rate"),
+        "contenders": contenders,
+        "products": products,
+    }
+
+
+def product(measured: Measured) -> Figures:
+    """The rate of one matrix product."""
+    seconds = statistics.median(measured.seconds)
+    operations = OPERATIONS * measured.set_up["multiply_adds"]
+    return {"gflop_per_second": operations / seconds / 1e9, "seconds_of_rounds": measured.seconds}
+
+
+def contender(measured: Measured, counted: Arithmetic, sizes: Sizes, rate: float | None) -> Figures:
+    """One contender's figures; words are counted without end symbols."""
+    seconds, gflop = statistics.median(measured.seconds), counted.gflop(sizes)
+    return {
+        "seconds": seconds,
+        "seconds_of_rounds": measured.seconds,
+        "processors": statistics.median(measured.processors),
+        "updates_per_second": 1 / seconds,
+        "source_words_per_second": sizes.words / seconds,
+        "target_words_per_second": sizes.words / seconds,
+        "parameters": measured.set_up["parameters"],
+        "multiply_adds": asdict(counted) | {"position": counted.position, "update": counted.update(sizes)},
+        "gflop": gflop,
+        "gflop_per_second": gflop / seconds,
+        "share_of_matrix_rate": None if rate is None else gflop / seconds / rate,
+        "resident_bytes_before_first_update": measured.set_up["resident_bytes"],
+        "peak_bytes": measured.memory["peak_bytes"],
+        "peak_gpu_bytes": measured.memory["peak_gpu_bytes"],
+        "nll_of_updates": measured.nlls,
+    }
+
+
+def against(contenders: dict[str, Figures], name: str, key: str) -> float | None:
+    """So many times RNNsearch's."""
+    if name not in contenders or "rnnsearch" not in contenders:
+        return None
+    ratio: float = contenders[name][key] / contenders["rnnsearch"][key]
+    return ratio
+
+
+ROWS: tuple[tuple[str, Callable[[Figures], str]], ...] = (
+    ("seconds an update", lambda own: f"{own['seconds']:.3g}"),
+    ("updates/s", lambda own: f"{own['updates_per_second']:.3g}"),
+    ("source words/s", lambda own: f"{own['source_words_per_second']:,.0f}"),
+    ("target words/s", lambda own: f"{own['target_words_per_second']:,.0f}"),
+    ("parameters", lambda own: f"{own['parameters']:,}"),
+    ("multiply-adds a position", lambda own: millions(own["multiply_adds"]["position"])),
+    ("of them in the output layer", lambda own: millions(own["multiply_adds"]["output"])),
+    ("GFLOP an update", lambda own: f"{own['gflop']:,.4g}"),
+    ("GFLOP/s", lambda own: f"{own['gflop_per_second']:,.4g}"),
+    ("processors kept busy", lambda own: f"{own['processors']:.2f}"),
+    ("share of matrix rate", lambda own: share(own["share_of_matrix_rate"])),
+    ("memory before the first update", lambda own: gigabytes(own["resident_bytes_before_first_update"])),
+    ("peak memory", lambda own: gigabytes(own["peak_bytes"])),
+    ("peak GPU memory", lambda own: gigabytes(own["peak_gpu_bytes"])),
+)
+RATIOS = (("time", "seconds"), ("arithmetic", "gflop"), ("peak memory", "peak_bytes"))
+
+
+def table(found: Figures) -> str:
+    """Markdown: a column a contender, a row a figure; the last rows are ratios to RNNsearch's."""
+    contenders = found["contenders"]
+    lines = [["", *(LABELS[name] for name in contenders)], ["---", *["---:"] * len(contenders)]]
+    for label, cell in ROWS:
+        lines.append([label, *(cell(own) for own in contenders.values())])
+    for label, key in RATIOS:
+        cells = (times(against(contenders, name, key)) for name in contenders)
+        lines.append([f"{label} / RNNsearch's", *cells])
+    shown = [line for line in lines if set(line[1:]) != {ABSENT}]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    return "\n".join(f"| {' | '.join(map(str.ljust, line, widths))} |" for line in shown)
+
+
+def millions(count: int) -> str:
+    """10^6."""
+    return f"{count / 1e6:.1f}M"
+
+
+def share(found: float | None) -> str:
+    """Per cent."""
+    return ABSENT if found is None else f"{found:.1%}"
+
+
+def gigabytes(found: int | None) -> str:
+    """10^9 bytes."""
+    return ABSENT if found is None else f"{found / 1e9:.2f} GB"
+
+
+def times(ratio: float | None) -> str:
+    """A ratio to RNNsearch's."""
+    return ABSENT if ratio is None else f"{ratio:.2f}x"
+
+
+def rates(found: Figures) -> str:
+    """What the machine's products reached."""
+    shown = [
+        f"{PRODUCTS[name]} {figures['gflop_per_second']:,.1f}" for name, figures in found["products"].items()
+    ]
+    return "GFLOP/s: " + ", ".join(shown) if shown else "No matrix product was measured."

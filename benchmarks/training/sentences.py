@@ -1,0 +1,37 @@
+"""The text of the contest: drawn ids, the same for every contender.
+
+Ids follow Zipf's law by rank, as a vocabulary sorted by frequency has them: a batch then touches about as many rows
+of the embeddings as real text does. Every update gets a batch of its own, so that no row is touched every time that
+would not be in training.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.training.sizes import Sizes
+
+SPECIALS = 4
+"""Ids that stand for no word in any contender (JoeyNMT has the most: unk, pad, bos, eos)."""
+
+Words = NDArray[np.int64]
+
+
+def draw(sizes: Sizes, update: int) -> tuple[Words, Words]:
+    """Source and target words of one update, (batch, length - 1) each, without end symbols."""
+    generator = np.random.default_rng((1, sizes.length, update))
+    cumulative = zipf(sizes.vocabulary - SPECIALS)
+    shape = (2, sizes.batch, sizes.length - 1)
+    source, target = SPECIALS + np.searchsorted(cumulative, generator.random(shape), side="right")
+    return source, target
+
+
+@cache
+def zipf(words: int) -> NDArray[np.float64]:
+    """Cumulative probabilities of ranks 1..words, each in proportion to 1 / rank."""
+    shares = np.cumsum(1 / np.arange(1, words + 1))
+    cumulative: NDArray[np.float64] = shares / shares[-1]
+    return cumulative

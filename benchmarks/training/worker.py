@@ -1,0 +1,116 @@
+"""The process that a contender runs in: `python -m benchmarks.training.worker CONTENDER`.
+
+One JSON object a line: requests on standard input, one reply each on standard output. Between two requests the
+process sleeps in `readline`. The end of the input ends it.
+
+    {"do": "set up", "sizes": {...}, "machine": {...}}   -> parameters, resident bytes, torch's version
+    {"do": "update", "first": 3, "count": 1}             -> seconds an update, processors kept busy, NLLs
+    {"do": "memory"}                                     -> peak bytes
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import time
+from typing import Any, Protocol
+
+import torch
+
+from benchmarks.training import memory
+from benchmarks.training.sentences import Words, draw
+from benchmarks.training.sizes import Machine, Sizes
+
+CONTENDERS = {
+    "rnnsearch": "project:RNNsearch",
+    "rnnencdec": "project:RNNencdec",
+    "plain": "plain:Plain",
+    "joeynmt": "joeynmt:JoeyNMT",
+    "matrix": "matrix:Square",
+    "matrix-output": "matrix:Output",
+    "matrix-step": "matrix:Step",
+}
+
+
+class Contender(Protocol):
+    """What a contender offers: a batch in the CPU's memory, made before the clock starts, and an update with it."""
+
+    parameters: int
+
+    def batch(self, source: Words, target: Words) -> Any:
+        """Ready for `update`."""
+
+    def update(self, batch: Any) -> float:
+        """From the batch to changed weights; the NLL in nats."""
+
+
+def make(name: str, sizes: Sizes, machine: Machine) -> Contender:
+    """Import only the contender asked for: each has its own needs."""
+    module, _, attribute = CONTENDERS[name].partition(":")
+    made: Contender = getattr(importlib.import_module(f"benchmarks.training.{module}"), attribute)(
+        sizes, machine
+    )
+    return made
+
+
+class Worker:
+    """Answers requests about one contender."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The reply to one request."""
+        if request["do"] == "set up":
+            return self.set_up(Sizes(**request["sizes"]), Machine(**request["machine"]))
+        if request["do"] == "update":
+            return self.update(request["first"], request["count"])
+        return self.memory()
+
+    def set_up(self, sizes: Sizes, machine: Machine) -> dict[str, Any]:
+        """Build the contender."""
+        self.sizes, self.on_gpu = sizes, machine.device == "cuda"
+        self.contender = make(self.name, sizes, machine)
+        self.synchronize()
+        return {
+            "parameters": self.contender.parameters,
+            "multiply_adds": getattr(self.contender, "multiply_adds", None),
+            "resident_bytes": memory.resident(),
+            "torch": torch.__version__,
+            "gpu": torch.cuda.get_device_name() if self.on_gpu else None,
+        }
+
+    def update(self, first: int, count: int) -> dict[str, Any]:
+        """So many updates from number `first` on; the clock stops when the device has finished."""
+        batches = [self.contender.batch(*draw(self.sizes, first + index)) for index in range(count)]
+        self.synchronize()
+        begin, busy = time.perf_counter(), time.process_time()
+        nlls = [self.contender.update(batch) for batch in batches]
+        self.synchronize()
+        seconds, busy = time.perf_counter() - begin, time.process_time() - busy
+        return {"seconds": seconds / count, "processors": busy / seconds, "nll": [float(nll) for nll in nlls]}
+
+    def memory(self) -> dict[str, Any]:
+        """What it took at most."""
+        gpu = torch.cuda.max_memory_allocated() if self.on_gpu else None
+        return {"peak_bytes": memory.peak(), "peak_gpu_bytes": gpu}
+
+    def synchronize(self) -> None:
+        """Wait until the GPU has done all it was given."""
+        if self.on_gpu:
+            torch.cuda.synchronize()
+
+
+def main() -> None:
+    """Serve until the input ends; whatever else is printed goes to standard error."""
+    replies = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    worker = Worker(sys.argv[1])
+    for line in iter(sys.stdin.readline, ""):
+        print(json.dumps(worker.answer(json.loads(line))), file=replies, flush=True)
+
+
+if __name__ == "__main__":
+    main()
