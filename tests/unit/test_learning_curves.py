@@ -30,11 +30,13 @@ SETTINGS = {
     "reported": False,
     "figure2_models": ["rnnsearch-50"],
     "figure2_window": 10,
+    "figure2_length": "source",
     "figure2_max_words": 60,
     "figure3_model": "rnnsearch-50",
     "figure3_words": [10, 20],
     "figure3_seed": 1,
     "labels": LABELS,
+    "unknown": "allowed",
 }
 REPORT = Report.model_validate(SETTINGS)
 XY = list[tuple[float, float]]

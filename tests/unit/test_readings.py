@@ -31,12 +31,14 @@ SETTINGS = {
     "reported": False,
     "figure2_models": ["base"],
     "figure2_window": 10,
+    "figure2_length": "source",
     "figure2_max_words": 60,
     "figure3_model": "base",
     "figure3_words": [10, 20],
     "figure3_seed": 1,
     "readings": {"base": ["appendix", "both"], "other": ["base"]},
     "labels": LABELS,
+    "unknown": "allowed",
 }
 CHANGES: dict[str, dict[str, dict[str, Any]]] = {
     "base": {},
