@@ -25,7 +25,7 @@ localrules:
 
 
 rule all:
-    """Tables 1 and 2, Figures 2 and 3, and the alignment error rate where the alignments are known."""
+    """Tables 1 and 2, Figures 2 and 3, learning curves, and the alignment error rate where the alignments are known."""
     default_target: True
     input:
         artifacts(),
@@ -44,7 +44,7 @@ rule data:
 rule models:
     """The trained models in use."""
     input:
-        expand("models/{model}/model.safetensors", model=CONFIG.use.models),
+        expand("models/{model}/model.safetensors", model=runs(CONFIG.use.models)),
 
 
 onstart:

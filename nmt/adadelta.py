@@ -93,7 +93,7 @@ def advance(parts: list[Tensor], group: dict[str, Any], scale: Tensor | None) ->
     """The four lines, in place, for flat weights, gradients, E[g^2] and E[step^2] of one length."""
     size = parts[0].numel() if parts[0].is_cuda else IN_CACHE
     rho, epsilon = group["rho"], group["eps"]
-    for weight, gradient, squares, steps in zip(*(part.split(size) for part in parts), strict=True):
+    for weight, gradient, squares, steps in zip(*(torch.split(part, size) for part in parts), strict=True):
         if scale is not None:
             gradient = gradient * scale
         squares.mul_(rho).addcmul_(gradient, gradient, value=1 - rho)

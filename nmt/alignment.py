@@ -39,7 +39,7 @@ class Alignment(nn.Module):
         """U_a h_j, which does not depend on i and is computed once: (B, S, C) -> (B, S, A)."""
         if self.b_a is None:
             return product(annotations, self.U_a)
-        return affine(annotations.flatten(0, 1), self.U_a, self.b_a).unflatten(0, annotations.shape[:2])
+        return affine(annotations.flatten(0, 1), self.U_a, self.b_a).view(*annotations.shape[:2], -1)
 
     def attend(
         self, state: Tensor, keys: Tensor, annotations: Tensor, padding: Tensor
@@ -184,7 +184,7 @@ class AlignmentBackward:
         for rows, activation in activations(self.keys, query):
             grads = grad_energy[rows]
             self.grad_v.addmv_(activation.flatten(0, 1).t(), grads.reshape(-1))
-            square = activation.square_()
+            square = activation.mul_(activation)
             grad_query[rows] = torch.bmm(grads.unsqueeze(1), square).squeeze(1)
             self.squares[rows].addcmul_(square, grads.unsqueeze(2))
         torch.sub(grad_energy.sum(dim=1, keepdim=True), grad_query, out=grad_query).mul_(self.v_a)

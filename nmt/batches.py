@@ -8,7 +8,7 @@ alone, so a run that goes on needs to know nothing but its count of updates.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -54,8 +54,8 @@ class Batch:
         return self._each(lambda part: part.pin_memory())
 
     def _each(self, change: Callable[[Tensor], Tensor]) -> Batch:
-        parts = {name: value for name, value in vars(self).items() if isinstance(value, Tensor)}
-        return replace(self, **{name: change(part) for name, part in parts.items()})
+        parts = {name: change(value) for name, value in vars(self).items() if isinstance(value, Tensor)}
+        return Batch(**(vars(self) | parts))
 
     def inputs(self) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None]:
         """What `Translator.total_nll` reads."""
@@ -131,7 +131,7 @@ class PairsWithinLimit:
 
 def training_batches(
     pairs: PairsWithinLimit, batch_size: int, batches_per_sort: int, source_end: bool, first_update: int
-) -> Iterator[Batch]:
+) -> Generator[Batch]:
     """Endless minibatches from update number `first_update` (counted from 0) on; App. B.2.
 
     Pairs of a group are sorted by the longer of both sides, the shortest batch comes first; equals keep their order.

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from nmt.runs import LATER
 from nmt.settings import FREE, Training
 
 LARGEST_VOCABULARY = 2**16 - 2
@@ -30,7 +31,17 @@ class Problem:
 
 def contradictions(values: Mapping[str, Any]) -> list[Problem]:
     """All contradictions in the merged settings."""
-    checks = (_uses, _roles, _archives, _continuations, _selection, _artifacts, _languages, _vocabulary)
+    checks = (
+        _uses,
+        _roles,
+        _archives,
+        _seeds,
+        _continuations,
+        _selection,
+        _artifacts,
+        _languages,
+        _vocabulary,
+    )
     return [problem for check in checks for problem in check(values)]
 
 
@@ -89,6 +100,29 @@ def _archives(values: Mapping[str, Any]) -> Iterator[Problem]:
                 yield Problem(("corpora", name, side, "archive"), text)
 
 
+def _seeds(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """No seed twice, and no model whose name is that of another's run."""
+    models = _block(values, "models")
+    for path in [("seeds",), *(("models", name, "seeds") for name in models)]:
+        seeds = _numbers(_block(values, *path[:-1]).get(path[-1]))
+        for seed in sorted({seed for seed in seeds if seeds.count(seed) > 1}):
+            yield Problem(path, f"found {seed} twice, expected each seed once")
+    for name in models:
+        if isinstance(name, str) and LATER.search(name):
+            text = "the name is that of a run: expected one that does not end in .seed-NUMBER"
+            yield Problem(("models", name), text)
+
+
+def _numbers(values: Any) -> list[int]:
+    return [value for value in values if type(value) is int] if isinstance(values, list) else []
+
+
+def _seeds_of(values: Mapping[str, Any], name: str) -> list[int]:
+    """The seeds of a model: its own, the shared ones, or the one of everything."""
+    own = _block(values, "models", name).get("seeds")
+    return _numbers(own or values.get("seeds") or [values.get("seed")])
+
+
 def _continuations(values: Mapping[str, Any]) -> Iterator[Problem]:
     used = _names(values, "use", "models")
     for name in used:
@@ -116,6 +150,11 @@ def _continuation(values: Mapping[str, Any], name: str, base: str) -> Iterator[P
         if own != wanted:
             text = f"found {own!r}, expected {wanted!r} as in {base}, from which it goes on"
             yield Problem(("models", name, *path), text)
+    seeds = _seeds_of(values, base)
+    for seed in _seeds_of(values, name):
+        if seed not in seeds:
+            text = f"found {seed}, expected seeds of {base}, from whose runs it goes on: {seeds}"
+            yield Problem(("models", name, "seeds"), text)
     updates, before = _block(mine, "training").get("updates"), _block(theirs, "training").get("updates")
     if isinstance(updates, int) and isinstance(before, int) and updates <= before:
         text = f"found {updates}, expected more than the {before} of {base}: they count from the start"
@@ -151,9 +190,38 @@ def _artifacts(values: Mapping[str, Any]) -> Iterator[Problem]:
     elif isinstance(name, str) and _block(values, "models", name).get("family") == "rnnencdec":
         text = f"found {name!r}, which does not align: expected an rnnsearch"
         yield Problem(("artifacts", "figure3_model"), text)
+    yield from _readings(values, used)
     words = artifacts.get("figure3_words")
     if isinstance(words, list) and [type(word) for word in words] == [int, int] and words[0] > words[1]:
         yield Problem(("artifacts", "figure3_words"), f"found {words}, expected the smaller number first")
+
+
+def _readings(values: Mapping[str, Any], used: list[str]) -> Iterator[Problem]:
+    """Baselines and what is compared with them: in use, of one family, and different."""
+    for baseline in _block(values, "artifacts", "readings"):
+        path = ("artifacts", "readings", baseline)
+        others = _names(values, "artifacts", "readings", baseline)
+        unknown = [name for name in (baseline, *others) if name not in used]
+        for name in unknown:
+            yield Problem(path, _unknown(name, "`use.models`", used))
+        for name in sorted({name for name in others if others.count(name) > 1}):
+            yield Problem(path, f"found {name!r} twice, expected each name once")
+        for name in dict.fromkeys(others):
+            if baseline not in unknown and name not in unknown:
+                yield from _reading(values, baseline, name)
+
+
+def _reading(values: Mapping[str, Any], baseline: str, name: str) -> Iterator[Problem]:
+    path, mine, theirs = (
+        ("artifacts", "readings", baseline),
+        *(_block(values, "models", m) for m in (name, baseline)),
+    )
+    if mine.get("family") != theirs.get("family"):
+        text = f"found {name!r}, which is an {mine.get('family')}: expected an {theirs.get('family')} as the baseline"
+        yield Problem(path, text)
+    apart = ("label", "seeds")
+    if {**mine, **dict.fromkeys(apart)} == {**theirs, **dict.fromkeys(apart)}:
+        yield Problem(path, f"found {name!r}, which does not differ from the baseline in any setting")
 
 
 def _languages(values: Mapping[str, Any]) -> Iterator[Problem]:

@@ -71,7 +71,7 @@ class GraphedUpdates:
         recorded.graph.replay()
 
     def _wait_for_the_oldest(self) -> None:
-        event = torch.cuda.Event()
+        event = torch.cuda.Event()  # type: ignore[no-untyped-call]
         event.record()
         self._in_flight.append(event)
         if len(self._in_flight) > IN_FLIGHT:

@@ -35,15 +35,10 @@ _STYLE = {
     "text.parse_math": False,  # words may hold dollar signs
     "savefig.dpi": 200,
 }
-# a line style a curve, in the order of the legend; Okabe and Ito's colours, for colour-blind eyes too
-_LINES = (
-    ("#0072B2", "-"),
-    ("#009E73", "-."),
-    ("#D55E00", "--"),
-    ("#CC79A7", ":"),
-    ("#000000", "-"),
-    ("#E69F00", "--"),
-)
+COLORS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
+"""Okabe and Ito's, for colour-blind eyes too; without their yellow, which is too light for a line on white."""
+# a line style a curve, in the order of the legend
+_LINES = tuple(zip(COLORS, ("-", "-.", "--", ":", "-", "--"), strict=False))
 # the paper's axis says "Sentence length"; where it is not the source's, ours says whose
 _LENGTHS = {
     "source": "Sentence length",
@@ -56,14 +51,15 @@ _GAP_INCHES = 0.3
 
 
 @contextmanager
-def _drawing() -> Iterator[None]:
+def drawing() -> Iterator[None]:
+    """Settings of every figure, and none of the user's."""
     with style.context(["default", _STYLE]):
         yield
 
 
 def save(figure: Figure, pdf: Path, png: Path) -> None:
     """Write both forms, each whole or not at all, without dates."""
-    with _drawing():
+    with drawing():
         with atomic_path(pdf) as temporary:
             figure.savefig(temporary, format="pdf", metadata={"CreationDate": None})
         with atomic_path(png) as temporary:
@@ -80,7 +76,7 @@ def figure2(scores: Mapping[str, Mapping[str, Any]], settings: Report) -> Figure
         raise UserError(
             f"artifacts.figure2_models names {absent[0]!r}, which has no score; give its file with --score"
         )
-    with _drawing():
+    with drawing():
         figure = Figure(figsize=(6.4, 4.0), layout="constrained")
         axes = figure.add_subplot()
         highest = max(
@@ -187,7 +183,7 @@ def figure3(records: Sequence[Record]) -> Figure:
     A pixel is the weight alpha_ij of the j-th source word for the i-th target word (Eq. 6), 0 black and 1
     white. Sentences of up to 40 words get pixels of the same size.
     """
-    with _drawing():
+    with drawing():
         panels = [_Panel.of(record) for record in records]
         columns = [panels[0::2], panels[1::2]]
         rows = [panels[0:2], panels[2:4]]

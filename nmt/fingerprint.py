@@ -12,7 +12,7 @@ Fingerprint = dict[str, Any]
 
 def fingerprint(run: ModelRun, train: Bitext, dev: Bitext) -> Fingerprint:
     """Everything that decides the weights, as flat dotted keys."""
-    settings = run.model_dump(exclude={"model", "label", "training"})
+    settings = run.model_dump(exclude={"model", "label", "sample_seed", "training"})
     training = run.training.model_dump(exclude=set(FREE))
     data = {
         "train": train.meta["sha256"],

@@ -29,7 +29,7 @@ class SummedNLL(torch.autograd.Function):
         ctx: Any, features: Tensor, W: Tensor, b: Tensor, words: Tensor, mask: Tensor | None
     ) -> Tensor:
         """A scalar from features (P, D), weights (D, V) and (V,), words (P,) and a 0/1 mask (P,)."""
-        grads = torch.empty_like(features), torch.zeros_like(W), torch.zeros_like(b)
+        grads = torch.empty_like(features), torch.empty_like(W), torch.zeros_like(b)
         total = torch.zeros((), dtype=torch.float64, device=features.device)
         ahead, back = factor(W), factor(W.t())
         for start in range(0, len(features), CHUNK):
@@ -38,7 +38,7 @@ class SummedNLL(torch.autograd.Function):
             logits = product(features[rows], ahead)
             total += become_error(logits, b, words[rows].unsqueeze(1), kept)
             grads[0][rows] = product(logits, back)
-            add_product(grads[1], features[rows].t(), logits)
+            add_product(grads[1], features[rows].t(), logits, kept=start > 0)
             grads[2].addmv_(logits.t(), logits.new_ones(len(logits)))
         ctx.save_for_backward(*grads)
         return total.to(features.dtype)
@@ -70,13 +70,15 @@ def become_error(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None) 
     return total
 
 
-def add_product(sums: Tensor, left: Tensor, right: Tensor) -> None:
-    """sums += left @ right, without a copy where the precision allows it."""
+def add_product(sums: Tensor, left: Tensor, right: Tensor, kept: bool) -> None:
+    """sums = left @ right, plus what `sums` held if that is `kept`; without a copy where the precision allows it."""
     left, right = factor(left), factor(right)
     if left.dtype == sums.dtype:
-        sums.addmm_(left, right)
-    else:
+        sums.addmm_(left, right, beta=1 if kept else 0)
+    elif kept:
         sums += product(left, right)
+    else:
+        sums.copy_(product(left, right))
 
 
 def summed_nll(features: Tensor, W: Tensor, b: Tensor, words: Tensor, mask: Tensor | None = None) -> Tensor:

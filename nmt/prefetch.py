@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 
 from nmt.batches import Batch
 
 AHEAD = 16
 
 
-def ahead(batches: Iterator[Batch], prepare: Callable[[Batch], Batch], depth: int = AHEAD) -> Iterator[Batch]:
+def ahead(
+    batches: Iterator[Batch], prepare: Callable[[Batch], Batch], depth: int = AHEAD
+) -> Generator[Batch]:
     """The same batches in the same order, up to `depth` of them made and prepared in advance.
 
     An error of the thread is raised where its batch would have come. Closing the iterator ends the thread.

@@ -36,9 +36,7 @@ class Readout(nn.Module):
         output_layer: Literal["direct", "factored"],
     ) -> None:
         super().__init__()
-        self.U_o, self.V_o, self.C_o = (
-            weight(inputs, 2 * maxout) for inputs in (hidden, embedding, context)
-        )
+        self.U_o, self.V_o, self.C_o = (weight(inputs, 2 * maxout) for inputs in (hidden, embedding, context))
         self.b_t = nn.Parameter(torch.empty(2 * maxout))
         self.factored = output_layer == "factored"
         if self.factored:

@@ -17,6 +17,7 @@ SentenceLength = Literal["source", "reference", "both"]
 """Whose words are counted when sentences are sorted by length; both: source and reference each."""
 
 PositiveInt = Annotated[int, Field(ge=1)]
+Seeds = Annotated[list[int], Field(min_length=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Biases = Literal["groundhog", "every"]
 
@@ -201,6 +202,8 @@ class ModelEntry(Settings):
     family: Literal["rnnencdec", "rnnsearch"]
     max_words: PositiveInt
     continue_from: Identifier | None = None
+    seeds: Seeds | None = None
+    """None: the shared ones."""
     architecture: Architecture
     training: Training
 
@@ -233,6 +236,8 @@ class Artifacts(Settings):
     figure3_model: Identifier
     figure3_words: Annotated[list[int], Field(min_length=2, max_length=2)]
     figure3_seed: int
+    readings: dict[Identifier, Annotated[list[Identifier], Field(min_length=1)]] | None = None
+    """Baselines, each with the models that are compared with it; None: no such table."""
 
 
 class Report(Artifacts):
@@ -264,6 +269,8 @@ class Config(Settings):
     """The whole of `config.yaml` after its layers are merged."""
 
     seed: int
+    seeds: Seeds | None
+    """Each makes a run of every model; None: `seed` alone."""
     data_from: str | None
     languages: Languages
     use: Use
@@ -287,10 +294,14 @@ class ModelRun(Settings):
     """All that decides one model's weights, besides the data: what `nmt train --settings` reads."""
 
     model: Identifier
+    """Its id in the catalogue; the runs of one model differ in `seed` alone."""
     label: str
     family: Literal["rnnencdec", "rnnsearch"]
     max_words: PositiveInt
     seed: int
+    """Of the start values."""
+    sample_seed: int | None = None
+    """Of the training pairs whose NLL Table 2 reports: the same for every run of a model; None: `seed`."""
     continue_from: Identifier | None
     architecture: Architecture
     training: Training

@@ -7,7 +7,6 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from tabulate import tabulate
@@ -16,8 +15,13 @@ from nmt.errors import UserError
 from nmt.files import atomic_path, read_json
 from nmt.reported import Paper
 from nmt.settings import Report
+from nmt.spread import Row, merged, shown
 
-Row = dict[str, Any]
+Runs = Mapping[str, Sequence[Row]]
+"""What each run of a model wrote, by model."""
+
+_SCORES = ("bleu_all", "bleu_no_unk")
+_LEARNING = ("updates", "epochs", "hours", "train_nll", "dev_nll")
 
 TABLE1_COLUMNS = [
     "model",
@@ -33,10 +37,20 @@ TABLE1_COLUMNS = [
     "updates",
     "signature",
     "id",
+    *(f"{name}_std" for name in _SCORES),
+    "seeds",
 ]
 _TRAINING = ["updates", "epochs", "hours", "device", "train_nll", "dev_nll"]
 _SIZES = ["optimizer", "hidden_units", "embedding_size", "parameters", "stopped_by", "train_pairs", "seed"]
-TABLE2_COLUMNS = ["model", *_TRAINING, *(f"reported_{name}" for name in _TRAINING), *_SIZES, "id"]
+TABLE2_COLUMNS = [
+    "model",
+    *_TRAINING,
+    *(f"reported_{name}" for name in _TRAINING),
+    *_SIZES,
+    "id",
+    *(f"{name}_std" for name in _LEARNING),
+    "seeds",
+]
 
 _REPORTED_NOTE = (
     "Reported: what Bahdanau et al. (2015) give in their Table {table}; not computed by this run."
@@ -59,58 +73,104 @@ class Table:
 
 
 def read_by_model(paths: Iterable[Path], keys: Sequence[str]) -> dict[str, Row]:
-    """Read JSON files that name their model, in the order given.
+    """Read JSON files that name their model, one of each model, in the order given.
 
     Raises a `UserError` for a file without one of `keys` or a model that comes twice.
     """
     rows: dict[str, Row] = {}
     for path in paths:
-        row = read_json(path)
-        missing = [key for key in ("model", *keys) if key not in row]
-        if missing:
-            raise UserError(f"{path}: key {missing[0]!r} is missing; make the file again")
+        row = _read(path, ("model", *keys))
         if row["model"] in rows:
             raise UserError(f"{path}: model {row['model']!r} is given twice; give one file a model")
         rows[row["model"]] = row
     return rows
 
 
-def table1(scores: Mapping[str, Row], summaries: Mapping[str, Row], settings: Report, paper: Paper) -> Table:
+def read_runs(paths: Iterable[Path], keys: Sequence[str]) -> dict[str, list[Row]]:
+    """Read JSON files that name their model and seed, in the order given, those of a model together.
+
+    Raises a `UserError` for a file without one of `keys` or a run that comes twice.
+    """
+    runs: dict[str, list[Row]] = {}
+    for path in paths:
+        row = _read(path, ("model", "seed", *keys))
+        others = runs.setdefault(row["model"], [])
+        if row["seed"] in [other["seed"] for other in others]:
+            text = f"model {row['model']!r} is given twice with seed {row['seed']}"
+            raise UserError(f"{path}: {text}; give one file a model and seed")
+        others.append(row)
+    return runs
+
+
+def _read(path: Path, keys: Sequence[str]) -> Row:
+    row: Row = read_json(path)
+    missing = [key for key in keys if key not in row]
+    if missing:
+        raise UserError(f"{path}: key {missing[0]!r} is missing; make the file again")
+    return row
+
+
+def same_runs(scores: Runs, others: Runs, name: str, option: str) -> dict[str, list[Row]]:
+    """What `others` hold of the runs that have a score, in the order of the scores.
+
+    Raises a `UserError` for a score without one.
+    """
+    found: dict[str, list[Row]] = {}
+    for model, rows in scores.items():
+        by_seed = {other["seed"]: other for other in others.get(model, [])}
+        for seed in (row["seed"] for row in rows):
+            if seed not in by_seed:
+                at = f" with seed {seed}" if by_seed else ""
+                text = f"model {model!r} has a score but no {name}{at}"
+                raise UserError(f"{text}; give its {name}.json with {option}")
+        found[model] = [by_seed[row["seed"]] for row in rows]
+    return found
+
+
+def table1(scores: Runs, summaries: Runs, settings: Report, paper: Paper) -> Table:
     """Table 1: BLEU on all sentences and on those without unknown words; rows in the order of `scores`."""
-    absent = [model for model in scores if model not in summaries]
-    if absent:
-        raise UserError(
-            f"model {absent[0]!r} has a score but no summary; give its summary.json with --summary"
-        )
-    rows = [_table1_row(score, summaries[model], settings, paper) for model, score in scores.items()]
-    families = [summaries[model]["family"] for model in scores]
-    rules = [index for index, family in enumerate(families) if index and family == families[0]]
-    notes = [_score_note(rows, settings), _training_note(rows)]
+    trained = same_runs(scores, summaries, "summary", "--summary")
+    rows = [_table1_row(scores[model], trained[model], settings, paper) for model in scores]
+    families = [runs[0]["family"] for runs in trained.values()]
+    rules = [
+        index for index in range(1, len(families)) if families[index - 1] != families[index] == families[0]
+    ]
+    notes = [_score_note(rows, settings), _training_note(rows), *seeds_note(rows)]
     if "moses" in paper.table1:
         rules.append(len(rows))
         rows.append(_reported_only("moses", paper))
     if paper.table1:
         notes.append(_REPORTED_NOTE.format(table=1))
-    headers, columns = ["Model", "All", "No UNK°"], TABLE1_COLUMNS[:3]
+    headers, columns = ["Model", "All", "No UNK°"], ["model", "shown_all", "shown_no_unk"]
     if paper.table1:
-        headers, columns = [*headers, "All, reported", "No UNK°, reported"], TABLE1_COLUMNS[:5]
-    cells = [[row[column] for column in columns] for row in rows]
-    return Table(_frame(rows, TABLE1_COLUMNS), headers, cells, rules, notes)
+        headers = [*headers, "All, reported", "No UNK°, reported"]
+        columns = [*columns, "reported_all", "reported_no_unk"]
+    cells = [[row.get(column, "") for column in columns] for row in rows]
+    return Table(frame(rows, TABLE1_COLUMNS), headers, cells, rules, notes)
 
 
-def _table1_row(score: Row, summary: Row, settings: Report, paper: Paper) -> Row:
+def _table1_row(scores: Sequence[Row], summaries: Sequence[Row], settings: Report, paper: Paper) -> Row:
+    score, summary = merged(scores, _SCORES), _merged_summary(summaries)
     model = score["model"]
     reported = paper.table1.get(model)
+    spread = {f"{name}_std": score[f"{name}_std"] for name in _SCORES}
     return {
         **score,
         "id": model,
         "model": settings.label(model),
-        "bleu_all": fixed(score["bleu_all"], 2),
-        "bleu_no_unk": fixed(score["bleu_no_unk"], 2),
+        **{name: fixed(score[name], 2) for name in (*_SCORES, *spread)},
+        "shown_all": shown(score["bleu_all"], score["bleu_all_std"], 2),
+        "shown_no_unk": shown(score["bleu_no_unk"], score["bleu_no_unk_std"], 2),
         "reported_all": fixed(reported.bleu_all if reported else None, 2),
         "reported_no_unk": fixed(reported.bleu_no_unk if reported else None, 2),
-        **{name: summary.get(name) for name in ("optimizer", "hidden_units", "embedding_size", "updates")},
+        **{name: summary.get(name) for name in ("optimizer", "hidden_units", "embedding_size")},
+        **{name: summary.get(name) for name in ("updates", "updates_std")},
     }
+
+
+def _merged_summary(summaries: Sequence[Row]) -> Row:
+    summary = merged(summaries, _LEARNING)
+    return {**summary, "updates": round(summary["updates"])}
 
 
 def _reported_only(model: str, paper: Paper) -> Row:
@@ -135,8 +195,26 @@ def _range(rows: Sequence[Row], name: str) -> str:
 
 
 def _training_note(rows: Sequence[Row]) -> str:
-    recipe = "{optimizer}, {hidden_units} hidden units, {updates:,} updates"
-    return f"Trained with {_grouped((recipe.format(**row), row['model']) for row in rows)}."
+    recipes = (
+        "{optimizer}, {hidden_units} hidden units, {updates:,} updates".format(**row)
+        + (" on average" if row["updates_std"] else "")
+        for row in rows
+    )
+    return f"Trained with {_grouped(zip(recipes, (row['model'] for row in rows), strict=True))}."
+
+
+def seeds_note(rows: Sequence[Row]) -> list[str]:
+    """What ± means, if a model has several runs; the last part of a table's notes that depends on seeds."""
+    if all(row["seeds"] == 1 for row in rows):
+        return []
+    counts = _grouped((_seeds(row), row["model"]) for row in rows)
+    return [
+        f"±: standard deviation (n - 1) over runs that differ in the seed of their start values: {counts}."
+    ]
+
+
+def _seeds(row: Row) -> str:
+    return f"{row['seeds']} seeds" if row["seeds"] > 1 else "1 seed"
 
 
 def _grouped(pairs: Iterable[tuple[str, str]]) -> str:
@@ -147,10 +225,11 @@ def _grouped(pairs: Iterable[tuple[str, str]]) -> str:
     return "; ".join(f"{text} ({', '.join(labels)})" for text, labels in groups.items())
 
 
-def table2(summaries: Mapping[str, Row], settings: Report, paper: Paper) -> Table:
+def table2(summaries: Runs, settings: Report, paper: Paper) -> Table:
     """Table 2: learning statistics; rows in the order of `summaries`, but a family stays together."""
-    families = list(dict.fromkeys(summary["family"] for summary in summaries.values()))
-    ordered = sorted(summaries.values(), key=lambda summary: families.index(summary["family"]))
+    models = [_merged_summary(runs) for runs in summaries.values()]
+    families = list(dict.fromkeys(summary["family"] for summary in models))
+    ordered = sorted(models, key=lambda summary: families.index(summary["family"]))
     rows = [_table2_row(summary, settings, paper) for summary in ordered]
     cells = [line for row in rows for line in _table2_cells(row, bool(paper.table2))]
     headers = ["Model", "Updates (×10⁵)", "Epochs", "Hours", "Device", "Train NLL", "Dev. NLL"]
@@ -158,17 +237,19 @@ def table2(summaries: Mapping[str, Row], settings: Report, paper: Paper) -> Tabl
         "NLL: mean negative log-probability of a sentence, in nats.",
         _training_note(rows),
         f"Stopped by: {_grouped((str(row['stopped_by']), row['model']) for row in rows)}.",
+        *seeds_note(rows),
     ]
     if paper.table2:
         notes.append(_REPORTED_NOTE.format(table=2))
-    return Table(_frame([_table2_plain(row) for row in rows], TABLE2_COLUMNS), headers, cells, [], notes)
+    return Table(frame([_table2_plain(row) for row in rows], TABLE2_COLUMNS), headers, cells, [], notes)
 
 
 def _table2_row(summary: Row, settings: Report, paper: Paper) -> Row:
     model = summary["model"]
     reported = paper.table2.get(model)
     return {
-        **{name: summary.get(name) for name in (*_TRAINING, *_SIZES)},
+        **{name: summary.get(name) for name in (*_TRAINING, *_SIZES, "seeds")},
+        **{f"{name}_std": summary[f"{name}_std"] for name in _LEARNING},
         **{f"reported_{name}": getattr(reported, name) if reported else None for name in _TRAINING},
         "id": model,
         "model": settings.short_label(model),
@@ -179,7 +260,8 @@ def _table2_plain(row: Row) -> Row:
     """The CSV's form: own numbers with four decimals, reported ones as the paper gives them."""
     decimals = {"epochs": 1, "hours": 0, "train_nll": 1, "dev_nll": 1}
     reported = {f"reported_{name}": fixed(row[f"reported_{name}"], count) for name, count in decimals.items()}
-    return {**row, **{name: fixed(row[name], 4) for name in decimals}, **reported}
+    own = {name: fixed(row[name], 4) for name in (*decimals, *(f"{name}_std" for name in _LEARNING))}
+    return {**row, **own, **reported}
 
 
 def _table2_cells(row: Row, with_reported: bool) -> list[list[str]]:
@@ -190,15 +272,20 @@ def _table2_cells(row: Row, with_reported: bool) -> list[list[str]]:
 
 
 def _training_cells(label: str, row: Row, prefix: str) -> list[str]:
-    updates = row[f"{prefix}updates"]
+    def cell(name: str, decimals: int, unit: float = 1) -> str:
+        value, std = row[f"{prefix}{name}"], row.get(f"{prefix}{name}_std")
+        if value is None:
+            return ""
+        return shown(value / unit, std / unit if std else None, enough(value / unit, decimals))
+
     return [
         label,
-        significant(updates / 1e5 if updates is not None else None, 2),
-        significant(row[f"{prefix}epochs"], 1),
-        significant(row[f"{prefix}hours"], 0),
+        cell("updates", 2, unit=1e5),
+        cell("epochs", 1),
+        cell("hours", 0),
         row[f"{prefix}device"] or "",
-        significant(row[f"{prefix}train_nll"], 1),
-        significant(row[f"{prefix}dev_nll"], 1),
+        cell("train_nll", 1),
+        cell("dev_nll", 1),
     ]
 
 
@@ -207,14 +294,13 @@ def fixed(value: float | None, decimals: int) -> str:
     return "" if value is None else f"{value:.{decimals}f}"
 
 
-def significant(value: float | None, decimals: int) -> str:
-    """A number with the paper's decimals, or more where fewer than two digits would be left (0.034 hours)."""
-    if value:
-        decimals = max(decimals, 1 - math.floor(math.log10(abs(value))))
-    return fixed(value, decimals)
+def enough(value: float, decimals: int) -> int:
+    """The paper's decimals, or more where fewer than two digits would be left (0.034 hours)."""
+    return max(decimals, 1 - math.floor(math.log10(abs(value)))) if value else decimals
 
 
-def _frame(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
+def frame(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
+    """The machine's form: these columns of the rows."""
     # as objects: a column of whole numbers with a gap would otherwise turn into floats
     return pd.DataFrame(
         [[row.get(column) for column in columns] for row in rows], columns=columns, dtype=object
@@ -235,7 +321,7 @@ def _write(path: Path, text: str) -> None:
 
 def _alignments(table: Table) -> list[str]:
     """Words to the left, numbers to the right."""
-    return ["left" if header in ("Model", "Device") else "right" for header in table.headers]
+    return ["left" if header in ("Model", "Device", "Reading") else "right" for header in table.headers]
 
 
 def as_markdown(table: Table) -> str:
@@ -263,6 +349,9 @@ _TEX_SPECIALS = {
     ">": r"\textgreater{}",
     "°": r"$^{\circ}$",
     "×": r"$\times$",
+    "±": r"$\pm$",
+    "−": r"$-$",
+    "Δ": r"$\Delta$",
     "⁵": r"$^{5}$",
 }
 

@@ -26,12 +26,14 @@ from nmt.errors import UserError
 from nmt.files import sha256
 from nmt.fingerprint import Fingerprint, differences, fingerprint
 from nmt.history import History
+from nmt.memory import keep_freed_memory
 from nmt.models import Translator
 from nmt.optimizer import optimizer_tensors, restore_optimizer
 from nmt.prefetch import ahead
 from nmt.products import set_precision
 from nmt.progress import Progress
 from nmt.settings import ModelRun
+from nmt.tensorboard import FOLDER, Board
 from nmt.update import Updater
 from nmt.validation import development_rows, mean_nll
 
@@ -93,6 +95,7 @@ class Trainer:
     ) -> None:
         make_deterministic(run.training.threads)
         torch.manual_seed(run.seed)  # torch itself draws another seed in every process
+        keep_freed_memory()
         set_precision(run.training.precision)
         self.run_settings, self.settings = run, run.training
         self.train, self.dev, self.state = train, dev, state
@@ -103,6 +106,7 @@ class Trainer:
         self.pairs = PairsWithinLimit(train, run.max_words)
         self.fingerprint: Fingerprint = fingerprint(run, train, dev)
         self.history = History(state / "history.jsonl")
+        self.board: Board | None = None
         self.stop_wanted = threading.Event()
 
     # Beginnings ------------------------------------------------------------------------------------------------
@@ -116,6 +120,8 @@ class Trainer:
             self._restore(last)
             click.echo(f"nmt: {self.state}: going on after update {self.counters.update}", err=True)
         self.history.rewind(self.counters.history_bytes if last is not None else 0)
+        if self.settings.tensorboard:
+            self.board = Board(self.state / FOLDER, self.counters.update)
         if last is None and predecessor is not None:
             self._continue_from(predecessor)
 
@@ -185,7 +191,7 @@ class Trainer:
             return "development NLL"
         return "updates" if self.counters.update >= self.settings.updates else None
 
-    def _batches(self) -> Generator[Batch, None, None]:
+    def _batches(self) -> Generator[Batch]:
         """Minibatches from the next update on; for a GPU made ahead, in memory that it can fetch from."""
         architecture = self.run_settings.architecture
         batches = training_batches(
@@ -214,7 +220,7 @@ class Trainer:
         if self.settings.not_finite != "stop" or not (count := self.updater.read().not_finite):
             return
         update = self.counters.update
-        self.history.add({"update": update, "not_finite": count, "seconds": self.counters.seconds})
+        self._record({"update": update, "not_finite": count, "seconds": self.counters.seconds})
         where = f"of update {update}" if self.device.type == "cpu" else f"of {count} updates up to {update}"
         raise UserError(
             f"{self.state}: the gradient {where} is not finite; the last checkpoint is from before it. Lower "
@@ -241,11 +247,16 @@ class Trainer:
         if update % self.settings.checkpoint_every == 0:
             self.save()
 
+    def _record(self, line: dict[str, Any]) -> None:
+        self.history.add(line)
+        if self.board is not None:
+            self.board.add(line)
+
     def _log(self) -> None:
         window, sums = self.counters, self.updater.read()
         seconds = max(window.window_seconds, 1e-9)
         finite = window.window_updates - sums.not_finite
-        self.history.add(
+        self._record(
             {
                 "update": window.update,
                 "epoch": self.epochs(),
@@ -277,7 +288,7 @@ class Trainer:
             counters.best_sha256 = sha256(self.state / BEST)
         else:
             counters.validations_without_gain += 1
-        self.history.add(
+        self._record(
             {"update": counters.update, "epoch": self.epochs(), "dev_nll": nll, "seconds": counters.seconds}
         )
         click.echo(f"update {counters.update:,}: development NLL {nll:.3f} nats a sentence", err=True)
@@ -289,7 +300,8 @@ class Trainer:
 
     def train_nll(self) -> float:
         """Over a fixed random sample of the training pairs within the length limit."""
-        generator = torch.Generator().manual_seed(self.run_settings.seed)
+        run = self.run_settings
+        generator = torch.Generator().manual_seed(run.seed if run.sample_seed is None else run.sample_seed)
         ranks = (
             torch.randperm(len(self.pairs), generator=generator)[: self.settings.train_sample].sort().values
         )

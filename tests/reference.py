@@ -1,7 +1,7 @@
 """The paper's equations as plain loops in float64, one sentence at a time: what the fast models are held against.
 
-Nothing here is shared with the package but the names of the weights and of the settings. A matrix is used as the paper writes it, W x,
-so the package's (inputs, outputs) weights are transposed at the look-up.
+Nothing here is shared with the package but the names of the weights and of the settings. A matrix is used as the
+paper writes it, W x, so the package's (inputs, outputs) weights are transposed at the look-up.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ FOLDER = ROOT / "benchmarks"
 def main() -> int:
     """Hold the contest at each length; 1 when one of the project's own contenders failed."""
     options = parse()
-    machine = Machine(options.device, options.threads)
+    machine = Machine(options.device, options.threads, options.precision)
     updates = options.updates or (20 if options.device == "cuda" else 1)
     rules = Rules(options.warm_up, options.rounds, updates)
     pythons = {name: sys.executable for name in (*options.contenders, *report.PRODUCTS)}
@@ -41,6 +41,7 @@ def main() -> int:
             missing[PEER] = str(error)
             del pythons[PEER]
             print(f"Going on without JoeyNMT: {error}", file=sys.stderr, flush=True)
+    load = busy()
     found, versions = {}, {}
     for length in options.lengths:
         sizes = make_sizes(options, length)
@@ -52,7 +53,7 @@ def main() -> int:
     write(
         options.output,
         {
-            "machine": asdict(machine) | hardware() | versions,
+            "machine": asdict(machine) | hardware() | versions | {"load_before": load},
             "rules": asdict(rules),
             "sizes": asdict(make_sizes(options, 0)) | {"length": options.lengths},
             "missing": missing,
@@ -89,6 +90,9 @@ def parse() -> argparse.Namespace:
     )  # fmt: skip
     parser.add_argument("--contenders", nargs="+", choices=CONTENDERS, default=CONTENDERS)
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument(
+        "--precision", choices=("fp32", "tf32", "bf16"), default="fp32", help="of all matrix products (fp32)"
+    )
     parser.add_argument("--output", type=Path, default=FOLDER / "results" / "training.json")
     parser.add_argument(
         "--environment", type=Path, default=FOLDER / ".joeynmt", help="where JoeyNMT's environment is made"
@@ -123,6 +127,19 @@ def hardware() -> dict[str, Any]:
     }
 
 
+def busy() -> float | None:
+    """How many processes ran in the last minute, before the contest; said where it matters."""
+    if not hasattr(os, "getloadavg"):
+        return None
+    load, free = os.getloadavg()[0], 0.5
+    if load > free:
+        message = (
+            f"Others use this machine (load {load:.1f} of {os.cpu_count()}): figures will be worse and vary"
+        )
+        print(message, file=sys.stderr, flush=True)
+    return load
+
+
 def described(measured: dict[str, Measured]) -> dict[str, Any]:
     """What the contenders said about torch and the GPU."""
     replies = [one.set_up for one in measured.values()]
@@ -133,7 +150,7 @@ def show(
     found: report.Figures, sizes: Sizes, machine: Machine, rules: Rules, missing: dict[str, str]
 ) -> None:
     """Print one length's table."""
-    place = f"{machine.device}, {machine.threads} threads"
+    place = f"{machine.device}, {machine.threads} threads, {machine.precision}"
     print(
         f"\n{sizes.length} positions a sentence ({sizes.length - 1} words and the end symbol) on both sides, "
         f"batch {sizes.batch}, {place}, medians of {rules.rounds} rounds\n"

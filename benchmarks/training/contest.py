@@ -60,11 +60,15 @@ class Remote:
 
 @dataclass
 class Measured:
-    """What one contender did: its replies to `set up` and `memory`, and each counted round's seconds an update."""
+    """What one contender did: its replies to `set up` and `memory`, and each counted round's seconds an update.
+
+    processors: how many it kept busy in each counted round; fewer than threads where others took them.
+    """
 
     set_up: dict[str, Any]
     memory: dict[str, Any] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
+    processors: list[float] = field(default_factory=list)
     nlls: list[float] = field(default_factory=list)
 
 
@@ -111,6 +115,7 @@ def hold(
             measured[remote.name].nlls.extend(reply["nll"])
             if number >= rules.warm_up:
                 measured[remote.name].seconds.append(reply["seconds"])
+                measured[remote.name].processors.append(reply["processors"])
 
         def memory(remote: Remote) -> None:
             measured[remote.name].memory = remote.ask(do="memory")

@@ -75,6 +75,7 @@ def contender(measured: Measured, counted: Arithmetic, sizes: Sizes, rate: float
     return {
         "seconds": seconds,
         "seconds_of_rounds": measured.seconds,
+        "processors": statistics.median(measured.processors),
         "updates_per_second": 1 / seconds,
         "source_words_per_second": sizes.words / seconds,
         "target_words_per_second": sizes.words / seconds,
@@ -108,6 +109,7 @@ ROWS: tuple[tuple[str, Callable[[Figures], str]], ...] = (
     ("of them in the output layer", lambda own: millions(own["multiply_adds"]["output"])),
     ("GFLOP an update", lambda own: f"{own['gflop']:,.4g}"),
     ("GFLOP/s", lambda own: f"{own['gflop_per_second']:,.4g}"),
+    ("processors kept busy", lambda own: f"{own['processors']:.2f}"),
     ("share of matrix rate", lambda own: share(own["share_of_matrix_rate"])),
     ("memory before the first update", lambda own: gigabytes(own["resident_bytes_before_first_update"])),
     ("peak memory", lambda own: gigabytes(own["peak_bytes"])),

@@ -4,7 +4,7 @@ One JSON object a line: requests on standard input, one reply each on standard o
 process sleeps in `readline`. The end of the input ends it.
 
     {"do": "set up", "sizes": {...}, "machine": {...}}   -> parameters, resident bytes, torch's version
-    {"do": "update", "first": 3, "count": 1}             -> seconds an update, NLLs
+    {"do": "update", "first": 3, "count": 1}             -> seconds an update, processors kept busy, NLLs
     {"do": "memory"}                                     -> peak bytes
 """
 
@@ -18,6 +18,7 @@ import time
 from typing import Any, Protocol
 
 import torch
+from torch import Tensor
 
 from benchmarks.training import memory
 from benchmarks.training.sentences import Words, draw
@@ -42,8 +43,8 @@ class Contender(Protocol):
     def batch(self, source: Words, target: Words) -> Any:
         """Ready for `update`."""
 
-    def update(self, batch: Any) -> float:
-        """From the batch to changed weights; the NLL in nats."""
+    def update(self, batch: Any) -> float | Tensor:
+        """From the batch to changed weights; the NLL in nats, read after the clock has stopped."""
 
 
 def make(name: str, sizes: Sizes, machine: Machine) -> Contender:
@@ -86,10 +87,11 @@ class Worker:
         """So many updates from number `first` on; the clock stops when the device has finished."""
         batches = [self.contender.batch(*draw(self.sizes, first + index)) for index in range(count)]
         self.synchronize()
-        begin = time.perf_counter()
+        begin, busy = time.perf_counter(), time.process_time()
         nlls = [self.contender.update(batch) for batch in batches]
         self.synchronize()
-        return {"seconds": (time.perf_counter() - begin) / count, "nll": [float(nll) for nll in nlls]}
+        seconds, busy = time.perf_counter() - begin, time.process_time() - busy
+        return {"seconds": seconds / count, "processors": busy / seconds, "nll": [float(nll) for nll in nlls]}
 
     def memory(self) -> dict[str, Any]:
         """What it took at most."""

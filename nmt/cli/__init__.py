@@ -34,6 +34,8 @@ VERBS = {
     "table2": "report",
     "figure2": "report",
     "figure3": "report",
+    "learning-curves": "report",
+    "readings": "report",
 }
 
 

@@ -35,7 +35,7 @@ _paper = click.option(
     metavar="FILE",
     help="What the paper reports (workflow/paper.yaml); needed when the settings say `reported: true`.",
 )
-_summaries = _file("--summary", "A model's summary.json, written by `train`. Repeat it.", multiple=True)
+_summaries = _file("--summary", "The summary.json of a run, written by `train`. Repeat it.", multiple=True)
 
 
 def _table_outputs(verb: Callable[..., Any]) -> Callable[..., Any]:
@@ -52,13 +52,20 @@ def _figure_outputs(verb: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command()
 @_model
+@click.option("--seed", type=int, required=True, help="Seed of the run: a model may have several.")
 @_file("--all", "Translations of the whole test set, from `translate --mode all`.")
 @_file("--no-unk", "Translations of the sentences without unknown words, from `translate --mode no_unk`.")
 @_file("--source", "Tokens of the test set's source side. Repeat it for several test corpora.", multiple=True)
 @_file("--reference", "Tokens of the reference; as often and in the order of --source.", multiple=True)
 @_file("--output", "Scores as JSON.")
 def score(
-    model: str, all: Path, no_unk: Path, source: tuple[Path, ...], reference: tuple[Path, ...], output: Path
+    model: str,
+    seed: int,
+    all: Path,
+    no_unk: Path,
+    source: tuple[Path, ...],
+    reference: tuple[Path, ...],
+    output: Path,
 ) -> None:
     """Score a model's translations: BLEU on all sentences and on those without unknown words.
 
@@ -72,7 +79,8 @@ def score(
         raise UserError(
             f"--source is given {len(source)} times, --reference {len(reference)} times; give one of each"
         )
-    write_json(output, evaluate(model, all, no_unk, list(zip(source, reference, strict=True))))
+    test = list(zip(source, reference, strict=True))
+    write_json(output, {"seed": seed, **evaluate(model, all, no_unk, test)})
 
 
 @click.command()
@@ -97,7 +105,7 @@ def alignment_error_rate(model: str, alignments: Path, gold: tuple[Path, ...], o
 
 
 @click.command()
-@_file("--score", "A model's scores, from `score`. Repeat it, in the order of the rows.", multiple=True)
+@_file("--score", "Scores of a run, from `score`. Repeat it, in the order of the rows.", multiple=True)
 @_summaries
 @_paper
 @_settings
@@ -116,10 +124,10 @@ def table1(
     from nmt.reported import read_paper
 
     wanted = parse_settings(Report, settings)
-    scores = tables.read_by_model(
+    scores = tables.read_runs(
         score, ("bleu_all", "bleu_no_unk", "signature", "sentences_all", "sentences_no_unk")
     )
-    summaries = tables.read_by_model(summary, ("family", "optimizer", "hidden_units", "updates"))
+    summaries = tables.read_runs(summary, ("family", "optimizer", "hidden_units", "updates"))
     table = tables.table1(scores, summaries, wanted, read_paper(paper, wanted.reported))
     tables.write_table(table, output_csv, output_md, output_tex)
 
@@ -156,7 +164,7 @@ def table2(
         "optimizer",
         "hidden_units",
     )
-    table = tables.table2(tables.read_by_model(summary, keys), wanted, read_paper(paper, wanted.reported))
+    table = tables.table2(tables.read_runs(summary, keys), wanted, read_paper(paper, wanted.reported))
     tables.write_table(table, output_csv, output_md, output_tex)
 
 
@@ -197,3 +205,55 @@ def figure3(all: Path, no_unk: Path, settings: str, output_pdf: Path, output_png
     )
     print(f"Figure 3 shows these lines of the test set, counted from 0: {lines}", file=sys.stderr)
     figures.save(figures.figure3(choice.records), output_pdf, output_png)
+
+
+@click.command()
+@_summaries
+@_file("--history", "The history.jsonl of a run; as often and in the order of --summary.", multiple=True)
+@_settings
+@_figure_outputs
+def learning_curves(
+    summary: tuple[Path, ...], history: tuple[Path, ...], settings: str, output_pdf: Path, output_png: Path
+) -> None:
+    """Draw the learning curves of all runs: development and training NLL against updates.
+
+    A colour a model; several seeds are thin lines of it. A run that goes on from another
+    starts where that one's curve ends, if it is given too.
+    """
+    from nmt import figures
+    from nmt import learning_curves as curves
+
+    wanted = parse_settings(Report, settings)
+    figure = curves.learning_curves(curves.read_curves(summary, history), wanted)
+    figures.save(figure, output_pdf, output_png)
+
+
+@click.command()
+@_file("--score", "Scores of a run, from `score`. Repeat it.", multiple=True)
+@_summaries
+@_file("--run-settings", "The settings.json of a run, written by `train`. Repeat it.", multiple=True)
+@_settings
+@_table_outputs
+def readings(
+    score: tuple[Path, ...],
+    summary: tuple[Path, ...],
+    run_settings: tuple[Path, ...],
+    settings: str,
+    output_csv: Path,
+    output_md: Path,
+    output_tex: Path,
+) -> None:
+    """Write the table of readings: what it is worth to read an open point of the paper in another way.
+
+    A block for each baseline of the settings' `readings`; what differs from it is read from the runs' own settings.
+    """
+    from nmt import tables
+    from nmt.readings import readings as compare
+
+    table = compare(
+        tables.read_runs(score, ("bleu_all", "bleu_no_unk")),
+        tables.read_runs(summary, ("dev_nll",)),
+        tables.read_runs(run_settings, ("architecture", "training")),
+        parse_settings(Report, settings),
+    )
+    tables.write_table(table, output_csv, output_md, output_tex)

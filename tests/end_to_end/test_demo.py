@@ -50,7 +50,7 @@ def test_all_tables_and_figures_are_there(finished: tuple[Path, str]) -> None:
     assert not any(row["reported_all"] for row in rows)
     for name in ("table2.csv", "table1.md", "table2.md", "table1.tex", "table2.tex"):
         assert (results / name).stat().st_size > 100
-    for figure in ("figure2", "figure3"):
+    for figure in ("figure2", "figure3", "learning_curves"):
         assert (results / f"{figure}.png").read_bytes().startswith(b"\x89PNG")
         assert (results / f"{figure}.pdf").read_bytes().startswith(b"%PDF")
     assert "RNNsearch-50*" in output
@@ -94,6 +94,17 @@ def test_changed_training_settings_schedule_exactly_the_models_they_concern(copy
     assert "models/rnnsearch-30/model.safetensors" in job
     assert len(scheduled(planned(copy, "--config", "training={learning_rate: 0.5}"), "train")) == 5 - 1
     assert len(scheduled(planned(copy, "--config", "architecture={hidden_units: 9}"), "train")) == 5 - 1
+
+
+def test_another_seed_trains_its_own_runs_and_nothing_again(copy: Path) -> None:
+    output = planned(copy, "--config", "seeds=[1,2]")
+    jobs = scheduled(output, "train")
+    assert len(jobs) == 5
+    assert all(f"models/{model}.seed-2/model.safetensors" in "".join(jobs) for model in MODELS)
+    assert len(scheduled(output, "translate")) == 10
+    assert len(scheduled(output, "table1")) == len(scheduled(output, "table2")) == 1
+    one = planned(copy, "--config", "models={rnnencdec-30: {seeds: [1, 2]}}")
+    assert len(scheduled(one, "train")) == 1
 
 
 def test_changed_display_of_a_figure_draws_it_anew_and_trains_nothing(copy: Path) -> None:

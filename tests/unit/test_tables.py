@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from nmt.reported import read_paper
-from nmt.tables import show, significant, tex_escape
+from nmt.spread import shown
+from nmt.tables import enough, show, tex_escape
 
 ROOT = Path(__file__).parents[2]
 PAPER = ROOT / "workflow" / "paper.yaml"
@@ -56,6 +57,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for index, model in enumerate(MODELS):
         score = {
             "model": model,
+            "seed": 1,
             "bleu_all": 10.005 + index,
             "bleu_no_unk": None if model == "rnnencdec-30" else 20 + index,
             "signature": "nrefs:1|tok:none",
@@ -224,7 +226,7 @@ def test_tex_escape() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "decimals", "shown"),
+    ("value", "decimals", "text"),
     [
         (8.46, 2, "8.46"),
         (6.0, 2, "6.00"),
@@ -234,8 +236,8 @@ def test_tex_escape() -> None:
         (0, 1, "0.0"),
     ],
 )
-def test_small_numbers_keep_two_digits(value: float, decimals: int, shown: str) -> None:
-    assert significant(value, decimals) == shown
+def test_small_numbers_keep_two_digits(value: float, decimals: int, text: str) -> None:
+    assert shown(value, None, enough(value, decimals)) == text
 
 
 def test_tables_are_the_same_twice(inputs: Path, reported: Path, tmp_path: Path) -> None:
@@ -313,3 +315,84 @@ def test_show_prints_tables_rates_and_paths(
     assert (reported / "table1.md").read_text(encoding="utf-8") in out
     assert "rnnsearch-50: 5.1% on 1,000 sentences (a plain diagonal 40.0%, the same position 50.0%)" in out
     assert str(tmp_path / "figure2.png") in out
+
+
+# of the seeds 1, 2, 3: BLEU, hours, dev NLL, updates
+RUNS = {1: (10.0, 1.0, 30.0, 1000), 2: (11.0, 2.0, 30.5, 1000), 3: (15.0, 6.0, 31.0, 1600)}
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Both tables of a model with three seeds beside one with a single seed, their files in no order."""
+    folder = tmp_path_factory.mktemp("several")
+    arguments: list[str | Path] = ["--settings", report_settings(reported=False)]
+    scores: list[str | Path] = []
+    runs = [("rnnsearch-50", seed, *RUNS[seed]) for seed in (3, 1, 2)]
+    for model, seed, bleu, hours, nll, updates in [("rnnencdec-50", 1, 5.0, 1.0, 40.0, 1000), *runs]:
+        name = folder / f"{model}.{seed}"
+        score = {"model": model, "seed": seed, "bleu_all": bleu, "bleu_no_unk": 2 * bleu, "signature": "s"}
+        score |= {"sentences_all": 30, "sentences_no_unk": 20}
+        summary = {"model": model, "seed": seed, "family": model.split("-")[0], "updates": updates}
+        summary |= {"epochs": 0.5, "hours": hours, "device": "CPU", "train_nll": 20.0, "dev_nll": nll}
+        summary |= {"optimizer": "adam", "hidden_units": 8, "embedding_size": 4, "parameters": 100}
+        summary |= {"stopped_by": "updates", "train_pairs": 400}
+        Path(f"{name}.score.json").write_text(json.dumps(score))
+        Path(f"{name}.summary.json").write_text(json.dumps(summary))
+        scores += ["--score", f"{name}.score.json"]
+        arguments += ["--summary", f"{name}.summary.json"]
+    for number in (1, 2):
+        outputs = [
+            part
+            for form in ("csv", "md", "tex")
+            for part in (f"--output-{form}", folder / f"table{number}.{form}")
+        ]
+        result = nmt(f"table{number}", *arguments, *(scores if number == 1 else []), *outputs)
+        assert result.returncode == 0, result.stderr
+    return folder
+
+
+def test_table1_carries_mean_and_spread_of_the_seeds(several: Path) -> None:
+    one, three = rows_of(several / "table1.csv")
+    # BLEU 10, 11, 15: mean 12, deviation sqrt((4 + 1 + 9) / 2)
+    assert (three["bleu_all"], three["bleu_all_std"], three["seeds"]) == ("12.00", "2.65", "3")
+    assert (three["bleu_no_unk"], three["bleu_no_unk_std"]) == ("24.00", "5.29")
+    assert (one["bleu_all"], one["bleu_all_std"], one["bleu_no_unk_std"], one["seeds"]) == (
+        "5.00",
+        "",
+        "",
+        "1",
+    )
+    text = (several / "table1.md").read_text(encoding="utf-8")
+    assert "| 12.00 ± 2.65 | 24.00 ± 5.29 |" in text
+    assert "1 seed (RNNencdec-50); 3 seeds (RNNsearch-50)" in " ".join(text.split())
+    # updates 1000, 1000, 1600
+    assert "1,200 updates on average (RNNsearch-50)" in " ".join(text.split())
+
+
+def test_table2_carries_mean_and_spread_of_the_seeds(several: Path) -> None:
+    one, three = rows_of(several / "table2.csv")
+    # hours 1, 2, 6: mean 3, deviation sqrt((4 + 1 + 9) / 2); dev NLL 30, 30.5, 31: deviation 0.5
+    assert (three["hours"], three["hours_std"]) == ("3.0000", "2.6458")
+    assert (three["dev_nll"], three["dev_nll_std"]) == ("30.5000", "0.5000")
+    assert (three["train_nll"], three["train_nll_std"]) == ("20.0000", "0.0000")
+    assert (three["updates"], three["seed"], three["seeds"]) == ("1200", "3 1 2", "3")
+    assert (one["seed"], one["seeds"], one["hours_std"], one["dev_nll_std"]) == ("1", "1", "", "")
+    text = (several / "table2.md").read_text(encoding="utf-8")
+    cells = [cell.strip() for cell in text.split("\n")[3].split("|")[1:-1]]
+    assert cells == ["RNNsearch-50", "0.012 ± 0.003", "0.50", "3.0 ± 2.6", "CPU", "20.0", "30.5 ± 0.5"]
+
+
+def test_spread_in_tex_is_mathematics(several: Path) -> None:
+    for name in ("table1", "table2"):
+        tex = (several / f"{name}.tex").read_text(encoding="utf-8")
+        assert tex.isascii()
+    assert r"12.00 $\pm$ 2.65 & 24.00 $\pm$ 5.29" in (several / "table1.tex").read_text(encoding="utf-8")
+
+
+def test_runs_are_joined_by_model_and_seed(several: Path, tmp_path: Path) -> None:
+    score = several / "rnnsearch-50.1.score.json"
+    settings = report_settings(reported=False)
+    line = refused(tmp_path, settings, "--score", score, "--summary", several / "rnnsearch-50.2.summary.json")
+    assert "model 'rnnsearch-50' has a score but no summary with seed 1; give its summary.json" in line
+    both = ["--score", score, "--score", score, "--summary", several / "rnnsearch-50.1.summary.json"]
+    assert "'rnnsearch-50' is given twice with seed 1" in refused(tmp_path, settings, *both)

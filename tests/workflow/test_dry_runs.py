@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from nmt.layers import find_layers, load
 from tests.running import ROOT, scheduled, snakemake
 
 MODELS = ["rnnencdec-30", "rnnsearch-30", "rnnencdec-50", "rnnsearch-50", "rnnsearch-50-star"]
@@ -32,6 +33,28 @@ def test_star_goes_on_from_the_final_state_of_rnnsearch_50(tmp_path: Path) -> No
     inputs = {job.split("wildcards: model=")[1].split()[0]: job.split("output:")[0] for job in jobs}
     assert "models/rnnsearch-50/final_state.safetensors" in inputs["rnnsearch-50-star"]
     assert "final_state" not in inputs["rnnsearch-50"]
+
+
+def test_every_model_is_trained_with_every_seed_and_stars_go_on_from_their_own(tmp_path: Path) -> None:
+    output = snakemake(tmp_path, "-n", "-p", "--config", "seeds=[1,2]").stdout
+    jobs = scheduled(output, "train")
+    names = [f"{model}{seed}" for model in MODELS for seed in ("", ".seed-2")]
+    assert sorted(job.split("wildcards: model=")[1].split()[0] for job in jobs) == sorted(names)
+    for name in names:
+        model, _, later = name.partition(".seed-")
+        (job,) = [job for job in jobs if f"models/{name}/model.safetensors" in job]
+        (line,) = [
+            line for line in output.split("\n") if f"--state state/{name} --output models/{name} " in line
+        ]
+        assert f'"model": "{model}", "sample_seed": 1, "seed": {later or 1}, ' in line
+        assert "seeds" not in line
+        base = "models/rnnsearch-50.seed-2" if later else "models/rnnsearch-50"
+        assert (f"{base}/final_state.safetensors" in job.split("output:")[0]) == ("star" in name)
+    assert len(scheduled(output, "score")) == len(scheduled(output, "translate")) / 2 == 10
+    (table,) = scheduled(output, "table1")
+    assert all(f"scores/{name}.json" in table and f"models/{name}/summary.json" in table for name in names)
+    (figure,) = scheduled(output, "figure2")
+    assert "scores/rnnsearch-50.json" in figure and "seed-2" not in figure
 
 
 def test_training_starts_once_the_text_is_binarized_and_selected(tmp_path: Path) -> None:
@@ -73,14 +96,7 @@ def test_demo_asks_for_no_gpu_and_no_download(tmp_path: Path) -> None:
 
 
 def test_data_from_another_experiment_is_read_and_never_made(tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    names = ["source.ids.npy", "source.offsets.npy", "target.ids.npy", "target.offsets.npy", "meta.json"]
-    files = [f"data/binary/{part}/{name}" for part in ("train", "dev") for name in names]
-    files += ["data/vocabulary/en.tsv", "data/vocabulary/fr.tsv"]
-    files += [f"data/tokens/newstest2014/0.{language}.zst" for language in ("en", "fr")]
-    for file in files:
-        (other / file).parent.mkdir(parents=True, exist_ok=True)
-        (other / file).write_bytes(b"")
+    prepared(tmp_path / "other")
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / "config.yaml").write_text("data_from: ../other\n", encoding="utf-8")
@@ -90,6 +106,65 @@ def test_data_from_another_experiment_is_read_and_never_made(tmp_path: Path) -> 
     assert len(jobs) == 5
     assert all("../other/data/binary/train/meta.json" in job for job in jobs)
     assert "rule binarize" not in result.stdout
+
+
+def prepared(other: Path) -> None:
+    """Stand-ins for an experiment's prepared text."""
+    names = ["source.ids.npy", "source.offsets.npy", "target.ids.npy", "target.offsets.npy", "meta.json"]
+    files = [f"data/binary/{part}/{name}" for part in ("train", "dev") for name in names]
+    files += ["data/vocabulary/en.tsv", "data/vocabulary/fr.tsv"]
+    files += [f"data/tokens/newstest2014/0.{language}.zst" for language in ("en", "fr")]
+    for file in files:
+        (other / file).parent.mkdir(parents=True, exist_ok=True)
+        (other / file).write_bytes(b"")
+
+
+READINGS = ["", "-appendix", "-section3", "-factored", "-mean"]
+
+
+def test_readings_are_trained_side_by_side_with_three_seeds(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "experiments" / "readings" / "config.yaml", tmp_path)
+    result = snakemake(tmp_path, "-n")
+    assert result.returncode == 0, result.stdout
+    jobs = scheduled(result.stdout, "train")
+    assert len(jobs) == 30
+    (table,) = scheduled(result.stdout, "readings")
+    assert "results/readings.csv" in table
+    for family in ("rnnencdec-50", "rnnsearch-50"):
+        for reading in READINGS:
+            for seed in ("", ".seed-2", ".seed-3"):
+                name = f"{family}{reading}{seed}"
+                assert f"scores/{name}.json" in table and f"models/{name}/settings.json" in table
+    assert all("gpu=1" not in job for job in jobs)
+
+
+def test_readings_on_europarl_read_its_text(tmp_path: Path) -> None:
+    prepared(tmp_path / "europarl")
+    mine = tmp_path / "readings-europarl"
+    mine.mkdir()
+    shutil.copy(ROOT / "experiments" / "readings-europarl" / "config.yaml", mine)
+    result = snakemake(mine, "-n")
+    assert result.returncode == 0, result.stdout
+    jobs = scheduled(result.stdout, "train")
+    assert len(jobs) == 36
+    assert all("../europarl/data/binary/train/meta.json" in job and "gpu=1" in job for job in jobs)
+    (table,) = scheduled(result.stdout, "readings")
+    assert "scores/rnnsearch-50-adadelta-mean.seed-3.json" in table
+
+
+@pytest.mark.parametrize(("experiment", "other"), [("readings", "demo"), ("readings-europarl", "europarl")])
+def test_readings_are_trained_on_the_text_of_another_experiment(experiment: str, other: str) -> None:
+    mine, its = (
+        load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / name)) for name in (experiment, other)
+    )
+    text = {"seed", "languages", "cleaning", "tokenization", "selection", "vocabulary", "grammar", "corpora"}
+    assert mine.model_dump(include=text) == its.model_dump(include=text)
+    roles = {"train", "dev", "test"}
+    assert mine.use.model_dump(include=roles) == its.use.model_dump(include=roles)
+
+
+def test_without_readings_there_is_no_such_table(tmp_path: Path) -> None:
+    assert not scheduled(snakemake(tmp_path, "-n").stdout, "readings")
 
 
 def test_cores_and_profile_are_no_part_of_what_a_model_is(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from nmt.layers import ConfigError, find_layers, load
+from nmt.runs import runs_of, seeds_of
 from nmt.settings import ModelRun, Report
 
 ROOT = Path(workflow.basedir)
@@ -38,6 +39,9 @@ PYTHON = "python" if workflow.deployment_settings.deployment_method else shlex.q
 PACKAGE = f"PYTHONPATH={shlex.quote(workflow.basedir)}${{{{PYTHONPATH:+:$PYTHONPATH}}}}"
 shell.prefix(f'set -euo pipefail; nmt() {{{{ {PACKAGE} {PYTHON} -m nmt "$@"; }}}}; ')
 
+# Every model in the catalogue at each of its seeds, by the name that stands for {model} in paths.
+RUNS = runs_of(CONFIG, list(CONFIG.models))
+
 SOURCE, TARGET = CONFIG.languages.source, CONFIG.languages.target
 TEST = CONFIG.use.test[0]
 DATA = os.path.join(CONFIG.data_from, "data") if CONFIG.data_from else "data"
@@ -56,6 +60,7 @@ DOWNLOADED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is
 GENERATED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is not None]
 KNOWN_ALIGNMENTS = CONFIG.corpora[TEST].grammar is not None
 
+FIGURES = ("figure2", "figure3", "learning_curves")
 BITEXT_FILES = ("source.ids.npy", "source.offsets.npy", "target.ids.npy", "target.offsets.npy", "meta.json")
 
 
@@ -86,9 +91,10 @@ def constant(settings):
 
 
 def model_run(wildcards):
-    """All that decides a model's weights, besides the data."""
-    entry = CONFIG.models[wildcards.model].model_dump()
-    return as_json(ModelRun(model=wildcards.model, seed=CONFIG.seed, **entry))
+    """All that decides a run's weights, besides the data; the other seeds of its model are no part of it."""
+    run = RUNS[wildcards.model]
+    entry = CONFIG.models[run.model].model_dump(exclude={"seeds"})
+    return as_json(ModelRun(model=run.model, seed=run.seed, sample_seed=CONFIG.seed, **entry))
 
 
 def data_settings(wildcards):
@@ -160,6 +166,20 @@ def shard_options(files_of_shard, budget=None):
         files = " ".join(shlex.quote(file) for file in files_of_shard(corpus, shard))
         options.append(f"--shard {corpus} {files}")
     return " ".join(options)
+
+
+def run_options(wildcards):
+    """Which model at which seed a run is."""
+    run = RUNS[wildcards.model]
+    return f"--model {run.model} --seed {run.seed}"
+
+
+def shown_seeds(models):
+    """What a figure's caption says of models with several runs, of which the figure shows the first."""
+    several = [model for model in models if len(seeds_of(CONFIG, model)) > 1]
+    return ", ".join(
+        f"seed {seeds_of(CONFIG, model)[0]} of {CONFIG.models[model].label}" for model in several
+    )
 
 
 def continue_option(wildcards, input):
@@ -263,8 +283,8 @@ def test_tokens(language):
 
 
 def base_state(wildcards):
-    """The final state that a model goes on from; nothing for a model that starts anew."""
-    base = CONFIG.models[wildcards.model].continue_from
+    """The final state that a run goes on from; nothing for one that starts anew."""
+    base = RUNS[wildcards.model].base
     return ancient(f"models/{base}/final_state.safetensors") if base else []
 
 
@@ -274,26 +294,48 @@ def model_files(wildcards):
     return [f"models/{wildcards.model}/{name}" for name in names]
 
 
-def scores(models):
-    """The scores of some models."""
-    return [f"scores/{model}.json" for model in models]
+def runs(models):
+    """Names of the runs of some models, in the order of the models, then of the seeds."""
+    return list(runs_of(CONFIG, models))
 
 
-def summaries():
-    """The training summaries of the models in use."""
-    return [f"models/{model}/summary.json" for model in CONFIG.use.models]
+def scores(runs):
+    """The scores of some runs; a model's name is that of its first run."""
+    return [f"scores/{run}.json" for run in runs]
 
 
-def aligned_models():
-    """Models in use that align."""
-    return [model for model in CONFIG.use.models if CONFIG.models[model].family == "rnnsearch"]
+def summaries(runs):
+    """The training summaries of some runs."""
+    return [f"models/{run}/summary.json" for run in runs]
+
+
+def histories(runs):
+    """The training histories of some runs."""
+    return [f"models/{run}/history.jsonl" for run in runs]
+
+
+def settings_files(runs):
+    """The settings that some runs were trained with."""
+    return [f"models/{run}/settings.json" for run in runs]
+
+
+def compared_models():
+    """Baselines of the table of readings and the models compared with them, each once."""
+    pairs = (CONFIG.artifacts.readings or {}).items()
+    return list(dict.fromkeys(model for baseline, others in pairs for model in (baseline, *others)))
+
+
+def aligned_runs():
+    """Runs of the models in use that align."""
+    return runs([model for model in CONFIG.use.models if CONFIG.models[model].family == "rnnsearch"])
 
 
 def artifacts():
     """What the run is for."""
-    tables = [f"results/{table}.{kind}" for table in ("table1", "table2") for kind in ("csv", "md", "tex")]
-    figures = [f"results/{figure}.{kind}" for figure in ("figure2", "figure3") for kind in ("pdf", "png")]
-    rates = [f"results/alignment_error_rate/{model}.json" for model in aligned_models() if KNOWN_ALIGNMENTS]
+    names = ["table1", "table2", *(["readings"] if CONFIG.artifacts.readings else [])]
+    tables = [f"results/{table}.{kind}" for table in names for kind in ("csv", "md", "tex")]
+    figures = [f"results/{figure}.{kind}" for figure in FIGURES for kind in ("pdf", "png")]
+    rates = [f"results/alignment_error_rate/{run}.json" for run in aligned_runs() if KNOWN_ALIGNMENTS]
     return [*tables, *figures, *rates]
 
 
@@ -307,13 +349,13 @@ def gpus(device):
 
 def urgency(wildcards):
     """The longest chain first, so that all end together: a model that another goes on from, that other, the rest."""
-    bases = [CONFIG.models[model].continue_from for model in CONFIG.use.models]
-    return 3 if wildcards.model in bases else 2 if CONFIG.models[wildcards.model].continue_from else 1
+    bases = [run.base for run in runs_of(CONFIG, CONFIG.use.models).values()]
+    return 3 if wildcards.model in bases else 2 if RUNS[wildcards.model].base else 1
 
 
 def training_of(wildcards):
-    """A model's training settings."""
-    return CONFIG.models[wildcards.model].training
+    """A run's training settings."""
+    return CONFIG.models[RUNS[wildcards.model].model].training
 
 
 def preflight():

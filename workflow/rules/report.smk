@@ -4,8 +4,8 @@
 rule table1:
     """Table 1: BLEU of every model, All and No UNK."""
     input:
-        scores=scores(CONFIG.use.models),
-        summaries=summaries(),
+        scores=scores(runs(CONFIG.use.models)),
+        summaries=summaries(runs(CONFIG.use.models)),
         paper=PAPER,
     output:
         csv=report("results/table1.csv", caption="../report/table1.rst", category="Tables"),
@@ -32,7 +32,7 @@ rule table1:
 rule table2:
     """Table 2: updates, epochs, hours and negative log-likelihoods of every model."""
     input:
-        summaries=summaries(),
+        summaries=summaries(runs(CONFIG.use.models)),
         paper=PAPER,
     output:
         csv=report("results/table2.csv", caption="../report/table2.rst", category="Tables"),
@@ -74,6 +74,7 @@ rule figure2:
     params:
         settings=report_settings,
         scores=lambda wildcards, input: repeated("--score", input.scores),
+        seeds=shown_seeds(CONFIG.artifacts.figure2_models),
     shell:
         "nmt figure2 {params.scores} --settings {params.settings:q}"
         " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
@@ -98,9 +99,67 @@ rule figure3:
         runtime=30,
     params:
         settings=report_settings,
+        seeds=shown_seeds([CONFIG.artifacts.figure3_model]),
     shell:
         "nmt figure3 --all {input.all:q} --no-unk {input.no_unk:q} --settings {params.settings:q}"
         " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
+
+
+rule learning_curves:
+    """The learning curves of every run."""
+    input:
+        summaries=summaries(runs(CONFIG.use.models)),
+        histories=histories(runs(CONFIG.use.models)),
+    output:
+        pdf="results/learning_curves.pdf",
+        png=report("results/learning_curves.png", caption="../report/learning_curves.rst", category="Figures"),
+    log:
+        "logs/report/learning_curves.log",
+    benchmark:
+        "benchmarks/report/learning_curves.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        settings=report_settings,
+        summaries=lambda wildcards, input: repeated("--summary", input.summaries),
+        histories=lambda wildcards, input: repeated("--history", input.histories),
+    shell:
+        "nmt learning-curves {params.summaries} {params.histories} --settings {params.settings:q}"
+        " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
+
+
+if CONFIG.artifacts.readings:
+
+    rule readings:
+        """What open readings of the paper are worth: each against its baseline."""
+        input:
+            scores=scores(runs(compared_models())),
+            summaries=summaries(runs(compared_models())),
+            settings=settings_files(runs(compared_models())),
+        output:
+            csv=report("results/readings.csv", caption="../report/readings.rst", category="Tables"),
+            md="results/readings.md",
+            tex="results/readings.tex",
+        log:
+            "logs/report/readings.log",
+        benchmark:
+            "benchmarks/report/readings.tsv"
+        conda:
+            "../../envs/report.yaml"
+        resources:
+            mem_mb=2000,
+            runtime=30,
+        params:
+            settings=report_settings,
+            scores=lambda wildcards, input: repeated("--score", input.scores),
+            summaries=lambda wildcards, input: repeated("--summary", input.summaries),
+            run_settings=lambda wildcards, input: repeated("--run-settings", input.settings),
+        shell:
+            "nmt readings {params.scores} {params.summaries} {params.run_settings} --settings {params.settings:q}"
+            " --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
 
 
 if KNOWN_ALIGNMENTS:

@@ -1,4 +1,4 @@
-"""One job a model. Only its settings, and those of its text, make it run again: never a comment, cores or paths."""
+"""One job a run (a model at a seed), whose name stands for {model}. Only its settings, and those of its text, make it run again: never a comment, cores or paths."""
 
 
 rule train:

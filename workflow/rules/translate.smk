@@ -71,6 +71,8 @@ rule score:
     resources:
         mem_mb=4000,
         runtime=60,
+    params:
+        run=run_options,
     shell:
-        "nmt score --model {wildcards.model} --all {input.all:q} --no-unk {input.no_unk:q} --source {input.source:q}"
+        "nmt score {params.run} --all {input.all:q} --no-unk {input.no_unk:q} --source {input.source:q}"
         " --reference {input.reference:q} --output {output.scores:q} 2>&1 | tee -i {log:q}"

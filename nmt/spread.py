@@ -1,0 +1,56 @@
+"""Several runs of one model as one row: means, and how far the seeds lie apart."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from typing import Any
+
+Row = dict[str, Any]
+
+
+def mean(values: Sequence[float | None]) -> float | None:
+    """The mean, exactly the value itself where all are equal; None where one is missing."""
+    known = [value for value in values if value is not None]
+    if len(known) < len(values):
+        return None
+    return known[0] if len(set(known)) == 1 else statistics.fmean(known)
+
+
+def deviation(values: Sequence[float | None]) -> float | None:
+    """The sample standard deviation (n - 1); None for a single value or where one is missing."""
+    known = [value for value in values if value is not None]
+    return statistics.stdev(known) if len(known) == len(values) > 1 else None
+
+
+def merged(rows: Sequence[Row], numbers: Sequence[str]) -> Row:
+    """The runs of one model as one row.
+
+    Of `numbers` it holds means, and standard deviations under `<name>_std`; of anything else the value, or the
+    different ones joined by commas. `seed` lists the seeds, `seeds` counts them.
+    """
+    row = {key: _agreed([row.get(key) for row in rows]) for key in rows[0] if key not in numbers}
+    for name in numbers:
+        values = [row.get(name) for row in rows]
+        row |= {name: mean(values), f"{name}_std": deviation(values)}
+    seeds = [row.get("seed") for row in rows]
+    return {**row, "seed": seeds[0] if len(rows) == 1 else " ".join(map(str, seeds)), "seeds": len(rows)}
+
+
+def _agreed(values: Sequence[Any]) -> Any:
+    different = [value for index, value in enumerate(values) if value not in values[:index]]
+    return different[0] if len(different) == 1 else ", ".join(map(str, different))
+
+
+def shown(value: float | None, std: float | None, decimals: int) -> str:
+    """`26.75 ± 0.31`; the number alone where there is no spread, nothing for a missing one.
+
+    More decimals than asked where the spread would else be 0.
+    """
+    if value is None:
+        return ""
+    if not std:
+        return f"{value:.{decimals}f}"
+    decimals = max(decimals, -math.floor(math.log10(std)))
+    return f"{value:.{decimals}f} ± {std:.{decimals}f}"

@@ -1,0 +1,28 @@
+"""The history of a run for TensorBoard (`training.tensorboard`): the same numbers as history.jsonl, as they come."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tensorboardX import SummaryWriter
+
+FOLDER = "tensorboard"
+
+
+class Board:
+    """An event file in a folder; after a restart TensorBoard forgets what came after the checkpoint gone on from."""
+
+    def __init__(self, folder: Path, update: int) -> None:
+        self.writer = SummaryWriter(str(folder), purge_step=update + 1)
+
+    def add(self, record: dict[str, Any]) -> None:
+        """One line of the history: a curve for each number, over updates."""
+        for name, value in record.items():
+            if name != "update" and isinstance(value, int | float):
+                self.writer.add_scalar(name, value, record["update"])
+        self.writer.flush()
+
+    def close(self) -> None:
+        """Nothing more comes."""
+        self.writer.close()
