@@ -29,7 +29,7 @@ FOLDER = ROOT / "benchmarks"
 def main() -> int:
     """Hold the contest at each length; 1 when one of the project's own contenders failed."""
     options = parse()
-    machine = Machine(options.device, options.threads)
+    machine = Machine(options.device, options.threads, options.precision)
     updates = options.updates or (20 if options.device == "cuda" else 1)
     rules = Rules(options.warm_up, options.rounds, updates)
     pythons = {name: sys.executable for name in (*options.contenders, *report.PRODUCTS)}
@@ -90,6 +90,9 @@ def parse() -> argparse.Namespace:
     )  # fmt: skip
     parser.add_argument("--contenders", nargs="+", choices=CONTENDERS, default=CONTENDERS)
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument(
+        "--precision", choices=("fp32", "tf32", "bf16"), default="fp32", help="of all matrix products (fp32)"
+    )
     parser.add_argument("--output", type=Path, default=FOLDER / "results" / "training.json")
     parser.add_argument(
         "--environment", type=Path, default=FOLDER / ".joeynmt", help="where JoeyNMT's environment is made"
@@ -147,7 +150,7 @@ def show(
     found: report.Figures, sizes: Sizes, machine: Machine, rules: Rules, missing: dict[str, str]
 ) -> None:
     """Print one length's table."""
-    place = f"{machine.device}, {machine.threads} threads"
+    place = f"{machine.device}, {machine.threads} threads, {machine.precision}"
     print(
         f"\n{sizes.length} positions a sentence ({sizes.length - 1} words and the end symbol) on both sides, "
         f"batch {sizes.batch}, {place}, medians of {rules.rounds} rounds\n"

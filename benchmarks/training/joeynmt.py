@@ -16,6 +16,7 @@ from joeynmt.builders import build_gradient_clipper, build_optimizer
 from joeynmt.model import build_model
 from joeynmt.vocabulary import Vocabulary
 
+from benchmarks.training import precision
 from benchmarks.training.sentences import SPECIALS, Words
 from benchmarks.training.sizes import Machine, Sizes
 
@@ -29,6 +30,8 @@ class JoeyNMT:
         logging.getLogger("joeynmt").setLevel(logging.WARNING)
         torch.manual_seed(1)
         torch.set_num_threads(machine.threads)
+        precision.choose(machine)
+        self.machine = machine
         self.device = torch.device(machine.device)
         words = vocabulary(sizes.vocabulary)
         self.model = build_model(configuration(sizes), words, words).to(self.device)
@@ -64,7 +67,8 @@ class JoeyNMT:
         )
         self.model.train()
         ready.sort_by_src_length()
-        loss, _, _, correct = self.model(return_type="loss", **vars(ready))
+        with precision.autocast(self.machine):
+            loss, _, _, correct = self.model(return_type="loss", **vars(ready))
         cost = ready.normalize(loss, normalization="none")
         correct = ready.normalize(correct, "sum")
         cost.backward()

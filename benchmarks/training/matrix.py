@@ -1,4 +1,4 @@
-"""The machine's rate: single-precision products through torch.mm, with the contenders' thread count.
+"""The machine's rate: products through torch.mm, with the contenders' threads and precision.
 
 `Square` is the limit that shares refer to. The other two have an update's own shapes, to say what it loses: the
 output layer's product over all positions at once, and a step's product, which has only as many rows as sentences.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import torch
 
+from benchmarks.training import precision
 from benchmarks.training.sentences import Words
 from benchmarks.training.sizes import Machine, Sizes
 
@@ -19,10 +20,11 @@ class Product:
 
     def __init__(self, rows: int, inner: int, columns: int, repeat: int, machine: Machine) -> None:
         torch.set_num_threads(machine.threads)
-        device = torch.device(machine.device)
-        self.left = torch.randn(rows, inner, device=device)
-        self.right = torch.randn(inner, columns, device=device)
-        self.result = torch.empty(rows, columns, device=device)
+        precision.choose(machine)
+        device, kind = torch.device(machine.device), precision.factor_type(machine)
+        self.left = torch.randn(rows, inner, device=device, dtype=kind)
+        self.right = torch.randn(inner, columns, device=device, dtype=kind)
+        self.result = torch.empty(rows, columns, device=device, dtype=kind)
         self.shape, self.repeat = (rows, inner, columns), repeat
         self.multiply_adds = rows * inner * columns * repeat
 

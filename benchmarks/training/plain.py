@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.plain_loop import total_nll
+from benchmarks.training import precision
 from benchmarks.training.project import settings
 from benchmarks.training.sentences import Words
 from benchmarks.training.sizes import Machine, Sizes
@@ -19,6 +20,8 @@ class Plain:
     def __init__(self, sizes: Sizes, machine: Machine) -> None:
         architecture, training = settings(sizes, machine)
         torch.set_num_threads(machine.threads)
+        precision.choose(machine)
+        self.machine = machine
         self.device = torch.device(machine.device)
         model = Translator.create("rnnsearch", architecture, (sizes.vocabulary, sizes.vocabulary), seed=1)
         self.weights = {
@@ -38,7 +41,8 @@ class Plain:
         """One step of SGD; the NLL of the batch in nats."""
         source, target = (side.to(self.device) for side in batch)
         self.optimizer.zero_grad()
-        nll = total_nll(self.weights, source, target)
+        with precision.autocast(self.machine):
+            nll = total_nll(self.weights, source, target)
         nll.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(self.weights.values(), self.clip_norm)
         self.optimizer.step()

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import torch
 import yaml
+from torch import Tensor
 
 from benchmarks.training.sentences import Words
 from benchmarks.training.sizes import Machine, Sizes
 from nmt.batches import Batch, pad_pairs
 from nmt.memory import keep_freed_memory
 from nmt.models import Family, Translator
+from nmt.products import set_precision
 from nmt.settings import Architecture, Training
 from nmt.training import make_deterministic
 from nmt.update import Updater
@@ -34,6 +36,7 @@ def settings(sizes: Sizes, machine: Machine) -> tuple[Architecture, Training]:
         "batch_size": sizes.batch,
         "device": machine.device,
         "threads": machine.threads,
+        "precision": machine.precision,
     }
     return Architecture.model_validate(architecture), Training.model_validate(training)
 
@@ -47,6 +50,7 @@ class Project:
         architecture, self.training = settings(sizes, machine)
         make_deterministic(machine.threads)
         keep_freed_memory()
+        set_precision(self.training.precision)
         self.device = torch.device(machine.device)
         vocabularies = (sizes.vocabulary, sizes.vocabulary)
         self.model = Translator.create(self.family, architecture, vocabularies, seed=1).to(self.device)
@@ -54,14 +58,15 @@ class Project:
         self.parameters = sum(weight.numel() for weight in self.model.parameters())
 
     def batch(self, source: Words, target: Words) -> Batch:
-        """A batch in the CPU's memory; `pad_pairs` adds the end symbols."""
-        return pad_pairs(list(source.astype(np.uint16)), list(target.astype(np.uint16)), source_end=True)
+        """A batch in the CPU's memory, for a GPU as training makes it ahead; `pad_pairs` adds the end symbols."""
+        batch = pad_pairs(list(source.astype(np.uint16)), list(target.astype(np.uint16)), source_end=True)
+        return batch if self.device.type == "cpu" else self.updater.prepare(batch)
 
-    def update(self, batch: Batch) -> float:
-        """What `nmt.training.Trainer` does with a batch; the NLL of the batch in nats."""
+    def update(self, batch: Batch) -> Tensor:
+        """What `nmt.training.Trainer` does with a batch; the NLL of the batch in nats, without a wait for a GPU."""
         self.updater.sums.zero_()
-        self.updater(batch if self.device.type == "cpu" else self.updater.prepare(batch))
-        return self.updater.read().nll
+        self.updater(batch)
+        return self.updater.sums[0].clone()
 
 
 class RNNsearch(Project):

@@ -36,7 +36,8 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Machine:
-    """What a contender runs on."""
+    """What a contender runs on, and the precision of its matrix products (`training.precision` in `config.yaml`)."""
 
     device: str = "cpu"
     threads: int = 2
+    precision: str = "fp32"

@@ -18,6 +18,7 @@ import time
 from typing import Any, Protocol
 
 import torch
+from torch import Tensor
 
 from benchmarks.training import memory
 from benchmarks.training.sentences import Words, draw
@@ -42,8 +43,8 @@ class Contender(Protocol):
     def batch(self, source: Words, target: Words) -> Any:
         """Ready for `update`."""
 
-    def update(self, batch: Any) -> float:
-        """From the batch to changed weights; the NLL in nats."""
+    def update(self, batch: Any) -> float | Tensor:
+        """From the batch to changed weights; the NLL in nats, read after the clock has stopped."""
 
 
 def make(name: str, sizes: Sizes, machine: Machine) -> Contender:

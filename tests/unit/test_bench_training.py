@@ -20,6 +20,7 @@ from benchmarks.training.contest import Failed, Measured, Remote
 from benchmarks.training.sentences import SPECIALS, draw
 from benchmarks.training.sizes import Machine, Sizes
 from benchmarks.training.worker import Worker, make
+from nmt.products import set_precision
 from tests.running import ROOT
 from tests.small_models import TARGET_VOCABULARY, small_model
 
@@ -122,6 +123,19 @@ def test_at_the_papers_sizes_the_weights_are_those_that_were_seen() -> None:
     paper = Sizes(length=30)
     assert parameters("rnnsearch", paper) == pytest.approx(80.4e6, abs=0.05e6)
     assert parameters("joeynmt", paper) == pytest.approx(92.8e6, abs=0.05e6)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_contender_learns_in_16_bits_too(name: str) -> None:
+    def learn(precision: str) -> list[float]:
+        contender = make(name, TINY, Machine(threads=1, precision=precision))
+        batch = contender.batch(*draw(TINY, 0))
+        return [float(contender.update(batch)) for _ in range(20)]
+
+    exact, rounded = learn("fp32"), learn("bf16")
+    set_precision("fp32")
+    assert rounded != exact
+    assert rounded == pytest.approx(exact, rel=0.01)
 
 
 def test_every_contender_gets_the_same_positions() -> None:

@@ -125,7 +125,7 @@ def test_a_missing_key_of_a_new_model_is_said_with_the_file_of_the_model() -> No
 def test_wrong_kinds_in_place_of_mappings_are_faults_and_no_crash() -> None:
     keys = Config.model_fields
     for value in (None, 3, "text", [], {}):
-        for key in set(keys) - {"seed", "data_from", "mirrors"}:
+        for key in set(keys) - {"seed", "seeds", "data_from", "mirrors"}:
             found = problems_of_replacing(key, value)
             assert found or value == {}, (key, value)
 

@@ -29,6 +29,7 @@ LABELS = {
 SETTINGS = {
     "reported": False,
     "figure2_models": ["rnnsearch-50"],
+    "figure2_length": "source",
     "figure2_window": 10,
     "figure2_length": "source",
     "figure2_max_words": 60,

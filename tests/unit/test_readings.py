@@ -30,6 +30,7 @@ LABELS = {
 SETTINGS = {
     "reported": False,
     "figure2_models": ["base"],
+    "figure2_length": "source",
     "figure2_window": 10,
     "figure2_length": "source",
     "figure2_max_words": 60,
