@@ -1,12 +1,13 @@
 """Checkpoints in a state folder: complete, checked by a sum, and never half-written.
 
-A checkpoint is two files: `checkpoint-000012000.safetensors` with every tensor, and, written after it, a JSON file of
-the same name with the counters and the sum of the first. Without the second the first does not count. Nothing in
-either can run code.
+A checkpoint is two files: `checkpoint-000012000.safetensors` with every tensor and the counters, and, written after it,
+a JSON file of the same name with the sum of the first. Without the second the first does not count. Nothing in either
+can run code.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -72,9 +73,8 @@ def load_metadata(path: Path) -> dict[str, str]:
 def save(folder: Path, update: int, checkpoint: Checkpoint) -> None:
     """Add the checkpoint after `update` updates, then drop all but the last two."""
     tensors = folder / f"checkpoint-{update:09d}.safetensors"
-    save_tensors(tensors, checkpoint.tensors)
-    record = {"tensors": tensors.name, "sha256": sha256(tensors), "counters": checkpoint.counters}
-    write_json(tensors.with_suffix(".json"), record)
+    save_tensors(tensors, checkpoint.tensors, {"counters": json.dumps(checkpoint.counters)})
+    write_json(tensors.with_suffix(".json"), {"tensors": tensors.name, "sha256": sha256(tensors)})
     for old in saved(folder)[:-KEPT]:
         old.unlink()
         old.with_suffix(".safetensors").unlink(missing_ok=True)
@@ -86,22 +86,31 @@ def saved(folder: Path) -> list[Path]:
 
 
 def load_last(folder: Path) -> Checkpoint | None:
-    """The newest checkpoint that is whole, or None if there is none; damaged ones are named and passed over."""
-    for record_path in reversed(saved(folder)):
+    """The newest checkpoint that is whole, or None if none was saved; damaged ones are named and passed over.
+
+    Raises UserError if all are damaged: nobody wants days of training to begin anew without being asked.
+    """
+    records = saved(folder)
+    for record_path in reversed(records):
         try:
             return load(record_path)
         except UserError as error:
             click.echo(f"nmt: warning: {error}; going back to the checkpoint before it", err=True)
+    if records:
+        raise UserError(f"{folder}: no checkpoint in it is whole; move that folder away to train anew")
     return None
 
 
 def load(record_path: Path) -> Checkpoint:
     """One checkpoint by its record; a UserError says what is wrong with it."""
     record = read_json(record_path)
+    expected = record.get("sha256") if isinstance(record, dict) else None
+    if not isinstance(expected, str):
+        raise UserError(f"{record_path}: damaged (no sum in it)")
     tensors = record_path.with_suffix(".safetensors")
     if not tensors.exists():
         raise UserError(f"{tensors}: missing, though {record_path.name} names it")
     found = sha256(tensors)
-    if found != record["sha256"]:
-        raise UserError(f"{tensors}: damaged (sha256 {found[:12]}..., expected {record['sha256'][:12]}...)")
-    return Checkpoint(load_tensors(tensors), record["counters"])
+    if found != expected:
+        raise UserError(f"{tensors}: damaged (sha256 {found[:12]}..., expected {expected[:12]}...)")
+    return Checkpoint(load_tensors(tensors), json.loads(load_metadata(tensors)["counters"]))

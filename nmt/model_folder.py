@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import shutil
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from nmt.vocabulary import Vocabulary
 WEIGHTS, FINAL_STATE, SETTINGS = "model.safetensors", "final_state.safetensors", "settings.json"
 SUMMARY, HISTORY = "summary.json", "history.jsonl"
 SOURCE_VOCABULARY, TARGET_VOCABULARY = "source.tsv", "target.tsv"
+SIDES = ("source", "target")
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,10 @@ def export(
     """Write a finished run's folder, the summary last; returns the summary."""
     save_final_state(folder / FINAL_STATE, trainer)
     trainer.load_chosen_weights()
-    checkpoint.save_tensors(folder / WEIGHTS, trainer.model.state_dict())
+    made_with = {side: trainer.fingerprint[f"data.{side}_vocabulary"] for side in SIDES}
+    # one entry: the library writes several in any order
+    metadata = {"vocabularies": json.dumps(made_with, sort_keys=True)}
+    checkpoint.save_tensors(folder / WEIGHTS, trainer.model.state_dict(), metadata)
     for vocabulary, name in zip(vocabularies, (SOURCE_VOCABULARY, TARGET_VOCABULARY), strict=True):
         copy(vocabulary, folder / name)
     copy(trainer.history.path, folder / HISTORY)
@@ -48,6 +53,18 @@ def export(
     summary = summarize(trainer, stopped_by)
     write_json(folder / SUMMARY, summary)
     return summary
+
+
+def refuse_other_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]) -> None:
+    """The vocabularies beside the weights must be those that they were trained with."""
+    made_with = json.loads(checkpoint.load_metadata(folder / WEIGHTS).get("vocabularies", "{}"))
+    for side, vocabulary in zip(SIDES, vocabularies, strict=True):
+        expected = made_with.get(side, vocabulary.sha256)
+        if expected != vocabulary.sha256:
+            raise UserError(
+                f"{folder / WEIGHTS}: trained with another {side} vocabulary (sha256 {expected[:12]}...) than "
+                f"{side}.tsv beside it ({vocabulary.sha256[:12]}...); put the right one there"
+            )
 
 
 def copy(source: Path, target: Path) -> None:
@@ -102,6 +119,7 @@ def load(folder: Path, device: torch.device) -> TrainedModel:
     source, target = (Vocabulary.read(folder / name) for name in (SOURCE_VOCABULARY, TARGET_VOCABULARY))
     translator = Translator(run.family, run.architecture, len(source), len(target))
     weights = checkpoint.load_tensors(folder / WEIGHTS)
+    refuse_other_vocabularies(folder, (source, target))
     try:
         translator.load_state_dict(weights)
     except RuntimeError:

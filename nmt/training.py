@@ -23,6 +23,7 @@ from nmt.batches import Batch, PairsWithinLimit, training_batches
 from nmt.bitext import Bitext
 from nmt.checkpoint import Checkpoint
 from nmt.errors import UserError
+from nmt.files import sha256
 from nmt.fingerprint import Fingerprint, differences, fingerprint
 from nmt.history import History
 from nmt.memory import keep_freed_memory
@@ -52,6 +53,7 @@ class Counters:
     history_bytes: int = 0
     best_nll: float | None = None
     best_update: int = 0
+    best_sha256: str = ""
     validations_without_gain: int = 0
     window_updates: int = 0
     window_sentences: int = 0
@@ -92,6 +94,7 @@ class Trainer:
         self, run: ModelRun, train: Bitext, dev: Bitext, vocabularies: tuple[int, int], state: Path
     ) -> None:
         make_deterministic(run.training.threads)
+        torch.manual_seed(run.seed)  # torch itself draws another seed in every process
         keep_freed_memory()
         set_precision(run.training.precision)
         self.run_settings, self.settings = run, run.training
@@ -282,6 +285,7 @@ class Trainer:
             )
             # kept without `patience` too: it may be set later, and the run then gone on with
             checkpoint.save_tensors(self.state / BEST, self.model.state_dict())
+            counters.best_sha256 = sha256(self.state / BEST)
         else:
             counters.validations_without_gain += 1
         self._record(
@@ -348,7 +352,13 @@ class Trainer:
     def load_chosen_weights(self) -> None:
         """The weights that the model keeps: the best by development NLL, or the last, as `keep` says."""
         if self.settings.keep == "best":
-            self.model.load_state_dict(checkpoint.load_tensors(self.state / BEST))
+            best = self.state / BEST
+            if not best.exists() or sha256(best) != self.counters.best_sha256:
+                raise UserError(
+                    f"{best}: missing or damaged: its sum is not the one noted when it was written; set "
+                    f"training.keep: last to take the last weights"
+                )
+            self.model.load_state_dict(checkpoint.load_tensors(best))
 
 
 def save_final_state(path: Path, trainer: Trainer) -> None:

@@ -105,6 +105,62 @@ def test_every_import_of_the_package_is_a_stated_dependency() -> None:
                 assert renamed.get(name, name) in stated, (file, name)
 
 
+RUNNING_CODE = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "marshal", "shelve"}
+"""Modules whose files can hold code that runs when they are read."""
+
+
+def dangers(tree: ast.AST) -> list[str]:
+    """What in a module could run code out of a file: unpicklers, `eval`, `torch.load` without weights only."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names if alias.name.split(".")[0] in RUNNING_CODE]
+        elif isinstance(node, ast.ImportFrom):
+            found += [str(node.module)] if str(node.module).split(".")[0] in RUNNING_CODE else []
+        elif isinstance(node, ast.Call):
+            found += [danger] if (danger := dangerous_call(node)) else []
+    return found
+
+
+def dangerous_call(node: ast.Call) -> str | None:
+    options = {keyword.arg: keyword.value for keyword in node.keywords}
+    name = ast.unparse(node.func)
+    if name in ("eval", "exec", "compile", "__import__", "yaml.unsafe_load", "yaml.full_load"):
+        return name
+    if name == "torch.load" and not is_true(options.get("weights_only")):
+        return "torch.load without weights_only=True"
+    if name in ("np.load", "numpy.load") and is_true(options.get("allow_pickle")):
+        return "numpy.load with allow_pickle"
+    return None
+
+
+def is_true(value: ast.expr | None) -> bool:
+    return isinstance(value, ast.Constant) and value.value is True
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import pickle",
+        "from joblib import load",
+        "eval(text)",
+        "torch.load(path)",
+        "torch.load(path, weights_only=False)",
+        "np.load(path, allow_pickle=True)",
+        "yaml.unsafe_load(text)",
+    ],
+)
+def test_what_could_run_code_is_seen(code: str) -> None:
+    assert dangers(ast.parse(code))
+
+
+def test_nothing_that_could_run_code_is_ever_loaded() -> None:
+    files = [*(ROOT / "nmt").rglob("*.py"), *(ROOT / "workflow").rglob("*.py")]
+    assert len(files) > 40
+    for file in files:
+        assert not dangers(ast.parse(file.read_text(encoding="utf-8"))), file
+
+
 def test_lock_file_holds_no_local_build_or_path() -> None:
     text = (ROOT / "constraints.txt").read_text(encoding="utf-8")
     assert not re.search(r"^[^#].*(\+|@|file:|/)", text, flags=re.MULTILINE)

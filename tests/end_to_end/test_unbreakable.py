@@ -1,0 +1,495 @@
+"""`nmt train` cannot be broken: killed in the middle of any write, its files damaged, started twice, out of time.
+
+Whatever happens to a run, it ends with the bits of one that nothing happened to. Every run here is a process of its
+own, as a user starts it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from nmt import checkpoint, model_folder
+from nmt.errors import UserError
+from nmt.files import sha256
+from nmt.settings import ModelRun
+from nmt.training import load_final_state
+from tests.bitexts import write_bitext
+from tests.running import ROOT
+from tests.small_models import small_architecture
+from tests.training_settings import model_run
+
+UPDATES = 60
+CLOCKS = {"seconds", "source_words_per_second", "target_words_per_second"}
+MORE_TO_DO = 75
+
+Moment = Callable[[], bool]
+
+
+def settings(**changes: Any) -> ModelRun:
+    """A model whose files are large enough to be caught half-written."""
+    changes = {"updates": UPDATES, "checkpoint_every": 3, "keep": "best"} | changes
+    architecture = small_architecture(
+        hidden_units=96, embedding_size=48, maxout_units=40, alignment_units=64, init_std=0.1
+    )
+    return model_run(**changes).model_copy(update={"architecture": architecture})
+
+
+def write_text(folder: Path, seed: int = 1, size: int = 30) -> Path:
+    """Sixty pairs whose target repeats the source's words, shifted."""
+    draw = random.Random(seed)
+    pairs = []
+    for _ in range(60):
+        words = [draw.randint(2, 30) for _ in range(draw.randint(1, 9))]
+        pairs.append((words, [2 + (word + 1) % 29 for word in words]))
+    folder.mkdir(exist_ok=True)
+    write_bitext(folder, pairs, size)
+    return folder
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a process ended, and what it said."""
+
+    code: int
+    said: str
+
+    @property
+    def lines(self) -> list[str]:
+        return self.said.splitlines()
+
+
+def ended(process: subprocess.Popen[str]) -> Ended:
+    """Wait for the end; a process that hangs is made to say where."""
+    try:
+        said = process.communicate(timeout=90)[1]
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGABRT)
+        pytest.fail(f"the process hangs: {process.communicate()[1]}")
+    return Ended(process.returncode, said)
+
+
+class Run:
+    """One run by its folders: text, state and model."""
+
+    def __init__(self, text: Path, folder: Path) -> None:
+        self.text, self.state, self.model = text, folder / "state", folder / "model"
+
+    def command(self, *options: str, **changes: Any) -> list[str]:
+        bitext = str(self.text / "bitext")
+        vocabularies = [f"--{side}-vocabulary={self.text / side}.tsv" for side in ("source", "target")]
+        command = [sys.executable, "-m", "nmt", "train", "--settings", settings(**changes).model_dump_json()]
+        command += ["--train", bitext, "--dev", bitext, *vocabularies]
+        return [*command, "--state", str(self.state), "--output", str(self.model), *options]
+
+    def start(self, *options: str, **changes: Any) -> subprocess.Popen[str]:
+        command = self.command(*options, **changes)
+        environment = os.environ | {"PYTHONFAULTHANDLER": "1"}
+        pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+        return subprocess.Popen(command, cwd=ROOT, env=environment, text=True, **pipes)
+
+    def finish(self, *options: str, **changes: Any) -> Ended:
+        return ended(self.start(*options, **changes))
+
+    def checkpoints(self) -> list[str]:
+        return [record.stem for record in checkpoint.saved(self.state)]
+
+    def outcome(self) -> dict[str, Any]:
+        """Everything that a run leaves behind; clocks and rates apart."""
+        final = self.model / model_folder.FINAL_STATE
+        record = json.loads(checkpoint.load_metadata(final)["record"])
+        history = (self.model / model_folder.HISTORY).read_text(encoding="utf-8").splitlines()
+        summary = json.loads((self.model / model_folder.SUMMARY).read_text(encoding="utf-8"))
+        counters = {key: value for key, value in record["counters"].items() if "seconds" not in key}
+        return {
+            "weights": (self.model / model_folder.WEIGHTS).read_bytes(),
+            "final state": {
+                name: tensor.numpy().tobytes() for name, tensor in checkpoint.load_tensors(final).items()
+            },
+            "counters": {key: value for key, value in counters.items() if key != "history_bytes"},
+            "history": [without(json.loads(line), CLOCKS) for line in history],
+            "summary": without(summary, {"hours"}),
+            "seconds": summary["hours"] * 3600,
+        }
+
+
+def without(values: dict[str, Any], keys: set[str]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key not in keys}
+
+
+def same(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    """The parts in which two outcomes differ: a comparison of the whole would print megabytes."""
+    return [part for part in one if part != "seconds" and one[part] != other[part]]
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_text(tmp_path_factory.mktemp("text"))
+
+
+@pytest.fixture(scope="module")
+def unbroken(text: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What a run leaves that nothing disturbed."""
+    run = Run(text, tmp_path_factory.mktemp("unbroken"))
+    result = run.finish()
+    assert result.code == 0, result.said
+    return run.outcome()
+
+
+@pytest.fixture(scope="module")
+def half(text: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run that has come half-way, with two checkpoints: 27 and 30."""
+    run = Run(text, tmp_path_factory.mktemp("half"))
+    result = run.finish(updates=UPDATES // 2)
+    assert result.code == 0, result.said
+    return run
+
+
+@pytest.fixture
+def resumed(half: Run, tmp_path: Path) -> Run:
+    """A copy of the run that has come half-way, to be harmed and gone on with."""
+    shutil.copytree(half.state, tmp_path / "state")
+    return Run(half.text, tmp_path)
+
+
+# --- killed
+
+
+def appears(folder: Path, pattern: str) -> Moment:
+    """The moment in which a file of this form lies in the folder that was not there before."""
+    before = set(names(folder))
+    return lambda: any(re.fullmatch(pattern, name) for name in names(folder) if name not in before)
+
+
+def names(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except FileNotFoundError:
+        return []
+
+
+def tensors_without_a_sum(folder: Path) -> Moment:
+    """The moment between the two files of a checkpoint."""
+    seen = appears(folder, r"checkpoint-\d+\.safetensors")
+
+    def moment() -> bool:
+        found = set(names(folder))
+        whole = {name.removesuffix(".json") for name in found if name.endswith(".json")}
+        tensors = {name.removesuffix(".safetensors") for name in found if name.startswith("checkpoint-")}
+        return seen() and not {name for name in tensors if not name.endswith(".json")} <= whole
+
+    return moment
+
+
+def kill_in(process: subprocess.Popen[str], moment: Moment) -> bool:
+    """Kill the process in this moment; False if it ended before one could be caught."""
+    while process.poll() is None:
+        if not moment():
+            time.sleep(0.0002)
+            continue
+        process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+        caught = process.poll() is None and moment()
+        process.send_signal(signal.SIGKILL if caught else signal.SIGCONT)
+        if caught:
+            process.communicate()
+            return True
+    process.communicate()
+    return False
+
+
+def test_killed_in_the_middle_of_every_kind_of_write(
+    text: Path, unbroken: dict[str, Any], tmp_path: Path
+) -> None:
+    run = Run(text, tmp_path)
+    moments: dict[str, Callable[[], Moment]] = {
+        "tensors of a checkpoint": lambda: appears(run.state, r"\.checkpoint-\d+\.safetensors\..*"),
+        "between a checkpoint's files": lambda: tensors_without_a_sum(run.state),
+        "sum of a checkpoint": lambda: appears(run.state, r"\.checkpoint-\d+\.json\..*"),
+        "best weights": lambda: appears(run.state, r"\.best\.safetensors\..*"),
+        "final state": lambda: appears(run.model, r"\.final_state\.safetensors\..*"),
+        "weights": lambda: appears(run.model, r"\.model\.safetensors\..*"),
+    }
+    caught = [name for name, moment in moments.items() if kill_in(run.start(), moment())]
+    assert len(caught) >= 4, f"the machine was too quick: only {caught}"
+    result = run.finish()
+    assert result.code == 0, result.said
+    assert same(run.outcome(), unbroken) == []
+    history = (run.model / model_folder.HISTORY).read_text(encoding="utf-8").splitlines()
+    seconds = [json.loads(line)["seconds"] for line in history]
+    assert seconds == sorted(seconds), "the clock of an earlier part was lost"
+    left = [name for folder in (run.state, run.model) for name in names(folder) if ".part" in name]
+    assert not left, "what was half-written goes when it is written again"
+
+
+def test_killed_at_random_points(text: Path, unbroken: dict[str, Any], tmp_path: Path) -> None:
+    run, draw = Run(text, tmp_path), random.Random(11)
+    for _ in range(3):
+        newer = appears(run.state, r"checkpoint-\d+\.json")
+        delay, since = draw.random() * 0.25, [0.0]
+
+        def moment(newer: Moment = newer, delay: float = delay, since: list[float] = since) -> bool:
+            since[0] = since[0] or (time.monotonic() if newer() else 0.0)
+            return bool(since[0]) and time.monotonic() >= since[0] + delay
+
+        kill_in(run.start(), moment)
+    result = run.finish()
+    assert result.code == 0, result.said
+    assert same(run.outcome(), unbroken) == []
+
+
+# --- damaged
+
+
+def flip_a_bit(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def flip_a_bit_of_the_counters(path: Path) -> None:
+    """One digit of a number that no format would miss."""
+    content = path.read_bytes()
+    place = content.index(b"target_words") + len(b'target_words\\": ')
+    digit = re.compile(rb"\d").search(content, place)
+    assert digit
+    changed = b"1" if digit[0] != b"1" else b"2"
+    path.write_bytes(content[: digit.start()] + changed + content[digit.end() :])
+
+
+def cut_short(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def remove(path: Path) -> None:
+    path.unlink()
+
+
+def say_nothing(path: Path) -> None:
+    path.write_text("{}\n", encoding="utf-8")
+
+
+DAMAGES: dict[str, dict[str, Callable[[Path], None]]] = {
+    "counters changed": {".safetensors": flip_a_bit_of_the_counters},
+    "tensors cut short": {".safetensors": cut_short},
+    "tensors gone": {".safetensors": remove},
+    "sum cut short": {".json": cut_short},
+    "no sum": {".json": say_nothing},
+    "both": {".safetensors": flip_a_bit, ".json": flip_a_bit},
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_checkpoint_is_named_in_one_line_and_the_one_before_it_used(
+    resumed: Run, damage: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, newest = checkpoint.saved(resumed.state)
+    for suffix, harm in DAMAGES[damage].items():
+        harm(newest.with_suffix(suffix))
+    found = checkpoint.load_last(resumed.state)
+    assert found is not None
+    assert f"checkpoint-{found.counters['counters']['update']:09d}" == before.stem
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("nmt: warning: ") and newest.stem in line
+    assert line.endswith("going back to the checkpoint before it")
+
+
+def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one(
+    resumed: Run, unbroken: dict[str, Any]
+) -> None:
+    cut_short(checkpoint.saved(resumed.state)[-1].with_suffix(".safetensors"))
+    result = resumed.finish()
+    assert result.code == 0, result.said
+    assert "going on after update 27" in result.said
+    assert same(resumed.outcome(), unbroken) == []
+
+
+def test_nothing_begins_anew_where_all_checkpoints_are_damaged(resumed: Run) -> None:
+    for record in checkpoint.saved(resumed.state):
+        flip_a_bit(record.with_suffix(".safetensors"))
+    history = (resumed.state / "history.jsonl").read_bytes()
+    result = resumed.finish()
+    assert result.code == 2
+    *warnings, error = result.lines
+    assert len(warnings) == 2
+    assert error.startswith(f"nmt: error: {resumed.state}: no checkpoint in it is whole")
+    assert "Traceback" not in result.said
+    assert (resumed.state / "history.jsonl").read_bytes() == history
+    assert not resumed.model.exists()
+
+
+def test_damaged_best_weights_are_not_taken_for_the_best(resumed: Run) -> None:
+    flip_a_bit(resumed.state / "best.safetensors")
+    result = resumed.finish(updates=UPDATES // 2)
+    assert result.code == 2
+    error = result.lines[-1]
+    assert error.startswith("nmt: error: ") and "best.safetensors: missing or damaged" in error
+
+
+# --- of something else
+
+
+def test_a_state_of_other_text_is_refused_with_what_differs(resumed: Run, tmp_path: Path) -> None:
+    other = Run(write_text(tmp_path / "other", seed=2, size=20), tmp_path)
+    result = other.finish()
+    assert result.code == 2
+    (line,) = result.lines
+    assert line.startswith(f"nmt: error: {other.state} belongs to a run with other settings or data: ")
+    for key in ("data.train", "data.dev", "data.source_vocabulary", "data.target_vocabulary"):
+        assert f"{key} was '" in line
+    assert other.checkpoints() == ["checkpoint-000000027", "checkpoint-000000030"]
+
+
+def test_a_model_of_another_vocabulary_is_refused(half: Run, tmp_path: Path) -> None:
+    shutil.copytree(half.model, tmp_path / "model")
+    words = (tmp_path / "model" / "target.tsv").read_text(encoding="utf-8")
+    (tmp_path / "model" / "target.tsv").write_text(words.replace("\tw7\t", "\tseven\t"), encoding="utf-8")
+    with pytest.raises(UserError, match="trained with another target vocabulary"):
+        model_folder.load(tmp_path / "model", torch.device("cpu"))
+
+
+class Pickled:
+    """Whoever unpickles this makes a file."""
+
+    def __init__(self, trap: Path) -> None:
+        self.trap = trap
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Path.touch, (self.trap,))
+
+
+def pickle_that_acts(path: Path, trap: Path) -> None:
+    torch.save({"model/weights": torch.zeros(2), "more": Pickled(trap)}, path)
+
+
+def test_the_trap_of_the_pickles_works(tmp_path: Path) -> None:
+    pickle_that_acts(tmp_path / "file", tmp_path / "trap")
+    torch.load(tmp_path / "file", weights_only=False)
+    assert (tmp_path / "trap").exists()
+
+
+def test_weights_that_could_run_code_are_refused_unread(half: Run, tmp_path: Path) -> None:
+    trap = tmp_path / "trap"
+    shutil.copytree(half.model, tmp_path / "model")
+    for content in ("a pickle", "no weights at all"):
+        weights = tmp_path / "model" / model_folder.WEIGHTS
+        if content == "a pickle":
+            pickle_that_acts(weights, trap)
+        else:
+            weights.write_text(content, encoding="utf-8")
+        with pytest.raises(UserError, match=r"model\.safetensors: damaged"):
+            model_folder.load(tmp_path / "model", torch.device("cpu"))
+    assert not trap.exists()
+
+
+def test_states_that_could_run_code_are_refused_unread(resumed: Run, tmp_path: Path) -> None:
+    """Also with a sum that fits."""
+    trap = tmp_path / "trap"
+    for record in checkpoint.saved(resumed.state):
+        tensors = record.with_suffix(".safetensors")
+        pickle_that_acts(tensors, trap)
+        record.write_text(json.dumps({"sha256": sha256(tensors)}), encoding="utf-8")
+    with pytest.raises(UserError, match="no checkpoint in it is whole"):
+        checkpoint.load_last(resumed.state)
+    pickle_that_acts(tmp_path / "final_state.safetensors", trap)
+    with pytest.raises(UserError, match=r"final_state\.safetensors: damaged"):
+        load_final_state(tmp_path / "final_state.safetensors")
+    assert not trap.exists()
+
+
+# --- twice at once
+
+
+@pytest.fixture
+def first(text: Path, tmp_path: Path) -> Iterator[tuple[Run, subprocess.Popen[str]]]:
+    """A run held still in the middle of its work."""
+    run = Run(text, tmp_path)
+    process = run.start()
+    begun = appears(run.state, r"checkpoint-\d+\.json")
+    while not begun():
+        assert process.poll() is None, ended(process).said
+        time.sleep(0.001)
+    process.send_signal(signal.SIGSTOP)
+    yield run, process
+    process.kill()
+    process.wait()
+
+
+def waiting(run: Run, holder: int) -> subprocess.Popen[str]:
+    """A second process that has said that it waits for the first."""
+    second = run.start("--if-locked", "wait")
+    assert second.stderr is not None
+    line = second.stderr.readline()
+    assert line.startswith(f"nmt: {run.state}: process {holder} on ") and line.endswith("waiting for it\n")
+    return second
+
+
+def test_a_second_process_is_refused_or_waits_and_finds_the_run_done(
+    first: tuple[Run, subprocess.Popen[str]], unbroken: dict[str, Any]
+) -> None:
+    run, process = first
+    before = {path.name: path.stat().st_mtime_ns for path in run.state.glob("checkpoint-*")}
+    refused = run.finish()
+    assert refused.code == 2
+    (line,) = refused.lines
+    assert line.startswith(f"nmt: error: {run.state}: process {process.pid} on ")
+    second = waiting(run, process.pid)
+    assert before == {path.name: path.stat().st_mtime_ns for path in run.state.glob("checkpoint-*")}
+    process.send_signal(signal.SIGCONT)
+    for result in (ended(process), ended(second)):
+        assert result.code == 0, result.said
+    assert f"going on after update {UPDATES}" in result.said
+    assert same(run.outcome(), unbroken) == []
+
+
+def test_who_waits_for_a_process_that_dies_takes_over(
+    first: tuple[Run, subprocess.Popen[str]], unbroken: dict[str, Any]
+) -> None:
+    run, process = first
+    second = waiting(run, process.pid)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    result = ended(second)
+    assert result.code == 0, result.said
+    assert "going on after update" in result.said
+    assert same(run.outcome(), unbroken) == []
+
+
+# --- out of time
+
+
+def test_stopped_in_good_order_again_and_again(text: Path, unbroken: dict[str, Any], tmp_path: Path) -> None:
+    """By a signal, then by the clock until all is done: exit code 75 says each time that there is more to do."""
+    run = Run(text, tmp_path)
+    process = run.start()
+    begun = appears(run.state, r"checkpoint-\d+\.json")
+    while not begun():
+        assert process.poll() is None, ended(process).said
+        time.sleep(0.001)
+    process.send_signal(signal.SIGTERM)
+    result = ended(process)
+    assert result.code == MORE_TO_DO, result.said
+    assert not run.model.exists()
+    third = unbroken["seconds"] / 3
+    results = []
+    while len(results) < UPDATES and (not results or results[-1].code == MORE_TO_DO):
+        results.append(run.finish("--max-seconds", str(third)))
+    for result in results[:-1]:
+        assert re.search(rf"stopped after update \d+ of {UPDATES}; run again", result.said)
+    assert results[-1].code == 0, results[-1].said
+    assert len(results) > 1
+    assert same(run.outcome(), unbroken) == []
