@@ -101,6 +101,12 @@ class BidirectionalEncoder(nn.Module):
         return Encoded(annotations, mask.t() == 0, backwards[-1])
 
 
+def at(positions: Tensor, values: Tensor) -> Tensor:
+    """The rows (P, ...) of values (T, B, ...) at positions of the flattened T * B; where P is all of them, no copy."""
+    flat = values.flatten(0, 1)
+    return flat if len(positions) == len(flat) else flat[positions]
+
+
 def encoder_unit(architecture: Architecture) -> GatedUnit:
     """A unit that reads words."""
     return GatedUnit(architecture.embedding_size, architecture.hidden_units, architecture.biases)
@@ -268,7 +274,7 @@ class Translator(nn.Module):
         Args:
             source, source_mask: words and 0/1 mask, (S, B).
             target: words with the end symbol, (T, B), padded with any word.
-            positions: indices into the flattened (T * B) that are no padding, (P,).
+            positions: indices into the flattened (T * B) that are no padding, in order, (P,).
 
         Returns:
             State (P, N), previous word (P, M) and context (P, C), and alignment weights (T, B, S), or None for
@@ -281,7 +287,7 @@ class Translator(nn.Module):
         fed = embedded if order == "groundhog" else previous
         states, contexts, weights = self.decoder.scan(encoded, fed)
         read = states[1:] if order == "section3" else states[:-1]
-        state, word, context = (part.flatten(0, 1)[positions] for part in (read, previous, contexts))
+        state, word, context = (at(positions, part) for part in (read, previous, contexts))
         return (state, word, context), weights
 
     def forward(
@@ -304,7 +310,7 @@ class Translator(nn.Module):
         Arguments as in `read_out`; `mask` (P,) is 0 at positions that don't count after all.
         """
         inputs, _ = self.read_out(source, source_mask, target, positions)
-        words = target.flatten()[positions]
+        words = at(positions, target.unsqueeze(2)).squeeze(1)
         return summed_nll(self.readout.features(*inputs), self.readout.W_o, self.readout.b_o, words, mask)
 
     def begin(self, encoded: Encoded) -> Hypotheses:
