@@ -71,6 +71,7 @@ lint: $(INSTALLED) ## Linters, formatters, types
 
 bench: $(INSTALLED) ## Speed against peers, as ratios measured in one run
 	$(BIN)/python -m benchmarks.recurrence $(OPTIONS)
+	$(BIN)/python -m benchmarks.batches
 
 bench-training: $(INSTALLED) ## A training update against JoeyNMT, a plain loop and the machine's limit
 	$(BIN)/python -m benchmarks.training --pip-options="$(PIP_OPTIONS)" $(OPTIONS)
