@@ -31,7 +31,6 @@ SETTINGS = {
     "figure2_models": ["rnnsearch-50"],
     "figure2_length": "source",
     "figure2_window": 10,
-    "figure2_length": "source",
     "figure2_max_words": 60,
     "figure3_model": "rnnsearch-50",
     "figure3_words": [10, 20],

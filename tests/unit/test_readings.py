@@ -32,7 +32,6 @@ SETTINGS = {
     "figure2_models": ["base"],
     "figure2_length": "source",
     "figure2_window": 10,
-    "figure2_length": "source",
     "figure2_max_words": 60,
     "figure3_model": "base",
     "figure3_words": [10, 20],
