@@ -165,11 +165,13 @@ class Training(Settings):
     batches_per_sort: PositiveInt
     updates: PositiveInt
     patience: PositiveInt | None
-    """Stop after so many validations without a better development NLL; None: run all updates."""
+    """Stop after so many validations without a better development score; None: run all updates."""
     keep: Literal["best", "last"]
-    """Weights of the finished model: those with the best development NLL, or the last."""
+    """Weights of the finished model: those with the best development score, or the last."""
+    dev_score: Literal["nll", "bleu"]
+    """What `patience` and `keep` go by: the NLL, or BLEU of greedy translations."""
     dev_sentences: Literal["all", "within_limit"]
-    """Development pairs whose NLL is watched and reported: all, or those within the model's `max_words`."""
+    """Development pairs that are watched and reported: all, or those within the model's `max_words`."""
     validate_every: PositiveInt
     checkpoint_every: PositiveInt
     log_every: PositiveInt

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from nmt import checkpoint
-from nmt.batches import Batch, PairsWithinLimit, training_batches
+from nmt.batches import Batch, Indices, PairsWithinLimit, training_batches
 from nmt.bitext import Bitext
 from nmt.checkpoint import Checkpoint
 from nmt.errors import UserError
@@ -35,7 +35,7 @@ from nmt.progress import Progress
 from nmt.settings import ModelRun
 from nmt.tensorboard import FOLDER, Board
 from nmt.update import Updater
-from nmt.validation import development_rows, mean_nll
+from nmt.validation import development_rows, greedy_bleu, mean_nll
 
 BEST = "best.safetensors"
 
@@ -45,13 +45,13 @@ class Counters:
     """Everything a run carries besides its tensors; JSON holds it exactly.
 
     seconds: wall-clock of all parts of the run. Fields that begin with `window_` gather what the next line of the
-    history will say.
+    history will say. best_score: of the development set, greater is better: BLEU, or the NLL with its sign changed.
     """
 
     update: int = 0
     seconds: float = 0.0
     history_bytes: int = 0
-    best_nll: float | None = None
+    best_score: float | None = None
     best_update: int = 0
     best_sha256: str = ""
     validations_without_gain: int = 0
@@ -130,7 +130,7 @@ class Trainer:
         self._refuse_other(final.counters["fingerprint"], str(path), frozenset({"settings.continue_from"}))
         self._restore(final)
         # the patience of the run that begins here is its own, and its first weights may prove its best
-        self.counters = replace(self.counters, best_nll=None, validations_without_gain=0)
+        self.counters = replace(self.counters, best_score=None, validations_without_gain=0)
         self._validate()
 
     def _refuse_other(self, was: Fingerprint, where: str, ignore: frozenset[str]) -> None:
@@ -154,7 +154,7 @@ class Trainer:
     # The loop --------------------------------------------------------------------------------------------------
 
     def run(self, max_seconds: float | None = None, lost: threading.Event | None = None) -> str:
-        """Train until done; returns what stopped it: `updates` or `development NLL`.
+        """Train until done; returns what stopped it: `updates`, `development NLL` or `development BLEU`.
 
         Raises Interrupted, with the state saved, on SIGTERM or SIGINT or after `max_seconds`; UserError if the
         state's lock is lost or the gradient is not finite.
@@ -188,7 +188,7 @@ class Trainer:
     def _finished(self) -> str | None:
         patience = self.settings.patience
         if patience is not None and self.counters.validations_without_gain >= patience:
-            return "development NLL"
+            return f"development {self.settings.dev_score.upper()}"
         return "updates" if self.counters.update >= self.settings.updates else None
 
     def _batches(self) -> Generator[Batch]:
@@ -275,11 +275,14 @@ class Trainer:
                 setattr(window, name, value)
 
     def _validate(self) -> None:
-        nll = self.dev_nll()
+        measured = {"dev_nll": self.dev_nll()}
+        if self.settings.dev_score == "bleu":
+            measured["dev_bleu"] = self.dev_bleu()
+        score = measured.get("dev_bleu", -measured["dev_nll"])
         counters = self.counters
-        if counters.best_nll is None or nll < counters.best_nll:
-            counters.best_nll, counters.best_update, counters.validations_without_gain = (
-                nll,
+        if counters.best_score is None or score > counters.best_score:
+            counters.best_score, counters.best_update, counters.validations_without_gain = (
+                score,
                 counters.update,
                 0,
             )
@@ -289,14 +292,24 @@ class Trainer:
         else:
             counters.validations_without_gain += 1
         self._record(
-            {"update": counters.update, "epoch": self.epochs(), "dev_nll": nll, "seconds": counters.seconds}
+            {"update": counters.update, "epoch": self.epochs(), **measured, "seconds": counters.seconds}
         )
-        click.echo(f"update {counters.update:,}: development NLL {nll:.3f} nats a sentence", err=True)
+        bleu = f", BLEU {score:.2f}" if "dev_bleu" in measured else ""
+        nll = f"{measured['dev_nll']:.3f} nats a sentence"
+        click.echo(f"update {counters.update:,}: development NLL {nll}{bleu}", err=True)
 
     def dev_nll(self) -> float:
         """Over the development set: all of it, or the pairs within the length limit, as `dev_sentences` says."""
+        return self._nll(self.dev, self._dev_rows())
+
+    def dev_bleu(self) -> float:
+        """Of greedy translations of the same pairs."""
+        source_end = self.run_settings.architecture.source_end
+        return greedy_bleu(self.model, self.dev, self._dev_rows(), self.settings.batch_size, source_end)
+
+    def _dev_rows(self) -> Indices:
         limit = None if self.settings.dev_sentences == "all" else self.run_settings.max_words
-        return self._nll(self.dev, development_rows(self.dev, limit))
+        return development_rows(self.dev, limit)
 
     def train_nll(self) -> float:
         """Over a fixed random sample of the training pairs within the length limit."""
@@ -350,7 +363,7 @@ class Trainer:
     # The end ---------------------------------------------------------------------------------------------------
 
     def load_chosen_weights(self) -> None:
-        """The weights that the model keeps: the best by development NLL, or the last, as `keep` says."""
+        """The weights that the model keeps: the best by development score, or the last, as `keep` says."""
         if self.settings.keep == "best":
             best = self.state / BEST
             if not best.exists() or sha256(best) != self.counters.best_sha256:

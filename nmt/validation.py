@@ -1,4 +1,4 @@
-"""Mean negative log-probability of a sentence, as Table 2 gives it, in nats."""
+"""What a model is worth on development text: mean NLL of a sentence, as Table 2 gives it, in nats, or BLEU."""
 
 from __future__ import annotations
 
@@ -6,9 +6,26 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy
 
-from nmt.batches import Batch, Indices, PairsWithinLimit, evaluation_batches
+from nmt.batches import Batch, Indices, PairsWithinLimit, evaluation_batches, make_batch, sort_by_length
+from nmt.beam_search import translate
 from nmt.bitext import Bitext
 from nmt.models import Translator
+from nmt.settings import Decoding
+from nmt.vocabulary import UNKNOWN
+
+GREEDY = Decoding(
+    beam=1,
+    normalize_by_length=False,
+    min_length="half",
+    max_length_factor=3,
+    unfinished="best",
+    unknown="allowed",
+    n_best=1,
+    batch_size=1,
+    device="auto",
+    threads=1,
+)
+"""The search of a validation: the authors' rules, but with one hypothesis. Batches and device are the caller's."""
 
 
 def development_rows(bitext: Bitext, limit: int | None) -> Indices:
@@ -35,3 +52,27 @@ def mean_nll(model: Translator, bitext: Bitext, rows: Indices, batch_size: int, 
     for batch in evaluation_batches(bitext, rows, batch_size, source_end):
         total += sentence_nll(model, batch.to(device)).sum()
     return float(total) / len(rows)
+
+
+@torch.no_grad()
+def greedy_bleu(model: Translator, bitext: Bitext, rows: Indices, batch_size: int, source_end: bool) -> float:
+    """BLEU, 0 to 100, of greedy translations of the pairs at `rows`; an unknown word is never right."""
+    from nmt.evaluation import multi_bleu  # translating needs this module too, but no BLEU
+
+    device = next(model.parameters()).device
+    hypotheses, references = [], []
+    ordered = sort_by_length(bitext, rows)
+    for start in range(0, len(ordered), batch_size):
+        group = ordered[start : start + batch_size]
+        batch = make_batch(bitext, group, source_end).to(device)
+        lengths = np.array([len(bitext.source(row)) for row in group])
+        encoded = model.encode(batch.source, batch.source_mask)
+        found = translate(model, encoded, lengths, GREEDY, forbid_unknown=False)
+        hypotheses += [" ".join(map(str, best[0].words)) for best in found]
+        references += [" ".join(map(known, bitext.target(row).tolist())) for row in group]
+    return float(multi_bleu().corpus_score(hypotheses, [references]).score)
+
+
+def known(word: int) -> str:
+    """A word of a reference as its number; the unknown word as something that no translation holds."""
+    return "?" if word == UNKNOWN else str(word)

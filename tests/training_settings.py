@@ -22,6 +22,7 @@ def training(**changes: object) -> Training:
         "updates": 30,
         "patience": None,
         "keep": "last",
+        "dev_score": "nll",
         "dev_sentences": "all",
         "validate_every": 7,
         "checkpoint_every": 5,

@@ -27,6 +27,7 @@ from nmt import checkpoint, model_folder
 from nmt.errors import UserError
 from nmt.files import sha256
 from nmt.settings import ModelRun
+from nmt.state_lock import hold
 from nmt.training import load_final_state
 from tests.bitexts import write_bitext
 from tests.running import ROOT
@@ -142,28 +143,25 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def unbroken(text: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What a run leaves that nothing disturbed."""
-    run = Run(text, tmp_path_factory.mktemp("unbroken"))
+def finished(text: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run that nothing disturbed."""
+    run = Run(text, tmp_path_factory.mktemp("finished"))
     result = run.finish()
-    assert result.code == 0, result.said
-    return run.outcome()
-
-
-@pytest.fixture(scope="module")
-def half(text: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """A run that has come half-way, with two checkpoints: 27 and 30."""
-    run = Run(text, tmp_path_factory.mktemp("half"))
-    result = run.finish(updates=UPDATES // 2)
     assert result.code == 0, result.said
     return run
 
 
+@pytest.fixture(scope="module")
+def unbroken(finished: Run) -> dict[str, Any]:
+    """What it left."""
+    return finished.outcome()
+
+
 @pytest.fixture
-def resumed(half: Run, tmp_path: Path) -> Run:
-    """A copy of the run that has come half-way, to be harmed and gone on with."""
-    shutil.copytree(half.state, tmp_path / "state")
-    return Run(half.text, tmp_path)
+def again(finished: Run, tmp_path: Path) -> Run:
+    """A copy of its state, with the checkpoints 57 and 60, to be harmed and gone on with."""
+    shutil.copytree(finished.state, tmp_path / "state")
+    return Run(finished.text, tmp_path)
 
 
 # --- killed
@@ -212,10 +210,26 @@ def kill_in(process: subprocess.Popen[str], moment: Moment) -> bool:
     return False
 
 
-def test_killed_in_the_middle_of_every_kind_of_write(
+def some_time_after(moment: Moment, seconds: float) -> Moment:
+    """So many seconds after the first time that another moment was there."""
+    since: list[float] = []
+
+    def later() -> bool:
+        if not since and moment():
+            since.append(time.monotonic())
+        return bool(since) and time.monotonic() >= since[0] + seconds
+
+    return later
+
+
+def test_killed_at_random_points_and_in_every_kind_of_write(
     text: Path, unbroken: dict[str, Any], tmp_path: Path
 ) -> None:
-    run = Run(text, tmp_path)
+    run, draw = Run(text, tmp_path), random.Random(11)
+    for _ in range(2):
+        kill_in(
+            run.start(), some_time_after(appears(run.state, r"checkpoint-\d+\.json"), 0.2 * draw.random())
+        )
     moments: dict[str, Callable[[], Moment]] = {
         "tensors of a checkpoint": lambda: appears(run.state, r"\.checkpoint-\d+\.safetensors\..*"),
         "between a checkpoint's files": lambda: tensors_without_a_sum(run.state),
@@ -234,22 +248,6 @@ def test_killed_in_the_middle_of_every_kind_of_write(
     assert seconds == sorted(seconds), "the clock of an earlier part was lost"
     left = [name for folder in (run.state, run.model) for name in names(folder) if ".part" in name]
     assert not left, "what was half-written goes when it is written again"
-
-
-def test_killed_at_random_points(text: Path, unbroken: dict[str, Any], tmp_path: Path) -> None:
-    run, draw = Run(text, tmp_path), random.Random(11)
-    for _ in range(3):
-        newer = appears(run.state, r"checkpoint-\d+\.json")
-        delay, since = draw.random() * 0.25, [0.0]
-
-        def moment(newer: Moment = newer, delay: float = delay, since: list[float] = since) -> bool:
-            since[0] = since[0] or (time.monotonic() if newer() else 0.0)
-            return bool(since[0]) and time.monotonic() >= since[0] + delay
-
-        kill_in(run.start(), moment)
-    result = run.finish()
-    assert result.code == 0, result.said
-    assert same(run.outcome(), unbroken) == []
 
 
 # --- damaged
@@ -295,12 +293,12 @@ DAMAGES: dict[str, dict[str, Callable[[Path], None]]] = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_checkpoint_is_named_in_one_line_and_the_one_before_it_used(
-    resumed: Run, damage: str, capsys: pytest.CaptureFixture[str]
+    again: Run, damage: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before, newest = checkpoint.saved(resumed.state)
+    before, newest = checkpoint.saved(again.state)
     for suffix, harm in DAMAGES[damage].items():
         harm(newest.with_suffix(suffix))
-    found = checkpoint.load_last(resumed.state)
+    found = checkpoint.load_last(again.state)
     assert found is not None
     assert f"checkpoint-{found.counters['counters']['update']:09d}" == before.stem
     (line,) = capsys.readouterr().err.splitlines()
@@ -308,33 +306,31 @@ def test_a_damaged_checkpoint_is_named_in_one_line_and_the_one_before_it_used(
     assert line.endswith("going back to the checkpoint before it")
 
 
-def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one(
-    resumed: Run, unbroken: dict[str, Any]
-) -> None:
-    cut_short(checkpoint.saved(resumed.state)[-1].with_suffix(".safetensors"))
-    result = resumed.finish()
+def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one(again: Run, unbroken: dict[str, Any]) -> None:
+    cut_short(checkpoint.saved(again.state)[-1].with_suffix(".safetensors"))
+    result = again.finish()
     assert result.code == 0, result.said
-    assert "going on after update 27" in result.said
-    assert same(resumed.outcome(), unbroken) == []
+    assert "going on after update 57" in result.said
+    assert same(again.outcome(), unbroken) == []
 
 
-def test_nothing_begins_anew_where_all_checkpoints_are_damaged(resumed: Run) -> None:
-    for record in checkpoint.saved(resumed.state):
+def test_nothing_begins_anew_where_all_checkpoints_are_damaged(again: Run) -> None:
+    for record in checkpoint.saved(again.state):
         flip_a_bit(record.with_suffix(".safetensors"))
-    history = (resumed.state / "history.jsonl").read_bytes()
-    result = resumed.finish()
+    history = (again.state / "history.jsonl").read_bytes()
+    result = again.finish()
     assert result.code == 2
     *warnings, error = result.lines
     assert len(warnings) == 2
-    assert error.startswith(f"nmt: error: {resumed.state}: no checkpoint in it is whole")
+    assert error.startswith(f"nmt: error: {again.state}: no checkpoint in it is whole")
     assert "Traceback" not in result.said
-    assert (resumed.state / "history.jsonl").read_bytes() == history
-    assert not resumed.model.exists()
+    assert (again.state / "history.jsonl").read_bytes() == history
+    assert not again.model.exists()
 
 
-def test_damaged_best_weights_are_not_taken_for_the_best(resumed: Run) -> None:
-    flip_a_bit(resumed.state / "best.safetensors")
-    result = resumed.finish(updates=UPDATES // 2)
+def test_damaged_best_weights_are_not_taken_for_the_best(again: Run) -> None:
+    flip_a_bit(again.state / "best.safetensors")
+    result = again.finish()
     assert result.code == 2
     error = result.lines[-1]
     assert error.startswith("nmt: error: ") and "best.safetensors: missing or damaged" in error
@@ -343,7 +339,7 @@ def test_damaged_best_weights_are_not_taken_for_the_best(resumed: Run) -> None:
 # --- of something else
 
 
-def test_a_state_of_other_text_is_refused_with_what_differs(resumed: Run, tmp_path: Path) -> None:
+def test_a_state_of_other_text_is_refused_with_what_differs(again: Run, tmp_path: Path) -> None:
     other = Run(write_text(tmp_path / "other", seed=2, size=20), tmp_path)
     result = other.finish()
     assert result.code == 2
@@ -351,11 +347,11 @@ def test_a_state_of_other_text_is_refused_with_what_differs(resumed: Run, tmp_pa
     assert line.startswith(f"nmt: error: {other.state} belongs to a run with other settings or data: ")
     for key in ("data.train", "data.dev", "data.source_vocabulary", "data.target_vocabulary"):
         assert f"{key} was '" in line
-    assert other.checkpoints() == ["checkpoint-000000027", "checkpoint-000000030"]
+    assert other.checkpoints() == ["checkpoint-000000057", "checkpoint-000000060"]
 
 
-def test_a_model_of_another_vocabulary_is_refused(half: Run, tmp_path: Path) -> None:
-    shutil.copytree(half.model, tmp_path / "model")
+def test_a_model_of_another_vocabulary_is_refused(finished: Run, tmp_path: Path) -> None:
+    shutil.copytree(finished.model, tmp_path / "model")
     words = (tmp_path / "model" / "target.tsv").read_text(encoding="utf-8")
     (tmp_path / "model" / "target.tsv").write_text(words.replace("\tw7\t", "\tseven\t"), encoding="utf-8")
     with pytest.raises(UserError, match="trained with another target vocabulary"):
@@ -382,9 +378,9 @@ def test_the_trap_of_the_pickles_works(tmp_path: Path) -> None:
     assert (tmp_path / "trap").exists()
 
 
-def test_weights_that_could_run_code_are_refused_unread(half: Run, tmp_path: Path) -> None:
+def test_weights_that_could_run_code_are_refused_unread(finished: Run, tmp_path: Path) -> None:
     trap = tmp_path / "trap"
-    shutil.copytree(half.model, tmp_path / "model")
+    shutil.copytree(finished.model, tmp_path / "model")
     for content in ("a pickle", "no weights at all"):
         weights = tmp_path / "model" / model_folder.WEIGHTS
         if content == "a pickle":
@@ -396,15 +392,15 @@ def test_weights_that_could_run_code_are_refused_unread(half: Run, tmp_path: Pat
     assert not trap.exists()
 
 
-def test_states_that_could_run_code_are_refused_unread(resumed: Run, tmp_path: Path) -> None:
+def test_states_that_could_run_code_are_refused_unread(again: Run, tmp_path: Path) -> None:
     """Also with a sum that fits."""
     trap = tmp_path / "trap"
-    for record in checkpoint.saved(resumed.state):
+    for record in checkpoint.saved(again.state):
         tensors = record.with_suffix(".safetensors")
         pickle_that_acts(tensors, trap)
         record.write_text(json.dumps({"sha256": sha256(tensors)}), encoding="utf-8")
     with pytest.raises(UserError, match="no checkpoint in it is whole"):
-        checkpoint.load_last(resumed.state)
+        checkpoint.load_last(again.state)
     pickle_that_acts(tmp_path / "final_state.safetensors", trap)
     with pytest.raises(UserError, match=r"final_state\.safetensors: damaged"):
         load_final_state(tmp_path / "final_state.safetensors")
@@ -469,6 +465,20 @@ def test_who_waits_for_a_process_that_dies_takes_over(
     assert same(run.outcome(), unbroken) == []
 
 
+def test_a_lock_of_another_machine_holds_until_its_heartbeat_has_stopped(tmp_path: Path) -> None:
+    """Whether a process lives on another machine nobody can ask: its lock is refreshed to last for a minute."""
+    lock = tmp_path / "lock"
+    claim = tmp_path / "lock|elsewhere|123|456"
+    claim.write_text(str(claim), encoding="utf-8")
+    os.link(claim, lock)
+    os.utime(lock, (time.time() + 50,) * 2)
+    with pytest.raises(UserError, match="process 123 on elsewhere works on it"), hold(tmp_path, "refuse"):
+        pytest.fail("two at once")
+    os.utime(lock, (time.time() - 60,) * 2)
+    with hold(tmp_path, "refuse") as lost:
+        assert not lost.is_set()
+
+
 # --- out of time
 
 
@@ -484,10 +494,10 @@ def test_stopped_in_good_order_again_and_again(text: Path, unbroken: dict[str, A
     result = ended(process)
     assert result.code == MORE_TO_DO, result.said
     assert not run.model.exists()
-    third = unbroken["seconds"] / 3
+    share = 0.4 * unbroken["seconds"]
     results = []
     while len(results) < UPDATES and (not results or results[-1].code == MORE_TO_DO):
-        results.append(run.finish("--max-seconds", str(third)))
+        results.append(run.finish("--max-seconds", str(share)))
     for result in results[:-1]:
         assert re.search(rf"stopped after update \d+ of {UPDATES}; run again", result.said)
     assert results[-1].code == 0, results[-1].said

@@ -239,7 +239,7 @@ def test_the_best_weights_are_kept_when_the_development_score_stops_the_run(
     made = trainer(run, text, tmp_path)
     assert made.run() == "development NLL"
     validations = [line["dev_nll"] for line in made.history.records() if "dev_nll" in line]
-    assert made.counters.best_nll == min(validations)
+    assert made.counters.best_score == -min(validations)
     assert validations[-3] == min(validations)
     made.load_chosen_weights()
     assert made.dev_nll() == pytest.approx(min(validations), rel=1e-12)

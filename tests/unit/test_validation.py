@@ -1,4 +1,4 @@
-"""What the development NLL is taken over, and which weights it chooses."""
+"""What the development set's NLL and BLEU are taken over, and which weights they choose."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
+from nmt.batches import make_batch
+from nmt.beam_search import translate
 from nmt.bitext import Bitext
 from nmt.errors import UserError
 from nmt.model_folder import summarize
 from nmt.training import Trainer
-from nmt.validation import development_rows, mean_nll
+from nmt.validation import GREEDY, development_rows, greedy_bleu, mean_nll
+from nmt.vocabulary import UNKNOWN
 from tests.bitexts import write_bitext
 from tests.training_settings import model_run
 
@@ -83,6 +87,58 @@ def test_the_settings_say_which_weights_are_kept(
     assert made.dev_nll() == pytest.approx(chosen, rel=1e-12)
     best = 5 * (1 + validations.index(min(validations)))
     assert summarize(made, "updates")["best_update"] == (best if keep == "best" else None)
+
+
+def translations(made: Trainer, text: Bitext) -> list[tuple[list[int], list[int]]]:
+    """Every source with the model's own greedy translation, where it is of known words."""
+    pairs = []
+    for row in range(len(text)):
+        batch = make_batch(text, np.array([row]), source_end=True)
+        encoded = made.model.encode(batch.source, batch.source_mask)
+        length = np.array([len(text.source(row))])
+        [[found]] = translate(made.model, encoded, length, GREEDY, forbid_unknown=False)
+        pairs += [(text.source(row).tolist(), found.words)] if min(found.words) > UNKNOWN else []
+    return pairs
+
+
+def test_bleu_is_that_of_greedy_translations(text: Bitext, tmp_path: Path) -> None:
+    wild = {"updates": 40, "optimizer": "adam", "learning_rate": 0.05, "cost": "mean"}
+    made = trainer(text, tmp_path / "state", **wild)
+    made.run()
+    own = translations(made, text)
+    assert len(own) > 20
+
+    def bleu(name: str, pairs: list[tuple[list[int], list[int]]], batch_size: int) -> float:
+        (tmp_path / name).mkdir(exist_ok=True)
+        made_text = write_bitext(tmp_path / name, pairs)
+        return greedy_bleu(made.model, made_text, np.arange(len(pairs)), batch_size, source_end=True)
+
+    assert bleu("own", own, 7) == pytest.approx(100)
+    wrong = [(source, [word % 29 + 2 for word in words]) for source, words in own[:10]] + own[10:]
+    assert 0 < bleu("wrong", wrong, 7) < 100
+    assert bleu("wrong", wrong, 3) == bleu("wrong", wrong, 7), "batches change nothing"
+
+
+def test_the_unknown_word_is_never_right(text: Bitext, tmp_path: Path) -> None:
+    made = trainer(text, tmp_path / "state", updates=1)
+    with torch.no_grad():
+        made.model.readout.b_o[UNKNOWN] += 50.0
+    unknown = write_bitext(tmp_path, [([2] * 12, [UNKNOWN] * 6)])
+    assert unknown.target(0).tolist() == [UNKNOWN] * 6
+    assert greedy_bleu(made.model, unknown, np.arange(1), 1, source_end=True) == 0
+
+
+def test_the_settings_say_which_score_chooses_and_stops(text: Bitext, tmp_path: Path) -> None:
+    wild = {"updates": 400, "optimizer": "adam", "learning_rate": 0.1, "cost": "mean", "validate_every": 5}
+    made = trainer(text, tmp_path, **wild, dev_score="bleu", keep="best", patience=2)
+    assert made.run() == "development BLEU"
+    lines = [line for line in made.history.records() if "dev_nll" in line]
+    scores = [line["dev_bleu"] for line in lines]
+    best = scores.index(max(scores))
+    assert made.counters.best_update == lines[best]["update"]
+    assert len(scores) == best + 3, "two validations without a better score"
+    made.load_chosen_weights()
+    assert made.dev_bleu() == pytest.approx(max(scores), rel=1e-12)
 
 
 def test_the_choice_may_change_between_two_parts_of_a_run(text: Bitext, tmp_path: Path) -> None:
