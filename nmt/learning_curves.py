@@ -22,7 +22,8 @@ from nmt.text import read_lines
 Points = tuple[tuple[int, float], ...]
 """Updates and nats a sentence, in the order of the updates."""
 
-_WIDTH, _PANEL_HEIGHT = 6.3, 2.7  # inches: the text of a page, so that fonts keep their size
+# inches: the width of a page's text, so that fonts keep their size
+_WIDTH, _PANEL_HEIGHT, _LEGEND_LINE = 6.3, 2.5, 0.18
 _PANELS = (("development", "Development NLL"), ("training", "Training NLL"))
 _DASHES = ("-", "--", ":", "-.")
 
@@ -114,16 +115,18 @@ def learning_curves(runs: Sequence[Curves], settings: Report) -> Figure:
     models = list(dict.fromkeys(run.model for run in runs))
     families = list(dict.fromkeys(run.family for run in runs))
     columns = [families] if len(models) <= len(COLORS) else [[family] for family in families]
+    names_a_line = 3 if len(columns) == 1 else 1
+    height = 2 * _PANEL_HEIGHT + _LEGEND_LINE * math.ceil(len(models) / len(columns) / names_a_line)
     with drawing():
-        figure = Figure(figsize=(_WIDTH, 2 * _PANEL_HEIGHT), layout="constrained")
-        axes = figure.subplots(2, len(columns), squeeze=False, sharex="col", sharey="row")
+        figure = Figure(figsize=(_WIDTH, height), layout="constrained")
+        axes = figure.subplots(2, len(columns), squeeze=False, sharex="col")
         for column, shown in enumerate(columns):
             within = [run for run in runs if run.family in shown]
             for row, (name, _) in enumerate(_PANELS):
                 _draw(axes[row][column], within, name, settings)
-                _frame(axes[row][column])
+                _frame(axes[row][column], ticks=6 if len(columns) == 1 else 4)
             axes[1][column].set_xlabel("Updates")
-            axes[0][column].legend(loc="upper right", framealpha=0.9, fontsize="small")
+            _name(axes[1][column], names_a_line)
         for row, (_, title) in enumerate(_PANELS):
             axes[row][0].set_ylabel(f"{title}\n(nats a sentence)")
     return figure
@@ -148,7 +151,14 @@ def _draw(axes: Axes, runs: Sequence[Curves], name: str, settings: Report) -> No
         labelled.add(run.model)
 
 
-def _frame(axes: Axes) -> None:
+def _name(axes: Axes, names_a_line: int) -> None:
+    """The legend, below, where no curve is."""
+    axes.legend(
+        loc="upper center", bbox_to_anchor=(0.5, -0.24), ncols=names_a_line, fontsize="small", frameon=False
+    )
+
+
+def _frame(axes: Axes, ticks: int) -> None:
     # logarithmic: early updates win a hundred nats, the last ones tenths, and both matter
     axes.set_yscale("log")
     low, high = axes.get_ylim()
@@ -156,7 +166,7 @@ def _frame(axes: Axes) -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda nll, _: f"{nll:g}"))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=ticks, integer=True))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda update, _: f"{update:,.0f}"))
     axes.set_xlim(left=0)
     axes.grid(color="0.85", linewidth=0.6)

@@ -121,7 +121,7 @@ def test_a_colour_and_a_name_a_model_and_thin_lines_for_several_seeds(files: lis
         assert [line.get_color() for line in lines] == [COLORS[index] for index in (0, 1, 1, 2, 2)]
         widths = [line.get_linewidth() for line in lines]
         assert widths[0] > widths[1] == widths[2] == widths[3] == widths[4]
-    legend = panels(read(files))[0].get_legend()
+    legend = panels(read(files))[1].get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == ["RNNenc-50", "RNNsearch-50", "RNNsearch-50*"]
 
