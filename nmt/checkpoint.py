@@ -7,6 +7,7 @@ can run code.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator
@@ -16,12 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import click
+import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from nmt.errors import UserError
-from nmt.files import atomic_path, read_json, sha256, write_json
+from nmt.files import allow_by_umask, atomic_path, read_json, sha256, write_json
 
 KEPT = 2
 NAME = re.compile(r"^checkpoint-(\d+)\.json$")
@@ -43,6 +45,7 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str
             temporary,
             metadata,
         )
+        allow_by_umask(temporary)  # the library lets nobody but the owner read its files
 
 
 @contextmanager
@@ -62,6 +65,15 @@ def load_tensors(path: Path) -> dict[str, Tensor]:
         raise UserError(f"{path}: no such file; expected the weights of a model") from None
     except SafetensorError as error:
         raise UserError(f"{path}: damaged ({error}); make or fetch it again") from None
+
+
+def digest(tensors: dict[str, Tensor]) -> str:
+    """SHA-256 of names and contents."""
+    total = hashlib.sha256()
+    for name in sorted(tensors):
+        total.update(name.encode())
+        total.update(tensors[name].detach().cpu().contiguous().view(-1).view(torch.uint8).numpy())
+    return total.hexdigest()
 
 
 def load_metadata(path: Path) -> dict[str, str]:

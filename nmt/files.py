@@ -47,6 +47,13 @@ def commit(temporary: Path, path: Path) -> None:
     _sync(path.parent)
 
 
+def allow_by_umask(path: Path) -> None:
+    """The permissions that a new file has by default."""
+    mask = os.umask(0)
+    os.umask(mask)
+    path.chmod(0o666 & ~mask)
+
+
 def _remove_leftovers(path: Path) -> None:
     """Remove what a killed process left: it could do no more than fill the disk."""
     for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.part{glob.escape(path.suffix)}"):

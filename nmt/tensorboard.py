@@ -14,7 +14,8 @@ class Board:
     """An event file in a folder; after a restart TensorBoard forgets what came after the checkpoint gone on from."""
 
     def __init__(self, folder: Path, update: int) -> None:
-        self.writer = SummaryWriter(str(folder), purge_step=update + 1)
+        # a file of its own for each start, also for two within a second
+        self.writer = SummaryWriter(str(folder), purge_step=update + 1, filename_suffix=f".{update}")
 
     def add(self, record: dict[str, Any]) -> None:
         """One line of the history: a curve for each number, over updates."""

@@ -376,16 +376,16 @@ class Trainer:
 
 def save_final_state(path: Path, trainer: Trainer) -> None:
     """Everything a successor needs to train on, in one file."""
-    metadata = {"record": json.dumps(trainer.record())}
-    checkpoint.save_tensors(path, trainer.state_tensors(), metadata)
+    tensors = trainer.state_tensors()
+    metadata = {"record": json.dumps(trainer.record()), "digest": checkpoint.digest(tensors)}
+    checkpoint.save_tensors(path, tensors, metadata)
 
 
 def load_final_state(path: Path) -> Checkpoint:
-    """What `save_final_state` wrote; a UserError names a file that is none."""
-    tensors = checkpoint.load_tensors(path)
-    try:
-        return Checkpoint(tensors, json.loads(checkpoint.load_metadata(path)["record"]))
-    except KeyError:
-        raise UserError(
-            f"{path}: no training state in it; expected a final_state.safetensors of `nmt train`"
-        ) from None
+    """What `save_final_state` wrote; a UserError names a file that is none or damaged."""
+    tensors, metadata = checkpoint.load_tensors(path), checkpoint.load_metadata(path)
+    if not {"record", "digest"} <= metadata.keys():
+        raise UserError(f"{path}: no training state in it; expected a final_state.safetensors of `nmt train`")
+    if checkpoint.digest(tensors) != metadata["digest"]:
+        raise UserError(f"{path}: damaged (its sum is another); train the model that wrote it again")
+    return Checkpoint(tensors, json.loads(metadata["record"]))

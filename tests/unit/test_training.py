@@ -7,6 +7,7 @@ import math
 import os
 import random
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -16,6 +17,7 @@ from typing import Any
 
 import pytest
 import torch
+from tensorboardX.proto.event_pb2 import Event
 
 from nmt import checkpoint, model_folder, state_lock
 from nmt.bitext import Bitext
@@ -299,6 +301,60 @@ def test_a_file_that_is_no_state_is_refused(tmp_path: Path) -> None:
     checkpoint.save_tensors(tmp_path / "x.safetensors", {"a": torch.zeros(1)})
     with pytest.raises(UserError, match="no training state in it"):
         load_final_state(tmp_path / "x.safetensors")
+
+
+def test_a_final_state_with_one_changed_bit_is_refused(text: Bitext, tmp_path: Path) -> None:
+    path = tmp_path / "final.safetensors"
+    save_final_state(path, finished(text, tmp_path / "first"))
+    load_final_state(path)
+    content = bytearray(path.read_bytes())
+    content[-3] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(UserError, match="final.safetensors: damaged"):
+        load_final_state(path)
+
+
+def test_others_may_read_a_model(text: Bitext, tmp_path: Path) -> None:
+    """As far as the user's umask lets them: a cluster's files are shared."""
+    before = os.umask(0o027)
+    try:
+        checkpoint.save_tensors(tmp_path / "x.safetensors", {"a": torch.zeros(1)})
+    finally:
+        os.umask(before)
+    assert (tmp_path / "x.safetensors").stat().st_mode & 0o777 == 0o640
+
+
+def test_tensorboard_sees_the_history_as_often_as_the_run_is_gone_on_with(
+    text: Bitext, tmp_path: Path
+) -> None:
+    made = trainer(model_run(updates=8, tensorboard=True, log_every=4, validate_every=8), text, tmp_path)
+    made.run()
+    longer = trainer(model_run(updates=12, tensorboard=True, log_every=4, validate_every=8), text, tmp_path)
+    longer.run()
+    found = events(tmp_path / "tensorboard")
+    for line in longer.history.records():
+        for name in ("train_nll", "dev_nll", "gradient_norm", "clipped", "target_words_per_second"):
+            if name in line:
+                assert found[name, line["update"]] == pytest.approx(line[name], rel=1e-6)
+
+
+def events(folder: Path) -> dict[tuple[str, int], float]:
+    """Every scalar of the event files: each record is its length, a check of that, the event, and a check of it."""
+    found = {}
+    for path in sorted(folder.glob("events.out.tfevents.*")):
+        data = path.read_bytes()
+        while data:
+            (length,) = struct.unpack("<Q", data[:8])
+            event = Event.FromString(data[12 : 12 + length])
+            for value in event.summary.value:
+                found[value.tag, event.step] = value.simple_value
+            data = data[16 + length :]
+    return found
+
+
+def test_without_the_setting_there_is_no_tensorboard(text: Bitext, tmp_path: Path) -> None:
+    finished(text, tmp_path)
+    assert not (tmp_path / "tensorboard").exists()
 
 
 def test_a_time_budget_ends_in_good_order(text: Bitext, tmp_path: Path) -> None:
