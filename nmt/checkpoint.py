@@ -72,7 +72,8 @@ def digest(tensors: dict[str, Tensor]) -> str:
     total = hashlib.sha256()
     for name in sorted(tensors):
         total.update(name.encode())
-        total.update(tensors[name].detach().cpu().contiguous().view(-1).view(torch.uint8).numpy())
+        content = tensors[name].detach().cpu().contiguous().view(-1).view(torch.uint8)
+        total.update(memoryview(content.numpy()))
     return total.hexdigest()
 
 

@@ -310,7 +310,7 @@ def test_a_final_state_with_one_changed_bit_is_refused(text: Bitext, tmp_path: P
     content = bytearray(path.read_bytes())
     content[-3] ^= 1
     path.write_bytes(content)
-    with pytest.raises(UserError, match="final.safetensors: damaged"):
+    with pytest.raises(UserError, match=r"final\.safetensors: damaged"):
         load_final_state(path)
 
 
