@@ -73,7 +73,7 @@ def digest(tensors: dict[str, Tensor]) -> str:
     for name in sorted(tensors):
         total.update(name.encode())
         content = tensors[name].detach().cpu().contiguous().view(-1).view(torch.uint8)
-        total.update(memoryview(content.numpy()))
+        total.update(content.numpy().data)
     return total.hexdigest()
 
 

@@ -9,7 +9,7 @@ import signal
 import threading
 import time
 from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -167,7 +167,8 @@ class Trainer:
             )
         deadline = math.inf if max_seconds is None else time.monotonic() + max_seconds
         progress = Progress(settings.updates - counters.update, "updates", f"train {self.run_settings.model}")
-        with progress, self._signals(), closing(self._batches()) as batches:
+        board = nullcontext() if self.board is None else closing(self.board)
+        with progress, board, self._signals(), closing(self._batches()) as batches:
             clock = time.monotonic()
             while (reason := self._finished()) is None:
                 self._update(next(batches))
