@@ -120,7 +120,7 @@ def hardware() -> dict[str, Any]:
     lines = information.read_text(encoding="utf-8").splitlines() if information.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return {
-        "system": platform.platform(),
+        "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "processor": names[0] if names else platform.processor() or platform.machine(),
         "logical_processors": os.cpu_count(),
