@@ -1,9 +1,17 @@
-"""One writer a state folder: a lock with a heartbeat that also holds on shared file systems."""
+"""One writer a state folder: a lock with a heartbeat that also holds on shared file systems.
+
+Two locks in one. The heartbeat's file is seen from every machine, but a process that was only suspended is taken for
+dead when its heartbeat has been silent for a minute. The kernel's lock is exact, for suspended processes too, but in
+general seen on one machine only. A process holds both.
+"""
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
@@ -18,6 +26,8 @@ from nmt.errors import UserError
 LIFETIME = timedelta(seconds=60)
 HEARTBEAT = 10.0
 POLL = 5.0
+UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
+"""What a file system says that has no kernel's locks; the heartbeat is then all there is."""
 
 IfLocked = Literal["wait", "refuse"]
 
@@ -40,28 +50,75 @@ class Heartbeat(threading.Thread):
                 return
 
 
+class Holding:
+    """A folder that is held."""
+
+    def __init__(self, lock: Lock, heartbeat: Heartbeat) -> None:
+        self._lock, self._heartbeat = lock, heartbeat
+
+    def lost(self) -> bool:
+        """Whether another process has taken the folder over by now: to be asked before anything is written."""
+        return self._heartbeat.lost.is_set() or not self._lock.is_locked
+
+
 @contextmanager
-def hold(folder: Path, if_locked: IfLocked) -> Iterator[threading.Event]:
-    """Hold the folder's lock; yields an event that is set if it is lost.
+def hold(folder: Path, if_locked: IfLocked) -> Iterator[Holding]:
+    """Hold the folder.
 
     A lock whose process has died on this machine is broken at once, one of another machine when its heartbeat is over
     a minute old. Raises UserError, naming the holder, if the folder is held and `if_locked` is "refuse".
     """
     folder.mkdir(parents=True, exist_ok=True)
     lock = Lock(str(folder / "lock"), lifetime=LIFETIME)
-    acquire(lock, if_locked)
-    heartbeat = Heartbeat(lock)
-    heartbeat.start()
+    with on_this_machine(folder / "lock.machine", lock, if_locked):
+        acquire(lock, if_locked)
+        heartbeat = Heartbeat(lock)
+        heartbeat.start()
+        try:
+            yield Holding(lock, heartbeat)
+        finally:
+            heartbeat.stopped.set()
+            heartbeat.join()
+            lock.unlock(unconditionally=True)
+
+
+@contextmanager
+def on_this_machine(path: Path, lock: Lock, if_locked: IfLocked) -> Iterator[None]:
+    """Hold the kernel's lock of a file, which ends with the process; `lock` knows who else may hold it."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    told = False
     try:
-        yield heartbeat.lost
+        while not taken(descriptor):
+            told = refuse_or_tell(lock, if_locked, told)
+            time.sleep(1)
+        yield
     finally:
-        heartbeat.stopped.set()
-        heartbeat.join()
-        lock.unlock(unconditionally=True)
+        os.close(descriptor)
+
+
+def taken(descriptor: int) -> bool:
+    """Whether the kernel's lock is ours now, or cannot be had on this file system."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in UNSUPPORTED:
+            raise
+    return True
+
+
+def refuse_or_tell(lock: Lock, if_locked: IfLocked, told: bool) -> bool:
+    """Raise a UserError that names the holder, or say once that it is waited for; returns that it has been told."""
+    if if_locked == "refuse":
+        raise UserError(f"{holder(lock)}; wait for it, stop it, or pass --if-locked wait")
+    if not told:
+        click.echo(f"nmt: {holder(lock)}; waiting for it", err=True)
+    return True
 
 
 def acquire(lock: Lock, if_locked: IfLocked) -> None:
-    """Take the lock, or wait for it, or refuse."""
+    """Take the heartbeat's lock, or wait for it, or refuse."""
     told = False
     while True:
         if lock.state == LockState.stale:
@@ -71,11 +128,7 @@ def acquire(lock: Lock, if_locked: IfLocked) -> None:
             lock.lock(timeout=timedelta(seconds=POLL if told else 1))
             return
         except TimeOutError:
-            if if_locked == "refuse":
-                raise UserError(f"{holder(lock)}; wait for it, stop it, or pass --if-locked wait") from None
-            if not told:
-                click.echo(f"nmt: {holder(lock)}; waiting for it", err=True)
-            told = True
+            told = refuse_or_tell(lock, if_locked, told)
 
 
 def holder(lock: Lock) -> str:

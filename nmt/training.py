@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -108,6 +108,7 @@ class Trainer:
         self.history = History(state / "history.jsonl")
         self.board: Board | None = None
         self.stop_wanted = threading.Event()
+        self.lost: Callable[[], bool] = lambda: False
 
     # Beginnings ------------------------------------------------------------------------------------------------
 
@@ -153,13 +154,14 @@ class Trainer:
 
     # The loop --------------------------------------------------------------------------------------------------
 
-    def run(self, max_seconds: float | None = None, lost: threading.Event | None = None) -> str:
+    def run(self, max_seconds: float | None = None, lost: Callable[[], bool] | None = None) -> str:
         """Train until done; returns what stopped it: `updates`, `development NLL` or `development BLEU`.
 
         Raises Interrupted, with the state saved, on SIGTERM or SIGINT or after `max_seconds`; UserError if the
         state's lock is lost or the gradient is not finite.
         """
         settings, counters = self.settings, self.counters
+        self.lost = lost or self.lost
         if counters.update > settings.updates:
             raise UserError(
                 f"{self.state}: {counters.update} updates are done but training.updates is {settings.updates}; "
@@ -176,8 +178,6 @@ class Trainer:
                 self._bookkeep()
                 clock = self._tick(clock)
                 progress.update()
-                if lost is not None and lost.is_set():
-                    raise UserError(f"{self.state}: another process has taken over this folder; stopped")
                 if self.stop_wanted.is_set() or time.monotonic() >= deadline:
                     self.save()
                     raise Interrupted(
@@ -228,6 +228,12 @@ class Trainer:
             f"training.learning_rate, look at the data, or go on as the authors did with training.not_finite: groundhog"
         )
 
+    def _refuse_to_write(self) -> None:
+        """Before anything is written: stop if the folder is another process' by now or a NaN is in the state."""
+        if self.lost():
+            raise UserError(f"{self.state}: another process has taken over this folder; stopped")
+        self._refuse_not_finite()
+
     def _tick(self, before: float) -> float:
         now = time.monotonic()
         self.counters.seconds += now - before
@@ -240,7 +246,7 @@ class Trainer:
         update, last = self.counters.update, self.counters.update == self.settings.updates
         due = [update % every == 0 for every in (self.settings.log_every, self.settings.validate_every)]
         if any(due) or last or update % self.settings.checkpoint_every == 0:
-            self._refuse_not_finite()
+            self._refuse_to_write()
         if due[0] or last:
             self._log()
         if due[1] or last:
@@ -344,7 +350,7 @@ class Trainer:
 
     def save(self) -> None:
         """Write a checkpoint."""
-        self._refuse_not_finite()
+        self._refuse_to_write()
         checkpoint.save(self.state, self.counters.update, Checkpoint(self.state_tensors(), self.record()))
 
     @contextmanager

@@ -71,12 +71,12 @@ def train(
         raise UserError(
             f"--continue-from: settings say {run.continue_from!r}, the option says {continue_from}"
         )
-    with state_lock.hold(state, if_locked) as lost:
+    with state_lock.hold(state, if_locked) as holding:
         data = TrainingData.open(train_folder, dev_folder, source_vocabulary, target_vocabulary)
         trainer = Trainer(run, data.train, data.dev, data.sizes, state)
         trainer.resume(continue_from)
         try:
-            stopped_by = trainer.run(max_seconds, lost)
+            stopped_by = trainer.run(max_seconds, holding.lost)
         except Interrupted as interruption:
             click.echo(f"nmt: {run.model}: {interruption}", err=True)
             sys.exit(MORE_TO_DO)

@@ -475,8 +475,8 @@ def test_a_lock_of_another_machine_holds_until_its_heartbeat_has_stopped(tmp_pat
     with pytest.raises(UserError, match="process 123 on elsewhere works on it"), hold(tmp_path, "refuse"):
         pytest.fail("two at once")
     os.utime(lock, (time.time() - 60,) * 2)
-    with hold(tmp_path, "refuse") as lost:
-        assert not lost.is_set()
+    with hold(tmp_path, "refuse") as holding:
+        assert not holding.lost()
 
 
 # --- out of time

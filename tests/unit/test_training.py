@@ -10,7 +10,6 @@ import signal
 import struct
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -398,7 +397,33 @@ class TestLock:
             assert time.monotonic() - begun < 10
 
     def test_a_lost_lock_stops_training(self, text: Bitext, tmp_path: Path) -> None:
-        lost = threading.Event()
-        lost.set()
         with pytest.raises(UserError, match="another process has taken over"):
-            trainer(model_run(), text, tmp_path).run(lost=lost)
+            trainer(model_run(), text, tmp_path).run(lost=lambda: True)
+        assert not checkpoint.saved(tmp_path)
+
+    def test_a_suspended_process_is_not_taken_for_dead(self, tmp_path: Path) -> None:
+        code = "import sys, time; from pathlib import Path; from nmt import state_lock\n"
+        code += "with state_lock.hold(Path(sys.argv[1]), 'refuse'): print('held', flush=True); time.sleep(60)"
+        with subprocess.Popen(
+            [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True
+        ) as first:
+            try:
+                assert first.stdout is not None and first.stdout.readline() == "held\n"
+                first.send_signal(signal.SIGSTOP)
+                os.utime(tmp_path / "lock", (0, 0))  # its heartbeat is long overdue
+                with (
+                    pytest.raises(UserError, match=f"process {first.pid} on"),
+                    state_lock.hold(tmp_path, "refuse"),
+                ):
+                    pytest.fail("two at once")
+            finally:
+                first.kill()
+
+    def test_who_was_taken_over_knows_it_before_the_next_heartbeat(self, tmp_path: Path) -> None:
+        with state_lock.hold(tmp_path, "refuse") as holding:
+            assert not holding.lost()
+            claim = tmp_path / "lock|elsewhere|123|456"
+            claim.write_text(str(claim), encoding="utf-8")
+            (tmp_path / "lock").unlink()
+            os.link(claim, tmp_path / "lock")
+            assert holding.lost()
