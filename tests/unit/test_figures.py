@@ -21,6 +21,7 @@ from nmt.evaluation import BleuCounts
 from nmt.figures import choose_sentences, figure2, figure3, save
 from nmt.records import Record
 from nmt.settings import Report
+from tests.report_settings import report_settings
 
 ROOT = Path(__file__).parents[2]
 LABELS = {
@@ -29,18 +30,7 @@ LABELS = {
     "rnnencdec-50": "RNNencdec-50",
     "rnnencdec-30": "RNNencdec-30",
 }
-SETTINGS = {
-    "reported": False,
-    "figure2_models": list(LABELS),
-    "figure2_length": "source",
-    "figure2_window": 10,
-    "figure2_max_words": 60,
-    "figure3_model": "rnnsearch-50",
-    "figure3_words": [10, 20],
-    "figure3_seed": 1,
-    "labels": LABELS,
-    "unknown": "allowed",
-}
+SETTINGS = report_settings(LABELS, figure2_models=list(LABELS))
 REPORT = Report.model_validate(SETTINGS)
 
 

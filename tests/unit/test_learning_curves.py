@@ -19,6 +19,7 @@ from nmt.errors import UserError
 from nmt.figures import COLORS
 from nmt.learning_curves import Curves, learning_curves, read_curves
 from nmt.settings import Report
+from tests.report_settings import report_settings
 from tests.running import ROOT
 
 LABELS = {
@@ -26,18 +27,7 @@ LABELS = {
     "rnnsearch-50-star": "RNNsearch-50*",
     "rnnencdec-50": "RNNencdec-50",
 }
-SETTINGS = {
-    "reported": False,
-    "figure2_models": ["rnnsearch-50"],
-    "figure2_length": "source",
-    "figure2_window": 10,
-    "figure2_max_words": 60,
-    "figure3_model": "rnnsearch-50",
-    "figure3_words": [10, 20],
-    "figure3_seed": 1,
-    "labels": LABELS,
-    "unknown": "allowed",
-}
+SETTINGS = report_settings(LABELS)
 REPORT = Report.model_validate(SETTINGS)
 XY = list[tuple[float, float]]
 

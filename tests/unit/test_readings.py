@@ -18,6 +18,7 @@ from nmt.layers import ConfigError, find_layers, load
 from nmt.readings import readings
 from nmt.settings import Report
 from nmt.spread import Row
+from tests.report_settings import report_settings
 from tests.running import ROOT
 from tests.training_settings import model_run
 
@@ -27,19 +28,7 @@ LABELS = {
     "both": "RNNsearch-50, both",
     "other": "Other",
 }
-SETTINGS = {
-    "reported": False,
-    "figure2_models": ["base"],
-    "figure2_length": "source",
-    "figure2_window": 10,
-    "figure2_max_words": 60,
-    "figure3_model": "base",
-    "figure3_words": [10, 20],
-    "figure3_seed": 1,
-    "readings": {"base": ["appendix", "both"], "other": ["base"]},
-    "labels": LABELS,
-    "unknown": "allowed",
-}
+SETTINGS = report_settings(LABELS, readings={"base": ["appendix", "both"], "other": ["base"]})
 CHANGES: dict[str, dict[str, dict[str, Any]]] = {
     "base": {},
     "appendix": {"architecture": {"step_order": "appendix"}},

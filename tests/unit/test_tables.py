@@ -16,6 +16,7 @@ import pytest
 from nmt.reported import read_paper
 from nmt.spread import shown
 from nmt.tables import enough, show, tex_escape
+from tests.report_settings import report_settings
 
 ROOT = Path(__file__).parents[2]
 PAPER = ROOT / "workflow" / "paper.yaml"
@@ -29,20 +30,8 @@ MODELS = {
 DEVICE = "CPU_2 & 50% of $1 #3 {x} ~^\\"
 
 
-def report_settings(**changes: Any) -> str:
-    settings = {
-        "reported": True,
-        "figure2_models": ["rnnsearch-50"],
-        "figure2_length": "source",
-        "figure2_window": 10,
-        "figure2_max_words": 60,
-        "figure3_model": "rnnsearch-50",
-        "figure3_words": [10, 20],
-        "figure3_seed": 1,
-        "labels": MODELS,
-        "unknown": "allowed",
-    }
-    return json.dumps(settings | changes)
+def settings(**changes: Any) -> str:
+    return json.dumps(report_settings(MODELS, figure2_models=["rnnsearch-50"], reported=True) | changes)
 
 
 def nmt(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -108,8 +97,8 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 def reported(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Both tables of a run that is the paper's."""
     folder = tmp_path_factory.mktemp("reported")
-    make(1, inputs, folder, report_settings(), "--paper", PAPER)
-    make(2, inputs, folder, report_settings(), "--paper", PAPER)
+    make(1, inputs, folder, settings(), "--paper", PAPER)
+    make(2, inputs, folder, settings(), "--paper", PAPER)
     return folder
 
 
@@ -117,8 +106,8 @@ def reported(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def own(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Both tables of another run: reported numbers are at hand but not wanted."""
     folder = tmp_path_factory.mktemp("own")
-    make(1, inputs, folder, report_settings(reported=False), "--paper", PAPER)
-    make(2, inputs, folder, report_settings(reported=False))
+    make(1, inputs, folder, settings(reported=False), "--paper", PAPER)
+    make(2, inputs, folder, settings(reported=False))
     return folder
 
 
@@ -161,7 +150,7 @@ def test_markdown_is_aligned_and_says_how_models_were_trained(reported: Path) ->
 def test_table1_says_whether_the_unknown_word_could_be_written(
     inputs: Path, own: Path, tmp_path: Path
 ) -> None:
-    make(1, inputs, tmp_path, report_settings(reported=False, unknown="excluded"))
+    make(1, inputs, tmp_path, settings(reported=False, unknown="excluded"))
     for folder, written in ((own, "may be written"), (tmp_path, "forbidden here too")):
         text = " ".join((folder / "table1.md").read_text(encoding="utf-8").split())
         assert f"All: 3,003 sentences, [UNK] {written}." in text
@@ -241,7 +230,7 @@ def test_small_numbers_keep_two_digits(value: float, decimals: int, text: str) -
 
 
 def test_tables_are_the_same_twice(inputs: Path, reported: Path, tmp_path: Path) -> None:
-    make(1, inputs, tmp_path, report_settings(), "--paper", PAPER)
+    make(1, inputs, tmp_path, settings(), "--paper", PAPER)
     for form in ("csv", "md", "tex"):
         assert (tmp_path / f"table1.{form}").read_bytes() == (reported / f"table1.{form}").read_bytes()
 
@@ -286,14 +275,14 @@ def test_bad_input_is_one_line(inputs: Path, tmp_path: Path) -> None:
     score = inputs / "rnnsearch-50.score.json"
     other = inputs / "rnnsearch-30.summary.json"
     both: list[str | Path] = ["--score", score, "--summary", inputs / "rnnsearch-50.summary.json"]
-    assert "add --paper FILE" in refused(tmp_path, report_settings(), *both)
+    assert "add --paper FILE" in refused(tmp_path, settings(), *both)
     assert "'rnnsearch-50' has a score but no summary" in refused(
-        tmp_path, report_settings(reported=False), "--score", score, "--summary", other
+        tmp_path, settings(reported=False), "--score", score, "--summary", other
     )
     assert "'rnnsearch-50' is given twice" in refused(
-        tmp_path, report_settings(reported=False), *both, "--score", score
+        tmp_path, settings(reported=False), *both, "--score", score
     )
-    assert "figure2_windw" in refused(tmp_path, report_settings(figure2_windw=3), *both)
+    assert "figure2_windw" in refused(tmp_path, settings(figure2_windw=3), *both)
     assert "no such file" in refused(tmp_path, "nothing.json", *both)
 
 
@@ -325,7 +314,7 @@ RUNS = {1: (10.0, 1.0, 30.0, 1000), 2: (11.0, 2.0, 30.5, 1000), 3: (15.0, 6.0, 3
 def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Both tables of a model with three seeds beside one with a single seed, their files in no order."""
     folder = tmp_path_factory.mktemp("several")
-    arguments: list[str | Path] = ["--settings", report_settings(reported=False)]
+    arguments: list[str | Path] = ["--settings", settings(reported=False)]
     scores: list[str | Path] = []
     runs = [("rnnsearch-50", seed, *RUNS[seed]) for seed in (3, 1, 2)]
     for model, seed, bleu, hours, nll, updates in [("rnnencdec-50", 1, 5.0, 1.0, 40.0, 1000), *runs]:
@@ -391,8 +380,8 @@ def test_spread_in_tex_is_mathematics(several: Path) -> None:
 
 def test_runs_are_joined_by_model_and_seed(several: Path, tmp_path: Path) -> None:
     score = several / "rnnsearch-50.1.score.json"
-    settings = report_settings(reported=False)
-    line = refused(tmp_path, settings, "--score", score, "--summary", several / "rnnsearch-50.2.summary.json")
+    chosen = settings(reported=False)
+    line = refused(tmp_path, chosen, "--score", score, "--summary", several / "rnnsearch-50.2.summary.json")
     assert "model 'rnnsearch-50' has a score but no summary with seed 1; give its summary.json" in line
     both = ["--score", score, "--score", score, "--summary", several / "rnnsearch-50.1.summary.json"]
     assert "'rnnsearch-50' is given twice with seed 1" in refused(tmp_path, settings, *both)

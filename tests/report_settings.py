@@ -1,0 +1,23 @@
+"""Settings of tables and figures, for tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def report_settings(labels: dict[str, str], **changes: Any) -> dict[str, Any]:
+    """What the verbs of the report stage read as `--settings`, for models with these labels."""
+    first = next(iter(labels))
+    settings: dict[str, Any] = {
+        "reported": False,
+        "figure2_models": [first],
+        "figure2_length": "source",
+        "figure2_window": 10,
+        "figure2_max_words": 60,
+        "figure3_model": first,
+        "figure3_words": [10, 20],
+        "figure3_seed": 1,
+        "labels": labels,
+        "unknown": "allowed",
+    }
+    return settings | changes
