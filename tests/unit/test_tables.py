@@ -384,4 +384,4 @@ def test_runs_are_joined_by_model_and_seed(several: Path, tmp_path: Path) -> Non
     line = refused(tmp_path, chosen, "--score", score, "--summary", several / "rnnsearch-50.2.summary.json")
     assert "model 'rnnsearch-50' has a score but no summary with seed 1; give its summary.json" in line
     both = ["--score", score, "--score", score, "--summary", several / "rnnsearch-50.1.summary.json"]
-    assert "'rnnsearch-50' is given twice with seed 1" in refused(tmp_path, settings, *both)
+    assert "'rnnsearch-50' is given twice with seed 1" in refused(tmp_path, chosen, *both)
