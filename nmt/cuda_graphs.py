@@ -33,8 +33,8 @@ class GraphedUpdates:
     """`update`, a function of a batch on the GPU, called or replayed for batches on the host.
 
     The first batch of a shape runs as it is, which also warms up what a recording must not do for the first time; the
-    second is recorded; from then on the shape is replayed. Which of these happens changes no result: they are the same
-    kernels on the same numbers.
+    second is recorded; from then on the shape is replayed. Which of these happens must not change a result: they are the
+    same kernels on the same numbers, and a run that was interrupted meets its shapes anew.
     """
 
     def __init__(self, update: Callable[[Batch], None], device: torch.device) -> None:
@@ -42,10 +42,20 @@ class GraphedUpdates:
         self._met: set[Shape] = set()
         self._recorded: dict[Shape, Recorded] = {}
         self._pool = torch.cuda.graph_pool_handle()
+        # a recording cannot be made on the default stream, and autograd remembers where a weight was first used
+        self._stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
         self._in_flight: deque[torch.cuda.Event] = deque()
 
     def __call__(self, batch: Batch) -> None:
-        """One update."""
+        """One update, in its order with all that the caller asks of the GPU before and after."""
+        callers = torch.cuda.current_stream(self.device)
+        self._stream.wait_stream(callers)
+        with torch.cuda.stream(self._stream):
+            self._run(batch)
+        callers.wait_stream(self._stream)
+        self._wait_for_the_oldest()
+
+    def _run(self, batch: Batch) -> None:
         shape = (len(batch.target), len(batch))
         if shape in self._recorded:
             self._replay(self._recorded[shape], batch)
@@ -55,12 +65,10 @@ class GraphedUpdates:
         else:
             self._met.add(shape)
             self.update(batch.to(self.device))
-        self._wait_for_the_oldest()
 
     def _record(self, batch: Batch) -> Recorded:
         recorded = Recorded(torch.cuda.CUDAGraph(), batch.to(self.device))
-        torch.cuda.synchronize(self.device)
-        with torch.cuda.graph(recorded.graph, pool=self._pool):
+        with torch.cuda.graph(recorded.graph, pool=self._pool, stream=self._stream):
             self.update(recorded.batch)
         return recorded
 
