@@ -33,8 +33,8 @@ class GraphedUpdates:
     """`update`, a function of a batch on the GPU, called or replayed for batches on the host.
 
     The first batch of a shape runs as it is, which also warms up what a recording must not do for the first time; the
-    second is recorded; from then on the shape is replayed. Which of these happens must not change a result: they are the
-    same kernels on the same numbers, and a run that was interrupted meets its shapes anew.
+    second is recorded; from then on the shape is replayed. Which of these happens must not change a result: they are
+    the same kernels on the same numbers, and a run that was interrupted meets its shapes anew.
     """
 
     def __init__(self, update: Callable[[Batch], None], device: torch.device) -> None:
