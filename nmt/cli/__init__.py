@@ -34,6 +34,7 @@ VERBS = {
     "table2": "report",
     "figure2": "report",
     "figure3": "report",
+    "unknown-words": "report",
     "learning-curves": "report",
     "readings": "report",
 }

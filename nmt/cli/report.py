@@ -70,8 +70,8 @@ def score(
     """Score a model's translations: BLEU on all sentences and on those without unknown words.
 
     BLEU is computed by sacrebleu on the tokens as they are, cased and without smoothing, which is what
-    Moses' multi-bleu.perl gives; the signature is kept. The output also holds the counts for each pair of source
-    and reference length, from which `figure2` draws its curves.
+    Moses' multi-bleu.perl gives; the signature is kept. The output also holds the counts of each sentence,
+    from which `figure2` and `unknown-words` draw their curves.
     """
     from nmt.evaluation import score as evaluate
 
@@ -174,11 +174,24 @@ def table2(
 @_figure_outputs
 def figure2(score: tuple[Path, ...], settings: str, output_pdf: Path, output_png: Path) -> None:
     """Draw Figure 2: BLEU against sentence length, a curve a model."""
-    from nmt import figures, tables
+    from nmt import figures, score_figures, tables
 
     wanted = parse_settings(Report, settings)
-    scores = tables.read_by_model(score, ("by_length",))
-    figures.save(figures.figure2(scores, wanted), output_pdf, output_png)
+    scores = tables.read_by_model(score, ("by_sentence",))
+    figures.save(score_figures.figure2(scores, wanted), output_pdf, output_png)
+
+
+@click.command()
+@_file("--score", "A model's scores, from `score`. Repeat it for each curve.", multiple=True)
+@_settings
+@_figure_outputs
+def unknown_words(score: tuple[Path, ...], settings: str, output_pdf: Path, output_png: Path) -> None:
+    """Draw BLEU against the number of unknown words in the source, a curve a model (Cho et al., 2014b, Fig. 4c)."""
+    from nmt import figures, score_figures, tables
+
+    wanted = parse_settings(Report, settings)
+    scores = tables.read_by_model(score, ("by_sentence",))
+    figures.save(score_figures.unknown_words(scores, wanted), output_pdf, output_png)
 
 
 @click.command()
