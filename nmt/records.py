@@ -31,7 +31,7 @@ class Record:
 
 
 def read_translations(path: str | Path) -> Iterator[Record]:
-    """Yield the records that `translate` wrote; `target` holds the generated words."""
+    """Yield the records that `decode` wrote; `target` holds the generated words."""
     return _read(path, "text")
 
 
