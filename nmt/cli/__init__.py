@@ -38,6 +38,7 @@ VERBS = {
     "unknown-words": "report",
     "learning-curves": "report",
     "readings": "report",
+    "report": "report",
 }
 
 

@@ -344,7 +344,17 @@ def artifacts():
     tables = [f"results/{table}.{kind}" for table in names for kind in ("csv", "md", "tex")]
     figures = [f"results/{figure}.{kind}" for figure in FIGURES for kind in ("pdf", "png")]
     rates = [f"results/alignment_error_rate/{run}.json" for run in aligned_runs() if GOLD]
-    return [*tables, *figures, *rates]
+    return [*tables, *figures, *rates, "results/report.html"]
+
+
+def shown_artifacts():
+    """The artifacts that the page of the run shows, in its order."""
+    return [file for kind in ("md", "png", "json") for file in artifacts() if file.endswith(f".{kind}")]
+
+
+def experiment():
+    """The run by the name of its folder."""
+    return "the paper" if Path.cwd() == ROOT else Path.cwd().name
 
 
 # --- resources --------------------------------------------------------------------------------------------------------
