@@ -62,7 +62,7 @@ GENERATED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is 
 TOKENIZED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].tokenized]
 KNOWN_ALIGNMENTS = CONFIG.corpora[TEST].grammar is not None
 
-FIGURES = ("figure2", "figure3", "learning_curves")
+FIGURES = ("figure2", "figure3", "unknown_words", "learning_curves")
 BITEXT_FILES = ("source.ids.npy", "source.offsets.npy", "target.ids.npy", "target.offsets.npy", "meta.json")
 
 
