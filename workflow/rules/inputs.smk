@@ -206,6 +206,12 @@ def shown_seeds(models):
     )
 
 
+def table3_options(wildcards, input):
+    """Each model of Table 3 with its translations."""
+    files = zip(CONFIG.artifacts.table3_models, input.translations)
+    return " ".join(f"--translations {model} {shlex.quote(str(file))}" for model, file in files)
+
+
 def continue_option(wildcards, input):
     """The final state that a model goes on from, if it does."""
     return f"--continue-from {shlex.quote(str(input.base))}" if input.get("base") else ""
@@ -356,7 +362,7 @@ def aligned_runs():
 
 def artifacts():
     """What the run is for."""
-    names = ["table1", "table2", *(["readings"] if CONFIG.artifacts.readings else [])]
+    names = ["table1", "table2", "table3", *(["readings"] if CONFIG.artifacts.readings else [])]
     tables = [f"results/{table}.{kind}" for table in names for kind in ("csv", "md", "tex")]
     figures = [f"results/{figure}.{kind}" for figure in FIGURES for kind in ("pdf", "png")]
     rates = [f"results/alignment_error_rate/{run}.json" for run in aligned_runs() if KNOWN_ALIGNMENTS]
