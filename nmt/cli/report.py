@@ -94,7 +94,7 @@ def evaluate(
 @_file("--alignments", "Attention on source and reference, from `align`.")
 @_file(
     "--gold",
-    "Known links, a line a sentence: 0-0 1-2 (source-target). Repeat it as for the test set.",
+    "Known links: 0-0 1?2, a line a sentence, or as WPT 2003 has them. Repeat it as for the test set.",
     multiple=True,
 )
 @_file("--output", "Error rates as JSON.")
@@ -102,10 +102,10 @@ def alignment_error_rate(model: str, alignments: Path, gold: tuple[Path, ...], o
     """Compare attention with known word alignments (Och and Ney's alignment error rate).
 
     Each word of the reference is linked to the source word that gets most attention while the model is fed
-    the reference; links of the end symbol don't count, and all known links are sure. Beside it stand the
+    the reference; links of the end symbol don't count. Beside it stand the
     rates of the matrix' diagonal and of words at the same position.
     """
-    from nmt.evaluation import alignment_error_rate as evaluate
+    from nmt.alignment_error_rate import alignment_error_rate as evaluate
 
     write_json(output, evaluate(model, alignments, gold))
 

@@ -60,7 +60,9 @@ PREPARED = (
 DOWNLOADED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is None]
 GENERATED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is not None]
 TOKENIZED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].tokenized]
-KNOWN_ALIGNMENTS = CONFIG.corpora[TEST].grammar is not None
+GOLD = CONFIG.artifacts.gold_alignments or (
+    f"{DATA}/raw/{TEST}/0.align.zst" if CONFIG.corpora[TEST].grammar is not None else None
+)
 
 FIGURES = ("figure2", "figure3", "unknown_words", "learning_curves")
 BITEXT_FILES = ("source.ids.npy", "source.offsets.npy", "target.ids.npy", "target.offsets.npy", "meta.json")
@@ -365,7 +367,7 @@ def artifacts():
     names = ["table1", "table2", "table3", *(["readings"] if CONFIG.artifacts.readings else [])]
     tables = [f"results/{table}.{kind}" for table in names for kind in ("csv", "md", "tex")]
     figures = [f"results/{figure}.{kind}" for figure in FIGURES for kind in ("pdf", "png")]
-    rates = [f"results/alignment_error_rate/{run}.json" for run in aligned_runs() if KNOWN_ALIGNMENTS]
+    rates = [f"results/alignment_error_rate/{run}.json" for run in aligned_runs() if GOLD]
     return [*tables, *figures, *rates]
 
 

@@ -219,13 +219,13 @@ if CONFIG.artifacts.readings:
             " --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
 
 
-if KNOWN_ALIGNMENTS:
+if GOLD:
 
     rule alignment_error_rate:
-        """Compare a model's alignments with those that the grammar knows, and a plain diagonal with them too."""
+        """Compare a model's alignments with known ones, and a plain diagonal with them too."""
         input:
             alignments="alignments/{model}.jsonl",
-            gold=f"{DATA}/raw/{TEST}/0.align.zst",
+            gold=GOLD,
         output:
             rate=report(
                 "results/alignment_error_rate/{model}.json",
