@@ -19,6 +19,7 @@ VERBS = {
     "clean": "data",
     "tokenize": "data",
     "lm-sample": "selection",
+    "kenlm-programs": "selection",
     "lm-train": "selection",
     "select-score": "selection",
     "select-threshold": "selection",

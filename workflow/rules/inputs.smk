@@ -47,6 +47,9 @@ SOURCE, TARGET = CONFIG.languages.source, CONFIG.languages.target
 TEST = CONFIG.use.test[0]
 DATA = os.path.join(CONFIG.data_from, "data") if CONFIG.data_from else "data"
 
+# KenLM's programs, one build for all experiments.
+KENLM = str(ROOT / ".kenlm")
+
 # The numbers that the paper reports.
 PAPER = str(ROOT / "workflow" / "paper.yaml")
 
