@@ -26,6 +26,7 @@ VERBS = {
     "vocabulary": "data",
     "binarize": "data",
     "train": "model",
+    "package": "translator",
     "decode": "model",
     "align": "model",
     "evaluate": "report",
@@ -36,6 +37,8 @@ VERBS = {
     "figure3": "report",
     "learning-curves": "report",
     "readings": "report",
+    "translate": "translator",
+    "score": "translator",
 }
 
 
@@ -60,7 +63,8 @@ class LazyGroup(click.Group):
 def commands() -> None:
     """Neural machine translation by jointly learning to align and translate (Bahdanau et al., 2015).
 
-    One verb a stage of the pipeline, in the order in which data flows; each also works by hand.
+    One verb a stage of the pipeline, in the order in which data flows; each also works by hand. The last two are for
+    text of your own: translate and score use a model that has been trained.
     """
 
 

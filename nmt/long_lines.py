@@ -1,0 +1,86 @@
+"""Lines longer than a search should take at once: cut into pieces, each translated by itself, and put together again.
+
+Time and memory of a search grow with the square of a line's length, and no model has seen lines of a thousand words.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+Weights = NDArray[np.float32]
+
+_ENDS = (frozenset(".!?…"), frozenset(";:"), frozenset(","))
+"""Where a line is cut best, next best, and so on."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A translation of a line or of a piece of it.
+
+    words: its tokens, without the end symbol; log_probability: in nats, of all of them and of the end symbol of each
+    piece, `word_log_probabilities` one by one; finished: whether the search reached the end symbol; weights: attention,
+    a row for each target word, a column for each source word (no end symbols), or None.
+    """
+
+    words: list[str]
+    log_probability: float
+    finished: bool
+    word_log_probabilities: list[float] | None = None
+    weights: Weights | None = None
+
+
+def pieces(words: Sequence[str], limit: int) -> list[list[str]]:
+    """Cut `words` into pieces of at most `limit`, behind a full stop, else a comma, in a piece's second half."""
+    found: list[list[str]] = []
+    rest = list(words)
+    while len(rest) > limit:
+        end = _end(rest[:limit])
+        found.append(rest[:end])
+        rest = rest[end:]
+    return [*found, rest] if rest else found
+
+
+def _end(words: Sequence[str]) -> int:
+    half = len(words) // 2
+    for marks in _ENDS:
+        for end in range(len(words), half, -1):
+            if words[end - 1] in marks:
+                return end
+    return len(words)
+
+
+def together(parts: Sequence[Sequence[Found]], n_best: int) -> list[Found]:
+    """The `n_best` most probable translations of a line from those of its pieces, each best first."""
+    best = list(parts[0])
+    for following in parts[1:]:
+        pairs = product(best, following)
+        chosen = heapq.nlargest(
+            n_best, pairs, key=lambda pair: pair[0].log_probability + pair[1].log_probability
+        )
+        best = [_join(left, right) for left, right in chosen]
+    return best
+
+
+def _join(left: Found, right: Found) -> Found:
+    one_by_one = None
+    if left.word_log_probabilities is not None and right.word_log_probabilities is not None:
+        one_by_one = left.word_log_probabilities + right.word_log_probabilities
+    weights = None
+    if left.weights is not None and right.weights is not None:
+        rows, columns = (a + b for a, b in zip(left.weights.shape, right.weights.shape, strict=True))
+        weights = np.zeros((rows, columns), dtype=np.float32)
+        weights[: len(left.weights), : left.weights.shape[1]] = left.weights
+        weights[len(left.weights) :, left.weights.shape[1] :] = right.weights
+    return Found(
+        left.words + right.words,
+        left.log_probability + right.log_probability,
+        left.finished and right.finished,
+        one_by_one,
+        weights,
+    )
