@@ -42,9 +42,9 @@ rule data:
 
 
 rule models:
-    """The trained models in use."""
+    """The trained models in use, each in a folder that translates raw text."""
     input:
-        expand("models/{model}/model.safetensors", model=runs(CONFIG.use.models)),
+        expand("models/{model}/text.json", model=runs(CONFIG.use.models)),
 
 
 onstart:

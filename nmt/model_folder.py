@@ -157,7 +157,11 @@ def load(folder: Path, device: torch.device) -> TrainedModel:
     try:
         run = ModelRun.model_validate(settings)
     except ValidationError as error:
-        raise UserError(f"{folder / SETTINGS}: not settings of a model: {error.errors()[0]['msg']}") from None
+        problem = error.errors()[0]
+        key = ".".join(map(str, problem["loc"]))
+        raise UserError(
+            f"{folder / SETTINGS}: not settings of a model of this version: {key}: {problem['msg']}; train it again"
+        ) from None
     source, target = (Vocabulary.read(folder / name) for name in (SOURCE_VOCABULARY, TARGET_VOCABULARY))
     translator = Translator(run.family, run.architecture, len(source), len(target))
     weights = checkpoint.load_tensors(folder / WEIGHTS)
