@@ -1,7 +1,7 @@
 """From tokens back to text: Moses' detokenizer through its port sacremoses, with what it lacks for real French.
 
 Moses puts every currency symbol before what follows ("5 €par jour"), knows the typewriter's apostrophe only, and that
-one only before letters ("d' 1"). Here a symbol stays behind its number, and both apostrophes join what they stand
+one only before letters ("d '1"). Here a symbol stays behind its number, and both apostrophes join what they stand
 between.
 """
 
@@ -19,6 +19,7 @@ _CURRENCY_BEHIND = frozenset({"fr", "it", "es", "de", "pt", "fi", "cs"})
 """Languages that write 5 €, not €5."""
 _ELIDED = re.compile(r"(?:[cdjlmnst]|\w*qu|aujourd|entr)", re.IGNORECASE)
 """French words that end in an apostrophe; in Italian any word may."""
+_APOSTROPHE_AND_DIGIT = re.compile(r"(?:'|&apos;)\d")
 _CONTRACTED = re.compile(r"(?:s|t|d|m|ll|re|ve)", re.IGNORECASE)
 """What follows an apostrophe in English: it's, don't."""
 _CURRENCY = {symbol: chr(0xE000 + place) for place, symbol in enumerate("$€£¥")}
@@ -59,7 +60,7 @@ class Detokenizer:
 
 
 def _with_apostrophes(tokens: Sequence[str], language: str) -> list[str]:
-    """Join words around a typographic apostrophe: l ’ homme -> l’homme, it ’ s -> it’s; and d' 1 -> d'1."""
+    """Join words around a typographic apostrophe: l ’ homme -> l’homme, it ’ s -> it’s; and d '1 -> d'1."""
     joined: list[str] = []
     place = 0
     while place < len(tokens):
@@ -67,7 +68,7 @@ def _with_apostrophes(tokens: Sequence[str], language: str) -> list[str]:
         if tokens[place] == "’" and joined and after and _meet(joined[-1], after, language):
             joined[-1] += "’" + after
             place += 1
-        elif joined and tokens[place][0].isdigit() and _elides(joined[-1], language):
+        elif joined and language == "fr" and _before_a_number(joined[-1], tokens[place]):
             joined[-1] += tokens[place]
         else:
             joined.append(tokens[place])
@@ -75,10 +76,9 @@ def _with_apostrophes(tokens: Sequence[str], language: str) -> list[str]:
     return joined
 
 
-def _elides(word: str, language: str) -> bool:
-    """Whether a word ends in the typewriter's apostrophe of an elision, escaped or not."""
-    stem = word.removesuffix("&apos;").removesuffix("'")
-    return language == "fr" and stem != word and _ELIDED.fullmatch(stem) is not None
+def _before_a_number(word: str, following: str) -> bool:
+    """Whether both are an elision before a number, which Moses cuts in French as d '1."""
+    return _APOSTROPHE_AND_DIGIT.match(following) is not None and _ELIDED.fullmatch(word) is not None
 
 
 def _meet(before: str, after: str, language: str) -> bool:
