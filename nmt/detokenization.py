@@ -19,7 +19,7 @@ _CURRENCY_BEHIND = frozenset({"fr", "it", "es", "de", "pt", "fi", "cs"})
 """Languages that write 5 €, not €5."""
 _ELIDED = re.compile(r"(?:[cdjlmnst]|\w*qu|aujourd|entr)", re.IGNORECASE)
 """French words that end in an apostrophe; in Italian any word may."""
-_APOSTROPHE_AND_DIGIT = re.compile(r"(?:'|&apos;)\d")
+_APOSTROPHES = frozenset({"’", "'", "&apos;"})
 _CONTRACTED = re.compile(r"(?:s|t|d|m|ll|re|ve)", re.IGNORECASE)
 """What follows an apostrophe in English: it's, don't."""
 _CURRENCY = {symbol: chr(0xE000 + place) for place, symbol in enumerate("$€£¥")}
@@ -60,33 +60,25 @@ class Detokenizer:
 
 
 def _with_apostrophes(tokens: Sequence[str], language: str) -> list[str]:
-    """Join words around a typographic apostrophe: l ’ homme -> l’homme, it ’ s -> it’s; and d '1 -> d'1."""
+    """Join words around an apostrophe that is a token of its own: l ’ homme, it ’ s, d ' 1."""
     joined: list[str] = []
     place = 0
     while place < len(tokens):
         after = tokens[place + 1] if place + 1 < len(tokens) else ""
-        if tokens[place] == "’" and joined and after and _meet(joined[-1], after, language):
-            joined[-1] += "’" + after
+        if joined and after and _meet(joined[-1], tokens[place], after, language):
+            joined[-1] += tokens[place] + after
             place += 1
-        elif joined and language == "fr" and _before_a_number(joined[-1], tokens[place]):
-            joined[-1] += tokens[place]
         else:
             joined.append(tokens[place])
         place += 1
     return joined
 
 
-def _before_a_number(word: str, following: str) -> bool:
-    """Whether both are an elision before a number, which Moses cuts in French as d '1."""
-    return _APOSTROPHE_AND_DIGIT.match(following) is not None and _ELIDED.fullmatch(word) is not None
-
-
-def _meet(before: str, after: str, language: str) -> bool:
-    """Whether an apostrophe belongs to both of its neighbours."""
-    if not (before[-1].isalpha() and after[0].isalpha()):
-        return False
-    if language == "en":
-        return _CONTRACTED.fullmatch(after) is not None
+def _meet(before: str, apostrophe: str, after: str, language: str) -> bool:
+    """Whether a token is an apostrophe that belongs to both of its neighbours."""
     if language == "fr":
-        return _ELIDED.fullmatch(before.rpartition("’")[2]) is not None
-    return language in ("it", "ga")
+        elided = before.rpartition("’")[2]
+        return apostrophe in _APOSTROPHES and after[0].isalnum() and _ELIDED.fullmatch(elided) is not None
+    if apostrophe != "’" or not (before[-1].isalpha() and after[0].isalpha()):
+        return False
+    return _CONTRACTED.fullmatch(after) is not None if language == "en" else language in ("it", "ga")

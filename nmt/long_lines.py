@@ -24,15 +24,15 @@ class Found:
     """A translation of a line or of a piece of it.
 
     words: its tokens, without the end symbol; log_probability: in nats, of all of them and of the end symbol of each
-    piece, `word_log_probabilities` one by one; finished: whether the search reached the end symbol; weights: attention,
-    a row for each target word, a column for each source word (no end symbols), or None.
+    piece, `word_log_probabilities` one by one; finished: whether the search reached the end symbol; weights: attention
+    of each piece, a row for each of its target words, a column for each of its source words (no end symbols), or None.
     """
 
     words: list[str]
     log_probability: float
     finished: bool
     word_log_probabilities: list[float] | None = None
-    weights: Weights | None = None
+    weights: list[Weights] | None = None
 
 
 def pieces(words: Sequence[str], limit: int) -> list[list[str]]:
@@ -68,19 +68,11 @@ def together(parts: Sequence[Sequence[Found]], n_best: int) -> list[Found]:
 
 
 def _join(left: Found, right: Found) -> Found:
-    one_by_one = None
-    if left.word_log_probabilities is not None and right.word_log_probabilities is not None:
-        one_by_one = left.word_log_probabilities + right.word_log_probabilities
-    weights = None
-    if left.weights is not None and right.weights is not None:
-        rows, columns = (a + b for a, b in zip(left.weights.shape, right.weights.shape, strict=True))
-        weights = np.zeros((rows, columns), dtype=np.float32)
-        weights[: len(left.weights), : left.weights.shape[1]] = left.weights
-        weights[len(left.weights) :, left.weights.shape[1] :] = right.weights
+    one_by_one, weights = left.word_log_probabilities, left.weights
     return Found(
         left.words + right.words,
         left.log_probability + right.log_probability,
         left.finished and right.finished,
-        one_by_one,
-        weights,
+        None if one_by_one is None else one_by_one + (right.word_log_probabilities or []),
+        None if weights is None else weights + (right.weights or []),
     )

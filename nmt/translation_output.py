@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from nmt.long_lines import Found, Weights
@@ -43,16 +44,22 @@ def aligned(found: Found, form: AlignmentForm) -> str:
     return pharaoh(found.weights) if form == "pharaoh" else soft(found.weights)
 
 
-def pharaoh(weights: Weights) -> str:
+def pharaoh(pieces: Sequence[Weights]) -> str:
     """Links `i-j` from 0: source token i gets most attention of all when target token j is written."""
-    if not weights.size:
-        return ""
-    return " ".join(f"{source}-{target}" for target, source in enumerate(weights.argmax(axis=1)))
+    links = []
+    source = target = 0
+    for weights in pieces:
+        best = weights.argmax(axis=1) if weights.size else []
+        links += [f"{source + int(i)}-{j}" for j, i in enumerate(best, start=target)]
+        source, target = source + weights.shape[1], target + len(weights)
+    return " ".join(links)
 
 
-def soft(weights: Weights) -> str:
-    """A group for each target token, in it a number for each source token: 0.9,0.1 0.2,0.8."""
-    return " ".join(",".join(f"{weight:.{DIGITS}f}" for weight in row) for row in weights)
+def soft(pieces: Sequence[Weights]) -> str:
+    """A group for each target token, in it a number for each source token of its piece: 0.9,0.1 0.2,0.8."""
+    return " ".join(
+        ",".join(f"{weight:.{DIGITS}f}" for weight in row) for weights in pieces for row in weights
+    )
 
 
 def as_json(number: int, translation: Translation) -> str:
@@ -62,7 +69,7 @@ def as_json(number: int, translation: Translation) -> str:
         "line": number,
         "source": translation.source.encode("utf-8", "replace").decode(),
         "source_tokens": translation.source_words,
-        "pieces": translation.pieces,
+        "pieces": [len(piece) for piece in translation.pieces],
         **_fields(best),
         "n_best": [_fields(found) for found in translation.n_best],
     }
@@ -77,5 +84,10 @@ def _fields(found: Candidate) -> dict[str, Any]:
         "log_probability": found.log_probability,
         "word_log_probabilities": None if words is None else [round(value, DIGITS) for value in words],
         "finished": found.finished,
-        "alignment": None if weights is None else weights.astype(float).round(DIGITS).tolist(),
+        "alignment": None if weights is None else _rows(weights),
     }
+
+
+def _rows(pieces: Sequence[Weights]) -> list[list[float]]:
+    """A row for each target token, a column for each source token of its piece."""
+    return [row for weights in pieces for row in weights.astype(float).round(DIGITS).tolist()]

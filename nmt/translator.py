@@ -50,11 +50,11 @@ class Candidate(Found):
 
 @dataclass(frozen=True)
 class Translation:
-    """A line, its tokens, how many pieces it was translated in, and its translations, best first (at least one)."""
+    """A line, its tokens, the pieces of them that were translated, and its translations, best first (at least one)."""
 
     source: str
     source_words: list[str]
-    pieces: int
+    pieces: list[list[str]]
     n_best: list[Candidate]
 
 
@@ -64,6 +64,8 @@ class TextTranslator:
     def __init__(self, models: Sequence[TrainedModel], source: Text, target: Text, wishes: Wishes) -> None:
         """`source` and `target` say how lines become tokens and tokens lines."""
         refuse_unlike(models)
+        if len(models) > 1:
+            raise UserError("--model: given several times, but the search takes one model; name one")
         self.models, self.wishes = list(models), wishes
         self.aligns = any(model.run.family == "rnnsearch" for model in models)
         if wishes.unknown == "copy" and not self.aligns:
@@ -83,16 +85,18 @@ class TextTranslator:
         cut = [pieces(words, self.wishes.max_words) for words in tokens]
         found = iter(self._search([piece for parts in cut for piece in parts]))
         return [
-            self._translation(line, words, [next(found) for _ in parts])
+            self._translation(line, words, parts, [next(found) for _ in parts])
             for line, words, parts in zip(lines, tokens, cut, strict=True)
         ]
 
-    def _translation(self, line: str, words: list[str], parts: list[list[Found]]) -> Translation:
+    def _translation(
+        self, line: str, words: list[str], cut: list[list[str]], parts: list[list[Found]]
+    ) -> Translation:
         n_best = (
             together(parts, self._decoding.n_best) if parts else [_nothing(self.wishes.details, self.aligns)]
         )
         candidates = [Candidate(**vars(found), text=self._target.text(found.words)) for found in n_best]
-        return Translation(line, words, len(parts), candidates)
+        return Translation(line, words, cut, candidates)
 
     def _search(self, sources: Sequence[Words]) -> list[list[Found]]:
         """Translations of each source, best first."""
@@ -124,7 +128,7 @@ class TextTranslator:
                 ].tolist(),
                 weights=None
                 if reading.attention is None
-                else reading.attention[: len(entry.words), : len(source)],
+                else [reading.attention[: len(entry.words), : len(source)]],
             )
             for entry, reading in zip(found, readings, strict=True)
         ]
@@ -161,16 +165,15 @@ def search(
 
 
 def copied(found: Found, source: Words) -> Found:
-    """With the source word that gets most attention in place of each [UNK] (`weights` are known)."""
+    """A piece with the source word that gets most attention in place of each [UNK] (`weights` are known)."""
     assert found.weights is not None
     words = [
         source[int(row.argmax())] if word == UNKNOWN_WORD else word
-        for word, row in zip(found.words, found.weights, strict=True)
+        for word, row in zip(found.words, found.weights[0], strict=True)
     ]
     return replace(found, words=words)
 
 
 def _nothing(details: bool, aligns: bool) -> Found:
     """The translation of a line without words: certain, and empty."""
-    weights = np.zeros((0, 0), dtype=np.float32) if details and aligns else None
-    return Found([], 0.0, True, [] if details else None, weights)
+    return Found([], 0.0, True, [] if details else None, [] if details and aligns else None)

@@ -33,7 +33,7 @@ _models = click.option(
     multiple=True,
     type=PATH,
     metavar="FOLDER",
-    help="Folder of a trained model, for example experiments/demo/models/rnnsearch-50. Repeat it for an ensemble.",
+    help="Folder of a trained model, for example experiments/demo/models/rnnsearch-50.",
 )
 _tokenized = click.option(
     "--tokenized", is_flag=True, help="The text is tokens with spaces between, as `nmt tokenize` makes them."
@@ -178,7 +178,7 @@ def translate(
             for group in lines.groups(buffer_lines):
                 found = translator(group)
                 write(written(line, entry) for line, entry in enumerate(found, start=number))
-                warn_of_pieces(number, [entry.pieces for entry in found], max_words)
+                warn_of_pieces(number, [len(entry.pieces) for entry in found], max_words)
                 number += len(group)
                 progress.update(len(group))
             warn_of_replaced(lines)
