@@ -26,6 +26,8 @@ class Record:
     target: list[str]
     alignment: list[list[float]] | None
     finished: bool = True
+    source_unknown: int = 0
+    """Words of the source that the model does not know."""
 
 
 def read_translations(path: str | Path) -> Iterator[Record]:
@@ -53,6 +55,7 @@ def _read(path: str | Path, target: str) -> Iterator[Record]:
             target=words(value[target]),
             alignment=value.get("alignment"),
             finished=value.get("finished", True),
+            source_unknown=value.get("source_unknown", 0),
         )
         _check_shape(record, where)
         yield record

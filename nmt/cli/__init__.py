@@ -33,10 +33,13 @@ VERBS = {
     "alignment-error-rate": "report",
     "table1": "report",
     "table2": "report",
+    "table3": "report",
     "figure2": "report",
     "figure3": "report",
+    "unknown-words": "report",
     "learning-curves": "report",
     "readings": "report",
+    "report": "report",
     "translate": "translator",
     "score": "translator",
 }
