@@ -78,7 +78,13 @@ rule score:
         " --reference {input.reference:q} --output {output.scores:q} 2>&1 | tee -i {log:q}"
 
 
+# Seconds of work: it would wait longer in a cluster's queue.
+localrules:
+    package,
+
+
 rule package:
+    """Complete a model's folder with languages, tokenization and decoding, so that it can translate raw text."""
     input:
         model=model_files,
     output:
@@ -87,8 +93,6 @@ rule package:
         "logs/package/{model}.log",
     benchmark:
         "benchmarks/package/{model}.tsv"
-    """Complete a model's folder with languages, tokenization and decoding, so that it can translate raw text."""
-    localrule: True
     conda:
         "../../envs/translate.yaml"
     resources:
