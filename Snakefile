@@ -29,6 +29,7 @@ rule all:
     default_target: True
     input:
         artifacts(),
+        packages(CONFIG.use.models),
 
 
 rule data:
@@ -42,9 +43,9 @@ rule data:
 
 
 rule models:
-    """The trained models in use."""
+    """The trained models in use, each in a folder that translates raw text."""
     input:
-        expand("models/{model}/model.safetensors", model=runs(CONFIG.use.models)),
+        packages(CONFIG.use.models),
 
 
 onstart:

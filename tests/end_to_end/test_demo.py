@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,21 @@ def test_summaries_tell_what_table_2_needs(finished: tuple[Path, str]) -> None:
     for summary in summaries.values():
         assert 0 < summary["train_nll"] < 1000
         assert 0 < summary["dev_nll"] < 1000
+
+
+def test_a_models_folder_translates_raw_text_wherever_it_lies(copy: Path, tmp_path: Path) -> None:
+    shutil.move(copy / "models" / "rnnsearch-50", tmp_path / "model")
+    (tmp_path / "text.en").write_text("Clara's friend sees Julia.\n\nNo.\n", encoding="utf-8")
+    command = [sys.executable, "-m", "nmt", "translate", "--model", str(tmp_path / "model")]
+    result = run([*command, str(tmp_path / "text.en"), "--output", str(tmp_path / "text.fr")])
+    assert result.returncode == 0, result.stdout
+    assert (tmp_path / "text.fr").read_text(encoding="utf-8").count("\n") == 3
+
+
+def test_another_search_completes_the_folders_anew_and_trains_nothing(copy: Path) -> None:
+    output = planned(copy, "--config", "decoding={beam: 3}")
+    assert len(scheduled(output, "package")) == 5
+    assert not scheduled(output, "train")
 
 
 def test_a_second_run_has_nothing_to_do(finished: tuple[Path, str]) -> None:

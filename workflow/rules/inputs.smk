@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nmt.layers import ConfigError, find_layers, load
 from nmt.runs import runs_of, seeds_of
-from nmt.settings import ModelRun, Report
+from nmt.settings import ModelRun, Report, TextSettings
 
 ROOT = Path(workflow.basedir)
 
@@ -129,6 +129,13 @@ def report_settings(wildcards):
     """What the tables and figures show, the models' names, and how the unknown word was decoded."""
     labels = {model: CONFIG.models[model].label for model in CONFIG.use.models}
     return as_json(Report(**CONFIG.artifacts.model_dump(), labels=labels, unknown=CONFIG.decoding.unknown))
+
+
+def text_settings(wildcards):
+    """What a model's folder says of raw text. No part of what it is trained with, so that a change trains nothing again."""
+    return as_json(
+        TextSettings(languages=CONFIG.languages, tokenization=CONFIG.tokenization, decoding=CONFIG.decoding)
+    )
 
 
 def any_of(corpora):
@@ -372,6 +379,11 @@ def artifacts():
     figures = [f"results/{figure}.{kind}" for figure in FIGURES for kind in ("pdf", "png")]
     rates = [f"results/alignment_error_rate/{run}.json" for run in aligned_runs() if GOLD]
     return [*tables, *figures, *rates, "results/report.html"]
+
+
+def packages(models):
+    """What completes the folders of some models, so that they translate raw text."""
+    return [f"models/{run}/text.json" for run in runs(models)]
 
 
 def shown_artifacts():
