@@ -18,8 +18,8 @@ rule translate:
     threads: CONFIG.decoding.threads
     resources:
         gpu=gpus(CONFIG.decoding.device),
-        mem_mb=1000 * CONFIG.resources.data_memory_gb,
-        runtime=round(60 * CONFIG.resources.translate_hours),
+        mem_mb=memory(DATA_MEMORY),
+        runtime=minutes(60 * CONFIG.resources.translate_hours),
     params:
         settings=constant(CONFIG.decoding),
     shell:
@@ -44,8 +44,8 @@ rule align:
     threads: CONFIG.decoding.threads
     resources:
         gpu=gpus(CONFIG.decoding.device),
-        mem_mb=1000 * CONFIG.resources.data_memory_gb,
-        runtime=round(60 * CONFIG.resources.translate_hours),
+        mem_mb=memory(DATA_MEMORY),
+        runtime=minutes(60 * CONFIG.resources.translate_hours),
     params:
         options=align_options,
     shell:
@@ -69,8 +69,8 @@ rule score:
     conda:
         "../../envs/report.yaml"
     resources:
-        mem_mb=4000,
-        runtime=60,
+        mem_mb=memory(4000),
+        runtime=minutes(60),
     params:
         run=run_options,
     shell:
