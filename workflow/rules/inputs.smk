@@ -3,8 +3,6 @@
 import json
 import os
 import shlex
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +10,7 @@ from nmt.layers import ConfigError, find_layers, load
 from nmt.runs import runs_of, seeds_of
 from nmt.settings import ModelRun, Report
 from nmt.time_limits import progress_of, time_limit, time_slices
+from workflow.cluster import doubles, use_own_programs
 
 ROOT = Path(workflow.basedir)
 
@@ -45,8 +44,7 @@ shell.prefix(f'set -euo pipefail; nmt() {{{{ {PACKAGE} {PYTHON} -m nmt "$@"; }}}
 # Whether this Snakemake sends jobs to a cluster: neither one that computes here, nor the one inside such a job.
 SENDS_JOBS = not (workflow.local_exec or workflow.remote_exec)
 if SENDS_JOBS:
-    # Slurm's programs as the executor needs them.
-    os.environ["PATH"] = f"{ROOT / 'slurm' / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    use_own_programs()
 
 # Every model in the catalogue at each of its seeds, by the name that stands for {model} in paths.
 RUNS = runs_of(CONFIG, list(CONFIG.models))
@@ -393,11 +391,12 @@ def training_retries():
     if not SENDS_JOBS:
         return 0
     slices = [
-        time_slices(CONFIG.models[run.model].training.updates, updates_per_hour(name), CONFIG.resources.train_hours)
+        time_slices(
+            CONFIG.models[run.model].training.updates, updates_per_hour(name), CONFIG.resources.train_hours
+        )
         for name, run in RUNS.items()
     ]
     return max(slices) + CONFIG.resources.train_attempts
-
 
 
 def gpus(device):
@@ -416,13 +415,8 @@ def after_a_double(wildcards):
 
     It would wait anyway, for the state folder; in the queue it holds no GPU meanwhile.
     """
-    if not SENDS_JOBS or not shutil.which("squeue"):
-        return ""
-    logs = f"{Path('.snakemake', 'slurm_logs', 'rule_train', wildcards.model).resolve()}/"
-    query = ["squeue", "--me", "--noheader", "--Format=JobID:20,StdOut:4096"]
-    queue = subprocess.run(query, capture_output=True, text=True, check=False, timeout=60)
-    doubles = [line.split()[0] for line in queue.stdout.splitlines() if f" {logs}" in line]
-    return f"--dependency=afterany:{':'.join(doubles)}" if doubles else ""
+    waiting_for = doubles("train", wildcards.model) if SENDS_JOBS else []
+    return f"--dependency=afterany:{':'.join(waiting_for)}" if waiting_for else ""
 
 
 def training_of(wildcards):

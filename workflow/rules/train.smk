@@ -22,10 +22,10 @@ rule train:
     benchmark:
         "benchmarks/train/{model}.tsv"
     priority: urgency
+    retries: training_retries()
     conda:
         "../../envs/train.yaml"
     threads: lambda wildcards: training_of(wildcards).threads
-    retries: training_retries()
     resources:
         gpu=lambda wildcards: gpus(training_of(wildcards).device),
         mem_mb=1000 * CONFIG.resources.train_memory_gb,

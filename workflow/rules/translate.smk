@@ -1,4 +1,4 @@
-"""Beam search, alignments and BLEU."""
+"""Beam search, alignments and BLEU. Scores take seconds: a local rule, which waits in no queue."""
 
 
 rule translate:
@@ -54,7 +54,6 @@ rule align:
 
 
 rule score:
-    """Compute BLEU on tokens, All and No UNK, with signature and by sentence length."""
     input:
         all="translations/{model}.all.jsonl",
         no_unk="translations/{model}.no_unk.jsonl",
@@ -66,6 +65,8 @@ rule score:
         "logs/score/{model}.log",
     benchmark:
         "benchmarks/score/{model}.tsv"
+    """Compute BLEU on tokens, All and No UNK, with signature and by sentence length."""
+    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:
