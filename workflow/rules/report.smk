@@ -1,7 +1,13 @@
-"""The paper's tables and figures, from the scores and summaries of this run.
+"""The paper's tables and figures, from the scores and summaries of this run."""
 
-Seconds of work each, so they are local rules: on a cluster they would wait longer in its queue.
-"""
+
+# Seconds of work each: they would wait longer in a cluster's queue.
+localrules:
+    table1,
+    table2,
+    figure2,
+    figure3,
+    learning_curves,
 
 
 rule table1:
@@ -18,7 +24,6 @@ rule table1:
     benchmark:
         "benchmarks/report/table1.tsv"
     """Table 1: BLEU of every model, All and No UNK."""
-    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:
@@ -46,7 +51,6 @@ rule table2:
     benchmark:
         "benchmarks/report/table2.tsv"
     """Table 2: updates, epochs, hours and negative log-likelihoods of every model."""
-    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:
@@ -71,7 +75,6 @@ rule figure2:
     benchmark:
         "benchmarks/report/figure2.tsv"
     """Figure 2: BLEU against sentence length."""
-    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:
@@ -98,7 +101,6 @@ rule figure3:
     benchmark:
         "benchmarks/report/figure3.tsv"
     """Figure 3: four alignments."""
-    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:
@@ -124,7 +126,6 @@ rule learning_curves:
     benchmark:
         "benchmarks/report/learning_curves.tsv"
     """The learning curves of every run."""
-    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:
@@ -141,6 +142,9 @@ rule learning_curves:
 
 if CONFIG.artifacts.readings:
 
+    localrules:
+        readings,
+
     rule readings:
         input:
             scores=scores(runs(compared_models())),
@@ -155,7 +159,6 @@ if CONFIG.artifacts.readings:
         benchmark:
             "benchmarks/report/readings.tsv"
         """What open readings of the paper are worth: each against its baseline."""
-        localrule: True
         conda:
             "../../envs/report.yaml"
         resources:
@@ -173,6 +176,9 @@ if CONFIG.artifacts.readings:
 
 if KNOWN_ALIGNMENTS:
 
+    localrules:
+        alignment_error_rate,
+
     rule alignment_error_rate:
         input:
             alignments="alignments/{model}.jsonl",
@@ -188,7 +194,6 @@ if KNOWN_ALIGNMENTS:
         benchmark:
             "benchmarks/report/alignment_error_rate/{model}.tsv"
         """Compare a model's alignments with those that the grammar knows, and a plain diagonal with them too."""
-        localrule: True
         conda:
             "../../envs/report.yaml"
         resources:

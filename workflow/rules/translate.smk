@@ -1,4 +1,9 @@
-"""Beam search, alignments and BLEU. Scores take seconds: a local rule, which waits in no queue."""
+"""Beam search, alignments and BLEU."""
+
+
+# Seconds of work: it would wait longer in a cluster's queue.
+localrules:
+    score,
 
 
 rule translate:
@@ -66,7 +71,6 @@ rule score:
     benchmark:
         "benchmarks/score/{model}.tsv"
     """Compute BLEU on tokens, All and No UNK, with signature and by sentence length."""
-    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:
