@@ -11,6 +11,7 @@ localrules:
 
 
 rule table1:
+    """Table 1: BLEU of every model, All and No UNK."""
     input:
         scores=scores(runs(CONFIG.use.models)),
         summaries=summaries(runs(CONFIG.use.models)),
@@ -23,7 +24,6 @@ rule table1:
         "logs/report/table1.log",
     benchmark:
         "benchmarks/report/table1.tsv"
-    """Table 1: BLEU of every model, All and No UNK."""
     conda:
         "../../envs/report.yaml"
     resources:
@@ -39,6 +39,7 @@ rule table1:
 
 
 rule table2:
+    """Table 2: updates, epochs, hours and negative log-likelihoods of every model."""
     input:
         summaries=summaries(runs(CONFIG.use.models)),
         paper=PAPER,
@@ -50,7 +51,6 @@ rule table2:
         "logs/report/table2.log",
     benchmark:
         "benchmarks/report/table2.tsv"
-    """Table 2: updates, epochs, hours and negative log-likelihoods of every model."""
     conda:
         "../../envs/report.yaml"
     resources:
@@ -65,6 +65,7 @@ rule table2:
 
 
 rule figure2:
+    """Figure 2: BLEU against sentence length."""
     input:
         scores=scores(CONFIG.artifacts.figure2_models),
     output:
@@ -74,7 +75,6 @@ rule figure2:
         "logs/report/figure2.log",
     benchmark:
         "benchmarks/report/figure2.tsv"
-    """Figure 2: BLEU against sentence length."""
     conda:
         "../../envs/report.yaml"
     resources:
@@ -90,6 +90,7 @@ rule figure2:
 
 
 rule figure3:
+    """Figure 3: four alignments."""
     input:
         all=f"translations/{CONFIG.artifacts.figure3_model}.all.jsonl",
         no_unk=f"translations/{CONFIG.artifacts.figure3_model}.no_unk.jsonl",
@@ -100,7 +101,6 @@ rule figure3:
         "logs/report/figure3.log",
     benchmark:
         "benchmarks/report/figure3.tsv"
-    """Figure 3: four alignments."""
     conda:
         "../../envs/report.yaml"
     resources:
@@ -115,6 +115,7 @@ rule figure3:
 
 
 rule learning_curves:
+    """The learning curves of every run."""
     input:
         summaries=summaries(runs(CONFIG.use.models)),
         histories=histories(runs(CONFIG.use.models)),
@@ -125,7 +126,6 @@ rule learning_curves:
         "logs/report/learning_curves.log",
     benchmark:
         "benchmarks/report/learning_curves.tsv"
-    """The learning curves of every run."""
     conda:
         "../../envs/report.yaml"
     resources:
@@ -146,6 +146,7 @@ if CONFIG.artifacts.readings:
         readings,
 
     rule readings:
+        """What open readings of the paper are worth: each against its baseline."""
         input:
             scores=scores(runs(compared_models())),
             summaries=summaries(runs(compared_models())),
@@ -158,7 +159,6 @@ if CONFIG.artifacts.readings:
             "logs/report/readings.log",
         benchmark:
             "benchmarks/report/readings.tsv"
-        """What open readings of the paper are worth: each against its baseline."""
         conda:
             "../../envs/report.yaml"
         resources:
@@ -180,6 +180,7 @@ if KNOWN_ALIGNMENTS:
         alignment_error_rate,
 
     rule alignment_error_rate:
+        """Compare a model's alignments with those that the grammar knows, and a plain diagonal with them too."""
         input:
             alignments="alignments/{model}.jsonl",
             gold=f"{DATA}/raw/{TEST}/0.align.zst",
@@ -193,7 +194,6 @@ if KNOWN_ALIGNMENTS:
             "logs/report/alignment_error_rate/{model}.log",
         benchmark:
             "benchmarks/report/alignment_error_rate/{model}.tsv"
-        """Compare a model's alignments with those that the grammar knows, and a plain diagonal with them too."""
         conda:
             "../../envs/report.yaml"
         resources:
