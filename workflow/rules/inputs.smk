@@ -41,8 +41,9 @@ PYTHON = "python" if workflow.deployment_settings.deployment_method else shlex.q
 PACKAGE = f"PYTHONPATH={shlex.quote(workflow.basedir)}${{{{PYTHONPATH:+:$PYTHONPATH}}}}"
 shell.prefix(f'set -euo pipefail; nmt() {{{{ {PACKAGE} {PYTHON} -m nmt "$@"; }}}}; ')
 
-# Whether this Snakemake sends jobs to a cluster: neither one that computes here, nor the one inside such a job.
-SENDS_JOBS = not (workflow.local_exec or workflow.remote_exec)
+# Whether this Snakemake sends jobs to a cluster: then it counts jobs instead of cores, and is not inside such a job. The
+# executor itself is not known yet when rules are read.
+SENDS_JOBS = workflow.resource_settings.nodes is not None and not workflow.remote_exec
 if SENDS_JOBS:
     use_own_programs()
 
