@@ -405,19 +405,24 @@ def gpus(device):
     return 0 if device == "cpu" else 1
 
 
+MOST_URGENT = 3
+
+
 def urgency(wildcards):
     """The longest chain first, so that all end together: a model that another goes on from, that other, the rest."""
     bases = [run.base for run in runs_of(CONFIG, CONFIG.use.models).values()]
-    return 3 if wildcards.model in bases else 2 if RUNS[wildcards.model].base else 1
+    return MOST_URGENT if wildcards.model in bases else 2 if RUNS[wildcards.model].base else 1
 
 
-def after_a_double(wildcards):
-    """Let a training job wait for one of the same run that an earlier Snakemake, since killed, has left to the cluster.
+def place_in_the_queue(wildcards):
+    """Which training jobs of ours are to start first, and that one waits whose double runs.
 
-    It would wait anyway, for the state folder; in the queue it holds no GPU meanwhile.
+    Doubles are of a Snakemake that was killed: what it sent runs on. A second job would wait anyway, for the state
+    folder; in the queue it holds no GPU meanwhile. Jobs are sent in any order: the less urgent are nicer.
     """
-    waiting_for = doubles("train", wildcards.model) if SENDS_JOBS else []
-    return f"--dependency=afterany:{':'.join(waiting_for)}" if waiting_for else ""
+    nice = f"--nice={10 * (MOST_URGENT - urgency(wildcards))}"
+    others = doubles("train", wildcards.model) if SENDS_JOBS else []
+    return f"{nice} --dependency=afterany:{':'.join(others)}" if others else nice
 
 
 def training_of(wildcards):
