@@ -91,10 +91,11 @@ def _alone_in(folder: Path) -> Iterator[int | None]:
 
 def _snakemake(folder: Path, cores: str, options: Sequence[str]) -> list[str]:
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
-    command += ["--directory", str(folder), "--cores", cores, "--rerun-incomplete"]
-    command += ["--quiet", "host", "reason", "rules"]
-    # Every job computes on the first GPU that it sees: one job at a time. Without a GPU, cores are the only limit.
-    command += ["--resources", "gpu=1"] if _has_gpu() else []
+    command += ["--directory", str(folder), "--rerun-incomplete", "--quiet", "host", "reason"]
+    if not any(option == "--profile" or option.startswith("--profile=") for option in options):
+        command += ["rules", "--cores", cores]
+        # Every job computes on the first GPU that it sees: one job at a time. Without a GPU, cores are the only limit.
+        command += ["--resources", "gpu=1"] if _has_gpu() else []
     return [*command, *options]
 
 

@@ -1,6 +1,15 @@
 """The paper's tables and figures, from the scores and summaries of this run."""
 
 
+# Seconds of work each: they would wait longer in a cluster's queue.
+localrules:
+    table1,
+    table2,
+    figure2,
+    figure3,
+    learning_curves,
+
+
 rule table1:
     """Table 1: BLEU of every model, All and No UNK."""
     input:
@@ -190,6 +199,9 @@ rule learning_curves:
 
 if CONFIG.artifacts.readings:
 
+    localrules:
+        readings,
+
     rule readings:
         """What open readings of the paper are worth: each against its baseline."""
         input:
@@ -220,6 +232,9 @@ if CONFIG.artifacts.readings:
 
 
 if GOLD:
+
+    localrules:
+        alignment_error_rate,
 
     rule alignment_error_rate:
         """Compare a model's alignments with known ones, and a plain diagonal with them too."""

@@ -1,6 +1,11 @@
 """Beam search, alignments and BLEU."""
 
 
+# Seconds of work: it would wait longer in a cluster's queue.
+localrules:
+    score,
+
+
 rule translate:
     """Translate the test text: all of it, or only the sentences without unknown words and then without [UNK]."""
     input:
@@ -18,8 +23,8 @@ rule translate:
     threads: CONFIG.decoding.threads
     resources:
         gpu=gpus(CONFIG.decoding.device),
-        mem_mb=1000 * CONFIG.resources.data_memory_gb,
-        runtime=round(60 * CONFIG.resources.translate_hours),
+        mem_mb=memory(DATA_MEMORY),
+        runtime=minutes(60 * CONFIG.resources.translate_hours),
     params:
         settings=constant(CONFIG.decoding),
     shell:
@@ -44,8 +49,8 @@ rule align:
     threads: CONFIG.decoding.threads
     resources:
         gpu=gpus(CONFIG.decoding.device),
-        mem_mb=1000 * CONFIG.resources.data_memory_gb,
-        runtime=round(60 * CONFIG.resources.translate_hours),
+        mem_mb=memory(DATA_MEMORY),
+        runtime=minutes(60 * CONFIG.resources.translate_hours),
     params:
         options=align_options,
     shell:
