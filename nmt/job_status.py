@@ -16,8 +16,8 @@ from nmt.progress import LOG_SECONDS, Reading
 from nmt.stages import Job
 
 State = Literal["done", "outdated", "running", "silent", "stopped", "failed", "submitted", "waiting"]
-"""outdated: finished under other settings; silent: begun, and nothing heard of for long; stopped: begun, and ended before
-its end; submitted: handed to a scheduler, not heard of since."""
+"""outdated: finished under other settings; silent: begun, not heard of for long; stopped: begun, and broken off;
+submitted: handed to a scheduler, not heard of since."""
 
 FRESH = 3 * LOG_SECONDS
 """Seconds within which a job that reports its progress must have been heard of."""

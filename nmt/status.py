@@ -33,8 +33,8 @@ NEEDED_NO_MORE = "not needed"
 class StageStatus:
     """A stage at a glance.
 
-    active: its jobs that were begun and are not done; units_per_second: of all running jobs together; seconds_left: from
-    the mean time of its finished jobs, as many at a time as run now.
+    active: its jobs that were begun and are not done; units_per_second: of all running jobs together; seconds_left:
+    from the mean time of its finished jobs, as many at a time as run now.
     """
 
     stage: str
@@ -197,10 +197,13 @@ def shown(status: Status) -> str:
 
 def _table(rows: Sequence[Sequence[str]], header: Sequence[str], right: Sequence[int] = ()) -> str:
     alignment = ["right" if column in right else "left" for column in range(len(header))]
-    return tabulate(rows, header, tablefmt="simple", disable_numparse=True, colalign=alignment)
+    table: str = tabulate(rows, header, tablefmt="simple", disable_numparse=True, colalign=alignment)
+    return table
 
 
 def _data_table(data: Sequence[StageStatus]) -> str:
+    if all(stage.state in ("done", NEEDED_NO_MORE) for stage in data):
+        return "Data: done"
     rows = [
         (
             s.stage,
@@ -215,9 +218,9 @@ def _data_table(data: Sequence[StageStatus]) -> str:
 
 
 def _model_table(models: Sequence[TrainingStatus]) -> str:
-    header = ("Training", "state", "updates", "epochs", "updates/s", "words/s", "hours", "time left")
+    header = ("Training", "state", "updates", "epochs", "updates/s", "words/s", "trained", "time left")
     rows = [_model_row(model) for model in models]
-    return _table(rows, (*header, "dev", "best"), right=range(2, 10))
+    return _table(rows, (*header, "dev NLL", "best"), right=range(2, 10))
 
 
 def _model_row(model: TrainingStatus) -> tuple[str, ...]:
@@ -230,7 +233,7 @@ def _model_row(model: TrainingStatus) -> tuple[str, ...]:
         _number(told.epoch, ".2f"),
         _number(told.updates_per_second, ".3g"),
         _number(told.target_words_per_second, ",.0f"),
-        _number(None if told.seconds is None else told.seconds / 3600, ".2f"),
+        _time(told.seconds),
         at_most + _time(model.seconds_left),
         _dev(model, "dev"),
         _dev(model, "best"),
