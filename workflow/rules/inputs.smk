@@ -9,6 +9,8 @@ from pathlib import Path
 from nmt.layers import ConfigError, find_layers, load
 from nmt.runs import runs_of, seeds_of
 from nmt.settings import ModelRun, Report
+from nmt.time_limits import progress_of, time_limit, time_slices
+from workflow.cluster import doubles, use_own_programs
 
 ROOT = Path(workflow.basedir)
 
@@ -38,6 +40,11 @@ except ConfigError as error:
 PYTHON = "python" if workflow.deployment_settings.deployment_method else shlex.quote(sys.executable)
 PACKAGE = f"PYTHONPATH={shlex.quote(workflow.basedir)}${{{{PYTHONPATH:+:$PYTHONPATH}}}}"
 shell.prefix(f'set -euo pipefail; nmt() {{{{ {PACKAGE} {PYTHON} -m nmt "$@"; }}}}; ')
+
+# Whether this Snakemake sends jobs to a cluster: neither one that computes here, nor the one inside such a job.
+SENDS_JOBS = not (workflow.local_exec or workflow.remote_exec)
+if SENDS_JOBS:
+    use_own_programs()
 
 # Every model in the catalogue at each of its seeds, by the name that stands for {model} in paths.
 RUNS = runs_of(CONFIG, list(CONFIG.models))
@@ -341,6 +348,56 @@ def artifacts():
 
 # --- resources --------------------------------------------------------------------------------------------------------
 
+# MB of a data job that holds more than a few lines at a time.
+DATA_MEMORY = 1000 * CONFIG.resources.data_memory_gb
+
+
+def memory(megabytes, per_input=0):
+    """Memory in MB: some, and so many times the input's size; as much again with every attempt."""
+    return lambda wildcards, input, attempt: attempt * round(
+        megabytes + (per_input * input.size_mb if per_input else 0)
+    )
+
+
+def minutes(some, per_gigabyte=0):
+    """A time limit: some minutes, and some for every GB of (compressed) input; as much again with every attempt."""
+    return lambda wildcards, input, attempt: attempt * round(
+        some + (per_gigabyte * input.size_mb / 1000 if per_gigabyte else 0)
+    )
+
+
+def training_minutes(wildcards):
+    """Time limit of a training job: what the updates that are left take at the rate of this run or of the settings."""
+    updates = training_of(wildcards).updates
+    done, rate = progress_of(Path(f"state/{wildcards.model}/history.jsonl"))
+    if rate is None and (base := RUNS[wildcards.model].base):
+        done, rate = progress_of(Path(f"models/{base}/history.jsonl"))
+        done = done or CONFIG.models[RUNS[base].model].training.updates
+    rate = rate or updates_per_hour(wildcards.model)
+    return time_limit(updates - done, rate, CONFIG.resources.train_hours)
+
+
+def updates_per_hour(run):
+    """The rate that the settings expect of a run."""
+    return getattr(CONFIG.resources.updates_per_hour, CONFIG.models[RUNS[run].model].family)
+
+
+def training_retries():
+    """How often a training job is sent again: its time slices, by twice the estimate, and those lost on the way.
+
+    Nothing is sent again on this machine, where whoever calls sees the error, nor from inside a cluster's job: Snakemake
+    would count the rule's attempts there once more.
+    """
+    if not SENDS_JOBS:
+        return 0
+    slices = [
+        time_slices(
+            CONFIG.models[run.model].training.updates, updates_per_hour(name), CONFIG.resources.train_hours
+        )
+        for name, run in RUNS.items()
+    ]
+    return max(slices) + CONFIG.resources.train_attempts
+
 
 def gpus(device):
     """One GPU a job, unless the settings say that it computes on the processor."""
@@ -351,6 +408,15 @@ def urgency(wildcards):
     """The longest chain first, so that all end together: a model that another goes on from, that other, the rest."""
     bases = [run.base for run in runs_of(CONFIG, CONFIG.use.models).values()]
     return 3 if wildcards.model in bases else 2 if RUNS[wildcards.model].base else 1
+
+
+def after_a_double(wildcards):
+    """Let a training job wait for one of the same run that an earlier Snakemake, since killed, has left to the cluster.
+
+    It would wait anyway, for the state folder; in the queue it holds no GPU meanwhile.
+    """
+    waiting_for = doubles("train", wildcards.model) if SENDS_JOBS else []
+    return f"--dependency=afterany:{':'.join(waiting_for)}" if waiting_for else ""
 
 
 def training_of(wildcards):

@@ -18,8 +18,8 @@ if PREPARED and CONFIG.selection.enabled:
         conda:
             "../../envs/select.yaml"
         resources:
-            mem_mb=4000,
-            runtime=8 * 60,
+            mem_mb=memory(4000),
+            runtime=minutes(30, 60),
         params:
             seed=CONFIG.seed,
             size=sample_options,
@@ -47,8 +47,8 @@ if PREPARED and CONFIG.selection.enabled:
         conda:
             "../../envs/select.yaml"
         resources:
-            mem_mb=1000 * CONFIG.resources.data_memory_gb,
-            runtime=4 * 60,
+            mem_mb=memory(DATA_MEMORY, 2),
+            runtime=minutes(60, 60),
         params:
             order=CONFIG.selection.order,
             fallback="--discount-fallback" if CONFIG.selection.discount_fallback else "",
@@ -75,8 +75,8 @@ if PREPARED and CONFIG.selection.enabled:
         conda:
             "../../envs/select.yaml"
         resources:
-            mem_mb=4000,
-            runtime=4 * 60,
+            mem_mb=memory(4000, 2),
+            runtime=minutes(30, 120),
         shell:
             "nmt select-score --in-source {input.in_source:q} --out-source {input.out_source:q}"
             " --in-target {input.in_target:q} --out-target {input.out_target:q} {input.source:q} {input.target:q}"
@@ -99,8 +99,8 @@ if PREPARED and CONFIG.selection.enabled:
         conda:
             "../../envs/select.yaml"
         resources:
-            mem_mb=4000,
-            runtime=60,
+            mem_mb=memory(4000),
+            runtime=minutes(30),
         params:
             words=budget_words,
             shards=lambda wildcards: shard_options(score_files, wildcards.budget),
@@ -125,8 +125,8 @@ if PREPARED and CONFIG.selection.enabled:
         conda:
             "../../envs/select.yaml"
         resources:
-            mem_mb=2000,
-            runtime=2 * 60,
+            mem_mb=memory(2000, 1),
+            runtime=minutes(30, 60),
         shell:
             "nmt select-apply --threshold {input.threshold:q} --corpus {wildcards.corpus} --shard {wildcards.shard}"
             " --scores {input.scores:q} {input.source:q} {input.target:q}"

@@ -1,4 +1,4 @@
-"""Beam search, alignments and BLEU."""
+"""Beam search, alignments and BLEU. Scores take seconds: a local rule, which waits in no queue."""
 
 
 rule translate:
@@ -18,8 +18,8 @@ rule translate:
     threads: CONFIG.decoding.threads
     resources:
         gpu=gpus(CONFIG.decoding.device),
-        mem_mb=1000 * CONFIG.resources.data_memory_gb,
-        runtime=round(60 * CONFIG.resources.translate_hours),
+        mem_mb=memory(DATA_MEMORY),
+        runtime=minutes(60 * CONFIG.resources.translate_hours),
     params:
         settings=constant(CONFIG.decoding),
     shell:
@@ -44,8 +44,8 @@ rule align:
     threads: CONFIG.decoding.threads
     resources:
         gpu=gpus(CONFIG.decoding.device),
-        mem_mb=1000 * CONFIG.resources.data_memory_gb,
-        runtime=round(60 * CONFIG.resources.translate_hours),
+        mem_mb=memory(DATA_MEMORY),
+        runtime=minutes(60 * CONFIG.resources.translate_hours),
     params:
         options=align_options,
     shell:
@@ -54,7 +54,6 @@ rule align:
 
 
 rule score:
-    """Compute BLEU on tokens, All and No UNK, with signature and by sentence length."""
     input:
         all="translations/{model}.all.jsonl",
         no_unk="translations/{model}.no_unk.jsonl",
@@ -66,11 +65,13 @@ rule score:
         "logs/score/{model}.log",
     benchmark:
         "benchmarks/score/{model}.tsv"
+    """Compute BLEU on tokens, All and No UNK, with signature and by sentence length."""
+    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:
-        mem_mb=4000,
-        runtime=60,
+        mem_mb=memory(4000),
+        runtime=minutes(60),
     params:
         run=run_options,
     shell:
