@@ -20,7 +20,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo multi30k readings europarl paper groundhog test lint bench bench-training format clean
+.PHONY: help setup demo multi30k readings europarl paper groundhog test lint bench bench-data bench-training format clean
 
 help: ## Show the doors
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -75,6 +75,9 @@ bench: $(INSTALLED) ## Speed against peers, as ratios measured in one run
 
 bench-training: $(INSTALLED) ## A training update against JoeyNMT, a plain loop and the machine's limit
 	$(BIN)/python -m benchmarks.training --pip-options="$(PIP_OPTIONS)" $(OPTIONS)
+
+bench-data: $(INSTALLED) ## The way of the data, archives to binary: speed and memory, as text grows to 16 times Europarl
+	$(BIN)/python -m benchmarks.data --pip-options="$(PIP_OPTIONS)" $(OPTIONS)
 
 format: $(INSTALLED) ## Bring code and rules into form
 	$(BIN)/ruff check --fix nmt workflow tests benchmarks
