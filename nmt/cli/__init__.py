@@ -37,6 +37,7 @@ VERBS = {
     "learning-curves": "report",
     "readings": "report",
     "status": "status",
+    "preflight": "status",
 }
 
 

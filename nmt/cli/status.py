@@ -74,3 +74,34 @@ def status(folder: Path, files: tuple[Path, ...], pairs: tuple[str, ...], as_jso
 
     found = look(settings(folder, files, pairs), folder)
     sys.stdout.write((found.as_json() if as_json else shown(found)) + "\n")
+
+
+@click.command()
+@experiment
+@click.option("--cluster", is_flag=True, help="The jobs are to run on a Slurm cluster, not on this machine.")
+@click.option("--partition", "partitions", multiple=True, help="One that jobs without a GPU are to go to.")
+@click.option(
+    "--gpu-partition", "gpu_partitions", multiple=True, help="One that jobs with a GPU are to go to."
+)
+def preflight(
+    folder: Path,
+    files: tuple[Path, ...],
+    pairs: tuple[str, ...],
+    cluster: bool,
+    partitions: tuple[str, ...],
+    gpu_partitions: tuple[str, ...],
+) -> None:
+    """Look at what the experiment in FOLDER (default: here) still needs: hours, disk, GPU, network, partitions, lmplz.
+
+    Every run of Snakemake does the same before its first job. Exit code 2 says that something is missing.
+    """
+    from nmt.preflight import Cluster, forecast, missing, work_left
+
+    config = settings(folder, files, pairs)
+    named = Cluster(frozenset(partitions), frozenset(gpu_partitions))
+    work = work_left(config, folder, named if cluster or partitions or gpu_partitions else None)
+    for line in forecast(config, work, folder) or ["nothing is left to train or to fetch"]:
+        click.echo(line)
+    problems = missing(config, work, folder)
+    if problems:
+        raise UserError("\n".join(problems))

@@ -425,11 +425,32 @@ def training_of(wildcards):
 
 
 def preflight():
-    """Say at once what long work would miss hours later; the jobs of a cluster run elsewhere and are not checked."""
-    from nmt.preflight import missing
+    """Say at once what long work would miss hours later, and what it will take."""
+    from nmt.preflight import forecast, missing
 
-    if workflow.local_exec:
-        waiting = {job.rule.name for job in workflow.dag.needrun_jobs()}
-        problems = missing(CONFIG, waiting, Path.cwd())
-        if problems:
-            refuse(problems)
+    work = waiting_work()
+    for line in forecast(CONFIG, work, Path.cwd()):
+        print(line, file=sys.stderr)
+    problems = missing(CONFIG, work, Path.cwd())
+    if problems:
+        refuse(problems)
+
+
+def waiting_work():
+    """What this Snakemake is about to do, as the preflight wants to know it."""
+    from nmt.preflight import Cluster, Work
+
+    jobs = list(workflow.dag.needrun_jobs())
+    paths = {job.wildcards.archive for job in jobs if job.rule.name == "download"}
+    return Work(
+        rules=frozenset(job.rule.name for job in jobs),
+        runs=tuple(job.wildcards.model for job in jobs if job.rule.name == "train"),
+        archives=tuple(name for name, archive in CONFIG.archives.items() if archive.path in paths),
+        cluster=None if workflow.local_exec else Cluster(partitions(jobs, 0), partitions(jobs, 1)),
+    )
+
+
+def partitions(jobs, gpu):
+    """The partitions that a cluster's jobs without or with a GPU are to go to."""
+    sent = [job for job in jobs if not job.is_local and bool(job.resources.get("gpu", 0)) == bool(gpu)]
+    return frozenset(str(job.resources.get("slurm_partition") or "") for job in sent) - {""}
