@@ -1,10 +1,17 @@
-"""The paper's tables and figures, from the scores and summaries of this run.
+"""The paper's tables and figures, from the scores and summaries of this run."""
 
-Seconds of work each, so they are local rules: on a cluster they would wait longer in its queue.
-"""
+
+# Seconds of work each: they would wait longer in a cluster's queue.
+localrules:
+    table1,
+    table2,
+    figure2,
+    figure3,
+    learning_curves,
 
 
 rule table1:
+    """Table 1: BLEU of every model, All and No UNK."""
     input:
         scores=scores(runs(CONFIG.use.models)),
         summaries=summaries(runs(CONFIG.use.models)),
@@ -17,8 +24,6 @@ rule table1:
         "logs/report/table1.log",
     benchmark:
         "benchmarks/report/table1.tsv"
-    """Table 1: BLEU of every model, All and No UNK."""
-    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:
@@ -34,6 +39,7 @@ rule table1:
 
 
 rule table2:
+    """Table 2: updates, epochs, hours and negative log-likelihoods of every model."""
     input:
         summaries=summaries(runs(CONFIG.use.models)),
         paper=PAPER,
@@ -45,8 +51,6 @@ rule table2:
         "logs/report/table2.log",
     benchmark:
         "benchmarks/report/table2.tsv"
-    """Table 2: updates, epochs, hours and negative log-likelihoods of every model."""
-    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:
@@ -61,6 +65,7 @@ rule table2:
 
 
 rule figure2:
+    """Figure 2: BLEU against sentence length."""
     input:
         scores=scores(CONFIG.artifacts.figure2_models),
     output:
@@ -70,8 +75,6 @@ rule figure2:
         "logs/report/figure2.log",
     benchmark:
         "benchmarks/report/figure2.tsv"
-    """Figure 2: BLEU against sentence length."""
-    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:
@@ -87,6 +90,7 @@ rule figure2:
 
 
 rule figure3:
+    """Figure 3: four alignments."""
     input:
         all=f"translations/{CONFIG.artifacts.figure3_model}.all.jsonl",
         no_unk=f"translations/{CONFIG.artifacts.figure3_model}.no_unk.jsonl",
@@ -97,8 +101,6 @@ rule figure3:
         "logs/report/figure3.log",
     benchmark:
         "benchmarks/report/figure3.tsv"
-    """Figure 3: four alignments."""
-    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:
@@ -113,6 +115,7 @@ rule figure3:
 
 
 rule learning_curves:
+    """The learning curves of every run."""
     input:
         summaries=summaries(runs(CONFIG.use.models)),
         histories=histories(runs(CONFIG.use.models)),
@@ -123,8 +126,6 @@ rule learning_curves:
         "logs/report/learning_curves.log",
     benchmark:
         "benchmarks/report/learning_curves.tsv"
-    """The learning curves of every run."""
-    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:
@@ -141,7 +142,11 @@ rule learning_curves:
 
 if CONFIG.artifacts.readings:
 
+    localrules:
+        readings,
+
     rule readings:
+        """What open readings of the paper are worth: each against its baseline."""
         input:
             scores=scores(runs(compared_models())),
             summaries=summaries(runs(compared_models())),
@@ -154,8 +159,6 @@ if CONFIG.artifacts.readings:
             "logs/report/readings.log",
         benchmark:
             "benchmarks/report/readings.tsv"
-        """What open readings of the paper are worth: each against its baseline."""
-        localrule: True
         conda:
             "../../envs/report.yaml"
         resources:
@@ -173,7 +176,11 @@ if CONFIG.artifacts.readings:
 
 if KNOWN_ALIGNMENTS:
 
+    localrules:
+        alignment_error_rate,
+
     rule alignment_error_rate:
+        """Compare a model's alignments with those that the grammar knows, and a plain diagonal with them too."""
         input:
             alignments="alignments/{model}.jsonl",
             gold=f"{DATA}/raw/{TEST}/0.align.zst",
@@ -187,8 +194,6 @@ if KNOWN_ALIGNMENTS:
             "logs/report/alignment_error_rate/{model}.log",
         benchmark:
             "benchmarks/report/alignment_error_rate/{model}.tsv"
-        """Compare a model's alignments with those that the grammar knows, and a plain diagonal with them too."""
-        localrule: True
         conda:
             "../../envs/report.yaml"
         resources:

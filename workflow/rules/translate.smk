@@ -1,4 +1,9 @@
-"""Beam search, alignments and BLEU. Scores take seconds: a local rule, which waits in no queue."""
+"""Beam search, alignments and BLEU."""
+
+
+# Seconds of work: it would wait longer in a cluster's queue.
+localrules:
+    score,
 
 
 rule translate:
@@ -54,6 +59,7 @@ rule align:
 
 
 rule score:
+    """Compute BLEU on tokens, All and No UNK, with signature and by sentence length."""
     input:
         all="translations/{model}.all.jsonl",
         no_unk="translations/{model}.no_unk.jsonl",
@@ -65,13 +71,11 @@ rule score:
         "logs/score/{model}.log",
     benchmark:
         "benchmarks/score/{model}.tsv"
-    """Compute BLEU on tokens, All and No UNK, with signature and by sentence length."""
-    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:
-        mem_mb=memory(4000),
-        runtime=minutes(60),
+        mem_mb=4000,
+        runtime=60,
     params:
         run=run_options,
     shell:
