@@ -28,6 +28,7 @@ RESULTS = (
     "figure2.png",
     "figure3.png",
     "learning_curves.png",
+    "explorer.html",
 )
 PASSES = 2
 """Snakemake does not look at a model's settings while the text that it reads is being made again (its inputs
@@ -91,9 +92,10 @@ def _alone_in(folder: Path) -> Iterator[int | None]:
 
 def _snakemake(folder: Path, cores: str, options: Sequence[str]) -> list[str]:
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
-    command += ["--directory", str(folder), "--cores", cores, "--rerun-incomplete"]
-    command += ["--quiet", "host", "reason", "rules"]
-    return [*command, *_gpu_options(cores, options), *options]
+    command += ["--directory", str(folder), "--rerun-incomplete", "--quiet", "host", "reason"]
+    if not any(option == "--profile" or option.startswith("--profile=") for option in options):
+        command += ["rules", "--cores", cores, *_gpu_options(cores, options)]
+    return [*command, *options]
 
 
 GPU_RULES = ("train", "translate", "align")

@@ -36,6 +36,7 @@ VERBS = {
     "figure3": "report",
     "learning-curves": "report",
     "readings": "report",
+    "explorer": "report",
     "status": "status",
     "preflight": "status",
 }

@@ -41,8 +41,9 @@ PYTHON = "python" if workflow.deployment_settings.deployment_method else shlex.q
 PACKAGE = f"PYTHONPATH={shlex.quote(workflow.basedir)}${{{{PYTHONPATH:+:$PYTHONPATH}}}}"
 shell.prefix(f'set -euo pipefail; nmt() {{{{ {PACKAGE} {PYTHON} -m nmt "$@"; }}}}; ')
 
-# Whether this Snakemake sends jobs to a cluster: neither one that computes here, nor the one inside such a job.
-SENDS_JOBS = not (workflow.local_exec or workflow.remote_exec)
+# Whether this Snakemake sends jobs to a cluster: then it counts jobs instead of cores, and is not inside such a job. The
+# executor itself is not known yet when rules are read.
+SENDS_JOBS = workflow.resource_settings.nodes is not None and not workflow.remote_exec
 if SENDS_JOBS:
     use_own_programs()
 
@@ -200,6 +201,12 @@ def align_options(wildcards):
     return " ".join(f"--{name.replace('_', '-')} {getattr(CONFIG.decoding, name)}" for name in names)
 
 
+def labelled(models, files):
+    """`--translations LABEL FILE` for each model, quoted for the shell."""
+    pairs = [(CONFIG.models[model].label, file) for model, file in zip(models, files, strict=True)]
+    return " ".join(f"--translations {shlex.quote(label)} {shlex.quote(str(file))}" for label, file in pairs)
+
+
 def folder_of(files):
     """The folder that files lie in."""
     return os.path.dirname(files[0])
@@ -311,6 +318,11 @@ def scores(runs):
     return [f"scores/{run}.json" for run in runs]
 
 
+def translations(models):
+    """The translations of the whole test text by each model's first run."""
+    return [f"translations/{model}.all.jsonl" for model in models]
+
+
 def summaries(runs):
     """The training summaries of some runs."""
     return [f"models/{run}/summary.json" for run in runs]
@@ -343,7 +355,7 @@ def artifacts():
     tables = [f"results/{table}.{kind}" for table in names for kind in ("csv", "md", "tex")]
     figures = [f"results/{figure}.{kind}" for figure in FIGURES for kind in ("pdf", "png")]
     rates = [f"results/alignment_error_rate/{run}.json" for run in aligned_runs() if KNOWN_ALIGNMENTS]
-    return [*tables, *figures, *rates]
+    return [*tables, *figures, *rates, "results/explorer.html"]
 
 
 # --- resources --------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ localrules:
     figure2,
     figure3,
     learning_curves,
+    explorer,
 
 
 rule table1:
@@ -138,6 +139,31 @@ rule learning_curves:
     shell:
         "nmt learning-curves {params.summaries} {params.histories} --settings {params.settings:q}"
         " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
+
+
+rule explorer:
+    """A page to explore the translations of every model in use and what each word attended to, in one file."""
+    input:
+        translations=translations(CONFIG.use.models),
+        reference=test_tokens(TARGET),
+    output:
+        page=report("results/explorer.html", caption="../report/explorer.rst", category="Translations"),
+    log:
+        "logs/report/explorer.log",
+    benchmark:
+        "benchmarks/report/explorer.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        translations=lambda wildcards, input: labelled(CONFIG.use.models, input.translations),
+        title=f"Translations of {TEST}",
+        seeds=shown_seeds(CONFIG.use.models),
+    shell:
+        "nmt explorer {params.translations} --reference {input.reference:q} --title {params.title:q}"
+        " --output {output.page:q} 2>&1 | tee -i {log:q}"
 
 
 if CONFIG.artifacts.readings:
