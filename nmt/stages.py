@@ -22,7 +22,7 @@ MODEL_FILES = (
 )
 BITEXT_FILES = ("source.ids.npy", "source.offsets.npy", "target.ids.npy", "target.offsets.npy", "meta.json")
 MODES = ("all", "no_unk")
-FIGURES = ("figure2", "figure3", "learning_curves")
+FIGURES = ("figure2", "figure3", "unknown_words", "learning_curves")
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,9 @@ def runs_in_use(config: Config) -> dict[str, Run]:
 
 
 def knows_alignments(config: Config) -> bool:
-    """Whether the test text's word alignments are known: the grammar's are."""
-    return config.corpora[config.use.test[0]].grammar is not None
+    """Whether the test text's word alignments are known: the grammar's are, others are named."""
+    generated = config.corpora[config.use.test[0]].grammar is not None
+    return generated or config.artifacts.gold_alignments is not None
 
 
 def training(run: str) -> Job:
@@ -119,7 +120,7 @@ def scoring(run: str) -> Job:
 
 def report(config: Config) -> Stage:
     """Tables and figures."""
-    tables = ["table1", "table2", *(["readings"] if config.artifacts.readings else [])]
+    tables = ["table1", "table2", "table3", *(["readings"] if config.artifacts.readings else [])]
     jobs = [_result(name, ("csv", "md", "tex")) for name in tables]
     jobs += [_result(name, ("pdf", "png")) for name in FIGURES]
     jobs.append(_result("explorer", ("html",)))
