@@ -314,7 +314,8 @@ class Page {
       if (row) this.choose(Number(row.dataset.place));
     });
     list.addEventListener("keydown", (event) => this.listKey(event));
-    element("controls").addEventListener("input", () => this.changed());
+    element("controls").addEventListener("input", ({ target }) => { if (target.tagName !== "SELECT") this.changed(); });
+    element("controls").addEventListener("change", ({ target }) => { if (target.tagName === "SELECT") this.changed(); });
     element("controls").addEventListener("submit", (event) => { event.preventDefault(); list.focus(); });
     element("controls").addEventListener("reset", () => setTimeout(() => {
       this.descending = false;
