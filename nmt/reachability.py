@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
@@ -22,12 +22,19 @@ def unreachable(archives: Iterable[Archive], mirrors: Sequence[str]) -> list[str
 
 def _problem(archive: Archive, mirrors: Sequence[str]) -> str | None:
     said = []
-    for source in [*(_under(mirror, archive.path) for mirror in mirrors), archive.url]:
-        problem = _refusal(source)
+    for place in _places(archive, mirrors):
+        problem = _refusal(place)
         if problem is None:
             return None
-        said.append(f"{source}: {problem}")
+        said.append(f"{place}: {problem}")
     return f"{archive.path}: no source gives it ({'; '.join(said)})"
+
+
+def _places(archive: Archive, mirrors: Sequence[str]) -> Iterator[str]:
+    """Where the file may be, and then where others with the same members may be; mirrors first."""
+    for source in (archive, *archive.alternatives):
+        yield from (_under(mirror, source.path) for mirror in mirrors)
+        yield source.url
 
 
 def _under(mirror: str, path: str) -> str:

@@ -123,7 +123,7 @@ def report(config: Config) -> Stage:
     tables = ["table1", "table2", "table3", *(["readings"] if config.artifacts.readings else [])]
     jobs = [_result(name, ("csv", "md", "tex")) for name in tables]
     jobs += [_result(name, ("pdf", "png")) for name in FIGURES]
-    jobs.append(_result("explorer", ("html",)))
+    jobs += [_result(name, ("html",)) for name in ("report", "explorer")]
     if knows_alignments(config):
         jobs += [_error_rate(run) for run in aligned_runs(config)]
     return Stage("report", tuple(jobs))

@@ -39,6 +39,7 @@ VERBS = {
     "learning-curves": "report",
     "readings": "report",
     "explorer": "report",
+    "report": "report",
     "status": "status",
     "preflight": "status",
 }

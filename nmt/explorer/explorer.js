@@ -9,6 +9,7 @@ const FILTERS = ["words", "unknown", "bleu"];
 const LEVELS = 255;
 const UNKNOWN = "[UNK]";
 const END = "end";
+const TRANSLATION = "Translation (dotted: not in the reference)";
 const PLAIN = "This model has no attention: one vector of fixed length stands for the whole source.";
 
 const element = (id) => document.getElementById(id);
@@ -162,6 +163,7 @@ class Page {
     const sign = this.descending ? -1 : 1;
     this.shown.sort((a, b) => sign * (this.measure(a, order) - this.measure(b, order)) || a.index - b.index);
     if (!this.shown.includes(this.chosen)) this.chosen = this.shown[0] ?? null;
+    this.rows = new Map();
     this.summarize();
     this.drawList();
     this.drawDetail();
@@ -192,11 +194,12 @@ class Page {
     element("spacer").style.height = `${this.shown.length * ROW}px`;
     const from = Math.max(0, Math.floor(list.scrollTop / ROW) - MARGIN);
     const to = Math.min(this.shown.length, Math.ceil((list.scrollTop + list.clientHeight) / ROW) + MARGIN);
-    const rows = [];
-    for (let place = from; place < to; place += 1) rows.push(this.row(place));
+    const places = Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
     const chosen = this.shown.indexOf(this.chosen);
-    if (chosen >= 0 && (chosen < from || chosen >= to)) rows.push(this.row(chosen));
-    element("spacer").replaceChildren(...rows);
+    if (chosen >= 0 && (chosen < from || chosen >= to)) places.push(chosen);
+    this.rows = new Map(places.map((place) => [place, this.rows.get(place) ?? this.row(place)]));
+    this.rows.forEach((row, place) => row.setAttribute("aria-selected", String(place === chosen)));
+    element("spacer").replaceChildren(...this.rows.values());
     if (this.chosen) list.setAttribute("aria-activedescendant", `sentence-${this.chosen.index}`);
     else list.removeAttribute("aria-activedescendant");
   }
@@ -216,7 +219,6 @@ class Page {
     row.style.top = `${place * ROW}px`;
     row.dataset.place = place;
     row.setAttribute("role", "option");
-    row.setAttribute("aria-selected", String(sentence === this.chosen));
     row.setAttribute("aria-posinset", place + 1);
     row.setAttribute("aria-setsize", this.shown.length);
     return row;
@@ -390,12 +392,23 @@ class Card {
     this.label = page.models[model].label;
     this.sourceWords = this.withEnd(sentence.source, this.columns > sentence.source.length);
     this.targetWords = this.withEnd(this.words, this.rows > this.words.length);
+    this.markOthers();
     this.node = this.build();
   }
 
   withEnd(words, hasEnd) {
     const nodes = words.map((word) => this.page.word(word));
     return hasEnd ? [...nodes, this.page.word(END, true)] : nodes;
+  }
+
+  /** Words that the reference does not have, or not so often. */
+  markOthers() {
+    const left = new Map();
+    this.sentence.reference.forEach((word) => left.set(word, (left.get(word) ?? 0) + 1));
+    this.words.forEach((word, index) => {
+      if (left.get(word)) left.set(word, left.get(word) - 1);
+      else this.targetWords[index].classList.add("other");
+    });
   }
 
   build() {
@@ -409,7 +422,7 @@ class Card {
     this.sourceLine = this.page.line(this.sourceWords);
     this.targetLine = this.page.line(this.targetWords);
     if (this.rows) node.append(make("span", { className: "kind", textContent: "Source" }), this.sourceLine);
-    node.append(make("span", { className: "kind", textContent: "Translation" }), this.targetLine);
+    node.append(make("span", { className: "kind", textContent: TRANSLATION }), this.targetLine);
     if (this.rows) this.makeExplorable(node);
     else node.append(make("p", { className: "plain", textContent: PLAIN }));
     return node;

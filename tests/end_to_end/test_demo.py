@@ -53,6 +53,7 @@ def test_all_tables_and_figures_are_there(finished: tuple[Path, str]) -> None:
     for figure in ("figure2", "figure3", "learning_curves"):
         assert (results / f"{figure}.png").read_bytes().startswith(b"\x89PNG")
         assert (results / f"{figure}.pdf").read_bytes().startswith(b"%PDF")
+    assert (results / "explorer.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     assert "RNNsearch-50*" in output
     assert str(results / "figure3.png") in output
 

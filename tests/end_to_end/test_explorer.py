@@ -225,6 +225,8 @@ def test_a_word_shows_what_it_attends_to(explorer: Explorer, texts: Texts) -> No
     assert f"attends to {[*value['source'].split(' '), '⟨end⟩'][most]} {share}" in explorer.said()
     marked = [i for i, word in enumerate(source) if word.get_attribute("style")]
     assert marked == [i for i, weight in enumerate(weights) if round(weight * 255) / 255 >= 0.01]
+    others = {word.text for word in target if "other" in word.get_attribute("class").split()}
+    assert others <= {"mot0"}  # what was put in place of the reference's words
     column = [row[1] for row in value["alignment"]]
     ActionChains(explorer.driver).move_to_element(source[1]).perform()
     assert "strongest" in target[int(np.argmax(column))].get_attribute("class").split()

@@ -81,6 +81,10 @@ def test_offline_is_no_problem_where_a_mirror_has_the_archive(
     assert unreachable([offline], [address]) == []
     assert unreachable([offline], [str(folder)]) == []
     assert unreachable([archive(f"file://{folder}/wmt/a%20b.tgz")], []) == []
+    other = {"url": "http://127.0.0.1:9/b.tgz", "path": "b.tgz"}
+    second = Archive.model_validate({**offline.model_dump(), "alternatives": [other]})
+    (folder / "wmt" / "a b.tgz").rename(folder / "b.tgz")
+    assert unreachable([second], [address]) == []
 
 
 def test_only_archives_that_are_to_be_fetched_are_asked_for(tmp_path: Path) -> None:
