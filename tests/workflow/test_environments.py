@@ -21,7 +21,12 @@ RULES = sorted(
     set((ROOT / "workflow" / "rules").glob("*.smk")) - {ROOT / "workflow" / "rules" / "inputs.smk"}
 )
 CONTAINER = ROOT / "container"
-DISTRIBUTIONS = {"yaml": "pyyaml", "flufl": "flufl.lock", "pydantic_core": "pydantic"}
+DISTRIBUTIONS = {
+    "markdown_it": "markdown-it-py",
+    "yaml": "pyyaml",
+    "flufl": "flufl.lock",
+    "pydantic_core": "pydantic",
+}
 """Packages whose import has another name than what is installed."""
 
 
