@@ -193,7 +193,7 @@ def _parts(parts: dict[str, int]) -> str:
 
 
 def _gigabytes(size: int) -> str:
-    return f"{size / 1e9:,.1f} GB" if size >= 1e8 else f"{size / 1e6:,.0f} MB"
+    return f"{size / 1e9:,.1f} GB" if size >= 1e8 else f"{max(1, round(size / 1e6))} MB"
 
 
 def _hours(hours: float) -> str:
