@@ -85,6 +85,37 @@ def _alike(one: ModelEntry, other: ModelEntry) -> bool:
     )
 
 
+@dataclass(frozen=True)
+class TrainingLeft:
+    """Hours of training: of all runs together, and with each on a machine of its own. guessed: runs without a rate."""
+
+    hours: float
+    side_by_side: float
+    guessed: tuple[str, ...]
+
+
+def training_left(config: Config, folder: Path, runs: Iterable[str]) -> TrainingLeft:
+    """What training these runs will still take."""
+    times = training_times(config, folder, runs)
+    guessed = tuple(time.run for time in times if not time.measured)
+    return TrainingLeft(sum(time.hours for time in times), longest_chain(config, times), guessed)
+
+
+def in_words(left: TrainingLeft, runs: int) -> str:
+    """Hours of training as a piece of a line, with where they come from."""
+    source = "at rates measured here"
+    if left.guessed:
+        which = f" for {', '.join(left.guessed)}" if len(left.guessed) < runs else ""
+        source = f"an estimate from {SETTINGS}{which}"
+    return f"{_hours(left.hours)} in all, at least {_hours(left.side_by_side)} side by side ({source})"
+
+
+def _hours(hours: float) -> str:
+    if hours < 1:
+        return f"{max(1, round(60 * hours))} min"
+    return f"{hours:,.0f} hours" if hours >= 10 else f"{hours:.1f} hours"
+
+
 def longest_chain(config: Config, times: Collection[TrainingTime]) -> float:
     """Hours until all are trained if each has a processor of its own: a run that goes on from another follows it."""
     known, hours = stages.runs_in_use(config), {time.run: time.hours for time in times}

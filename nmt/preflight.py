@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nmt import stages
-from nmt.estimate import SETTINGS, TrainingTime, disk_bytes, longest_chain, training_times
+from nmt.estimate import disk_bytes, in_words, training_left
 from nmt.job_status import Folder
 from nmt.reachability import unreachable
 from nmt.settings import Config
@@ -164,7 +164,9 @@ def forecast(config: Config, work: Work, folder: Path) -> list[str]:
     """Hours and disk that the work will take, a line each."""
     lines = []
     if work.runs:
-        lines.append(_training(config, training_times(config, folder, work.runs)))
+        number = f"{len(work.runs)} {'runs' if len(work.runs) > 1 else 'run'}"
+        left = training_left(config, folder, work.runs)
+        lines.append(f"training: {number}, {in_words(left, len(work.runs))}")
     parts = disk_bytes(config, folder, work.archives, work.runs)
     if any(parts.values()):
         free = _gigabytes(shutil.disk_usage(folder).free)
@@ -175,28 +177,9 @@ def forecast(config: Config, work: Work, folder: Path) -> list[str]:
     return lines
 
 
-def _training(config: Config, times: list[TrainingTime]) -> str:
-    total, chain = sum(time.hours for time in times), longest_chain(config, times)
-    guessed = [time.run for time in times if not time.measured]
-    source = "at rates measured here"
-    if guessed:
-        which = f" for {', '.join(guessed)}" if len(guessed) < len(times) else ""
-        source = f"an estimate from {SETTINGS}{which}"
-    return (
-        f"training: {len(times)} {'runs' if len(times) > 1 else 'run'}, {_hours(total)} in all, at least"
-        f" {_hours(chain)} side by side ({source})"
-    )
-
-
 def _parts(parts: dict[str, int]) -> str:
     return ", ".join(f"{name} {_gigabytes(size)}" for name, size in parts.items() if size)
 
 
 def _gigabytes(size: int) -> str:
     return f"{size / 1e9:,.1f} GB" if size >= 1e8 else f"{max(1, round(size / 1e6))} MB"
-
-
-def _hours(hours: float) -> str:
-    if hours < 1:
-        return f"{max(1, round(60 * hours))} min"
-    return f"{hours:,.0f} hours" if hours >= 10 else f"{hours:.1f} hours"

@@ -86,7 +86,7 @@ def runs_in_use(config: Config) -> dict[str, Run]:
     art = config.artifacts
     shown = [*config.use.models, *(art.readings or {})]
     shown += [model for others in (art.readings or {}).values() for model in others]
-    shown += [*art.figure2_models, art.figure3_model]
+    shown += [*art.figure2_models, art.figure3_model, *art.table3_models]
     bases = [base for model in shown if (base := config.models[model].continue_from)]
     return runs_of(config, list(dict.fromkeys([*shown, *bases])))
 

@@ -17,6 +17,7 @@ from typing import Any
 from tabulate import tabulate
 
 from nmt import stages
+from nmt.estimate import TrainingLeft, in_words, training_left
 from nmt.job_status import Folder, JobStatus, State, job_status
 from nmt.progress import clock
 from nmt.runs import Run
@@ -25,6 +26,7 @@ from nmt.stages import MODES, Job, Stage
 from nmt.training_status import TrainingStatus, training_status
 
 StageState = State | str
+ENDED = ("done", "outdated")
 NEEDED_NO_MORE = "not needed"
 """Of a stage whose files are gone, but whose readers are all done."""
 
@@ -67,6 +69,7 @@ class Status:
     data_from: str | None
     data: tuple[StageStatus, ...]
     models: tuple[TrainingStatus, ...]
+    training_left: TrainingLeft
     results: tuple[ResultStatus, ...]
     report: StageStatus
 
@@ -88,6 +91,9 @@ def look(config: Config, path: Path) -> Status:
         data_from=config.data_from,
         data=_data(folder, config),
         models=models,
+        training_left=training_left(
+            config, path, [model.run for model in models if model.state not in ENDED]
+        ),
         results=tuple(_result(folder, config, run, labels[run.name]) for run in runs.values()),
         report=_stage(folder, stages.report(config), {}),
     )
@@ -190,7 +196,7 @@ def _finite(value: Any) -> Any:
 def shown(status: Status) -> str:
     """The status as tables for a terminal."""
     data = f"Data: read from {status.data_from}" if status.data_from else _data_table(status.data)
-    parts = [f"{status.folder}, {status.time}", data, _model_table(status.models)]
+    parts = [f"{status.folder}, {status.time}", data, _model_table(status.models), _left(status)]
     parts += [_result_table(status), _notes(status)]
     return "\n\n".join(part for part in parts if part)
 
@@ -221,6 +227,11 @@ def _model_table(models: Sequence[TrainingStatus]) -> str:
     header = ("Training", "state", "updates", "epochs", "updates/s", "words/s", "trained", "time left")
     rows = [_model_row(model) for model in models]
     return _table(rows, (*header, "dev NLL", "best"), right=range(2, 10))
+
+
+def _left(status: Status) -> str:
+    runs = sum(model.state not in ENDED for model in status.models)
+    return f"Left to train: {in_words(status.training_left, runs)}" if runs else ""
 
 
 def _model_row(model: TrainingStatus) -> tuple[str, ...]:

@@ -618,5 +618,5 @@ function rove(nodes, index) {
 }
 
 unpack(element("data").textContent)
-  .then((data) => { window.page = new Page(data); document.body.dataset.ready = "true"; })
+  .then((data) => { new Page(data); document.body.dataset.ready = "true"; })
   .catch((error) => { element("summary").textContent = `This browser cannot show the page: ${error.message}`; });

@@ -29,7 +29,7 @@ OVERLAY = (
     TINY
     + """
 use: {models: [rnnencdec-30, rnnsearch-30]}
-artifacts: {figure2_models: [rnnsearch-30], figure3_model: rnnsearch-30}
+artifacts: {figure2_models: [rnnsearch-30], figure3_model: rnnsearch-30, table3_models: [rnnsearch-30]}
 """
 )
 
@@ -125,6 +125,9 @@ def test_a_training_that_runs_and_then_is_killed(
     assert model["dev"]["update"] <= model["update"] and model["dev"]["nll"] > 0
     assert model["best"]["nll"] <= model["dev"]["nll"]
     assert "RNNsearch-30" in experiment.nmt_status()
+    left = experiment.status()["training_left"]
+    assert left["guessed"] == ["rnnencdec-30"]  # no run of its kind has been measured
+    assert left["hours"] > left["side_by_side"] > 0
 
     running.send_signal(signal.SIGSTOP)  # its last word may be half-written
     running.kill()
