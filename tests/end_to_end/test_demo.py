@@ -29,7 +29,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 @pytest.fixture
 def copy(finished: tuple[Path, str], tmp_path: Path) -> Path:
     """A copy of the finished run, times and Snakemake's records included, to change."""
-    folder = tmp_path / "demo"
+    folder = tmp_path / finished[0].name  # the report's title has it
     shutil.copytree(finished[0], folder)
     return folder
 
