@@ -36,7 +36,7 @@ def read_translations(path: str | Path) -> Iterator[Record]:
 
 
 def read_records(path: str | Path) -> Iterator[tuple[Record, dict[str, Any]]]:
-    """Yield the records that `translate` wrote, each with all that its line says."""
+    """Yield the records that `decode` wrote, each with all that its line says."""
     yield from _read_with_values(path, "text")
 
 

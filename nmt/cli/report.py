@@ -337,7 +337,7 @@ def readings(
     multiple=True,
     required=True,
     metavar="LABEL FILE",
-    help="A model's name on the page and its translations, from `translate`. Repeat it, with the same sentences.",
+    help="A model's name on the page and its translations, from `decode`. Repeat it, with the same sentences.",
 )
 @_file("--reference", "Tokens of the reference.")
 @click.option(

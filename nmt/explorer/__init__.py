@@ -45,7 +45,7 @@ def write_explorer(
     """Write the page; returns the number of sentences.
 
     Args:
-        translations: label of each model and its translations of the same lines, as `translate` wrote them.
+        translations: label of each model and its translations of the same lines, as `decode` wrote them.
         reference: the test set's other side, tokenized.
         title: heading of the page.
         output: the HTML file.
