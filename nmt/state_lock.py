@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Literal
@@ -31,6 +32,33 @@ UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 """What a file system says that has no kernel's locks; the heartbeat is then all there is."""
 
 IfLocked = Literal["wait", "refuse"]
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Who holds a folder. silence: seconds since the last heartbeat; dead: known to have ended."""
+
+    host: str
+    process: int
+    silence: float
+    dead: bool
+
+    @property
+    def alive(self) -> bool:
+        """Whether the heartbeat goes on."""
+        return not self.dead and self.silence < LIFETIME.total_seconds()
+
+
+def observe(folder: Path) -> Writer | None:
+    """Who holds a folder, seen from any machine; None if nobody does. Takes and changes nothing."""
+    lock = Lock(str(folder / "lock"), lifetime=LIFETIME)
+    try:
+        host, process, _ = lock.details
+        expires = (folder / "lock").stat().st_mtime
+    except (NotLockedError, OSError, ValueError):
+        return None
+    silence = max(0.0, time.time() - (expires - LIFETIME.total_seconds()))
+    return Writer(host, process, silence, lock.state == LockState.stale)
 
 
 class StillLocked(Exception):

@@ -40,9 +40,12 @@ VERBS = {
     "unknown-words": "report",
     "learning-curves": "report",
     "readings": "report",
+    "explorer": "report",
     "report": "report",
     "translate": "translator",
     "score": "translator",
+    "status": "status",
+    "preflight": "status",
 }
 
 

@@ -30,7 +30,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 @pytest.fixture
 def copy(finished: tuple[Path, str], tmp_path: Path) -> Path:
     """A copy of the finished run, times and Snakemake's records included, to change."""
-    folder = tmp_path / "demo"
+    folder = tmp_path / finished[0].name  # the report's title has it
     shutil.copytree(finished[0], folder)
     return folder
 
@@ -54,6 +54,7 @@ def test_all_tables_and_figures_are_there(finished: tuple[Path, str]) -> None:
     for figure in ("figure2", "figure3", "learning_curves"):
         assert (results / f"{figure}.png").read_bytes().startswith(b"\x89PNG")
         assert (results / f"{figure}.pdf").read_bytes().startswith(b"%PDF")
+    assert (results / "explorer.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     assert "RNNsearch-50*" in output
     assert str(results / "figure3.png") in output
 

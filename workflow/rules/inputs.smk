@@ -243,6 +243,12 @@ def align_options(wildcards):
     return " ".join(f"--{name.replace('_', '-')} {getattr(CONFIG.decoding, name)}" for name in names)
 
 
+def labelled(models, files):
+    """`--translations LABEL FILE` for each model, quoted for the shell."""
+    pairs = [(CONFIG.models[model].label, file) for model, file in zip(models, files, strict=True)]
+    return " ".join(f"--translations {shlex.quote(label)} {shlex.quote(str(file))}" for label, file in pairs)
+
+
 def folder_of(files):
     """The folder that files lie in."""
     return os.path.dirname(files[0])
@@ -354,6 +360,11 @@ def scores(runs):
     return [f"scores/{run}.json" for run in runs]
 
 
+def translations(models):
+    """The translations of the whole test text by each model's first run."""
+    return [f"translations/{model}.all.jsonl" for model in models]
+
+
 def summaries(runs):
     """The training summaries of some runs."""
     return [f"models/{run}/summary.json" for run in runs]
@@ -386,7 +397,7 @@ def artifacts():
     tables = [f"results/{table}.{kind}" for table in names for kind in ("csv", "md", "tex")]
     figures = [f"results/{figure}.{kind}" for figure in FIGURES for kind in ("pdf", "png")]
     rates = [f"results/alignment_error_rate/{run}.json" for run in aligned_runs() if GOLD]
-    return [*tables, *figures, *rates, "results/report.html"]
+    return [*tables, *figures, *rates, "results/report.html", "results/explorer.html"]
 
 
 def packages(models):
@@ -488,11 +499,32 @@ def training_of(wildcards):
 
 
 def preflight():
-    """Say at once what long work would miss hours later; the jobs of a cluster run elsewhere and are not checked."""
-    from nmt.preflight import missing
+    """Say at once what long work would miss hours later, and what it will take."""
+    from nmt.preflight import forecast, missing
 
-    if workflow.local_exec:
-        waiting = {job.rule.name for job in workflow.dag.needrun_jobs()}
-        problems = missing(CONFIG, waiting, Path.cwd())
-        if problems:
-            refuse(problems)
+    work = waiting_work()
+    for line in forecast(CONFIG, work, Path.cwd()):
+        print(line, file=sys.stderr)
+    problems = missing(CONFIG, work, Path.cwd())
+    if problems:
+        refuse(problems)
+
+
+def waiting_work():
+    """What this Snakemake is about to do, as the preflight wants to know it."""
+    from nmt.preflight import Cluster, Work
+
+    jobs = list(workflow.dag.needrun_jobs())
+    paths = {job.wildcards.archive for job in jobs if job.rule.name == "download"}
+    return Work(
+        rules=frozenset(job.rule.name for job in jobs),
+        runs=tuple(job.wildcards.model for job in jobs if job.rule.name == "train"),
+        archives=tuple(name for name, archive in CONFIG.archives.items() if archive.path in paths),
+        cluster=None if workflow.local_exec else Cluster(partitions(jobs, 0), partitions(jobs, 1)),
+    )
+
+
+def partitions(jobs, gpu):
+    """The partitions that a cluster's jobs without or with a GPU are to go to."""
+    sent = [job for job in jobs if not job.is_local and bool(job.resources.get("gpu", 0)) == bool(gpu)]
+    return frozenset(str(job.resources.get("slurm_partition") or "") for job in sent) - {""}

@@ -5,9 +5,13 @@
 localrules:
     table1,
     table2,
+    table3,
     figure2,
+    unknown_words,
     figure3,
     learning_curves,
+    explorer,
+    report,
 
 
 rule table1:
@@ -197,6 +201,31 @@ rule learning_curves:
         " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
 
 
+rule explorer:
+    """A page to explore the translations of every model in use and what each word attended to, in one file."""
+    input:
+        translations=translations(CONFIG.use.models),
+        reference=test_tokens(TARGET),
+    output:
+        page=report("results/explorer.html", caption="../report/explorer.rst", category="Translations"),
+    log:
+        "logs/report/explorer.log",
+    benchmark:
+        "benchmarks/report/explorer.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        translations=lambda wildcards, input: labelled(CONFIG.use.models, input.translations),
+        title=f"Translations of {TEST}",
+        seeds=shown_seeds(CONFIG.use.models),
+    shell:
+        "nmt explorer {params.translations} --reference {input.reference:q} --title {params.title:q}"
+        " --output {output.page:q} 2>&1 | tee -i {log:q}"
+
+
 if CONFIG.artifacts.readings:
 
     localrules:
@@ -283,5 +312,5 @@ rule report:
         seeds=shown_seeds(CONFIG.artifacts.figure2_models),
         config=constant(CONFIG),
     shell:
-        "nmt report --title {params.title:q} {params.artifacts} --captions {input.captions:q} --seeds {params.seeds:q}"
+        "nmt report --title {params.title:q} {params.artifacts} --captions {input.captions:q} --seeds={params.seeds:q}"
         " --config {params.config:q} --benchmarks benchmarks --output {output.page:q} 2>&1 | tee -i {log:q}"
