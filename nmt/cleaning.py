@@ -30,8 +30,11 @@ def reason_to_drop(source: str, target: str, settings: Cleaning) -> str | None:
 def clean(
     source: Path, target: Path, settings: Cleaning, output_source: Path, output_target: Path, counts: Path
 ) -> dict[str, int]:
-    """Write the cleaned pair of files and `counts`: pairs, kept, and how many went for each reason."""
-    found = dict.fromkeys(("pairs", "kept", *REASONS), 0)
+    """Write the cleaned pair of files and `counts`.
+
+    Counted are pairs, kept ones and how many went for each reason, and the words of the kept ones, a side each.
+    """
+    found = dict.fromkeys(("pairs", "kept", *REASONS, "kept_source_words", "kept_target_words"), 0)
     with (
         Progress.over_files([source, target], f"clean {source}") as progress,
         write_lines(output_source) as sources,
@@ -41,6 +44,8 @@ def clean(
             reason = reason_to_drop(source_line, target_line, settings)
             found["pairs"] += 1
             found[reason or "kept"] += 1
+            found["kept_source_words"] += 0 if reason else len(source_line.split())
+            found["kept_target_words"] += 0 if reason else len(target_line.split())
             sources.write("" if reason else source_line)
             targets.write("" if reason else target_line)
     write_json(counts, found)

@@ -32,12 +32,22 @@ class ReportedTraining(BaseModel):
     dev_nll: float
 
 
+class ReportedData(BaseModel):
+    """Sec. 4.1: words of the target language; `corpora` by their ids in `config.yaml`."""
+
+    model_config = ConfigDict(extra="forbid")
+    corpora: dict[str, int] = {}
+    total: int | None = None
+    selected: int | None = None
+
+
 class Paper(BaseModel):
-    """Tables 1 and 2 of the paper, keyed by the ids of the models in `config.yaml`."""
+    """Tables 1 and 2 of the paper, keyed by the ids of the models in `config.yaml`, and its words of training text."""
 
     model_config = ConfigDict(extra="forbid")
     table1: dict[str, ReportedScore]
     table2: dict[str, ReportedTraining]
+    data: ReportedData = ReportedData()
 
 
 def read_paper(path: Path | None, wanted: bool) -> Paper:

@@ -47,6 +47,7 @@ def test_dropped_pairs_become_empty_lines_and_are_counted(tmp_path: Path) -> Non
     assert [*read_lines(outputs[0])] == ["a b", "", "", "", ""]
     assert [*read_lines(outputs[1])] == ["d", "", "", "", ""]
     expected = {"pairs": 5, "kept": 1, "empty": 2, "too_long": 1, "ratio": 1}
+    expected |= {"kept_source_words": 2, "kept_target_words": 1}
     assert read_json(tmp_path / "counts.json") == expected
 
 

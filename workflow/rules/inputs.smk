@@ -61,6 +61,9 @@ GENERATED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is 
 KNOWN_ALIGNMENTS = CONFIG.corpora[TEST].grammar is not None
 
 FIGURES = ("figure2", "figure3", "learning_curves")
+DATA_REPORT = ("data.csv", "data_lengths.csv", "data.md", "data.pdf", "data.png")
+CLEAN_COUNTS = "data/clean/{corpus}/{shard}.counts.json"
+STAGE_COUNTS = "data/counts/{corpus}/{shard}.json"
 BITEXT_FILES = ("source.ids.npy", "source.offsets.npy", "target.ids.npy", "target.offsets.npy", "meta.json")
 
 
@@ -267,6 +270,54 @@ def score_files(corpus, shard):
     return [f"data/selection/{corpus}/{shard}.{name}" for name in ("scores.npy", "histogram.json")]
 
 
+def part_of(corpus):
+    """What a corpus is for; text that only the selection compares with is in-domain text."""
+    parts = {"train": CONFIG.use.train, "dev": CONFIG.use.dev, "test": CONFIG.use.test}
+    return next((part for part, corpora in parts.items() if corpus in corpora), "in-domain")
+
+
+def counted_stages(corpus):
+    """The stages of tokenized text that are counted, in order."""
+    selected = CONFIG.selection.enabled and corpus in CONFIG.use.train
+    return ["tokens", "selected"] if selected else ["tokens"]
+
+
+def counted_files(wildcards):
+    """Both sides of a shard at each stage that is counted."""
+    return [
+        f"data/{stage}/{wildcards.corpus}/{wildcards.shard}.{language}.zst"
+        for stage in counted_stages(wildcards.corpus)
+        for language in (SOURCE, TARGET)
+    ]
+
+
+def stage_options(wildcards, input):
+    """`--stage NAME SOURCE TARGET` for each stage that is counted."""
+    files = [iter(map(shlex.quote, input.text))] * 2
+    stages = zip(counted_stages(wildcards.corpus), zip(*files))
+    return " ".join(f"--stage {stage} {source} {target}" for stage, (source, target) in stages)
+
+
+def shard_counts(kind):
+    """Counts of every shard of every prepared corpus as (corpus, file)."""
+    return [
+        (corpus, kind.format(corpus=corpus, shard=shard)) for corpus in PREPARED for shard in shards(corpus)
+    ]
+
+
+def counted_corpora(wildcards):
+    """`--corpus PART CORPUS RAW` for each prepared corpus, and its shards' counts."""
+    options = [f"--corpus {part_of(corpus)} {corpus} data/raw/{corpus}/counts.json" for corpus in PREPARED]
+    options += [f"--clean {corpus} {file}" for corpus, file in shard_counts(CLEAN_COUNTS)]
+    options += [f"--count {corpus} {file}" for corpus, file in shard_counts(STAGE_COUNTS)]
+    return " ".join(options)
+
+
+def limit_options(wildcards):
+    """The length limits of the models in use."""
+    return repeated("--limit", sorted({CONFIG.models[model].max_words for model in CONFIG.use.models}))
+
+
 def bitext(part):
     """The files of a binary text."""
     return [f"{DATA}/binary/{part}/{name}" for name in BITEXT_FILES]
@@ -336,7 +387,12 @@ def artifacts():
     tables = [f"results/{table}.{kind}" for table in names for kind in ("csv", "md", "tex")]
     figures = [f"results/{figure}.{kind}" for figure in FIGURES for kind in ("pdf", "png")]
     rates = [f"results/alignment_error_rate/{run}.json" for run in aligned_runs() if KNOWN_ALIGNMENTS]
-    return [*tables, *figures, *rates]
+    return [*tables, *figures, *rates, *data_report()]
+
+
+def data_report():
+    """The report on the text."""
+    return [f"results/{name}" for name in DATA_REPORT]
 
 
 # --- resources --------------------------------------------------------------------------------------------------------
