@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from sacrebleu.metrics.bleu import BLEU
 
 from nmt.errors import UserError
 from nmt.records import Record, read_alignments, read_translations, words
-from nmt.settings import SentenceLength
 from nmt.text import read_lines, read_pairs
 
 UNKNOWN_WORD = "[UNK]"
@@ -81,6 +79,11 @@ class BleuCounts:
             "reference_words": self.reference_words,
         }
 
+    @property
+    def row(self) -> list[int]:
+        """What sums over sentences need, in one row: correct, total, words of translation and reference."""
+        return [*self.correct, *self.total, self.hypothesis_words, self.reference_words]
+
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> BleuCounts:
         """The inverse of `as_dict`; other keys are ignored."""
@@ -138,7 +141,7 @@ def score(model: str, all_path: Path, no_unk_path: Path, test: _PathsOfSides) ->
         "sentences_no_unk": len(known),
         "unfinished_all": sum(not item.record.finished for item in everything),
         "unknown_words_written": sum(item.record.target.count(UNKNOWN_WORD) for item in everything),
-        "by_length": _by_length(everything),
+        "by_sentence": [_sentence(item) for item in everything],
     }
 
 
@@ -172,54 +175,14 @@ def _corpus_bleu(items: Sequence[Scored]) -> tuple[float | None, str]:
     return round(result.score, _DIGITS), metric.get_signature().format()
 
 
-def _by_length(items: Iterable[Scored]) -> list[dict[str, Any]]:
-    """Counts for each pair of lengths (words of source and reference, without end symbols), shortest first."""
-    metric = multi_bleu(effective_order=True)
-    found: dict[tuple[int, int], BleuCounts] = {}
-    for item in items:
-        lengths = (len(item.record.source), len(words(item.reference)))
-        counts = sentence_counts(item.hypothesis, item.reference, metric)
-        found[lengths] = found[lengths] + counts if lengths in found else counts
-    return [
-        {"source_length": source, "reference_length": reference, **found[source, reference].as_dict()}
-        for source, reference in sorted(found)
-    ]
-
-
-@dataclass(frozen=True)
-class WindowScore:
-    """Corpus BLEU of the sentences around one length."""
-
-    words: int
-    sentences: int
-    bleu: float | None
-
-
-def bleu_by_length(
-    by_length: Iterable[dict[str, Any]], window: int, max_words: int, length: SentenceLength = "source"
-) -> list[WindowScore]:
-    """Figure 2: corpus BLEU of the sentences within a window around each length.
-
-    The window of length x holds the `window` lengths from x - window // 2 on (Cho et al., 2014b, smooth with
-    10). `length` says whose: with `both`, a sentence counts where its source and its reference lie within.
-    Lengths run from the shortest to the longest sentence, at most to `max_words`; an empty window has no score.
-    """
-    sides = ("source", "reference") if length == "both" else (length,)
-    rows = [([row[f"{side}_length"] for side in sides], BleuCounts.from_dict(row)) for row in by_length]
-    counts = [(lengths, count) for lengths, count in rows if min(lengths) > 0]
-    if not counts:
-        return []
-    shortest, longest = min(min(lengths) for lengths, _ in counts), max(max(lengths) for lengths, _ in counts)
-    return [_window_score(counts, center, window) for center in range(shortest, min(longest, max_words) + 1)]
-
-
-def _window_score(counts: Iterable[tuple[list[int], BleuCounts]], center: int, window: int) -> WindowScore:
-    first = center - window // 2
-    inside = [count for lengths, count in counts if first <= min(lengths) and max(lengths) < first + window]
-    if not inside:
-        return WindowScore(center, 0, None)
-    union = reduce(BleuCounts.__add__, inside)
-    return WindowScore(center, union.sentences, union.bleu)
+def _sentence(item: Scored) -> dict[str, Any]:
+    """What figures need of a sentence: lengths in words, without end symbols, unknown words of the source, counts."""
+    return {
+        "source_length": len(item.record.source),
+        "reference_length": len(words(item.reference)),
+        "source_unknown": item.record.source_unknown,
+        **sentence_counts(item.hypothesis, item.reference, multi_bleu(effective_order=True)).as_dict(),
+    }
 
 
 def attended_links(alignment: Sequence[Sequence[float]], source_words: int, target_words: int) -> set[Link]:

@@ -235,6 +235,11 @@ class Artifacts(Settings):
     figure2_length: SentenceLength
     figure2_window: PositiveInt
     figure2_max_words: PositiveInt
+    bootstrap_samples: Annotated[int, Field(ge=0)]
+    """Samples of sentences behind each confidence interval; 0: none are shown."""
+    bootstrap_seed: int
+    unknown_words_most: PositiveInt
+    """Right end of the axis of BLEU against unknown words."""
     figure3_model: Identifier
     figure3_words: Annotated[list[int], Field(min_length=2, max_length=2)]
     figure3_seed: int

@@ -28,6 +28,7 @@ RESULTS = (
     "figure2.png",
     "figure3.png",
     "learning_curves.png",
+    "data.png",
 )
 PASSES = 2
 """Snakemake does not look at a model's settings while the text that it reads is being made again (its inputs

@@ -53,12 +53,12 @@ def _figure_outputs(verb: Callable[..., Any]) -> Callable[..., Any]:
 @click.command()
 @_model
 @click.option("--seed", type=int, required=True, help="Seed of the run: a model may have several.")
-@_file("--all", "Translations of the whole test set, from `translate --mode all`.")
-@_file("--no-unk", "Translations of the sentences without unknown words, from `translate --mode no_unk`.")
+@_file("--all", "Translations of the whole test set, from `decode --mode all`.")
+@_file("--no-unk", "Translations of the sentences without unknown words, from `decode --mode no_unk`.")
 @_file("--source", "Tokens of the test set's source side. Repeat it for several test corpora.", multiple=True)
 @_file("--reference", "Tokens of the reference; as often and in the order of --source.", multiple=True)
 @_file("--output", "Scores as JSON.")
-def score(
+def evaluate(
     model: str,
     seed: int,
     all: Path,
@@ -67,20 +67,20 @@ def score(
     reference: tuple[Path, ...],
     output: Path,
 ) -> None:
-    """Score a model's translations: BLEU on all sentences and on those without unknown words.
+    """Measure a model's translations: BLEU on all sentences and on those without unknown words.
 
     BLEU is computed by sacrebleu on the tokens as they are, cased and without smoothing, which is what
-    Moses' multi-bleu.perl gives; the signature is kept. The output also holds the counts for each pair of source
-    and reference length, from which `figure2` draws its curves.
+    Moses' multi-bleu.perl gives; the signature is kept. The output also holds the counts of each sentence,
+    from which `figure2` and `unknown-words` draw their curves.
     """
-    from nmt.evaluation import score as evaluate
+    from nmt.evaluation import score
 
     if len(source) != len(reference):
         raise UserError(
             f"--source is given {len(source)} times, --reference {len(reference)} times; give one of each"
         )
     test = list(zip(source, reference, strict=True))
-    write_json(output, {"seed": seed, **evaluate(model, all, no_unk, test)})
+    write_json(output, {"seed": seed, **score(model, all, no_unk, test)})
 
 
 @click.command()
@@ -105,7 +105,7 @@ def alignment_error_rate(model: str, alignments: Path, gold: tuple[Path, ...], o
 
 
 @click.command()
-@_file("--score", "Scores of a run, from `score`. Repeat it, in the order of the rows.", multiple=True)
+@_file("--score", "Scores of a run, from `evaluate`. Repeat it, in the order of the rows.", multiple=True)
 @_summaries
 @_paper
 @_settings
@@ -169,21 +169,34 @@ def table2(
 
 
 @click.command()
-@_file("--score", "A model's scores, from `score`. Repeat it for each curve.", multiple=True)
+@_file("--score", "A model's scores, from `evaluate`. Repeat it for each curve.", multiple=True)
 @_settings
 @_figure_outputs
 def figure2(score: tuple[Path, ...], settings: str, output_pdf: Path, output_png: Path) -> None:
     """Draw Figure 2: BLEU against sentence length, a curve a model."""
-    from nmt import figures, tables
+    from nmt import figures, score_figures, tables
 
     wanted = parse_settings(Report, settings)
-    scores = tables.read_by_model(score, ("by_length",))
-    figures.save(figures.figure2(scores, wanted), output_pdf, output_png)
+    scores = tables.read_by_model(score, ("by_sentence",))
+    figures.save(score_figures.figure2(scores, wanted), output_pdf, output_png)
 
 
 @click.command()
-@_file("--all", "Translations of the whole test set, from `translate --mode all`.")
-@_file("--no-unk", "Translations of the sentences without unknown words, from `translate --mode no_unk`.")
+@_file("--score", "A model's scores, from `score`. Repeat it for each curve.", multiple=True)
+@_settings
+@_figure_outputs
+def unknown_words(score: tuple[Path, ...], settings: str, output_pdf: Path, output_png: Path) -> None:
+    """Draw BLEU against the number of unknown words in the source, a curve a model (Cho et al., 2014b, Fig. 4c)."""
+    from nmt import figures, score_figures, tables
+
+    wanted = parse_settings(Report, settings)
+    scores = tables.read_by_model(score, ("by_sentence",))
+    figures.save(score_figures.unknown_words(scores, wanted), output_pdf, output_png)
+
+
+@click.command()
+@_file("--all", "Translations of the whole test set, from `decode --mode all`.")
+@_file("--no-unk", "Translations of the sentences without unknown words, from `decode --mode no_unk`.")
 @_settings
 @_figure_outputs
 def figure3(all: Path, no_unk: Path, settings: str, output_pdf: Path, output_png: Path) -> None:
@@ -229,7 +242,7 @@ def learning_curves(
 
 
 @click.command()
-@_file("--score", "Scores of a run, from `score`. Repeat it.", multiple=True)
+@_file("--score", "Scores of a run, from `evaluate`. Repeat it.", multiple=True)
 @_summaries
 @_file("--run-settings", "The settings.json of a run, written by `train`. Repeat it.", multiple=True)
 @_settings

@@ -60,7 +60,7 @@ DOWNLOADED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is
 GENERATED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is not None]
 KNOWN_ALIGNMENTS = CONFIG.corpora[TEST].grammar is not None
 
-FIGURES = ("figure2", "figure3", "learning_curves")
+FIGURES = ("figure2", "figure3", "unknown_words", "learning_curves")
 DATA_REPORT = ("data.csv", "data_lengths.csv", "data.md", "data.pdf", "data.png")
 CLEAN_COUNTS = "data/clean/{corpus}/{shard}.counts.json"
 STAGE_COUNTS = "data/counts/{corpus}/{shard}.json"

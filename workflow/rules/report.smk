@@ -80,6 +80,31 @@ rule figure2:
         " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
 
 
+rule unknown_words:
+    """BLEU against the number of unknown words in the source (Cho et al., 2014b, Fig. 4c)."""
+    input:
+        scores=scores(CONFIG.artifacts.figure2_models),
+    output:
+        pdf="results/unknown_words.pdf",
+        png=report("results/unknown_words.png", caption="../report/unknown_words.rst", category="Figures"),
+    log:
+        "logs/report/unknown_words.log",
+    benchmark:
+        "benchmarks/report/unknown_words.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        settings=report_settings,
+        scores=lambda wildcards, input: repeated("--score", input.scores),
+        seeds=shown_seeds(CONFIG.artifacts.figure2_models),
+    shell:
+        "nmt unknown-words {params.scores} --settings {params.settings:q}"
+        " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
+
+
 rule figure3:
     """Figure 3: four alignments."""
     input:
