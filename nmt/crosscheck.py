@@ -181,9 +181,10 @@ def _selection(values: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _artifacts(values: Mapping[str, Any]) -> Iterator[Problem]:
     used, artifacts = _names(values, "use", "models"), _block(values, "artifacts")
-    for curve in _names(values, "artifacts", "figure2_models"):
-        if curve not in used:
-            yield Problem(("artifacts", "figure2_models"), _unknown(curve, "`use.models`", used))
+    for key in ("figure2_models", "table3_models"):
+        for shown in _names(values, "artifacts", key):
+            if shown not in used:
+                yield Problem(("artifacts", key), _unknown(shown, "`use.models`", used))
     name = artifacts.get("figure3_model")
     if isinstance(name, str) and name not in used:
         yield Problem(("artifacts", "figure3_model"), _unknown(name, "`use.models`", used))

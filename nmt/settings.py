@@ -243,6 +243,12 @@ class Artifacts(Settings):
     figure3_model: Identifier
     figure3_words: Annotated[list[int], Field(min_length=2, max_length=2)]
     figure3_seed: int
+    table3_models: Annotated[list[Identifier], Field(min_length=1)]
+    table3_words: PositiveInt
+    table3_sentences: PositiveInt
+    table3_seed: int
+    gold_alignments: str | None = None
+    """File of the test set's known alignments; text that the grammar wrote brings its own."""
     readings: dict[Identifier, Annotated[list[Identifier], Field(min_length=1)]] | None = None
     """Baselines, each with the models that are compared with it; None: no such table."""
 

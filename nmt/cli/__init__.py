@@ -35,6 +35,7 @@ VERBS = {
     "alignment-error-rate": "report",
     "table1": "report",
     "table2": "report",
+    "table3": "report",
     "figure2": "report",
     "figure3": "report",
     "unknown-words": "report",

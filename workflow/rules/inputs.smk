@@ -58,7 +58,9 @@ PREPARED = (
 )
 DOWNLOADED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is None]
 GENERATED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is not None]
-KNOWN_ALIGNMENTS = CONFIG.corpora[TEST].grammar is not None
+GOLD = CONFIG.artifacts.gold_alignments or (
+    f"{DATA}/raw/{TEST}/0.align.zst" if CONFIG.corpora[TEST].grammar is not None else None
+)
 
 FIGURES = ("figure2", "figure3", "unknown_words", "learning_curves")
 DATA_REPORT = ("data.csv", "data_lengths.csv", "data.md", "data.pdf", "data.png")
@@ -183,6 +185,12 @@ def shown_seeds(models):
     return ", ".join(
         f"seed {seeds_of(CONFIG, model)[0]} of {CONFIG.models[model].label}" for model in several
     )
+
+
+def table3_options(wildcards, input):
+    """Each model of Table 3 with its translations."""
+    files = zip(CONFIG.artifacts.table3_models, input.translations)
+    return " ".join(f"--translations {model} {shlex.quote(str(file))}" for model, file in files)
 
 
 def continue_option(wildcards, input):
@@ -383,10 +391,10 @@ def aligned_runs():
 
 def artifacts():
     """What the run is for."""
-    names = ["table1", "table2", *(["readings"] if CONFIG.artifacts.readings else [])]
+    names = ["table1", "table2", "table3", *(["readings"] if CONFIG.artifacts.readings else [])]
     tables = [f"results/{table}.{kind}" for table in names for kind in ("csv", "md", "tex")]
     figures = [f"results/{figure}.{kind}" for figure in FIGURES for kind in ("pdf", "png")]
-    rates = [f"results/alignment_error_rate/{run}.json" for run in aligned_runs() if KNOWN_ALIGNMENTS]
+    rates = [f"results/alignment_error_rate/{run}.json" for run in aligned_runs() if GOLD]
     return [*tables, *figures, *rates, *data_report()]
 
 
