@@ -20,10 +20,18 @@ _REASONS = {
     "too_long": "too long",
     "too_short": "too short",
     "ratio": "too unequal",
+    "invalid_utf8": "invalid UTF-8",
+    "byte_order_mark": "byte-order mark",
 }
 _PARTS = {"train": "training", "dev": "development", "test": "test", "in-domain": "in-domain"}
 
-_ARCHIVE_COLUMNS = {"archive": "Archive", "bytes": "Bytes", "md5": "MD5", "sha256": "SHA-256"}
+_ARCHIVE_COLUMNS = {
+    "archive": "Archive",
+    "bytes": "Bytes",
+    "md5": "MD5",
+    "sha256": "SHA-256",
+    "checked": "Checked",
+}
 
 Cell = str
 Line = list[Cell]
@@ -197,7 +205,7 @@ def _removed(report: Report) -> list[str]:
     blocks = ["## Removed pairs", _table(headers, lines)]
     unseen = [_reason(reason) for reason in reasons if reason not in seen]
     notes = ["Each pair that went is counted once."]
-    notes += [f"No pair was: {', '.join(unseen)}."] if unseen else []
+    notes += [f"None went for: {', '.join(unseen)}."] if unseen else []
     return [*blocks, _text(*notes), *_repaired(report, corpora)]
 
 
@@ -324,7 +332,10 @@ def _archives(report: Report) -> list[str]:
     if report.archives:
         lines = [[_archive_cell(archive.get(name)) for name in known] for archive in report.archives]
         names = [_ARCHIVE_COLUMNS[name] for name in known]
-        blocks += [_table(names, lines), _text("Sizes and sums as seen when the archives were fetched.")]
+        note = (
+            "Sizes and sums as seen when the archives were fetched; checked: what was known of them before."
+        )
+        blocks += [_table(names, lines, left=len(names)), _text(note)]
     members = [corpus for corpus in report.corpora if corpus.members]
     if members:
         headers = ["Corpus", *(f"MD5 of its text, {language}" for language in report.languages)]
@@ -334,4 +345,6 @@ def _archives(report: Report) -> list[str]:
 
 
 def _archive_cell(value: object) -> Cell:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "nothing"
     return _number(value) if isinstance(value, int) else str(value or "")

@@ -210,8 +210,10 @@ def rows(report: Report) -> Iterator[Row]:
             yield corpus.part, corpus.name, stage, measure, side, unit, value, reported
     for archive in report.archives:
         for name, value in archive.items():
-            if name != "archive":
-                yield "", archive["archive"], "archive", name, "", "", value, None
+            # where it was fetched from is the machine's affair, and stands in the extraction's counts
+            if name not in ("archive", "source"):
+                shown = " ".join(map(str, value)) if isinstance(value, list) else value
+                yield "", archive["archive"], "archive", name, "", "", shown, None
 
 
 Fact = tuple[str, str, str, str, Value, int | None]

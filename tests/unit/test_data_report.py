@@ -172,7 +172,7 @@ def test_the_page_and_the_same_bytes_twice(counts: Path, tmp_path: Path) -> None
     assert "| tiny | 8 | | 6 | 348,000,000 | 75.0% |" not in page
     assert "| tiny | 8 | | 6 | | 75.0% | 100.0% | 100.0% |" in page
     assert (
-        "Each pair that went is counted once. No pair was: too unequal, nothing left by the tokenizer."
+        "Each pair that went is counted once. None went for: too unequal, nothing left by the tokenizer."
         in page
     )
     assert "| data/archives/x.tgz | 12,345 | cccc" in page

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -61,6 +62,7 @@ GENERATED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is 
 GOLD = CONFIG.artifacts.gold_alignments or (
     f"{DATA}/raw/{TEST}/0.align.zst" if CONFIG.corpora[TEST].grammar is not None else None
 )
+TOKENIZED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].tokenized]
 
 FIGURES = ("figure2", "figure3", "unknown_words", "learning_curves")
 DATA_REPORT = ("data.csv", "data_lengths.csv", "data.md", "data.pdf", "data.png")
@@ -112,9 +114,9 @@ def data_settings(wildcards):
     kept = ("seed", "languages", "cleaning", "tokenization", "selection", "vocabulary")
     values = CONFIG.model_dump(include=set(kept))
     values["train"], values["dev"] = list(CONFIG.use.train), list(CONFIG.use.dev)
-    values["generated"] = [
-        generated(c) for c in (*CONFIG.use.train, *CONFIG.use.dev) if CONFIG.corpora[c].grammar
-    ]
+    text = (*CONFIG.use.train, *CONFIG.use.dev)
+    values["generated"] = [generated(c) for c in text if CONFIG.corpora[c].grammar]
+    values["tokenized"] = [c for c in text if CONFIG.corpora[c].tokenized]
     return as_json(values)
 
 
@@ -129,6 +131,16 @@ def report_settings(wildcards):
     return as_json(Report(**CONFIG.artifacts.model_dump(), labels=labels, unknown=CONFIG.decoding.unknown))
 
 
+def any_of(corpora):
+    """A wildcard's constraint to some corpora."""
+    return "|".join(re.escape(corpus) for corpus in corpora) or "(?!)"
+
+
+def none_of(corpora):
+    """A wildcard's constraint to all corpora but some."""
+    return f"(?!(?:{any_of(corpora)})/)[a-z0-9][a-z0-9.-]*"
+
+
 # --- options ----------------------------------------------------------------------------------------------------------
 
 
@@ -139,22 +151,34 @@ def repeated(option, files):
 
 def archive_options(wildcards):
     """Address and sums of an archive, as far as they are known."""
-    archive = next(a for a in CONFIG.archives.values() if a.path == wildcards.archive)
-    known = [("url", archive.url), ("path", archive.path)]
-    known += [(name, getattr(archive, name)) for name in ("bytes", "md5", "sha256")]
-    return " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in known if value is not None)
+    known = archive_of(wildcards).model_dump(exclude={"alternatives"}, exclude_none=True)
+    return " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in known.items())
 
 
-def mirror_options(wildcards, input):
-    """The mirrors. That this asks for `input` keeps it from being a reason to fetch again what is already there."""
-    return repeated("--mirror", CONFIG.mirrors)
+def archive_of(wildcards):
+    """The entry of the catalogue that describes a file."""
+    return next(archive for archive in CONFIG.archives.values() if archive.path == wildcards.archive)
+
+
+def source_options(wildcards, input):
+    """Mirrors, then other archives with the same members.
+
+    That this asks for `input` keeps it from being a reason to fetch again what is already there.
+    """
+    others = [as_json(other.model_dump(exclude_none=True)) for other in archive_of(wildcards).alternatives]
+    return f"{repeated('--mirror', CONFIG.mirrors)} {repeated('--alternative', others)}"
 
 
 def member_options(corpus):
-    """The members that hold both sides; none where the archive itself is the text."""
+    """The members that hold both sides (none where the archive itself is the text), and what is known of the text."""
     entry = CONFIG.corpora[corpus]
-    members = [("--member-source", entry.source.member), ("--member-target", entry.target.member)]
-    return " ".join(f"{option} {shlex.quote(member)}" for option, member in members if member)
+    known = [("--member-source", entry.source.member), ("--member-target", entry.target.member)]
+    known += [
+        ("--md5-source", entry.source.md5),
+        ("--md5-target", entry.target.md5),
+        ("--pairs", entry.pairs),
+    ]
+    return " ".join(f"{option} {shlex.quote(str(value))}" for option, value in known if value is not None)
 
 
 def sample_options(wildcards):
