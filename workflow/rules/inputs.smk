@@ -65,6 +65,7 @@ GOLD = CONFIG.artifacts.gold_alignments or (
 TOKENIZED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].tokenized]
 
 FIGURES = ("figure2", "figure3", "unknown_words", "learning_curves")
+MODES = ("all", "no_unk")
 DATA_REPORT = ("data.csv", "data_lengths.csv", "data.md", "data.pdf", "data.png")
 CLEAN_COUNTS = "data/clean/{corpus}/{shard}.counts.json"
 STAGE_COUNTS = "data/counts/{corpus}/{shard}.json"
@@ -127,7 +128,7 @@ def generated(corpus):
 
 def report_settings(wildcards):
     """What the tables and figures show, the models' names, and how the unknown word was decoded."""
-    labels = {model: CONFIG.models[model].label for model in CONFIG.use.models}
+    labels = {model: CONFIG.models[model].label for model in CONFIG.use.models} | {"moses": "Moses"}
     return as_json(Report(**CONFIG.artifacts.model_dump(), labels=labels, unknown=CONFIG.decoding.unknown))
 
 
@@ -195,6 +196,17 @@ def shard_options(files_of_shard, budget=None):
         files = " ".join(shlex.quote(file) for file in files_of_shard(corpus, shard))
         options.append(f"--shard {corpus} {files}")
     return " ".join(options)
+
+
+def comparison_options(wildcards, input):
+    """Every model's translations (of its first run), other systems' where given, and the reference as it came."""
+    options = [
+        f"--translations {model} " + " ".join(f"translations/{model}.{mode}.jsonl" for mode in MODES)
+        for model in CONFIG.use.models
+    ]
+    options += [f"--given moses {shlex.quote(file)}" for file in input.get("given") or [] if file]
+    options += [repeated("--raw-reference", [raw_reference()])] if raw_reference() else []
+    return " ".join([*options, f"--target-language {TARGET}"])
 
 
 def run_options(wildcards):
@@ -365,6 +377,11 @@ def test_tokens(language):
     return f"{DATA}/tokens/{TEST}/0.{language}.zst"
 
 
+def raw_reference():
+    """The reference as it came; none where it came as tokens."""
+    return [] if CONFIG.corpora[TEST].tokenized else f"{DATA}/raw/{TEST}/0.{TARGET}.zst"
+
+
 def base_state(wildcards):
     """The final state that a run goes on from; nothing for one that starts anew."""
     base = RUNS[wildcards.model].base
@@ -415,7 +432,13 @@ def aligned_runs():
 
 def artifacts():
     """What the run is for."""
-    names = ["table1", "table2", "table3", *(["readings"] if CONFIG.artifacts.readings else [])]
+    names = [
+        "table1",
+        "significance",
+        "table2",
+        "table3",
+        *(["readings"] if CONFIG.artifacts.readings else []),
+    ]
     tables = [f"results/{table}.{kind}" for table in names for kind in ("csv", "md", "tex")]
     figures = [f"results/{figure}.{kind}" for figure in FIGURES for kind in ("pdf", "png")]
     rates = [f"results/alignment_error_rate/{run}.json" for run in aligned_runs() if GOLD]
