@@ -41,7 +41,7 @@ def write_markdown(report: Report, path: Path, figure: str) -> None:
     """Write the page; `figure` is the picture's name as seen from it."""
     sections = (_head, _volumes, _beside_paper, _removed, _others, _vocabulary, _lengths, _overlap, _archives)
     blocks = [block for section in sections for block in section(report)]
-    blocks.append(f"![Words, lengths and unknown words]({figure})")
+    blocks.append(f"The most of it as a figure: {figure}.")
     with atomic_path(path) as temporary:
         temporary.write_text("\n\n".join(blocks) + "\n", encoding="utf-8")
 

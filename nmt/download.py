@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import email.utils
+import fcntl
 import hashlib
-import os
 import re
-import secrets
 import shutil
-import stat
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -26,6 +24,9 @@ from nmt.files import commit, disk_full, write_json
 from nmt.progress import Progress
 
 CHUNK = 1 << 18
+_FICLONE = 0x40049409
+"""Of Linux' ioctl_ficlone(2)."""
+
 RETRIED_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
@@ -139,10 +140,13 @@ def download(
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     problems: list[str] = []
-    for number, wanted in enumerate([file, *alternatives]):
-        part = output.with_name(f"{output.name}.{number}.part" if number else f"{output.name}.part")
+    files = [file, *alternatives]
+    parts = [output.with_name(f"{output.name}{f'.{n}' if n else ''}.part") for n in range(len(files))]
+    for wanted, part in zip(files, parts, strict=True):
         source = _download_one(wanted, part, output, mirrors, patience or Patience(), problems)
         if source is not None:
+            for other in parts:
+                other.unlink(missing_ok=True)
             return source
     raise UserError(
         f"{output}: no source gave the file: {'; '.join(problems)}; check network, sums and mirrors"
@@ -159,7 +163,7 @@ def _download_one(
         try:
             transfer = _Transfer(source, part, file.expected, patience)
             folder = None if _is_web(source) else _local(source)
-            seen = transfer.from_folder(folder, output) if folder else transfer.from_web()
+            seen = transfer.from_folder(folder) if folder else transfer.from_web()
         except SourceError as error:
             problems.append(f"{source}: {error}")
             if not file.expected.has_sum:
@@ -168,8 +172,7 @@ def _download_one(
         known = file.expected.known
         if not file.expected.has_sum:
             print(f"{output}: no sum known to check; its sha256 is {seen.sha256}", file=sys.stderr)
-        if part.exists():
-            commit(part, output)
+        commit(part, output)
         write_json(_note(output), {"source": source, "checked": known} | asdict(seen))
         return source
     return None
@@ -207,7 +210,7 @@ class _Transfer:
 
     # --- from a folder
 
-    def from_folder(self, path: Path, output: Path) -> Seen:
+    def from_folder(self, path: Path) -> Seen:
         """Take a file of this machine, always from the beginning; what is known of it is checked first."""
         if not path.is_file():
             raise SourceError("no such file")
@@ -215,7 +218,7 @@ class _Transfer:
         if problem := self.expected.problem(seen):
             raise SourceError(problem)
         self.part.unlink(missing_ok=True)
-        if not _linked(path, output):
+        if not _cloned(path, self.part):
             _check_disk(self.part, seen.bytes)
             with path.open("rb") as file:
                 self._write(iter(lambda: file.read(CHUNK), b""), seen.bytes, 0)
@@ -358,22 +361,19 @@ class _Transfer:
                 progress.update(len(chunk))
 
 
-def _linked(path: Path, output: Path) -> bool:
-    """Give a file another name instead of copying it, where nobody may write to it and the disk is the same.
+def _cloned(path: Path, copy: Path) -> bool:
+    """Copy a file without taking room for it, where the file system can.
 
-    A file that may be written to could be changed under us, in place, after its sums were checked.
+    Not by a link: the workflow sets the times of what a job has made, which would be those of the user's own file,
+    and a file that is changed in place would change under us after its sums were checked.
     """
-    if path.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH):
-        return False
-    temporary = output.with_name(f".{output.name}.{secrets.token_hex(4)}.link")
-    try:
-        os.link(path.resolve(), temporary)
-    except OSError:
-        return False
-    temporary.replace(output)
-    # where both names were one file already, replacing leaves the first
-    temporary.unlink(missing_ok=True)
-    return True
+    with path.open("rb") as source, copy.open("wb") as target:
+        try:
+            fcntl.ioctl(target, _FICLONE, source.fileno())
+            return True
+        except OSError:
+            copy.unlink()
+            return False
 
 
 def _size(path: Path) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -408,11 +409,15 @@ def _alignments(table: Table) -> list[str]:
 
 def as_markdown(table: Table) -> str:
     """A pipe table with aligned columns, notes below."""
-    body = tabulate(
-        table.cells, table.headers, tablefmt="pipe", colalign=_alignments(table), disable_numparse=True
-    )
+    cells = [list(map(_markdown_cell, table.headers, row)) for row in table.cells]
+    body = tabulate(cells, table.headers, tablefmt="pipe", colalign=_alignments(table), disable_numparse=True)
     notes = [textwrap.fill(note, 100, break_on_hyphens=False) for note in table.notes]
     return "\n\n".join([body, *notes]) + "\n"
+
+
+def _markdown_cell(header: str, cell: str) -> str:
+    """Running text may hold what Markdown takes for its own; other cells hold none of it."""
+    return re.sub(r"([\\`*_<>|])", r"\\\1", cell) if header == "Text" else cell
 
 
 _TEX_SPECIALS = {

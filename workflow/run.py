@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT))
 
 RESULTS = (
     "table1.md",
+    "significance.md",
     "table2.md",
     "readings.md",
     "alignment_error_rate/*.json",

@@ -43,6 +43,7 @@ VERBS = {
     "unknown-words": "report",
     "learning-curves": "report",
     "readings": "report",
+    "report": "report",
 }
 
 

@@ -400,3 +400,32 @@ def readings(
         parse_settings(Report, settings),
     )
     tables.write_table(table, output_csv, output_md, output_tex)
+
+
+@click.command()
+@click.option("--title", required=True, help="Of the page.")
+@_file(
+    "--artifact",
+    "A table (.md), figure (.png) or error rate (.json), in the order of the page. Repeat it.",
+    multiple=True,
+)
+@_file("--captions", "Folder with a caption (.rst) for each artifact's name.")
+@click.option("--seeds", default="", help="Which runs of models with several seeds the figures show.")
+@click.option("--config", required=True, metavar="JSON", help="The run's merged settings.")
+@_file("--benchmarks", "Folder of Snakemake's benchmark files.")
+@_file("--output", "The page.")
+def report(
+    title: str,
+    artifact: tuple[Path, ...],
+    captions: Path,
+    seeds: str,
+    config: str,
+    benchmarks: Path,
+    output: Path,
+) -> None:
+    """Write one HTML page with a run's tables and figures, settings, times and versions; it needs nothing else."""
+    from nmt import report_page
+    from nmt.settings import Config
+
+    settings = parse_settings(Config, config).model_dump(mode="json")
+    report_page.write(output, title, artifact, captions, seeds, settings, benchmarks)

@@ -60,7 +60,7 @@ rule data_report:
         lengths="results/data_lengths.csv",
         md="results/data.md",
         pdf="results/data.pdf",
-        png=report("results/data.png", caption="../report/data_figure.rst", category="Text"),
+        png=report("results/data.png", caption="../report/data.rst", category="Text"),
     log:
         "logs/report/data.log",
     benchmark:

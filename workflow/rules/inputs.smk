@@ -59,10 +59,10 @@ PREPARED = (
 )
 DOWNLOADED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is None]
 GENERATED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is not None]
+TOKENIZED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].tokenized]
 GOLD = CONFIG.artifacts.gold_alignments or (
     f"{DATA}/raw/{TEST}/0.align.zst" if CONFIG.corpora[TEST].grammar is not None else None
 )
-TOKENIZED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].tokenized]
 
 FIGURES = ("figure2", "figure3", "unknown_words", "learning_curves")
 MODES = ("all", "no_unk")
@@ -442,12 +442,22 @@ def artifacts():
     tables = [f"results/{table}.{kind}" for table in names for kind in ("csv", "md", "tex")]
     figures = [f"results/{figure}.{kind}" for figure in FIGURES for kind in ("pdf", "png")]
     rates = [f"results/alignment_error_rate/{run}.json" for run in aligned_runs() if GOLD]
-    return [*tables, *figures, *rates, *data_report()]
+    return [*tables, *figures, *rates, *data_report(), "results/report.html"]
 
 
 def data_report():
     """The report on the text."""
     return [f"results/{name}" for name in DATA_REPORT]
+
+
+def shown_artifacts():
+    """The artifacts that the page of the run shows, in its order."""
+    return [file for kind in ("md", "png", "json") for file in artifacts() if file.endswith(f".{kind}")]
+
+
+def experiment():
+    """The run by the name of its folder."""
+    return "the paper" if Path.cwd() == ROOT else Path.cwd().name
 
 
 # --- resources --------------------------------------------------------------------------------------------------------

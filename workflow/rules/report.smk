@@ -297,3 +297,29 @@ if GOLD:
         shell:
             "nmt alignment-error-rate --model {wildcards.model} --alignments {input.alignments:q}"
             " --gold {input.gold:q} --output {output.rate:q} 2>&1 | tee -i {log:q}"
+
+
+rule report:
+    """All of a run's results as one page that needs nothing else."""
+    input:
+        artifacts=shown_artifacts(),
+        captions=str(ROOT / "workflow" / "report"),
+    output:
+        page="results/report.html",
+    log:
+        "logs/report/report.log",
+    benchmark:
+        "benchmarks/report/report.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        title=f"Neural machine translation by attention: {experiment()}",
+        artifacts=lambda wildcards, input: repeated("--artifact", input.artifacts),
+        seeds=shown_seeds(CONFIG.artifacts.figure2_models),
+        config=constant(CONFIG),
+    shell:
+        "nmt report --title {params.title:q} {params.artifacts} --captions {input.captions:q} --seeds {params.seeds:q}"
+        " --config {params.config:q} --benchmarks benchmarks --output {output.page:q} 2>&1 | tee -i {log:q}"
