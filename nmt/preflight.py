@@ -12,6 +12,7 @@ from pathlib import Path
 from nmt import stages
 from nmt.estimate import disk_bytes, in_words, training_left
 from nmt.job_status import Folder
+from nmt.kenlm_programs import TOOLS, missing_tools, on_path
 from nmt.reachability import unreachable
 from nmt.settings import Config
 
@@ -75,13 +76,14 @@ def missing(config: Config, work: Work, folder: Path) -> list[str]:
 
 
 def _language_models(work: Work) -> str | None:
-    if work.cluster or "language_model" not in work.rules:
+    if "kenlm_programs" not in work.rules or on_path():
         return None
-    if shutil.which("lmplz") and shutil.which("build_binary"):
+    missing = missing_tools()
+    if not missing:
         return None
     return (
-        "selection needs KenLM's programs lmplz and build_binary, which are not on the path: build them from"
-        " https://github.com/kpu/kenlm (cmake, Boost, Eigen), or say `selection: {enabled: false}`"
+        "selection needs KenLM's programs lmplz and build_binary: they are not on the path, and to build them"
+        f" {' and '.join(missing)} is missing ({TOOLS}); or say `selection: {{enabled: false}}`"
     )
 
 
