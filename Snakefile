@@ -10,6 +10,13 @@ sys.path.insert(0, workflow.basedir)
 
 
 include: "workflow/rules/inputs.smk"
+
+
+# The image in which jobs run under `--sdm apptainer` (container/nmt.def); nothing without. Its path starts at the working
+# directory, so that the same image elsewhere is no reason to make anything again.
+container: os.path.relpath(ROOT / "container" / "nmt.sif")
+
+
 include: "workflow/rules/download.smk"
 include: "workflow/rules/prepare.smk"
 include: "workflow/rules/select.smk"
@@ -30,6 +37,7 @@ rule all:
     default_target: True
     input:
         artifacts(),
+        packages(CONFIG.use.models),
 
 
 rule data:
@@ -44,9 +52,9 @@ rule data:
 
 
 rule models:
-    """The trained models in use."""
+    """The trained models in use, each in a folder that translates raw text."""
     input:
-        expand("models/{model}/model.safetensors", model=runs(CONFIG.use.models)),
+        packages(CONFIG.use.models),
 
 
 onstart:

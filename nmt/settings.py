@@ -267,6 +267,15 @@ class Decoding(Settings):
     threads: PositiveInt
 
 
+class TextSettings(Settings):
+    """What a model's folder says so that the model can translate raw text: text.json, which `nmt package` writes."""
+
+    languages: Languages
+    tokenization: Tokenization
+    decoding: Decoding
+    """What `nmt translate` does unless it is told otherwise."""
+
+
 class Artifacts(Settings):
     """What the tables and figures show."""
 
@@ -311,10 +320,19 @@ class Report(Artifacts):
         return self.label(model).replace("RNNencdec", "RNNenc")
 
 
+class UpdatesPerHour(Settings):
+    """How fast a family is trained."""
+
+    rnnencdec: Annotated[float, Field(gt=0)]
+    rnnsearch: Annotated[float, Field(gt=0)]
+
+
 class ClusterResources(Settings):
     """What jobs ask a scheduler for."""
 
     train_hours: Annotated[float, Field(gt=0)]
+    updates_per_hour: UpdatesPerHour
+    train_attempts: PositiveInt
     train_memory_gb: PositiveInt
     translate_hours: Annotated[float, Field(gt=0)]
     data_memory_gb: PositiveInt

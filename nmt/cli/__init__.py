@@ -19,6 +19,7 @@ VERBS = {
     "clean": "data",
     "tokenize": "data",
     "lm-sample": "selection",
+    "kenlm-programs": "selection",
     "lm-train": "selection",
     "select-score": "selection",
     "select-threshold": "selection",
@@ -29,6 +30,7 @@ VERBS = {
     "sum-counts": "counts",
     "data-report": "counts",
     "train": "model",
+    "package": "translator",
     "decode": "model",
     "align": "model",
     "evaluate": "report",
@@ -43,7 +45,12 @@ VERBS = {
     "unknown-words": "report",
     "learning-curves": "report",
     "readings": "report",
+    "explorer": "report",
     "report": "report",
+    "translate": "translator",
+    "score": "translator",
+    "status": "status",
+    "preflight": "status",
 }
 
 
@@ -68,7 +75,8 @@ class LazyGroup(click.Group):
 def commands() -> None:
     """Neural machine translation by jointly learning to align and translate (Bahdanau et al., 2015).
 
-    One verb a stage of the pipeline, in the order in which data flows; each also works by hand.
+    One verb a stage of the pipeline, in the order in which data flows; each also works by hand. The last two are for
+    text of your own: translate and score use a model that has been trained.
     """
 
 

@@ -1,6 +1,11 @@
 """Beam search, alignments and BLEU."""
 
 
+# Seconds of work: it would wait longer in a cluster's queue.
+localrules:
+    score,
+
+
 rule translate:
     """Translate the test text: all of it, or only the sentences without unknown words and then without [UNK]."""
     input:
@@ -18,8 +23,8 @@ rule translate:
     threads: CONFIG.decoding.threads
     resources:
         gpu=gpus(CONFIG.decoding.device),
-        mem_mb=1000 * CONFIG.resources.data_memory_gb,
-        runtime=round(60 * CONFIG.resources.translate_hours),
+        mem_mb=memory(DATA_MEMORY),
+        runtime=minutes(60 * CONFIG.resources.translate_hours),
     params:
         settings=constant(CONFIG.decoding),
     shell:
@@ -44,8 +49,8 @@ rule align:
     threads: CONFIG.decoding.threads
     resources:
         gpu=gpus(CONFIG.decoding.device),
-        mem_mb=1000 * CONFIG.resources.data_memory_gb,
-        runtime=round(60 * CONFIG.resources.translate_hours),
+        mem_mb=memory(DATA_MEMORY),
+        runtime=minutes(60 * CONFIG.resources.translate_hours),
     params:
         options=align_options,
     shell:
@@ -76,3 +81,29 @@ rule score:
     shell:
         "nmt evaluate {params.run} --all {input.all:q} --no-unk {input.no_unk:q} --source {input.source:q}"
         " --reference {input.reference:q} --output {output.scores:q} 2>&1 | tee -i {log:q}"
+
+
+# Seconds of work: it would wait longer in a cluster's queue.
+localrules:
+    package,
+
+
+rule package:
+    """Complete a model's folder with languages, tokenization and decoding, so that it can translate raw text."""
+    input:
+        model=model_files,
+    output:
+        text="models/{model}/text.json",
+    log:
+        "logs/package/{model}.log",
+    benchmark:
+        "benchmarks/package/{model}.tsv"
+    conda:
+        "../../envs/translate.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        settings=text_settings,
+    shell:
+        "nmt package --model models/{wildcards.model} --settings {params.settings:q} 2>&1 | tee -i {log:q}"
