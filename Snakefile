@@ -20,6 +20,7 @@ container: os.path.relpath(ROOT / "container" / "nmt.sif")
 include: "workflow/rules/download.smk"
 include: "workflow/rules/prepare.smk"
 include: "workflow/rules/select.smk"
+include: "workflow/rules/count.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/translate.smk"
 include: "workflow/rules/report.smk"
@@ -32,26 +33,28 @@ localrules:
 
 
 rule all:
-    """Tables 1 and 2, Figures 2 and 3, learning curves, and the alignment error rate where the alignments are known."""
+    """Tables 1 and 2, Figures 2 and 3, learning curves, the report on the text, and alignment error rates where known."""
     default_target: True
     input:
         artifacts(),
+        packages(CONFIG.use.models),
 
 
 rule data:
-    """The prepared text: vocabularies, binary training and development text, the tokenized test text."""
+    """The prepared text: vocabularies, binary training and development text, tokenized test text, a report on it all."""
     input:
         vocabularies(),
         bitext("train"),
         bitext("dev"),
         test_tokens(SOURCE),
         test_tokens(TARGET),
+        data_report(),
 
 
 rule models:
-    """The trained models in use."""
+    """The trained models in use, each in a folder that translates raw text."""
     input:
-        expand("models/{model}/model.safetensors", model=runs(CONFIG.use.models)),
+        packages(CONFIG.use.models),
 
 
 onstart:

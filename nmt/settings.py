@@ -267,6 +267,15 @@ class Decoding(Settings):
     threads: PositiveInt
 
 
+class TextSettings(Settings):
+    """What a model's folder says so that the model can translate raw text: text.json, which `nmt package` writes."""
+
+    languages: Languages
+    tokenization: Tokenization
+    decoding: Decoding
+    """What `nmt translate` does unless it is told otherwise."""
+
+
 class Artifacts(Settings):
     """What the tables and figures show."""
 
@@ -289,6 +298,7 @@ class Artifacts(Settings):
     table3_sentences: PositiveInt
     table3_seed: int
     gold_alignments: str | None = None
+    moses_translations: str | None = None
     """File of the test set's known alignments; text that the grammar wrote brings its own."""
     readings: dict[Identifier, Annotated[list[Identifier], Field(min_length=1)]] | None = None
     """Baselines, each with the models that are compared with it; None: no such table."""

@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT))
 
 RESULTS = (
     "table1.md",
+    "significance.md",
     "table2.md",
     "readings.md",
     "alignment_error_rate/*.json",
@@ -29,6 +30,7 @@ RESULTS = (
     "figure3.png",
     "learning_curves.png",
     "explorer.html",
+    "data.png",
 )
 PASSES = 2
 """Snakemake does not look at a model's settings while the text that it reads is being made again (its inputs

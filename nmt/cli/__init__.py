@@ -19,18 +19,25 @@ VERBS = {
     "clean": "data",
     "tokenize": "data",
     "lm-sample": "selection",
+    "kenlm-programs": "selection",
     "lm-train": "selection",
     "select-score": "selection",
     "select-threshold": "selection",
     "select-apply": "selection",
     "vocabulary": "data",
     "binarize": "data",
+    "count": "counts",
+    "sum-counts": "counts",
+    "data-report": "counts",
     "train": "model",
+    "package": "translator",
     "decode": "model",
     "align": "model",
     "evaluate": "report",
     "alignment-error-rate": "report",
+    "compare": "report",
     "table1": "report",
+    "significance": "report",
     "table2": "report",
     "table3": "report",
     "figure2": "report",
@@ -40,6 +47,8 @@ VERBS = {
     "readings": "report",
     "explorer": "report",
     "report": "report",
+    "translate": "translator",
+    "score": "translator",
     "status": "status",
     "preflight": "status",
 }
@@ -66,7 +75,8 @@ class LazyGroup(click.Group):
 def commands() -> None:
     """Neural machine translation by jointly learning to align and translate (Bahdanau et al., 2015).
 
-    One verb a stage of the pipeline, in the order in which data flows; each also works by hand.
+    One verb a stage of the pipeline, in the order in which data flows; each also works by hand. The last two are for
+    text of your own: translate and score use a model that has been trained.
     """
 
 

@@ -69,7 +69,6 @@ def train(
     vocabularies to OUTPUT when the run has reached its end. Exit code 75 says that it stopped in good order before
     that (signal or --max-seconds): run the same command again.
     """
-    deadline = time.monotonic() + max_seconds
     run = parse_settings(ModelRun, settings)
     from nmt import model_folder, state_lock
     from nmt.training import Trainer
@@ -79,6 +78,7 @@ def train(
         raise UserError(
             f"--continue-from: settings say {run.continue_from!r}, the option says {continue_from}"
         )
+    deadline = time.monotonic() + max_seconds
     with stopping_in_good_order(run), state_lock.hold(state, if_locked, deadline) as holding:
         data = TrainingData.open(train_folder, dev_folder, source_vocabulary, target_vocabulary)
         trainer = Trainer(run, data.train, data.dev, data.sizes, state)

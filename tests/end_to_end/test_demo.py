@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,23 @@ def test_all_tables_and_figures_are_there(finished: tuple[Path, str]) -> None:
     assert str(results / "figure3.png") in output
 
 
+def test_the_report_on_the_text_follows_what_was_binarized(finished: tuple[Path, str]) -> None:
+    folder, _ = finished
+    with (folder / "results" / "data.csv").open(encoding="utf-8", newline="") as file:
+        rows = {(row["part"], row["stage"], row["measure"], row["side"]): row for row in csv.DictReader(file)}
+    for part in ("train", "dev"):
+        meta = json.loads((folder / "data" / "binary" / part / "meta.json").read_text(encoding="utf-8"))
+        assert rows[part, "tokens", "pairs", ""]["value"] == str(meta["pairs"])
+        for side in ("source", "target"):
+            assert rows[part, "tokens", "words", side]["value"] == str(meta[f"{side}_words"])
+    scores = json.loads((folder / "scores" / "rnnsearch-50.json").read_text(encoding="utf-8"))
+    assert rows["test", "tokens", "without_unknown", ""]["value"] == str(scores["sentences_no_unk"])
+    page = (folder / "results" / "data.md").read_text(encoding="utf-8")
+    assert "| demo-train" in page and "eported" not in page
+    for kind in ("pdf", "png"):
+        assert (folder / "results" / f"data.{kind}").stat().st_size > 1000
+
+
 def test_summaries_tell_what_table_2_needs(finished: tuple[Path, str]) -> None:
     summaries = {
         model: json.loads((finished[0] / "models" / model / "summary.json").read_text(encoding="utf-8"))
@@ -68,6 +86,21 @@ def test_summaries_tell_what_table_2_needs(finished: tuple[Path, str]) -> None:
     for summary in summaries.values():
         assert 0 < summary["train_nll"] < 1000
         assert 0 < summary["dev_nll"] < 1000
+
+
+def test_a_models_folder_translates_raw_text_wherever_it_lies(copy: Path, tmp_path: Path) -> None:
+    shutil.move(copy / "models" / "rnnsearch-50", tmp_path / "model")
+    (tmp_path / "text.en").write_text("Clara's friend sees Julia.\n\nNo.\n", encoding="utf-8")
+    command = [sys.executable, "-m", "nmt", "translate", "--model", str(tmp_path / "model")]
+    result = run([*command, str(tmp_path / "text.en"), "--output", str(tmp_path / "text.fr")])
+    assert result.returncode == 0, result.stdout
+    assert (tmp_path / "text.fr").read_text(encoding="utf-8").count("\n") == 3
+
+
+def test_another_search_completes_the_folders_anew_and_trains_nothing(copy: Path) -> None:
+    output = planned(copy, "--config", "decoding={beam: 3}")
+    assert len(scheduled(output, "package")) == 5
+    assert not scheduled(output, "train")
 
 
 def test_a_second_run_has_nothing_to_do(finished: tuple[Path, str]) -> None:

@@ -36,7 +36,7 @@ SlurmdPort={node_port}
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-AuthInfo=socket={folder}/munge.socket
+AuthInfo=socket={folder}/munge.socket,cred_expire=5
 StateSaveLocation={folder}/controller
 SlurmdSpoolDir={folder}/node
 SlurmctldPidFile={folder}/slurmctld.pid
@@ -50,14 +50,17 @@ SelectTypeParameters=CR_Core_Memory
 SchedulerParameters=batch_sched_delay=1,sched_interval=2,bf_interval=5
 MinJobAge=600
 KillWait=5
-SlurmdTimeout=10
+SlurmdTimeout=6
 ReturnToService=2
 MpiDefault=none
 GresTypes=gpu
+PreemptType=preempt/partition_prio
+PreemptMode=CANCEL
 SlurmdParameters=config_overrides
 NodeName={host} NodeAddr=127.0.0.1 CPUs=8 RealMemory=100000 Gres=gpu:2 State=UNKNOWN
 PartitionName=cpu Nodes={host} Default=YES MaxTime=1-0 State=UP
-PartitionName=gpu Nodes={host} MaxTime=1-0 State=UP
+PartitionName=gpu Nodes={host} MaxTime=1-0 PreemptMode=CANCEL State=UP
+PartitionName=urgent Nodes={host} MaxTime=1-0 PriorityTier=10 State=UP
 """
 WITHOUT_ACCOUNTING = "AccountingStorageType=accounting_storage/none"
 WITH_ACCOUNTING = """\

@@ -7,15 +7,18 @@ import os
 import re
 import signal
 import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 
 from tests.running import ROOT, door_command, make_demo
+from tests.slurm.cluster import Cluster
 
 CLUSTER = """
-# Four models: three that start at once, of which one takes more than its time limit, and one that goes on from that.
-# `auto` asks for a GPU, and computes without one where the device is none.
+# Four models: three that start at once, and one that goes on from the last of them. `auto` asks for a GPU, and computes
+# without one where there is none. Training jobs get a minute at a time.
 use: {models: [rnnencdec-30, rnnsearch-30, rnnsearch-50, rnnsearch-50-star]}
 corpora: {demo-train: {shards: 1}}
 training: {device: auto, log_every: 50, checkpoint_every: 50, validate_every: 500}
@@ -23,11 +26,13 @@ decoding: {device: auto}
 models:
   rnnencdec-30: {training: {updates: 600}}
   rnnsearch-30: {training: {updates: 500}}
-  rnnsearch-50: {training: {updates: 3500}}
-  rnnsearch-50-star: {training: {updates: 3600}}
+  rnnsearch-50: {training: {updates: 1000}}
+  rnnsearch-50-star: {training: {updates: 1100}}
 artifacts: {figure2_models: [rnnsearch-50, rnnsearch-30, rnnencdec-30]}
 resources: {train_hours: 0.015}
 """
+PATIENCE = 480.0
+"""Seconds in which anything must have happened, on a busy machine too."""
 QUICK = ["--slurm-init-seconds-before-status-checks", "3", "--latency-wait", "20"]
 
 
@@ -50,20 +55,26 @@ class Experiment:
         filled = f"{parts[0]}slurm_partition: cpu{parts[1]}slurm_partition: gpu{parts[2]}"
         (self.profile / "config.yaml").write_text(filled, encoding="utf-8")
 
-    def start(self, *options: str) -> subprocess.Popen[bytes]:
-        """Start the door; what it prints is added to `output`."""
-        command = door_command(self.folder, "--configfile", *map(str, self.overlays), *options)
+    def start_here(self, *options: str) -> None:
+        """Start the door, to compute on this machine."""
+        here = ["--configfile", *map(str, self.overlays), "--cores", "2"]
+        self._start("nice", *door_command(self.folder, *here, *options))
+
+    def start_on_cluster(self, *options: str) -> None:
+        """Start the door, to send jobs."""
+        self._start(*door_command(self.folder, *self.options_on_cluster(), *options))
+
+    def _start(self, *command: str) -> None:
         environment = os.environ | {"NMT_SBATCH_PAUSE": "1", "OMP_NUM_THREADS": "1"}
         with (self.folder / "output.txt").open("ab") as out:
             head = subprocess.Popen(
                 command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=environment
             )
         self.heads.append(head)
-        return head
 
-    def start_on_cluster(self, *options: str) -> subprocess.Popen[bytes]:
-        """Start the head process: Snakemake with the profile, behind the door."""
-        return self.start("--profile", str(self.profile), *QUICK, *options)
+    def options_on_cluster(self) -> list[str]:
+        """What the door needs to send the experiment's jobs to the cluster."""
+        return ["--configfile", *map(str, self.overlays), "--profile", str(self.profile), *QUICK]
 
     def kill_head(self) -> None:
         """End the head process as a crash of its machine would: its jobs don't notice."""
@@ -101,6 +112,43 @@ class Experiment:
                 self.kill_head()
         for process in self.trainers().values():
             process.kill()
+
+
+class Watch:
+    """Waits for what is to happen in an experiment on a cluster, and fails with what was printed if it does not."""
+
+    def __init__(self, cluster: Cluster, experiment: Experiment) -> None:
+        self.cluster, self.experiment = cluster, experiment
+
+    def until(self, done: Callable[[], object], what: str) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while not done():
+            head = self.experiment.heads[-1]
+            assert head.poll() is None, f"{what}: the head ended: {self.experiment.output()[-4000:]}"
+            assert time.monotonic() < deadline, (
+                f"{what}\n{self.experiment.output()[-4000:]}\n{self.cluster.logs()}"
+            )
+            time.sleep(0.2)
+
+    def jobs(self, state: str) -> dict[str, str]:
+        """Ids of training jobs in a state, by run."""
+        found = self.cluster.jobs(f"--states={state}")
+        prefix = "rule_train_wildcards_"
+        return {comment.removeprefix(prefix): id for id, _, comment in found if comment.startswith(prefix)}
+
+    def held(self) -> dict[str, str]:
+        """GPUs of the trainers at work, by run."""
+        trainers = self.experiment.trainers()
+        return {name: process.environ().get("CUDA_VISIBLE_DEVICES", "") for name, process in trainers.items()}
+
+    def begun(self, name: str, but: psutil.Process | None = None) -> psutil.Process:
+        """A run's trainer, once it has written a checkpoint; another one than that given."""
+
+        def found() -> bool:
+            return self.experiment.has_checkpoint(name) and self.experiment.trainers().get(name, but) != but
+
+        self.until(found, f"a trainer of {name} with a checkpoint")
+        return self.experiment.trainers()[name]
 
 
 def results(folder: Path) -> dict[str, object]:

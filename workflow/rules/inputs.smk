@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nmt.layers import ConfigError, find_layers, load
 from nmt.runs import runs_of, seeds_of
-from nmt.settings import ModelRun, Report
+from nmt.settings import ModelRun, Report, TextSettings
 from nmt.time_limits import progress_of, time_limit, time_slices
 from workflow.cluster import doubles, use_own_programs
 
@@ -55,6 +55,9 @@ SOURCE, TARGET = CONFIG.languages.source, CONFIG.languages.target
 TEST = CONFIG.use.test[0]
 DATA = os.path.join(CONFIG.data_from, "data") if CONFIG.data_from else "data"
 
+# KenLM's programs, one build for all experiments.
+KENLM = str(ROOT / ".kenlm")
+
 # The numbers that the paper reports.
 PAPER = str(ROOT / "workflow" / "paper.yaml")
 
@@ -73,6 +76,10 @@ GOLD = CONFIG.artifacts.gold_alignments or (
 )
 
 FIGURES = ("figure2", "figure3", "unknown_words", "learning_curves")
+MODES = ("all", "no_unk")
+DATA_REPORT = ("data.csv", "data_lengths.csv", "data.md", "data.pdf", "data.png")
+CLEAN_COUNTS = "data/clean/{corpus}/{shard}.counts.json"
+STAGE_COUNTS = "data/counts/{corpus}/{shard}.json"
 BITEXT_FILES = ("source.ids.npy", "source.offsets.npy", "target.ids.npy", "target.offsets.npy", "meta.json")
 
 
@@ -132,8 +139,15 @@ def generated(corpus):
 
 def report_settings(wildcards):
     """What the tables and figures show, the models' names, and how the unknown word was decoded."""
-    labels = {model: CONFIG.models[model].label for model in CONFIG.use.models}
+    labels = {model: CONFIG.models[model].label for model in CONFIG.use.models} | {"moses": "Moses"}
     return as_json(Report(**CONFIG.artifacts.model_dump(), labels=labels, unknown=CONFIG.decoding.unknown))
+
+
+def text_settings(wildcards):
+    """What a model's folder says of raw text. No part of what it is trained with, so that a change trains nothing again."""
+    return as_json(
+        TextSettings(languages=CONFIG.languages, tokenization=CONFIG.tokenization, decoding=CONFIG.decoding)
+    )
 
 
 def any_of(corpora):
@@ -200,6 +214,17 @@ def shard_options(files_of_shard, budget=None):
         files = " ".join(shlex.quote(file) for file in files_of_shard(corpus, shard))
         options.append(f"--shard {corpus} {files}")
     return " ".join(options)
+
+
+def comparison_options(wildcards, input):
+    """Every model's translations (of its first run), other systems' where given, and the reference as it came."""
+    options = [
+        f"--translations {model} " + " ".join(f"translations/{model}.{mode}.jsonl" for mode in MODES)
+        for model in CONFIG.use.models
+    ]
+    options += [f"--given moses {shlex.quote(file)}" for file in input.get("given") or [] if file]
+    options += [repeated("--raw-reference", [raw_reference()])] if raw_reference() else []
+    return " ".join([*options, f"--target-language {TARGET}"])
 
 
 def run_options(wildcards):
@@ -313,6 +338,54 @@ def score_files(corpus, shard):
     return [f"data/selection/{corpus}/{shard}.{name}" for name in ("scores.npy", "histogram.json")]
 
 
+def part_of(corpus):
+    """What a corpus is for; text that only the selection compares with is in-domain text."""
+    parts = {"train": CONFIG.use.train, "dev": CONFIG.use.dev, "test": CONFIG.use.test}
+    return next((part for part, corpora in parts.items() if corpus in corpora), "in-domain")
+
+
+def counted_stages(corpus):
+    """The stages of tokenized text that are counted, in order."""
+    selected = CONFIG.selection.enabled and corpus in CONFIG.use.train
+    return ["tokens", "selected"] if selected else ["tokens"]
+
+
+def counted_files(wildcards):
+    """Both sides of a shard at each stage that is counted."""
+    return [
+        f"data/{stage}/{wildcards.corpus}/{wildcards.shard}.{language}.zst"
+        for stage in counted_stages(wildcards.corpus)
+        for language in (SOURCE, TARGET)
+    ]
+
+
+def stage_options(wildcards, input):
+    """`--stage NAME SOURCE TARGET` for each stage that is counted."""
+    files = [iter(map(shlex.quote, input.text))] * 2
+    stages = zip(counted_stages(wildcards.corpus), zip(*files))
+    return " ".join(f"--stage {stage} {source} {target}" for stage, (source, target) in stages)
+
+
+def shard_counts(kind):
+    """Counts of every shard of every prepared corpus as (corpus, file)."""
+    return [
+        (corpus, kind.format(corpus=corpus, shard=shard)) for corpus in PREPARED for shard in shards(corpus)
+    ]
+
+
+def counted_corpora(wildcards):
+    """`--corpus PART CORPUS RAW` for each prepared corpus, and its shards' counts."""
+    options = [f"--corpus {part_of(corpus)} {corpus} data/raw/{corpus}/counts.json" for corpus in PREPARED]
+    options += [f"--clean {corpus} {file}" for corpus, file in shard_counts(CLEAN_COUNTS)]
+    options += [f"--count {corpus} {file}" for corpus, file in shard_counts(STAGE_COUNTS)]
+    return " ".join(options)
+
+
+def limit_options(wildcards):
+    """The length limits of the models in use."""
+    return repeated("--limit", sorted({CONFIG.models[model].max_words for model in CONFIG.use.models}))
+
+
 def bitext(part):
     """The files of a binary text."""
     return [f"{DATA}/binary/{part}/{name}" for name in BITEXT_FILES]
@@ -326,6 +399,11 @@ def vocabularies():
 def test_tokens(language):
     """One side of the tokenized test text."""
     return f"{DATA}/tokens/{TEST}/0.{language}.zst"
+
+
+def raw_reference():
+    """The reference as it came; none where it came as tokens."""
+    return [] if CONFIG.corpora[TEST].tokenized else f"{DATA}/raw/{TEST}/0.{TARGET}.zst"
 
 
 def base_state(wildcards):
@@ -383,11 +461,28 @@ def aligned_runs():
 
 def artifacts():
     """What the run is for."""
-    names = ["table1", "table2", "table3", *(["readings"] if CONFIG.artifacts.readings else [])]
+    names = [
+        "table1",
+        "significance",
+        "table2",
+        "table3",
+        *(["readings"] if CONFIG.artifacts.readings else []),
+    ]
     tables = [f"results/{table}.{kind}" for table in names for kind in ("csv", "md", "tex")]
     figures = [f"results/{figure}.{kind}" for figure in FIGURES for kind in ("pdf", "png")]
     rates = [f"results/alignment_error_rate/{run}.json" for run in aligned_runs() if GOLD]
-    return [*tables, *figures, *rates, "results/report.html", "results/explorer.html"]
+    pages = ["results/report.html", "results/explorer.html"]
+    return [*tables, *figures, *rates, *data_report(), *pages]
+
+
+def packages(models):
+    """What completes the folders of some models, so that they translate raw text."""
+    return [f"models/{run}/text.json" for run in runs(models)]
+
+
+def data_report():
+    """The report on the text."""
+    return [f"results/{name}" for name in DATA_REPORT]
 
 
 def shown_artifacts():
@@ -458,19 +553,24 @@ def gpus(device):
     return 0 if device == "cpu" else 1
 
 
+MOST_URGENT = 3
+
+
 def urgency(wildcards):
     """The longest chain first, so that all end together: a model that another goes on from, that other, the rest."""
     bases = [run.base for run in runs_of(CONFIG, CONFIG.use.models).values()]
-    return 3 if wildcards.model in bases else 2 if RUNS[wildcards.model].base else 1
+    return MOST_URGENT if wildcards.model in bases else 2 if RUNS[wildcards.model].base else 1
 
 
-def after_a_double(wildcards):
-    """Let a training job wait for one of the same run that an earlier Snakemake, since killed, has left to the cluster.
+def place_in_the_queue(wildcards):
+    """Which training jobs of ours are to start first, and that one waits whose double runs.
 
-    It would wait anyway, for the state folder; in the queue it holds no GPU meanwhile.
+    Doubles are of a Snakemake that was killed: what it sent runs on. A second job would wait anyway, for the state
+    folder; in the queue it holds no GPU meanwhile. Jobs are sent in any order: the less urgent are nicer.
     """
-    waiting_for = doubles("train", wildcards.model) if SENDS_JOBS else []
-    return f"--dependency=afterany:{':'.join(waiting_for)}" if waiting_for else ""
+    nice = f"--nice={10 * (MOST_URGENT - urgency(wildcards))}"
+    others = doubles("train", wildcards.model) if SENDS_JOBS else []
+    return f"{nice} --dependency=afterany:{':'.join(others)}" if others else nice
 
 
 def training_of(wildcards):

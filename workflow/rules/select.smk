@@ -32,10 +32,34 @@ if PREPARED and CONFIG.selection.enabled:
             "nmt lm-sample {params.size} --seed {params.seed} {params.shards}"
             " --output-source {output.source:q} --output-target {output.target:q} 2>&1 | tee -i {log:q}"
 
+    # The network is where Snakemake runs, and one build serves every experiment of this checkout.
+    localrules:
+        kenlm_programs,
+
+    rule kenlm_programs:
+        """Provide lmplz and build_binary: links to those on the path, or built from the pinned source archive."""
+        output:
+            [f"{KENLM}/{program}" for program in ("lmplz", "build_binary")],
+        log:
+            "logs/select/kenlm_programs.log",
+        benchmark:
+            "benchmarks/select/kenlm_programs.tsv"
+        conda:
+            "../../envs/select.yaml"
+        threads: 4
+        resources:
+            mem_mb=4000,
+            runtime=60,
+        params:
+            folder=KENLM,
+        shell:
+            "nmt kenlm-programs --jobs {threads} --output {params.folder:q} 2>&1 | tee -i {log:q}"
+
     rule language_model:
         """Train one of the four language models with KenLM's lmplz."""
         input:
             text=language_model_text,
+            programs=ancient(f"{KENLM}/lmplz"),
         output:
             model="data/selection/lm/{domain}.{language}.binary",
         log:
@@ -52,9 +76,10 @@ if PREPARED and CONFIG.selection.enabled:
         params:
             order=CONFIG.selection.order,
             fallback="--discount-fallback" if CONFIG.selection.discount_fallback else "",
+            folder=KENLM,
         shell:
-            "nmt lm-train --order {params.order} {params.fallback} {input.text:q} --output {output.model:q}"
-            " 2>&1 | tee -i {log:q}"
+            "nmt lm-train --order {params.order} {params.fallback} --memory-mb {resources.mem_mb}"
+            " --programs {params.folder:q} {input.text:q} --output {output.model:q} 2>&1 | tee -i {log:q}"
 
     rule score_pairs:
         """Score the pairs of a training shard: cross-entropy difference summed over both sides, smaller is better."""

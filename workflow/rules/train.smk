@@ -30,7 +30,7 @@ rule train:
         gpu=lambda wildcards: gpus(training_of(wildcards).device),
         mem_mb=1000 * CONFIG.resources.train_memory_gb,
         runtime=training_minutes,
-        slurm_extra=after_a_double,
+        slurm_extra=place_in_the_queue,
     params:
         settings=model_run,
         data=data_settings,
