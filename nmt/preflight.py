@@ -12,7 +12,7 @@ from pathlib import Path
 from nmt import stages
 from nmt.estimate import disk_bytes, in_words, training_left
 from nmt.job_status import Folder
-from nmt.kenlm_programs import TOOLS, missing_tools, on_path
+from nmt.kenlm_programs import missing_tools, on_path
 from nmt.reachability import unreachable
 from nmt.settings import Config
 
@@ -76,14 +76,12 @@ def missing(config: Config, work: Work, folder: Path) -> list[str]:
 
 
 def _language_models(work: Work) -> str | None:
-    if "kenlm_programs" not in work.rules or on_path():
+    if "kenlm_programs" not in work.rules or on_path() or not (lacking := missing_tools()):
         return None
-    missing = missing_tools()
-    if not missing:
-        return None
+    verb = "is" if len(lacking) == 1 else "are"
     return (
-        "selection needs KenLM's programs lmplz and build_binary: they are not on the path, and to build them"
-        f" {' and '.join(missing)} is missing ({TOOLS}); or say `selection: {{enabled: false}}`"
+        f"selection needs KenLM's lmplz and build_binary: not on the path, and to build them {' and '.join(lacking)}"
+        f" {verb} missing; install that (with Boost), or say `selection: {{enabled: false}}`"
     )
 
 
