@@ -16,6 +16,7 @@ include: "workflow/rules/select.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/translate.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/publish.smk"
 
 
 localrules:
@@ -29,6 +30,7 @@ rule all:
     default_target: True
     input:
         artifacts(),
+        publication(),
 
 
 rule data:
@@ -44,7 +46,7 @@ rule data:
 rule models:
     """The trained models in use."""
     input:
-        expand("models/{model}/model.safetensors", model=runs(CONFIG.use.models)),
+        run_files(runs(CONFIG.use.models), "model.safetensors"),
 
 
 onstart:

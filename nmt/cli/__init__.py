@@ -37,6 +37,13 @@ VERBS = {
     "unknown-words": "report",
     "learning-curves": "report",
     "readings": "report",
+    "keep": "publish",
+    "remake": "publish",
+    "provenance": "publish",
+    "verify": "publish",
+    "model-card": "publish",
+    "release": "publish",
+    "unpack": "publish",
 }
 
 

@@ -6,9 +6,12 @@ import shlex
 import sys
 from pathlib import Path
 
+from nmt import remaking
+from nmt.configuration import published
 from nmt.layers import ConfigError, find_layers, load
-from nmt.runs import runs_of, seeds_of
-from nmt.settings import ModelRun, Report
+from nmt.parts import MODES, RUN_FILES, Parts
+from nmt.release import NEEDED as RELEASE_FILES
+from nmt.runs import run_settings, runs_of, seeds_of
 
 ROOT = Path(workflow.basedir)
 
@@ -46,6 +49,11 @@ SOURCE, TARGET = CONFIG.languages.source, CONFIG.languages.target
 TEST = CONFIG.use.test[0]
 DATA = os.path.join(CONFIG.data_from, "data") if CONFIG.data_from else "data"
 
+# Somebody's models or translations that take the place of this run's own, and what this run keeps beside its results.
+MODELS = CONFIG.released.models or "models"
+KEPT = Parts(Path(CONFIG.released.results)) if CONFIG.released.results else None
+RESULTS = Parts(Path("results"))
+
 # The numbers that the paper reports.
 PAPER = str(ROOT / "workflow" / "paper.yaml")
 
@@ -58,7 +66,7 @@ PREPARED = (
 )
 DOWNLOADED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is None]
 GENERATED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is not None]
-KNOWN_ALIGNMENTS = CONFIG.corpora[TEST].grammar is not None
+KNOWN_ALIGNMENTS = CONFIG.corpora[TEST].grammar is not None and not KEPT
 
 FIGURES = ("figure2", "figure3", "unknown_words", "learning_curves")
 BITEXT_FILES = ("source.ids.npy", "source.offsets.npy", "target.ids.npy", "target.offsets.npy", "meta.json")
@@ -91,10 +99,8 @@ def constant(settings):
 
 
 def model_run(wildcards):
-    """All that decides a run's weights, besides the data; the other seeds of its model are no part of it."""
-    run = RUNS[wildcards.model]
-    entry = CONFIG.models[run.model].model_dump(exclude={"seeds"})
-    return as_json(ModelRun(model=run.model, seed=run.seed, sample_seed=CONFIG.seed, **entry))
+    """All that decides a run's weights, besides the data."""
+    return as_json(run_settings(CONFIG, RUNS[wildcards.model]))
 
 
 def data_settings(wildcards):
@@ -120,8 +126,12 @@ def generated(corpus):
 
 def report_settings(wildcards):
     """What the tables and figures show, the models' names, and how the unknown word was decoded."""
-    labels = {model: CONFIG.models[model].label for model in CONFIG.use.models}
-    return as_json(Report(**CONFIG.artifacts.model_dump(), labels=labels, unknown=CONFIG.decoding.unknown))
+    return as_json(remaking.report_settings(CONFIG))
+
+
+def configuration(wildcards):
+    """The settings as they are kept beside the results."""
+    return as_json(published(CONFIG))
 
 
 # --- options ----------------------------------------------------------------------------------------------------------
@@ -187,10 +197,31 @@ def continue_option(wildcards, input):
     return f"--continue-from {shlex.quote(str(input.base))}" if input.get("base") else ""
 
 
+def model_folder(wildcards):
+    """The folder of a trained model."""
+    return f"{MODELS}/{wildcards.model}"
+
+
 def align_options(wildcards):
     """How the attention on given translations is computed: on what decoding uses."""
     names = ("batch_size", "threads", "device")
     return " ".join(f"--{name.replace('_', '-')} {getattr(CONFIG.decoding, name)}" for name in names)
+
+
+def kept_runs(wildcards):
+    """Each run by its name with the files of it that are kept."""
+    files = {
+        run: [*translations_of([run]), *(file for name in RUN_FILES for file in run_files([run], name))]
+        for run in runs(CONFIG.use.models)
+    }
+    return " ".join(f"--run {run} {' '.join(map(shlex.quote, names))}" for run, names in files.items())
+
+
+def card_options(wildcards):
+    """What a model's card says of its text."""
+    parts = [("--train", CONFIG.use.train), ("--dev", CONFIG.use.dev), ("--test", CONFIG.use.test)]
+    corpora = " ".join(repeated(option, names) for option, names in parts)
+    return f"--languages {SOURCE} {TARGET} {corpora}"
 
 
 def folder_of(files):
@@ -279,7 +310,7 @@ def vocabularies():
 
 def test_tokens(language):
     """One side of the tokenized test text."""
-    return f"{DATA}/tokens/{TEST}/0.{language}.zst"
+    return str(KEPT.test(language)) if KEPT else f"{DATA}/tokens/{TEST}/0.{language}.zst"
 
 
 def base_state(wildcards):
@@ -291,7 +322,22 @@ def base_state(wildcards):
 def model_files(wildcards):
     """What a verb needs of a trained model."""
     names = ("model.safetensors", "settings.json", "source.tsv", "target.tsv")
-    return [f"models/{wildcards.model}/{name}" for name in names]
+    return [f"{MODELS}/{wildcards.model}/{name}" for name in names]
+
+
+def translations(run, mode):
+    """A run's translations."""
+    return str(KEPT.translations(run, mode)) if KEPT else f"translations/{run}.{mode}.jsonl"
+
+
+def translations_of(runs):
+    """The translations of some runs, of both modes each."""
+    return [translations(run, mode) for run in runs for mode in MODES]
+
+
+def run_files(runs, name):
+    """One of the files that training leaves, of some runs."""
+    return [str(KEPT.of_run(run, name)) if KEPT else f"{MODELS}/{run}/{name}" for run in runs]
 
 
 def runs(models):
@@ -306,17 +352,17 @@ def scores(runs):
 
 def summaries(runs):
     """The training summaries of some runs."""
-    return [f"models/{run}/summary.json" for run in runs]
+    return run_files(runs, "summary.json")
 
 
 def histories(runs):
     """The training histories of some runs."""
-    return [f"models/{run}/history.jsonl" for run in runs]
+    return run_files(runs, "history.jsonl")
 
 
 def settings_files(runs):
     """The settings that some runs were trained with."""
-    return [f"models/{run}/settings.json" for run in runs]
+    return run_files(runs, "settings.json")
 
 
 def compared_models():
@@ -337,6 +383,53 @@ def artifacts():
     figures = [f"results/{figure}.{kind}" for figure in FIGURES for kind in ("pdf", "png")]
     rates = [f"results/alignment_error_rate/{run}.json" for run in aligned_runs() if KNOWN_ALIGNMENTS]
     return [*tables, *figures, *rates]
+
+
+def kept_translations():
+    """The translations that are kept beside the results."""
+    return [str(RESULTS.translations(run, mode)) for run in runs(CONFIG.use.models) for mode in MODES]
+
+
+def kept_run_files():
+    """The runs' files that are kept beside the results."""
+    return [str(RESULTS.of_run(run, name)) for run in runs(CONFIG.use.models) for name in RUN_FILES]
+
+
+def parts_kept():
+    """All that is kept beside the results, so that they can be made again."""
+    test = [RESULTS.test(language) for language in (SOURCE, TARGET)]
+    others = [*test, RESULTS.configuration, *([RESULTS.paper] if CONFIG.artifacts.reported else [])]
+    return [*kept_translations(), *kept_run_files(), *map(str, others)]
+
+
+def publication():
+    """What makes the results worth publishing, and the cards of the models that this run trained."""
+    own = [] if KEPT or CONFIG.released.models else runs(CONFIG.use.models)
+    cards = [f"models/{run}/README.md" for run in own]
+    return [*parts_kept(), "results/ro-crate-metadata.json", *cards]
+
+
+def absent():
+    """What `released` promises and does not hold, a line each."""
+    key, again = (
+        ("results", "expected what `nmt keep` writes")
+        if KEPT
+        else ("models", "expected what `nmt unpack` writes")
+    )
+    used = runs(CONFIG.use.models)
+    files = [file for name in RUN_FILES for file in run_files(used, name)]
+    if KEPT:
+        files += [*translations_of(used), test_tokens(SOURCE), test_tokens(TARGET)]
+    else:
+        names = ("model.safetensors", "source.tsv", "target.tsv")
+        files += [file for name in names for file in run_files(used, name)]
+    return [f"released.{key}: {file}: no such file; {again}" for file in files if not Path(file).is_file()]
+
+
+if CONFIG.released.models or KEPT:
+    missing_parts = absent()
+    if missing_parts:
+        refuse(missing_parts)
 
 
 # --- resources --------------------------------------------------------------------------------------------------------

@@ -108,8 +108,8 @@ rule unknown_words:
 rule figure3:
     """Figure 3: four alignments."""
     input:
-        all=f"translations/{CONFIG.artifacts.figure3_model}.all.jsonl",
-        no_unk=f"translations/{CONFIG.artifacts.figure3_model}.no_unk.jsonl",
+        all=translations(CONFIG.artifacts.figure3_model, "all"),
+        no_unk=translations(CONFIG.artifacts.figure3_model, "no_unk"),
     output:
         pdf="results/figure3.pdf",
         png=report("results/figure3.png", caption="../report/figure3.rst", category="Figures"),
