@@ -7,6 +7,7 @@ ids, and its date is that of the newest file (or `SOURCE_DATE_EPOCH`).
 
 from __future__ import annotations
 
+import hashlib
 import mimetypes
 import os
 from collections.abc import Iterable, Sequence
@@ -29,6 +30,8 @@ from nmt.runs import Run, runs_of
 from nmt.settings import Archive, Config
 
 RECORD = "ro-crate-metadata.json"
+REPORT = "#report"
+"""Id of what made the tables and figures."""
 PAPER = "https://arxiv.org/abs/1409.0473"
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 LICENSE = "https://spdx.org/licenses/MIT"
@@ -185,7 +188,7 @@ class _Crate:
         kept = [entity for name, entity in files.items() if _is_part(name)]
         made = [entity for name, entity in files.items() if not _is_part(name)]
         action = self._thing(
-            "#report",
+            REPORT,
             "CreateAction",
             name="Evaluation of the translations, tables and figures",
             instrument=self._code(self._here),
@@ -246,7 +249,5 @@ def _is_part(name: str) -> bool:
 
 
 def _short_sum(values: dict[str, str]) -> str:
-    import hashlib
-
     text = ";".join(f"{name}={value}" for name, value in sorted(values.items()))
     return hashlib.sha256(text.encode()).hexdigest()[:8]

@@ -19,8 +19,9 @@ from nmt import configuration
 from nmt.errors import UserError
 from nmt.files import read_json, sha256
 from nmt.fingerprint import flatten
+from nmt.origin import packages
 from nmt.parts import Parts
-from nmt.provenance import RECORD
+from nmt.provenance import RECORD, REPORT
 from nmt.remaking import TABLES, Remake, Verb
 from nmt.runs import run_settings, runs_of
 from nmt.settings import Config
@@ -67,6 +68,7 @@ def verify(results: Path, scratch: Path, verb: Verb) -> Verdict:
     except UserError as error:
         problems.append(f"the tables cannot be made again: {error}")
     notes = [f"{results / name}: not in the record" for name in unrecorded(results, sums)]
+    notes += other_packages(results / RECORD)
     checked = (
         f"{results}: {len(sums)} files have the sums of their record (itself {sha256(results / RECORD)}); "
         f"{', '.join(tables)} follow from the parts kept"
@@ -106,6 +108,18 @@ def unrecorded(results: Path, sums: dict[str, str]) -> list[str]:
     """Files that the record does not name."""
     found = (path.relative_to(results).as_posix() for path in results.rglob("*") if path.is_file())
     return sorted(set(found) - set(sums) - set(NOT_RECORDED))
+
+
+def other_packages(record: Path) -> Iterator[str]:
+    """A line for each package whose version is another here than where the tables were made."""
+    entities = {entity["@id"]: entity for entity in read_json(record)["@graph"]}
+    program = entities.get(entities.get(REPORT, {}).get("instrument", {}).get("@id"), {})
+    here = packages()
+    for reference in program.get("softwareRequirements", []):
+        package = entities[reference["@id"]]
+        name, version = package["name"], package["softwareVersion"]
+        if here.get(name, version) != version:
+            yield f"the tables were made with {name} {version}, here is {here[name]}: numbers may differ for that"
 
 
 def other_settings(config: Config, parts: Parts) -> Iterator[str]:
