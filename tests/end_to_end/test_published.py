@@ -223,7 +223,7 @@ def test_swapped_translations_are_named_by_their_sums_and_by_what_follows(result
 
 
 def test_a_translation_of_another_sentence_is_named(results: Path) -> None:
-    path = results / "translations" / "rnnsearch-50.all.jsonl.gz"
+    path = results / "translations" / "rnnencdec-50.all.jsonl.gz"
     lines = gzip.decompress(path.read_bytes()).decode("utf-8").split("\n")
     first = json.loads(lines[0])
     first["source"] = "something else"
