@@ -8,6 +8,7 @@
 PYTHON ?= python3
 CORES ?= all
 PIP_OPTIONS ?=
+EXPERIMENT ?= experiments/demo
 OPTIONS ?=
 
 VENV := .venv
@@ -20,7 +21,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo multi30k readings europarl paper groundhog test lint bench bench-data bench-training format clean
+.PHONY: help setup demo multi30k readings europarl paper groundhog report test lint bench bench-data bench-training format clean
 
 help: ## Show the doors
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -58,6 +59,9 @@ paper: $(INSTALLED) ## The paper as written, on this machine; on a cluster see d
 
 groundhog: $(INSTALLED) ## The paper as its authors' code ran it; takes the downloads of `make paper`
 	$(RUN) experiments/groundhog $(OPTIONS)
+
+report: $(INSTALLED) ## The page of a run's results, results/report.html: make EXPERIMENT=experiments/demo report
+	$(RUN) $(EXPERIMENT) results/report.html $(OPTIONS)
 
 test: $(INSTALLED) ## All tests
 	$(BIN)/python -m pytest $(OPTIONS)

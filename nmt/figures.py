@@ -19,6 +19,7 @@ from matplotlib.textpath import TextPath
 from nmt.errors import UserError
 from nmt.files import atomic_path
 from nmt.records import Record
+from nmt.sample_sentences import papers_own
 
 END_LABEL = "<end>"
 PANELS = 4
@@ -62,13 +63,18 @@ class Choice:
 
 
 def choose_sentences(
-    everything: Sequence[Record], known: Sequence[Record], limits: Sequence[int], seed: int
+    everything: Sequence[Record],
+    known: Sequence[Record],
+    limits: Sequence[int],
+    seed: int,
+    openings: Sequence[str] = (),
 ) -> Choice:
-    """Draw the sentences of Figure 3.
+    """Choose the sentences of Figure 3.
 
-    (b)-(d) are drawn from `known`, the sentences without unknown words, with `limits[0]` to `limits[1]`
-    words of source; where there are too few, from `known` of any length, then from `everything`. (a) is any
-    other sentence, of those lengths if there is one. Raises a `UserError` when there is nothing to draw.
+    (b)-(d) are the paper's own, which begin with `openings`, where the test set holds them; others are drawn
+    from `known`, the sentences without unknown words, with `limits[0]` to `limits[1]` words of source. Where
+    there are too few, they come from `known` of any length, then from `everything`. (a) is any other
+    sentence, of those lengths if there is one. Raises a `UserError` when there is nothing to draw.
     """
     generator = np.random.Generator(np.random.PCG64(seed))
     pools = [
@@ -77,13 +83,15 @@ def choose_sentences(
         _shuffled(known, generator),
         _shuffled(everything, generator),
     ]
-    samples = _first_distinct([pools[0], pools[2], pools[3]], PANELS - 1, [])
+    aligned = [record for record in (*known, *everything) if record.alignment]
+    samples = _first_distinct([papers_own(aligned, openings), pools[0], pools[2], pools[3]], PANELS - 1, [])
     arbitrary = _first_distinct([pools[1], pools[3]], 1, samples)
     if not samples:
         raise UserError(
             "Figure 3 has no sentence with an attention matrix to show; translate with an RNNsearch model"
         )
-    return Choice(arbitrary + samples, _compromise(samples, pools[0], limits))
+    drawn = PANELS - 1 - len(papers_own(samples, openings))
+    return Choice(arbitrary + samples, _compromise(drawn, len(pools[0]), limits))
 
 
 def _fits(record: Record, limits: Sequence[int]) -> bool:
@@ -102,11 +110,11 @@ def _first_distinct(pools: Sequence[Sequence[Record]], count: int, taken: Sequen
     return chosen
 
 
-def _compromise(samples: Sequence[Record], fitting: Sequence[Record], limits: Sequence[int]) -> str:
-    if len(fitting) >= PANELS - 1:
+def _compromise(wanted: int, fitting: int, limits: Sequence[int]) -> str:
+    if fitting >= wanted:
         return ""
     return (
-        f"Figure 3: only {len(fitting)} of 3 drawn sentences are as in the paper (no unknown words, "
+        f"Figure 3: only {fitting} of {wanted} drawn sentences are as in the paper (no unknown words, "
         f"{limits[0]} to {limits[1]} words), the test set has no more; others fill the rest. "
         "See artifacts.figure3_words"
     )

@@ -196,7 +196,7 @@ def _completed(model: Any, values: Mapping[str, Any]) -> Any:
 
 
 def _with_resolved_paths(merged: Merged, values: dict[str, Any]) -> dict[str, Any]:
-    """Make folders that are relative to the file that says them relative to the working directory."""
+    """Make paths that are relative to the file that says them relative to the working directory."""
     mirrors, data_from = values.get("mirrors"), values.get("data_from")
     if isinstance(mirrors, list):
         layer = merged.layer(("mirrors",))
@@ -207,6 +207,12 @@ def _with_resolved_paths(merged: Merged, values: dict[str, Any]) -> dict[str, An
     if isinstance(released, dict):
         values["released"] = {
             key: _seen_from_here(path, merged.layer(("released", key))) for key, path in released.items()
+        }
+    artifacts = values.get("artifacts")
+    if isinstance(artifacts, dict) and isinstance(artifacts.get("gold_alignments"), str):
+        layer = merged.layer(("artifacts", "gold_alignments"))
+        values["artifacts"] = artifacts | {
+            "gold_alignments": _seen_from_here(artifacts["gold_alignments"], layer)
         }
     return values
 

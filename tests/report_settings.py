@@ -20,6 +20,10 @@ def report_settings(labels: dict[str, str], **changes: Any) -> dict[str, Any]:
         "figure3_model": first,
         "figure3_words": [10, 20],
         "figure3_seed": 1,
+        "table3_models": [first],
+        "table3_words": 30,
+        "table3_sentences": 3,
+        "table3_seed": 1,
         "labels": labels,
         "unknown": "allowed",
     }

@@ -14,9 +14,6 @@ from hypothesis import strategies as st
 from nmt.errors import UserError
 from nmt.evaluation import (
     BleuCounts,
-    alignment_error_rate,
-    attended_links,
-    diagonal_links,
     multi_bleu,
     score,
     sentence_counts,
@@ -154,61 +151,3 @@ def test_counts_are_kept_for_each_sentence(tmp_path: Path) -> None:
     rows = [tuple(row[key] for key in keys) for row in found]
     assert rows == [(2, 1, 1, 1, 2), (1, 2, 1, 2, 1), (2, 1, 1, 1, 2), (0, 0, 1, 0, 0)]
     assert [row["correct"] for row in found] == [[1, 0, 0, 0], [1, 0, 0, 0], [0] * 4, [0] * 4]
-
-
-def test_most_attended_words_are_linked() -> None:
-    weights = [[0.1, 0.7, 0.2], [0.6, 0.3, 0.1], [0.1, 0.2, 0.7], [0.0, 0.0, 1.0]]
-    # two source words and the end symbol, three target words and the end symbol: the third looks at the end
-    assert attended_links(weights, source_words=2, target_words=3) == {(1, 0), (0, 1)}
-
-
-def test_the_diagonal_is_stretched() -> None:
-    assert diagonal_links(3, 3) == {(0, 0), (1, 1), (2, 2)}
-    assert diagonal_links(2, 4) == {(0, 0), (0, 1), (1, 2), (1, 3)}
-    assert diagonal_links(4, 2) == {(1, 0), (3, 1)}
-    assert diagonal_links(0, 2) == set()
-
-
-def aligned(folder: Path, gold: str) -> dict[str, Any]:
-    record = {
-        "line": 0,
-        "source": "european area .",
-        "target": "zone européenne .",
-        "alignment": [[0, 1, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1]],
-    }
-    write_records(folder / "alignments.jsonl", [record])
-    (folder / "gold.align").write_text(gold)
-    return alignment_error_rate("m", folder / "alignments.jsonl", [folder / "gold.align"])
-
-
-def test_alignment_error_rate_by_hand(tmp_path: Path) -> None:
-    # found 1-0 0-1 1-2; gold 1-0 0-1 2-2 0-0: two right, so 1 - 2*2 / (3+4)
-    result = aligned(tmp_path, "1-0 0-1 2-2 0-0\n")
-    assert result["alignment_error_rate"] == pytest.approx(1 - 4 / 7, abs=1e-6)
-    assert result["precision"] == pytest.approx(2 / 3, abs=1e-6)
-    assert result["recall"] == pytest.approx(2 / 4)
-    # the diagonal finds 0-0 and 2-2
-    assert result["baselines"]["diagonal"]["alignment_error_rate"] == pytest.approx(1 - 4 / 7, abs=1e-6)
-    assert (result["sentences"], result["links"], result["gold_links"]) == (1, 3, 4)
-
-
-@pytest.mark.parametrize(
-    ("gold", "message"),
-    [
-        ("", "line 0 has no gold links, there are 0 lines"),
-        ("0-0 x\n", "gold.align, line 1: found 'x', expected links such as 0-0"),
-        ("3-0\n", "gold.align, line 1: link 3-0 is outside a pair of 3 and 3 words"),
-    ],
-)
-def test_bad_gold_is_named(tmp_path: Path, gold: str, message: str) -> None:
-    with pytest.raises(UserError) as error:
-        aligned(tmp_path, gold)
-    assert message in str(error.value)
-
-
-def test_a_model_without_attention_has_no_error_rate(tmp_path: Path) -> None:
-    record = {"line": 0, "source": "a", "target": "b", "alignment": None}
-    write_records(tmp_path / "a.jsonl", [record])
-    (tmp_path / "gold").write_text("0-0\n")
-    with pytest.raises(UserError, match="only an RNNsearch model has one"):
-        alignment_error_rate("m", tmp_path / "a.jsonl", [tmp_path / "gold"])

@@ -206,6 +206,14 @@ def test_sentences_are_drawn_as_in_the_paper() -> None:
     assert any([one.line for one in other] != [one.line for one in choice.records] for other in others)
 
 
+def test_the_papers_own_sentences_take_panels_b_to_d() -> None:
+    everything = [record(line, 12) for line in range(40)]
+    choice = choose_sentences(everything, everything[:20], (10, 20), 1, ["s30 s30", "s7 s7", "absent"])
+    assert [one.line for one in choice.records[1:3]] == [30, 7]
+    assert choice.records[3].line < 20
+    assert len({one.line for one in choice.records}) == 4
+
+
 def test_too_few_sentences_are_filled_up_and_said() -> None:
     known = [record(0, 12), record(1, 30)]
     choice = choose_sentences([*known, record(2, 40), record(3, 50)], known, (10, 20), seed=1)
