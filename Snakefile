@@ -44,9 +44,9 @@ rule data:
 
 
 rule models:
-    """The trained models in use."""
+    """The trained models in use, each in a folder that translates raw text."""
     input:
-        run_files(runs(CONFIG.use.models), "model.safetensors"),
+        model_folders(),
 
 
 onstart:

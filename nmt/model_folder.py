@@ -17,12 +17,13 @@ from nmt.errors import UserError
 from nmt.files import atomic_path, read_json, write_json
 from nmt.models import Translator
 from nmt.origin import origin
-from nmt.settings import ModelRun
+from nmt.settings import ModelRun, TextSettings
 from nmt.training import Trainer, save_final_state
 from nmt.vocabulary import Vocabulary
 
 WEIGHTS, FINAL_STATE, SETTINGS = "model.safetensors", "final_state.safetensors", "settings.json"
 SUMMARY, HISTORY = "summary.json", "history.jsonl"
+TEXT = "text.json"
 SOURCE_VOCABULARY, TARGET_VOCABULARY = "source.tsv", "target.tsv"
 SIDES = ("source", "target")
 
@@ -117,13 +118,58 @@ def device_name(device: torch.device) -> str:
     return f"CPU ({platform.machine()}, {threads} thread{'s' if threads > 1 else ''})"
 
 
+def package(folder: Path, text: TextSettings) -> None:
+    """Complete a finished model's folder with what raw text needs.
+
+    It is no part of training: none of this changes a weight, and models that were trained before get it too.
+    """
+    refuse_other_than_model(folder)
+    write_json(folder / TEXT, text.model_dump())
+
+
+def text_settings(folder: Path) -> TextSettings:
+    """What `package` wrote; a UserError says how to write it where it is missing or of another version."""
+    path = folder / TEXT
+    again = "write it with `nmt package`, or have Snakemake make that file"
+    if not path.exists():
+        raise UserError(
+            f"{path}: no such file: without it nobody knows how the model's text was tokenized; {again}"
+        )
+    try:
+        return TextSettings.model_validate(read_json(path))
+    except ValidationError as error:
+        problem = error.errors()[0]
+        key = ".".join(map(str, problem["loc"]))
+        raise UserError(f"{path}: {key}: {problem['msg']}; {again}") from None
+
+
+def refuse_other_than_model(folder: Path) -> None:
+    """A UserError unless `folder` looks like one that training has finished."""
+    if not folder.is_dir():
+        raise UserError(
+            f"{folder}: no such folder; expected a model's, as `nmt train` writes it (models/...)"
+        )
+    missing = [
+        n for n in (SETTINGS, WEIGHTS, SOURCE_VOCABULARY, TARGET_VOCABULARY) if not (folder / n).exists()
+    ]
+    if missing:
+        raise UserError(
+            f"{folder}: no {missing[0]} in it; expected a model's folder, as `nmt train` writes it"
+        )
+
+
 def load(folder: Path, device: torch.device) -> TrainedModel:
     """Read a model's folder; a UserError names what is missing or does not fit together."""
+    refuse_other_than_model(folder)
     settings = read_json(folder / SETTINGS)
     try:
         run = ModelRun.model_validate(settings)
     except ValidationError as error:
-        raise UserError(f"{folder / SETTINGS}: not settings of a model: {error.errors()[0]['msg']}") from None
+        problem = error.errors()[0]
+        key = ".".join(map(str, problem["loc"]))
+        raise UserError(
+            f"{folder / SETTINGS}: not settings of a model of this version: {key}: {problem['msg']}; train it again"
+        ) from None
     source, target = (Vocabulary.read(folder / name) for name in (SOURCE_VOCABULARY, TARGET_VOCABULARY))
     translator = Translator(run.family, run.architecture, len(source), len(target))
     weights = checkpoint.load_tensors(folder / WEIGHTS)

@@ -34,7 +34,7 @@ class Parts:
 
     @property
     def paper(self) -> Path:
-        """The numbers that the paper reports, where the tables show them."""
+        """What the paper reports: its numbers and its sentences."""
         return self.folder / "paper.yaml"
 
     def test(self, language: str) -> Path:

@@ -276,6 +276,15 @@ class Decoding(Settings):
     threads: PositiveInt
 
 
+class TextSettings(Settings):
+    """What a model's folder says so that the model can translate raw text: text.json, which `nmt package` writes."""
+
+    languages: Languages
+    tokenization: Tokenization
+    decoding: Decoding
+    """What `nmt translate` does unless it is told otherwise."""
+
+
 class Artifacts(Settings):
     """What the tables and figures show."""
 

@@ -26,6 +26,7 @@ VERBS = {
     "vocabulary": "data",
     "binarize": "data",
     "train": "model",
+    "package": "translator",
     "decode": "model",
     "align": "model",
     "evaluate": "report",
@@ -38,6 +39,8 @@ VERBS = {
     "unknown-words": "report",
     "learning-curves": "report",
     "readings": "report",
+    "translate": "translator",
+    "score": "translator",
     "report": "report",
     "keep": "publish",
     "remake": "publish",
@@ -70,7 +73,8 @@ class LazyGroup(click.Group):
 def commands() -> None:
     """Neural machine translation by jointly learning to align and translate (Bahdanau et al., 2015).
 
-    One verb a stage of the pipeline, in the order in which data flows; each also works by hand.
+    One verb a stage of the pipeline, in the order in which data flows; each also works by hand. The last two are for
+    text of your own: translate and score use a model that has been trained.
     """
 
 

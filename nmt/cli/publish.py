@@ -36,14 +36,14 @@ _RUN = (str, _FILE, _FILE, _FILE, _FILE, _FILE)
     help="Both sides of the tokenized test text.",
 )
 @click.option("--configuration", required=True, metavar="JSON", help="The merged settings, or their file.")
-@click.option("--paper", type=_FILE, metavar="FILE", help="The numbers that the paper reports.")
+@click.option("--paper", type=_FILE, required=True, metavar="FILE", help="What the paper reports.")
 @click.option("--attention", metavar="NAME", help="The run whose attention is kept too: that of Figure 3.")
 @click.option("--output", type=_FOLDER, required=True, metavar="RESULTS", help="The results folder.")
 def keep(
     runs: Sequence[tuple[str, Path, Path, Path, Path, Path]],
     test: tuple[Path, Path],
     configuration: str,
-    paper: Path | None,
+    paper: Path,
     attention: str | None,
     output: Path,
 ) -> None:
@@ -63,8 +63,7 @@ def keep(
             parts.keep_file(source, kept.of_run(name, file))
     for language, source in zip((config.languages.source, config.languages.target), test, strict=True):
         parts.keep_lines(source, kept.test(language))
-    if paper is not None:
-        parts.keep_file(paper, kept.paper)
+    parts.keep_file(paper, kept.paper)
     write_json(kept.configuration, settings.published(config))
 
 

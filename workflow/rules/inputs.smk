@@ -11,8 +11,9 @@ from nmt import remaking
 from nmt.configuration import published
 from nmt.layers import ConfigError, find_layers, load
 from nmt.parts import MODES, RUN_FILES, Parts
-from nmt.release import NEEDED as RELEASE_FILES
+from nmt.release import NEEDED
 from nmt.runs import run_settings, runs_of, seeds_of
+from nmt.settings import TextSettings
 
 ROOT = Path(workflow.basedir)
 
@@ -54,6 +55,7 @@ DATA = os.path.join(CONFIG.data_from, "data") if CONFIG.data_from else "data"
 MODELS = CONFIG.released.models or "models"
 KEPT = Parts(Path(CONFIG.released.results)) if CONFIG.released.results else None
 RESULTS = Parts(Path("results"))
+RELEASE_FILES = (*NEEDED, "text.json")
 
 # The numbers that the paper reports.
 PAPER = str(ROOT / "workflow" / "paper.yaml")
@@ -146,6 +148,13 @@ def any_of(corpora):
 def none_of(corpora):
     """A wildcard's constraint to all corpora but some."""
     return f"(?!(?:{any_of(corpora)})/)[a-z0-9][a-z0-9.-]*"
+
+
+def text_settings(wildcards):
+    """What a model's folder says of raw text. No part of what it is trained with, so that a change trains nothing again."""
+    return as_json(
+        TextSettings(languages=CONFIG.languages, tokenization=CONFIG.tokenization, decoding=CONFIG.decoding)
+    )
 
 
 # --- options ----------------------------------------------------------------------------------------------------------
@@ -440,15 +449,20 @@ def kept_run_files():
 def parts_kept():
     """All that is kept beside the results, so that they can be made again."""
     test = [RESULTS.test(language) for language in (SOURCE, TARGET)]
-    others = [*test, RESULTS.configuration, *([RESULTS.paper] if CONFIG.artifacts.reported else [])]
-    return [*kept_translations(), *kept_run_files(), *map(str, others)]
+    return [*kept_translations(), *kept_run_files(), *map(str, [*test, RESULTS.configuration, RESULTS.paper])]
 
 
 def publication():
-    """What makes the results worth publishing, and the cards of the models that this run trained."""
+    """What makes the results worth publishing, and what completes the folders of the models that this run trained."""
     own = [] if KEPT or CONFIG.released.models else runs(CONFIG.use.models)
-    cards = [f"models/{run}/README.md" for run in own]
-    return [*parts_kept(), "results/ro-crate-metadata.json", *cards]
+    completions = [f"models/{run}/{name}" for run in own for name in ("README.md", "text.json")]
+    return [*parts_kept(), "results/ro-crate-metadata.json", *completions]
+
+
+def model_folders():
+    """What is made last in the folders of the models in use; those of others are complete."""
+    used = runs(CONFIG.use.models)
+    return run_files(used, "model.safetensors" if CONFIG.released.models else "text.json")
 
 
 def absent():

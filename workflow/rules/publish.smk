@@ -18,13 +18,13 @@ rule parts:
         files=[run_files(runs(CONFIG.use.models), name) for name in RUN_FILES],
         source=test_tokens(SOURCE),
         reference=test_tokens(TARGET),
-        paper=PAPER if CONFIG.artifacts.reported else [],
+        paper=PAPER,
     output:
         translations=kept_translations(),
         files=kept_run_files(),
         test=[RESULTS.test(language) for language in (SOURCE, TARGET)],
         configuration=RESULTS.configuration,
-        paper=[RESULTS.paper] if CONFIG.artifacts.reported else [],
+        paper=RESULTS.paper,
     log:
         "logs/publish/parts.log",
     benchmark:
@@ -37,11 +37,10 @@ rule parts:
     params:
         configuration=configuration,
         runs=kept_runs,
-        paper=lambda wildcards, input: repeated("--paper", [input.paper] if input.paper else []),
         attention=CONFIG.artifacts.figure3_model,
     shell:
         "nmt keep {params.runs} --test {input.source:q} {input.reference:q} --attention {params.attention}"
-        " {params.paper} --configuration {params.configuration:q} --output results 2>&1 | tee -i {log:q}"
+        " --paper {input.paper:q} --configuration {params.configuration:q} --output results 2>&1 | tee -i {log:q}"
 
 
 rule provenance:

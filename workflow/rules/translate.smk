@@ -78,3 +78,25 @@ rule score:
     shell:
         "nmt evaluate {params.run} --all {input.all:q} --no-unk {input.no_unk:q} --source {input.source:q}"
         " --reference {input.reference:q} --output {output.scores:q} 2>&1 | tee -i {log:q}"
+
+
+rule package:
+    input:
+        model=model_files,
+    output:
+        text="models/{model}/text.json",
+    log:
+        "logs/package/{model}.log",
+    benchmark:
+        "benchmarks/package/{model}.tsv"
+    """Complete a model's folder with languages, tokenization and decoding, so that it can translate raw text."""
+    localrule: True
+    conda:
+        "../../envs/translate.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        settings=text_settings,
+    shell:
+        "nmt package --model models/{wildcards.model} --settings {params.settings:q} 2>&1 | tee -i {log:q}"

@@ -1,0 +1,78 @@
+"""Lines longer than a search should take at once: cut into pieces, each translated by itself, and put together again.
+
+Time and memory of a search grow with the square of a line's length, and no model has seen lines of a thousand words.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+Weights = NDArray[np.float32]
+
+_ENDS = (frozenset(".!?…"), frozenset(";:"), frozenset(","))
+"""Where a line is cut best, next best, and so on."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A translation of a line or of a piece of it.
+
+    words: its tokens, without the end symbol; log_probability: in nats, of all of them and of the end symbol of each
+    piece, `word_log_probabilities` one by one; finished: whether the search reached the end symbol; weights: attention
+    of each piece, a row for each of its target words, a column for each of its source words (no end symbols), or None.
+    """
+
+    words: list[str]
+    log_probability: float
+    finished: bool
+    word_log_probabilities: list[float] | None = None
+    weights: list[Weights] | None = None
+
+
+def pieces(words: Sequence[str], limit: int) -> list[list[str]]:
+    """Cut `words` into pieces of at most `limit`, behind a full stop, else a comma, in a piece's second half."""
+    found: list[list[str]] = []
+    rest = list(words)
+    while len(rest) > limit:
+        end = _end(rest[:limit])
+        found.append(rest[:end])
+        rest = rest[end:]
+    return [*found, rest] if rest else found
+
+
+def _end(words: Sequence[str]) -> int:
+    half = len(words) // 2
+    for marks in _ENDS:
+        for end in range(len(words), half, -1):
+            if words[end - 1] in marks:
+                return end
+    return len(words)
+
+
+def together(parts: Sequence[Sequence[Found]], n_best: int) -> list[Found]:
+    """The `n_best` most probable translations of a line from those of its pieces, each best first."""
+    best = list(parts[0])
+    for following in parts[1:]:
+        pairs = product(best, following)
+        chosen = heapq.nlargest(
+            n_best, pairs, key=lambda pair: pair[0].log_probability + pair[1].log_probability
+        )
+        best = [_join(left, right) for left, right in chosen]
+    return best
+
+
+def _join(left: Found, right: Found) -> Found:
+    one_by_one, weights = left.word_log_probabilities, left.weights
+    return Found(
+        left.words + right.words,
+        left.log_probability + right.log_probability,
+        left.finished and right.finished,
+        None if one_by_one is None else one_by_one + (right.word_log_probabilities or []),
+        None if weights is None else weights + (right.weights or []),
+    )

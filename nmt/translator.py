@@ -1,0 +1,179 @@
+"""Text to text: what `nmt translate` does with its lines.
+
+Tokens by the rules that the model was trained with, the search, words for [UNK], and text again. Lines are independent
+of each other: how they are grouped changes nothing but the time (and, in 32 bits, the last digits).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import torch
+
+from nmt.beam_search import Hypothesis, translate
+from nmt.errors import UserError
+from nmt.long_lines import Found, pieces, together
+from nmt.model_folder import TrainedModel
+from nmt.raw_text import Text
+from nmt.scoring import Words, batches, read
+from nmt.settings import Decoding
+from nmt.translation import make_batch
+from nmt.vocabulary import UNKNOWN, UNKNOWN_WORD
+
+UnknownWords = Literal["keep", "forbid", "copy"]
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How to translate.
+
+    unknown: leave [UNK] as it is, forbid it, or put the source word there that gets most attention.
+    details: attention and the probability of each word are wanted.
+    max_words: longer lines are translated in pieces of at most so many words.
+    """
+
+    decoding: Decoding
+    unknown: UnknownWords = "keep"
+    details: bool = False
+    max_words: int = 100
+
+
+@dataclass(frozen=True)
+class Candidate(Found):
+    """A translation and its text."""
+
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A line, its tokens, the pieces of them that were translated, and its translations, best first (at least one)."""
+
+    source: str
+    source_words: list[str]
+    pieces: list[list[str]]
+    n_best: list[Candidate]
+
+
+class TextTranslator:
+    """Translates lines of text with one model or an ensemble."""
+
+    def __init__(self, models: Sequence[TrainedModel], source: Text, target: Text, wishes: Wishes) -> None:
+        """`source` and `target` say how lines become tokens and tokens lines."""
+        refuse_unlike(models)
+        if len(models) > 1:
+            raise UserError("--model: given several times, but the search takes one model; name one")
+        self.models, self.wishes = list(models), wishes
+        self.aligns = any(model.run.family == "rnnsearch" for model in models)
+        if wishes.unknown == "copy" and not self.aligns:
+            raise UserError(
+                f"--unknown copy: {models[0].run.label} has no attention to tell which source word to copy; "
+                f"use a model of the family rnnsearch, or --unknown keep or forbid"
+            )
+        self._source, self._target = source, target
+        unfinished = (
+            "best" if wishes.unknown == "forbid" else wishes.decoding.unfinished
+        )  # retry allows [UNK] again
+        self._decoding = wishes.decoding.model_copy(update={"unfinished": unfinished})
+
+    def __call__(self, lines: Sequence[str]) -> list[Translation]:
+        """A translation of each line, in their order; an empty one for a line without words."""
+        tokens = [self._source.tokens(line) for line in lines]
+        cut = [pieces(words, self.wishes.max_words) for words in tokens]
+        found = iter(self._search([piece for parts in cut for piece in parts]))
+        return [
+            self._translation(line, words, parts, [next(found) for _ in parts])
+            for line, words, parts in zip(lines, tokens, cut, strict=True)
+        ]
+
+    def _translation(
+        self, line: str, words: list[str], cut: list[list[str]], parts: list[list[Found]]
+    ) -> Translation:
+        n_best = (
+            together(parts, self._decoding.n_best) if parts else [_nothing(self.wishes.details, self.aligns)]
+        )
+        candidates = [Candidate(**vars(found), text=self._target.text(found.words)) for found in n_best]
+        return Translation(line, words, cut, candidates)
+
+    def _search(self, sources: Sequence[Words]) -> list[list[Found]]:
+        """Translations of each source, best first."""
+        found: dict[int, list[Found]] = {}
+        for batch in batches([len(words) for words in sources], self._decoding.batch_size):
+            group = [sources[place] for place in batch]
+            n_best = search(self.models, group, self._decoding, self.wishes.unknown == "forbid")
+            for place, hypotheses in zip(batch, n_best, strict=True):
+                found[place] = self._found(sources[place], hypotheses)
+        return [found[place] for place in range(len(sources))]
+
+    def _found(self, source: Words, hypotheses: Sequence[Hypothesis]) -> list[Found]:
+        """Hypotheses in words, with details where they are wanted and source words for [UNK] where that is."""
+        target = self.models[0].target
+        found = [Found(target.words(h.words), h.log_probability, h.finished) for h in hypotheses]
+        copying = self.wishes.unknown == "copy" and any(UNKNOWN in h.words for h in hypotheses)
+        if self.wishes.details or copying:
+            found = self._detailed(source, found)
+        return [copied(entry, source) for entry in found] if copying else found
+
+    def _detailed(self, source: Words, found: Sequence[Found]) -> list[Found]:
+        """With attention and the probability of each word, as the models give them when they read what they wrote."""
+        readings = read(self.models, [source] * len(found), [entry.words for entry in found])
+        return [
+            replace(
+                entry,
+                word_log_probabilities=reading.word_log_probabilities[
+                    : len(entry.words) + entry.finished
+                ].tolist(),
+                weights=None
+                if reading.attention is None
+                else [reading.attention[: len(entry.words), : len(source)]],
+            )
+            for entry, reading in zip(found, readings, strict=True)
+        ]
+
+
+def refuse_unlike(models: Sequence[TrainedModel]) -> None:
+    """Models that work together must have the same vocabularies and read the source in the same way."""
+    first = models[0]
+    for other in models[1:]:
+        for side in ("source", "target"):
+            if getattr(first, side).sha256 != getattr(other, side).sha256:
+                raise UserError(
+                    f"--model: {first.run.label} and {other.run.label} have different {side} vocabularies; "
+                    f"an ensemble needs models that were trained on the same prepared text"
+                )
+        if first.run.architecture.source_end != other.run.architecture.source_end:
+            raise UserError(
+                f"--model: {first.run.label} and {other.run.label} differ in architecture.source_end; "
+                f"an ensemble needs models that read the source in the same way"
+            )
+
+
+@torch.no_grad()
+def search(
+    models: Sequence[TrainedModel], sources: Sequence[Words], decoding: Decoding, forbid_unknown: bool
+) -> list[list[Hypothesis]]:
+    """Hypotheses for one batch of sources, best first."""
+    model = models[0]
+    device = next(model.translator.parameters()).device
+    batch = make_batch(model, sources, [[] for _ in sources]).to(device)
+    lengths = np.array([len(words) for words in sources])
+    encoded = model.translator.encode(batch.source, batch.source_mask)
+    return translate(model.translator, encoded, lengths, decoding, forbid_unknown)
+
+
+def copied(found: Found, source: Words) -> Found:
+    """A piece with the source word that gets most attention in place of each [UNK] (`weights` are known)."""
+    assert found.weights is not None
+    words = [
+        source[int(row.argmax())] if word == UNKNOWN_WORD else word
+        for word, row in zip(found.words, found.weights[0], strict=True)
+    ]
+    return replace(found, words=words)
+
+
+def _nothing(details: bool, aligns: bool) -> Found:
+    """The translation of a line without words: certain, and empty."""
+    return Found([], 0.0, True, [] if details else None, [] if details and aligns else None)

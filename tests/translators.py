@@ -1,0 +1,35 @@
+"""Folders of small models that translate raw text, for tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nmt import model_folder
+from nmt.models import Family
+from nmt.settings import Decoding, Languages, TextSettings, Tokenization
+from nmt.training import Trainer
+from tests.bitexts import write_bitext
+from tests.training_settings import model_run
+from tests.unit.test_beam_search import decoding
+
+MOSES = Tokenization(tokenizer="moses", escape=True, split_hyphens=False)
+
+
+def text_settings(search: Decoding | None = None) -> TextSettings:
+    """English to French by Moses' rules."""
+    search = search or decoding(beam=3, n_best=10, max_length_factor=2, min_length="half")
+    return TextSettings(languages=Languages(source="en", target="fr"), tokenization=MOSES, decoding=search)
+
+
+def trained_model(here: Path, family: Family = "rnnsearch", seed: int = 5, size: int = 30) -> Path:
+    """The folder of a model after a few updates on words w2, w3, ..."""
+    here.mkdir(parents=True, exist_ok=True)
+    text = write_bitext(here, [([i % 28 + 2, i % 5 + 2], [i % 7 + 2]) for i in range(40)], size)
+    run = model_run(updates=10).model_copy(update={"family": family, "seed": seed, "label": family})
+    trainer = Trainer(run, text, text, (size + 2, size + 2), here / "state")
+    trainer.resume(None)
+    trainer.run()
+    folder = here / "model"
+    model_folder.export(folder, trainer, (here / "source.tsv", here / "target.tsv"), "updates")
+    model_folder.package(folder, text_settings())
+    return folder
