@@ -13,6 +13,7 @@ include: "workflow/rules/inputs.smk"
 include: "workflow/rules/download.smk"
 include: "workflow/rules/prepare.smk"
 include: "workflow/rules/select.smk"
+include: "workflow/rules/count.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/translate.smk"
 include: "workflow/rules/report.smk"
@@ -26,7 +27,7 @@ localrules:
 
 
 rule all:
-    """Tables 1 and 2, Figures 2 and 3, learning curves, and the alignment error rate where the alignments are known."""
+    """Tables 1 and 2, Figures 2 and 3, learning curves, the report on the text, and alignment error rates where known."""
     default_target: True
     input:
         artifacts(),
@@ -34,13 +35,14 @@ rule all:
 
 
 rule data:
-    """The prepared text: vocabularies, binary training and development text, the tokenized test text."""
+    """The prepared text: vocabularies, binary training and development text, tokenized test text, a report on it all."""
     input:
         vocabularies(),
         bitext("train"),
         bitext("dev"),
         test_tokens(SOURCE),
         test_tokens(TARGET),
+        data_report(),
 
 
 rule models:

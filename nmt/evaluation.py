@@ -120,12 +120,12 @@ def score(model: str, all_path: Path, no_unk_path: Path, test: _PathsOfSides) ->
     when a translation is missing or belongs to another text.
     """
     pairs = [pair for source, reference in test for pair in read_pairs(source, reference)]
-    everything = _match(all_path, pairs)
+    everything = match(all_path, pairs)
     if len(everything) != len(pairs):
         raise UserError(
             f"{all_path} has {len(everything)} translations, the test set {len(pairs)} lines; translate again"
         )
-    known = _match(no_unk_path, pairs)
+    known = match(no_unk_path, pairs)
     bleu_all, signature = _corpus_bleu(everything)
     bleu_no_unk, _ = _corpus_bleu(known)
     return {
@@ -141,7 +141,7 @@ def score(model: str, all_path: Path, no_unk_path: Path, test: _PathsOfSides) ->
     }
 
 
-def _match(path: Path, pairs: Sequence[tuple[str, str]]) -> list[Scored]:
+def match(path: Path, pairs: Sequence[tuple[str, str]]) -> list[Scored]:
     """Put each translation beside its reference; line numbers rise, and the sources agree."""
     matched: list[Scored] = []
     for record in read_translations(path):

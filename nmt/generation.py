@@ -61,7 +61,10 @@ def write_corpus(
     settings: GrammarSettings, split: Split, count: int, sources: Sequence[Path], targets: Sequence[Path],
     alignments: Sequence[Path], counts: Path,
 ) -> None:  # fmt: skip
-    """Write pairs and Pharaoh alignments to shards; `counts`: pairs, source_words, target_words (tokens)."""
+    """Write pairs and Pharaoh alignments to shards.
+
+    `counts`: pairs, and source_words and target_words as white space separates them, like those of extracted text.
+    """
     words = [0, 0]
     with ExitStack() as stack:
         shards = [
@@ -73,8 +76,8 @@ def write_corpus(
             lines = pair.english_text(), pair.french_text(), pair.pharaoh()
             for writer, line in zip(shards[shard_of(number, len(shards))], lines, strict=True):
                 writer.write(line)
-            words[0] += len(pair.english)
-            words[1] += len(pair.french)
+            words[0] += len(lines[0].split())
+            words[1] += len(lines[1].split())
             progress.update(1)
     write_json(counts, {"pairs": count, "source_words": words[0], "target_words": words[1]})
 

@@ -209,10 +209,12 @@ def _with_resolved_paths(merged: Merged, values: dict[str, Any]) -> dict[str, An
             key: _seen_from_here(path, merged.layer(("released", key))) for key, path in released.items()
         }
     artifacts = values.get("artifacts")
-    if isinstance(artifacts, dict) and isinstance(artifacts.get("gold_alignments"), str):
-        layer = merged.layer(("artifacts", "gold_alignments"))
+    if isinstance(artifacts, dict):
+        files = {name: artifacts.get(name) for name in ("gold_alignments", "moses_translations")}
         values["artifacts"] = artifacts | {
-            "gold_alignments": _seen_from_here(artifacts["gold_alignments"], layer)
+            name: _seen_from_here(path, merged.layer(("artifacts", name)))
+            for name, path in files.items()
+            if isinstance(path, str)
         }
     return values
 

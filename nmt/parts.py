@@ -41,6 +41,14 @@ class Parts:
         """One side of the tokenized test text."""
         return self.folder / "test" / f"{language}.txt.gz"
 
+    def raw_reference(self, language: str) -> Path:
+        """The reference as it came, before tokenization."""
+        return self.folder / "test" / f"{language}.raw.txt.gz"
+
+    def given(self, system: str) -> Path:
+        """Translations by another system, as they were given."""
+        return self.folder / "translations" / f"{system}.txt.gz"
+
     def translations(self, run: str, mode: str) -> Path:
         """A run's translations: of all sentences, or of those without unknown words."""
         return self.folder / "translations" / f"{run}.{mode}.jsonl.gz"

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from nmt.errors import UserError
-from nmt.parts import Parts
+from nmt.parts import MODES, Parts
 from nmt.runs import runs_of
 from nmt.settings import Config, Report
 
-TABLES = ("table1", "table2", "readings")
+TABLES = ("table1", "significance", "table2", "table3", "readings")
+COMPARISON = "comparison.json"
 FIGURES = ("figure2", "unknown_words", "figure3", "learning_curves")
 
 Verb = Callable[[Sequence[str]], None]
@@ -38,7 +39,9 @@ class Remake:
         """Make one table or figure; returns its files."""
         options = {
             "table1": self._table1,
+            "significance": self._comparison,
             "table2": self._table2,
+            "table3": self._table3,
             "readings": self._readings,
             "figure2": self._curves,
             "unknown_words": self._curves,
@@ -54,7 +57,19 @@ class Remake:
         return files
 
     def _table1(self) -> list[str]:
-        return [*self._scores(self._config.use.models), *self._summaries(), *self._paper()]
+        scores = self._scores(self._config.use.models)
+        return [*scores, *self._summaries(), *self._comparison(), *self._paper()]
+
+    def _table3(self) -> list[str]:
+        models = self._config.artifacts.table3_models
+        files = [(model, str(self._parts.translations(model, "all"))) for model in models]
+        sides = self._config.languages
+        return [
+            *(word for model, file in files for word in ("--translations", model, file)),
+            *("--reference", str(self._parts.test(sides.target))),
+            *("--source-language", sides.source, "--target-language", sides.target),
+            *self._paper(),
+        ]
 
     def _table2(self) -> list[str]:
         return [*self._summaries(), *self._paper()]
@@ -78,6 +93,7 @@ class Remake:
             str(self._parts.translations(run, "all")),
             "--no-unk",
             str(self._parts.translations(run, "no_unk")),
+            *self._paper(),
         ]
 
     def _learning_curves(self) -> list[str]:
@@ -91,7 +107,32 @@ class Remake:
         return [word for run in runs for word in (option, str(self._parts.of_run(run, name)))]
 
     def _paper(self) -> list[str]:
-        return ["--paper", str(self._parts.paper)] if self._config.artifacts.reported else []
+        return ["--paper", str(self._parts.paper)]
+
+    def _comparison(self) -> list[str]:
+        """Compare the models, once."""
+        path = self._output / COMPARISON
+        if not path.exists():
+            parts, config = self._parts, self._config
+            sides = config.languages
+            models = [
+                ("--translations", model, *(str(parts.translations(model, mode)) for mode in MODES))
+                for model in config.use.models
+            ]
+            raw = parts.raw_reference(sides.target)
+            options = [
+                *(word for words in models for word in words),
+                *(
+                    ("--given", "moses", str(parts.given("moses")))
+                    if config.artifacts.moses_translations
+                    else ()
+                ),
+                *(() if config.corpora[config.use.test[0]].tokenized else ("--raw-reference", str(raw))),
+            ]
+            test = ("--source", str(parts.test(sides.source)), "--reference", str(parts.test(sides.target)))
+            language = ("--target-language", sides.target, "--settings", self._settings)
+            self._verb(["compare", *options, *test, *language, "--output", str(path)])
+        return ["--comparison", str(path)]
 
     def _scores(self, models: Sequence[str]) -> list[str]:
         return [word for run in runs_of(self._config, models) for word in self._score(run)]
@@ -120,5 +161,5 @@ class Remake:
 
 def report_settings(config: Config) -> Report:
     """What the tables and figures show, the models' names, and how the unknown word was decoded."""
-    labels = {model: config.models[model].label for model in config.use.models}
+    labels = {model: config.models[model].label for model in config.use.models} | {"moses": "Moses"}
     return Report(**config.artifacts.model_dump(), labels=labels, unknown=config.decoding.unknown)

@@ -29,10 +29,11 @@ PACKAGES = ("torch", "numpy", "snakemake", "sacrebleu", "sacremoses", "kenlm", "
 
 HEADINGS = {
     "table1": "Table 1: BLEU",
+    "significance": "Significance of the differences",
     "table2": "Table 2: learning statistics",
     "table3": "Table 3: long sentences",
     "readings": "What open readings are worth",
-    "data": "Data",
+    "data": "The text",
     "figure2": "Figure 2: BLEU against length",
     "figure3": "Figure 3: alignments",
     "unknown_words": "BLEU against unknown words",

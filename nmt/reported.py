@@ -32,6 +32,15 @@ class ReportedTraining(BaseModel):
     dev_nll: float
 
 
+class ReportedData(BaseModel):
+    """Sec. 4.1: words of the target language; `corpora` by their ids in `config.yaml`."""
+
+    model_config = ConfigDict(extra="forbid")
+    corpora: dict[str, int] = {}
+    total: int | None = None
+    selected: int | None = None
+
+
 class OwnSentences(BaseModel):
     """The beginnings of the paper's example sentences, in the order in which it shows them."""
 
@@ -41,11 +50,12 @@ class OwnSentences(BaseModel):
 
 
 class Paper(BaseModel):
-    """Tables 1 and 2 of the paper, keyed by the ids of the models in `config.yaml`."""
+    """Tables 1 and 2 of the paper, keyed by the ids of the models in `config.yaml`, and its words of training text."""
 
     model_config = ConfigDict(extra="forbid")
     table1: dict[str, ReportedScore]
     table2: dict[str, ReportedTraining]
+    data: ReportedData = ReportedData()
     sentences: OwnSentences = OwnSentences()
 
 

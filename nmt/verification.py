@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -22,7 +23,7 @@ from nmt.fingerprint import flatten
 from nmt.origin import packages
 from nmt.parts import Parts
 from nmt.provenance import RECORD, REPORT
-from nmt.remaking import TABLES, Remake, Verb
+from nmt.remaking import COMPARISON, TABLES, Remake, Verb
 from nmt.runs import run_settings, runs_of
 from nmt.settings import Config
 
@@ -65,6 +66,7 @@ def verify(results: Path, scratch: Path, verb: Verb) -> Verdict:
         for name in tables:
             for made in remake.make(name):
                 problems += table_differences(results / made.name, made)
+        problems += table_differences(results / COMPARISON, scratch / COMPARISON)
     except UserError as error:
         problems.append(f"the tables cannot be made again: {error}")
     notes = [f"{results / name}: not in the record" for name in unrecorded(results, sums)]
@@ -210,4 +212,21 @@ def _place(number: int, row: Sequence[str], headers: Sequence[str], column: int)
     return f"row {row[0]}, {headers[column]}"
 
 
-_CELLS = {".csv": _csv_differences, ".md": _markdown_differences, ".tex": _tex_differences}
+def _json_differences(written: str, made: str) -> Iterator[Difference]:
+    try:
+        trees = [flatten({"": json.loads(text)}) for text in (written, made)]
+    except json.JSONDecodeError as error:
+        yield f"line {error.lineno}", "no JSON", "JSON"
+        return
+    for key in sorted(trees[0].keys() | trees[1].keys()):
+        is_written, follows = (tree.get(key) for tree in trees)
+        if is_written != follows:
+            yield key.removeprefix("."), json.dumps(is_written), json.dumps(follows)
+
+
+_CELLS = {
+    ".csv": _csv_differences,
+    ".md": _markdown_differences,
+    ".tex": _tex_differences,
+    ".json": _json_differences,
+}

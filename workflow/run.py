@@ -22,12 +22,14 @@ sys.path.insert(0, str(ROOT))
 
 RESULTS = (
     "table1.md",
+    "significance.md",
     "table2.md",
     "readings.md",
     "alignment_error_rate/*.json",
     "figure2.png",
     "figure3.png",
     "learning_curves.png",
+    "data.png",
 )
 PASSES = 2
 """Snakemake does not look at a model's settings while the text that it reads is being made again (its inputs

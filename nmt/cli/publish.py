@@ -35,6 +35,14 @@ _RUN = (str, _FILE, _FILE, _FILE, _FILE, _FILE)
     metavar="SOURCE REFERENCE",
     help="Both sides of the tokenized test text.",
 )
+@click.option("--raw-reference", type=_FILE, metavar="FILE", help="The reference as it came.")
+@click.option(
+    "--given",
+    type=(str, _FILE),
+    multiple=True,
+    metavar="SYSTEM FILE",
+    help="Another system's translations that the tables show. Repeat it.",
+)
 @click.option("--configuration", required=True, metavar="JSON", help="The merged settings, or their file.")
 @click.option("--paper", type=_FILE, required=True, metavar="FILE", help="What the paper reports.")
 @click.option("--attention", metavar="NAME", help="The run whose attention is kept too: that of Figure 3.")
@@ -42,6 +50,8 @@ _RUN = (str, _FILE, _FILE, _FILE, _FILE, _FILE)
 def keep(
     runs: Sequence[tuple[str, Path, Path, Path, Path, Path]],
     test: tuple[Path, Path],
+    raw_reference: Path | None,
+    given: Sequence[tuple[str, Path]],
     configuration: str,
     paper: Path,
     attention: str | None,
@@ -63,6 +73,10 @@ def keep(
             parts.keep_file(source, kept.of_run(name, file))
     for language, source in zip((config.languages.source, config.languages.target), test, strict=True):
         parts.keep_lines(source, kept.test(language))
+    if raw_reference is not None:
+        parts.keep_lines(raw_reference, kept.raw_reference(config.languages.target))
+    for system, source in given:
+        parts.keep_lines(source, kept.given(system))
     parts.keep_file(paper, kept.paper)
     write_json(kept.configuration, settings.published(config))
 

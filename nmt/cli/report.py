@@ -11,7 +11,7 @@ import click
 
 from nmt.cli.options import parse_settings
 from nmt.errors import UserError
-from nmt.files import write_json
+from nmt.files import read_json, write_json
 from nmt.settings import Report
 
 _PATH = click.Path(path_type=Path)
@@ -111,14 +111,85 @@ def alignment_error_rate(model: str, alignments: Path, gold: tuple[Path, ...], o
 
 
 @click.command()
+@click.option(
+    "--translations",
+    type=(str, _PATH, _PATH),
+    required=True,
+    multiple=True,
+    metavar="MODEL ALL NO_UNK",
+    help="A model's id and its translations, from `decode --mode all` and `--mode no_unk`. Repeat it.",
+)
+@click.option(
+    "--given",
+    type=(str, _PATH),
+    multiple=True,
+    metavar="SYSTEM FILE",
+    help="Another system's translations of the whole test set, tokenised, a line each.",
+)
+@_file("--source", "Tokens of the test set's source side.")
+@_file("--reference", "Tokens of the reference.")
+@click.option(
+    "--raw-reference",
+    type=_PATH,
+    metavar="FILE",
+    help="The reference as it came; without it its tokens are detokenised.",
+)
+@click.option("--target-language", required=True, metavar="CODE", help="As Moses' detokenizer knows it.")
+@_settings
+@_file("--output", "The comparison as JSON.")
+def compare(
+    translations: tuple[tuple[str, Path, Path], ...],
+    given: tuple[tuple[str, Path], ...],
+    source: Path,
+    reference: Path,
+    raw_reference: Path | None,
+    target_language: str,
+    settings: str,
+    output: Path,
+) -> None:
+    """Compare models: 95% intervals of their BLEU, paired significance of each pair, and today's metrics.
+
+    All by sacrebleu: bootstrap over sentences, seeded by the settings' `bootstrap_seed`; BLEU with its own
+    tokenisation (13a) and chrF on detokenised text.
+    """
+    from nmt.comparison import EvaluatedText
+    from nmt.comparison import compare as compared
+
+    wanted = parse_settings(Report, settings)
+    test = EvaluatedText(source, reference, raw_reference, target_language)
+    by_model = {model: paths for model, *paths in translations}
+    found = compared(by_model, dict(given), test, wanted.bootstrap_samples, wanted.bootstrap_seed)
+    write_json(output, found)
+
+
+@click.command()
+@_file("--comparison", "What `compare` found.")
+@_settings
+@_table_outputs
+def significance(
+    comparison: Path, settings: str, output_csv: Path, output_md: Path, output_tex: Path
+) -> None:
+    """Write the table of paired significance: each pair of models, its difference in BLEU and p."""
+    from nmt import tables
+    from nmt.significance import significance as make
+
+    table = make(read_json(comparison), parse_settings(Report, settings))
+    tables.write_table(table, output_csv, output_md, output_tex)
+
+
+@click.command()
 @_file("--score", "Scores of a run, from `evaluate`. Repeat it, in the order of the rows.", multiple=True)
 @_summaries
+@click.option(
+    "--comparison", type=_PATH, metavar="FILE", help="What `compare` found; adds intervals and more."
+)
 @_paper
 @_settings
 @_table_outputs
 def table1(
     score: tuple[Path, ...],
     summary: tuple[Path, ...],
+    comparison: Path | None,
     paper: Path | None,
     settings: str,
     output_csv: Path,
@@ -134,7 +205,8 @@ def table1(
         score, ("bleu_all", "bleu_no_unk", "signature", "sentences_all", "sentences_no_unk")
     )
     summaries = tables.read_runs(summary, ("family", "optimizer", "hidden_units", "updates"))
-    table = tables.table1(scores, summaries, wanted, read_paper(paper, wanted.reported))
+    compared = read_json(comparison) if comparison else None
+    table = tables.table1(scores, summaries, wanted, read_paper(paper, wanted.reported), compared)
     tables.write_table(table, output_csv, output_md, output_tex)
 
 

@@ -57,6 +57,23 @@ def test_all_tables_and_figures_are_there(finished: tuple[Path, str]) -> None:
     assert str(results / "figure3.png") in output
 
 
+def test_the_report_on_the_text_follows_what_was_binarized(finished: tuple[Path, str]) -> None:
+    folder, _ = finished
+    with (folder / "results" / "data.csv").open(encoding="utf-8", newline="") as file:
+        rows = {(row["part"], row["stage"], row["measure"], row["side"]): row for row in csv.DictReader(file)}
+    for part in ("train", "dev"):
+        meta = json.loads((folder / "data" / "binary" / part / "meta.json").read_text(encoding="utf-8"))
+        assert rows[part, "tokens", "pairs", ""]["value"] == str(meta["pairs"])
+        for side in ("source", "target"):
+            assert rows[part, "tokens", "words", side]["value"] == str(meta[f"{side}_words"])
+    scores = json.loads((folder / "scores" / "rnnsearch-50.json").read_text(encoding="utf-8"))
+    assert rows["test", "tokens", "without_unknown", ""]["value"] == str(scores["sentences_no_unk"])
+    page = (folder / "results" / "data.md").read_text(encoding="utf-8")
+    assert "| demo-train" in page and "eported" not in page
+    for kind in ("pdf", "png"):
+        assert (folder / "results" / f"data.{kind}").stat().st_size > 1000
+
+
 def test_summaries_tell_what_table_2_needs(finished: tuple[Path, str]) -> None:
     summaries = {
         model: json.loads((finished[0] / "models" / model / "summary.json").read_text(encoding="utf-8"))

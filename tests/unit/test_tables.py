@@ -179,7 +179,9 @@ def test_table2_for_readers_marks_reported_rows(reported: Path, own: Path) -> No
 def unescaped_specials(tex: str) -> list[str]:
     """Specials in a tabular's rows that are neither escaped nor ours (cell separators, mathematics)."""
     body = tex.split("\\toprule")[1].split("\\bottomrule")[0]
-    plain = re.sub(r"\$\^\{\\circ\}\$|\$\\times\$|\$\^\{5\}\$| & | \\\\|\\midrule", "", body)
+    plain = re.sub(
+        r"\$\^\{\\circ\}\$|\$\\times\$|\$\\Delta\$|\$-\$|\$\^\{5\}\$| & | \\\\|\\midrule", "", body
+    )
     plain = re.sub(r"\\[&%$#_{}]|\\text[a-z]+\{\}", "", plain)
     return re.findall(r"[\\&%$#_{}~^]", plain)
 

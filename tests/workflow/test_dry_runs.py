@@ -112,8 +112,9 @@ def prepared(other: Path) -> None:
     """Stand-ins for an experiment's prepared text."""
     names = ["source.ids.npy", "source.offsets.npy", "target.ids.npy", "target.offsets.npy", "meta.json"]
     files = [f"data/binary/{part}/{name}" for part in ("train", "dev") for name in names]
-    files += ["data/vocabulary/en.tsv", "data/vocabulary/fr.tsv"]
+    files += ["data/vocabulary/en.tsv", "data/vocabulary/fr.tsv", "data/counts.json"]
     files += [f"data/tokens/newstest2014/0.{language}.zst" for language in ("en", "fr")]
+    files += ["data/raw/newstest2014/0.fr.zst"]
     for file in files:
         (other / file).parent.mkdir(parents=True, exist_ok=True)
         (other / file).write_bytes(b"")

@@ -70,11 +70,17 @@ PREPARED = (
 DOWNLOADED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is None]
 GENERATED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is not None]
 TOKENIZED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].tokenized]
-GOLD = None if KEPT else CONFIG.artifacts.gold_alignments or (
-    f"{DATA}/raw/{TEST}/0.align.zst" if CONFIG.corpora[TEST].grammar is not None else None
+GOLD = (
+    None
+    if KEPT
+    else CONFIG.artifacts.gold_alignments
+    or (f"{DATA}/raw/{TEST}/0.align.zst" if CONFIG.corpora[TEST].grammar is not None else None)
 )
 
 FIGURES = ("figure2", "figure3", "unknown_words", "learning_curves")
+DATA_REPORT = ("data.csv", "data_lengths.csv", "data.md", "data.pdf", "data.png")
+CLEAN_COUNTS = "data/clean/{corpus}/{shard}.counts.json"
+STAGE_COUNTS = "data/counts/{corpus}/{shard}.json"
 BITEXT_FILES = ("source.ids.npy", "source.offsets.npy", "target.ids.npy", "target.offsets.npy", "meta.json")
 
 
@@ -213,6 +219,17 @@ def shard_options(files_of_shard, budget=None):
     return " ".join(options)
 
 
+def comparison_options(wildcards, input):
+    """Every model's translations (of its first run), other systems' where given, and the reference as it came."""
+    options = [
+        f"--translations {model} {' '.join(map(shlex.quote, translations_of([model])))}"
+        for model in CONFIG.use.models
+    ]
+    options += [f"--given moses {shlex.quote(file)}" for file in input.get("given") or [] if file]
+    options += [repeated("--raw-reference", [raw_reference()])] if raw_reference() else []
+    return " ".join([*options, f"--target-language {TARGET}"])
+
+
 def run_options(wildcards):
     """Which model at which seed a run is."""
     run = RUNS[wildcards.model]
@@ -256,6 +273,12 @@ def kept_runs(wildcards):
         for run in runs(CONFIG.use.models)
     }
     return " ".join(f"--run {run} {' '.join(map(shlex.quote, names))}" for run, names in files.items())
+
+
+def kept_options(wildcards, input):
+    """The reference as it came, and other systems' translations, where they are known."""
+    raw = repeated("--raw-reference", [input.raw_reference] if input.raw_reference else [])
+    return f"{raw} --given moses {shlex.quote(str(input.given))}" if input.given else raw
 
 
 def card_options(wildcards):
@@ -339,6 +362,54 @@ def score_files(corpus, shard):
     return [f"data/selection/{corpus}/{shard}.{name}" for name in ("scores.npy", "histogram.json")]
 
 
+def part_of(corpus):
+    """What a corpus is for; text that only the selection compares with is in-domain text."""
+    parts = {"train": CONFIG.use.train, "dev": CONFIG.use.dev, "test": CONFIG.use.test}
+    return next((part for part, corpora in parts.items() if corpus in corpora), "in-domain")
+
+
+def counted_stages(corpus):
+    """The stages of tokenized text that are counted, in order."""
+    selected = CONFIG.selection.enabled and corpus in CONFIG.use.train
+    return ["tokens", "selected"] if selected else ["tokens"]
+
+
+def counted_files(wildcards):
+    """Both sides of a shard at each stage that is counted."""
+    return [
+        f"data/{stage}/{wildcards.corpus}/{wildcards.shard}.{language}.zst"
+        for stage in counted_stages(wildcards.corpus)
+        for language in (SOURCE, TARGET)
+    ]
+
+
+def stage_options(wildcards, input):
+    """`--stage NAME SOURCE TARGET` for each stage that is counted."""
+    files = [iter(map(shlex.quote, input.text))] * 2
+    stages = zip(counted_stages(wildcards.corpus), zip(*files))
+    return " ".join(f"--stage {stage} {source} {target}" for stage, (source, target) in stages)
+
+
+def shard_counts(kind):
+    """Counts of every shard of every prepared corpus as (corpus, file)."""
+    return [
+        (corpus, kind.format(corpus=corpus, shard=shard)) for corpus in PREPARED for shard in shards(corpus)
+    ]
+
+
+def counted_corpora(wildcards):
+    """`--corpus PART CORPUS RAW` for each prepared corpus, and its shards' counts."""
+    options = [f"--corpus {part_of(corpus)} {corpus} data/raw/{corpus}/counts.json" for corpus in PREPARED]
+    options += [f"--clean {corpus} {file}" for corpus, file in shard_counts(CLEAN_COUNTS)]
+    options += [f"--count {corpus} {file}" for corpus, file in shard_counts(STAGE_COUNTS)]
+    return " ".join(options)
+
+
+def limit_options(wildcards):
+    """The length limits of the models in use."""
+    return repeated("--limit", sorted({CONFIG.models[model].max_words for model in CONFIG.use.models}))
+
+
 def bitext(part):
     """The files of a binary text."""
     return [f"{DATA}/binary/{part}/{name}" for name in BITEXT_FILES]
@@ -352,6 +423,13 @@ def vocabularies():
 def test_tokens(language):
     """One side of the tokenized test text."""
     return str(KEPT.test(language)) if KEPT else f"{DATA}/tokens/{TEST}/0.{language}.zst"
+
+
+def raw_reference():
+    """The reference as it came; none where it came as tokens."""
+    if CONFIG.corpora[TEST].tokenized:
+        return []
+    return str(KEPT.raw_reference(TARGET)) if KEPT else f"{DATA}/raw/{TEST}/0.{TARGET}.zst"
 
 
 def base_state(wildcards):
@@ -419,11 +497,24 @@ def aligned_runs():
 
 def artifacts():
     """What the run is for."""
-    names = ["table1", "table2", "table3", *(["readings"] if CONFIG.artifacts.readings else [])]
+    names = [
+        "table1",
+        "significance",
+        "table2",
+        "table3",
+        *(["readings"] if CONFIG.artifacts.readings else []),
+    ]
     tables = [f"results/{table}.{kind}" for table in names for kind in ("csv", "md", "tex")]
     figures = [f"results/{figure}.{kind}" for figure in FIGURES for kind in ("pdf", "png")]
     rates = [f"results/alignment_error_rate/{run}.json" for run in aligned_runs() if GOLD]
-    return [*tables, *figures, *rates, "results/report.html"]
+    return [*tables, *figures, *rates, *data_report(), "results/report.html"]
+
+
+def data_report():
+    """The report on the text, where this run is what prepares it."""
+    if KEPT or CONFIG.released.models:
+        return []
+    return [f"results/{name}" for name in DATA_REPORT]
 
 
 def shown_artifacts():
@@ -448,8 +539,15 @@ def kept_run_files():
 
 def parts_kept():
     """All that is kept beside the results, so that they can be made again."""
-    test = [RESULTS.test(language) for language in (SOURCE, TARGET)]
-    return [*kept_translations(), *kept_run_files(), *map(str, [*test, RESULTS.configuration, RESULTS.paper])]
+    others = [*kept_text(), RESULTS.configuration, RESULTS.paper]
+    return [*kept_translations(), *kept_run_files(), *map(str, others)]
+
+
+def kept_text():
+    """Test text and other systems' translations that are kept beside the results."""
+    raw = [RESULTS.raw_reference(TARGET)] if raw_reference() else []
+    given = [RESULTS.given("moses")] if CONFIG.artifacts.moses_translations else []
+    return [*(RESULTS.test(language) for language in (SOURCE, TARGET)), *raw, *given]
 
 
 def publication():
@@ -475,7 +573,8 @@ def absent():
     used = runs(CONFIG.use.models)
     files = [file for name in RUN_FILES for file in run_files(used, name)]
     if KEPT:
-        files += [*translations_of(used), test_tokens(SOURCE), test_tokens(TARGET)]
+        text = [test_tokens(SOURCE), test_tokens(TARGET), *([raw_reference()] if raw_reference() else [])]
+        files += [*translations_of(used), *text]
     else:
         names = ("model.safetensors", "source.tsv", "target.tsv")
         files += [file for name in names for file in run_files(used, name)]

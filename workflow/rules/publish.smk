@@ -18,11 +18,13 @@ rule parts:
         files=[run_files(runs(CONFIG.use.models), name) for name in RUN_FILES],
         source=test_tokens(SOURCE),
         reference=test_tokens(TARGET),
+        raw_reference=raw_reference(),
+        given=CONFIG.artifacts.moses_translations or [],
         paper=PAPER,
     output:
         translations=kept_translations(),
         files=kept_run_files(),
-        test=[RESULTS.test(language) for language in (SOURCE, TARGET)],
+        text=kept_text(),
         configuration=RESULTS.configuration,
         paper=RESULTS.paper,
     log:
@@ -37,16 +39,17 @@ rule parts:
     params:
         configuration=configuration,
         runs=kept_runs,
+        options=kept_options,
         attention=CONFIG.artifacts.figure3_model,
     shell:
         "nmt keep {params.runs} --test {input.source:q} {input.reference:q} --attention {params.attention}"
-        " --paper {input.paper:q} --configuration {params.configuration:q} --output results 2>&1 | tee -i {log:q}"
+        " {params.options} --paper {input.paper:q} --configuration {params.configuration:q} --output results 2>&1 | tee -i {log:q}"
 
 
 rule provenance:
     """Record where the results come from, last of all: code, settings, text, models, and the sum of every file."""
     input:
-        files=[*artifacts(), *parts_kept()],
+        files=[*artifacts(), "results/comparison.json", *parts_kept()],
     output:
         record="results/ro-crate-metadata.json",
     log:

@@ -1,11 +1,63 @@
 """The paper's tables and figures, from the scores and summaries of this run."""
 
 
+rule compare:
+    """How sure the scores are: intervals, paired significance of each pair of models, and today's metrics."""
+    input:
+        translations=translations_of(CONFIG.use.models),
+        source=test_tokens(SOURCE),
+        reference=test_tokens(TARGET),
+        raw_reference=raw_reference(),
+        given=CONFIG.artifacts.moses_translations or [],
+    output:
+        comparison="results/comparison.json",
+    log:
+        "logs/report/compare.log",
+    benchmark:
+        "benchmarks/report/compare.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        settings=report_settings,
+        systems=comparison_options,
+    shell:
+        "nmt compare {params.systems} --source {input.source:q} --reference {input.reference:q}"
+        " --settings {params.settings:q} --output {output.comparison:q} 2>&1 | tee -i {log:q}"
+
+
+rule significance:
+    """Each pair of models: its difference in BLEU, and how likely chance makes it."""
+    input:
+        comparison="results/comparison.json",
+    output:
+        csv=report("results/significance.csv", caption="../report/significance.rst", category="Tables"),
+        md="results/significance.md",
+        tex="results/significance.tex",
+    log:
+        "logs/report/significance.log",
+    benchmark:
+        "benchmarks/report/significance.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        settings=report_settings,
+    shell:
+        "nmt significance --comparison {input.comparison:q} --settings {params.settings:q}"
+        " --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
+
+
 rule table1:
     """Table 1: BLEU of every model, All and No UNK."""
     input:
         scores=scores(runs(CONFIG.use.models)),
         summaries=summaries(runs(CONFIG.use.models)),
+        comparison="results/comparison.json",
         paper=PAPER,
     output:
         csv=report("results/table1.csv", caption="../report/table1.rst", category="Tables"),
@@ -25,8 +77,9 @@ rule table1:
         scores=lambda wildcards, input: repeated("--score", input.scores),
         summaries=lambda wildcards, input: repeated("--summary", input.summaries),
     shell:
-        "nmt table1 {params.scores} {params.summaries} --paper {input.paper:q} --settings {params.settings:q}"
-        " --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
+        "nmt table1 {params.scores} {params.summaries} --comparison {input.comparison:q} --paper {input.paper:q}"
+        " --settings {params.settings:q} --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q}"
+        " 2>&1 | tee -i {log:q}"
 
 
 rule table2:
@@ -58,7 +111,7 @@ rule table2:
 rule table3:
     """Table 3: long sentences, their reference, and what the models make of them."""
     input:
-        translations=[f"translations/{model}.all.jsonl" for model in CONFIG.artifacts.table3_models],
+        translations=[translations(model, "all") for model in CONFIG.artifacts.table3_models],
         reference=test_tokens(TARGET),
         paper=PAPER,
     output:

@@ -1,6 +1,10 @@
 """Beam search, alignments and BLEU."""
 
 
+localrules:
+    package,
+
+
 rule translate:
     """Translate the test text: all of it, or only the sentences without unknown words and then without [UNK]."""
     input:
@@ -81,6 +85,7 @@ rule score:
 
 
 rule package:
+    """Complete a model's folder with languages, tokenization and decoding, so that it can translate raw text."""
     input:
         model=model_files,
     output:
@@ -89,8 +94,6 @@ rule package:
         "logs/package/{model}.log",
     benchmark:
         "benchmarks/package/{model}.tsv"
-    """Complete a model's folder with languages, tokenization and decoding, so that it can translate raw text."""
-    localrule: True
     conda:
         "../../envs/translate.yaml"
     resources:

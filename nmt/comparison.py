@@ -1,0 +1,202 @@
+"""How sure the scores of Table 1 are, and what today's metrics say of the same translations; all of it by sacrebleu.
+
+Intervals (95%) and p-values are sacrebleu's: bootstrap over sentences (Koehn, 2004), paired for two models.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, cast
+
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+from sacrebleu.significance import PairedTest, Result
+
+from nmt.errors import UserError
+from nmt.evaluation import match, multi_bleu
+from nmt.table3 import detokenized
+from nmt.text import read_lines, read_pairs
+
+COLUMNS = ("all", "no_unk")
+"""Of Table 1: every sentence, and those without an unknown word."""
+
+_DIGITS = 6
+
+
+@dataclass(frozen=True)
+class EvaluatedText:
+    """The test set: tokens of both sides, and the reference as it came, which None takes from its tokens."""
+
+    source: Path
+    reference: Path
+    raw_reference: Path | None
+    language: str
+    """Of the reference, as Moses' detokenizer knows it."""
+
+
+@dataclass(frozen=True)
+class _Column:
+    """What all systems made of the sentences of one column."""
+
+    lines: list[int]
+    hypotheses: dict[str, list[str]]
+
+
+def compare(
+    translations: Mapping[str, Sequence[Path]],
+    given: Mapping[str, Path],
+    test: EvaluatedText,
+    samples: int,
+    seed: int,
+) -> dict[str, Any]:
+    """Compare systems on both columns of Table 1.
+
+    Args:
+        translations: by model, those of all sentences and those of sentences without unknown words.
+        given: by system, a file with a tokenised translation a line of every sentence (Moses').
+        test: the sentences.
+        samples: bootstrap samples; 0 gives neither intervals nor p-values.
+        seed: of the samples.
+
+    Raises:
+        UserError: a translation is missing, or models translated different sentences.
+    """
+    pairs = [*read_pairs(test.source, test.reference)]
+    tokens = [reference for _, reference in pairs]
+    raw = _raw_reference(test, tokens)
+    found: dict[str, Any] = {}
+    for index, column in enumerate(COLUMNS):
+        texts = _column({model: paths[index] for model, paths in translations.items()}, given, pairs)
+        as_tokens, as_text = ([lines[line] for line in texts.lines] for lines in (tokens, raw))
+        found[column] = _compared(texts, as_tokens, as_text, test.language, samples, seed)
+    return found
+
+
+def _raw_reference(test: EvaluatedText, tokens: Sequence[str]) -> list[str]:
+    if test.raw_reference is None:
+        return [detokenized(line.split(), test.language) for line in tokens]
+    raw = [*read_lines(test.raw_reference)]
+    if len(raw) != len(tokens):
+        raise UserError(
+            f"{test.raw_reference} has {len(raw)} lines, {test.reference} {len(tokens)}: not the same text"
+        )
+    return raw
+
+
+def _column(
+    paths: Mapping[str, Path], given: Mapping[str, Path], pairs: Sequence[tuple[str, str]]
+) -> _Column:
+    """The translations of one column by system; all must be of the same sentences."""
+    scored = {model: match(path, pairs) for model, path in paths.items()}
+    lines = {model: [item.record.line for item in items] for model, items in scored.items()}
+    for (first, ours), (second, theirs) in pairwise(lines.items()):
+        if ours != theirs:
+            raise UserError(
+                f"{paths[second]}: translates other sentences than {paths[first]}; decode both again"
+            )
+    wanted = next(iter(lines.values()), [])
+    hypotheses = {model: [item.hypothesis for item in items] for model, items in scored.items()}
+    return _Column(wanted, hypotheses | {name: _given(path, wanted, pairs) for name, path in given.items()})
+
+
+def _given(path: Path, wanted: Sequence[int], pairs: Sequence[tuple[str, str]]) -> list[str]:
+    lines = [*read_lines(path)]
+    if len(lines) != len(pairs):
+        raise UserError(
+            f"{path} has {len(lines)} lines, the test set {len(pairs)}: expected a translation a line, tokenised"
+        )
+    return [" ".join(lines[line].split()) for line in wanted]
+
+
+def _compared(
+    texts: _Column, tokens: list[str], raw: list[str], language: str, samples: int, seed: int
+) -> dict[str, Any]:
+    if not texts.lines:
+        return {"sentences": 0, "systems": {}, "pairs": [], "signatures": {}}
+    systems, signatures = _todays_scores(texts, raw, language)
+    results, pairs, signature = _significance(texts.hypotheses, tokens, samples, seed)
+    return {
+        "sentences": len(texts.lines),
+        "systems": {name: {**results[name], **systems[name]} for name in systems},
+        "pairs": pairs,
+        "signatures": {"bleu": signature, **signatures},
+    }
+
+
+def _todays_scores(
+    texts: _Column, raw: list[str], language: str
+) -> tuple[dict[str, dict[str, float]], dict[str, str]]:
+    """BLEU with sacrebleu's own tokenisation (13a) and chrF, of detokenised text against the reference as it came."""
+    metrics = {"sacrebleu": BLEU(), "chrf": CHRF()}
+    found = {}
+    for name, hypotheses in texts.hypotheses.items():
+        text = [detokenized(hypothesis.split(), language) for hypothesis in hypotheses]
+        scores = {key: metric.corpus_score(text, [raw]).score for key, metric in metrics.items()}
+        found[name] = {key: round(float(score), _DIGITS) for key, score in scores.items()}
+    return found, {key: metric.get_signature().format() for key, metric in metrics.items()}
+
+
+def _significance(
+    hypotheses: Mapping[str, list[str]], references: list[str], samples: int, seed: int
+) -> tuple[dict[str, dict[str, float | None]], list[dict[str, Any]], str]:
+    """BLEU on tokens with its interval, by system; p-values of all pairs; the signature."""
+    named = [*hypotheses.items()]
+    results: dict[str, dict[str, float | None]] = {}
+    pairs = []
+    signature = ""
+    for index, (name, _) in enumerate(named):
+        # the first of the list is what the others are compared with
+        first, others, signature = _paired(named[index:], references, samples, seed)
+        results[name] = {"bleu": round(first.score, _DIGITS), **_interval(first)}
+        pairs += [
+            {
+                "first": name,
+                "second": other,
+                "difference": round(result.score - first.score, _DIGITS),
+                "p": None if result.p_value is None else round(result.p_value, _DIGITS),
+            }
+            for (other, _), result in zip(named[index + 1 :], others, strict=True)
+        ]
+    return results, pairs, signature
+
+
+def _interval(result: Result) -> dict[str, float | None]:
+    """Bounds of the interval: sacrebleu gives the mean of the samples and half the interval's width."""
+    if result.mean is None or result.ci is None:
+        return {"low": None, "high": None}
+    low, high = result.mean - result.ci, result.mean + result.ci
+    return {"low": round(float(low), _DIGITS), "high": round(float(high), _DIGITS)}
+
+
+def _paired(
+    named: Sequence[tuple[str, list[str]]], references: list[str], samples: int, seed: int
+) -> tuple[Result, list[Result], str]:
+    metric = multi_bleu()
+    if not samples:
+        scores = [metric.corpus_score(texts, [references]).score for _, texts in named]
+        first, *others = map(Result, scores)
+        return first, others, metric.get_signature().format()
+    with _sacrebleu_seed(seed):
+        test = PairedTest([*named], {"BLEU": metric}, [references], test_type="bs", n_samples=samples)
+        signatures, scores_by_name = test()
+    first, *others = cast("list[Result]", scores_by_name["BLEU"])
+    return first, others, signatures["BLEU"].format()
+
+
+@contextmanager
+def _sacrebleu_seed(seed: int) -> Iterator[None]:
+    """sacrebleu takes its seed from the environment; 0 would mean none to it, so that its default takes that place."""
+    before = os.environ.get("SACREBLEU_SEED")
+    os.environ["SACREBLEU_SEED"] = str(seed % 2**32 or 12345)
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["SACREBLEU_SEED"]
+        else:
+            os.environ["SACREBLEU_SEED"] = before

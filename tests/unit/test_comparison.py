@@ -1,0 +1,220 @@
+"""Intervals, paired significance and today's metrics, held against sacrebleu called on its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sacrebleu
+
+from nmt.comparison import EvaluatedText, compare
+from nmt.errors import UserError
+from nmt.reported import Paper, ReportedScore
+from nmt.settings import Report
+from nmt.significance import significance
+from nmt.tables import as_tex, table1
+from nmt.text import write_lines
+from tests.report_settings import report_settings
+
+WORDS = [
+    "le",
+    "la",
+    "un",
+    "une",
+    "chat",
+    "chien",
+    "maison",
+    "rouge",
+    "vert",
+    "grand",
+    "petit",
+    "dort",
+    "mange",
+    "voit",
+    "aime",
+]
+SENTENCES = 60
+
+
+def sentence(rng: random.Random) -> list[str]:
+    return [*rng.choices(WORDS, k=rng.randint(6, 14)), "."]
+
+
+def damaged(rng: random.Random, words: list[str], share: float) -> list[str]:
+    """A translation in which this share of the words is wrong."""
+    return [rng.choice(WORDS) if rng.random() < share else word for word in words]
+
+
+def decode(path: Path, texts: dict[int, list[str]]) -> Path:
+    with write_lines(path) as writer:
+        for line, words in texts.items():
+            record = {"line": line, "source": f"s{line}", "text": " ".join(words)}
+            writer.write(json.dumps(record))
+    return path
+
+
+@pytest.fixture
+def test_text(tmp_path: Path) -> EvaluatedText:
+    rng = random.Random(0)
+    references = [sentence(rng) for _ in range(SENTENCES)]
+    sides = {
+        "source": [f"s{line}" for line in range(SENTENCES)],
+        "reference": [" ".join(words) for words in references],
+        "raw": [" ".join(words[:-1]) + "." for words in references],
+    }
+    for name, lines in sides.items():
+        with write_lines(tmp_path / name) as writer:
+            for line in lines:
+                writer.write(line)
+    return EvaluatedText(tmp_path / "source", tmp_path / "reference", tmp_path / "raw", "fr")
+
+
+def references(test: EvaluatedText) -> list[list[str]]:
+    return [line.split() for line in test.reference.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture
+def translations(test_text: EvaluatedText, tmp_path: Path) -> dict[str, list[Path]]:
+    """A good model, one nearly as good, and a bad one."""
+    found = {}
+    for name, share, seed in (("good", 0.2, 1), ("similar", 0.21, 2), ("bad", 0.6, 3)):
+        rng = random.Random(seed)
+        texts = {line: damaged(rng, words, share) for line, words in enumerate(references(test_text))}
+        known = {line: texts[line] for line in range(0, SENTENCES, 2)}
+        found[name] = [
+            decode(tmp_path / f"{name}.{mode}", t) for mode, t in (("all", texts), ("no_unk", known))
+        ]
+    return found
+
+
+def hypotheses(path: Path) -> list[str]:
+    return [json.loads(line)["text"] for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_scores_and_p_values_are_those_of_sacrebleu(
+    translations: dict[str, list[Path]], test_text: EvaluatedText, tmp_path: Path
+) -> None:
+    found = compare(translations, {"moses": test_text.reference}, test_text, samples=300, seed=7)
+    everything, known = found["all"], found["no_unk"]
+    assert (everything["sentences"], known["sentences"]) == (SENTENCES, SENTENCES // 2)
+    tokens = [" ".join(words) for words in references(test_text)]
+    raw = test_text.raw_reference.read_text(encoding="utf-8").splitlines() if test_text.raw_reference else []
+    for model, (path, _) in translations.items():
+        system = everything["systems"][model]
+        texts = hypotheses(path)
+        plain = sacrebleu.corpus_bleu(texts, [tokens], tokenize="none", force=True, smooth_method="none")
+        assert system["bleu"] == pytest.approx(plain.score, abs=1e-5)
+        assert system["low"] < system["bleu"] < system["high"]
+        detokenized = [text.replace(" .", ".") for text in texts]
+        assert system["sacrebleu"] == pytest.approx(sacrebleu.corpus_bleu(detokenized, [raw]).score, abs=1e-5)
+        assert system["chrf"] == pytest.approx(sacrebleu.corpus_chrf(detokenized, [raw]).score, abs=1e-5)
+    assert everything["systems"]["moses"]["bleu"] == known["systems"]["moses"]["bleu"] == 100
+    p = {(pair["first"], pair["second"]): pair["p"] for pair in everything["pairs"]}
+    assert len(p) == 6
+    assert p["good", "bad"] < 0.01 and p["similar", "bad"] < 0.01 and p["good", "similar"] > 0.05
+    assert "bs:300" in everything["signatures"]["bleu"] and "seed:7" in everything["signatures"]["bleu"]
+    assert "tok:13a" in everything["signatures"]["sacrebleu"]
+
+
+def test_the_seed_alone_decides(translations: dict[str, list[Path]], test_text: EvaluatedText) -> None:
+    before = dict(os.environ)
+    first, again, other = (compare(translations, {}, test_text, 100, seed) for seed in (0, 0, 1))
+    assert first == again
+    assert first["all"]["systems"]["good"]["low"] != other["all"]["systems"]["good"]["low"]
+    assert dict(os.environ) == before
+
+
+def test_no_samples_give_scores_alone(translations: dict[str, list[Path]], test_text: EvaluatedText) -> None:
+    found = compare(translations, {}, test_text, 0, 1)["all"]
+    assert found["systems"]["good"]["low"] is None and found["pairs"][0]["p"] is None
+    assert found["pairs"][0]["difference"] == pytest.approx(
+        found["systems"]["similar"]["bleu"] - found["systems"]["good"]["bleu"], abs=1e-5
+    )
+
+
+def test_no_sentence_without_unknown_words(
+    translations: dict[str, list[Path]], test_text: EvaluatedText, tmp_path: Path
+) -> None:
+    nothing = decode(tmp_path / "nothing", {})
+    found = compare({"good": [translations["good"][0], nothing]}, {}, test_text, 10, 1)
+    assert found["no_unk"] == {"sentences": 0, "systems": {}, "pairs": [], "signatures": {}}
+    significance(found, settings("good"))
+
+
+def test_what_does_not_belong_together_is_refused(
+    translations: dict[str, list[Path]], test_text: EvaluatedText, tmp_path: Path
+) -> None:
+    translations["bad"][1] = translations["bad"][0]
+    with pytest.raises(UserError, match="translates other sentences than"):
+        compare(translations, {}, test_text, 10, 1)
+    (tmp_path / "short").write_text("un\n", encoding="utf-8")
+    with pytest.raises(UserError, match="has 1 lines, the test set 60"):
+        compare({"good": translations["good"]}, {"moses": tmp_path / "short"}, test_text, 10, 1)
+
+
+def settings(*models: str) -> Report:
+    labels = {model: model.capitalize() for model in models}
+    return Report.model_validate_json(json.dumps(report_settings(labels, reported=True)))
+
+
+def runs(found: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    systems = {column: found[column]["systems"] for column in ("all", "no_unk")}
+    return {
+        model: [
+            {
+                "model": model,
+                "seed": 1,
+                **{f"bleu_{column}": systems[column][model]["bleu"] for column in systems},
+                **{f"sentences_{column}": found[column]["sentences"] for column in systems},
+                "signature": "tok:none",
+            }
+        ]
+        for model in systems["all"]
+        if model != "moses"
+    }
+
+
+def summaries(models: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    recipe = {"optimizer": "adam", "hidden_units": 8, "updates": 10, "epochs": 1.0, "hours": 1.0}
+    same = {"seed": 1, "family": "rnnsearch", "train_nll": 1.0, "dev_nll": 1.0}
+    return {model: [{"model": model, **same, **recipe}] for model in models}
+
+
+def test_table_1_has_intervals_differences_and_a_measured_moses(
+    translations: dict[str, list[Path]], test_text: EvaluatedText
+) -> None:
+    found = compare(translations, {"moses": test_text.reference}, test_text, 100, 1)
+    scores = runs(found)
+    reported = {
+        "good": ReportedScore(label="Good", bleu_all=10, bleu_no_unk=99.5),
+        "moses": ReportedScore(label="Moses", bleu_all=33.30, bleu_no_unk=35.63),
+    }
+    table = table1(scores, summaries(scores), settings(*scores), Paper(table1=reported, table2={}), found)
+    rows = {row["id"]: row for row in table.frame.to_dict("records")}
+    bleu = found["all"]["systems"]["good"]["bleu"]
+    assert rows["good"]["bleu_all"] == f"{bleu:.2f}"
+    assert float(rows["good"]["low_all"]) < bleu < float(rows["good"]["high_all"])
+    assert rows["good"]["difference_all"] == f"{float(f'{bleu:.2f}') - 10:+.2f}"
+    assert rows["good"]["difference_no_unk"].startswith("-")
+    assert table.cells[0][8].startswith("−")
+    assert rows["moses"]["bleu_all"] == "100.00" and rows["moses"]["difference_all"] == "+66.70"
+    assert rows["moses"]["sentences_no_unk"] == SENTENCES // 2
+    assert table.headers == [
+        "Model", "All", "95%", "No UNK°", "95%", "All, reported", "No UNK°, reported", "Δ All", "Δ No UNK°",
+        "13a", "chrF",
+    ]  # fmt: skip
+    assert table.rules == [3]
+    assert r"$\Delta$ All" in as_tex(table)
+
+
+def test_the_table_of_significance(translations: dict[str, list[Path]], test_text: EvaluatedText) -> None:
+    found = compare(translations, {}, test_text, 200, 1)
+    table = significance(found, settings(*translations))
+    assert [cells[:2] for cells in table.cells] == [["Similar", "Good"], ["Bad", "Good"], ["Bad", "Similar"]]
+    assert table.cells[0][3].endswith("(n.s.)") and not table.cells[1][3].endswith("(n.s.)")
+    assert table.cells[1][2].startswith("−")
+    assert len(table.frame) == 6 and set(table.frame["sentences"]) == {SENTENCES, SENTENCES // 2}

@@ -1,0 +1,79 @@
+"""What every stage has left of every corpus: counted shard by shard, added up, and reported."""
+
+if PREPARED:
+
+    rule count:
+        """Count a shard at each stage of its tokenized text: pairs, words, lengths, words that the vocabulary lacks."""
+        input:
+            text=counted_files,
+            source_vocabulary=f"data/vocabulary/{SOURCE}.tsv",
+            target_vocabulary=f"data/vocabulary/{TARGET}.tsv",
+        output:
+            counts=STAGE_COUNTS,
+        log:
+            "logs/count/{corpus}/{shard}.log",
+        benchmark:
+            "benchmarks/count/{corpus}/{shard}.tsv"
+        conda:
+            "../../envs/prepare.yaml"
+        resources:
+            mem_mb=2000,
+            runtime=2 * 60,
+        params:
+            stages=stage_options,
+        shell:
+            "nmt count {params.stages} --source-vocabulary {input.source_vocabulary:q}"
+            " --target-vocabulary {input.target_vocabulary:q} --output {output.counts:q} 2>&1 | tee -i {log:q}"
+
+    rule sum_counts:
+        """Add up the counts of all shards, corpus by corpus, and check that the stages fit one another."""
+        input:
+            raw=expand("data/raw/{corpus}/counts.json", corpus=PREPARED),
+            clean=[file for _, file in shard_counts(CLEAN_COUNTS)],
+            counts=[file for _, file in shard_counts(STAGE_COUNTS)],
+        output:
+            counts="data/counts.json",
+        log:
+            "logs/count/sum.log",
+        benchmark:
+            "benchmarks/count/sum.tsv"
+        conda:
+            "../../envs/prepare.yaml"
+        resources:
+            mem_mb=2000,
+            runtime=30,
+        params:
+            corpora=counted_corpora,
+            languages=f"{SOURCE} {TARGET}",
+        shell:
+            "nmt sum-counts {params.corpora} --languages {params.languages} --output {output.counts:q}"
+            " 2>&1 | tee -i {log:q}"
+
+
+rule data_report:
+    """Report on the text: pairs and words at every stage, what was removed and why, unknown words, lengths."""
+    input:
+        counts=f"{DATA}/counts.json",
+        paper=PAPER,
+    output:
+        csv=report("results/data.csv", caption="../report/data.rst", category="Text"),
+        lengths="results/data_lengths.csv",
+        md="results/data.md",
+        pdf="results/data.pdf",
+        png=report("results/data.png", caption="../report/data.rst", category="Text"),
+    log:
+        "logs/report/data.log",
+    benchmark:
+        "benchmarks/report/data.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        limits=limit_options,
+        paper=lambda wildcards, input: f"--paper {input.paper}" if CONFIG.artifacts.reported else "",
+    shell:
+        "nmt data-report --counts {input.counts:q} {params.limits} {params.paper} --output-csv {output.csv:q}"
+        " --output-lengths {output.lengths:q} --output-md {output.md:q} --output-pdf {output.pdf:q}"
+        " --output-png {output.png:q} 2>&1 | tee -i {log:q}"
