@@ -34,8 +34,17 @@ artifacts:
   figure2_models: [rnnsearch-50, rnnencdec-50]
   figure2_max_words: 12
   figure3_words: [5, 12]
+  table3_models: [rnnencdec-50, rnnsearch-50]
+  table3_words: 8
+  bootstrap_samples: 50
+  # any text of as many lines will do
+  moses_translations: data/tokens/demo-test/0.en.zst
 """
-TABLES = [f"{table}.{form}" for table in ("table1", "table2") for form in ("csv", "md", "tex")]
+TABLES = [
+    f"{table}.{form}"
+    for table in ("table1", "significance", "table2", "table3")
+    for form in ("csv", "md", "tex")
+]
 
 
 def settings_of(folder: Path) -> list[str]:
@@ -104,7 +113,7 @@ def cell(path: Path, row: str, column: str) -> str:
 def test_untouched_results_are_verified(results: Path) -> None:
     result = nmt("verify", results)
     assert result.returncode == 0, result.stdout
-    assert "table1, table2 follow from the parts kept" in result.stdout
+    assert "table1, significance, table2, table3 follow from the parts kept" in result.stdout
     assert "note" not in result.stdout
 
 
@@ -311,7 +320,11 @@ def test_tables_and_figures_from_released_translations_are_those_of_the_run(
 ) -> None:
     mine = tmp_path / "mine"
     mine.mkdir()
-    options = released(finished, mine, "released: {results: ../results}\n")
+    options = released(
+        finished,
+        mine,
+        "released: {results: ../results}\nartifacts: {moses_translations: ../results/translations/moses.txt.gz}\n",
+    )
     result = run(door_command(mine, *options))
     assert result.returncode == 0, result.stdout
     assert not {"models", "data", "translations"} & {path.name for path in mine.iterdir()}

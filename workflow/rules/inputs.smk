@@ -225,7 +225,7 @@ def comparison_options(wildcards, input):
         f"--translations {model} {' '.join(map(shlex.quote, translations_of([model])))}"
         for model in CONFIG.use.models
     ]
-    options += [f"--given moses {shlex.quote(file)}" for file in input.get("given") or [] if file]
+    options += [f"--given moses {shlex.quote(str(input.given))}"] if input.get("given") else []
     options += [repeated("--raw-reference", [raw_reference()])] if raw_reference() else []
     return " ".join([*options, f"--target-language {TARGET}"])
 
