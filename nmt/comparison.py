@@ -158,11 +158,18 @@ def _significance(
                 "first": name,
                 "second": other,
                 "difference": round(result.score - first.score, _DIGITS),
-                "p": None if result.p_value is None else round(result.p_value, _DIGITS),
+                "p": _p(result, first),
             }
             for (other, _), result in zip(named[index + 1 :], others, strict=True)
         ]
     return results, pairs, signature
+
+
+def _p(result: Result, first: Result) -> float | None:
+    """sacrebleu's p-value; equal scores are never a difference, though sacrebleu gives systems that are alike p = 0."""
+    if result.p_value is None:
+        return None
+    return 1.0 if result.score == first.score else round(result.p_value, _DIGITS)
 
 
 def _interval(result: Result) -> dict[str, float | None]:

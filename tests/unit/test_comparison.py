@@ -128,6 +128,13 @@ def test_the_seed_alone_decides(translations: dict[str, list[Path]], test_text: 
     assert dict(os.environ) == before
 
 
+def test_a_model_does_not_differ_from_itself(
+    translations: dict[str, list[Path]], test_text: EvaluatedText
+) -> None:
+    found = compare({"good": translations["good"], "twin": translations["good"]}, {}, test_text, 100, 1)
+    assert found["all"]["pairs"] == [{"first": "good", "second": "twin", "difference": 0, "p": 1}]
+
+
 def test_no_samples_give_scores_alone(translations: dict[str, list[Path]], test_text: EvaluatedText) -> None:
     found = compare(translations, {}, test_text, 0, 1)["all"]
     assert found["systems"]["good"]["low"] is None and found["pairs"][0]["p"] is None

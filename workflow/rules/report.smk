@@ -321,5 +321,5 @@ rule report:
         seeds=shown_seeds(CONFIG.artifacts.figure2_models),
         config=constant(CONFIG),
     shell:
-        "nmt report --title {params.title:q} {params.artifacts} --captions {input.captions:q} --seeds {params.seeds:q}"
+        "nmt report --title {params.title:q} {params.artifacts} --captions {input.captions:q} --seeds={params.seeds:q}"
         " --config {params.config:q} --benchmarks benchmarks --output {output.page:q} 2>&1 | tee -i {log:q}"
