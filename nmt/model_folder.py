@@ -130,7 +130,7 @@ def package(folder: Path, text: TextSettings) -> None:
 def text_settings(folder: Path) -> TextSettings:
     """What `package` wrote; a UserError says how to write it where it is missing or of another version."""
     path = folder / TEXT
-    again = "write it with `nmt package`, or have Snakemake make that file"
+    again = "write it with `nmt package`, or let Snakemake make that file (docs/translating.md)"
     if not path.exists():
         raise UserError(
             f"{path}: no such file: without it nobody knows how the model's text was tokenized; {again}"

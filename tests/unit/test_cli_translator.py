@@ -8,6 +8,7 @@ import select
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -96,7 +97,14 @@ def test_tokens_in_tokens_out_and_everything_as_json(model: Path, tmp_path: Path
 
 def test_whoever_types_gets_an_answer_to_each_line_and_leaves_with_an_interrupt(model: Path) -> None:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command("translate", "--model", model), env=environment(), **pipes) as process:
+    with subprocess.Popen(
+        command("translate", "--model", model),
+        env=environment(),
+        preexec_fn=partial(
+            signal.signal, signal.SIGINT, signal.SIG_DFL
+        ),  # a shell's background jobs ignore it
+        **pipes,
+    ) as process:
         assert process.stdin and process.stdout and process.stderr
         for text in (b"w3 w4\n", b"\n", b"w5\n"):
             process.stdin.write(text)

@@ -146,6 +146,13 @@ def configuration(wildcards):
     return as_json(published(CONFIG))
 
 
+def text_settings(wildcards):
+    """What a model's folder says of raw text. No part of what it is trained with, so that a change trains nothing again."""
+    return as_json(
+        TextSettings(languages=CONFIG.languages, tokenization=CONFIG.tokenization, decoding=CONFIG.decoding)
+    )
+
+
 def any_of(corpora):
     """A wildcard's constraint to some corpora."""
     return "|".join(re.escape(corpus) for corpus in corpora) or "(?!)"
@@ -154,13 +161,6 @@ def any_of(corpora):
 def none_of(corpora):
     """A wildcard's constraint to all corpora but some."""
     return f"(?!(?:{any_of(corpora)})/)[a-z0-9][a-z0-9.-]*"
-
-
-def text_settings(wildcards):
-    """What a model's folder says of raw text. No part of what it is trained with, so that a change trains nothing again."""
-    return as_json(
-        TextSettings(languages=CONFIG.languages, tokenization=CONFIG.tokenization, decoding=CONFIG.decoding)
-    )
 
 
 # --- options ----------------------------------------------------------------------------------------------------------
@@ -517,6 +517,11 @@ def data_report():
     return [f"results/{name}" for name in DATA_REPORT]
 
 
+def packages(models):
+    """What completes the folders of some models, so that they translate raw text."""
+    return [f"models/{run}/text.json" for run in runs(models)]
+
+
 def shown_artifacts():
     """The artifacts that the page of the run shows, in its order."""
     return [file for kind in ("md", "png", "json") for file in artifacts() if file.endswith(f".{kind}")]
@@ -552,15 +557,17 @@ def kept_text():
 
 def publication():
     """What makes the results worth publishing, and what completes the folders of the models that this run trained."""
-    own = [] if KEPT or CONFIG.released.models else runs(CONFIG.use.models)
-    completions = [f"models/{run}/{name}" for run in own for name in ("README.md", "text.json")]
-    return [*parts_kept(), "results/ro-crate-metadata.json", *completions]
+    if KEPT or CONFIG.released.models:
+        return [*parts_kept(), "results/ro-crate-metadata.json"]
+    cards = [f"models/{run}/README.md" for run in runs(CONFIG.use.models)]
+    return [*parts_kept(), "results/ro-crate-metadata.json", *packages(CONFIG.use.models), *cards]
 
 
 def model_folders():
     """What is made last in the folders of the models in use; those of others are complete."""
-    used = runs(CONFIG.use.models)
-    return run_files(used, "model.safetensors" if CONFIG.released.models else "text.json")
+    if CONFIG.released.models:
+        return run_files(runs(CONFIG.use.models), "model.safetensors")
+    return packages(CONFIG.use.models)
 
 
 def absent():

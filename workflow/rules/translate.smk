@@ -1,10 +1,6 @@
 """Beam search, alignments and BLEU."""
 
 
-localrules:
-    package,
-
-
 rule translate:
     """Translate the test text: all of it, or only the sentences without unknown words and then without [UNK]."""
     input:
@@ -82,6 +78,11 @@ rule score:
     shell:
         "nmt evaluate {params.run} --all {input.all:q} --no-unk {input.no_unk:q} --source {input.source:q}"
         " --reference {input.reference:q} --output {output.scores:q} 2>&1 | tee -i {log:q}"
+
+
+# Seconds of work: it would wait longer in a cluster's queue.
+localrules:
+    package,
 
 
 rule package:
