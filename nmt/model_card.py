@@ -57,7 +57,7 @@ def card(summary: dict[str, Any], settings: dict[str, Any], text: Text, scores: 
         "## Training",
         _table(_training(summary, settings, text)),
         "## Use",
-        _use(text),
+        _USE,
         "## Files",
         _FILES,
     ]
@@ -152,22 +152,21 @@ def _cell(text: str) -> str:
     return text.replace("|", r"\|")
 
 
-def _use(text: Text) -> str:
-    which = f" --source text.{text.languages[0]}" if text.languages else " --source text"
-    return (
-        f"    nmt decode --model FOLDER{which} --settings decoding.json --output translations.jsonl\n\n"
-        "translates tokenized text, a sentence a line, where FOLDER is the folder of this page. From Python:\n\n"
-        "    from pathlib import Path\n"
-        "    import torch\n"
-        "    from nmt import model_folder\n\n"
-        '    model = model_folder.load(Path("FOLDER"), torch.device("cpu"))'
-    )
+_USE = """    nmt translate --model FOLDER < text > translation
 
+translates raw text, a sentence a line, where FOLDER is the folder of this page. From Python:
+
+    from pathlib import Path
+    import torch
+    from nmt import model_folder
+
+    model = model_folder.load(Path("FOLDER"), torch.device("cpu"))"""
 
 _FILES = """| file | |
 |---|---|
 | `model.safetensors` | weights |
 | `settings.json` | what the model is made of and was trained with |
 | `source.tsv`, `target.tsv` | vocabularies: rank, word, count |
+| `text.json` | languages, tokenization, and how to decode unless told otherwise |
 | `summary.json` | what came out of the training |
 | `history.jsonl` | the learning curve |"""

@@ -53,7 +53,7 @@ Facts = dict[str, Any]
 def record(results: Path, files: Sequence[Path], archives: Path) -> None:
     """Write the record of `files`, which lie in `results`, whole or not at all.
 
-    `archives` is where the downloads lie; those that are there are summed, of others it is said what the settings know.
+    `archives` is where the downloads lie, with notes of what `download` saw beside them.
     Raises a `UserError` for a file that is missing or lies elsewhere.
     """
     parts = Parts(results)
@@ -145,13 +145,17 @@ class _Crate:
         ]
 
     def _archive(self, archive: Archive, folder: Path) -> Entity:
-        local = folder / archive.path
-        summed = sha256(local) if local.is_file() else archive.sha256
-        size = local.stat().st_size if local.is_file() else archive.bytes
-        facts = {"contentSize": str(size) if size else None, "sha256": summed}
+        seen = _seen(archive, folder)
+        facts = {
+            "contentSize": str(seen["bytes"]) if seen.get("bytes") else None,
+            "sha256": seen.get("sha256"),
+        }
         known = {name: value for name, value in facts.items() if value is not None}
         entity = self._thing(archive.url, "DigitalDocument", name=archive.path, **known)
-        return self._with_facts(entity, {"md5": archive.md5} if archive.md5 else {})
+        # a folder of this machine is nobody else's concern
+        source = seen.get("source", "")
+        taken_from = source if source.startswith("http") and source != archive.url else None
+        return self._with_facts(entity, {"md5": seen.get("md5"), "taken from": taken_from})
 
     def add_run(self, run: Run, parts: Parts, text: Sequence[Entity]) -> None:
         """Add the training of one model at one seed."""
@@ -241,6 +245,18 @@ class _Crate:
         if values:
             entity["additionalProperty"] = values
         return entity
+
+
+def _seen(archive: Archive, folder: Path) -> Facts:
+    """Size and sums of a download: as noted when it came, else of the file there, else as the settings know."""
+    local = folder / archive.path
+    note = local.with_name(f"{local.name}.json")
+    if note.is_file():
+        seen: Facts = read_json(note)
+        return seen
+    if local.is_file():
+        return {"bytes": local.stat().st_size, "sha256": sha256(local), "md5": archive.md5}
+    return archive.model_dump(include={"bytes", "sha256", "md5"})
 
 
 def _is_part(name: str) -> bool:

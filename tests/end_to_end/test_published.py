@@ -331,7 +331,7 @@ def test_tables_and_figures_from_released_translations_are_those_of_the_run(
     made = [path for path in (mine / "results").rglob("*") if path.is_file()]
     assert len(made) > 25
     for path in made:
-        if path.name not in ("ro-crate-metadata.json", "config.json"):
+        if path.name not in ("ro-crate-metadata.json", "config.json", "report.html"):
             assert path.read_bytes() == (results / path.relative_to(mine / "results")).read_bytes(), path
     assert nmt("verify", mine / "results").returncode == 0
 
@@ -383,7 +383,7 @@ def test_two_runs_with_one_seed_publish_the_same(finished: Path, tmp_path: Path)
     before = finished / "results"
     names = sorted(path.relative_to(before) for path in before.rglob("*") if path.is_file())
     assert names == sorted(path.relative_to(again) for path in again.rglob("*") if path.is_file())
-    clocks = {"summary.json", "history.jsonl", "ro-crate-metadata.json"}
+    clocks = {"summary.json", "history.jsonl", "ro-crate-metadata.json", "report.html"}
     for name in names:
         if name.name.startswith("table2"):
             texts = [without_hours((folder / name).read_text(encoding="utf-8")) for folder in (before, again)]
