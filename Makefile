@@ -21,7 +21,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo multi30k readings europarl paper groundhog report test lint bench bench-data bench-training format clean
+.PHONY: help setup demo multi30k readings europarl paper groundhog report test test-slurm lint bench bench-data bench-training format clean
 
 help: ## Show the doors
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -65,6 +65,9 @@ report: $(INSTALLED) ## The page of a run's results, results/report.html: make E
 
 test: $(INSTALLED) ## All tests
 	$(BIN)/python -m pytest $(OPTIONS)
+
+test-slurm: $(INSTALLED) ## The demo on a real Slurm of this one machine, where it is installed and you are root
+	$(BIN)/python -m pytest tests/slurm $(OPTIONS)
 
 lint: $(INSTALLED) ## Linters, formatters, types
 	$(BIN)/ruff check nmt workflow tests benchmarks

@@ -10,6 +10,13 @@ sys.path.insert(0, workflow.basedir)
 
 
 include: "workflow/rules/inputs.smk"
+
+
+# The image in which jobs run under `--sdm apptainer` (container/nmt.def); nothing without. Its path starts at the working
+# directory, so that the same image elsewhere is no reason to make anything again.
+container: os.path.relpath(ROOT / "container" / "nmt.sif")
+
+
 include: "workflow/rules/download.smk"
 include: "workflow/rules/prepare.smk"
 include: "workflow/rules/select.smk"

@@ -11,13 +11,14 @@ from pydantic import ValidationError
 
 from nmt.errors import UserError
 from nmt.files import read_json
-from nmt.settings import Config
+from nmt.settings import ClusterResources, Config
 
-_NEUTRAL: dict[str, Any] = {
-    "mirrors": [],
-    "resources": {"train_hours": 1, "train_memory_gb": 1, "translate_hours": 1, "data_memory_gb": 1},
-}
-"""What has no influence on results is no part of the file; a `Config` needs it all the same."""
+
+class Published(Config):
+    """The settings without what has no influence on results."""
+
+    mirrors: list[str] = []
+    resources: ClusterResources | None = None  # type: ignore[assignment]  # nobody asks for any
 
 
 def published(config: Config) -> dict[str, Any]:
@@ -61,7 +62,7 @@ def parse(value: str) -> Config:
 def checked(values: Any, where: str) -> Config:
     """Settings from plain values; a `UserError` names the first key that is not as it should be."""
     try:
-        return Config.model_validate({**_NEUTRAL, **values} if isinstance(values, dict) else values)
+        return Published.model_validate(values)
     except ValidationError as error:
         problem = error.errors()[0]
         key = ".".join(map(str, problem["loc"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import heapq
 import shutil
@@ -20,6 +21,10 @@ from nmt.files import atomic_path
 from nmt.progress import Progress
 from nmt.shards import global_line
 from nmt.text import read_lines, read_pairs, write_lines
+
+_SORTING_SHARE = 0.7
+"""Of lmplz' memory for its sorting; the rest is for the vocabulary and everything else."""
+_LEAST_SORTING_MB = 64
 
 
 @dataclass(frozen=True)
@@ -79,18 +84,32 @@ def _key(seed: int, corpus: str, line: int) -> int:
     return int.from_bytes(digest)
 
 
-def train(inputs: Sequence[Path], order: int, output: Path, discount_fallback: bool, memory_gb: int) -> None:
-    """Train a model with modified Kneser-Ney smoothing and no cut-offs; write KenLM's binary form."""
-    lmplz, build_binary = _program("lmplz"), _program("build_binary")
+def train(
+    inputs: Sequence[Path],
+    order: int,
+    output: Path,
+    discount_fallback: bool,
+    memory_mb: int,
+    programs: Path | None = None,
+) -> None:
+    """Train a model with modified Kneser-Ney smoothing and no cut-offs; write KenLM's binary form.
+
+    `programs` is the folder of lmplz and build_binary, else they are looked for on the PATH; both together stay below
+    `memory_mb`. The model does not depend on it.
+    """
+    lmplz, build_binary = _program("lmplz", programs), _program("build_binary", programs)
     output.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=output.parent, prefix=".lm-") as temporary:
+    prefix = f".{output.name}.lm-"
+    for leftover in output.parent.glob(f"{glob.escape(prefix)}*"):
+        shutil.rmtree(leftover)  # of a process that was killed
+    with tempfile.TemporaryDirectory(dir=output.parent, prefix=prefix) as temporary:
         arpa = Path(temporary) / "model.arpa"
         command = [
             lmplz,
             "--order",
             str(order),
             "--memory",
-            f"{memory_gb}G",
+            f"{max(_LEAST_SORTING_MB, round(_SORTING_SHARE * memory_mb))}M",
             "--temp_prefix",
             f"{temporary}/",
         ]
@@ -100,12 +119,12 @@ def train(inputs: Sequence[Path], order: int, output: Path, discount_fallback: b
             _run([build_binary, str(arpa), str(binary)], (), output)
 
 
-def _program(name: str) -> str:
-    path = shutil.which(name)
+def _program(name: str, folder: Path | None) -> str:
+    path = shutil.which(name, path=str(folder) if folder else None)
     if path is None:
         raise UserError(
-            f"{name}: no such program on the PATH; build KenLM's programs (README, selection) or set "
-            "`selection.enabled: false`"
+            f"{name}: no such program {f'in {folder}' if folder else 'on the PATH'}; build it with "
+            "`nmt kenlm-programs`, or set `selection.enabled: false`"
         )
     return path
 

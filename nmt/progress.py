@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TextIO
@@ -12,6 +14,41 @@ from typing import TextIO
 from tqdm import tqdm
 
 LOG_SECONDS = 30.0
+LINE = re.compile(
+    r"(?P<label>.+): (?P<count>[\d,]+)(?: of (?P<total>[\d,]+) \(\d+%\))? (?P<unit>[^,]+), [\d,]+/s,"
+    r" (?P<hours>\d+):(?P<minutes>\d\d):(?P<seconds>\d\d)(?:, [\d:]+ left)?"
+)
+"""A line that `Progress` writes to a log."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a line of a log says: so many units done, of so many if anybody knew, in so many seconds."""
+
+    count: int
+    total: int | None
+    unit: str
+    seconds: int
+
+    @property
+    def rate(self) -> float:
+        """Units a second."""
+        return self.count / max(self.seconds, 1)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Until all units are done; None where nobody knows."""
+        return (self.total - self.count) / self.rate if self.total and self.count else None
+
+
+def read(line: str) -> Reading | None:
+    """A line of a log as numbers, if `Progress` wrote it."""
+    found = LINE.fullmatch(line.strip())
+    if not found:
+        return None
+    count, total = (int(found[name].replace(",", "")) if found[name] else None for name in ("count", "total"))
+    hours, minutes, seconds = (int(found[name]) for name in ("hours", "minutes", "seconds"))
+    return Reading(count or 0, total, found["unit"], 3600 * hours + 60 * minutes + seconds)
 
 
 class Progress:
@@ -80,13 +117,14 @@ class Progress:
     def _line(self, seconds: float) -> str:
         rate = self.count / max(seconds, 1e-9)
         of_total = f" of {self.total:,} ({self.count / self.total:.0%})" if self.total else ""
-        line = f"{self.label}: {self.count:,}{of_total} {self.unit}, {rate:,.0f}/s, {_clock(seconds)}"
+        line = f"{self.label}: {self.count:,}{of_total} {self.unit}, {rate:,.0f}/s, {clock(seconds)}"
         if self.total and 0 < self.count < self.total:
-            line += f", {_clock((self.total - self.count) / rate)} left"
+            line += f", {clock((self.total - self.count) / rate)} left"
         return line
 
 
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
+    """Seconds as h:mm:ss."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}"

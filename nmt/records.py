@@ -35,6 +35,11 @@ def read_translations(path: str | Path) -> Iterator[Record]:
     return _read(path, "text")
 
 
+def read_records(path: str | Path) -> Iterator[tuple[Record, dict[str, Any]]]:
+    """Yield the records that `decode` wrote, each with all that its line says."""
+    yield from _read_with_values(path, "text")
+
+
 def read_alignments(path: str | Path) -> Iterator[Record]:
     """Yield the records that `align` wrote; `target` holds the words of the reference."""
     return _read(path, "target")
@@ -46,6 +51,10 @@ def words(text: str | Sequence[str]) -> list[str]:
 
 
 def _read(path: str | Path, target: str) -> Iterator[Record]:
+    return (record for record, _ in _read_with_values(path, target))
+
+
+def _read_with_values(path: str | Path, target: str) -> Iterator[tuple[Record, dict[str, Any]]]:
     for number, line in enumerate(read_lines(path), start=1):
         where = f"{path}, line {number}"
         value = _parse(line, where, ("line", "source", target))
@@ -58,7 +67,7 @@ def _read(path: str | Path, target: str) -> Iterator[Record]:
             source_unknown=value.get("source_unknown", 0),
         )
         _check_shape(record, where)
-        yield record
+        yield record, value
 
 
 def _parse(line: str, where: str, keys: Sequence[str]) -> dict[str, Any]:

@@ -329,10 +329,19 @@ class Report(Artifacts):
         return self.label(model).replace("RNNencdec", "RNNenc")
 
 
+class UpdatesPerHour(Settings):
+    """How fast a family is trained."""
+
+    rnnencdec: Annotated[float, Field(gt=0)]
+    rnnsearch: Annotated[float, Field(gt=0)]
+
+
 class ClusterResources(Settings):
     """What jobs ask a scheduler for."""
 
     train_hours: Annotated[float, Field(gt=0)]
+    updates_per_hour: UpdatesPerHour
+    train_attempts: PositiveInt
     train_memory_gb: PositiveInt
     translate_hours: Annotated[float, Field(gt=0)]
     data_memory_gb: PositiveInt

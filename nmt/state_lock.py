@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import math
 import os
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Literal
@@ -30,6 +32,37 @@ UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 """What a file system says that has no kernel's locks; the heartbeat is then all there is."""
 
 IfLocked = Literal["wait", "refuse"]
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Who holds a folder. silence: seconds since the last heartbeat; dead: known to have ended."""
+
+    host: str
+    process: int
+    silence: float
+    dead: bool
+
+    @property
+    def alive(self) -> bool:
+        """Whether the heartbeat goes on."""
+        return not self.dead and self.silence < LIFETIME.total_seconds()
+
+
+def observe(folder: Path) -> Writer | None:
+    """Who holds a folder, seen from any machine; None if nobody does. Takes and changes nothing."""
+    lock = Lock(str(folder / "lock"), lifetime=LIFETIME)
+    try:
+        host, process, _ = lock.details
+        expires = (folder / "lock").stat().st_mtime
+    except (NotLockedError, OSError, ValueError):
+        return None
+    silence = max(0.0, time.time() - (expires - LIFETIME.total_seconds()))
+    return Writer(host, process, silence, lock.state == LockState.stale)
+
+
+class StillLocked(Exception):
+    """The time is over in which the folder could be waited for."""
 
 
 class Heartbeat(threading.Thread):
@@ -62,16 +95,17 @@ class Holding:
 
 
 @contextmanager
-def hold(folder: Path, if_locked: IfLocked) -> Iterator[Holding]:
+def hold(folder: Path, if_locked: IfLocked, deadline: float = math.inf) -> Iterator[Holding]:
     """Hold the folder.
 
     A lock whose process has died on this machine is broken at once, one of another machine when its heartbeat is over
-    a minute old. Raises UserError, naming the holder, if the folder is held and `if_locked` is "refuse".
+    a minute old. Raises UserError, naming the holder, if the folder is held and `if_locked` is "refuse"; StillLocked
+    if it is held until `deadline`, a time of the monotonic clock.
     """
     folder.mkdir(parents=True, exist_ok=True)
     lock = Lock(str(folder / "lock"), lifetime=LIFETIME)
-    with on_this_machine(folder / "lock.machine", lock, if_locked):
-        acquire(lock, if_locked)
+    with on_this_machine(folder / "lock.machine", lock, if_locked, deadline):
+        acquire(lock, if_locked, deadline)
         heartbeat = Heartbeat(lock)
         heartbeat.start()
         try:
@@ -83,13 +117,13 @@ def hold(folder: Path, if_locked: IfLocked) -> Iterator[Holding]:
 
 
 @contextmanager
-def on_this_machine(path: Path, lock: Lock, if_locked: IfLocked) -> Iterator[None]:
+def on_this_machine(path: Path, lock: Lock, if_locked: IfLocked, deadline: float) -> Iterator[None]:
     """Hold the kernel's lock of a file, which ends with the process; `lock` knows who else may hold it."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     told = False
     try:
         while not taken(descriptor):
-            told = refuse_or_tell(lock, if_locked, told)
+            told = refuse_or_tell(lock, if_locked, told, deadline)
             time.sleep(1)
         yield
     finally:
@@ -108,16 +142,18 @@ def taken(descriptor: int) -> bool:
     return True
 
 
-def refuse_or_tell(lock: Lock, if_locked: IfLocked, told: bool) -> bool:
+def refuse_or_tell(lock: Lock, if_locked: IfLocked, told: bool, deadline: float) -> bool:
     """Raise a UserError that names the holder, or say once that it is waited for; returns that it has been told."""
     if if_locked == "refuse":
         raise UserError(f"{holder(lock)}; wait for it, stop it, or pass --if-locked wait")
+    if time.monotonic() >= deadline:
+        raise StillLocked(f"{holder(lock)}; waited for it as long as there was time; run again")
     if not told:
         click.echo(f"nmt: {holder(lock)}; waiting for it", err=True)
     return True
 
 
-def acquire(lock: Lock, if_locked: IfLocked) -> None:
+def acquire(lock: Lock, if_locked: IfLocked, deadline: float) -> None:
     """Take the heartbeat's lock, or wait for it, or refuse."""
     told = False
     while True:
@@ -128,7 +164,7 @@ def acquire(lock: Lock, if_locked: IfLocked) -> None:
             lock.lock(timeout=timedelta(seconds=POLL if told else 1))
             return
         except TimeOutError:
-            told = refuse_or_tell(lock, if_locked, told)
+            told = refuse_or_tell(lock, if_locked, told, deadline)
 
 
 def holder(lock: Lock) -> str:

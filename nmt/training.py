@@ -18,7 +18,7 @@ import click
 import torch
 from torch import Tensor
 
-from nmt import checkpoint
+from nmt import checkpoint, gpu_pool
 from nmt.batches import Batch, Indices, PairsWithinLimit, training_batches
 from nmt.bitext import Bitext
 from nmt.checkpoint import Checkpoint
@@ -67,7 +67,8 @@ class Interrupted(Exception):
 
 
 def choose_device(name: str) -> torch.device:
-    """The device of a settings key: `auto` takes a GPU where there is one."""
+    """The device of a settings key: `auto` takes a GPU where there is one; of a pool (`nmt.gpu_pool`) a free one."""
+    gpu_pool.take(name)
     available = torch.cuda.is_available()
     if name == "cuda" and not available:
         raise UserError(

@@ -29,6 +29,7 @@ RESULTS = (
     "figure2.png",
     "figure3.png",
     "learning_curves.png",
+    "explorer.html",
     "data.png",
 )
 PASSES = 2
@@ -93,21 +94,53 @@ def _alone_in(folder: Path) -> Iterator[int | None]:
 
 def _snakemake(folder: Path, cores: str, options: Sequence[str]) -> list[str]:
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
-    command += ["--directory", str(folder), "--cores", cores, "--rerun-incomplete"]
-    command += ["--quiet", "host", "reason", "rules"]
-    # Every job computes on the first GPU that it sees: one job at a time. Without a GPU, cores are the only limit.
-    command += ["--resources", "gpu=1"] if _has_gpu() else []
+    command += ["--directory", str(folder), "--rerun-incomplete", "--quiet", "host", "reason"]
+    if not any(option == "--profile" or option.startswith("--profile=") for option in options):
+        command += ["rules", "--cores", cores, *_gpu_options(cores, options)]
     return [*command, *options]
 
 
-def _has_gpu() -> bool:
-    """Whether this machine has a GPU that the environment does not hide."""
-    if os.environ.get("CUDA_VISIBLE_DEVICES", "0").strip() in ("", "-1"):
-        return False
+GPU_RULES = ("train", "translate", "align")
+
+
+def _gpu_options(cores: str, options: Sequence[str]) -> list[str]:
+    """As many GPU jobs side by side as this machine has GPUs, each on its own; without a GPU, cores are the only limit.
+
+    Jobs take their GPU from the pool that NMT_GPUS names (`nmt.gpu_pool`); a cluster's scheduler hands out its own.
+    """
+    gpus = [] if _elsewhere(options) else _gpus()
+    if not gpus:
+        return []
+    os.environ["NMT_GPUS"] = ",".join(gpus)
+    limits = ["--resources", f"gpu={len(gpus)}"]
+    if len(gpus) == 1:
+        return limits
+    # Too few cores must not keep a GPU idle: Snakemake only counts them, how many threads compute the settings say.
+    share = max(1, (len(os.sched_getaffinity(0)) if cores == "all" else int(cores)) // len(gpus))
+    return [*limits, "--set-threads", *(f"{rule}={share}" for rule in GPU_RULES)]
+
+
+def _elsewhere(options: Sequence[str]) -> bool:
+    """Whether an executor runs the jobs on other machines."""
+    names = {option.split("=")[0] for option in options}
+    return bool(names & {"--profile", "--executor", "-e"})
+
+
+def _gpus() -> list[str]:
+    """The GPUs that jobs may use: those that NMT_GPUS names, or all that CUDA_VISIBLE_DEVICES leaves."""
+    named = os.environ.get("NMT_GPUS")
+    if named is None:
+        installed = _installed_gpus()
+        named = os.environ.get("CUDA_VISIBLE_DEVICES", ",".join(installed)) if installed else ""
+    return [name for name in map(str.strip, named.split(",")) if name and name != "-1"]
+
+
+def _installed_gpus() -> list[str]:
     if not shutil.which("nvidia-smi"):
-        return False
+        return []
     listing = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False)
-    return listing.returncode == 0 and "GPU " in listing.stdout
+    found = [line for line in listing.stdout.splitlines() if line.startswith("GPU ")]
+    return [str(index) for index in range(len(found))] if listing.returncode == 0 else []
 
 
 def _run(command: Sequence[str], lock: int) -> int:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
@@ -42,7 +46,10 @@ MORE_TO_DO = 75
     help="What to do while another process trains in the same state folder.",
 )
 @click.option(
-    "--max-seconds", type=click.FloatRange(min=0, min_open=True), help="Stop in good order after so long."
+    "--max-seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=math.inf,
+    help="Stop in good order after so long, time spent waiting for another process included.",
 )
 def train(
     settings: str,
@@ -54,7 +61,7 @@ def train(
     state: Path,
     output: Path,
     if_locked: Literal["wait", "refuse"],
-    max_seconds: float | None,
+    max_seconds: float,
 ) -> None:
     """Train one model, or go on where an earlier run of the same command was stopped.
 
@@ -64,28 +71,38 @@ def train(
     """
     run = parse_settings(ModelRun, settings)
     from nmt import model_folder, state_lock
-    from nmt.training import Interrupted, Trainer
+    from nmt.training import Trainer
     from nmt.training_data import TrainingData
 
     if (run.continue_from is None) != (continue_from is None):
         raise UserError(
             f"--continue-from: settings say {run.continue_from!r}, the option says {continue_from}"
         )
-    with state_lock.hold(state, if_locked) as holding:
+    deadline = time.monotonic() + max_seconds
+    with stopping_in_good_order(run), state_lock.hold(state, if_locked, deadline) as holding:
         data = TrainingData.open(train_folder, dev_folder, source_vocabulary, target_vocabulary)
         trainer = Trainer(run, data.train, data.dev, data.sizes, state)
         trainer.resume(continue_from)
-        try:
-            stopped_by = trainer.run(max_seconds, holding.lost)
-        except Interrupted as interruption:
-            click.echo(f"nmt: {run.model}: {interruption}", err=True)
-            sys.exit(MORE_TO_DO)
+        stopped_by = trainer.run(deadline - time.monotonic(), holding.lost)
         summary = model_folder.export(output, trainer, (source_vocabulary, target_vocabulary), stopped_by)
     click.echo(
         f"{run.label}: {summary['updates']:,} updates, {summary['hours']:.2f} hours, NLL a sentence: "
         f"train {summary['train_nll']:.2f}, dev {summary['dev_nll']:.2f} (stopped by {stopped_by})",
         err=True,
     )
+
+
+@contextmanager
+def stopping_in_good_order(run: ModelRun) -> Iterator[None]:
+    """Turn a stop before the run's end, or a wait that took too long, into a line and an exit code of its own."""
+    from nmt.state_lock import StillLocked
+    from nmt.training import Interrupted
+
+    try:
+        yield
+    except (Interrupted, StillLocked) as interruption:
+        click.echo(f"nmt: {run.model}: {interruption}", err=True)
+        sys.exit(MORE_TO_DO)
 
 
 @click.command()

@@ -403,6 +403,31 @@ def readings(
 
 
 @click.command()
+@click.option(
+    "--translations",
+    type=(str, _PATH),
+    multiple=True,
+    required=True,
+    metavar="LABEL FILE",
+    help="A model's name on the page and its translations, from `decode`. Repeat it, with the same sentences.",
+)
+@_file("--reference", "Tokens of the reference.")
+@click.option(
+    "--title", default="Translations and alignments", show_default=True, help="Heading of the page."
+)
+@_file("--output", "The page, one HTML file.")
+def explorer(translations: tuple[tuple[str, Path], ...], reference: Path, title: str, output: Path) -> None:
+    """Write a page to explore translations: search, filter, compare two models, see what each word attended to.
+
+    One file that a browser opens from the file system, without a network.
+    """
+    from nmt.explorer import labels_of, write_explorer
+
+    count = write_explorer(list(labels_of(translations)), reference, title, output)
+    click.echo(f"{output}: {count:,} sentences, {output.stat().st_size / 1e6:.1f} MB", err=True)
+
+
+@click.command()
 @click.option("--title", required=True, help="Of the page.")
 @_file(
     "--artifact",

@@ -1,4 +1,4 @@
-"""Verbs that choose training text: lm-sample, lm-train, select-score, select-threshold, select-apply."""
+"""Verbs that choose training text, and the language models that it is chosen by."""
 
 from __future__ import annotations
 
@@ -72,24 +72,50 @@ def _token_shards(shards: tuple[tuple[str, Path, Path], ...]) -> list[TokenShard
     return numbered
 
 
+@click.command()
+@click.option("--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="Compilers at a time.")
+@click.option("--output", required=True, type=FilePath, help="Folder for lmplz and build_binary.")
+def kenlm_programs(jobs: int, output: Path) -> None:
+    """Provide KenLM's programs lmplz and build_binary, which train language models.
+
+    Links to those on the PATH, or builds them: from the source archive of the package kenlm, which pip fetches, with
+    cmake, a C++ compiler and Boost.
+    """
+    from nmt.kenlm_programs import provide
+
+    click.echo(f"{output}: lmplz and build_binary from {provide(output, jobs)}", err=True)
+
+
 @click.command(short_help="Train an n-gram language model with KenLM's lmplz.")
 @click.option("--order", required=True, type=click.IntRange(2, 6), help="Words in the longest n-gram.")
 @click.option("--discount-fallback", is_flag=True, help="Use fixed discounts where the text is too small.")
 @click.option(
-    "--memory-gb", default=2, show_default=True, type=click.IntRange(min=1), help="Memory for sorting."
+    "--memory-mb",
+    default=2000,
+    show_default=True,
+    type=click.IntRange(min=100),
+    help="Memory that may be used.",
+)
+@click.option(
+    "--programs", type=FilePath, help="Folder of lmplz and build_binary; else they are on the PATH."
 )
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=FilePath)
 @click.option("--output", required=True, type=FilePath, help="The model in KenLM's binary form.")
 def lm_train(
-    order: int, discount_fallback: bool, memory_gb: int, inputs: tuple[Path, ...], output: Path
+    order: int,
+    discount_fallback: bool,
+    memory_mb: int,
+    programs: Path | None,
+    inputs: tuple[Path, ...],
+    output: Path,
 ) -> None:
     """Train a language model on the token files INPUT: modified Kneser-Ney smoothing, no cut-offs.
 
-    Needs KenLM's programs lmplz and build_binary on the PATH.
+    Needs KenLM's programs lmplz and build_binary; see `nmt kenlm-programs`.
     """
     from nmt import language_models
 
-    language_models.train(inputs, order, output, discount_fallback, memory_gb)
+    language_models.train(inputs, order, output, discount_fallback, memory_mb, programs)
 
 
 @click.command(short_help="Score the pairs of a shard by cross-entropy difference.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 @pytest.fixture
 def copy(finished: tuple[Path, str], tmp_path: Path) -> Path:
     """A copy of the finished run, times and Snakemake's records included, to change."""
-    folder = tmp_path / "demo"
+    folder = tmp_path / finished[0].name  # the report's title has it
     shutil.copytree(finished[0], folder)
     return folder
 
@@ -53,6 +54,7 @@ def test_all_tables_and_figures_are_there(finished: tuple[Path, str]) -> None:
     for figure in ("figure2", "figure3", "learning_curves"):
         assert (results / f"{figure}.png").read_bytes().startswith(b"\x89PNG")
         assert (results / f"{figure}.pdf").read_bytes().startswith(b"%PDF")
+    assert (results / "explorer.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     assert "RNNsearch-50*" in output
     assert str(results / "figure3.png") in output
 
@@ -84,6 +86,21 @@ def test_summaries_tell_what_table_2_needs(finished: tuple[Path, str]) -> None:
     for summary in summaries.values():
         assert 0 < summary["train_nll"] < 1000
         assert 0 < summary["dev_nll"] < 1000
+
+
+def test_a_models_folder_translates_raw_text_wherever_it_lies(copy: Path, tmp_path: Path) -> None:
+    shutil.move(copy / "models" / "rnnsearch-50", tmp_path / "model")
+    (tmp_path / "text.en").write_text("Clara's friend sees Julia.\n\nNo.\n", encoding="utf-8")
+    command = [sys.executable, "-m", "nmt", "translate", "--model", str(tmp_path / "model")]
+    result = run([*command, str(tmp_path / "text.en"), "--output", str(tmp_path / "text.fr")])
+    assert result.returncode == 0, result.stdout
+    assert (tmp_path / "text.fr").read_text(encoding="utf-8").count("\n") == 3
+
+
+def test_another_search_completes_the_folders_anew_and_trains_nothing(copy: Path) -> None:
+    output = planned(copy, "--config", "decoding={beam: 3}")
+    assert len(scheduled(output, "package")) == 5
+    assert not scheduled(output, "train")
 
 
 def test_a_second_run_has_nothing_to_do(finished: tuple[Path, str]) -> None:

@@ -1,20 +1,22 @@
-"""Data selection by the rules with real language models; needs KenLM's programs on the path."""
+"""Data selection by the rules with real language models."""
 
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
 from nmt.text import read_lines, read_pairs
+from tests import kenlm
 from tests.running import make_demo, snakemake
 
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("lmplz") and shutil.which("build_binary")),
-    reason="KenLM's programs lmplz and build_binary are not on the path",
-)
+
+@pytest.fixture(autouse=True)
+def programs() -> Path:
+    """lmplz and build_binary, where the workflow looks for them."""
+    return kenlm.programs()
+
 
 SELECT = """
 selection: {enabled: true, in_domain: [demo-dev], order: 3, target_words: 3000, discount_fallback: true}

@@ -14,6 +14,8 @@ from nmt.parts import MODES, RUN_FILES, Parts
 from nmt.release import NEEDED
 from nmt.runs import run_settings, runs_of, seeds_of
 from nmt.settings import TextSettings
+from nmt.time_limits import progress_of, time_limit, time_slices
+from workflow.cluster import doubles, use_own_programs
 
 ROOT = Path(workflow.basedir)
 
@@ -44,6 +46,12 @@ PYTHON = "python" if workflow.deployment_settings.deployment_method else shlex.q
 PACKAGE = f"PYTHONPATH={shlex.quote(workflow.basedir)}${{{{PYTHONPATH:+:$PYTHONPATH}}}}"
 shell.prefix(f'set -euo pipefail; nmt() {{{{ {PACKAGE} {PYTHON} -m nmt "$@"; }}}}; ')
 
+# Whether this Snakemake sends jobs to a cluster: then it counts jobs instead of cores, and is not inside such a job. The
+# executor itself is not known yet when rules are read.
+SENDS_JOBS = workflow.resource_settings.nodes is not None and not workflow.remote_exec
+if SENDS_JOBS:
+    use_own_programs()
+
 # Every model in the catalogue at each of its seeds, by the name that stands for {model} in paths.
 RUNS = runs_of(CONFIG, list(CONFIG.models))
 
@@ -56,6 +64,9 @@ MODELS = CONFIG.released.models or "models"
 KEPT = Parts(Path(CONFIG.released.results)) if CONFIG.released.results else None
 RESULTS = Parts(Path("results"))
 RELEASE_FILES = (*NEEDED, "text.json")
+
+# KenLM's programs, one build for all experiments.
+KENLM = str(ROOT / ".kenlm")
 
 # The numbers that the paper reports.
 PAPER = str(ROOT / "workflow" / "paper.yaml")
@@ -288,6 +299,12 @@ def card_options(wildcards):
     return f"--languages {SOURCE} {TARGET} {corpora}"
 
 
+def labelled(models, files):
+    """`--translations LABEL FILE` for each model, quoted for the shell."""
+    pairs = [(CONFIG.models[model].label, file) for model, file in zip(models, files, strict=True)]
+    return " ".join(f"--translations {shlex.quote(label)} {shlex.quote(str(file))}" for label, file in pairs)
+
+
 def folder_of(files):
     """The folder that files lie in."""
     return os.path.dirname(files[0])
@@ -444,14 +461,14 @@ def model_files(wildcards):
     return [f"{MODELS}/{wildcards.model}/{name}" for name in names]
 
 
-def translations(run, mode):
+def translated(run, mode):
     """A run's translations."""
     return str(KEPT.translations(run, mode)) if KEPT else f"translations/{run}.{mode}.jsonl"
 
 
 def translations_of(runs):
     """The translations of some runs, of both modes each."""
-    return [translations(run, mode) for run in runs for mode in MODES]
+    return [translated(run, mode) for run in runs for mode in MODES]
 
 
 def run_files(runs, name):
@@ -467,6 +484,11 @@ def runs(models):
 def scores(runs):
     """The scores of some runs; a model's name is that of its first run."""
     return [f"scores/{run}.json" for run in runs]
+
+
+def translations(models):
+    """The translations of the whole test text by each model's first run."""
+    return [translated(model, "all") for model in models]
 
 
 def summaries(runs):
@@ -507,7 +529,8 @@ def artifacts():
     tables = [f"results/{table}.{kind}" for table in names for kind in ("csv", "md", "tex")]
     figures = [f"results/{figure}.{kind}" for figure in FIGURES for kind in ("pdf", "png")]
     rates = [f"results/alignment_error_rate/{run}.json" for run in aligned_runs() if GOLD]
-    return [*tables, *figures, *rates, *data_report(), "results/report.html"]
+    pages = ["results/report.html", "results/explorer.html"]
+    return [*tables, *figures, *rates, *data_report(), *pages]
 
 
 def data_report():
@@ -596,16 +619,80 @@ if CONFIG.released.models or KEPT:
 
 # --- resources --------------------------------------------------------------------------------------------------------
 
+# MB of a data job that holds more than a few lines at a time.
+DATA_MEMORY = 1000 * CONFIG.resources.data_memory_gb
+
+
+def memory(megabytes, per_input=0):
+    """Memory in MB: some, and so many times the input's size; as much again with every attempt."""
+    return lambda wildcards, input, attempt: attempt * round(
+        megabytes + (per_input * input.size_mb if per_input else 0)
+    )
+
+
+def minutes(some, per_gigabyte=0):
+    """A time limit: some minutes, and some for every GB of (compressed) input; as much again with every attempt."""
+    return lambda wildcards, input, attempt: attempt * round(
+        some + (per_gigabyte * input.size_mb / 1000 if per_gigabyte else 0)
+    )
+
+
+def training_minutes(wildcards):
+    """Time limit of a training job: what the updates that are left take at the rate of this run or of the settings."""
+    updates = training_of(wildcards).updates
+    done, rate = progress_of(Path(f"state/{wildcards.model}/history.jsonl"))
+    if rate is None and (base := RUNS[wildcards.model].base):
+        done, rate = progress_of(Path(f"models/{base}/history.jsonl"))
+        done = done or CONFIG.models[RUNS[base].model].training.updates
+    rate = rate or updates_per_hour(wildcards.model)
+    return time_limit(updates - done, rate, CONFIG.resources.train_hours)
+
+
+def updates_per_hour(run):
+    """The rate that the settings expect of a run."""
+    return getattr(CONFIG.resources.updates_per_hour, CONFIG.models[RUNS[run].model].family)
+
+
+def training_retries():
+    """How often a training job is sent again: its time slices, by twice the estimate, and those lost on the way.
+
+    Nothing is sent again on this machine, where whoever calls sees the error, nor from inside a cluster's job: Snakemake
+    would count the rule's attempts there once more.
+    """
+    if not SENDS_JOBS:
+        return 0
+    slices = [
+        time_slices(
+            CONFIG.models[run.model].training.updates, updates_per_hour(name), CONFIG.resources.train_hours
+        )
+        for name, run in RUNS.items()
+    ]
+    return max(slices) + CONFIG.resources.train_attempts
+
 
 def gpus(device):
     """One GPU a job, unless the settings say that it computes on the processor."""
     return 0 if device == "cpu" else 1
 
 
+MOST_URGENT = 3
+
+
 def urgency(wildcards):
     """The longest chain first, so that all end together: a model that another goes on from, that other, the rest."""
     bases = [run.base for run in runs_of(CONFIG, CONFIG.use.models).values()]
-    return 3 if wildcards.model in bases else 2 if RUNS[wildcards.model].base else 1
+    return MOST_URGENT if wildcards.model in bases else 2 if RUNS[wildcards.model].base else 1
+
+
+def place_in_the_queue(wildcards):
+    """Which training jobs of ours are to start first, and that one waits whose double runs.
+
+    Doubles are of a Snakemake that was killed: what it sent runs on. A second job would wait anyway, for the state
+    folder; in the queue it holds no GPU meanwhile. Jobs are sent in any order: the less urgent are nicer.
+    """
+    nice = f"--nice={10 * (MOST_URGENT - urgency(wildcards))}"
+    others = doubles("train", wildcards.model) if SENDS_JOBS else []
+    return f"{nice} --dependency=afterany:{':'.join(others)}" if others else nice
 
 
 def training_of(wildcards):
@@ -614,11 +701,32 @@ def training_of(wildcards):
 
 
 def preflight():
-    """Say at once what long work would miss hours later; the jobs of a cluster run elsewhere and are not checked."""
-    from nmt.preflight import missing
+    """Say at once what long work would miss hours later, and what it will take."""
+    from nmt.preflight import forecast, missing
 
-    if workflow.local_exec:
-        waiting = {job.rule.name for job in workflow.dag.needrun_jobs()}
-        problems = missing(CONFIG, waiting, Path.cwd())
-        if problems:
-            refuse(problems)
+    work = waiting_work()
+    for line in forecast(CONFIG, work, Path.cwd()):
+        print(line, file=sys.stderr)
+    problems = missing(CONFIG, work, Path.cwd())
+    if problems:
+        refuse(problems)
+
+
+def waiting_work():
+    """What this Snakemake is about to do, as the preflight wants to know it."""
+    from nmt.preflight import Cluster, Work
+
+    jobs = list(workflow.dag.needrun_jobs())
+    paths = {job.wildcards.archive for job in jobs if job.rule.name == "download"}
+    return Work(
+        rules=frozenset(job.rule.name for job in jobs),
+        runs=tuple(job.wildcards.model for job in jobs if job.rule.name == "train"),
+        archives=tuple(name for name, archive in CONFIG.archives.items() if archive.path in paths),
+        cluster=None if workflow.local_exec else Cluster(partitions(jobs, 0), partitions(jobs, 1)),
+    )
+
+
+def partitions(jobs, gpu):
+    """The partitions that a cluster's jobs without or with a GPU are to go to."""
+    sent = [job for job in jobs if not job.is_local and bool(job.resources.get("gpu", 0)) == bool(gpu)]
+    return frozenset(str(job.resources.get("slurm_partition") or "") for job in sent) - {""}

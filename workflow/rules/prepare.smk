@@ -31,8 +31,8 @@ for corpus in DOWNLOADED:
         conda:
             "../../envs/prepare.yaml"
         resources:
-            mem_mb=2000,
-            runtime=12 * 60,
+            mem_mb=memory(2000),
+            runtime=minutes(60, 60),
         params:
             members=member_options(corpus),
             source=lambda wildcards, output: repeated("--output-source", output.source),
@@ -70,8 +70,8 @@ for corpus in GENERATED:
         conda:
             "../../envs/prepare.yaml"
         resources:
-            mem_mb=2000,
-            runtime=60,
+            mem_mb=memory(2000),
+            runtime=minutes(60),
         params:
             settings=constant(CONFIG.grammar),
             split=CONFIG.corpora[corpus].grammar.split,
@@ -104,8 +104,8 @@ if PREPARED:
         conda:
             "../../envs/prepare.yaml"
         resources:
-            mem_mb=2000,
-            runtime=120,
+            mem_mb=memory(2000),
+            runtime=minutes(30, 200),
         params:
             settings=constant(CONFIG.cleaning),
         shell:
@@ -137,8 +137,8 @@ if PREPARED:
         conda:
             "../../envs/prepare.yaml"
         resources:
-            mem_mb=2000,
-            runtime=4 * 60,
+            mem_mb=memory(2000),
+            runtime=minutes(30, 400),
         params:
             settings=constant(CONFIG.tokenization),
         shell:
@@ -158,8 +158,8 @@ if PREPARED:
         conda:
             "../../envs/prepare.yaml"
         resources:
-            mem_mb=1000 * CONFIG.resources.data_memory_gb,
-            runtime=8 * 60,
+            mem_mb=memory(DATA_MEMORY),
+            runtime=minutes(30, 60),
         params:
             words=CONFIG.vocabulary.words,
             specials="--specials-count" if CONFIG.vocabulary.specials_count else "",
@@ -183,8 +183,8 @@ if PREPARED:
         conda:
             "../../envs/prepare.yaml"
         resources:
-            mem_mb=1000 * CONFIG.resources.data_memory_gb,
-            runtime=12 * 60,
+            mem_mb=memory(DATA_MEMORY, 1),
+            runtime=minutes(60, 60),
         params:
             source=lambda wildcards, input: repeated("--source", input.source),
             target=lambda wildcards, input: repeated("--target", input.target),

@@ -1,6 +1,20 @@
 """The paper's tables and figures, from the scores and summaries of this run."""
 
 
+# Seconds of work each: they would wait longer in a cluster's queue.
+localrules:
+    significance,
+    table1,
+    table2,
+    table3,
+    figure2,
+    unknown_words,
+    figure3,
+    learning_curves,
+    explorer,
+    report,
+
+
 rule compare:
     """How sure the scores are: intervals, paired significance of each pair of models, and today's metrics."""
     input:
@@ -111,7 +125,7 @@ rule table2:
 rule table3:
     """Table 3: long sentences, their reference, and what the models make of them."""
     input:
-        translations=[translations(model, "all") for model in CONFIG.artifacts.table3_models],
+        translations=[translated(model, "all") for model in CONFIG.artifacts.table3_models],
         reference=test_tokens(TARGET),
         paper=PAPER,
     output:
@@ -191,8 +205,8 @@ rule unknown_words:
 rule figure3:
     """Figure 3: four alignments."""
     input:
-        all=translations(CONFIG.artifacts.figure3_model, "all"),
-        no_unk=translations(CONFIG.artifacts.figure3_model, "no_unk"),
+        all=translated(CONFIG.artifacts.figure3_model, "all"),
+        no_unk=translated(CONFIG.artifacts.figure3_model, "no_unk"),
         paper=PAPER,
     output:
         pdf="results/figure3.pdf",
@@ -241,7 +255,35 @@ rule learning_curves:
         " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
 
 
+rule explorer:
+    """A page to explore the translations of every model in use and what each word attended to, in one file."""
+    input:
+        translations=translations(CONFIG.use.models),
+        reference=test_tokens(TARGET),
+    output:
+        page=report("results/explorer.html", caption="../report/explorer.rst", category="Translations"),
+    log:
+        "logs/report/explorer.log",
+    benchmark:
+        "benchmarks/report/explorer.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        translations=lambda wildcards, input: labelled(CONFIG.use.models, input.translations),
+        title=f"Translations of {TEST}",
+        seeds=shown_seeds(CONFIG.use.models),
+    shell:
+        "nmt explorer {params.translations} --reference {input.reference:q} --title {params.title:q}"
+        " --output {output.page:q} 2>&1 | tee -i {log:q}"
+
+
 if CONFIG.artifacts.readings:
+
+    localrules:
+        readings,
 
     rule readings:
         """What open readings of the paper are worth: each against its baseline."""
@@ -273,6 +315,9 @@ if CONFIG.artifacts.readings:
 
 
 if GOLD:
+
+    localrules:
+        alignment_error_rate,
 
     rule alignment_error_rate:
         """Compare a model's alignments with known ones, and a plain diagonal with them too."""

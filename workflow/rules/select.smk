@@ -18,8 +18,8 @@ if PREPARED and CONFIG.selection.enabled:
         conda:
             "../../envs/select.yaml"
         resources:
-            mem_mb=4000,
-            runtime=8 * 60,
+            mem_mb=memory(4000),
+            runtime=minutes(30, 60),
         params:
             seed=CONFIG.seed,
             size=sample_options,
@@ -32,10 +32,34 @@ if PREPARED and CONFIG.selection.enabled:
             "nmt lm-sample {params.size} --seed {params.seed} {params.shards}"
             " --output-source {output.source:q} --output-target {output.target:q} 2>&1 | tee -i {log:q}"
 
+    # The network is where Snakemake runs, and one build serves every experiment of this checkout.
+    localrules:
+        kenlm_programs,
+
+    rule kenlm_programs:
+        """Provide lmplz and build_binary: links to those on the path, or built from the pinned source archive."""
+        output:
+            [f"{KENLM}/{program}" for program in ("lmplz", "build_binary")],
+        log:
+            "logs/select/kenlm_programs.log",
+        benchmark:
+            "benchmarks/select/kenlm_programs.tsv"
+        conda:
+            "../../envs/select.yaml"
+        threads: 4
+        resources:
+            mem_mb=4000,
+            runtime=60,
+        params:
+            folder=KENLM,
+        shell:
+            "nmt kenlm-programs --jobs {threads} --output {params.folder:q} 2>&1 | tee -i {log:q}"
+
     rule language_model:
         """Train one of the four language models with KenLM's lmplz."""
         input:
             text=language_model_text,
+            programs=ancient(f"{KENLM}/lmplz"),
         output:
             model="data/selection/lm/{domain}.{language}.binary",
         log:
@@ -47,14 +71,15 @@ if PREPARED and CONFIG.selection.enabled:
         conda:
             "../../envs/select.yaml"
         resources:
-            mem_mb=1000 * CONFIG.resources.data_memory_gb,
-            runtime=4 * 60,
+            mem_mb=memory(DATA_MEMORY, 2),
+            runtime=minutes(60, 60),
         params:
             order=CONFIG.selection.order,
             fallback="--discount-fallback" if CONFIG.selection.discount_fallback else "",
+            folder=KENLM,
         shell:
-            "nmt lm-train --order {params.order} {params.fallback} {input.text:q} --output {output.model:q}"
-            " 2>&1 | tee -i {log:q}"
+            "nmt lm-train --order {params.order} {params.fallback} --memory-mb {resources.mem_mb}"
+            " --programs {params.folder:q} {input.text:q} --output {output.model:q} 2>&1 | tee -i {log:q}"
 
     rule score_pairs:
         """Score the pairs of a training shard: cross-entropy difference summed over both sides, smaller is better."""
@@ -75,8 +100,8 @@ if PREPARED and CONFIG.selection.enabled:
         conda:
             "../../envs/select.yaml"
         resources:
-            mem_mb=4000,
-            runtime=4 * 60,
+            mem_mb=memory(4000, 2),
+            runtime=minutes(30, 120),
         shell:
             "nmt select-score --in-source {input.in_source:q} --out-source {input.out_source:q}"
             " --in-target {input.in_target:q} --out-target {input.out_target:q} {input.source:q} {input.target:q}"
@@ -99,8 +124,8 @@ if PREPARED and CONFIG.selection.enabled:
         conda:
             "../../envs/select.yaml"
         resources:
-            mem_mb=4000,
-            runtime=60,
+            mem_mb=memory(4000),
+            runtime=minutes(30),
         params:
             words=budget_words,
             shards=lambda wildcards: shard_options(score_files, wildcards.budget),
@@ -125,8 +150,8 @@ if PREPARED and CONFIG.selection.enabled:
         conda:
             "../../envs/select.yaml"
         resources:
-            mem_mb=2000,
-            runtime=2 * 60,
+            mem_mb=memory(2000, 1),
+            runtime=minutes(30, 60),
         shell:
             "nmt select-apply --threshold {input.threshold:q} --corpus {wildcards.corpus} --shard {wildcards.shard}"
             " --scores {input.scores:q} {input.source:q} {input.target:q}"

@@ -22,13 +22,15 @@ rule train:
     benchmark:
         "benchmarks/train/{model}.tsv"
     priority: urgency
+    retries: training_retries()
     conda:
         "../../envs/train.yaml"
     threads: lambda wildcards: training_of(wildcards).threads
     resources:
         gpu=lambda wildcards: gpus(training_of(wildcards).device),
         mem_mb=1000 * CONFIG.resources.train_memory_gb,
-        runtime=round(60 * CONFIG.resources.train_hours),
+        runtime=training_minutes,
+        slurm_extra=place_in_the_queue,
     params:
         settings=model_run,
         data=data_settings,
@@ -36,8 +38,10 @@ rule train:
         train=lambda wildcards, input: folder_of(input.train),
         dev=lambda wildcards, input: folder_of(input.dev),
     shell:
-        # Under a scheduler the job stops in good order five minutes before its time is over; submitted again, it goes on.
+        # Under a scheduler the job stops in good order before its time is over, five minutes or a fifth of a short limit;
+        # submitted again, it goes on.
         "nmt train --settings {params.settings:q} --train {params.train:q} --dev {params.dev:q}"
         " --source-vocabulary {input.source_vocabulary:q} --target-vocabulary {input.target_vocabulary:q}"
         " {params.continue_from} --state state/{wildcards.model} --output models/{wildcards.model} --if-locked wait"
-        " ${{SLURM_JOB_ID:+--max-seconds $(( {resources.runtime} * 60 - 300 ))}} 2>&1 | tee -i {log:q}"
+        " ${{SLURM_JOB_ID:+--max-seconds $(( {resources.runtime} > 25 ? {resources.runtime} * 60 - 300 :"
+        " {resources.runtime} * 48 ))}} 2>&1 | tee -i {log:q}"

@@ -1,6 +1,11 @@
 """Beam search, alignments and BLEU."""
 
 
+# Seconds of work: it would wait longer in a cluster's queue.
+localrules:
+    score,
+
+
 rule translate:
     """Translate the test text: all of it, or only the sentences without unknown words and then without [UNK]."""
     input:
@@ -18,8 +23,8 @@ rule translate:
     threads: CONFIG.decoding.threads
     resources:
         gpu=gpus(CONFIG.decoding.device),
-        mem_mb=1000 * CONFIG.resources.data_memory_gb,
-        runtime=round(60 * CONFIG.resources.translate_hours),
+        mem_mb=memory(DATA_MEMORY),
+        runtime=minutes(60 * CONFIG.resources.translate_hours),
     params:
         model=model_folder,
         settings=constant(CONFIG.decoding),
@@ -45,8 +50,8 @@ rule align:
     threads: CONFIG.decoding.threads
     resources:
         gpu=gpus(CONFIG.decoding.device),
-        mem_mb=1000 * CONFIG.resources.data_memory_gb,
-        runtime=round(60 * CONFIG.resources.translate_hours),
+        mem_mb=memory(DATA_MEMORY),
+        runtime=minutes(60 * CONFIG.resources.translate_hours),
     params:
         model=model_folder,
         options=align_options,
@@ -58,8 +63,8 @@ rule align:
 rule score:
     """Compute BLEU on tokens, All and No UNK, with signature and by sentence length."""
     input:
-        all=lambda wildcards: translations(wildcards.model, "all"),
-        no_unk=lambda wildcards: translations(wildcards.model, "no_unk"),
+        all=lambda wildcards: translated(wildcards.model, "all"),
+        no_unk=lambda wildcards: translated(wildcards.model, "no_unk"),
         source=test_tokens(SOURCE),
         reference=test_tokens(TARGET),
     output:

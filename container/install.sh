@@ -1,0 +1,35 @@
+#!/bin/sh
+# What both recipes, Dockerfile and nmt.def, install into a Debian with Python: the package and everything that it
+# depends on, as pyproject.toml and constraints.txt pin it, and KenLM's programs lmplz and build_binary.
+#
+# Usage, from a folder that holds the project: sh container/install.sh
+# PIP_OPTIONS: such as --extra-index-url https://download.pytorch.org/whl/cpu, for PyTorch without CUDA.
+set -eu
+
+BUILD="build-essential cmake libboost-program-options-dev libboost-system-dev libboost-test-dev libboost-thread-dev"
+BUILD="$BUILD libeigen3-dev"
+
+apt-get update
+# shellcheck disable=SC2086  # a list
+apt-get install --yes --no-install-recommends $BUILD
+
+# shellcheck disable=SC2086  # options
+python -m pip install --no-cache-dir --disable-pip-version-check -c constraints.txt ${PIP_OPTIONS:-} .
+
+# The source archive of the Python module holds the programs too; linked statically, they outlive the packages above.
+sources=$(mktemp -d)
+kenlm=$(sed -n 's/^kenlm==//p' constraints.txt)
+python -m pip download --disable-pip-version-check --no-deps --no-binary kenlm --dest "$sources" "kenlm==$kenlm"
+tar -xzf "$sources/kenlm-$kenlm.tar.gz" -C "$sources"
+cmake -S "$sources/kenlm-$kenlm" -B "$sources/build" -DCMAKE_BUILD_TYPE=Release -DFORCE_STATIC=ON
+cmake --build "$sources/build" --parallel --target lmplz build_binary
+install -m 755 "$sources/build/bin/lmplz" "$sources/build/bin/build_binary" /usr/local/bin/
+rm -rf "$sources"
+
+# shellcheck disable=SC2086  # a list
+apt-get purge --yes --auto-remove $BUILD
+rm -rf /var/lib/apt/lists/*
+
+nmt --version
+snakemake --version
+command -v lmplz build_binary

@@ -1,0 +1,78 @@
+"""One GPU a job on a machine with several: each job takes one that no other holds, for as long as its process lives.
+
+The pool is named in the environment variable NMT_GPUS, as CUDA_VISIBLE_DEVICES would name it ("0,1,2,3"); without it
+nothing is taken and torch chooses. What holds a GPU is the kernel's lock on a file, which ends with the process however
+that ends, so no GPU is ever lost to a killed job.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from nmt.errors import UserError
+
+POOL, VISIBLE = "NMT_GPUS", "CUDA_VISIBLE_DEVICES"
+POLL = 1.0
+
+_held: list[int] = []
+"""Descriptors of the locks that this process holds: open until it ends."""
+
+
+def take(device: str) -> str | None:
+    """Take a GPU of the pool for the rest of this process, waiting for one to be free, and show torch only that one.
+
+    To be called before torch first looks for GPUs. Returns the GPU's name in the pool; None for the device `cpu`,
+    without a pool, or where this process holds one already.
+    """
+    pool = named_pool()
+    if device == "cpu" or not pool or _held:
+        return None
+    gpu, descriptor = _first_free(pool)
+    _held.append(descriptor)
+    os.environ[VISIBLE] = gpu
+    click.echo(f"nmt: computes on GPU {gpu} of {', '.join(pool)}", err=True)
+    return gpu
+
+
+def named_pool() -> list[str]:
+    """The GPUs that NMT_GPUS names; none where it is not set."""
+    pool = [name.strip() for name in os.environ.get(POOL, "").split(",") if name.strip()]
+    if any("/" in name for name in pool) or len(set(pool)) < len(pool):
+        raise UserError(
+            f"{POOL}={os.environ[POOL]}: expected names as in {VISIBLE}, each once, such as 0,1,2,3"
+        )
+    return pool
+
+
+def folder() -> Path:
+    """Where the locks lie: on this machine, this user's own."""
+    path = Path(tempfile.gettempdir()) / f"nmt-gpus-{os.getuid()}"
+    path.mkdir(mode=0o700, exist_ok=True)
+    if path.stat().st_uid != os.getuid():
+        raise UserError(
+            f"{path}: belongs to somebody else; expected a folder of your own: set TMPDIR to another"
+        )
+    return path
+
+
+def _first_free(pool: Sequence[str]) -> tuple[str, int]:
+    told = False
+    while True:
+        for gpu in pool:
+            descriptor = os.open(folder() / f"{gpu}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return gpu, descriptor
+            except BlockingIOError:
+                os.close(descriptor)
+        if not told:
+            click.echo(f"nmt: GPUs {', '.join(pool)} are all in use by other jobs; waiting for one", err=True)
+            told = True
+        time.sleep(POLL)

@@ -1,0 +1,133 @@
+"""KenLM's programs lmplz and build_binary: those on the PATH, or built from the source archive that PyPI has.
+
+The Python package kenlm only reads models; what trains them is built by cmake from the same archive.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from nmt.errors import UserError
+from nmt.files import atomic_path
+
+PROGRAMS = ("lmplz", "build_binary")
+REQUIREMENT = "kenlm==0.3.0"
+SHA256 = "c4628bb9fb63c8a6f9240035b8b037385cfc404cb72e933cf48878291edac1e8"
+"""Of the source archive on PyPI."""
+
+_TOOLS = (
+    "Debian: apt install cmake g++ libboost-program-options-dev libboost-thread-dev libboost-system-dev "
+    "libboost-test-dev; conda: cmake cxx-compiler libboost-devel"
+)
+
+
+def provide(folder: Path, jobs: int) -> str:
+    """Put both programs into `folder`, unless they are there; returns where they are from.
+
+    Of several processes that want the same folder, one builds and the others wait.
+
+    Raises:
+        UserError: neither on the PATH nor to be built; the message says what is missing.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with _alone(folder):
+        if all((folder / name).exists() for name in PROGRAMS):
+            return "already there"
+        found = on_path()
+        if found:
+            for name, path in found.items():
+                _link(path, folder / name)
+            return "the PATH"
+        _build(folder, jobs)
+        return f"{REQUIREMENT}'s source archive"
+
+
+def on_path() -> dict[str, Path] | None:
+    """Both programs on the PATH; None when one is not there."""
+    found = {name: shutil.which(name) for name in PROGRAMS}
+    return {name: Path(path) for name, path in found.items() if path} if all(found.values()) else None
+
+
+def missing_tools() -> list[str]:
+    """Programs that a build needs and that are not on the PATH."""
+    compilers = ("c++", "g++", "clang++")
+    return ["cmake"] * (not shutil.which("cmake")) + ["a C++ compiler"] * (
+        not any(map(shutil.which, compilers))
+    )
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _link(program: Path, link: Path) -> None:
+    link.unlink(missing_ok=True)
+    link.symlink_to(program.absolute())
+
+
+def _build(folder: Path, jobs: int) -> None:
+    missing = missing_tools()
+    if missing:
+        raise UserError(
+            f"lmplz: not on the PATH, and to build it {' and '.join(missing)} is missing ({_TOOLS})"
+        )
+    for leftover in folder.glob("build-*"):
+        shutil.rmtree(leftover)  # of a process that was killed
+    with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as temporary:
+        work = Path(temporary)
+        source = _unpack(_fetch(work), work)
+        _configure(source, work / "build")
+        command = ["cmake", "--build", str(work / "build"), "--parallel", str(jobs), "--target", *PROGRAMS]
+        _run(command, "cmake could not build KenLM's programs")
+        for name in PROGRAMS:
+            with atomic_path(folder / name) as copy:
+                shutil.copy2(work / "build" / "bin" / name, copy)
+
+
+def _fetch(folder: Path) -> Path:
+    """The source archive, by pip, so that a user's index, mirror or proxy is asked; its sum is checked."""
+    requirements = folder / "requirements.txt"
+    requirements.write_text(f"{REQUIREMENT} --hash=sha256:{SHA256}\n", encoding="utf-8")
+    command = [sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--no-deps", "--quiet"]
+    command += ["--no-binary", "kenlm", "--require-hashes", "--dest", str(folder), "-r", str(requirements)]
+    _run(command, f"pip could not fetch {REQUIREMENT}")
+    return next(folder.glob("kenlm-*.tar.gz"))
+
+
+def _unpack(archive: Path, folder: Path) -> Path:
+    with tarfile.open(archive) as packed:
+        packed.extractall(folder, filter="data")
+    return folder / archive.name.removesuffix(".tar.gz")
+
+
+def _configure(source: Path, build: Path) -> None:
+    options = ["-DCMAKE_BUILD_TYPE=Release", "-DCOMPILE_TESTS=OFF", "-DENABLE_INTERPOLATE=OFF"]
+    command = ["cmake", "-S", str(source), "-B", str(build), *options]
+    _run(command, f"cmake could not prepare the build of KenLM's programs; it needs Boost ({_TOOLS})")
+
+
+def _run(command: Sequence[str], problem: str) -> None:
+    result = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if result.returncode:
+        said = [line.strip() for line in result.stdout.split("\n") if "error" in line.lower()] or [
+            result.stdout.strip()
+        ]
+        raise UserError(f"lmplz: {problem}: {said[0][-300:]}")

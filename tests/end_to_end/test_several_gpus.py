@@ -1,0 +1,64 @@
+"""The doors train models side by side on one machine's GPUs, each on its own; here on GPUs that need not exist."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.running import ROOT, door_command, make_demo
+
+AUTO = "training: {device: auto}\nuse: {models: [rnnencdec-30, rnnsearch-30, rnnencdec-50]}\n" + (
+    "artifacts: {figure2_models: [rnnsearch-30], figure3_model: rnnsearch-30, table3_models: [rnnsearch-30]}\n"
+)
+
+
+def door(folder: Path, gpus: str, *options: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "NMT_GPUS": gpus, "TMPDIR": str(folder)}
+    return subprocess.run(
+        door_command(folder, *options), cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300
+    )
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Path:
+    make_demo(tmp_path)
+    (tmp_path / "auto.yaml").write_text(AUTO, encoding="utf-8")
+    return tmp_path
+
+
+def test_two_gpus_train_two_models_at_a_time_each_on_its_own(demo: Path) -> None:
+    overlays = [str(demo / "tiny.yaml"), str(demo / "auto.yaml")]
+    result = door(demo, "5,6", "--configfile", *overlays, "--until", "train")
+    assert result.returncode == 0, result.stdout + result.stderr
+    logs = [path.read_text(encoding="utf-8") for path in sorted((demo / "logs" / "train").glob("*.log"))]
+    taken = [re.findall(r"nmt: computes on GPU (\d) of 5, 6", log) for log in logs]
+    assert len(taken) == 3
+    assert {gpu for (gpu,) in taken} == {"5", "6"}
+    assert not any(
+        "waiting for one" in log for log in logs
+    )  # Snakemake starts no more jobs than there are GPUs
+
+
+@pytest.mark.parametrize(
+    ("gpus", "options", "limits"),
+    [
+        ("0,1,2,3", ["--cores", "8"], ["--resources", "gpu=4", "--set-threads", "train=2"]),
+        ("0", [], ["--resources", "gpu=1"]),
+        ("", [], []),
+        ("0,1", ["--profile", "slurm"], []),
+    ],
+)
+def test_snakemake_is_told_how_many(
+    gpus: str, options: list[str], limits: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from workflow import run
+
+    monkeypatch.setenv("NMT_GPUS", gpus)
+    cores = options[1] if options[:1] == ["--cores"] else "all"
+    found = run._gpu_options(cores, [] if options[:1] == ["--cores"] else options)
+    assert found[: len(limits)] == limits
+    assert bool(found) == bool(limits)

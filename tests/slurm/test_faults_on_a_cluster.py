@@ -1,0 +1,127 @@
+"""The demo on a real Slurm, through everything that befalls its jobs there, to the results of an undisturbed run."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.running import ROOT
+from tests.slurm.cluster import Cluster, run
+from tests.slurm.experiment import PATIENCE, Experiment, Watch, results
+
+LONG, STAR = "rnnsearch-50", "rnnsearch-50-star"
+GPUS = {"0", "1"}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Experiment]:
+    """The same experiment at work on this machine, without Slurm."""
+    experiment = Experiment(tmp_path_factory.mktemp("here"))
+    experiment.start_here()
+    yield experiment
+    experiment.remove()
+
+
+@pytest.fixture(scope="module")
+def disturbed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Experiment]:
+    """The experiment for the cluster."""
+    experiment = Experiment(tmp_path_factory.mktemp("there"))
+    experiment.write_profile()
+    yield experiment
+    experiment.remove()
+
+
+@pytest.mark.slow
+def test_every_fault_ends_in_the_results_of_an_undisturbed_run(
+    cluster: Cluster, undisturbed: Experiment, disturbed: Experiment
+) -> None:
+    watch = Watch(cluster, disturbed)
+
+    # Submissions that fail: the partition of the GPUs is closed for a while.
+    run("scontrol", "update", "partitionname=gpu", "state=inactive")
+    disturbed.start_on_cluster()
+    watch.until((disturbed.folder / "logs" / "sbatch.log").exists, "a refused submission")
+    run("scontrol", "update", "partitionname=gpu", "state=down")  # takes jobs, and starts none
+    watch.until(lambda: len(watch.jobs("PENDING")) == 3, "three training jobs")
+    run("scontrol", "update", "partitionname=gpu", "state=up")
+
+    # Two models hold two GPUs, the third waits; the most urgent does not.
+    watch.until(lambda: set(watch.held().values()) == GPUS and watch.jobs("PENDING"), "two trainers")
+    held, (waiting,) = watch.held(), watch.jobs("PENDING")
+    assert LONG in held and len(held) == 2
+    (first,) = set(held) - {LONG}
+    assert {first, waiting} == {"rnnencdec-30", "rnnsearch-30"}
+
+    # The long run gets long, on a machine of any speed.
+    trainer = watch.begun(LONG)
+    trainer.suspend()
+
+    # A job that is cancelled, a trainer that is killed.
+    watch.begun(first)
+    run("scancel", watch.jobs("RUNNING")[first])
+    watch.begun(waiting).kill()
+
+    # A head that is killed and started again: what it has sent runs on, and its double waits without a GPU.
+    disturbed.kill_head()
+    assert trainer.is_running()
+    disturbed.start_on_cluster()
+    watch.until(lambda: LONG in watch.jobs("PENDING"), "a second job of the long run")
+    assert LONG in watch.jobs("RUNNING")
+    assert watch.held()[LONG] in GPUS
+
+    # A time limit shorter than the training.
+    stopped = f"{LONG}: stopped after update "
+    watch.until(lambda: time.time() > trainer.create_time() + 50, "the time limit")
+    trainer.resume()
+    watch.until(lambda: stopped in disturbed.training_logs(LONG), "a stop before the time limit")
+
+    # A node that is lost and comes back.
+    watch.begun(LONG, trainer).suspend()
+    cluster.stop_node()
+    watch.until(lambda: cluster.node_state().startswith("down"), "the loss of the node")
+    cluster.start_node()
+
+    watch.until(lambda: (disturbed.folder / "results" / "table1.csv").exists(), "the tables")
+    assert disturbed.heads[-1].wait(timeout=60) == 0, disturbed.output()[-4000:]
+    assert undisturbed.heads[-1].wait(timeout=PATIENCE) == 0, undisturbed.output()[-4000:]
+    assert_same_results(undisturbed, disturbed)
+
+
+def assert_same_results(undisturbed: Experiment, disturbed: Experiment) -> None:
+    here, there = results(undisturbed.folder), results(disturbed.folder)
+    assert len(here) == 30
+    assert [name for name in here.keys() | there.keys() if here.get(name) != there.get(name)] == []
+
+
+@pytest.mark.slow
+def test_a_head_that_is_a_job_goes_on_in_another_when_its_time_is_over(
+    cluster: Cluster, undisturbed: Experiment, disturbed: Experiment
+) -> None:
+    if undisturbed.heads[-1].poll() != 0 or disturbed.heads[-1].poll() != 0:
+        pytest.skip("goes on from what the test before this one makes")
+    for file in [*disturbed.folder.glob("translations/rnnencdec-30.*"), *disturbed.folder.glob("results/*")]:
+        file.unlink() if file.is_file() else shutil.rmtree(file)
+    log = disturbed.folder / "head.log"
+    script = [str(ROOT / "slurm" / "head.sbatch"), str(disturbed.folder), *disturbed.options_on_cluster()]
+    job = run(
+        "sbatch", "--parsable", "--partition=cpu", f"--output={log}", f"--chdir={ROOT}", *script
+    ).stdout.strip()
+
+    def state() -> str:
+        return run("squeue", "--noheader", "--states=all", f"--jobs={job}", "--format=%T").stdout.strip()
+
+    cluster.wait(lambda: "has been submitted" in text(log), "a job of the head")
+    run("scancel", "--batch", "--signal=USR1", job)
+    cluster.wait(lambda: "it goes on in another" in text(log), "the end of its time")
+    cluster.wait(lambda: state() in ("COMPLETED", "FAILED"), "the end of the head", PATIENCE)
+    assert state() == "COMPLETED", text(log)
+    assert_same_results(undisturbed, disturbed)
+
+
+def text(path: Path) -> str:
+    """A file's text; none where there is no file."""
+    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""

@@ -1,0 +1,63 @@
+"""Jobs that Slurm ends for the sake of others: without an accounting database, and, where there is one, with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.slurm.cluster import Cluster, missing, run, running
+from tests.slurm.experiment import PATIENCE, Experiment, Watch
+
+MODEL = "rnnencdec-30"
+TARGET = f"models/{MODEL}/model.safetensors"
+
+
+@pytest.fixture(params=[False, True], ids=["without accounting", "with accounting"])
+def any_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    """A cluster whose state squeue alone knows, and one with an accounting database."""
+    problem = missing(request.param)
+    if problem:
+        pytest.skip(problem)
+    with running(request.param) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def experiment(any_cluster: Cluster, tmp_path: Path) -> Iterator[Experiment]:
+    """An experiment whose text is ready."""
+    experiment = Experiment(tmp_path)
+    experiment.write_profile()
+    experiment.start_here("--", "data")
+    assert experiment.heads[0].wait(timeout=PATIENCE) == 0, experiment.output()
+    yield experiment
+    experiment.remove()
+
+
+@pytest.mark.slow
+def test_a_training_job_that_is_preempted_or_cancelled_is_sent_again(
+    any_cluster: Cluster, experiment: Experiment
+) -> None:
+    watch = Watch(any_cluster, experiment)
+    asked = "sacct" if any_cluster.accounting else "squeue"
+    experiment.start_on_cluster("--slurm-status-command", asked, "--", TARGET)
+    trainer = watch.begun(MODEL)
+    if any_cluster.accounting:
+        run("scancel", watch.jobs("RUNNING")[MODEL])
+    else:
+        trainer.suspend()
+        urgent = ["--partition=urgent", "--gpus=2", "--mem=100", "--output=/dev/null", "--wrap=sleep 1"]
+        assert run("sbatch", *urgent).returncode == 0
+    assert experiment.heads[-1].wait(timeout=PATIENCE) == 0, experiment.output()[-4000:]
+    assert (experiment.folder / TARGET).exists()
+    assert "Trying to restart job" in experiment.output()
+    lost = "CANCELLED" if any_cluster.accounting else "PREEMPTED"
+    assert lost in history(any_cluster)
+
+
+def history(cluster: Cluster) -> str:
+    """How jobs ended, by the database or the controller's memory."""
+    if cluster.accounting:
+        return run("sacct", "--allusers", "--noheader", "--format=State%30").stdout
+    return run("squeue", "--noheader", "--states=all", "--format=%T").stdout

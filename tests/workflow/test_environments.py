@@ -1,0 +1,160 @@
+"""Environments and container recipes hold what the jobs in them need, at the versions of the lock file."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nmt.cli import VERBS
+from tests.running import ROOT, make_demo, snakemake_command
+from tests.workflow.test_house import pins
+
+RULES = sorted(
+    set((ROOT / "workflow" / "rules").glob("*.smk")) - {ROOT / "workflow" / "rules" / "inputs.smk"}
+)
+CONTAINER = ROOT / "container"
+DISTRIBUTIONS = {
+    "markdown_it": "markdown-it-py",
+    "yaml": "pyyaml",
+    "flufl": "flufl.lock",
+    "pydantic_core": "pydantic",
+}
+"""Packages whose import has another name than what is installed."""
+
+
+def environments() -> Iterator[tuple[str, str]]:
+    """Each environment with a verb of `nmt` that a rule calls in it."""
+    for file in RULES:
+        for body in re.split(r"^ *rule[^:\n]*:\n", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+            (environment,) = re.findall(r'"\.\./\.\./envs/(\w+\.yaml)"', body)
+            for verb in re.findall(r'"nmt ([a-z0-9-]+) ', body):
+                yield environment, verb
+
+
+def imported(node: ast.AST, nested: bool) -> set[str]:
+    """Modules that code imports; with `nested` also inside of functions."""
+    nodes = ast.walk(node) if nested else ast.iter_child_nodes(node)
+    found: set[str] = set()
+    for inner in nodes:
+        if isinstance(inner, ast.Import):
+            found |= {alias.name for alias in inner.names}
+        elif isinstance(inner, ast.ImportFrom):
+            found |= {str(inner.module)} | {f"{inner.module}.{alias.name}" for alias in inner.names}
+    return found
+
+
+def file_of(module: str) -> Path | None:
+    path = ROOT / f"{module.replace('.', '/')}.py"
+    package = path.with_suffix("") / "__init__.py"
+    return path if path.exists() else package if package.exists() else None
+
+
+def needed(verb: str) -> set[str]:
+    """Packages that a verb may import: its own function's, and all of the modules that it reaches."""
+    cli = ast.parse((ROOT / "nmt" / "cli" / f"{VERBS[verb]}.py").read_text(encoding="utf-8"))
+    name = verb.replace("-", "_")
+    (function,) = [node for node in cli.body if isinstance(node, ast.FunctionDef) and node.name == name]
+    waiting, seen, packages = imported(cli, nested=False) | imported(function, nested=True), set(), set()
+    while waiting:
+        module = waiting.pop()
+        if module.split(".")[0] != "nmt":
+            packages.add(module.split(".")[0])
+        elif module not in seen and (file := file_of(module)):
+            seen.add(module)
+            waiting |= imported(ast.parse(file.read_text(encoding="utf-8")), nested=True)
+    return packages - set(sys.stdlib_module_names)
+
+
+@pytest.mark.parametrize(("environment", "verb"), sorted(set(environments())))
+def test_an_environment_has_what_its_verbs_import(environment: str, verb: str) -> None:
+    listed = pins((ROOT / "envs" / environment).read_text(encoding="utf-8").split("\n"))
+    lacking = {DISTRIBUTIONS.get(name, name).lower() for name in needed(verb)} - set(listed)
+    assert not lacking, f"envs/{environment} lacks what `nmt {verb}` imports"
+
+
+def test_every_environment_is_used() -> None:
+    used = {environment for environment, _ in environments()}
+    assert used == {path.name for path in (ROOT / "envs").glob("*.yaml")}
+
+
+def test_both_recipes_install_the_same_on_the_same_python() -> None:
+    docker = (CONTAINER / "Dockerfile").read_text(encoding="utf-8")
+    apptainer = (CONTAINER / "nmt.def").read_text(encoding="utf-8")
+    (base,) = re.findall(r"^FROM (\S+)$", docker, flags=re.MULTILINE)
+    assert re.findall(r"^From: (\S+)$", apptainer, flags=re.MULTILINE) == [base]
+    environment = yaml.safe_load((ROOT / "envs" / "train.yaml").read_text(encoding="utf-8"))
+    assert f"python ={base.removeprefix('python:').split('-')[0]}" in environment["dependencies"]
+    copied = {
+        word.rstrip("/")
+        for line in re.findall(r"^COPY (.*) \S+$", docker, flags=re.M)
+        for word in line.split()
+    }
+    files = re.findall(r"^ {4}(\S+) /opt/nmt/\1$", apptainer, flags=re.MULTILINE)
+    assert copied == set(files)
+    assert all((ROOT / name).exists() for name in files)
+    kept = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    assert {f"!{name}" for name in files} == {line for line in kept if line.startswith("!")}
+    for recipe in (docker, apptainer):
+        assert "sh container/install.sh" in recipe
+
+
+def test_what_is_installed_is_what_is_pinned() -> None:
+    script = (CONTAINER / "install.sh").read_text(encoding="utf-8")
+    assert "-c constraints.txt" in script
+    assert "==" not in script.replace("kenlm==", "")  # versions stand in constraints.txt alone
+    subprocess.run(["sh", "-n", str(CONTAINER / "install.sh")], check=True)
+    lock = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    assert re.search(r"^kenlm==\d", lock, flags=re.MULTILINE)
+
+
+APPTAINER = """#!/bin/sh
+# Runs what it is given here and keeps what it was asked: `apptainer exec --home HOME [--option...] IMAGE bash -c LINE`.
+case "$1" in --version) echo "apptainer version 1.3.6"; exit ;; esac
+echo "$@" >> "$ASKED"
+while [ "$1" != bash ]; do shift; done
+exec "$@"
+"""
+
+
+def test_jobs_run_in_the_image_once_containers_are_switched_on(tmp_path: Path) -> None:
+    overlay = make_demo(tmp_path)
+    program = tmp_path / "bin" / "apptainer"
+    program.parent.mkdir()
+    program.write_text(APPTAINER, encoding="utf-8")
+    program.chmod(0o755)
+    paths = [str(program.parent), str(Path(sys.executable).parent), os.environ["PATH"]]
+    environment = {**os.environ, "PATH": os.pathsep.join(paths), "ASKED": str(tmp_path / "asked")}
+    options = [
+        "--cores",
+        "1",
+        "--sdm",
+        "apptainer",
+        "--configfile",
+        str(overlay),
+        "--",
+        "data/raw/demo-dev/0.en.zst",
+    ]
+    result = subprocess.run(
+        snakemake_command(tmp_path, *options),
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert result.returncode == 0, result.stderr
+    image = os.path.relpath(CONTAINER / "nmt.sif", tmp_path)
+    (asked,) = [
+        line
+        for line in (tmp_path / "asked").read_text(encoding="utf-8").split("\n")
+        if " exec " in f" {line}"
+    ]
+    assert image in asked.split()

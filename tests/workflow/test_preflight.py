@@ -1,0 +1,40 @@
+"""What is missing is said by Snakemake itself before its first job."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from tests.running import ROOT, make_demo, snakemake, snakemake_command
+
+MODEL = "models/rnnsearch-30/model.safetensors"
+
+
+def test_an_archive_that_nothing_can_give_is_named_before_any_job(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text(
+        "selection: {enabled: false}\narchives: {europarl-v7: {url: 'file:///nowhere/a.tgz', alternatives: []}}\n",
+        encoding="utf-8",
+    )
+    result = snakemake(tmp_path, "--cores", "1", "--", "data/raw/europarl-v7/0.en.zst")
+    assert result.returncode != 0
+    assert "no source gives it (file:///nowhere/a.tgz: no such file)" in result.stdout
+    assert "Traceback" not in result.stdout
+    assert not (tmp_path / "logs" / "download").exists()
+
+
+def test_a_partition_that_a_cluster_lacks_is_named_before_any_job(tmp_path: Path) -> None:
+    overlay = make_demo(tmp_path)
+    sinfo = tmp_path / "bin" / "sinfo"  # a real Slurm is asked in tests/slurm
+    sinfo.parent.mkdir()
+    sinfo.write_text("#!/bin/sh\necho 'batch (null)'\n", encoding="utf-8")
+    sinfo.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{sinfo.parent}:{os.environ['PATH']}"}
+    options = ["--profile", "slurm", "--configfile", str(overlay)]
+    options += ["--default-resources", "slurm_partition=cpu", "--", MODEL]
+    command = snakemake_command(tmp_path, *options)
+    result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
+    assert result.returncode != 0
+    assert "error: slurm_partition: found 'cpu', which this cluster lacks; known: batch" in result.stderr
+    assert "training: 1 run, " in result.stderr
+    assert not (tmp_path / "logs").exists()

@@ -1,0 +1,96 @@
+"""What jobs ask a cluster for, as a dry-run with the profile shows it: no Slurm needed."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tests.running import ROOT, scheduled, snakemake
+
+PROFILE = ROOT / "slurm" / "config.yaml"
+
+
+def asked(output: str, rule: str) -> list[dict[str, str]]:
+    """Resources of a rule's jobs, with the model's name where there is one."""
+    found = []
+    for job in scheduled(output, rule):
+        resources = dict(re.findall(r"(\w+)=([^,\n]*)", job.split("resources:")[1].split("\n")[0]))
+        model = re.search(r"wildcards: model=([^,\n]+)", job)
+        found.append(resources | ({"model": model[1]} if model else {}))
+    return found
+
+
+def planned(folder: Path, *options: str) -> str:
+    result = snakemake(folder, "-n", "--profile", "slurm", *options)
+    assert result.returncode == 0, result.stdout
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def paper(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The paper's run."""
+    return planned(tmp_path_factory.mktemp("paper"))
+
+
+def test_every_line_of_the_profile_is_commented() -> None:
+    lines = [line for line in PROFILE.read_text(encoding="utf-8").split("\n") if line]
+    for above, line in pairwise(lines):
+        if not line.lstrip().startswith("#"):
+            assert above.lstrip().startswith("#"), f"no comment above: {line}"
+
+
+def test_training_asks_for_a_gpu_fixed_memory_and_a_place_in_the_queue(paper: str) -> None:
+    jobs = {job["model"]: job for job in asked(paper, "train")}
+    assert len(jobs) == 5
+    assert {job["gpu"] for job in jobs.values()} == {"1"}
+    assert {job["mem_mb"] for job in jobs.values()} == {"32000"}
+    nice = {model: job["slurm_extra"] for model, job in jobs.items()}
+    assert nice.pop("rnnsearch-50") == "--nice=0"
+    assert nice.pop("rnnsearch-50-star") == "--nice=10"
+    assert set(nice.values()) == {"--nice=20"}
+
+
+def test_no_other_job_asks_for_a_gpu(paper: str) -> None:
+    for rule in ("extract_europarl-v7", "clean", "tokenize", "vocabulary", "binarize", "score_pairs"):
+        jobs = asked(paper, rule)
+        assert jobs
+        assert not any("gpu" in job or "gpu_model" in job for job in jobs)
+    assert all(job["gpu"] == "1" for rule in ("translate", "align") for job in asked(paper, rule))
+
+
+def test_a_partition_a_gpu_and_an_account_are_each_stated_once(tmp_path: Path) -> None:
+    profile = tmp_path / "mine"
+    profile.mkdir()
+    text = PROFILE.read_text(encoding="utf-8")
+    for key, value in {"slurm_account": "us", "slurm_partition": "small", "gpu_model": "h200"}.items():
+        text = text.replace(f'{key}: ""', f"{key}: {value}", 1)
+    text = text.replace('slurm_partition: ""', "slurm_partition: large", 1)
+    assert '""' not in text
+    (profile / "config.yaml").write_text(text, encoding="utf-8")
+    result = snakemake(tmp_path, "-n", "--profile", str(profile))
+    for rule, partition in {
+        "train": "large",
+        "translate": "large",
+        "align": "large",
+        "tokenize": "small",
+    }.items():
+        for job in asked(result.stdout, rule):
+            assert (job["slurm_account"], job["slurm_partition"]) == ("us", partition)
+            assert job.get("gpu_model") == ("h200" if partition == "large" else None)
+
+
+def test_time_follows_the_rate_that_the_run_has_shown(tmp_path: Path) -> None:
+    state = tmp_path / "state" / "rnnencdec-30"
+    state.mkdir(parents=True)
+    shown = json.dumps({"update": 840_000, "seconds": 84_000 * 3.6})  # 10,000 an hour
+    (state / "history.jsonl").write_text(shown + "\n", encoding="utf-8")
+    fast = "resources={updates_per_hour: {rnnsearch: 100000}, train_hours: 100}"
+    jobs = {job["model"]: int(job["runtime"]) for job in asked(planned(tmp_path, "--config", fast), "train")}
+    assert jobs["rnnencdec-30"] == 30 + 45  # 6,000 updates are left
+    assert jobs["rnnencdec-50"] == 60 * 100
+    assert jobs["rnnsearch-50"] == 30 + 216
+    assert jobs["rnnsearch-50-star"] == 30 + 285  # 379,000 after those of rnnsearch-50

@@ -1,0 +1,41 @@
+"""`nmt.stages` names the jobs and files that the workflow's rules declare: `nmt status` goes by it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from nmt import stages
+from nmt.layers import find_layers, load
+from nmt.settings import Config
+from tests.running import ROOT, snakemake_command
+
+
+def declared(folder: Path) -> set[tuple[str, str]]:
+    """Rule and file of every output that Snakemake would make."""
+    command = snakemake_command(folder, "--summary", "--forceall")
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    rows = [line.split("\t") for line in result.stdout.splitlines() if "\t" in line]
+    return {(row[2], row[0]) for row in rows[1:]}
+
+
+def known(config: Config) -> set[tuple[str, str]]:
+    """Rule and file of every output that the stages name."""
+    jobs = [job for stage in (*stages.data_stages(config), stages.report(config)) for job in stage.jobs]
+    for run in stages.runs_in_use(config):
+        jobs += [stages.training(run), *(stages.translation(run, mode) for mode in stages.MODES)]
+        jobs.append(stages.scoring(run))
+    if stages.knows_alignments(config):
+        jobs += [stages.alignment(run) for run in stages.aligned_runs(config)]
+    return {(job.rule, file) for job in jobs for file in job.files}
+
+
+@pytest.mark.parametrize("experiment", ["", "demo", "readings"])
+def test_stages_name_what_the_rules_make(tmp_path: Path, experiment: str) -> None:
+    if experiment:
+        shutil.copy(ROOT / "experiments" / experiment / "config.yaml", tmp_path)
+    config = load(find_layers(ROOT / "config.yaml", tmp_path))
+    assert known(config) == declared(tmp_path), "nmt/stages.py and workflow/rules must name the same files"
