@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from nmt.errors import UserError
 from nmt.files import read_json
@@ -17,7 +17,7 @@ from nmt.settings import ClusterResources, Config
 class Published(Config):
     """The settings without what has no influence on results."""
 
-    mirrors: list[str] = []
+    mirrors: list[str] = Field(default_factory=list)
     resources: ClusterResources | None = None  # type: ignore[assignment]  # nobody asks for any
 
 
