@@ -8,6 +8,7 @@
 PYTHON ?= python3
 CORES ?= all
 PIP_OPTIONS ?=
+EXPERIMENT ?= experiments/demo
 OPTIONS ?=
 
 VENV := .venv
@@ -20,7 +21,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo multi30k readings europarl paper groundhog test test-slurm lint bench bench-training format clean
+.PHONY: help setup demo multi30k readings europarl paper groundhog report test test-slurm lint bench bench-data bench-training format clean
 
 help: ## Show the doors
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -59,6 +60,9 @@ paper: $(INSTALLED) ## The paper as written, on this machine; on a cluster see d
 groundhog: $(INSTALLED) ## The paper as its authors' code ran it; takes the downloads of `make paper`
 	$(RUN) experiments/groundhog $(OPTIONS)
 
+report: $(INSTALLED) ## The page of a run's results, results/report.html: make EXPERIMENT=experiments/demo report
+	$(RUN) $(EXPERIMENT) results/report.html $(OPTIONS)
+
 test: $(INSTALLED) ## All tests
 	$(BIN)/python -m pytest $(OPTIONS)
 
@@ -78,6 +82,9 @@ bench: $(INSTALLED) ## Speed against peers, as ratios measured in one run
 
 bench-training: $(INSTALLED) ## A training update against JoeyNMT, a plain loop and the machine's limit
 	$(BIN)/python -m benchmarks.training --pip-options="$(PIP_OPTIONS)" $(OPTIONS)
+
+bench-data: $(INSTALLED) ## The way of the data, archives to binary: speed and memory, as text grows to 16 times Europarl
+	$(BIN)/python -m benchmarks.data --pip-options="$(PIP_OPTIONS)" $(OPTIONS)
 
 format: $(INSTALLED) ## Bring code and rules into form
 	$(BIN)/ruff check --fix nmt workflow tests benchmarks

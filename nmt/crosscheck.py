@@ -41,6 +41,7 @@ def contradictions(values: Mapping[str, Any]) -> list[Problem]:
         _artifacts,
         _languages,
         _vocabulary,
+        _cleaning,
     )
     return [problem for check in checks for problem in check(values)]
 
@@ -91,7 +92,14 @@ def _roles(values: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _archives(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """No two archives in one place, and every side of a corpus in one that there is."""
     known = _block(values, "archives")
+    places: dict[Any, str] = {}
+    for name in known:
+        path = _block(known, name).get("path")
+        if isinstance(path, str) and places.setdefault(path, name) != name:
+            text = f"found {path!r}, which is that of {places[path]}: expected a place of its own"
+            yield Problem(("archives", name, "path"), text)
     for name in _block(values, "corpora"):
         for side in ("source", "target"):
             archive = _block(values, "corpora", name, side).get("archive")
@@ -181,9 +189,10 @@ def _selection(values: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _artifacts(values: Mapping[str, Any]) -> Iterator[Problem]:
     used, artifacts = _names(values, "use", "models"), _block(values, "artifacts")
-    for curve in _names(values, "artifacts", "figure2_models"):
-        if curve not in used:
-            yield Problem(("artifacts", "figure2_models"), _unknown(curve, "`use.models`", used))
+    for key in ("figure2_models", "table3_models"):
+        for shown in _names(values, "artifacts", key):
+            if shown not in used:
+                yield Problem(("artifacts", key), _unknown(shown, "`use.models`", used))
     name = artifacts.get("figure3_model")
     if isinstance(name, str) and name not in used:
         yield Problem(("artifacts", "figure3_model"), _unknown(name, "`use.models`", used))
@@ -239,3 +248,10 @@ def _vocabulary(values: Mapping[str, Any]) -> Iterator[Problem]:
     words = _block(values, "vocabulary").get("words")
     if isinstance(words, int) and words > LARGEST_VOCABULARY:
         yield Problem(("vocabulary", "words"), f"found {words}, expected at most {LARGEST_VOCABULARY}")
+
+
+def _cleaning(values: Mapping[str, Any]) -> Iterator[Problem]:
+    cleaning = _block(values, "cleaning")
+    least, most = cleaning.get("min_words"), cleaning.get("max_words")
+    if isinstance(least, int) and isinstance(most, int) and least > most:
+        yield Problem(("cleaning", "min_words"), f"found {least}, expected at most the {most} of max_words")

@@ -1,14 +1,18 @@
-"""Archives from mirrors and their official address: checked, resumed, whole or not at all."""
+"""Archives from mirrors, their official address and second sources: checked, resumed, whole or not at all."""
 
 from __future__ import annotations
 
+import email.utils
+import fcntl
+import hashlib
+import re
 import shutil
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, cast
 from urllib.parse import quote, unquote, urlsplit
 
 import requests
@@ -16,12 +20,12 @@ import tenacity
 import urllib3
 
 from nmt.errors import UserError
-from nmt.files import checksum, commit
+from nmt.files import commit, disk_full, write_json
 from nmt.progress import Progress
 
 CHUNK = 1 << 18
-TIMEOUT = (30.0, 60.0)
-"""Seconds to connect, seconds without a byte."""
+_FICLONE = 0x40049409
+"""Of Linux' ioctl_ficlone(2)."""
 
 RETRIED_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 
@@ -31,7 +35,36 @@ class SourceError(Exception):
 
 
 class TransientError(SourceError):
-    """The same source may give the file when asked again."""
+    """The same source may give the file when asked again, after `wait` seconds if it said so."""
+
+    def __init__(self, message: str, wait: float = 0.0) -> None:
+        super().__init__(message)
+        self.wait = wait
+
+
+class SlowError(TransientError):
+    """The source gives next to nothing: what little came is no reason to ask it on and on."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Size and sums of a file."""
+
+    bytes: int
+    md5: str
+    sha256: str
+
+    @classmethod
+    def of(cls, path: Path) -> Seen:
+        """Read a file once."""
+        sums = hashlib.md5(usedforsecurity=False), hashlib.sha256()
+        size = 0
+        with path.open("rb") as file:
+            while data := file.read(CHUNK):
+                size += len(data)
+                for each in sums:
+                    each.update(data)
+        return cls(size, *(each.hexdigest() for each in sums))
 
 
 @dataclass(frozen=True)
@@ -47,58 +80,106 @@ class Expected:
         """Whether wrong bytes would be noticed."""
         return self.md5 is not None or self.sha256 is not None
 
-    def problem(self, path: Path) -> str | None:
-        """What is wrong with the file at `path`, or None."""
-        size = path.stat().st_size
-        if self.bytes is not None and size != self.bytes:
-            return f"{size} bytes, expected {self.bytes}"
+    @property
+    def known(self) -> list[str]:
+        """Names of what is known."""
+        return [name for name, value in asdict(self).items() if value is not None]
+
+    def problem(self, seen: Seen) -> str | None:
+        """What is wrong with a file, or None."""
+        if self.bytes is not None and seen.bytes != self.bytes:
+            return f"{seen.bytes} bytes, expected {self.bytes}"
         for algorithm, expected in (("md5", self.md5), ("sha256", self.sha256)):
-            if expected is not None and (found := checksum(path, algorithm)) != expected:
+            if expected is not None and (found := getattr(seen, algorithm)) != expected:
                 return f"{algorithm} is {found}, expected {expected}"
         return None
 
 
 @dataclass(frozen=True)
+class File:
+    """A file to bring: its official address, its place under mirrors, and what is known of it."""
+
+    url: str
+    expected: Expected = field(default_factory=Expected)
+    path: str | None = None
+
+
+@dataclass(frozen=True)
 class Patience:
-    """How often a source that gives nothing is asked, and the seconds in between (doubling from `wait`)."""
+    """How often a source that gives nothing is asked, and the seconds in between (doubling from `wait`).
+
+    `longest_asked`: a source that asks for a longer pause (Retry-After) is left. `silence`: seconds without a byte, or
+    with fewer than `slowest` bytes a second, after which a connection is given up. `connect`: seconds to get one.
+    """
 
     attempts: int = 5
     wait: float = 1.0
     longest_wait: float = 60.0
+    longest_asked: float = 600.0
+    connect: float = 30.0
+    silence: float = 60.0
+    slowest: float = 1000.0
 
 
 def download(
-    url: str,
+    file: File,
     output: Path,
-    expected: Expected,
     mirrors: Sequence[str] = (),
-    path: str | None = None,
+    alternatives: Sequence[File] = (),
     patience: Patience | None = None,
 ) -> str:
-    """Bring the file to `output` from the first source that has it whole; returns that source.
+    """Bring a file to `output` from the first source that has it whole; returns that source.
 
-    Mirrors (folders or URL prefixes that hold the file under `path`) come first, then `url`. What arrived
-    before a break lies in `output`.part; the next call goes on from it if a sum would show wrong bytes.
+    Mirrors (folders or URL prefixes that hold the file under its `path`) come first, then its `url`; then the same
+    for each of `alternatives`, other archives with the same members. What arrived before a break lies in
+    `output`.part; the next call goes on from it if a sum would show wrong bytes. `output`.json notes the source, the
+    size and the sums seen, and which of them were known before.
+
+    Raises:
+        UserError: no source gave the file, or the disk has no room for it.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
-    part = output.with_name(f"{output.name}.part")
-    if not expected.has_sum:
-        part.unlink(missing_ok=True)
-    problems = []
-    for source in [*_under_mirrors(mirrors, path), url]:
-        try:
-            _fetch_checked(source, part, expected, patience or Patience())
-        except SourceError as error:
-            problems.append(f"{source}: {error}")
-            if not expected.has_sum:
-                part.unlink(missing_ok=True)
-            continue
-        _tell_unchecked(part, output, expected)
-        commit(part, output)
-        return source
+    problems: list[str] = []
+    files = [file, *alternatives]
+    parts = [output.with_name(f"{output.name}{f'.{n}' if n else ''}.part") for n in range(len(files))]
+    for wanted, part in zip(files, parts, strict=True):
+        source = _download_one(wanted, part, output, mirrors, patience or Patience(), problems)
+        if source is not None:
+            for other in parts:
+                other.unlink(missing_ok=True)
+            return source
     raise UserError(
         f"{output}: no source gave the file: {'; '.join(problems)}; check network, sums and mirrors"
     )
+
+
+def _download_one(
+    file: File, part: Path, output: Path, mirrors: Sequence[str], patience: Patience, problems: list[str]
+) -> str | None:
+    """The source that gave the file; None, and why in `problems`, if none did."""
+    if not file.expected.has_sum:
+        part.unlink(missing_ok=True)
+    for source in [*_under_mirrors(mirrors, file.path), file.url]:
+        try:
+            transfer = _Transfer(source, part, file.expected, patience)
+            folder = None if _is_web(source) else _local(source)
+            seen = transfer.from_folder(folder) if folder else transfer.from_web()
+        except SourceError as error:
+            problems.append(f"{source}: {error}")
+            if not file.expected.has_sum:
+                part.unlink(missing_ok=True)
+            continue
+        known = file.expected.known
+        if not file.expected.has_sum:
+            print(f"{output}: no sum known to check; its sha256 is {seen.sha256}", file=sys.stderr)
+        commit(part, output)
+        write_json(_note(output), {"source": source, "checked": known} | asdict(seen))
+        return source
+    return None
+
+
+def _note(output: Path) -> Path:
+    return output.with_name(f"{output.name}.json")
 
 
 def _under_mirrors(mirrors: Sequence[str], path: str | None) -> Iterator[str]:
@@ -113,80 +194,190 @@ def _is_web(source: str) -> bool:
     return urlsplit(source).scheme in ("http", "https")
 
 
-def _tell_unchecked(part: Path, output: Path, expected: Expected) -> None:
-    if not expected.has_sum:
-        print(f"{output}: no sum known to check; its sha256 is {checksum(part, 'sha256')}", file=sys.stderr)
+def _local(source: str) -> Path:
+    return Path(unquote(urlsplit(source).path)) if source.startswith("file://") else Path(source)
 
 
-def _fetch_checked(source: str, part: Path, expected: Expected, patience: Patience) -> None:
-    """Complete `part` from `source` and check it; wrong bytes go, after a resume they are asked for anew."""
-    resumed = part.exists()
-    _fetch(source, part, expected, patience)
-    problem = expected.problem(part)
-    if problem and resumed:
-        part.unlink()
-        _fetch(source, part, expected, patience)
-        problem = expected.problem(part)
-    if problem:
-        part.unlink()
-        raise SourceError(problem)
+class _Transfer:
+    """One file from one source."""
 
+    def __init__(self, source: str, part: Path, expected: Expected, patience: Patience) -> None:
+        self.source = source
+        self.part = part
+        self.expected = expected
+        self.patience = patience
+        self._resumed = False
 
-def _fetch(source: str, part: Path, expected: Expected, patience: Patience) -> None:
-    if not _is_web(source):
-        _copy(source, part, expected)
-        return
-    retrying = tenacity.Retrying(
-        retry=tenacity.retry_if_exception_type(TransientError),
-        stop=tenacity.stop_after_attempt(patience.attempts),
-        wait=tenacity.wait_exponential(multiplier=patience.wait, max=patience.longest_wait),
-        before_sleep=_tell_retry,
-        reraise=True,
-    )
-    while True:
-        before = _size(part)
-        try:
-            return retrying(_get, source, part, expected)
-        except TransientError:
-            # a slow source that breaks off often is worth asking on as long as it gives something
-            if _size(part) <= before:
+    # --- from a folder
+
+    def from_folder(self, path: Path) -> Seen:
+        """Take a file of this machine, always from the beginning; what is known of it is checked first."""
+        if not path.is_file():
+            raise SourceError("no such file")
+        seen = Seen.of(path)
+        if problem := self.expected.problem(seen):
+            raise SourceError(problem)
+        self.part.unlink(missing_ok=True)
+        if not _cloned(path, self.part):
+            _check_disk(self.part, seen.bytes)
+            with path.open("rb") as file:
+                self._write(iter(lambda: file.read(CHUNK), b""), seen.bytes, 0)
+        return seen
+
+    # --- from a server
+
+    def from_web(self) -> Seen:
+        """Complete the part and check it; wrong bytes go, and after a resume they are asked for anew."""
+        self._resumed = self.part.exists()
+        if self.expected.bytes is not None:
+            _check_disk(self.part, self.expected.bytes - _size(self.part))
+        self._fetch()
+        seen = Seen.of(self.part)
+        if self.expected.problem(seen) and self._resumed:
+            self.part.unlink()
+            self._resumed = False
+            self._fetch()
+            seen = Seen.of(self.part)
+        if problem := self.expected.problem(seen):
+            self.part.unlink()
+            raise SourceError(problem)
+        return seen
+
+    def _fetch(self) -> None:
+        retrying = tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(TransientError),
+            stop=tenacity.stop_after_attempt(self.patience.attempts),
+            wait=self._pause,
+            before_sleep=self._tell_retry,
+            reraise=True,
+        )
+        while True:
+            before = _size(self.part)
+            try:
+                return retrying(self._get)
+            except SlowError:
                 raise
+            except TransientError:
+                # a source that breaks off often is worth asking on as long as it gives something
+                if _size(self.part) <= before:
+                    raise
+
+    def _pause(self, state: tenacity.RetryCallState) -> float:
+        """Seconds until the next request: growing, and no fewer than the source asked for."""
+        error = state.outcome.exception() if state.outcome else None
+        asked = error.wait if isinstance(error, TransientError) else 0.0
+        growing = self.patience.wait * 2.0 ** (state.attempt_number - 1)
+        return max(asked, min(growing, self.patience.longest_wait))
+
+    def _tell_retry(self, state: tenacity.RetryCallState) -> None:
+        error = state.outcome.exception() if state.outcome else None
+        print(
+            f"download: {self.source}: {error}; asking again in {state.upcoming_sleep:.0f} s", file=sys.stderr
+        )
+
+    def _get(self) -> None:
+        """One request for what is still missing of the part."""
+        begin = _size(self.part)
+        if self.expected.bytes is not None and begin >= self.expected.bytes:
+            return
+        # no encoding on the way: the file's own bytes count, and some servers announce .tgz as encoded
+        headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={begin}-"} if begin else {})
+        timeout = (self.patience.connect, self.patience.silence)
+        self._resumed = self._resumed or begin > 0
+        with (
+            _network_errors(),
+            requests.get(self.source, headers=headers, stream=True, timeout=timeout) as response,
+        ):
+            if response.status_code == 416:
+                self._beyond_the_end(response, begin)
+            else:
+                self._receive(response, self._begin(response, begin))
+
+    def _beyond_the_end(self, response: requests.Response, begin: int) -> None:
+        """The server has no byte after the part: it is complete, or longer than what the server has."""
+        if response.headers.get("Content-Range", "").strip() != f"bytes */{begin}":
+            self.part.unlink()
+            raise TransientError("the server has fewer bytes than came before")
+
+    def _begin(self, response: requests.Response, begin: int) -> int:
+        """Position at which the body begins."""
+        status = response.status_code
+        if status == 200:
+            return 0
+        if status == 206:
+            if _range_begin(response) != begin:
+                self.part.unlink(missing_ok=True)
+                raise TransientError(
+                    f"asked for the bytes from {begin}, it sends {response.headers.get('Content-Range')}"
+                )
+            return begin
+        message = f"HTTP {status} {response.reason}"
+        if status not in RETRIED_STATUS:
+            raise SourceError(message)
+        wait = _retry_after(response)
+        if wait > self.patience.longest_asked:
+            raise SourceError(f"{message}, to be asked again in {wait:.0f} s")
+        raise TransientError(message, wait)
+
+    def _receive(self, response: requests.Response, begin: int) -> None:
+        length = response.headers.get("Content-Length", "")
+        total = begin + int(length) if length.isdecimal() else None
+        if self.expected.bytes is not None and total is not None and total != self.expected.bytes:
+            raise SourceError(f"{total} bytes, expected {self.expected.bytes}")
+        _check_disk(self.part, (total or self.expected.bytes or 0) - _size(self.part))
+        self._write(self._body(response), total or self.expected.bytes, begin)
+        size = self.part.stat().st_size
+        if total is not None and size != total:
+            raise TransientError(f"broke off after {size} of {total} bytes")
+
+    def _body(self, response: requests.Response) -> Iterator[bytes]:
+        """What arrives, as it arrives."""
+        received, since = 0, time.monotonic()
+        try:
+            while data := response.raw.read1(CHUNK, decode_content=False):
+                yield data
+                received += len(data)
+                seconds = time.monotonic() - since
+                if seconds >= self.patience.silence:
+                    if received < self.patience.slowest * seconds:
+                        raise SlowError(f"only {received} bytes in {seconds:.0f} s")
+                    received, since = 0, time.monotonic()
+        except urllib3.exceptions.ReadTimeoutError:
+            raise SlowError(f"no byte in {self.patience.silence:.0f} s") from None
+        except (OSError, urllib3.exceptions.HTTPError) as error:
+            raise TransientError(f"broke off ({_short(error)})") from None
+
+    def _write(self, chunks: Iterator[bytes], total: int | None, begin: int) -> None:
+        name = re.sub(r"(\.\d+)?\.part$", "", self.part.name)
+        with (
+            disk_full(self.part),
+            self.part.open("r+b" if begin else "wb") as output,
+            Progress(total, "bytes", f"download {name}") as progress,
+        ):
+            output.seek(begin)
+            progress.update(begin)
+            for chunk in chunks:
+                output.write(chunk)
+                progress.update(len(chunk))
+
+
+def _cloned(path: Path, copy: Path) -> bool:
+    """Copy a file without taking room for it, where the file system can.
+
+    Not by a link: the workflow sets the times of what a job has made, which would be those of the user's own file,
+    and a file that is changed in place would change under us after its sums were checked.
+    """
+    with path.open("rb") as source, copy.open("wb") as target:
+        try:
+            fcntl.ioctl(target, _FICLONE, source.fileno())
+            return True
+        except OSError:
+            copy.unlink()
+            return False
 
 
 def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
-
-
-def _tell_retry(state: tenacity.RetryCallState) -> None:
-    error = state.outcome.exception() if state.outcome else None
-    print(f"download: {state.args[0]}: {error}; asking again", file=sys.stderr)
-
-
-def _copy(source: str, part: Path, expected: Expected) -> None:
-    """Copy from a folder, always from the beginning."""
-    path = Path(unquote(urlsplit(source).path)) if source.startswith("file://") else Path(source)
-    if not path.is_file():
-        raise SourceError("no such file")
-    total = path.stat().st_size
-    _check_disk(part, total)
-    with path.open("rb") as file, part.open("wb") as output:
-        _pump(iter(lambda: file.read(CHUNK), b""), output, total, 0)
-
-
-def _get(source: str, part: Path, expected: Expected) -> None:
-    """One request for what is still missing of `part`."""
-    begin = _size(part)
-    if expected.bytes is not None and begin >= expected.bytes:
-        return
-    with _network_errors():
-        # no encoding on the way: the file's own bytes count, and some servers announce .tgz as encoded
-        headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={begin}-"} if begin else {})
-        with requests.get(source, headers=headers, stream=True, timeout=TIMEOUT) as response:
-            if response.status_code == 416:
-                part.unlink()
-                raise TransientError("the server has fewer bytes than an earlier source")
-            begin = _check_response(response, begin)
-            _receive(response, part, begin, expected)
 
 
 @contextmanager
@@ -207,45 +398,20 @@ def _short(error: Exception) -> str:
     return _short(reason) if isinstance(reason, Exception) else f"{type(error).__name__}: {error}"
 
 
-def _check_response(response: requests.Response, begin: int) -> int:
-    """Position at which the body begins."""
-    status = response.status_code
-    if status == 206 and response.headers.get("Content-Range", "").startswith(f"bytes {begin}-"):
-        return begin
-    if status == 200:
-        return 0
-    message = f"HTTP {status} {response.reason}"
-    raise (TransientError if status in RETRIED_STATUS else SourceError)(message)
+def _range_begin(response: requests.Response) -> int | None:
+    found = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
+    return int(found.group(1)) if found else None
 
 
-def _receive(response: requests.Response, part: Path, begin: int, expected: Expected) -> None:
-    length = response.headers.get("Content-Length", "")
-    total = begin + int(length) if length.isdecimal() else None
-    if expected.bytes is not None and total is not None and total != expected.bytes:
-        raise SourceError(f"{total} bytes, expected {expected.bytes}")
-    _check_disk(part, (total or expected.bytes or 0) - begin)
-    with part.open("r+b" if begin else "wb") as output:
-        output.seek(begin)
-        _pump(_body(response), output, total or expected.bytes, begin)
-    size = part.stat().st_size
-    if total is not None and size != total:
-        raise TransientError(f"broke off after {size} of {total} bytes")
-
-
-def _body(response: requests.Response) -> Iterator[bytes]:
+def _retry_after(response: requests.Response) -> float:
+    """Seconds that the server asks to wait (as a number or a date); 0 if it does not say."""
+    value = response.headers.get("Retry-After", "").strip()
+    if value.isdecimal():
+        return float(value)
     try:
-        yield from response.raw.stream(CHUNK, decode_content=False)
-    except (OSError, urllib3.exceptions.HTTPError) as error:
-        raise TransientError(f"broke off ({_short(error)})") from None
-
-
-def _pump(chunks: Iterator[bytes], output: IO[bytes], total: int | None, begin: int) -> None:
-    name = Path(cast(str, output.name)).name.removesuffix(".part")
-    with Progress(total, "bytes", f"download {name}") as progress:
-        progress.update(begin)
-        for chunk in chunks:
-            output.write(chunk)
-            progress.update(len(chunk))
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+    except ValueError:
+        return 0.0
 
 
 def _check_disk(part: Path, needed: int) -> None:

@@ -1,27 +1,21 @@
-"""BLEU as multi-bleu computes it, BLEU against sentence length, and the alignment error rate."""
+"""BLEU as multi-bleu computes it, of a test set and sentence by sentence."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
 from sacrebleu.metrics.bleu import BLEU
 
 from nmt.errors import UserError
-from nmt.records import Record, read_alignments, read_translations, words
-from nmt.settings import SentenceLength
-from nmt.text import read_lines, read_pairs
+from nmt.records import Record, read_translations, words
+from nmt.text import read_pairs
 
 UNKNOWN_WORD = "[UNK]"
 # more digits than anyone reads, and none that depend on the order of a sum
 _DIGITS = 6
-
-Link = tuple[int, int]
-"""Position of a source word, position of a target word, both from 0."""
 
 _PathsOfSides = Sequence[tuple[str | Path, str | Path]]
 
@@ -81,6 +75,11 @@ class BleuCounts:
             "reference_words": self.reference_words,
         }
 
+    @property
+    def row(self) -> list[int]:
+        """What sums over sentences need, in one row: correct, total, words of translation and reference."""
+        return [*self.correct, *self.total, self.hypothesis_words, self.reference_words]
+
     @classmethod
     def from_dict(cls, value: dict[str, Any]) -> BleuCounts:
         """The inverse of `as_dict`; other keys are ignored."""
@@ -138,7 +137,7 @@ def score(model: str, all_path: Path, no_unk_path: Path, test: _PathsOfSides) ->
         "sentences_no_unk": len(known),
         "unfinished_all": sum(not item.record.finished for item in everything),
         "unknown_words_written": sum(item.record.target.count(UNKNOWN_WORD) for item in everything),
-        "by_length": _by_length(everything),
+        "by_sentence": [_sentence(item) for item in everything],
     }
 
 
@@ -172,164 +171,11 @@ def _corpus_bleu(items: Sequence[Scored]) -> tuple[float | None, str]:
     return round(result.score, _DIGITS), metric.get_signature().format()
 
 
-def _by_length(items: Iterable[Scored]) -> list[dict[str, Any]]:
-    """Counts for each pair of lengths (words of source and reference, without end symbols), shortest first."""
-    metric = multi_bleu(effective_order=True)
-    found: dict[tuple[int, int], BleuCounts] = {}
-    for item in items:
-        lengths = (len(item.record.source), len(words(item.reference)))
-        counts = sentence_counts(item.hypothesis, item.reference, metric)
-        found[lengths] = found[lengths] + counts if lengths in found else counts
-    return [
-        {"source_length": source, "reference_length": reference, **found[source, reference].as_dict()}
-        for source, reference in sorted(found)
-    ]
-
-
-@dataclass(frozen=True)
-class WindowScore:
-    """Corpus BLEU of the sentences around one length."""
-
-    words: int
-    sentences: int
-    bleu: float | None
-
-
-def bleu_by_length(
-    by_length: Iterable[dict[str, Any]], window: int, max_words: int, length: SentenceLength = "source"
-) -> list[WindowScore]:
-    """Figure 2: corpus BLEU of the sentences within a window around each length.
-
-    The window of length x holds the `window` lengths from x - window // 2 on (Cho et al., 2014b, smooth with
-    10). `length` says whose: with `both`, a sentence counts where its source and its reference lie within.
-    Lengths run from the shortest to the longest sentence, at most to `max_words`; an empty window has no score.
-    """
-    sides = ("source", "reference") if length == "both" else (length,)
-    rows = [([row[f"{side}_length"] for side in sides], BleuCounts.from_dict(row)) for row in by_length]
-    counts = [(lengths, count) for lengths, count in rows if min(lengths) > 0]
-    if not counts:
-        return []
-    shortest, longest = min(min(lengths) for lengths, _ in counts), max(max(lengths) for lengths, _ in counts)
-    return [_window_score(counts, center, window) for center in range(shortest, min(longest, max_words) + 1)]
-
-
-def _window_score(counts: Iterable[tuple[list[int], BleuCounts]], center: int, window: int) -> WindowScore:
-    first = center - window // 2
-    inside = [count for lengths, count in counts if first <= min(lengths) and max(lengths) < first + window]
-    if not inside:
-        return WindowScore(center, 0, None)
-    union = reduce(BleuCounts.__add__, inside)
-    return WindowScore(center, union.sentences, union.bleu)
-
-
-def attended_links(alignment: Sequence[Sequence[float]], source_words: int, target_words: int) -> set[Link]:
-    """Link each target word to its most attended source word; the end symbol's row and column make no links.
-
-    `alignment` is T' x S' as in `records.Record`. The first of equal weights wins.
-    """
-    rows = enumerate(alignment[:target_words])
-    best = {(max(range(len(row)), key=row.__getitem__), target) for target, row in rows if row}
-    return {link for link in best if link[0] < source_words}
-
-
-def diagonal_links(source_words: int, target_words: int) -> set[Link]:
-    """The matrix' diagonal, stretched over both sides: each target word and the source word at its height."""
-    return {(int((j + 0.5) * source_words / target_words), j) for j in range(target_words) if source_words}
-
-
-def same_position_links(source_words: int, target_words: int) -> set[Link]:
-    """Each target word and the source word of the same number."""
-    return {(j, j) for j in range(min(source_words, target_words))}
-
-
-@dataclass
-class LinkCounts:
-    """Sums over sentences from which the alignment error rate follows."""
-
-    found: int = 0
-    gold: int = 0
-    right: int = 0
-
-    def add(self, found: set[Link], gold: set[Link]) -> None:
-        """Count one sentence."""
-        self.found += len(found)
-        self.gold += len(gold)
-        self.right += len(found & gold)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Precision, recall and AER = 1 - 2 |A and S| / (|A| + |S|): Och and Ney (2003), all links sure."""
-        return {
-            "alignment_error_rate": _rounded(1 - _ratio(2 * self.right, self.found + self.gold)),
-            "precision": _rounded(_ratio(self.right, self.found)),
-            "recall": _rounded(_ratio(self.right, self.gold)),
-            "links": self.found,
-        }
-
-
-def _ratio(part: int, whole: int) -> float:
-    return part / whole if whole else 0.0
-
-
-def _rounded(value: float) -> float:
-    return round(value, _DIGITS)
-
-
-def alignment_error_rate(model: str, alignments: Path, gold: Sequence[Path]) -> dict[str, Any]:
-    """Alignment error rate of a model's attention on the test set, beside two that know only the positions.
-
-    `alignments` holds teacher-forced attention (the reference's words were fed), `gold` the known links of
-    each test corpus, a line a sentence, in the order in which they were aligned. Raises a `UserError` for a
-    link outside its sentence or a record without gold line.
-    """
-    names = {"attention": LinkCounts(), "diagonal": LinkCounts(), "same_position": LinkCounts()}
-    known = list(_gold_lines(gold))
-    sentences = 0
-    for record in read_alignments(alignments):
-        if record.alignment is None:
-            raise UserError(
-                f"{alignments}: line {record.line} has no attention; only an RNNsearch model has one"
-            )
-        size = (len(record.source), len(record.target))
-        true = _gold_links(known, record.line, size, alignments)
-        names["attention"].add(attended_links(record.alignment, *size), true)
-        names["diagonal"].add(diagonal_links(*size), true)
-        names["same_position"].add(same_position_links(*size), true)
-        sentences += 1
-    attention = names.pop("attention")
-    baselines = {name: counts.as_dict() for name, counts in names.items()}
+def _sentence(item: Scored) -> dict[str, Any]:
+    """What figures need of a sentence: lengths in words, without end symbols, unknown words of the source, counts."""
     return {
-        "model": model,
-        "sentences": sentences,
-        "gold_links": attention.gold,
-        **attention.as_dict(),
-        "baselines": baselines,
+        "source_length": len(item.record.source),
+        "reference_length": len(words(item.reference)),
+        "source_unknown": item.record.source_unknown,
+        **sentence_counts(item.hypothesis, item.reference, multi_bleu(effective_order=True)).as_dict(),
     }
-
-
-def _gold_lines(paths: Sequence[Path]) -> Iterator[tuple[str, str]]:
-    """Yield where a line stands, and the line."""
-    for path in paths:
-        for number, line in enumerate(read_lines(path), start=1):
-            yield f"{path}, line {number}", line
-
-
-def _gold_links(
-    known: Sequence[tuple[str, str]], line: int, size: tuple[int, int], alignments: Path
-) -> set[Link]:
-    if not 0 <= line < len(known):
-        raise UserError(
-            f"{alignments}: line {line} has no gold links, there are {len(known)} lines of them; align again"
-        )
-    where, text = known[line]
-    links = set()
-    for item in text.split():
-        match = re.fullmatch(r"(\d+)-(\d+)", item)
-        if not match:
-            raise UserError(f"{where}: found {item!r}, expected links such as 0-0; make the file again")
-        link = (int(match[1]), int(match[2]))
-        if link[0] >= size[0] or link[1] >= size[1]:
-            raise UserError(
-                f"{where}: link {item} is outside a pair of {size[0]} and {size[1]} words; make it again"
-            )
-        links.add(link)
-    return links

@@ -1,4 +1,4 @@
-"""Figures 2 and 3, drawn as in the paper.
+"""How figures are drawn and saved, and Figure 3.
 
 Equal input gives equal bytes: no dates, and no settings of the user's.
 """
@@ -6,24 +6,20 @@ Equal input gives equal bytes: no dates, and no settings of the user's.
 from __future__ import annotations
 
 import html
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib import style
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.textpath import TextPath
 
 from nmt.errors import UserError
-from nmt.evaluation import bleu_by_length
 from nmt.files import atomic_path
 from nmt.records import Record
-from nmt.settings import Report
+from nmt.sample_sentences import papers_own
 
 END_LABEL = "<end>"
 PANELS = 4
@@ -37,14 +33,6 @@ _STYLE = {
 }
 COLORS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
 """Okabe and Ito's, for colour-blind eyes too; without their yellow, which is too light for a line on white."""
-# a line style a curve, in the order of the legend
-_LINES = tuple(zip(COLORS, ("-", "-.", "--", ":", "-", "--"), strict=False))
-# the paper's axis says "Sentence length"; where it is not the source's, ours says whose
-_LENGTHS = {
-    "source": "Sentence length",
-    "reference": "Sentence length (reference)",
-    "both": "Sentence length (source and reference)",
-}
 _CELL_INCHES = 0.19
 _LONGEST_PANEL_INCHES = 8.0
 _GAP_INCHES = 0.3
@@ -66,58 +54,6 @@ def save(figure: Figure, pdf: Path, png: Path) -> None:
             figure.savefig(temporary, format="png", metadata={"Software": None})
 
 
-def figure2(scores: Mapping[str, Mapping[str, Any]], settings: Report) -> Figure:
-    """Figure 2: BLEU of the translations of the whole test set against the length of the sentences.
-
-    `scores` maps ids to what `score` wrote; curves and legend follow `figure2_models`.
-    """
-    absent = [model for model in settings.figure2_models if model not in scores]
-    if absent:
-        raise UserError(
-            f"artifacts.figure2_models names {absent[0]!r}, which has no score; give its file with --score"
-        )
-    with drawing():
-        figure = Figure(figsize=(6.4, 4.0), layout="constrained")
-        axes = figure.add_subplot()
-        highest = max(
-            _draw_curve(axes, scores[model], index, settings) for index, model in _numbered(settings)
-        )
-        _frame_figure2(axes, highest, settings)
-    return figure
-
-
-def _numbered(settings: Report) -> list[tuple[int, str]]:
-    return list(enumerate(settings.figure2_models))
-
-
-def _draw_curve(axes: Axes, score: Mapping[str, Any], index: int, settings: Report) -> float:
-    """Draw one model's curve; return its highest point."""
-    limits = (settings.figure2_window, settings.figure2_max_words)
-    windows = bleu_by_length(score["by_length"], *limits, settings.figure2_length)
-    values = [math.nan if window.bleu is None else window.bleu for window in windows]
-    color, line = _LINES[index % len(_LINES)]
-    label = settings.short_label(settings.figure2_models[index])
-    axes.plot(
-        [window.words for window in windows], values, color=color, linestyle=line, linewidth=2, label=label
-    )
-    return max((value for value in values if not math.isnan(value)), default=0.0)
-
-
-def _frame_figure2(axes: Axes, highest: float, settings: Report) -> None:
-    max_words = settings.figure2_max_words
-    # the paper's axis ends at 30; a better score moves the end up to the next ten
-    top = max(30, min(100, 10 * math.ceil(highest / 10)))
-    axes.set_xlim(0, max_words)
-    axes.set_ylim(0, top)
-    axes.set_xticks(range(0, max_words + 1, 10 if max_words >= 40 else 5))
-    axes.set_yticks(range(0, top + 1, 5 if top <= 50 else 10))
-    axes.set_xlabel(_LENGTHS[settings.figure2_length])
-    axes.set_ylabel("BLEU score")
-    axes.grid(color="0.85", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.legend(loc="lower left", handlelength=3.2, framealpha=0.9)
-
-
 @dataclass(frozen=True)
 class Choice:
     """The sentences of Figure 3, (a) first, and what had to be given up to find them ('' when nothing)."""
@@ -127,13 +63,18 @@ class Choice:
 
 
 def choose_sentences(
-    everything: Sequence[Record], known: Sequence[Record], limits: Sequence[int], seed: int
+    everything: Sequence[Record],
+    known: Sequence[Record],
+    limits: Sequence[int],
+    seed: int,
+    openings: Sequence[str] = (),
 ) -> Choice:
-    """Draw the sentences of Figure 3.
+    """Choose the sentences of Figure 3.
 
-    (b)-(d) are drawn from `known`, the sentences without unknown words, with `limits[0]` to `limits[1]`
-    words of source; where there are too few, from `known` of any length, then from `everything`. (a) is any
-    other sentence, of those lengths if there is one. Raises a `UserError` when there is nothing to draw.
+    (b)-(d) are the paper's own, which begin with `openings`, where the test set holds them; others are drawn
+    from `known`, the sentences without unknown words, with `limits[0]` to `limits[1]` words of source. Where
+    there are too few, they come from `known` of any length, then from `everything`. (a) is any other
+    sentence, of those lengths if there is one. Raises a `UserError` when there is nothing to draw.
     """
     generator = np.random.Generator(np.random.PCG64(seed))
     pools = [
@@ -142,13 +83,15 @@ def choose_sentences(
         _shuffled(known, generator),
         _shuffled(everything, generator),
     ]
-    samples = _first_distinct([pools[0], pools[2], pools[3]], PANELS - 1, [])
+    aligned = [record for record in (*known, *everything) if record.alignment]
+    samples = _first_distinct([papers_own(aligned, openings), pools[0], pools[2], pools[3]], PANELS - 1, [])
     arbitrary = _first_distinct([pools[1], pools[3]], 1, samples)
     if not samples:
         raise UserError(
             "Figure 3 has no sentence with an attention matrix to show; translate with an RNNsearch model"
         )
-    return Choice(arbitrary + samples, _compromise(samples, pools[0], limits))
+    drawn = PANELS - 1 - len(papers_own(samples, openings))
+    return Choice(arbitrary + samples, _compromise(drawn, len(pools[0]), limits))
 
 
 def _fits(record: Record, limits: Sequence[int]) -> bool:
@@ -167,11 +110,11 @@ def _first_distinct(pools: Sequence[Sequence[Record]], count: int, taken: Sequen
     return chosen
 
 
-def _compromise(samples: Sequence[Record], fitting: Sequence[Record], limits: Sequence[int]) -> str:
-    if len(fitting) >= PANELS - 1:
+def _compromise(wanted: int, fitting: int, limits: Sequence[int]) -> str:
+    if fitting >= wanted:
         return ""
     return (
-        f"Figure 3: only {len(fitting)} of 3 drawn sentences are as in the paper (no unknown words, "
+        f"Figure 3: only {fitting} of {wanted} drawn sentences are as in the paper (no unknown words, "
         f"{limits[0]} to {limits[1]} words), the test set has no more; others fill the rest. "
         "See artifacts.figure3_words"
     )

@@ -31,11 +31,21 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     _remove_leftovers(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part{path.suffix}")
     try:
-        yield temporary
-        commit(temporary, path)
-    except BaseException as error:
+        with disk_full(path):
+            yield temporary
+            commit(temporary, path)
+    except BaseException:
         temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        raise
+
+
+@contextmanager
+def disk_full(path: Path) -> Iterator[None]:
+    """Turn the system's error about a full disk into a `UserError` about what was being written to `path`."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise UserError(f"{path}: the disk is full ({error.strerror}); make room and run again") from None
         raise
 

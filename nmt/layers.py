@@ -196,13 +196,19 @@ def _completed(model: Any, values: Mapping[str, Any]) -> Any:
 
 
 def _with_resolved_paths(merged: Merged, values: dict[str, Any]) -> dict[str, Any]:
-    """Make folders that are relative to the file that says them relative to the working directory."""
+    """Make paths that are relative to the file that says them relative to the working directory."""
     mirrors, data_from = values.get("mirrors"), values.get("data_from")
     if isinstance(mirrors, list):
         layer = merged.layer(("mirrors",))
         values["mirrors"] = [_seen_from_here(mirror, layer) for mirror in mirrors]
     if isinstance(data_from, str):
         values["data_from"] = _seen_from_here(data_from, merged.layer(("data_from",)))
+    artifacts = values.get("artifacts")
+    if isinstance(artifacts, dict) and isinstance(artifacts.get("gold_alignments"), str):
+        layer = merged.layer(("artifacts", "gold_alignments"))
+        values["artifacts"] = artifacts | {
+            "gold_alignments": _seen_from_here(artifacts["gold_alignments"], layer)
+        }
     return values
 
 

@@ -26,10 +26,12 @@ class Record:
     target: list[str]
     alignment: list[list[float]] | None
     finished: bool = True
+    source_unknown: int = 0
+    """Words of the source that the model does not know."""
 
 
 def read_translations(path: str | Path) -> Iterator[Record]:
-    """Yield the records that `translate` wrote; `target` holds the generated words."""
+    """Yield the records that `decode` wrote; `target` holds the generated words."""
     return _read(path, "text")
 
 
@@ -53,6 +55,7 @@ def _read(path: str | Path, target: str) -> Iterator[Record]:
             target=words(value[target]),
             alignment=value.get("alignment"),
             finished=value.get("finished", True),
+            source_unknown=value.get("source_unknown", 0),
         )
         _check_shape(record, where)
         yield record

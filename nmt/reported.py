@@ -32,12 +32,21 @@ class ReportedTraining(BaseModel):
     dev_nll: float
 
 
+class OwnSentences(BaseModel):
+    """The beginnings of the paper's example sentences, in the order in which it shows them."""
+
+    model_config = ConfigDict(extra="forbid")
+    figure3: list[str] = []
+    table3: list[str] = []
+
+
 class Paper(BaseModel):
     """Tables 1 and 2 of the paper, keyed by the ids of the models in `config.yaml`."""
 
     model_config = ConfigDict(extra="forbid")
     table1: dict[str, ReportedScore]
     table2: dict[str, ReportedTraining]
+    sentences: OwnSentences = OwnSentences()
 
 
 def read_paper(path: Path | None, wanted: bool) -> Paper:
@@ -51,6 +60,15 @@ def read_paper(path: Path | None, wanted: bool) -> Paper:
         raise UserError(
             "settings say `reported: true` but no file of reported numbers is given; add --paper FILE"
         )
+    return _parse(path)
+
+
+def read_own_sentences(path: Path | None) -> OwnSentences:
+    """The paper's example sentences; none without a file. They are no numbers: wanted for other runs too."""
+    return _parse(path).sentences if path else OwnSentences()
+
+
+def _parse(path: Path) -> Paper:
     try:
         return Paper.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
     except FileNotFoundError:

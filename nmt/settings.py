@@ -16,7 +16,11 @@ Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
 SentenceLength = Literal["source", "reference", "both"]
 """Whose words are counted when sentences are sorted by length; both: source and reference each."""
 
+Remedy = Literal["repair", "keep", "drop", "stop"]
+"""What becomes of a line with odd characters: repaired, kept as it is, dropped with its pair, or the run stops."""
+
 PositiveInt = Annotated[int, Field(ge=1)]
+Md5 = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 Seeds = Annotated[list[int], Field(min_length=1)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Biases = Literal["groundhog", "every"]
@@ -44,15 +48,22 @@ class Use(Settings):
     models: Annotated[list[Identifier], Field(min_length=1)]
 
 
-class Archive(Settings):
-    """A file to download. Whatever is known of it is checked."""
+class Source(Settings):
+    """Where a file is, and what is known of it."""
 
     url: Annotated[str, Field(pattern=r"^(https?|file)://")]
     path: Annotated[str, Field(pattern=r"^[^/].*[^/]$")]
     """Where it lies under a mirror."""
     bytes: PositiveInt | None = None
-    md5: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")] | None = None
+    md5: Md5 | None = None
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
+
+
+class Archive(Source):
+    """A file to download, and others with the same members. Whatever is known of it is checked."""
+
+    alternatives: list[Source] = []
+    """Asked for in order when nobody gives the file itself."""
 
 
 class Member(Settings):
@@ -60,6 +71,8 @@ class Member(Settings):
 
     archive: Identifier
     member: str | None = None
+    md5: Md5 | None = None
+    """Of the member (as it lies in the archive), whatever archive it came in."""
 
 
 class GrammarCorpus(Settings):
@@ -76,6 +89,10 @@ class Corpus(Settings):
     target: Member | None = None
     grammar: GrammarCorpus | None = None
     shards: PositiveInt = 1
+    pairs: PositiveInt | None = None
+    """As many as the archives must hold; None: any number."""
+    tokenized: bool = False
+    """Whether the text is words already, so that nothing cuts it again."""
 
     @model_validator(mode="after")
     def _one_origin(self) -> Corpus:
@@ -83,6 +100,10 @@ class Corpus(Settings):
         neither = self.source is None and self.target is None
         if not (files and self.grammar is None) and not (neither and self.grammar is not None):
             raise ValueError("a corpus has either `source` and `target`, or `grammar`")
+        if self.grammar is not None and (self.pairs is not None or self.tokenized):
+            raise ValueError(
+                "generated text has no `pairs` beside those of `grammar`, and is not `tokenized`"
+            )
         return self
 
 
@@ -96,10 +117,30 @@ class GrammarSettings(Settings):
 
 
 class Cleaning(Settings):
-    """Which pairs are blanked before tokenisation; a pair with an empty side always is."""
+    """Which pairs are blanked before tokenisation, and what becomes of odd characters; empty sides always go."""
 
+    min_words: PositiveInt = 1
     max_words: PositiveInt | None = None
     max_ratio: Annotated[float, Field(gt=1)] | None = None
+    max_characters: PositiveInt | None = None
+    max_word_characters: PositiveInt | None = None
+    invalid_utf8: Literal["repair", "drop", "stop"] = "repair"
+    byte_order_mark: Remedy = "repair"
+    carriage_return: Remedy = "repair"
+    line_separators: Remedy = "repair"
+    control_characters: Remedy = "repair"
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """What a pair may exceed, in the order in which it is looked for; an empty side always goes."""
+        limits = {
+            "too_short": self.min_words > 1 or None,
+            "too_long": self.max_words,
+            "ratio": self.max_ratio,
+            "too_many_characters": self.max_characters,
+            "long_word": self.max_word_characters,
+        }
+        return ("empty", *(name for name, limit in limits.items() if limit is not None))
 
 
 class Tokenization(Settings):
@@ -235,9 +276,20 @@ class Artifacts(Settings):
     figure2_length: SentenceLength
     figure2_window: PositiveInt
     figure2_max_words: PositiveInt
+    bootstrap_samples: Annotated[int, Field(ge=0)]
+    """Samples of sentences behind each confidence interval; 0: none are shown."""
+    bootstrap_seed: int
+    unknown_words_most: PositiveInt
+    """Right end of the axis of BLEU against unknown words."""
     figure3_model: Identifier
     figure3_words: Annotated[list[int], Field(min_length=2, max_length=2)]
     figure3_seed: int
+    table3_models: Annotated[list[Identifier], Field(min_length=1)]
+    table3_words: PositiveInt
+    table3_sentences: PositiveInt
+    table3_seed: int
+    gold_alignments: str | None = None
+    """File of the test set's known alignments; text that the grammar wrote brings its own."""
     readings: dict[Identifier, Annotated[list[Identifier], Field(min_length=1)]] | None = None
     """Baselines, each with the models that are compared with it; None: no such table."""
 

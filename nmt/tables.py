@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -51,6 +52,9 @@ TABLE2_COLUMNS = [
     *(f"{name}_std" for name in _LEARNING),
     "seeds",
 ]
+
+_WORDS = ("Model", "Device", "Reading", "Sentence", "Text")
+"""Headers of columns that hold words."""
 
 _REPORTED_NOTE = (
     "Reported: what Bahdanau et al. (2015) give in their Table {table}; not computed by this run."
@@ -321,16 +325,20 @@ def _write(path: Path, text: str) -> None:
 
 def _alignments(table: Table) -> list[str]:
     """Words to the left, numbers to the right."""
-    return ["left" if header in ("Model", "Device", "Reading") else "right" for header in table.headers]
+    return ["left" if header in _WORDS else "right" for header in table.headers]
 
 
 def as_markdown(table: Table) -> str:
     """A pipe table with aligned columns, notes below."""
-    body = tabulate(
-        table.cells, table.headers, tablefmt="pipe", colalign=_alignments(table), disable_numparse=True
-    )
+    cells = [list(map(_markdown_cell, table.headers, row)) for row in table.cells]
+    body = tabulate(cells, table.headers, tablefmt="pipe", colalign=_alignments(table), disable_numparse=True)
     notes = [textwrap.fill(note, 100, break_on_hyphens=False) for note in table.notes]
     return "\n\n".join([body, *notes]) + "\n"
+
+
+def _markdown_cell(header: str, cell: str) -> str:
+    """Running text may hold what Markdown takes for its own; other cells hold none of it."""
+    return re.sub(r"([\\`*_<>|])", r"\\\1", cell) if header == "Text" else cell
 
 
 _TEX_SPECIALS = {
@@ -364,6 +372,7 @@ def tex_escape(text: str) -> str:
 _TEX_HEAD = r"""\documentclass[border=4pt]{standalone}
 \usepackage[T1]{fontenc}
 \usepackage[utf8]{inputenc}
+\usepackage{array}
 \usepackage{booktabs}
 \newsavebox{\tablebody}
 \newlength{\notewidth}
@@ -383,7 +392,7 @@ _TEX_NOTES = r"""\setlength{\notewidth}{\wd\tablebody}
 
 def as_tex(table: Table) -> str:
     """A LaTeX document of its own: the table with booktabs' rules, notes below."""
-    columns = "".join("l" if side == "left" else "r" for side in _alignments(table))
+    columns = "".join(map(_tex_column, table.headers, _alignments(table)))
     lines = [rf"\sbox{{\tablebody}}{{\begin{{tabular}}{{{columns}}}", r"\toprule"]
     lines += [_tex_row(table.headers), r"\midrule"]
     for index, cells in enumerate(table.cells):
@@ -391,6 +400,11 @@ def as_tex(table: Table) -> str:
     lines += [r"\bottomrule", r"\end{tabular}}", ""]
     notes = "\n".join(tex_escape(note) + r"\par" for note in table.notes)
     return _TEX_HEAD + "\n".join(lines) + _TEX_NOTES % notes
+
+
+def _tex_column(header: str, side: str) -> str:
+    """A column's letter; running text breaks into lines."""
+    return r">{\raggedright\arraybackslash}p{12cm}" if header == "Text" else side[0]
 
 
 def _tex_row(cells: Sequence[str]) -> str:

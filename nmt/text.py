@@ -111,19 +111,20 @@ def read_pairs(
     for source_line in sources:
         target_line = next(targets, None)
         if target_line is None:
-            raise _uneven(source, pairs + 1 + _count(sources), target, pairs)
+            raise uneven(source, pairs + 1 + _count(sources), target, pairs)
         yield source_line, target_line
         pairs += 1
     rest = _count(targets)
     if rest:
-        raise _uneven(source, pairs, target, pairs + rest)
+        raise uneven(source, pairs, target, pairs + rest)
 
 
 def _count(lines: Iterator[str]) -> int:
     return sum(1 for _ in lines)
 
 
-def _uneven(source: str | Path, sources: int, target: str | Path, targets: int) -> UserError:
+def uneven(source: str | Path, sources: int, target: str | Path, targets: int) -> UserError:
+    """What is said of two sides that don't have equally many lines."""
     return UserError(
         f"{source} has {sources} lines but {target} has {targets} lines: both sides need equally many; "
         "make both files again"
@@ -144,6 +145,11 @@ class LineWriter:
             raise ValueError(f"{self._path}, line {self.lines + 1}: holds a line break: {line[:60]!r}")
         self._file.write(line.encode("utf-8") + b"\n")
         self.lines += 1
+
+    def write_block(self, data: bytes, lines: int) -> None:
+        """Write so many lines at once, each ended by "\\n"."""
+        self._file.write(data)
+        self.lines += lines
 
 
 @contextmanager

@@ -6,7 +6,7 @@ Id 0 is the end symbol, 1 the unknown word, then come the words by rank.
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+import heapq
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +15,7 @@ from nmt.errors import UserError
 from nmt.files import atomic_path
 from nmt.progress import Progress
 from nmt.text import read_lines
+from nmt.word_counts import WordCounts, word_counts
 
 END = 0
 UNKNOWN = 1
@@ -94,24 +95,23 @@ def _row(path: str | Path, rank: int, line: str) -> tuple[str, int]:
     return fields[1], int(fields[2])
 
 
-def count_words(paths: Sequence[str | Path]) -> Counter[str]:
-    """Count the words of token files. Memory grows with the number of different words only."""
-    counts: Counter[str] = Counter()
+def count_words(paths: Sequence[str | Path], counts: WordCounts) -> None:
+    """Add the words of token files to `counts`."""
     with Progress.over_files(paths, "vocabulary") as progress:
         for path in paths:
             for line in read_lines(path, progress):
-                counts.update(line.split())
-    for special in SPECIALS:
-        counts.pop(special, None)
-    return counts
+                counts.add(line.split())
 
 
-def most_frequent(counts: Counter[str], words: int) -> Vocabulary:
-    """The `words` most frequent words; among equally frequent ones code point order decides."""
+def most_frequent(counts: Iterable[tuple[str, int]], words: int) -> Vocabulary:
+    """The `words` most frequent words; among equally frequent ones code point order decides.
+
+    The specials' names are no words of a text.
+    """
     if words > MAX_WORDS:
         raise UserError(f"vocabulary: {words} words asked for, at most {MAX_WORDS} fit into 16-bit ids")
-    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return Vocabulary(ranked[:words])
+    own = (item for item in counts if item[0] not in SPECIALS)
+    return Vocabulary(heapq.nsmallest(words, own, key=lambda item: (-item[1], item[0])))
 
 
 def own_words(words: int, specials_count: bool) -> int:
@@ -129,9 +129,10 @@ def build(paths: Sequence[str | Path], words: int, specials_count: bool, output:
     own = own_words(words, specials_count)
     if own < 1:
         raise UserError(f"vocabulary: {words} words leave none beside UNK and end symbol; ask for 3 or more")
-    counts = count_words(paths)
-    if not counts:
+    with word_counts(beside=Path(output)) as counts:
+        count_words(paths, counts)
+        vocabulary = most_frequent(counts, own)
+    if not vocabulary.counts:
         raise UserError(f"vocabulary: no words in {', '.join(map(str, paths))}")
-    vocabulary = most_frequent(counts, own)
     vocabulary.write(output)
     return vocabulary

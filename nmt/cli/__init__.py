@@ -26,16 +26,19 @@ VERBS = {
     "vocabulary": "data",
     "binarize": "data",
     "train": "model",
-    "translate": "model",
+    "decode": "model",
     "align": "model",
-    "score": "report",
+    "evaluate": "report",
     "alignment-error-rate": "report",
     "table1": "report",
     "table2": "report",
+    "table3": "report",
     "figure2": "report",
     "figure3": "report",
+    "unknown-words": "report",
     "learning-curves": "report",
     "readings": "report",
+    "report": "report",
 }
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from nmt.cli.options import parse_settings
-from nmt.settings import Cleaning, Tokenization
+from nmt.settings import Cleaning, Source, Tokenization
 
 FilePath = click.Path(path_type=Path)
 
@@ -21,6 +21,13 @@ FilePath = click.Path(path_type=Path)
 @click.option("--bytes", "size", type=int, help="Size that the file must have.")
 @click.option("--md5", help="MD5 sum that the file must have.")
 @click.option("--sha256", help="SHA-256 sum that the file must have.")
+@click.option(
+    "--alternative",
+    "alternatives",
+    multiple=True,
+    help="Another archive with the same members, asked for when nobody gives the file itself: url, path and what is"
+    " known of bytes, md5 and sha256, as JSON or the path of a JSON file; repeat.",
+)
 @click.option("--output", required=True, type=FilePath, help="Where the file goes.")
 def download(
     url: str,
@@ -29,15 +36,24 @@ def download(
     size: int | None,
     md5: str | None,
     sha256: str | None,
+    alternatives: tuple[str, ...],
     output: Path,
 ) -> None:
     """Bring one file from the first mirror that has it, or from its official address.
 
-    Size and sums are checked. What arrived before a break lies in OUTPUT.part; the next call goes on.
+    Size and sums are checked. What arrived before a break lies in OUTPUT.part; the next call goes on. OUTPUT.json notes
+    where the file came from, its size and its sums.
     """
-    from nmt import download as downloading
+    from nmt.download import Expected, File
+    from nmt.download import download as bring
 
-    source = downloading.download(url, output, downloading.Expected(size, md5, sha256), mirrors, path)
+    others = [parse_settings(Source, alternative) for alternative in alternatives]
+    source = bring(
+        File(url, Expected(size, md5, sha256), path),
+        output,
+        mirrors,
+        [File(other.url, Expected(other.bytes, other.md5, other.sha256), other.path) for other in others],
+    )
     click.echo(f"{output}: from {source}", err=True)
 
 
@@ -56,6 +72,9 @@ def download(
 @click.option(
     "--output-target", required=True, multiple=True, type=FilePath, help="A shard; repeat, in order."
 )
+@click.option("--md5-source", help="MD5 sum that the source member must have.")
+@click.option("--md5-target", help="MD5 sum that the target member must have.")
+@click.option("--pairs", type=click.IntRange(min=1), help="How many pairs there must be.")
 @click.option("--counts", required=True, type=FilePath, help="JSON file for the counts of lines and words.")
 def extract(
     archive_source: Path,
@@ -64,18 +83,22 @@ def extract(
     member_target: str | None,
     output_source: tuple[Path, ...],
     output_target: tuple[Path, ...],
+    md5_source: str | None,
+    md5_target: str | None,
+    pairs: int | None,
     counts: Path,
 ) -> None:
     """Take both sides of a corpus out of their archives, cut into shards.
 
-    Archives are .tar, .tgz or .zip; what they hold is plain text or .sgm, maybe compressed (.gz, .bz2, .zst).
-    Blocks of 10,000 lines go to the shards in turn. Both sides must have equally many lines.
+    Archives are tar (maybe compressed) or zip, whatever they are called; what they hold is text, or SGML if its name
+    ends in .sgm, maybe compressed. Blocks of 10,000 lines go to the shards in turn. Both sides must have equally many
+    lines. A member that is not there is looked for in the archive's other folders.
     """
     from nmt import extraction
 
-    source = extraction.Side(archive_source, member_source, output_source)
-    target = extraction.Side(archive_target, member_target, output_target)
-    found = extraction.extract(source, target, counts)
+    source = extraction.Side(archive_source, member_source, output_source, md5_source)
+    target = extraction.Side(archive_target, member_target, output_target, md5_target)
+    found = extraction.extract(source, target, counts, pairs)
     click.echo(f"{counts}: {found['pairs']:,} pairs", err=True)
 
 
@@ -95,7 +118,8 @@ def clean(
 ) -> None:
     """Blank the pairs of SOURCE and TARGET that are of no use: an empty side, too long, too unequal.
 
-    They become empty lines on both sides, so that line numbers stay as they are.
+    They become empty lines on both sides, so that line numbers stay as they are. Characters that don't belong into text
+    are repaired, kept or dropped with their pair, as the settings say.
     """
     from nmt import cleaning
 

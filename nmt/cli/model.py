@@ -1,4 +1,4 @@
-"""The verbs that need torch: train, translate, align."""
+"""The verbs that need torch: train, decode, align."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def stopping_in_good_order(run: ModelRun) -> Iterator[None]:
 )
 @click.option("--settings", required=True, help="The search's settings: JSON, or the path of a JSON file.")
 @click.option("--output", required=True, type=FILE, help="JSON lines, one a sentence.")
-def translate(
+def decode(
     model_path: Path,
     source: Path,
     reference: Path | None,
@@ -126,7 +126,7 @@ def translate(
     settings: str,
     output: Path,
 ) -> None:
-    """Translate tokenised text by beam search; one JSON line a sentence, with its alignment."""
+    """Translate a tokenised test set by beam search; one JSON line a sentence, with its alignment."""
     decoding = parse_settings(Decoding, settings)
     if mode == "no_unk" and reference is None:
         raise UserError("--mode no_unk needs --reference: its sentences have no unknown word on both sides")

@@ -35,6 +35,12 @@ _paper = click.option(
     metavar="FILE",
     help="What the paper reports (workflow/paper.yaml); needed when the settings say `reported: true`.",
 )
+_own_sentences = click.option(
+    "--paper",
+    type=_PATH,
+    metavar="FILE",
+    help="Names the paper's own example sentences (workflow/paper.yaml).",
+)
 _summaries = _file("--summary", "The summary.json of a run, written by `train`. Repeat it.", multiple=True)
 
 
@@ -53,12 +59,12 @@ def _figure_outputs(verb: Callable[..., Any]) -> Callable[..., Any]:
 @click.command()
 @_model
 @click.option("--seed", type=int, required=True, help="Seed of the run: a model may have several.")
-@_file("--all", "Translations of the whole test set, from `translate --mode all`.")
-@_file("--no-unk", "Translations of the sentences without unknown words, from `translate --mode no_unk`.")
+@_file("--all", "Translations of the whole test set, from `decode --mode all`.")
+@_file("--no-unk", "Translations of the sentences without unknown words, from `decode --mode no_unk`.")
 @_file("--source", "Tokens of the test set's source side. Repeat it for several test corpora.", multiple=True)
 @_file("--reference", "Tokens of the reference; as often and in the order of --source.", multiple=True)
 @_file("--output", "Scores as JSON.")
-def score(
+def evaluate(
     model: str,
     seed: int,
     all: Path,
@@ -67,20 +73,20 @@ def score(
     reference: tuple[Path, ...],
     output: Path,
 ) -> None:
-    """Score a model's translations: BLEU on all sentences and on those without unknown words.
+    """Measure a model's translations: BLEU on all sentences and on those without unknown words.
 
     BLEU is computed by sacrebleu on the tokens as they are, cased and without smoothing, which is what
-    Moses' multi-bleu.perl gives; the signature is kept. The output also holds the counts for each pair of source
-    and reference length, from which `figure2` draws its curves.
+    Moses' multi-bleu.perl gives; the signature is kept. The output also holds the counts of each sentence,
+    from which `figure2` and `unknown-words` draw their curves.
     """
-    from nmt.evaluation import score as evaluate
+    from nmt.evaluation import score
 
     if len(source) != len(reference):
         raise UserError(
             f"--source is given {len(source)} times, --reference {len(reference)} times; give one of each"
         )
     test = list(zip(source, reference, strict=True))
-    write_json(output, {"seed": seed, **evaluate(model, all, no_unk, test)})
+    write_json(output, {"seed": seed, **score(model, all, no_unk, test)})
 
 
 @click.command()
@@ -88,7 +94,7 @@ def score(
 @_file("--alignments", "Attention on source and reference, from `align`.")
 @_file(
     "--gold",
-    "Known links, a line a sentence: 0-0 1-2 (source-target). Repeat it as for the test set.",
+    "Known links: 0-0 1?2, a line a sentence, or as WPT 2003 has them. Repeat it as for the test set.",
     multiple=True,
 )
 @_file("--output", "Error rates as JSON.")
@@ -96,16 +102,16 @@ def alignment_error_rate(model: str, alignments: Path, gold: tuple[Path, ...], o
     """Compare attention with known word alignments (Och and Ney's alignment error rate).
 
     Each word of the reference is linked to the source word that gets most attention while the model is fed
-    the reference; links of the end symbol don't count, and all known links are sure. Beside it stand the
+    the reference; links of the end symbol don't count. Beside it stand the
     rates of the matrix' diagonal and of words at the same position.
     """
-    from nmt.evaluation import alignment_error_rate as evaluate
+    from nmt.alignment_error_rate import alignment_error_rate as evaluate
 
     write_json(output, evaluate(model, alignments, gold))
 
 
 @click.command()
-@_file("--score", "Scores of a run, from `score`. Repeat it, in the order of the rows.", multiple=True)
+@_file("--score", "Scores of a run, from `evaluate`. Repeat it, in the order of the rows.", multiple=True)
 @_summaries
 @_paper
 @_settings
@@ -169,35 +175,100 @@ def table2(
 
 
 @click.command()
-@_file("--score", "A model's scores, from `score`. Repeat it for each curve.", multiple=True)
+@click.option(
+    "--translations",
+    type=(str, _PATH),
+    required=True,
+    multiple=True,
+    metavar="MODEL FILE",
+    help="A model's id and its translations of the whole test set, from `decode --mode all`. Repeat it.",
+)
+@_file("--reference", "Tokens of the reference.")
+@_own_sentences
+@click.option("--source-language", required=True, metavar="CODE", help="As Moses' detokenizer knows it.")
+@click.option("--target-language", required=True, metavar="CODE", help="As Moses' detokenizer knows it.")
+@_settings
+@_table_outputs
+def table3(
+    translations: tuple[tuple[str, Path], ...],
+    reference: Path,
+    paper: Path | None,
+    source_language: str,
+    target_language: str,
+    settings: str,
+    output_csv: Path,
+    output_md: Path,
+    output_tex: Path,
+) -> None:
+    """Write Table 3: long sentences with their reference and what the models make of them.
+
+    The paper's own sentences come first where the test set holds them; others are drawn from the long ones.
+    """
+    from nmt import tables
+    from nmt.records import read_translations
+    from nmt.reported import read_own_sentences
+    from nmt.settings import Languages
+    from nmt.table3 import table3 as make
+    from nmt.text import read_lines
+
+    table = make(
+        {model: list(read_translations(path)) for model, path in translations},
+        list(read_lines(reference)),
+        read_own_sentences(paper).table3,
+        parse_settings(Report, settings),
+        Languages(source=source_language, target=target_language),
+    )
+    tables.write_table(table, output_csv, output_md, output_tex)
+
+
+@click.command()
+@_file("--score", "A model's scores, from `evaluate`. Repeat it for each curve.", multiple=True)
 @_settings
 @_figure_outputs
 def figure2(score: tuple[Path, ...], settings: str, output_pdf: Path, output_png: Path) -> None:
     """Draw Figure 2: BLEU against sentence length, a curve a model."""
-    from nmt import figures, tables
+    from nmt import figures, score_figures, tables
 
     wanted = parse_settings(Report, settings)
-    scores = tables.read_by_model(score, ("by_length",))
-    figures.save(figures.figure2(scores, wanted), output_pdf, output_png)
+    scores = tables.read_by_model(score, ("by_sentence",))
+    figures.save(score_figures.figure2(scores, wanted), output_pdf, output_png)
 
 
 @click.command()
-@_file("--all", "Translations of the whole test set, from `translate --mode all`.")
-@_file("--no-unk", "Translations of the sentences without unknown words, from `translate --mode no_unk`.")
+@_file("--score", "A model's scores, from `score`. Repeat it for each curve.", multiple=True)
 @_settings
 @_figure_outputs
-def figure3(all: Path, no_unk: Path, settings: str, output_pdf: Path, output_png: Path) -> None:
+def unknown_words(score: tuple[Path, ...], settings: str, output_pdf: Path, output_png: Path) -> None:
+    """Draw BLEU against the number of unknown words in the source, a curve a model (Cho et al., 2014b, Fig. 4c)."""
+    from nmt import figures, score_figures, tables
+
+    wanted = parse_settings(Report, settings)
+    scores = tables.read_by_model(score, ("by_sentence",))
+    figures.save(score_figures.unknown_words(scores, wanted), output_pdf, output_png)
+
+
+@click.command()
+@_file("--all", "Translations of the whole test set, from `decode --mode all`.")
+@_file("--no-unk", "Translations of the sentences without unknown words, from `decode --mode no_unk`.")
+@_own_sentences
+@_settings
+@_figure_outputs
+def figure3(
+    all: Path, no_unk: Path, paper: Path | None, settings: str, output_pdf: Path, output_png: Path
+) -> None:
     """Draw Figure 3: four matrices of attention between source and generated words.
 
-    (a) shows any sentence; (b)-(d) are drawn, with the seed of the settings, from those without unknown
-    words and with a length in the settings' range.
+    (a) shows any sentence; (b)-(d) are the paper's own where the test set holds them. Others are drawn, with the seed
+    of the settings, from those without unknown words and with a length in the settings' range.
     """
     from nmt import figures
     from nmt.records import read_translations
+    from nmt.reported import read_own_sentences
 
     wanted = parse_settings(Report, settings)
     everything, known = list(read_translations(all)), list(read_translations(no_unk))
-    choice = figures.choose_sentences(everything, known, wanted.figure3_words, wanted.figure3_seed)
+    own = read_own_sentences(paper).figure3
+    choice = figures.choose_sentences(everything, known, wanted.figure3_words, wanted.figure3_seed, own)
     if choice.compromise:
         print(choice.compromise, file=sys.stderr)
     lines = ", ".join(
@@ -229,7 +300,7 @@ def learning_curves(
 
 
 @click.command()
-@_file("--score", "Scores of a run, from `score`. Repeat it.", multiple=True)
+@_file("--score", "Scores of a run, from `evaluate`. Repeat it.", multiple=True)
 @_summaries
 @_file("--run-settings", "The settings.json of a run, written by `train`. Repeat it.", multiple=True)
 @_settings
@@ -257,3 +328,32 @@ def readings(
         parse_settings(Report, settings),
     )
     tables.write_table(table, output_csv, output_md, output_tex)
+
+
+@click.command()
+@click.option("--title", required=True, help="Of the page.")
+@_file(
+    "--artifact",
+    "A table (.md), figure (.png) or error rate (.json), in the order of the page. Repeat it.",
+    multiple=True,
+)
+@_file("--captions", "Folder with a caption (.rst) for each artifact's name.")
+@click.option("--seeds", default="", help="Which runs of models with several seeds the figures show.")
+@click.option("--config", required=True, metavar="JSON", help="The run's merged settings.")
+@_file("--benchmarks", "Folder of Snakemake's benchmark files.")
+@_file("--output", "The page.")
+def report(
+    title: str,
+    artifact: tuple[Path, ...],
+    captions: Path,
+    seeds: str,
+    config: str,
+    benchmarks: Path,
+    output: Path,
+) -> None:
+    """Write one HTML page with a run's tables and figures, settings, times and versions; it needs nothing else."""
+    from nmt import report_page
+    from nmt.settings import Config
+
+    settings = parse_settings(Config, config).model_dump(mode="json")
+    report_page.write(output, title, artifact, captions, seeds, settings, benchmarks)

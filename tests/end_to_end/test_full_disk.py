@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import http.server
 import os
 import random
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -81,3 +85,79 @@ def test_text_is_whole_or_not_there(small_disk: Path) -> None:
     assert "the disk is full" in found.stderr
     assert "Traceback" not in found.stderr
     assert [path.name for path in small_disk.iterdir()] == ["filler"]
+
+
+def corpus(folder: Path) -> list[Path]:
+    """Both sides of a text that does not fit on the small disk, compressed or not."""
+    draw = random.Random(1)
+    files = [folder / "text.en", folder / "text.fr"]
+    for file in files:
+        lines = (draw.randbytes(60).hex() for _ in range(20_000))
+        file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return files
+
+
+@pytest.mark.parametrize("verb", ["extract", "clean"])
+def test_sources_are_whole_or_not_there_and_made_when_there_is_room(
+    tmp_path: Path, small_disk: Path, verb: str
+) -> None:
+    english, french = map(str, corpus(tmp_path))
+
+    def make(folder: Path) -> subprocess.CompletedProcess[str]:
+        outputs = [f"--output-{side}={folder / side}.zst" for side in ("source", "target")]
+        inputs = {
+            "extract": ["--archive-source", english, "--archive-target", french],
+            "clean": ["--settings", "{}", english, french],
+        }[verb]
+        return nmt(verb, *inputs, *outputs, "--counts", str(folder / "counts.json"))
+
+    full = make(small_disk)
+    assert full.returncode == 2
+    assert "the disk is full" in full.stderr
+    assert "Traceback" not in full.stderr
+    assert not [*small_disk.iterdir()]
+    assert make(tmp_path / "large").returncode == 0
+    assert {path.name for path in (tmp_path / "large").iterdir()} == {
+        "source.zst",
+        "target.zst",
+        "counts.json",
+    }
+
+
+class Unannounced(http.server.BaseHTTPRequestHandler):
+    """Sends two megabytes without saying how many."""
+
+    data = random.Random(2).randbytes(2_000_000)
+
+    def do_GET(self) -> None:
+        begin = int(self.headers.get("Range", "bytes=0-")[6:-1])
+        self.send_response(206 if begin else 200)
+        self.send_header("Content-Range", f"bytes {begin}-{len(self.data) - 1}/{len(self.data)}")
+        self.end_headers()
+        with contextlib.suppress(ConnectionError):
+            self.wfile.write(self.data[begin:])
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def test_a_download_that_fills_the_disk_goes_on_when_there_is_room(small_disk: Path) -> None:
+    sum = hashlib.sha256(Unannounced.data).hexdigest()
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Unannounced) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/a"
+
+        def fetch() -> subprocess.CompletedProcess[str]:
+            return nmt("download", "--url", url, "--sha256", sum, "--output", str(small_disk / "a"))
+
+        full = fetch()
+        assert full.returncode == 2
+        assert "the disk is full" in full.stderr
+        assert "Traceback" not in full.stderr
+        assert [path.name for path in small_disk.iterdir()] == ["a.part"]
+        begun = (small_disk / "a.part").stat().st_size
+        assert begun > 500_000
+        subprocess.run(["mount", "-o", "remount,size=3m", str(small_disk)], check=True)
+        assert fetch().returncode == 0
+        assert (small_disk / "a").read_bytes() == Unannounced.data
+        server.shutdown()

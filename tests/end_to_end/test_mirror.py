@@ -47,9 +47,13 @@ def test_multi30k_is_fetched_checked_and_binarized(address: str, tmp_path: Path)
 
 
 def without_sums(address: str, archive: str, folder: Path) -> list[str]:
-    """Options that take an archive from the mirror, whose bytes are not the official ones."""
+    """Options that take an archive from the mirror, whose bytes are not the official ones.
+
+    Nor are those of its newstest2014, but those of its newstest2013 are, and the numbers of pairs.
+    """
     archives = {archive: {"md5": None, "sha256": None, "bytes": None}}
-    options = json.dumps({"archives": archives, "mirrors": [address]})
+    corpora = {"newstest2014": {"source": {"md5": None}, "target": {"md5": None}}}
+    options = json.dumps({"archives": archives, "corpora": corpora, "mirrors": [address]})
     (folder / "sums.yaml").write_text(options, encoding="utf-8")
     return ["--cores", "2", "--configfile", str(folder / "sums.yaml")]
 

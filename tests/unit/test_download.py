@@ -1,22 +1,38 @@
 from __future__ import annotations
 
 import contextlib
+import email.utils
 import hashlib
 import random
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-from nmt.download import Expected, Patience, download
+from nmt import download as downloading
+from nmt.download import Expected, File, Patience, Seen
 from nmt.errors import UserError
+from nmt.files import read_json
 
 DATA = random.Random(1).randbytes(700_000)
 WHOLE = Expected(len(DATA), hashlib.md5(DATA).hexdigest(), hashlib.sha256(DATA).hexdigest())
 SUM_ONLY = Expected(md5=WHOLE.md5)
-QUICK = Patience(attempts=3, wait=0.01)
+QUICK = Patience(attempts=3, wait=0.01, connect=1.0, silence=0.2, longest_asked=5.0)
+
+
+def download(
+    url: str,
+    output: Path,
+    expected: Expected,
+    mirrors: Sequence[str] = (),
+    path: str | None = None,
+    patience: Patience = QUICK,
+    alternatives: Sequence[File] = (),
+) -> str:
+    return downloading.download(File(url, expected, path), output, mirrors, alternatives, patience)
 
 
 class Server(ThreadingHTTPServer):
@@ -30,6 +46,12 @@ class Server(ThreadingHTTPServer):
         self.ranges = True
         self.claimed_bytes: int | None = None
         self.encoding: str | None = None
+        self.retry_after: str | None = None
+        self.range_begin: int | None = None  # that answers claim instead of the one asked for
+        self.range_shift = 0  # bytes by which what is sent is beside what is claimed
+        self.end_of_range: str | None = None  # Content-Range of a 416
+        self.stalls: list[float] = []  # of each coming request: seconds of silence in the middle of the body
+        self.drip: list[float] = []  # of each coming request: seconds between two bytes
         self.requests: list[tuple[str, str | None]] = []
 
     @property
@@ -41,30 +63,55 @@ class Handler(BaseHTTPRequestHandler):
     server: Server
 
     def do_GET(self) -> None:
+        self.close_connection = True
         wanted = self.headers.get("Range")
         self.server.requests.append((self.path, wanted))
         if self.server.statuses and (status := self.server.statuses.pop(0)) != 200:
-            self.send_error(status)
+            self.send_response(status)
+            if self.server.retry_after:
+                self.send_header("Retry-After", self.server.retry_after)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
             return
         begin = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted and self.server.ranges else 0
         if begin >= len(self.server.data):
-            self.send_error(416)
+            self.send_response(416)
+            if self.server.end_of_range:
+                self.send_header("Content-Range", self.server.end_of_range)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
             return
-        self._send(self.server.data[begin:], begin)
+        self._send(self.server.data[begin:] if not begin else self._shifted(begin), begin)
+
+    def _shifted(self, begin: int) -> bytes:
+        body = self.server.data[begin + self.server.range_shift :]
+        return body + b"x" * self.server.range_shift
 
     def _send(self, body: bytes, begin: int) -> None:
         self.send_response(206 if begin else 200)
         self.send_header("Content-Length", str(self.server.claimed_bytes or len(body)))
         if begin:
             total = len(self.server.data)
-            self.send_header("Content-Range", f"bytes {begin}-{total - 1}/{total}")
+            claimed = begin if self.server.range_begin is None else self.server.range_begin
+            self.send_header("Content-Range", f"bytes {claimed}-{total - 1}/{total}")
         if self.server.encoding:
             self.send_header("Content-Encoding", self.server.encoding)
         self.end_headers()
         if self.server.break_off_after:
             body = body[: self.server.break_off_after.pop(0)]
         with contextlib.suppress(ConnectionError):  # the client may have seen enough
+            if self.server.drip and (seconds := self.server.drip.pop(0)):
+                self._drip(body, seconds)
+            elif self.server.stalls:
+                self.wfile.write(body[:100_000])
+                time.sleep(self.server.stalls.pop(0))
+                body = b""
             self.wfile.write(body)
+
+    def _drip(self, body: bytes, seconds: float) -> None:
+        for place in range(1000):
+            self.wfile.write(body[place : place + 1])
+            time.sleep(seconds)
 
     def log_message(self, format: str, *args: object) -> None:
         pass
@@ -242,3 +289,185 @@ def test_a_disk_without_room_is_noticed_before(server: Server, tmp_path: Path) -
     with pytest.raises(UserError, match="bytes free, 1,000,000,000,000,000,000 needed for a;"):
         download(f"{server.address}/a", tmp_path / "a", Expected())
     assert not [*tmp_path.iterdir()]
+
+
+# --- sources that are busy, slow or wrong
+
+
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize("as_date", [False, True])
+def test_a_pause_that_the_server_asks_for_is_kept(
+    server: Server, tmp_path: Path, status: int, as_date: bool
+) -> None:
+    server.statuses = [status]
+    server.retry_after = email.utils.formatdate(time.time() + 2.5, usegmt=True) if as_date else "1"
+    begin = time.monotonic()
+    download(f"{server.address}/a", tmp_path / "a", WHOLE)
+    assert time.monotonic() - begin >= 1
+    assert_whole(tmp_path / "a")
+
+
+def test_a_server_that_asks_for_too_long_a_pause_is_left_for_the_next(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "mirror").mkdir()
+    (tmp_path / "mirror" / "a").write_bytes(DATA)
+    server.statuses, server.retry_after = [503], "3600"
+    mirrors = [server.address, str(tmp_path / "mirror")]
+    source = download("http://127.0.0.1:1/a", tmp_path / "a", WHOLE, mirrors, "a")
+    assert source == f"{tmp_path}/mirror/a"
+    assert len(server.requests) == 1
+
+
+def test_pauses_grow_up_to_the_longest(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.statuses = [503] * 9
+    patience = Patience(attempts=5, wait=0.02, longest_wait=0.1)
+    begin = time.monotonic()
+    with pytest.raises(UserError, match="HTTP 503"):
+        download(f"{server.address}/a", tmp_path / "a", WHOLE, patience=patience)
+    assert time.monotonic() - begin >= 0.02 + 0.04 + 0.08 + 0.1
+    assert len(server.requests) == 5
+    assert capsys.readouterr().err.count("HTTP 503") == 4
+
+
+def test_a_server_that_falls_silent_is_asked_again_for_the_rest(server: Server, tmp_path: Path) -> None:
+    server.stalls = [0.6]
+    download(f"{server.address}/a", tmp_path / "a", WHOLE)
+    assert_whole(tmp_path / "a")
+    assert server.requests[1] == ("/a", "bytes=100000-")
+
+
+def test_a_server_that_drips_is_left_after_some_attempts(server: Server, tmp_path: Path) -> None:
+    server.drip = [0.02] * 9
+    (tmp_path / "mirror").mkdir()
+    (tmp_path / "mirror" / "a").write_bytes(DATA)
+    mirrors = [server.address, str(tmp_path / "mirror")]
+    begin = time.monotonic()
+    source = download("http://127.0.0.1:1/a", tmp_path / "a", WHOLE, mirrors, "a")
+    assert source == f"{tmp_path}/mirror/a"
+    assert len(server.requests) == QUICK.attempts
+    assert time.monotonic() - begin < 10
+    assert_whole(tmp_path / "a")
+
+
+def test_a_server_that_drips_for_a_while_is_gone_on_with(server: Server, tmp_path: Path) -> None:
+    server.drip = [0.02, 0]
+    download(f"{server.address}/a", tmp_path / "a", WHOLE)
+    assert_whole(tmp_path / "a")
+    assert len(server.requests) == 2
+    assert server.requests[1][1] is not None
+
+
+@pytest.mark.parametrize("expected", [WHOLE, SUM_ONLY])
+def test_an_answer_with_another_range_is_not_taken(
+    server: Server, tmp_path: Path, expected: Expected
+) -> None:
+    server.range_begin = 5
+    part(tmp_path / "a").write_bytes(DATA[:500_000])
+    download(f"{server.address}/a", tmp_path / "a", expected)
+    assert_whole(tmp_path / "a")
+    assert [wanted for _, wanted in server.requests] == ["bytes=500000-", None]
+
+
+def test_a_range_with_wrong_bytes_is_noticed_in_the_same_call(server: Server, tmp_path: Path) -> None:
+    server.range_shift = 10
+    server.break_off_after = [300_000]
+    download(f"{server.address}/a", tmp_path / "a", WHOLE)
+    assert_whole(tmp_path / "a")
+    assert [wanted for _, wanted in server.requests] == [None, "bytes=300000-", None]
+
+
+def test_a_length_that_is_too_large_is_seen_through_at_the_end(server: Server, tmp_path: Path) -> None:
+    server.claimed_bytes = len(DATA) + 1000
+    server.end_of_range = f"bytes */{len(DATA)}"
+    download(f"{server.address}/a", tmp_path / "a", SUM_ONLY)
+    assert_whole(tmp_path / "a")
+    assert [wanted for _, wanted in server.requests] == [None, f"bytes={len(DATA)}-"]
+
+
+@pytest.mark.parametrize("claimed", [len(DATA) - 1000, len(DATA) + 1000])
+@pytest.mark.parametrize("expected", [WHOLE, SUM_ONLY])
+def test_a_wrong_length_never_makes_a_wrong_file(
+    server: Server, tmp_path: Path, claimed: int, expected: Expected
+) -> None:
+    server.claimed_bytes = claimed
+    server.ranges = False
+    with pytest.raises(UserError, match=f"{server.address}/a: "):
+        download(f"{server.address}/a", tmp_path / "a", expected)
+    assert not (tmp_path / "a").exists()
+
+
+def test_the_whole_archive_must_fit_before_the_first_byte(server: Server, tmp_path: Path) -> None:
+    huge = Expected(bytes=10**18, md5=WHOLE.md5)
+    with pytest.raises(UserError, match="bytes free, 1,000,000,000,000,000,000 needed for a;"):
+        download(f"{server.address}/a", tmp_path / "a", huge)
+    assert not server.requests
+
+
+# --- other archives with the same members
+
+OTHER = DATA[::-1]
+
+
+def test_another_archive_is_asked_for_when_nobody_gives_the_file(server: Server, tmp_path: Path) -> None:
+    server.data = OTHER
+    server.statuses = [404, 404]
+    part(tmp_path / "a.tgz").write_bytes(DATA[:1000])
+    source = download(
+        f"{server.address}/a.tgz",
+        tmp_path / "a.tgz",
+        WHOLE,
+        mirrors=[f"{server.address}/mirror"],
+        path="p/a.tgz",
+        alternatives=[File(f"{server.address}/b.zip", Expected(), "q/b.zip")],
+    )
+    assert source == f"{server.address}/mirror/q/b.zip"
+    assert [path for path, _ in server.requests] == ["/mirror/p/a.tgz", "/a.tgz", "/mirror/q/b.zip"]
+    assert server.requests[2][1] is None
+    assert (tmp_path / "a.tgz").read_bytes() == OTHER
+    note = read_json(tmp_path / "a.tgz.json")
+    assert note["source"] == source
+    assert note["sha256"] == hashlib.sha256(OTHER).hexdigest()
+    assert note["checked"] == []
+    assert {path.name for path in tmp_path.iterdir()} == {"a.tgz", "a.tgz.json"}
+
+
+def test_what_is_known_of_another_archive_is_checked(server: Server, tmp_path: Path) -> None:
+    alternative = File(f"{server.address}/b", Expected(sha256="0" * 64))
+    with pytest.raises(UserError, match=rf"/a: HTTP 404.*; {server.address}/b: sha256 is"):
+        server.statuses = [404]
+        download(f"{server.address}/a", tmp_path / "a", WHOLE, alternatives=[alternative])
+    assert not [*tmp_path.iterdir()]
+
+
+# --- notes, folders
+
+
+def test_the_size_and_the_sums_seen_are_noted(server: Server, tmp_path: Path) -> None:
+    download(f"{server.address}/a", tmp_path / "a", SUM_ONLY)
+    assert read_json(tmp_path / "a.json") == {
+        "source": f"{server.address}/a",
+        "checked": ["md5"],
+        "bytes": WHOLE.bytes,
+        "md5": WHOLE.md5,
+        "sha256": WHOLE.sha256,
+    }
+    assert Seen.of(tmp_path / "a") == Seen(len(DATA), str(WHOLE.md5), str(WHOLE.sha256))
+
+
+@pytest.mark.parametrize("mode", [0o444, 0o644])
+def test_an_archive_in_a_folder_is_taken_from_there_and_never_touched(tmp_path: Path, mode: int) -> None:
+    mine = tmp_path / "mine" / "a.tgz"
+    mine.parent.mkdir()
+    mine.write_bytes(DATA)
+    mine.chmod(mode)
+    before = mine.stat()
+    output = tmp_path / "data" / "a.tgz"
+    for _ in range(2):  # the second time it is there already
+        download("http://127.0.0.1:1/a", output, WHOLE, [str(mine.parent)], "a.tgz")
+        assert_whole(output)
+        assert not output.is_symlink() and not output.samefile(mine)
+    assert {path.name for path in output.parent.iterdir()} == {"a.tgz", "a.tgz.json"}
+    after = mine.stat()
+    assert (after.st_mtime_ns, after.st_mode, after.st_nlink) == (before.st_mtime_ns, before.st_mode, 1)
+    assert mine.read_bytes() == DATA

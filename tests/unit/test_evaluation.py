@@ -14,10 +14,6 @@ from hypothesis import strategies as st
 from nmt.errors import UserError
 from nmt.evaluation import (
     BleuCounts,
-    alignment_error_rate,
-    attended_links,
-    bleu_by_length,
-    diagonal_links,
     multi_bleu,
     score,
     sentence_counts,
@@ -40,6 +36,7 @@ def write_test_set(folder: Path, pairs: Pairs, known: set[int]) -> dict[str, Pat
     files["reference.fr"].write_text("".join(f"{reference}\n" for _, reference, _ in pairs), encoding="utf-8")
     records = [
         {"line": line, "source": source, "text": text, "finished": True, "alignment": None}
+        | {"source_unknown": len(source.split())}
         for line, (source, _, text) in enumerate(pairs)
     ]
     write_records(files["all.jsonl"], records)
@@ -70,7 +67,7 @@ def test_bleu_is_what_multi_bleu_computes(tmp_path: Path) -> None:
 def test_clipped_counts_and_zero_without_a_common_four_gram(tmp_path: Path) -> None:
     result = scored(tmp_path, [("s", "le chat dort bien ici", "le le chat dort")], known=set())
     assert result["bleu_all"] == 0
-    assert result["by_length"][0]["correct"] == [3, 2, 1, 0]
+    assert result["by_sentence"][0]["correct"] == [3, 2, 1, 0]
     assert result["bleu_no_unk"] is None
 
 
@@ -78,7 +75,7 @@ def test_case_counts_and_tokens_stay_as_they_are(tmp_path: Path) -> None:
     different = scored(tmp_path, [("s", "Le chat dort bien", "le chat dort bien")], known=set())
     assert different["bleu_all"] == 0
     escaped = scored(tmp_path, [("s", "l &apos; un , 1.5 deux", "l &apos; un , 1.5 deux")], known=set())
-    assert escaped["by_length"][0]["total"] == [6, 5, 4, 3]
+    assert escaped["by_sentence"][0]["total"] == [6, 5, 4, 3]
 
 
 def test_the_unknown_word_is_a_wrong_word(tmp_path: Path) -> None:
@@ -147,110 +144,10 @@ def test_a_bad_record_is_named(tmp_path: Path, line: str, message: str) -> None:
     assert message in str(error.value)
 
 
-def row(source: int, right: bool, reference: int = 1) -> dict[str, Any]:
-    counts = BleuCounts(1, (4, 3, 2, 1) if right else (0, 0, 0, 0), (4, 3, 2, 1), 4, 4)
-    return {"source_length": source, "reference_length": reference, **counts.as_dict()}
-
-
-def test_counts_are_kept_for_each_pair_of_lengths(tmp_path: Path) -> None:
+def test_counts_are_kept_for_each_sentence(tmp_path: Path) -> None:
     pairs = [("a b", "un", "un"), ("c", "un deux", "un"), ("d e", "trois", "quatre"), ("", "", "un")]
-    found = scored(tmp_path, pairs, known=set())["by_length"]
-    keys = ("source_length", "reference_length", "sentences", "reference_words")
-    assert [tuple(row[key] for key in keys) for row in found] == [(0, 0, 1, 0), (1, 2, 1, 2), (2, 1, 2, 2)]
-    assert found[2]["correct"] == [1, 0, 0, 0]
-
-
-def test_a_window_holds_ten_lengths() -> None:
-    windows = {window.words: window for window in bleu_by_length([row(1, True), row(20, True)], 10, 60)}
-    assert list(windows) == list(range(1, 21))
-    assert [words for words, window in windows.items() if window.bleu == 100] == [
-        *range(1, 7),
-        *range(16, 21),
-    ]
-    assert windows[10].bleu is None and windows[10].sentences == 0
-
-
-def test_a_window_is_a_corpus_not_a_mean_of_scores() -> None:
-    rows = [row(10, True), row(11, False), row(12, False)]
-    [point] = [window for window in bleu_by_length(rows, 10, 60) if window.words == 11]
-    assert point.sentences == 3
-    assert point.bleu == pytest.approx(100 / 3, abs=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("length", "expected"),
-    [("source", {4: 2, 5: 2, 9: 1}), ("reference", {4: 1, 9: 1, 12: 1}), ("both", {4: 1, 9: 1})],
-)
-def test_a_length_is_that_of_source_reference_or_both(length: Any, expected: dict[int, int]) -> None:
-    """A window of one length holds its own sentences alone."""
-    rows = [row(4, True, 4), row(4, True, 12), row(5, True, 13), row(5, True, 20), row(9, True, 9)]
-    windows = bleu_by_length(rows, 1, 12, length)
-    assert {window.words: window.sentences for window in windows if window.sentences} == expected
-
-
-def test_with_both_a_window_holds_the_pairs_with_both_sides_inside() -> None:
-    rows = [row(10, True, 14), row(10, False, 15), row(14, True, 10), row(5, False, 12)]
-    [point] = [window for window in bleu_by_length(rows, 5, 60, "both") if window.words == 12]
-    assert (point.sentences, point.bleu) == (2, 100)
-
-
-def test_windows_end_with_the_axis() -> None:
-    assert bleu_by_length([row(50, True), row(70, True)], 10, 60)[-1].words == 60
-
-
-def test_most_attended_words_are_linked() -> None:
-    weights = [[0.1, 0.7, 0.2], [0.6, 0.3, 0.1], [0.1, 0.2, 0.7], [0.0, 0.0, 1.0]]
-    # two source words and the end symbol, three target words and the end symbol: the third looks at the end
-    assert attended_links(weights, source_words=2, target_words=3) == {(1, 0), (0, 1)}
-
-
-def test_the_diagonal_is_stretched() -> None:
-    assert diagonal_links(3, 3) == {(0, 0), (1, 1), (2, 2)}
-    assert diagonal_links(2, 4) == {(0, 0), (0, 1), (1, 2), (1, 3)}
-    assert diagonal_links(4, 2) == {(1, 0), (3, 1)}
-    assert diagonal_links(0, 2) == set()
-
-
-def aligned(folder: Path, gold: str) -> dict[str, Any]:
-    record = {
-        "line": 0,
-        "source": "european area .",
-        "target": "zone européenne .",
-        "alignment": [[0, 1, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1]],
-    }
-    write_records(folder / "alignments.jsonl", [record])
-    (folder / "gold.align").write_text(gold)
-    return alignment_error_rate("m", folder / "alignments.jsonl", [folder / "gold.align"])
-
-
-def test_alignment_error_rate_by_hand(tmp_path: Path) -> None:
-    # found 1-0 0-1 1-2; gold 1-0 0-1 2-2 0-0: two right, so 1 - 2*2 / (3+4)
-    result = aligned(tmp_path, "1-0 0-1 2-2 0-0\n")
-    assert result["alignment_error_rate"] == pytest.approx(1 - 4 / 7, abs=1e-6)
-    assert result["precision"] == pytest.approx(2 / 3, abs=1e-6)
-    assert result["recall"] == pytest.approx(2 / 4)
-    # the diagonal finds 0-0 and 2-2
-    assert result["baselines"]["diagonal"]["alignment_error_rate"] == pytest.approx(1 - 4 / 7, abs=1e-6)
-    assert (result["sentences"], result["links"], result["gold_links"]) == (1, 3, 4)
-
-
-@pytest.mark.parametrize(
-    ("gold", "message"),
-    [
-        ("", "line 0 has no gold links, there are 0 lines"),
-        ("0-0 x\n", "gold.align, line 1: found 'x', expected links such as 0-0"),
-        ("3-0\n", "gold.align, line 1: link 3-0 is outside a pair of 3 and 3 words"),
-    ],
-)
-def test_bad_gold_is_named(tmp_path: Path, gold: str, message: str) -> None:
-    with pytest.raises(UserError) as error:
-        aligned(tmp_path, gold)
-    assert message in str(error.value)
-
-
-def test_a_model_without_attention_has_no_error_rate(tmp_path: Path) -> None:
-    record = {"line": 0, "source": "a", "target": "b", "alignment": None}
-    write_records(tmp_path / "a.jsonl", [record])
-    (tmp_path / "gold").write_text("0-0\n")
-    with pytest.raises(UserError, match="only an RNNsearch model has one"):
-        alignment_error_rate("m", tmp_path / "a.jsonl", [tmp_path / "gold"])
+    found = scored(tmp_path, pairs, known=set())["by_sentence"]
+    keys = ("source_length", "reference_length", "sentences", "reference_words", "source_unknown")
+    rows = [tuple(row[key] for key in keys) for row in found]
+    assert rows == [(2, 1, 1, 1, 2), (1, 2, 1, 2, 1), (2, 1, 1, 1, 2), (0, 0, 1, 0, 0)]
+    assert [row["correct"] for row in found] == [[1, 0, 0, 0], [1, 0, 0, 0], [0] * 4, [0] * 4]

@@ -2,10 +2,16 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import hashlib
 import io
+import json
+import lzma
 import tarfile
+import tracemalloc
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,12 +19,12 @@ from nmt.errors import UserError
 from nmt.extraction import Side, extract
 from nmt.files import read_json
 from nmt.shards import BLOCK_LINES, global_line, shard_of
-from nmt.text import read_lines
+from nmt.text import decompressed, read_lines
 from tests.running import MIRROR
 
 ENGLISH = b"Hello.\nA\xe2\x80\xa8B\xc2\x85C\nend\r\n\nlast"
 FRENCH = b"Bonjour.\nD\nfin\n\ndernier\n"
-ENGLISH_LINES = ["Hello.", "A\u2028B\x85C", "end", "", "last"]
+ENGLISH_LINES = ["Hello.", "A\u2028B\x85C", "end\r", "", "last"]
 FRENCH_LINES = ["Bonjour.", "D", "fin", "", "dernier"]
 
 
@@ -33,12 +39,21 @@ def tar(path: Path, members: dict[str, bytes]) -> Path:
 
 
 def run(
-    folder: Path, archives: tuple[Path, Path], members: tuple[str | None, str | None], shards: int = 1
-) -> dict[str, int]:
+    folder: Path,
+    archives: tuple[Path, Path],
+    members: tuple[str | None, str | None],
+    shards: int = 1,
+    pairs: int | None = None,
+    sums: tuple[str | None, str | None] = (None, None),
+) -> dict[str, Any]:
     sources = [folder / f"{i}.en.zst" for i in range(shards)]
     targets = [folder / f"{i}.fr.zst" for i in range(shards)]
-    sides = Side(archives[0], members[0], sources), Side(archives[1], members[1], targets)
-    return extract(*sides, folder / "counts.json")
+    sides = [Side(*side) for side in zip(archives, members, (sources, targets), sums, strict=True)]
+    return extract(*sides, folder / "counts.json", pairs)
+
+
+def md5(data: bytes) -> str:
+    return hashlib.md5(data).hexdigest()
 
 
 def assert_extracted(folder: Path) -> None:
@@ -67,6 +82,9 @@ def test_tar_with_members_in_any_order(tmp_path: Path, name: str, order: tuple[s
         "target_invalid_lines": 0,
         "source_empty_lines": 1,
         "target_empty_lines": 1,
+        "source_md5": md5(ENGLISH),
+        "target_md5": md5(FRENCH),
+        "archives": {},
     }
 
 
@@ -107,13 +125,14 @@ def test_segments_of_sgml(tmp_path: Path) -> None:
     ]
 
 
-def test_invalid_bytes_are_replaced_and_counted(tmp_path: Path) -> None:
+def test_invalid_bytes_are_counted_and_left_to_cleaning(tmp_path: Path) -> None:
     (tmp_path / "a.en").write_bytes(b"ok\nb\xe9d \xff\nok\n")
     (tmp_path / "a.fr").write_bytes(b"1\n2\n3\n")
     counts = run(tmp_path / "out", (tmp_path / "a.en", tmp_path / "a.fr"), (None, None))
     assert counts["source_invalid_lines"] == 1
     assert counts["target_invalid_lines"] == 0
-    assert [*read_lines(tmp_path / "out" / "0.en.zst")][1] == "b\ufffdd \ufffd"
+    with decompressed((tmp_path / "out" / "0.en.zst").open("rb"), ".zst") as text:
+        assert text.read() == b"ok\nb\xe9d \xff\nok\n"
 
 
 def test_blocks_are_dealt_to_shards_in_turn(tmp_path: Path) -> None:
@@ -149,8 +168,10 @@ def test_an_empty_file_is_refused(tmp_path: Path, empty: int) -> None:
 
 def test_a_missing_member_brings_near_names(tmp_path: Path) -> None:
     archive = tar(tmp_path / "a.tgz", {"training/europarl-v7.fr-en.en": b"1\n", "c.fr": b"1\n"})
-    with pytest.raises(UserError, match=r"no member europarl-v7\.fr-en\.en; near names: training/europarl"):
-        run(tmp_path / "out", (archive, archive), ("europarl-v7.fr-en.en", "c.fr"))
+    with pytest.raises(
+        UserError, match=r"no member training/europarl-v7\.fr-en\.fr; near names: training/europarl"
+    ):
+        run(tmp_path / "out", (archive, archive), ("training/europarl-v7.fr-en.fr", "c.fr"))
     assert_nothing_left(tmp_path / "out")
 
 
@@ -178,6 +199,202 @@ def test_missing_archives_and_equal_sides_are_refused(tmp_path: Path) -> None:
         run(tmp_path / "out", (tmp_path / "a.tgz", tmp_path / "a.tgz"), ("a", "a"))
 
 
+# --- what an archive may be, whatever its name
+
+
+def zipped(path: Path, members: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return path
+
+
+def renamed_zip(path: Path, members: dict[str, bytes]) -> Path:
+    return zipped(path, members)
+
+
+def plain_tar(path: Path, members: dict[str, bytes]) -> Path:
+    return tar(path.with_suffix(".tar"), members).rename(path)
+
+
+def bzip2_tar(path: Path, members: dict[str, bytes]) -> Path:
+    path.write_bytes(bz2.compress(tar(path.with_suffix(".tar"), members).read_bytes()))
+    return path
+
+
+@pytest.mark.parametrize("make", [renamed_zip, plain_tar, bzip2_tar])
+def test_an_archive_is_what_it_holds_not_what_it_is_called(
+    tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]
+) -> None:
+    archive = make(tmp_path / "a.tgz", {"x/c.en": gzip.compress(ENGLISH), "x/c.fr": lzma.compress(FRENCH)})
+    run(tmp_path / "out", (archive, archive), ("x/c.en", "x/c.fr"))
+    assert_extracted(tmp_path / "out")
+
+
+def test_members_in_another_folder_are_found_and_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    archive = zipped(tmp_path / "a.tgz", {"dev/c.en": ENGLISH, "dev/c.fr": FRENCH, "dev/d.fr": b"x"})
+    run(tmp_path / "out", (archive, archive), ("test/c.en", "dev/c.fr"))
+    assert_extracted(tmp_path / "out")
+    assert "a.tgz: test/c.en found as dev/c.en" in capsys.readouterr().err
+
+
+def test_of_two_members_with_one_name_none_is_guessed(tmp_path: Path) -> None:
+    archive = tar(tmp_path / "a.tgz", {"x/c.en": ENGLISH, "y/c.en": ENGLISH, "c.fr": FRENCH})
+    with pytest.raises(UserError, match=r"no member z/c\.en; near names: "):
+        run(tmp_path / "out", (archive, archive), ("z/c.en", "c.fr"))
+    assert_nothing_left(tmp_path / "out")
+
+
+def test_an_encrypted_or_unknown_zip_is_one_line(tmp_path: Path) -> None:
+    archive = zipped(tmp_path / "a.zip", {"c.en": ENGLISH, "c.fr": FRENCH})
+    data = bytearray(archive.read_bytes())
+    for header, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        data[data.index(header) + flags] |= 1
+    archive.write_bytes(data)
+    with pytest.raises(UserError, match=r"a\.zip: damaged .*encrypted"):
+        run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
+    assert_nothing_left(tmp_path / "out")
+
+
+# --- what is known of the text
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_sums_are_those_of_the_members(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    members = {"c.en": pack(ENGLISH), "c.fr": pack(FRENCH)}
+    sums = md5(members["c.en"]), md5(members["c.fr"])
+    archive = tar(tmp_path / "a.tgz", members)
+    counts = run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"), pairs=5, sums=sums)
+    assert (counts["source_md5"], counts["target_md5"]) == sums
+    with pytest.raises(UserError, match=rf"a\.tgz:c\.fr: its md5 is {sums[1]}, expected {'0' * 32}"):
+        run(tmp_path / "other", (archive, archive), ("c.en", "c.fr"), sums=(sums[0], "0" * 32))
+    with pytest.raises(UserError, match=r"a\.tgz:c\.en: 5 pairs, expected 6"):
+        run(tmp_path / "other", (archive, archive), ("c.en", "c.fr"), pairs=6)
+    assert_nothing_left(tmp_path / "other")
+
+
+def test_what_the_download_noted_goes_into_the_counts(tmp_path: Path) -> None:
+    archive = tar(tmp_path / "a.tgz", {"c.en": ENGLISH, "c.fr": FRENCH})
+    (tmp_path / "a.tgz.json").write_text(json.dumps({"source": "https://x/a.tgz", "sha256": "1"}))
+    counts = run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
+    assert counts["archives"] == {str(archive): {"source": "https://x/a.tgz", "sha256": "1"}}
+
+
+def sgml(kind: str, names: list[tuple[str, str]]) -> bytes:
+    """A set of segments, each with the names of its document and its own."""
+    lines = [f'<{kind} setid="x">']
+    for document, segment in names:
+        lines.append(
+            f"<doc sysid='ref' docid=\"{document}\"><p><seg id={segment}>w {segment}</seg></p></doc>"
+        )
+    return "\n".join([*lines, f"</{kind}>", ""]).encode()
+
+
+def test_segments_with_other_names_on_the_other_side_are_refused(tmp_path: Path) -> None:
+    names = [("a", "1"), ("a", "2"), ("b", "1")]
+    for other, message in (
+        (
+            [("a", "1"), ("b", "1"), ("a", "2")],
+            "sentence 2 is document 'a', segment '2' here and document 'b'",
+        ),
+        (names[:2], "has 3 lines but .* has 2 lines"),
+    ):
+        members = {"x.en.sgm": sgml("srcset", names), "x.fr.sgm": sgml("refset", other)}
+        archive = tar(tmp_path / "a.tgz", members)
+        with pytest.raises(UserError, match=message):
+            run(tmp_path / "out", (archive, archive), ("x.en.sgm", "x.fr.sgm"))
+        assert_nothing_left(tmp_path / "out")
+    archive = tar(tmp_path / "a.tgz", {"x.en.sgm": sgml("srcset", names), "x.fr.sgm": sgml("refset", names)})
+    assert run(tmp_path / "out", (archive, archive), ("x.en.sgm", "x.fr.sgm"))["pairs"] == 3
+
+
+# --- archives that mean harm
+
+TEXTS = {"c.en": ENGLISH, "c.fr": FRENCH}
+
+
+def evil_tar(path: Path, *entries: tuple[tarfile.TarInfo, bytes]) -> Path:
+    """An archive with such entries before those of the corpus."""
+    with tarfile.open(path, "w:gz") as archive:
+        for entry, data in (*entries, *((tarfile.TarInfo(name), data) for name, data in TEXTS.items())):
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+    return path
+
+
+def link(name: str, to: str, kind: bytes) -> tarfile.TarInfo:
+    entry = tarfile.TarInfo(name)
+    entry.type, entry.linkname = kind, to
+    return entry
+
+
+def test_nothing_in_an_archive_makes_a_file_elsewhere(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "victim").write_text("mine")
+    entries = [
+        (tarfile.TarInfo(f"{outside}/absolute"), b"x"),
+        (tarfile.TarInfo("../outside/above"), b"x"),
+        (link("folder", str(outside), tarfile.SYMTYPE), b""),
+        (tarfile.TarInfo("folder/through"), b"x"),
+        (link("hard", f"{outside}/victim", tarfile.LNKTYPE), b""),
+        (tarfile.TarInfo("hard"), b"theirs"),
+        (link("device", "", tarfile.CHRTYPE), b""),
+        (link("pipe", "", tarfile.FIFOTYPE), b""),
+        (link("0.en.zst", f"{outside}/victim", tarfile.SYMTYPE), b""),
+    ]
+    archive = evil_tar(tmp_path / "a.tgz", *entries)
+    run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
+    assert_extracted(tmp_path / "out")
+    assert [path.name for path in outside.iterdir()] == ["victim"]
+    assert (outside / "victim").read_text() == "mine"
+    assert {path.name for path in tmp_path.iterdir()} == {"a.tgz", "out", "outside"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"0.en.zst", "0.fr.zst", "counts.json"}
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.DIRTYPE])
+def test_a_member_that_is_no_file_is_refused(tmp_path: Path, kind: bytes) -> None:
+    archive = evil_tar(tmp_path / "a.tgz", (link("evil", "/etc/passwd", kind), b""))
+    with pytest.raises(UserError, match=r"a\.tgz: evil is a link or a folder in it, expected a file"):
+        run(tmp_path / "out", (archive, archive), ("evil", "c.fr"))
+    assert_nothing_left(tmp_path / "out")
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("kind", ["tar", "zip"])
+def test_a_member_that_comes_twice_is_refused(tmp_path: Path, kind: str) -> None:
+    if kind == "tar":
+        archive = evil_tar(tmp_path / "a", (tarfile.TarInfo("c.en"), b"1\n2\n3\n4\n5\n"))
+    else:
+        archive = zipped(tmp_path / "a", TEXTS)
+        with zipfile.ZipFile(archive, "a") as more:
+            more.writestr("c.en", b"1\n")
+    with pytest.raises(UserError, match=r"a: holds c\.en twice"):
+        run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
+    assert_nothing_left(tmp_path / "out")
+
+
+@pytest.mark.parametrize(("line", "message"), [(b"", "line 1 is longer"), (b"\n", None)])
+def test_a_bomb_is_streamed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: bytes, message: str | None
+) -> None:
+    monkeypatch.setattr("nmt.line_blocks.LONGEST_LINE", 1 << 22)
+    content = (b"\0" * 999 + (line or b"\0")) * (1 << 15)  # 32 MB
+    archive = tar(tmp_path / "a.tgz", {"c.en": content, "c.fr": b"x\n" * (1 << 15)})
+    assert archive.stat().st_size < len(content) / 200
+    tracemalloc.start()
+    if message:
+        with pytest.raises(UserError, match=rf"a\.tgz:c\.en: {message} than 4,194,304 bytes"):
+            run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
+    else:
+        assert run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))["pairs"] == 1 << 15
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 24_000_000
+
+
 @pytest.mark.skipif(not MIRROR.is_dir(), reason="no mirror with real archives beside the checkout")
 def test_real_segments_equal_the_plain_text(tmp_path: Path) -> None:
     archive = MIRROR / "wmt14" / "dev.tgz"
@@ -188,3 +405,6 @@ def test_real_segments_equal_the_plain_text(tmp_path: Path) -> None:
         plain = [line.strip() for line in read_lines(tmp_path / "plain" / side)]
         assert [*read_lines(tmp_path / "sgm" / side)] == plain
     assert read_json(tmp_path / "sgm" / "counts.json")["pairs"] == 3000
+    plain_counts = read_json(tmp_path / "plain" / "counts.json")
+    assert plain_counts["source_md5"] == "23be23d7b9bd5ad1f2ebd076484332c9"
+    assert plain_counts["target_md5"] == "77db6a3d2259d00b4d5f45009a3ed375"

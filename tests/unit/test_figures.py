@@ -18,8 +18,9 @@ from matplotlib.image import imread
 
 from nmt.errors import UserError
 from nmt.evaluation import BleuCounts
-from nmt.figures import choose_sentences, figure2, figure3, save
+from nmt.figures import choose_sentences, figure3, save
 from nmt.records import Record
+from nmt.score_figures import figure2, unknown_words
 from nmt.settings import Report
 from tests.report_settings import report_settings
 
@@ -40,8 +41,15 @@ def score(best: int, longest: int) -> dict[str, Any]:
     for words in range(3, longest + 1):
         right = max(1, best - words)
         counts = BleuCounts(1, (right,) * 4, (100,) * 4, 100, 100)
-        rows.append({"source_length": words, "reference_length": words + 5, **counts.as_dict()})
-    return {"by_length": rows}
+        rows.append(
+            {
+                "source_length": words,
+                "reference_length": words + 5,
+                "source_unknown": words // 10,
+                **counts.as_dict(),
+            }
+        )
+    return {"by_sentence": rows}
 
 
 def scores(best: int = 30, longest: int = 70) -> dict[str, dict[str, Any]]:
@@ -60,9 +68,20 @@ def only_axes(figure: Figure) -> Axes:
     return axes
 
 
+def curves(figure: Figure) -> Axes:
+    axes, _ = figure.get_axes()
+    return axes
+
+
+def x_label(figure: Figure) -> str:
+    _, below = figure.get_axes()
+    return str(below.get_xlabel())
+
+
 def test_figure2_has_the_papers_axes_and_legend() -> None:
-    axes = only_axes(figure2(scores(), REPORT))
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("Sentence length", "BLEU score")
+    axes = curves(figure2(scores(), REPORT))
+    assert axes.get_ylabel() == "BLEU score"
+    assert x_label(figure2(scores(), REPORT)) == "Sentence length"
     assert (axes.get_xlim(), axes.get_ylim()) == ((0, 60), (0, 30))
     legend = axes.get_legend()
     assert legend is not None
@@ -73,7 +92,7 @@ def test_figure2_has_the_papers_axes_and_legend() -> None:
 
 
 def test_figure2_draws_windows_to_the_end_of_the_axis() -> None:
-    line = only_axes(figure2(scores(), REPORT)).get_lines()[0]
+    line = curves(figure2(scores(), REPORT)).get_lines()[0]
     x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
     assert (x[0], x[-1]) == (3, 60)
     # the window of 20 holds the lengths 15 to 24, with 15 to 6 right of 100
@@ -82,24 +101,43 @@ def test_figure2_draws_windows_to_the_end_of_the_axis() -> None:
 
 def test_figure2_says_whose_length_it_is() -> None:
     by_reference = REPORT.model_copy(update={"figure2_length": "reference"})
-    axes = only_axes(figure2(scores(), by_reference))
-    assert axes.get_xlabel() == "Sentence length (reference)"
-    line = axes.get_lines()[0]
+    assert x_label(figure2(scores(), by_reference)) == "Sentence length (reference)"
+    line = curves(figure2(scores(), by_reference)).get_lines()[0]
     x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
     assert x[0] == 8, "the references are five words longer"
     assert y[x == 25] == pytest.approx(10.5)
     both = REPORT.model_copy(update={"figure2_length": "both"})
-    assert only_axes(figure2(scores(), both)).get_xlabel() == "Sentence length (source and reference)"
+    assert x_label(figure2(scores(), both)) == "Sentence length (source and reference)"
 
 
 @pytest.mark.parametrize(("best", "top"), [(20, 30), (33, 30), (50, 50), (103, 100)])
 def test_figure2_grows_for_better_scores(best: int, top: int) -> None:
-    assert only_axes(figure2(scores(best), REPORT)).get_ylim() == (0, top)
+    assert curves(figure2(scores(best), REPORT)).get_ylim() == (0, top)
 
 
 def test_figure2_follows_the_longest_sentence() -> None:
-    line = only_axes(figure2(scores(longest=25), REPORT)).get_lines()[0]
+    line = curves(figure2(scores(longest=25), REPORT)).get_lines()[0]
     assert max(np.asarray(line.get_xdata())) == 25
+
+
+def test_figure2_shows_intervals_and_how_many_sentences_there_are() -> None:
+    with_bands = REPORT.model_copy(update={"bootstrap_samples": 10})
+    axes, below = figure2(scores(longest=20), with_bands).get_axes()
+    assert len(axes.collections) == 4
+    assert "95% of 10 bootstrap samples" in axes.get_title("left")
+    numbers = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in below.patches}
+    assert numbers == {words: int(3 <= words <= 20) for words in range(1, 61)}
+    assert not figure2(scores(longest=20), REPORT).get_axes()[0].collections
+
+
+def test_bleu_falls_with_unknown_words() -> None:
+    axes, below = unknown_words(scores(longest=40), REPORT).get_axes()
+    line = axes.get_lines()[0]
+    assert list(line.get_xdata()) == [0, 1, 2, 3, 4]
+    values = list(np.asarray(line.get_ydata()))
+    assert values == sorted(values, reverse=True)
+    assert [bar.get_height() for bar in below.patches] == [7, 17, 27, 37, 38]
+    assert below.get_xlabel() == "Unknown words in the source"
 
 
 def test_figure2_misses_a_score() -> None:
@@ -166,6 +204,14 @@ def test_sentences_are_drawn_as_in_the_paper() -> None:
     assert [one.line for one in again.records] == [one.line for one in choice.records]
     others = [choose_sentences(everything, known, (10, 20), seed).records for seed in range(2, 5)]
     assert any([one.line for one in other] != [one.line for one in choice.records] for other in others)
+
+
+def test_the_papers_own_sentences_take_panels_b_to_d() -> None:
+    everything = [record(line, 12) for line in range(40)]
+    choice = choose_sentences(everything, everything[:20], (10, 20), 1, ["s30 s30", "s7 s7", "absent"])
+    assert [one.line for one in choice.records[1:3]] == [30, 7]
+    assert choice.records[3].line < 20
+    assert len({one.line for one in choice.records}) == 4
 
 
 def test_too_few_sentences_are_filled_up_and_said() -> None:

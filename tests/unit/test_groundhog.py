@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from nmt.download import Expected, download
+from nmt.download import Expected, File, download
 from nmt.layers import find_layers, load, read_layer
 from nmt.models import Translator
 from nmt.settings import Config
@@ -75,6 +75,8 @@ AUTHORS = {
     "tokenization/split_hyphens": False,
     "cleaning/max_words": None,
     "cleaning/max_ratio": None,
+    "cleaning/max_characters": None,
+    "cleaning/max_word_characters": None,
     "decoding/beam": 10,
     "decoding/normalize_by_length": False,
     "decoding/min_length": "half",
@@ -137,13 +139,12 @@ def test_a_mirror_that_does_not_exist_yet_is_passed_over(tmp_path: Path) -> None
     official = tmp_path / "official.tgz"
     official.write_bytes(b"text")
     folder = tmp_path / "nobody" / "data" / "archives"
-    found = download(official.as_uri(), tmp_path / "a.tgz", Expected(bytes=4), [str(folder)], "wmt14/dev.tgz")
+    wanted = File(official.as_uri(), Expected(bytes=4), "wmt14/dev.tgz")
+    found = download(wanted, tmp_path / "a.tgz", [str(folder)])
     assert found == official.as_uri()
     assert (tmp_path / "a.tgz").read_bytes() == b"text"
     folder = folder / "wmt14"
     folder.mkdir(parents=True)
     (folder / "dev.tgz").write_bytes(b"more")
-    found = download(
-        official.as_uri(), tmp_path / "b.tgz", Expected(bytes=4), [str(folder.parent)], "wmt14/dev.tgz"
-    )
+    found = download(wanted, tmp_path / "b.tgz", [str(folder.parent)])
     assert found == str(folder / "dev.tgz")

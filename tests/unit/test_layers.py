@@ -201,6 +201,23 @@ def problems_of_replacing(key: str, value: Any) -> list[str]:
             {"archives": {"un-2000": {"md5": "abc"}}},
             "archives.un-2000.md5: found 'abc', expected text of the form",
         ),
+        (
+            {"archives": {"x": {"url": "https://x/a", "path": "wmt14/dev.tgz"}}},
+            "archives.x.path: found 'wmt14/dev.tgz', which is that of wmt14-dev",
+        ),
+        (
+            {"archives": {"un-2000": {"alternatives": [{"url": "https://x/a", "path": "a", "sum": "b"}]}}},
+            "archives.un-2000.alternatives.0.sum",
+        ),
+        (
+            {"corpora": {"x": {"grammar": {"split": "train", "pairs": 2}, "tokenized": True}}},
+            "generated text has no `pairs`",
+        ),
+        (
+            {"cleaning": {"min_words": 9, "max_words": 8}},
+            "cleaning.min_words: found 9, expected at most the 8",
+        ),
+        ({"cleaning": {"invalid_utf8": "keep"}}, "cleaning.invalid_utf8: found 'keep', expected"),
     ],
 )
 def test_contradictions(values: dict[str, Any], expected: str) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -7,9 +9,11 @@ import sacremoses
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nmt import tokenization
 from nmt.settings import Tokenization
 from nmt.text import read_lines, write_lines
 from nmt.tokenization import Tokenizer, tokenize_file
+from tests.running import MIRROR
 
 MOSES = Tokenization(tokenizer="moses", escape=True, split_hyphens=False)
 UNESCAPED = Tokenization(tokenizer="moses", escape=False, split_hyphens=False)
@@ -55,16 +59,49 @@ def test_a_line_without_words_becomes_empty(line: str) -> None:
     assert Tokenizer("en", MOSES)(line) == ""
 
 
-@settings(deadline=None)
-@given(st.text(st.sampled_from("aBé.,'\"-&|<[ \u00a0\u2028\x855№…!?:;()") | st.characters(codec="utf-8")))
-def test_tokens_are_those_of_sacremoses(line: str) -> None:
-    line = "".join(character for character in line if not "\x1c" <= character <= "\x1f")
-    for language in ("en", "fr"):
-        expected = STOCK[language].tokenize(line)
-        assert Tokenizer(language, MOSES)(line).split() == expected
+def stock(language: str, line: str) -> str:
+    """What sacremoses alone gives; it takes for spaces what Moses deletes."""
+    return " ".join(STOCK[language].tokenize(re.sub("[\x1c-\x1f]", "", line)))
 
 
 STOCK = {language: sacremoses.MosesTokenizer(language) for language in ("en", "fr")}
+# never made anew: what one line leaves behind must not change another
+LONG_LIVED = {language: Tokenizer(language, MOSES) for language in ("en", "fr")}
+
+CHARACTERS = st.sampled_from("aBé.,'\"-&|<[ \u00a0\u2028\x855№…!?:;()\x01") | st.characters(codec="utf-8")
+WORDS = st.one_of(
+    st.sampled_from(["a", "B", "7", "No.", "no.", "U.S.", "Mr.", "art.", "A", "A.", "é", "ß", "ª.", "l'un"]),
+    st.sampled_from(
+        ["(a", "b)", '"c', "'", "'y", "x'", "x.'", "...", "a...", ".b", ",5", "5,", "5,5", ",", ",,"]
+    ),
+    st.sampled_from(["DOTMULTI", "DOTDOTMULTI"]),
+)
+LINES = st.text(CHARACTERS) | st.lists(WORDS | st.text(CHARACTERS, max_size=3)).map(" ".join)
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+@settings(deadline=None, max_examples=300)
+@given(line=LINES)
+def test_tokens_are_those_of_sacremoses(language: str, line: str) -> None:
+    assert LONG_LIVED[language](line) == stock(language, line)
+
+
+def test_remembering_few_words_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokenization, "_REMEMBERED", 8)
+    tokenizer = Tokenizer("en", MOSES)
+    lines = [f"(a{i}) b{i}, c{i % 3}. d{i}! e." for i in range(50)]
+    assert [tokenizer(line) for line in lines] == [stock("en", line) for line in lines]
+
+
+@pytest.mark.skipif(not MIRROR.is_dir(), reason=f"no mirror of the archives at {MIRROR}")
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_real_text_gives_the_tokens_of_sacremoses(language: str) -> None:
+    with tarfile.open(MIRROR / "wmt14" / "training-parallel-nc-v9.tgz") as archive:
+        member = archive.extractfile(f"training/news-commentary-v9.fr-en.{language}")
+        assert member is not None
+        lines = member.read().decode("utf-8", errors="replace").split("\n")
+    tokenizer = Tokenizer(language, MOSES)
+    assert [tokenizer(line) for line in lines] == [stock(language, line) for line in lines]
 
 
 def test_a_file_keeps_its_lines(tmp_path: Path) -> None:

@@ -130,16 +130,16 @@ def train_options(folder: Path, output: Path, **changes: object) -> list[str]:
 
 
 class TestVerbs:
-    """`nmt train`, `translate` and `align` in processes of their own."""
+    """`nmt train`, `decode` and `align` in processes of their own."""
 
-    def test_train_then_translate_then_align(self, folder: Path, tmp_path: Path) -> None:
+    def test_train_then_decode_then_align(self, folder: Path, tmp_path: Path) -> None:
         trained = nmt(*train_options(folder, tmp_path))
         assert trained.returncode == 0, trained.stderr
         assert "Small: 6 updates" in trained.stderr
         settings = decoding().model_dump_json()
         both = ["--source", str(folder / "test.en")]
         translated = nmt(
-            "translate",
+            "decode",
             "--model",
             str(tmp_path / "model"),
             *both,
@@ -185,7 +185,7 @@ class TestVerbs:
 
     def test_no_unk_needs_a_reference(self, folder: Path, tmp_path: Path) -> None:
         found = nmt(
-            "translate", "--model", str(folder / "model"), "--source", str(folder / "test.en"), "--mode", "no_unk",
+            "decode", "--model", str(folder / "model"), "--source", str(folder / "test.en"), "--mode", "no_unk",
             "--settings", decoding().model_dump_json(), "--output", str(tmp_path / "t"),
         )  # fmt: skip
         assert found.returncode == 2

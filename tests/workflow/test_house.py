@@ -101,6 +101,7 @@ def test_every_import_of_the_package_is_a_stated_dependency() -> None:
         "flufl": "flufl.lock",
         "pydantic_core": "pydantic",
         "tensorboardX": "tensorboardx",
+        "markdown_it": "markdown-it-py",
     }
     for file in (ROOT / "nmt").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

@@ -1,4 +1,4 @@
-"""Archives: mirrors first, then the official address; every sum and size known is checked."""
+"""Archives: mirrors, the official address, other archives with the same members; what is known is checked."""
 
 
 # Compute nodes often have no way to the internet, so archives are fetched where Snakemake runs.
@@ -22,6 +22,6 @@ rule download:
         runtime=24 * 60,
     params:
         archive=archive_options,
-        mirrors=mirror_options,
+        sources=source_options,
     shell:
-        "nmt download {params.archive} {params.mirrors} --output {output.archive:q} 2>&1 | tee -i {log:q}"
+        "nmt download {params.archive} {params.sources} --output {output.archive:q} 2>&1 | tee -i {log:q}"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -66,9 +67,12 @@ PREPARED = (
 )
 DOWNLOADED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is None]
 GENERATED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is not None]
-KNOWN_ALIGNMENTS = CONFIG.corpora[TEST].grammar is not None
+TOKENIZED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].tokenized]
+GOLD = CONFIG.artifacts.gold_alignments or (
+    f"{DATA}/raw/{TEST}/0.align.zst" if CONFIG.corpora[TEST].grammar is not None else None
+)
 
-FIGURES = ("figure2", "figure3", "learning_curves")
+FIGURES = ("figure2", "figure3", "unknown_words", "learning_curves")
 BITEXT_FILES = ("source.ids.npy", "source.offsets.npy", "target.ids.npy", "target.offsets.npy", "meta.json")
 
 
@@ -115,9 +119,9 @@ def data_settings(wildcards):
     kept = ("seed", "languages", "cleaning", "tokenization", "selection", "vocabulary")
     values = CONFIG.model_dump(include=set(kept))
     values["train"], values["dev"] = list(CONFIG.use.train), list(CONFIG.use.dev)
-    values["generated"] = [
-        generated(c) for c in (*CONFIG.use.train, *CONFIG.use.dev) if CONFIG.corpora[c].grammar
-    ]
+    text = (*CONFIG.use.train, *CONFIG.use.dev)
+    values["generated"] = [generated(c) for c in text if CONFIG.corpora[c].grammar]
+    values["tokenized"] = [c for c in text if CONFIG.corpora[c].tokenized]
     return as_json(values)
 
 
@@ -132,6 +136,16 @@ def report_settings(wildcards):
     return as_json(Report(**CONFIG.artifacts.model_dump(), labels=labels, unknown=CONFIG.decoding.unknown))
 
 
+def any_of(corpora):
+    """A wildcard's constraint to some corpora."""
+    return "|".join(re.escape(corpus) for corpus in corpora) or "(?!)"
+
+
+def none_of(corpora):
+    """A wildcard's constraint to all corpora but some."""
+    return f"(?!(?:{any_of(corpora)})/)[a-z0-9][a-z0-9.-]*"
+
+
 # --- options ----------------------------------------------------------------------------------------------------------
 
 
@@ -142,22 +156,34 @@ def repeated(option, files):
 
 def archive_options(wildcards):
     """Address and sums of an archive, as far as they are known."""
-    archive = next(a for a in CONFIG.archives.values() if a.path == wildcards.archive)
-    known = [("url", archive.url), ("path", archive.path)]
-    known += [(name, getattr(archive, name)) for name in ("bytes", "md5", "sha256")]
-    return " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in known if value is not None)
+    known = archive_of(wildcards).model_dump(exclude={"alternatives"}, exclude_none=True)
+    return " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in known.items())
 
 
-def mirror_options(wildcards, input):
-    """The mirrors. That this asks for `input` keeps it from being a reason to fetch again what is already there."""
-    return repeated("--mirror", CONFIG.mirrors)
+def archive_of(wildcards):
+    """The entry of the catalogue that describes a file."""
+    return next(archive for archive in CONFIG.archives.values() if archive.path == wildcards.archive)
+
+
+def source_options(wildcards, input):
+    """Mirrors, then other archives with the same members.
+
+    That this asks for `input` keeps it from being a reason to fetch again what is already there.
+    """
+    others = [as_json(other.model_dump(exclude_none=True)) for other in archive_of(wildcards).alternatives]
+    return f"{repeated('--mirror', CONFIG.mirrors)} {repeated('--alternative', others)}"
 
 
 def member_options(corpus):
-    """The members that hold both sides; none where the archive itself is the text."""
+    """The members that hold both sides (none where the archive itself is the text), and what is known of the text."""
     entry = CONFIG.corpora[corpus]
-    members = [("--member-source", entry.source.member), ("--member-target", entry.target.member)]
-    return " ".join(f"{option} {shlex.quote(member)}" for option, member in members if member)
+    known = [("--member-source", entry.source.member), ("--member-target", entry.target.member)]
+    known += [
+        ("--md5-source", entry.source.md5),
+        ("--md5-target", entry.target.md5),
+        ("--pairs", entry.pairs),
+    ]
+    return " ".join(f"{option} {shlex.quote(str(value))}" for option, value in known if value is not None)
 
 
 def sample_options(wildcards):
@@ -188,6 +214,12 @@ def shown_seeds(models):
     return ", ".join(
         f"seed {seeds_of(CONFIG, model)[0]} of {CONFIG.models[model].label}" for model in several
     )
+
+
+def table3_options(wildcards, input):
+    """Each model of Table 3 with its translations."""
+    files = zip(CONFIG.artifacts.table3_models, input.translations)
+    return " ".join(f"--translations {model} {shlex.quote(str(file))}" for model, file in files)
 
 
 def continue_option(wildcards, input):
@@ -340,11 +372,21 @@ def aligned_runs():
 
 def artifacts():
     """What the run is for."""
-    names = ["table1", "table2", *(["readings"] if CONFIG.artifacts.readings else [])]
+    names = ["table1", "table2", "table3", *(["readings"] if CONFIG.artifacts.readings else [])]
     tables = [f"results/{table}.{kind}" for table in names for kind in ("csv", "md", "tex")]
     figures = [f"results/{figure}.{kind}" for figure in FIGURES for kind in ("pdf", "png")]
-    rates = [f"results/alignment_error_rate/{run}.json" for run in aligned_runs() if KNOWN_ALIGNMENTS]
-    return [*tables, *figures, *rates]
+    rates = [f"results/alignment_error_rate/{run}.json" for run in aligned_runs() if GOLD]
+    return [*tables, *figures, *rates, "results/report.html"]
+
+
+def shown_artifacts():
+    """The artifacts that the page of the run shows, in its order."""
+    return [file for kind in ("md", "png", "json") for file in artifacts() if file.endswith(f".{kind}")]
+
+
+def experiment():
+    """The run by the name of its folder."""
+    return "the paper" if Path.cwd() == ROOT else Path.cwd().name
 
 
 # --- resources --------------------------------------------------------------------------------------------------------

@@ -99,6 +99,8 @@ if PREPARED:
             "logs/clean/{corpus}/{shard}.log",
         benchmark:
             "benchmarks/clean/{corpus}/{shard}.tsv"
+        wildcard_constraints:
+            corpus=none_of(TOKENIZED),
         conda:
             "../../envs/prepare.yaml"
         resources:
@@ -111,6 +113,15 @@ if PREPARED:
             " --output-source {output.source:q} --output-target {output.target:q} --counts {output.counts:q}"
             " 2>&1 | tee -i {log:q}"
 
+    use rule clean as clean_tokenized with:
+        # Text that came as words: cleaned, it is what the other corpora are after tokenization.
+        output:
+            source=f"data/tokens/{{corpus}}/{{shard}}.{SOURCE}.zst",
+            target=f"data/tokens/{{corpus}}/{{shard}}.{TARGET}.zst",
+            counts="data/clean/{corpus}/{shard}.counts.json",
+        wildcard_constraints:
+            corpus=any_of(TOKENIZED),
+
     rule tokenize:
         """Tokenize one side of a shard by Moses' rules."""
         input:
@@ -121,6 +132,8 @@ if PREPARED:
             "logs/tokenize/{corpus}/{shard}.{language}.log",
         benchmark:
             "benchmarks/tokenize/{corpus}/{shard}.{language}.tsv"
+        wildcard_constraints:
+            corpus=none_of(TOKENIZED),
         conda:
             "../../envs/prepare.yaml"
         resources:

@@ -5,9 +5,12 @@
 localrules:
     table1,
     table2,
+    table3,
     figure2,
+    unknown_words,
     figure3,
     learning_curves,
+    report,
 
 
 rule table1:
@@ -64,6 +67,36 @@ rule table2:
         " --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
 
 
+rule table3:
+    """Table 3: long sentences, their reference, and what the models make of them."""
+    input:
+        translations=[f"translations/{model}.all.jsonl" for model in CONFIG.artifacts.table3_models],
+        reference=test_tokens(TARGET),
+        paper=PAPER,
+    output:
+        csv=report("results/table3.csv", caption="../report/table3.rst", category="Tables"),
+        md="results/table3.md",
+        tex="results/table3.tex",
+    log:
+        "logs/report/table3.log",
+    benchmark:
+        "benchmarks/report/table3.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        settings=report_settings,
+        languages=f"--source-language {SOURCE} --target-language {TARGET}",
+        translations=table3_options,
+        seeds=shown_seeds(CONFIG.artifacts.table3_models),
+    shell:
+        "nmt table3 {params.translations} --reference {input.reference:q} --paper {input.paper:q} {params.languages}"
+        " --settings {params.settings:q} --output-csv {output.csv:q} --output-md {output.md:q}"
+        " --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
+
+
 rule figure2:
     """Figure 2: BLEU against sentence length."""
     input:
@@ -89,11 +122,37 @@ rule figure2:
         " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
 
 
+rule unknown_words:
+    """BLEU against the number of unknown words in the source (Cho et al., 2014b, Fig. 4c)."""
+    input:
+        scores=scores(CONFIG.artifacts.figure2_models),
+    output:
+        pdf="results/unknown_words.pdf",
+        png=report("results/unknown_words.png", caption="../report/unknown_words.rst", category="Figures"),
+    log:
+        "logs/report/unknown_words.log",
+    benchmark:
+        "benchmarks/report/unknown_words.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        settings=report_settings,
+        scores=lambda wildcards, input: repeated("--score", input.scores),
+        seeds=shown_seeds(CONFIG.artifacts.figure2_models),
+    shell:
+        "nmt unknown-words {params.scores} --settings {params.settings:q}"
+        " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
+
+
 rule figure3:
     """Figure 3: four alignments."""
     input:
         all=f"translations/{CONFIG.artifacts.figure3_model}.all.jsonl",
         no_unk=f"translations/{CONFIG.artifacts.figure3_model}.no_unk.jsonl",
+        paper=PAPER,
     output:
         pdf="results/figure3.pdf",
         png=report("results/figure3.png", caption="../report/figure3.rst", category="Figures"),
@@ -110,7 +169,8 @@ rule figure3:
         settings=report_settings,
         seeds=shown_seeds([CONFIG.artifacts.figure3_model]),
     shell:
-        "nmt figure3 --all {input.all:q} --no-unk {input.no_unk:q} --settings {params.settings:q}"
+        "nmt figure3 --all {input.all:q} --no-unk {input.no_unk:q} --paper {input.paper:q}"
+        " --settings {params.settings:q}"
         " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
 
 
@@ -174,16 +234,16 @@ if CONFIG.artifacts.readings:
             " --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
 
 
-if KNOWN_ALIGNMENTS:
+if GOLD:
 
     localrules:
         alignment_error_rate,
 
     rule alignment_error_rate:
-        """Compare a model's alignments with those that the grammar knows, and a plain diagonal with them too."""
+        """Compare a model's alignments with known ones, and a plain diagonal with them too."""
         input:
             alignments="alignments/{model}.jsonl",
-            gold=f"{DATA}/raw/{TEST}/0.align.zst",
+            gold=GOLD,
         output:
             rate=report(
                 "results/alignment_error_rate/{model}.json",
@@ -202,3 +262,29 @@ if KNOWN_ALIGNMENTS:
         shell:
             "nmt alignment-error-rate --model {wildcards.model} --alignments {input.alignments:q}"
             " --gold {input.gold:q} --output {output.rate:q} 2>&1 | tee -i {log:q}"
+
+
+rule report:
+    """All of a run's results as one page that needs nothing else."""
+    input:
+        artifacts=shown_artifacts(),
+        captions=str(ROOT / "workflow" / "report"),
+    output:
+        page="results/report.html",
+    log:
+        "logs/report/report.log",
+    benchmark:
+        "benchmarks/report/report.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        title=f"Neural machine translation by attention: {experiment()}",
+        artifacts=lambda wildcards, input: repeated("--artifact", input.artifacts),
+        seeds=shown_seeds(CONFIG.artifacts.figure2_models),
+        config=constant(CONFIG),
+    shell:
+        "nmt report --title {params.title:q} {params.artifacts} --captions {input.captions:q} --seeds {params.seeds:q}"
+        " --config {params.config:q} --benchmarks benchmarks --output {output.page:q} 2>&1 | tee -i {log:q}"

@@ -28,7 +28,7 @@ rule translate:
     params:
         settings=constant(CONFIG.decoding),
     shell:
-        "nmt translate --model models/{wildcards.model} --source {input.source:q} --reference {input.reference:q}"
+        "nmt decode --model models/{wildcards.model} --source {input.source:q} --reference {input.reference:q}"
         " --mode {wildcards.mode} --settings {params.settings:q} --output {output.translations:q} 2>&1 | tee -i {log:q}"
 
 
@@ -79,5 +79,5 @@ rule score:
     params:
         run=run_options,
     shell:
-        "nmt score {params.run} --all {input.all:q} --no-unk {input.no_unk:q} --source {input.source:q}"
+        "nmt evaluate {params.run} --all {input.all:q} --no-unk {input.no_unk:q} --source {input.source:q}"
         " --reference {input.reference:q} --output {output.scores:q} 2>&1 | tee -i {log:q}"

@@ -1,0 +1,112 @@
+"""Measure the way of the data, from archives to binary text: `make bench-data`.
+
+Usage: python -m benchmarks.data --archives FOLDER [--sizes N [N ...]] [--cores N] [--rounds N] [--lines N]
+
+FOLDER is laid out as data/archives of the paper's run: it holds wmt13/training-parallel-europarl-v7.tgz and
+wmt14/{dev,test-full}.tgz. The real workflow runs over Europarl and over text so many times as long, in which the copies
+bring new words. Prints the figures and writes benchmarks/results/data.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.data import estimate, grown, report, tokenizers, workflow
+from benchmarks.data.workflow import ROOT
+
+ARCHIVE = Path("wmt13", "training-parallel-europarl-v7.tgz")
+MEMBERS = {language: f"training/europarl-v7.fr-en.{language}" for language in ("en", "fr")}
+NEEDED = (ARCHIVE, Path("wmt14", "dev.tgz"), Path("wmt14", "test-full.tgz"))
+LINES_PER_SHARD = 400_000
+"""About those of a shard of WMT'14."""
+CORES = (2, 16)
+
+
+def main() -> int:
+    """Run every size; 1 when something is missing or a run failed."""
+    options = parse()
+    missing = [str(options.archives / path) for path in NEEDED if not (options.archives / path).is_file()]
+    if missing:
+        print(f"error: not there: {', '.join(missing)}; say where with --archives", file=sys.stderr)
+        return 1
+    texts = {language: grown.read(options.archives / ARCHIVE, member) for language, member in MEMBERS.items()}
+    perl = tokenizers.tokenizer_perl(ROOT / "benchmarks" / ".moses", shlex.split(options.pip_options))
+    found: dict[str, Any] = {
+        "machine": {"machine": platform.machine(), "cores": options.cores, "load_before": os.getloadavg()[0]},
+        "tokenizers": {
+            language: tokenizers.measure(text.lines[: options.lines], language, options.rounds, perl)
+            for language, text in texts.items()
+        },
+        "sizes": {},
+    }
+    for times in options.sizes:
+        print(f"Europarl x {times} ...", file=sys.stderr, flush=True)
+        try:
+            found["sizes"][str(times)] = run(options, texts, times)
+        except workflow.Failed as failure:
+            print(f"error: the run over Europarl x {times} failed:\n{failure}", file=sys.stderr)
+            return 1
+        found["peak_mb"] = {size: figures["peak_mb"] for size, figures in found["sizes"].items()}
+        options.output.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    print(report.table(found))
+    return 0
+
+
+def run(options: argparse.Namespace, texts: dict[str, grown.Text], times: int) -> dict[str, Any]:
+    """Figures of one size; its files are gone afterwards."""
+    folder = Path(tempfile.mkdtemp(dir=options.folder, prefix="bench-data-"))
+    try:
+        mirrors = [options.archives]
+        if times > 1:
+            grown.write(
+                folder / "grown" / ARCHIVE, [(MEMBERS[side], text) for side, text in texts.items()], times
+            )
+            mirrors.insert(0, folder / "grown")
+        pairs = times * len(texts["en"].lines)
+        shards = max(1, round(pairs / LINES_PER_SHARD))
+        settings = workflow.overlay(mirrors, shards, target_words=times * texts["fr"].words // 2)
+        measured = workflow.run(folder / "run", settings, options.cores)
+        raw = times * sum(len(line.encode()) + 1 for text in texts.values() for line in text.lines)
+        estimates = [estimate.estimate(measured, pairs, cores) for cores in CORES]
+        return report.figures(folder / "run" / "data", measured, pairs, raw) | {
+            "shards": shards,
+            "types": {side: grown.types(text, times) for side, text in texts.items()},
+            "wmt14_hours": {str(found.cores): {**found.hours, "all": found.total} for found in estimates},
+            "wmt14_disk_gb": estimate.disk(measured, pairs),
+        }
+    finally:
+        shutil.rmtree(folder)
+
+
+def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Options."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.data",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--archives", type=Path, default=ROOT / "data" / "archives", help="(%(default)s)")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1, 4, 16], help="(%(default)s)")
+    parser.add_argument("--cores", type=int, default=2, help="of the workflow (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=5, help="of the tokenizers (%(default)s)")
+    parser.add_argument("--lines", type=int, default=100_000, help="a side for the tokenizers (%(default)s)")
+    parser.add_argument("--folder", type=Path, help="where runs may write; 16 x takes 20 GB (the system's)")
+    parser.add_argument("--pip-options", default="", help="for the package with tokenizer.perl")
+    parser.add_argument(
+        "--output", type=Path, default=ROOT / "benchmarks" / "results" / "data.json", help="(%(default)s)"
+    )
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

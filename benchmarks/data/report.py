@@ -1,0 +1,65 @@
+"""Figures and tables of what was measured; nothing here is from anywhere else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tabulate import tabulate
+
+from benchmarks.data.workflow import Run, of
+from nmt.text import read_lines
+
+Figures = dict[str, Any]
+
+
+def figures(data: Path, run: Run, pairs: int, raw_bytes: int) -> Figures:
+    """Everything about one run over `pairs` pairs with `raw_bytes` bytes of text."""
+    verbs = sorted({process.verb for process in run.used})
+    seconds = {verb: sum(process.seconds for process in of(run.used, verb)) for verb in verbs}
+    words = {language: count(data / "tokens" / "europarl-v7", language) for language in ("en", "fr")}
+    both = sum(words.values())
+    return {
+        "pairs": pairs,
+        "raw_mb": raw_bytes / 1e6,
+        "tokens": words,
+        "seconds": run.seconds,
+        "mb_per_second": raw_bytes / 1e6 / run.seconds,
+        "tokens_per_second_tokenize": both / seconds["tokenize"],
+        "words_per_second_score": both / seconds["select-score"],
+        "process_seconds": seconds,
+        "jobs": {verb: len(of(run.used, verb)) for verb in verbs},
+        "peak_mb": {verb: max(process.peak_mb for process in of(run.used, verb)) for verb in verbs}
+        | {"lmplz": max(process.children_peak_mb for process in of(run.used, "lm-train"))},
+        "disk_mb": {stage: size / 1e6 for stage, size in run.disk.items()},
+    }
+
+
+def count(folder: Path, language: str) -> int:
+    """Words of all shards of a side."""
+    return sum(
+        line.count(" ") + 1 for path in folder.glob(f"*.{language}.zst") for line in read_lines(path) if line
+    )
+
+
+def table(found: Figures) -> str:
+    """The figures as text."""
+    sizes = found["sizes"]
+    verbs = list(next(iter(sizes.values()))["peak_mb"])
+    memory = [[verb, *(round(size["peak_mb"][verb]) for size in sizes.values())] for verb in verbs]
+    names = ("seconds", "mb_per_second", "tokens_per_second_tokenize", "words_per_second_score")
+    rates = [[name, *(f"{size[name]:,.1f}" for size in sizes.values())] for name in names]
+    hours = [
+        [
+            f"WMT'14, hours on {cores} cores",
+            *(f"{size['wmt14_hours'][cores]['all']:.2f}" for size in sizes.values()),
+        ]
+        for cores in next(iter(sizes.values()))["wmt14_hours"]
+    ]
+    headers = [f"x {size}" for size in sizes]
+    return "\n\n".join(
+        [
+            tabulate(memory, headers=["peak MB", *headers]),
+            tabulate([*rates, *hours], headers=["", *headers]),
+        ]
+    )

@@ -1,0 +1,33 @@
+"""Loaded by every Python process whose path begins with this folder: leaves a note of what the process has used.
+
+The note is one JSON file in the folder that NMT_BENCHMARK_USAGE names: the verb, its seconds on the clock and on
+processors, and the most memory that it and the largest of its children held (MB of 2^20 bytes).
+"""
+
+import atexit
+import json
+import os
+import resource
+import sys
+import time
+
+_BEGIN = time.monotonic()
+
+
+def _note() -> None:
+    own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = {
+        "verb": sys.argv[1] if len(sys.argv) > 1 else "",
+        "arguments": sys.argv[2:],
+        "seconds": time.monotonic() - _BEGIN,
+        "processor_seconds": sum((own.ru_utime, own.ru_stime, children.ru_utime, children.ru_stime)),
+        "peak_mb": own.ru_maxrss / 1024,
+        "children_peak_mb": children.ru_maxrss / 1024,
+    }
+    path = os.path.join(os.environ["NMT_BENCHMARK_USAGE"], f"{os.getpid()}-{time.time_ns()}.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(used, file)
+
+
+if "NMT_BENCHMARK_USAGE" in os.environ and "nmt" in sys.orig_argv:
+    atexit.register(_note)

@@ -1,0 +1,91 @@
+"""One run of the real workflow over a corpus of some size, and what each of its processes used."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).parents[2]
+USAGE = Path(__file__).parent / "usage"
+CORPUS = "europarl-v7"
+STAGES = ("raw", "clean", "tokens", "selection", "selected", "vocabulary", "binary")
+
+
+@dataclass(frozen=True)
+class Used:
+    """What one process used; memory in MB of 2^20 bytes."""
+
+    verb: str
+    seconds: float
+    processor_seconds: float
+    peak_mb: float
+    children_peak_mb: float
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run from archives to binary text."""
+
+    seconds: float
+    used: list[Used]
+    disk: dict[str, int]
+    """Bytes that each stage left."""
+
+
+class Failed(Exception):
+    """The workflow did not end well; the message holds the end of what it said."""
+
+
+def overlay(mirrors: Sequence[Path], shards: int, target_words: int) -> dict[str, Any]:
+    """Settings of a run over one corpus, half of whose words are selected, from archives of any origin."""
+    unknown = {"bytes": None, "md5": None, "sha256": None}
+    return {
+        "mirrors": [str(mirror) for mirror in mirrors],
+        "archives": {name: unknown for name in (CORPUS, "wmt14-dev", "wmt14-test")},
+        "use": {"train": [CORPUS]},
+        "corpora": {CORPUS: {"shards": shards}},
+        "selection": {"target_words": target_words},
+    }
+
+
+def run(folder: Path, settings: dict[str, Any], cores: int) -> Run:
+    """Run the data stages in `folder`, which holds nothing yet."""
+    usage = folder / "usage"
+    usage.mkdir(parents=True)
+    (folder / "config.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory"]
+    command += [str(folder), "--cores", str(cores), "--", "data"]
+    environment = os.environ | {"PYTHONPATH": str(USAGE), "NMT_BENCHMARK_USAGE": str(usage)}
+    begin = time.monotonic()
+    with (folder / "snakemake.log").open("w+", encoding="utf-8") as log:
+        result = subprocess.run(command, env=environment, stdout=log, stderr=log, check=False)
+        seconds = time.monotonic() - begin
+        if result.returncode:
+            log.seek(0)
+            raise Failed("\n".join(log.read().splitlines()[-20:]))
+    return Run(seconds, read_usage(usage), {stage: size(folder / "data" / stage) for stage in STAGES})
+
+
+def read_usage(folder: Path) -> list[Used]:
+    """What every process of a run left in its folder of notes."""
+    notes = (json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json")))
+    return [Used(**{name: note[name] for name in Used.__dataclass_fields__}) for note in notes]
+
+
+def size(folder: Path) -> int:
+    """Bytes of all files in a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def of(used: Iterable[Used], verb: str) -> list[Used]:
+    """The processes of one verb."""
+    return [process for process in used if process.verb == verb]

@@ -1,0 +1,206 @@
+"""Text from elsewhere: another archive than the catalogue's, text that is tokenized already, jobs killed on the way."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import psutil
+import yaml
+
+from nmt.bitext import Bitext
+from nmt.text import read_lines
+from tests.running import ROOT, snakemake, snakemake_command
+
+
+def experiment(folder: Path, settings: dict[str, Any]) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "config.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
+    return folder
+
+
+def text(seed: int, lines: int) -> bytes:
+    draw = random.Random(seed)
+    words = ["".join(draw.choices("abcdefghij", k=draw.randint(2, 9))) for _ in range(5000)]
+    return "".join(f"{' '.join(draw.choices(words, k=20))}.\n" for _ in range(lines)).encode()
+
+
+# --- another archive
+
+
+def test_a_second_source_with_another_kind_of_archive_is_an_entry_of_the_catalogue(tmp_path: Path) -> None:
+    english, french = b"One sentence.\nTwo.\n", "Une phrase.\r\nDeux\u2028fois.\n".encode()
+    second = tmp_path / "second" / "x" / "all.zip"
+    second.parent.mkdir(parents=True)
+    with zipfile.ZipFile(second, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("all/text.en", english)
+        archive.writestr("all/text.fr", french)
+    nowhere = (tmp_path / "nowhere.tgz").as_uri()
+    sums = {"md5": "0" * 32, "bytes": 12345}
+    alternative = {"url": (tmp_path / "none.zip").as_uri(), "path": "x/all.zip"}
+    md5 = hashlib.md5(english).hexdigest()
+    folder = experiment(
+        tmp_path / "experiment",
+        {
+            "mirrors": [str(tmp_path / "second")],
+            "archives": {"a": {"url": nowhere, "path": "a.tgz", **sums, "alternatives": [alternative]}},
+            "corpora": {
+                "mini": {
+                    "source": {"archive": "a", "member": "text/text.en", "md5": md5},
+                    "target": {"archive": "a", "member": "text/text.fr"},
+                    "pairs": 2,
+                }
+            },
+            "use": {"train": ["mini"]},
+            "selection": {"enabled": False},
+        },
+    )
+    target = "data/tokens/mini/0.fr.zst"
+    result = snakemake(folder, "--cores", "1", "--", target)
+    assert result.returncode == 0, result.stdout
+    assert [*read_lines(folder / target)] == ["Une phrase .", "Deux fois ."]
+    raw = json.loads((folder / "data/raw/mini/counts.json").read_text(encoding="utf-8"))
+    assert raw["source_md5"] == md5
+    (note,) = raw["archives"].values()
+    assert note["source"] == str(second)
+    assert note["sha256"] == hashlib.sha256(second.read_bytes()).hexdigest()
+    clean = json.loads((folder / "data/clean/mini/0.counts.json").read_text(encoding="utf-8"))
+    assert (clean["target_carriage_return"], clean["target_line_separators"]) == (1, 1)
+    # a catalogue that names other sources fetches nothing again
+    more = "archives={a: {alternatives: []}}"
+    again = snakemake(folder, "--cores", "1", "--config", more, "mirrors=[]", "--", target)
+    assert "Nothing to be done" in again.stdout, again.stdout
+    other = snakemake(folder, "--cores", "1", "--config", "corpora={mini: {pairs: 3}}", "--", target)
+    assert "2 pairs, expected 3" in other.stdout
+
+
+# --- text that is tokenized already
+
+
+def test_tokenized_and_selected_text_takes_the_place_of_everything_up_to_selection(tmp_path: Path) -> None:
+    english = ["He did n't say &quot; yes &quot; .", "a.b,c don't-know", "", "The end ."] * 30
+    french = ["Il n&apos; a pas dit oui .", "l'un d'eux , c'est tout", "seul", "La fin ."] * 30
+    owner = tmp_path / "the owner's disk"
+    owner.mkdir()
+    (owner / "bitexts.selected.en.gz").write_bytes(gzip.compress("\n".join(english).encode() + b"\n"))
+    (owner / "bitexts.selected.fr").write_text("\n".join(french) + "\n", encoding="utf-8")
+    (owner / "dev.en").write_text("He didn't say yes.\n", encoding="utf-8")
+    (owner / "dev.fr").write_text("Il n'a pas dit oui.\n", encoding="utf-8")
+    files = {
+        "selected-en": "bitexts.selected.en.gz",
+        "selected-fr": "bitexts.selected.fr",
+        "dev-en": "dev.en",
+        "dev-fr": "dev.fr",
+    }
+    corpora: dict[str, Any] = {
+        name: {"source": {"archive": f"{text}-en"}, "target": {"archive": f"{text}-fr"}}
+        for name, text in (("selected", "selected"), ("dev", "dev"), ("test", "dev"))
+    }
+    corpora["selected"] |= {"tokenized": True, "pairs": 120, "shards": 2}
+    folder = experiment(
+        tmp_path / "experiment",
+        {
+            "archives": {
+                key: {"url": (owner / name).as_uri(), "path": f"mine/{name}"} for key, name in files.items()
+            },
+            "corpora": corpora,
+            "use": {"train": ["selected"], "dev": ["dev"], "test": ["test"]},
+            "selection": {"enabled": False},
+        },
+    )
+    result = snakemake(folder, "--cores", "2", "--", "data")
+    assert result.returncode == 0, result.stdout
+    tokens = [[*read_lines(folder / f"data/tokens/selected/0.{side}.zst")] for side in ("en", "fr")]
+    kept = [pair if all(pair) else ("", "") for pair in zip(english, french, strict=True)]
+    assert [*zip(*tokens, strict=True)] == kept
+    assert [*read_lines(folder / "data/tokens/dev/0.en.zst")] == ["He didn &apos;t say yes ."]
+    assert not (folder / "logs" / "tokenize" / "selected").exists()
+    words = {line.split("\t")[1] for line in read_lines(folder / "data/vocabulary/en.tsv")}
+    assert {"don't-know", "a.b,c", "n't", "&quot;"} <= words
+    assert len(Bitext.open(folder / "data/binary/train")) == 90
+    counts = json.loads((folder / "data/clean/selected/0.counts.json").read_text(encoding="utf-8"))
+    assert (counts["kept"], counts["empty"]) == (90, 30)
+
+
+# --- killed on the way
+
+
+def killed_in(folder: Path, verb: str, half_made: str, options: list[str]) -> str:
+    """Run the pipeline, kill -9 every process of a verb as soon as its output is under way; Snakemake's output."""
+    command = snakemake_command(folder, *options)
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    deadline = time.monotonic() + 120
+    while not any(part.stat().st_size for part in half_made_files(folder, half_made)):
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+    victims = [job for job in jobs(folder) if verb in job.info["cmdline"]]
+    assert victims
+    for job in victims:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            job.send_signal(signal.SIGKILL)
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode != 0, output
+    return output
+
+
+def half_made_files(folder: Path, pattern: str) -> list[Path]:
+    with contextlib.suppress(FileNotFoundError):  # gone while it was listed
+        return [part for part in folder.glob(pattern) if part.exists()]
+    return []
+
+
+def jobs(folder: Path) -> list[psutil.Process]:
+    return [
+        job
+        for job in psutil.process_iter(["cmdline", "cwd"])
+        if job.info["cwd"] == str(folder) and (job.info["cmdline"] or [""])[0] == sys.executable
+    ]
+
+
+def prepared(folder: Path) -> dict[str, str]:
+    """Sums of all text that the pipeline made."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for stage in ("raw", "clean", "tokens")
+        for path in sorted((folder / "data" / stage).rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_jobs_killed_half_way_are_made_again_to_the_same_bytes(tmp_path: Path) -> None:
+    (tmp_path / "mini.en").write_bytes(text(1, 60_000))
+    (tmp_path / "mini.fr").write_bytes(text(2, 60_000))
+    settings = {
+        "archives": {
+            side: {"url": (tmp_path / f"mini.{side}").as_uri(), "path": f"mini.{side}"}
+            for side in ("en", "fr")
+        },
+        "corpora": {"mini": {"source": {"archive": "en"}, "target": {"archive": "fr"}, "shards": 2}},
+        "use": {"train": ["mini"]},
+        "selection": {"enabled": False},
+    }
+    targets = [f"data/tokens/mini/{shard}.{side}.zst" for shard in (0, 1) for side in ("en", "fr")]
+    options = ["--cores", "2", "--rerun-incomplete", "--", *targets]
+    unbroken = experiment(tmp_path / "unbroken", settings)
+    assert snakemake(unbroken, *options).returncode == 0
+    broken = experiment(tmp_path / "broken", settings)
+    for stage, verb in (("raw", "extract"), ("clean", "clean"), ("tokens", "tokenize")):
+        killed_in(broken, verb, f"data/{stage}/mini/.*.part.zst", options)
+        whole = {str(path.relative_to(broken)) for path in (broken / "data" / stage).rglob("[!.]*.zst")}
+        assert len(whole) < 4, stage
+    result = snakemake(broken, *options)
+    assert result.returncode == 0, result.stdout
+    found = prepared(broken)
+    assert len(found) == 15
+    assert found == prepared(unbroken)
