@@ -24,6 +24,7 @@ include: "workflow/rules/count.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/translate.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/publish.smk"
 
 
 localrules:
@@ -37,7 +38,7 @@ rule all:
     default_target: True
     input:
         artifacts(),
-        packages(CONFIG.use.models),
+        publication(),
 
 
 rule data:
@@ -54,7 +55,7 @@ rule data:
 rule models:
     """The trained models in use, each in a folder that translates raw text."""
     input:
-        packages(CONFIG.use.models),
+        model_folders(),
 
 
 onstart:

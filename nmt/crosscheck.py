@@ -33,6 +33,7 @@ def contradictions(values: Mapping[str, Any]) -> list[Problem]:
     """All contradictions in the merged settings."""
     checks = (
         _uses,
+        _released,
         _roles,
         _archives,
         _seeds,
@@ -73,6 +74,14 @@ def _uses(values: Mapping[str, Any]) -> Iterator[Problem]:
                 yield Problem(("use", key), _unknown(name, f"the catalogue `{catalogue}`", known))
         for name in sorted({name for name in names if names.count(name) > 1}):
             yield Problem(("use", key), f"found {name!r} twice, expected each name once")
+
+
+def _released(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Models or translations of others, not both."""
+    released = _block(values, "released")
+    if released.get("models") is not None and released.get("results") is not None:
+        text = f"found {released['results']!r} beside `released.models`, expected one of both to be null"
+        yield Problem(("released", "results"), text)
 
 
 def _roles(values: Mapping[str, Any]) -> Iterator[Problem]:

@@ -32,6 +32,15 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+class Released(Settings):
+    """Somebody's released parts that take the place of what this run would make itself."""
+
+    models: str | None
+    """A folder with a folder for each run, as `nmt unpack` makes them."""
+    results: str | None
+    """A results folder with the parts that tables and figures are made of."""
+
+
 class Languages(Settings):
     """Codes of both languages, as Moses' tokenizer knows them."""
 
@@ -345,6 +354,7 @@ class Config(Settings):
     seeds: Seeds | None
     """Each makes a run of every model; None: `seed` alone."""
     data_from: str | None
+    released: Released
     languages: Languages
     use: Use
     mirrors: list[str]

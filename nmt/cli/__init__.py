@@ -51,6 +51,13 @@ VERBS = {
     "score": "translator",
     "status": "status",
     "preflight": "status",
+    "keep": "publish",
+    "remake": "publish",
+    "provenance": "publish",
+    "verify": "publish",
+    "model-card": "publish",
+    "release": "publish",
+    "unpack": "publish",
 }
 
 

@@ -7,9 +7,13 @@ import shlex
 import sys
 from pathlib import Path
 
+from nmt import remaking
+from nmt.configuration import published
 from nmt.layers import ConfigError, find_layers, load
-from nmt.runs import runs_of, seeds_of
-from nmt.settings import ModelRun, Report, TextSettings
+from nmt.parts import MODES, RUN_FILES, Parts
+from nmt.release import NEEDED
+from nmt.runs import run_settings, runs_of, seeds_of
+from nmt.settings import TextSettings
 from nmt.time_limits import progress_of, time_limit, time_slices
 from workflow.cluster import doubles, use_own_programs
 
@@ -55,6 +59,12 @@ SOURCE, TARGET = CONFIG.languages.source, CONFIG.languages.target
 TEST = CONFIG.use.test[0]
 DATA = os.path.join(CONFIG.data_from, "data") if CONFIG.data_from else "data"
 
+# Somebody's models or translations that take the place of this run's own, and what this run keeps beside its results.
+MODELS = CONFIG.released.models or "models"
+KEPT = Parts(Path(CONFIG.released.results)) if CONFIG.released.results else None
+RESULTS = Parts(Path("results"))
+RELEASE_FILES = (*NEEDED, "text.json")
+
 # KenLM's programs, one build for all experiments.
 KENLM = str(ROOT / ".kenlm")
 
@@ -71,12 +81,14 @@ PREPARED = (
 DOWNLOADED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is None]
 GENERATED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is not None]
 TOKENIZED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].tokenized]
-GOLD = CONFIG.artifacts.gold_alignments or (
-    f"{DATA}/raw/{TEST}/0.align.zst" if CONFIG.corpora[TEST].grammar is not None else None
+GOLD = (
+    None
+    if KEPT
+    else CONFIG.artifacts.gold_alignments
+    or (f"{DATA}/raw/{TEST}/0.align.zst" if CONFIG.corpora[TEST].grammar is not None else None)
 )
 
 FIGURES = ("figure2", "figure3", "unknown_words", "learning_curves")
-MODES = ("all", "no_unk")
 DATA_REPORT = ("data.csv", "data_lengths.csv", "data.md", "data.pdf", "data.png")
 CLEAN_COUNTS = "data/clean/{corpus}/{shard}.counts.json"
 STAGE_COUNTS = "data/counts/{corpus}/{shard}.json"
@@ -110,10 +122,8 @@ def constant(settings):
 
 
 def model_run(wildcards):
-    """All that decides a run's weights, besides the data; the other seeds of its model are no part of it."""
-    run = RUNS[wildcards.model]
-    entry = CONFIG.models[run.model].model_dump(exclude={"seeds"})
-    return as_json(ModelRun(model=run.model, seed=run.seed, sample_seed=CONFIG.seed, **entry))
+    """All that decides a run's weights, besides the data."""
+    return as_json(run_settings(CONFIG, RUNS[wildcards.model]))
 
 
 def data_settings(wildcards):
@@ -139,8 +149,12 @@ def generated(corpus):
 
 def report_settings(wildcards):
     """What the tables and figures show, the models' names, and how the unknown word was decoded."""
-    labels = {model: CONFIG.models[model].label for model in CONFIG.use.models} | {"moses": "Moses"}
-    return as_json(Report(**CONFIG.artifacts.model_dump(), labels=labels, unknown=CONFIG.decoding.unknown))
+    return as_json(remaking.report_settings(CONFIG))
+
+
+def configuration(wildcards):
+    """The settings as they are kept beside the results."""
+    return as_json(published(CONFIG))
 
 
 def text_settings(wildcards):
@@ -219,10 +233,10 @@ def shard_options(files_of_shard, budget=None):
 def comparison_options(wildcards, input):
     """Every model's translations (of its first run), other systems' where given, and the reference as it came."""
     options = [
-        f"--translations {model} " + " ".join(f"translations/{model}.{mode}.jsonl" for mode in MODES)
+        f"--translations {model} {' '.join(map(shlex.quote, translations_of([model])))}"
         for model in CONFIG.use.models
     ]
-    options += [f"--given moses {shlex.quote(file)}" for file in input.get("given") or [] if file]
+    options += [f"--given moses {shlex.quote(str(input.given))}"] if input.get("given") else []
     options += [repeated("--raw-reference", [raw_reference()])] if raw_reference() else []
     return " ".join([*options, f"--target-language {TARGET}"])
 
@@ -252,10 +266,37 @@ def continue_option(wildcards, input):
     return f"--continue-from {shlex.quote(str(input.base))}" if input.get("base") else ""
 
 
+def model_folder(wildcards):
+    """The folder of a trained model."""
+    return f"{MODELS}/{wildcards.model}"
+
+
 def align_options(wildcards):
     """How the attention on given translations is computed: on what decoding uses."""
     names = ("batch_size", "threads", "device")
     return " ".join(f"--{name.replace('_', '-')} {getattr(CONFIG.decoding, name)}" for name in names)
+
+
+def kept_runs(wildcards):
+    """Each run by its name with the files of it that are kept."""
+    files = {
+        run: [*translations_of([run]), *(file for name in RUN_FILES for file in run_files([run], name))]
+        for run in runs(CONFIG.use.models)
+    }
+    return " ".join(f"--run {run} {' '.join(map(shlex.quote, names))}" for run, names in files.items())
+
+
+def kept_options(wildcards, input):
+    """The reference as it came, and other systems' translations, where they are known."""
+    raw = repeated("--raw-reference", [input.raw_reference] if input.raw_reference else [])
+    return f"{raw} --given moses {shlex.quote(str(input.given))}" if input.given else raw
+
+
+def card_options(wildcards):
+    """What a model's card says of its text."""
+    parts = [("--train", CONFIG.use.train), ("--dev", CONFIG.use.dev), ("--test", CONFIG.use.test)]
+    corpora = " ".join(repeated(option, names) for option, names in parts)
+    return f"--languages {SOURCE} {TARGET} {corpora}"
 
 
 def labelled(models, files):
@@ -398,12 +439,14 @@ def vocabularies():
 
 def test_tokens(language):
     """One side of the tokenized test text."""
-    return f"{DATA}/tokens/{TEST}/0.{language}.zst"
+    return str(KEPT.test(language)) if KEPT else f"{DATA}/tokens/{TEST}/0.{language}.zst"
 
 
 def raw_reference():
     """The reference as it came; none where it came as tokens."""
-    return [] if CONFIG.corpora[TEST].tokenized else f"{DATA}/raw/{TEST}/0.{TARGET}.zst"
+    if CONFIG.corpora[TEST].tokenized:
+        return []
+    return str(KEPT.raw_reference(TARGET)) if KEPT else f"{DATA}/raw/{TEST}/0.{TARGET}.zst"
 
 
 def base_state(wildcards):
@@ -415,7 +458,22 @@ def base_state(wildcards):
 def model_files(wildcards):
     """What a verb needs of a trained model."""
     names = ("model.safetensors", "settings.json", "source.tsv", "target.tsv")
-    return [f"models/{wildcards.model}/{name}" for name in names]
+    return [f"{MODELS}/{wildcards.model}/{name}" for name in names]
+
+
+def translated(run, mode):
+    """A run's translations."""
+    return str(KEPT.translations(run, mode)) if KEPT else f"translations/{run}.{mode}.jsonl"
+
+
+def translations_of(runs):
+    """The translations of some runs, of both modes each."""
+    return [translated(run, mode) for run in runs for mode in MODES]
+
+
+def run_files(runs, name):
+    """One of the files that training leaves, of some runs."""
+    return [str(KEPT.of_run(run, name)) if KEPT else f"{MODELS}/{run}/{name}" for run in runs]
 
 
 def runs(models):
@@ -430,22 +488,22 @@ def scores(runs):
 
 def translations(models):
     """The translations of the whole test text by each model's first run."""
-    return [f"translations/{model}.all.jsonl" for model in models]
+    return [translated(model, "all") for model in models]
 
 
 def summaries(runs):
     """The training summaries of some runs."""
-    return [f"models/{run}/summary.json" for run in runs]
+    return run_files(runs, "summary.json")
 
 
 def histories(runs):
     """The training histories of some runs."""
-    return [f"models/{run}/history.jsonl" for run in runs]
+    return run_files(runs, "history.jsonl")
 
 
 def settings_files(runs):
     """The settings that some runs were trained with."""
-    return [f"models/{run}/settings.json" for run in runs]
+    return run_files(runs, "settings.json")
 
 
 def compared_models():
@@ -475,14 +533,16 @@ def artifacts():
     return [*tables, *figures, *rates, *data_report(), *pages]
 
 
+def data_report():
+    """The report on the text, where this run is what prepares it."""
+    if KEPT or CONFIG.released.models:
+        return []
+    return [f"results/{name}" for name in DATA_REPORT]
+
+
 def packages(models):
     """What completes the folders of some models, so that they translate raw text."""
     return [f"models/{run}/text.json" for run in runs(models)]
-
-
-def data_report():
-    """The report on the text."""
-    return [f"results/{name}" for name in DATA_REPORT]
 
 
 def shown_artifacts():
@@ -490,9 +550,83 @@ def shown_artifacts():
     return [file for kind in ("md", "png", "json") for file in artifacts() if file.endswith(f".{kind}")]
 
 
+def shown_settings():
+    """The settings that the page shows: those that decide results, of what is in use."""
+    values = CONFIG.model_dump(mode="json", exclude={"mirrors", "archives", "resources"})
+    in_use = {
+        "corpora": {*CONFIG.use.train, *CONFIG.use.dev, *CONFIG.use.test, *IN_DOMAIN},
+        "models": {*CONFIG.use.models},
+    }
+    for catalogue, names in in_use.items():
+        values[catalogue] = {name: entry for name, entry in values[catalogue].items() if name in names}
+    return values
+
+
 def experiment():
     """The run by the name of its folder."""
     return "the paper" if Path.cwd() == ROOT else Path.cwd().name
+
+
+def kept_translations():
+    """The translations that are kept beside the results."""
+    return [str(RESULTS.translations(run, mode)) for run in runs(CONFIG.use.models) for mode in MODES]
+
+
+def kept_run_files():
+    """The runs' files that are kept beside the results."""
+    return [str(RESULTS.of_run(run, name)) for run in runs(CONFIG.use.models) for name in RUN_FILES]
+
+
+def parts_kept():
+    """All that is kept beside the results, so that they can be made again."""
+    others = [*kept_text(), RESULTS.configuration, RESULTS.paper]
+    return [*kept_translations(), *kept_run_files(), *map(str, others)]
+
+
+def kept_text():
+    """Test text and other systems' translations that are kept beside the results."""
+    raw = [RESULTS.raw_reference(TARGET)] if raw_reference() else []
+    given = [RESULTS.given("moses")] if CONFIG.artifacts.moses_translations else []
+    return [*(RESULTS.test(language) for language in (SOURCE, TARGET)), *raw, *given]
+
+
+def publication():
+    """What makes the results worth publishing, and what completes the folders of the models that this run trained."""
+    if KEPT or CONFIG.released.models:
+        return [*parts_kept(), "results/ro-crate-metadata.json"]
+    cards = [f"models/{run}/README.md" for run in runs(CONFIG.use.models)]
+    return [*parts_kept(), "results/ro-crate-metadata.json", *packages(CONFIG.use.models), *cards]
+
+
+def model_folders():
+    """What is made last in the folders of the models in use; those of others are complete."""
+    if CONFIG.released.models:
+        return run_files(runs(CONFIG.use.models), "model.safetensors")
+    return packages(CONFIG.use.models)
+
+
+def absent():
+    """What `released` promises and does not hold, a line each."""
+    key, again = (
+        ("results", "expected what `nmt keep` writes")
+        if KEPT
+        else ("models", "expected what `nmt unpack` writes")
+    )
+    used = runs(CONFIG.use.models)
+    files = [file for name in RUN_FILES for file in run_files(used, name)]
+    if KEPT:
+        text = [test_tokens(SOURCE), test_tokens(TARGET), *([raw_reference()] if raw_reference() else [])]
+        files += [*translations_of(used), *text]
+    else:
+        names = ("model.safetensors", "source.tsv", "target.tsv")
+        files += [file for name in names for file in run_files(used, name)]
+    return [f"released.{key}: {file}: no such file; {again}" for file in files if not Path(file).is_file()]
+
+
+if CONFIG.released.models or KEPT:
+    missing_parts = absent()
+    if missing_parts:
+        refuse(missing_parts)
 
 
 # --- resources --------------------------------------------------------------------------------------------------------
