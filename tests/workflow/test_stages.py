@@ -13,7 +13,6 @@ from nmt.layers import find_layers, load
 from nmt.settings import Config
 from tests.running import ROOT, snakemake_command
 
-
 LEFT_OUT = {"model_card", "parts", "provenance"}
 """Rules that only copy or describe, in seconds, what others have made: `nmt status` does not show them."""
 
