@@ -51,7 +51,7 @@ if PREPARED and CONFIG.selection.enabled:
             mem_mb=4000,
             runtime=60,
         params:
-            folder=KENLM,
+            folder=lambda wildcards, output: folder_of(output),
         shell:
             "nmt kenlm-programs --jobs {threads} --output {params.folder:q} 2>&1 | tee -i {log:q}"
 
@@ -76,7 +76,7 @@ if PREPARED and CONFIG.selection.enabled:
         params:
             order=CONFIG.selection.order,
             fallback="--discount-fallback" if CONFIG.selection.discount_fallback else "",
-            folder=KENLM,
+            folder=lambda wildcards, input: folder_of([input.programs]),
         shell:
             "nmt lm-train --order {params.order} {params.fallback} --memory-mb {resources.mem_mb}"
             " --programs {params.folder:q} {input.text:q} --output {output.model:q} 2>&1 | tee -i {log:q}"
