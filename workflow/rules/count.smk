@@ -24,8 +24,8 @@ if PREPARED:
         conda:
             "../../envs/prepare.yaml"
         resources:
-            mem_mb=2000,
-            runtime=2 * 60,
+            mem_mb=memory(2000),
+            runtime=minutes(30, 200),
         params:
             stages=stage_options,
         shell:

@@ -3,6 +3,8 @@
 
 localrules:
     releases,
+    parts,
+    model_card,
 
 
 rule releases:

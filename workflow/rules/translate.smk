@@ -1,9 +1,10 @@
 """Beam search, alignments and BLEU."""
 
 
-# Seconds of work: it would wait longer in a cluster's queue.
+# Seconds of work: they would wait longer in a cluster's queue.
 localrules:
     score,
+    package,
 
 
 rule translate:
