@@ -1,16 +1,6 @@
 """What makes results worth publishing: the parts that they were made of, where they come from, model cards, releases."""
 
 
-localrules:
-    releases,
-
-
-rule releases:
-    """An archive of each model in use, for others."""
-    input:
-        expand("releases/{model}.tar.zst", model=runs(CONFIG.use.models)),
-
-
 rule parts:
     """Keep translations, test text, summaries and settings beside the tables, which can be made again of them."""
     input:
