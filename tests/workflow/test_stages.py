@@ -28,6 +28,7 @@ def known(config: Config) -> set[tuple[str, str]]:
     for run in stages.runs_in_use(config):
         jobs += [stages.training(run), *(stages.translation(run, mode) for mode in stages.MODES)]
         jobs.append(stages.scoring(run))
+    jobs += [stages.packaging(run) for run in stages.packaged_runs(config)]
     if stages.knows_alignments(config):
         jobs += [stages.alignment(run) for run in stages.aligned_runs(config)]
     return {(job.rule, file) for job in jobs for file in job.files}

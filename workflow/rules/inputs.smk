@@ -550,6 +550,18 @@ def shown_artifacts():
     return [file for kind in ("md", "png", "json") for file in artifacts() if file.endswith(f".{kind}")]
 
 
+def shown_settings():
+    """The settings that the page shows: those that decide results, of what is in use."""
+    values = CONFIG.model_dump(mode="json", exclude={"mirrors", "archives", "resources"})
+    in_use = {
+        "corpora": {*CONFIG.use.train, *CONFIG.use.dev, *CONFIG.use.test, *IN_DOMAIN},
+        "models": {*CONFIG.use.models},
+    }
+    for catalogue, names in in_use.items():
+        values[catalogue] = {name: entry for name, entry in values[catalogue].items() if name in names}
+    return values
+
+
 def experiment():
     """The run by the name of its folder."""
     return "the paper" if Path.cwd() == ROOT else Path.cwd().name
