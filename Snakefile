@@ -31,6 +31,7 @@ localrules:
     all,
     data,
     models,
+    releases,
 
 
 rule all:
@@ -56,6 +57,12 @@ rule models:
     """The trained models in use, each in a folder that translates raw text."""
     input:
         model_folders(),
+
+
+rule releases:
+    """An archive of each model in use, for others."""
+    input:
+        expand("releases/{model}.tar.zst", model=runs(CONFIG.use.models)),
 
 
 onstart:

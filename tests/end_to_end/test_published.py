@@ -374,7 +374,7 @@ def test_a_card_and_the_record_follow_another_score_without_training(finished: P
 
 def without_hours(text: str) -> str:
     """A table's text without what a clock decides, and without the layout that depends on its width."""
-    text = re.sub(r"0\.00\d+(?= +[|&] +CPU)|(?<=,)0\.\d{4}(?=,.?CPU)", "H", text)
+    text = re.sub(r"\d+\.\d+(?= +[|&] +CPU)|(?<=,)\d+\.\d{4}(?=,.?CPU)", "H", text)
     return re.sub(r"[ :-]{2,}", " ", text)
 
 

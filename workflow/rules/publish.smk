@@ -2,15 +2,8 @@
 
 
 localrules:
-    releases,
     parts,
     model_card,
-
-
-rule releases:
-    """An archive of each model in use, for others."""
-    input:
-        expand("releases/{model}.tar.zst", model=runs(CONFIG.use.models)),
 
 
 rule parts:
