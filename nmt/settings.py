@@ -336,6 +336,15 @@ class UpdatesPerHour(Settings):
     rnnsearch: Annotated[float, Field(gt=0)]
 
 
+class Overlap(Settings):
+    """What becomes of training pairs with a sentence of the development or test set."""
+
+    drop: Literal["none", "source", "target", "either", "both"]
+    """Which side must stand in a held-out set for a pair to go."""
+    alike: bool
+    """Compare letters and digits alone, whatever their case, instead of tokens."""
+
+
 class ClusterResources(Settings):
     """What jobs ask a scheduler for."""
 
@@ -363,6 +372,7 @@ class Config(Settings):
     grammar: GrammarSettings
     cleaning: Cleaning
     tokenization: Tokenization
+    overlap: Overlap
     selection: Selection
     vocabulary: VocabularySettings
     architecture: Architecture

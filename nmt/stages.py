@@ -62,6 +62,7 @@ def data_stages(config: Config) -> list[Stage]:
         Stage("generate", tuple(_generated(config)), ("clean",)),
         Stage("clean", tuple(_cleaned(config)), ("tokenize",)),
         Stage("tokenize", tuple(_tokenized(config)), trained),
+        Stage("overlap", tuple(_overlapping(config)), () if config.overlap.drop == "none" else trained),
         Stage("select", tuple(_selected(config)), ("vocabulary", "binarize")),
         Stage("vocabulary", tuple(_vocabularies(config))),
         Stage("binarize", tuple(_binarized())),
@@ -247,6 +248,17 @@ def _binarized() -> Iterator[Job]:
     for part in ("train", "dev"):
         files = tuple(f"data/binary/{part}/{name}" for name in BITEXT_FILES)
         yield Job(part, "binarize", files, f"logs/binarize/{part}.log")
+
+
+def _overlapping(config: Config) -> Iterator[Job]:
+    """Training shards held against the development and test text, and rid of what they share with it if asked."""
+    sides = (config.languages.source, config.languages.target) if config.overlap.drop != "none" else ()
+    rule = "drop_overlap" if sides else "overlap"
+    for corpus in config.use.train:
+        for shard in range(config.corpora[corpus].shards):
+            name = f"{corpus}/{shard}"
+            kept = (f"data/kept/{name}.{side}.zst" for side in sides)
+            yield Job(name, rule, (*kept, f"data/overlap/{name}.json"), f"logs/overlap/{name}.log")
 
 
 def _counted(config: Config) -> Iterator[Job]:

@@ -18,6 +18,7 @@ VERBS = {
     "generate": "grammar",
     "clean": "data",
     "tokenize": "data",
+    "overlap": "data",
     "lm-sample": "selection",
     "kenlm-programs": "selection",
     "lm-train": "selection",

@@ -38,6 +38,7 @@ if PREPARED:
             raw=expand("data/raw/{corpus}/counts.json", corpus=PREPARED),
             clean=[file for _, file in shard_counts(CLEAN_COUNTS)],
             counts=[file for _, file in shard_counts(STAGE_COUNTS)],
+            overlap=[file for _, file in overlap_counts()],
         output:
             counts="data/counts.json",
         log:

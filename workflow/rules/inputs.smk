@@ -92,6 +92,11 @@ FIGURES = ("figure2", "figure3", "unknown_words", "learning_curves")
 DATA_REPORT = ("data.csv", "data_lengths.csv", "data.md", "data.pdf", "data.png")
 CLEAN_COUNTS = "data/clean/{corpus}/{shard}.counts.json"
 STAGE_COUNTS = "data/counts/{corpus}/{shard}.json"
+OVERLAP_COUNTS = "data/overlap/{corpus}/{shard}.json"
+
+# The training text from which the selection and the models take: without the pairs that overlap with the test set, if
+# these are dropped.
+TRAINING_STAGE = "tokens" if CONFIG.overlap.drop == "none" else "kept"
 BITEXT_FILES = ("source.ids.npy", "source.offsets.npy", "target.ids.npy", "target.offsets.npy", "meta.json")
 
 
@@ -139,6 +144,8 @@ def data_settings(wildcards):
     text = (*CONFIG.use.train, *CONFIG.use.dev)
     values["generated"] = [generated(c) for c in text if CONFIG.corpora[c].grammar]
     values["tokenized"] = [c for c in text if CONFIG.corpora[c].tokenized]
+    # pairs that are only counted change no text
+    values |= {"overlap": CONFIG.overlap.model_dump(), "test": TEST} if CONFIG.overlap.drop != "none" else {}
     return as_json(values)
 
 
@@ -357,12 +364,12 @@ def in_domain_tokens(language):
 
 def training_tokens(language):
     """One side of the training text before selection."""
-    return [file for corpus in CONFIG.use.train for file in shard_files("tokens", corpus, language)]
+    return [file for corpus in CONFIG.use.train for file in shard_files(TRAINING_STAGE, corpus, language)]
 
 
 def part_files(part, language):
     """One side of the training text (after selection, if there is one) or of the development text."""
-    stage = "selected" if part == "train" and CONFIG.selection.enabled else "tokens"
+    stage = "tokens" if part == "dev" else "selected" if CONFIG.selection.enabled else TRAINING_STAGE
     corpora = CONFIG.use.train if part == "train" else CONFIG.use.dev
     return [file for corpus in corpora for file in shard_files(stage, corpus, language)]
 
@@ -387,8 +394,9 @@ def part_of(corpus):
 
 def counted_stages(corpus):
     """The stages of tokenized text that are counted, in order."""
-    selected = CONFIG.selection.enabled and corpus in CONFIG.use.train
-    return ["tokens", "selected"] if selected else ["tokens"]
+    if corpus not in CONFIG.use.train:
+        return ["tokens"]
+    return [*dict.fromkeys(["tokens", TRAINING_STAGE]), *(["selected"] if CONFIG.selection.enabled else [])]
 
 
 def counted_files(wildcards):
@@ -414,11 +422,48 @@ def shard_counts(kind):
     ]
 
 
+def overlap_files(wildcards):
+    """Both sides of a training shard, and those of every held-out text."""
+    sides = {"source": SOURCE, "target": TARGET}
+    files = {
+        side: f"data/tokens/{wildcards.corpus}/{wildcards.shard}.{code}.zst" for side, code in sides.items()
+    }
+    held_out = [
+        file
+        for corpus in held_out_corpora()
+        for shard in zip(*(shard_files("tokens", corpus, code) for code in sides.values()))
+        for file in shard
+    ]
+    return {**files, "held_out": held_out}
+
+
+def held_out_corpora():
+    """The development and test text."""
+    return list(dict.fromkeys([*CONFIG.use.dev, *CONFIG.use.test]))
+
+
+def held_out_options(wildcards, input):
+    """`--held-out CORPUS SOURCE TARGET` for each shard of the development and test text."""
+    names = [corpus for corpus in held_out_corpora() for _ in shards(corpus)]
+    files = [iter(map(shlex.quote, input.held_out))] * 2
+    return " ".join(
+        f"--held-out {name} {source} {target}" for name, (source, target) in zip(names, zip(*files))
+    )
+
+
+def overlap_counts():
+    """Overlap counts of every training shard as (corpus, file)."""
+    return [
+        (corpus, OVERLAP_COUNTS.format(corpus=corpus, shard=shard)) for corpus, shard in training_shards()
+    ]
+
+
 def counted_corpora(wildcards):
     """`--corpus PART CORPUS RAW` for each prepared corpus, and its shards' counts."""
     options = [f"--corpus {part_of(corpus)} {corpus} data/raw/{corpus}/counts.json" for corpus in PREPARED]
     options += [f"--clean {corpus} {file}" for corpus, file in shard_counts(CLEAN_COUNTS)]
     options += [f"--count {corpus} {file}" for corpus, file in shard_counts(STAGE_COUNTS)]
+    options += [f"--overlap {corpus} {file}" for corpus, file in overlap_counts()]
     return " ".join(options)
 
 

@@ -25,7 +25,7 @@ if PREPARED and CONFIG.selection.enabled:
             size=sample_options,
             shards=lambda wildcards: shard_options(
                 lambda corpus, shard: [
-                    f"data/tokens/{corpus}/{shard}.{side}.zst" for side in (SOURCE, TARGET)
+                    f"data/{TRAINING_STAGE}/{corpus}/{shard}.{side}.zst" for side in (SOURCE, TARGET)
                 ]
             ),
         shell:
@@ -84,8 +84,8 @@ if PREPARED and CONFIG.selection.enabled:
     rule score_pairs:
         """Score the pairs of a training shard: cross-entropy difference summed over both sides, smaller is better."""
         input:
-            source=f"data/tokens/{{corpus}}/{{shard}}.{SOURCE}.zst",
-            target=f"data/tokens/{{corpus}}/{{shard}}.{TARGET}.zst",
+            source=f"data/{TRAINING_STAGE}/{{corpus}}/{{shard}}.{SOURCE}.zst",
+            target=f"data/{TRAINING_STAGE}/{{corpus}}/{{shard}}.{TARGET}.zst",
             in_source=f"data/selection/lm/in.{SOURCE}.binary",
             out_source=f"data/selection/lm/out.{SOURCE}.binary",
             in_target=f"data/selection/lm/in.{TARGET}.binary",
@@ -138,8 +138,8 @@ if PREPARED and CONFIG.selection.enabled:
         input:
             threshold=lambda wildcards: threshold_file(wildcards.corpus),
             scores="data/selection/{corpus}/{shard}.scores.npy",
-            source=f"data/tokens/{{corpus}}/{{shard}}.{SOURCE}.zst",
-            target=f"data/tokens/{{corpus}}/{{shard}}.{TARGET}.zst",
+            source=f"data/{TRAINING_STAGE}/{{corpus}}/{{shard}}.{SOURCE}.zst",
+            target=f"data/{TRAINING_STAGE}/{{corpus}}/{{shard}}.{TARGET}.zst",
         output:
             source=f"data/selected/{{corpus}}/{{shard}}.{SOURCE}.zst",
             target=f"data/selected/{{corpus}}/{{shard}}.{TARGET}.zst",
