@@ -23,6 +23,8 @@ VERBS = {
     "kenlm-programs": "selection",
     "lm-train": "selection",
     "select-score": "selection",
+    "cut-candidate": "selection",
+    "cut-choose": "selection",
     "select-threshold": "selection",
     "select-apply": "selection",
     "vocabulary": "data",

@@ -73,10 +73,11 @@ PAPER = str(ROOT / "workflow" / "paper.yaml")
 
 # Corpora that this run prepares itself; those that the selection compares with need not be in use.
 IN_DOMAIN = list(CONFIG.selection.in_domain) if CONFIG.selection.enabled else []
+HELD_OUT = list(CONFIG.selection.held_out) if IN_DOMAIN and CONFIG.selection.cut == "held_out" else []
 PREPARED = (
     []
     if CONFIG.data_from
-    else list(dict.fromkeys([*CONFIG.use.train, *CONFIG.use.dev, *CONFIG.use.test, *IN_DOMAIN]))
+    else list(dict.fromkeys([*CONFIG.use.train, *CONFIG.use.dev, *CONFIG.use.test, *IN_DOMAIN, *HELD_OUT]))
 )
 DOWNLOADED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is None]
 GENERATED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is not None]
@@ -105,6 +106,7 @@ wildcard_constraints:
     corpus="[a-z0-9][a-z0-9.-]*",
     language="[a-z]{2}",
     shard="[0-9]+",
+    share=r"[0-9.]+",
     budget="([a-z0-9][a-z0-9.-]*/)?",
     part="train|dev",
     model="[a-z0-9][a-z0-9.-]*",
@@ -131,6 +133,10 @@ def model_run(wildcards):
     return as_json(run_settings(CONFIG, RUNS[wildcards.model]))
 
 
+CUT_KEYS = ("cut", "held_out", "held_out_shares")
+"""Of the selection; they decide nothing where the budget cuts."""
+
+
 def data_settings(wildcards):
     """What decides the text that every model is trained on; a change of it makes the models outdated.
 
@@ -140,6 +146,10 @@ def data_settings(wildcards):
         return as_json({"data_from": CONFIG.data_from})
     kept = ("seed", "languages", "cleaning", "tokenization", "selection", "vocabulary")
     values = CONFIG.model_dump(include=set(kept))
+    if CONFIG.selection.cut == "budget":
+        values["selection"] = {
+            name: value for name, value in values["selection"].items() if name not in CUT_KEYS
+        }
     values["train"], values["dev"] = list(CONFIG.use.train), list(CONFIG.use.dev)
     text = (*CONFIG.use.train, *CONFIG.use.dev)
     values["generated"] = [generated(c) for c in text if CONFIG.corpora[c].grammar]
@@ -336,10 +346,40 @@ def budget_of(corpus):
     return f"{corpus}/" if corpus in CONFIG.selection.corpus_words else ""
 
 
-def budget_words(wildcards):
-    """Target words that a budget allows."""
+def cut_file(wildcards):
+    """What a held-out text says of the common budget, if it decides."""
+    return "data/selection/cut.json" if HELD_OUT and not wildcards.budget else []
+
+
+def budget_option(wildcards, input):
+    """Target words that a budget allows, or the file that says so."""
+    if input.cut:
+        return f"--cut {shlex.quote(str(input.cut))}"
     own = CONFIG.selection.corpus_words
-    return own[wildcards.budget.rstrip("/")] if wildcards.budget else CONFIG.selection.target_words
+    words = own[wildcards.budget.rstrip("/")] if wildcards.budget else CONFIG.selection.target_words
+    return f"--target-words {words}"
+
+
+def candidate_files(corpus, shard):
+    """Scores and text of a training shard."""
+    text = [f"data/{TRAINING_STAGE}/{corpus}/{shard}.{language}.zst" for language in (SOURCE, TARGET)]
+    return [*score_files(corpus, shard), *text]
+
+
+def held_out_tokens():
+    """Both sides of each shard of the text that decides on the cut."""
+    return [
+        f"data/tokens/{corpus}/{shard}.{language}.zst"
+        for corpus in HELD_OUT
+        for shard in shards(corpus)
+        for language in (SOURCE, TARGET)
+    ]
+
+
+def pairs_of_files(option, files):
+    """`--option SOURCE TARGET` for each pair of files that stand together."""
+    sides = [iter(map(shlex.quote, files))] * 2
+    return " ".join(f"{option} {source} {target}" for source, target in zip(*sides))
 
 
 def threshold_file(corpus):
