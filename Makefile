@@ -64,7 +64,7 @@ report: $(INSTALLED) ## The page of a run's results, results/report.html: make E
 	$(RUN) $(EXPERIMENT) results/report.html $(OPTIONS)
 
 test: $(INSTALLED) ## All tests
-	$(BIN)/python -m pytest $(OPTIONS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile $(OPTIONS)
 
 test-slurm: $(INSTALLED) ## The demo on a real Slurm of this one machine, where it is installed and you are root
 	$(BIN)/python -m pytest tests/slurm $(OPTIONS)
