@@ -21,6 +21,8 @@ from nmt.settings import Biases
 
 IN_CACHE = 1 << 18
 """Activations of the alignment model that are worked on at once on a processor: so many stay in its cache."""
+ON_GPU = 1 << 28
+"""And in a search on a GPU: 1 GB in 32 bits, however wide the beam."""
 
 
 class Alignment(nn.Module):
@@ -41,14 +43,20 @@ class Alignment(nn.Module):
             return product(annotations, self.U_a)
         return affine(annotations.flatten(0, 1), self.U_a, self.b_a).view(*annotations.shape[:2], -1)
 
-    def attend(
-        self, state: Tensor, keys: Tensor, annotations: Tensor, padding: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """Contexts (B, K, C) and weights (B, K, S) for states (B, K, N), all hypotheses sharing the keys."""
-        query = product(state, self.W_a).unsqueeze(2)
-        energy = torch.tanh(keys.unsqueeze(1) + query) @ self.v_a
-        weights = energy.masked_fill(padding.unsqueeze(1), -torch.inf).softmax(dim=2)
-        return torch.bmm(weights, annotations), weights
+    def weights(self, state: Tensor, keys: Tensor, padding: Tensor) -> Tensor:
+        """alpha, (B, K, S), for states (B, K, N), all hypotheses of a sentence sharing its keys (B, S, A)."""
+        batch, hypotheses, _ = state.shape
+        queries = product(state, self.W_a)
+        energy = queries.new_empty(batch, hypotheses, keys.shape[1])
+        size = max(1, (ON_GPU if keys.is_cuda else IN_CACHE) // keys[0].numel())
+        sentences, each = max(1, size // hypotheses), min(size, hypotheses)
+        for first in range(0, batch, sentences):
+            rows = slice(first, first + sentences)
+            for place in range(0, hypotheses, each):
+                some = queries[rows, place : place + each].unsqueeze(2)
+                activation = (keys[rows].unsqueeze(1) + some).tanh_()
+                energy[rows, place : place + each] = activation @ self.v_a
+        return energy.masked_fill_(padding.unsqueeze(1), -torch.inf).softmax(dim=2)
 
 
 class AttentionScan(torch.autograd.Function):

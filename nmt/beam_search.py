@@ -1,27 +1,44 @@
 """Beam search for the translation with the highest conditional probability (paper, Sec. 5; 2014b, Sec. 3).
 
-Shapes: B sentences, K hypotheses a sentence, V vocabulary size.
+Shapes: B sentences still searched for, K hypotheses a sentence, P of them before a step (1 before the first, then K),
+R of the B * P that are still alive, V vocabulary size, T steps.
 
 As in the authors' code, each hypothesis that reaches the end symbol leaves the beam and takes one place of it along;
 the end symbol is forbidden in the first half of the source's length, and after three times that length the search
 ends. Each of these rules is a config key.
+
+Among hypotheses of equal log-probability the one whose parent stands better comes first, then the likelier word, then
+the lower id; among finished ones of equal score the one that finished first, then the better placed.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nmt.models import Encoded, Translator
+from nmt.search_steps import Encoding, Steps, Words
 from nmt.settings import Decoding
+from nmt.top_words import largest, largest_of_many
 from nmt.vocabulary import END, UNKNOWN
 
 WIDEST = 500
 """A search in which nothing finishes is tried again with a doubled beam up to this width."""
+LOOK = 8
+"""On a GPU the host waits only once in so many steps, to see which sentences are left."""
+WORTHWHILE = 7 / 8
+"""Finished sentences leave the batch when no more than this share of it is left: leaving copies all the others."""
+
+
+class Model(Protocol):
+    """What can be searched with: a `Translator` or an `Ensemble`."""
+
+    def steps(self, encoded: Any) -> Steps:
+        """The way through sentences that it has read."""
 
 
 @dataclass(frozen=True)
@@ -50,28 +67,26 @@ class Limits:
         half = (source_words + 1) // 2 if decoding.min_length == "half" else np.zeros_like(source_words)
         return cls(half, decoding.max_length_factor * (source_words + 1))
 
-
-@dataclass
-class Beam:
-    """One sentence's side of the search, on the host."""
-
-    width: int
-    finished: list[Hypothesis] = field(default_factory=list)
-    unfinished: Hypothesis | None = None
+    def select(self, rows: NDArray[np.int64]) -> Limits:
+        """Those of the sentences at `rows`."""
+        return Limits(self.least[rows], self.most[rows])
 
 
 @dataclass(frozen=True)
-class Step:
-    """What was chosen at one step, (B', K) each, for the sentences still searched for (`rows`, (B',))."""
+class Chosen:
+    """One step of the sentences at `rows` (B,), (B, K) each: parents, words, log-probabilities, which ended or go on."""
 
     rows: NDArray[np.int64]
-    parents: NDArray[np.int64]
-    words: NDArray[np.int64]
+    parents: Tensor
+    words: Tensor
+    totals: Tensor
+    ended: Tensor
+    going_on: Tensor
 
 
 def translate(
-    model: Translator,
-    encoded: Encoded,
+    model: Model,
+    encoded: Encoding,
     source_words: NDArray[np.int64],
     decoding: Decoding,
     forbid_unknown: bool,
@@ -80,120 +95,191 @@ def translate(
 
     Where nothing finishes, `unfinished: retry` searches again, first with the unknown word allowed if it was not,
     then with ever doubled beams, as the authors' code does; after that, and with `best`, the best unfinished
-    hypothesis stands.
+    hypothesis stands. The memory is that of the first search.
     """
-    beams = search(model, encoded, Limits.of(source_words, decoding), decoding, decoding.beam, forbid_unknown)
+    limits = Limits.of(source_words, decoding)
+    found = search(model, encoded, limits, decoding, decoding.beam, forbid_unknown)
     width = decoding.beam
     while decoding.unfinished == "retry" and width < WIDEST:
-        again = [row for row, beam in enumerate(beams) if not beam.finished]
-        if not again:
+        again = np.array([row for row, n_best in enumerate(found) if not n_best[0].finished])
+        if not len(again):
             break
         width = width if forbid_unknown else 2 * width
         forbid_unknown = False
-        subset = encoded.select(torch.tensor(again, device=encoded.annotations.device))
-        limits = Limits.of(source_words[again], decoding)
-        for row, beam in zip(again, search(model, subset, limits, decoding, width, False), strict=True):
-            beams[row] = beam
-    return [best(beam, decoding) for beam in beams]
-
-
-def best(beam: Beam, decoding: Decoding) -> list[Hypothesis]:
-    """The best finished hypotheses, or the best unfinished one."""
-    if beam.finished:
-        ranked = sorted(beam.finished, key=lambda found: -found.score(decoding.normalize_by_length))
-        return ranked[: decoding.n_best]
-    return [beam.unfinished or Hypothesis([], 0.0, False)]
+        size = max(1, len(encoded) * decoding.beam // width)
+        for rows in np.split(again, range(size, len(again), size)):
+            subset = encoded.select(torch.from_numpy(rows).to(encoded.device))
+            wider = search(model, subset, limits.select(rows), decoding, width, False)
+            for row, n_best in zip(rows, wider, strict=True):
+                found[row] = n_best
+    return found
 
 
 @torch.no_grad()
 def search(
-    model: Translator, encoded: Encoded, limits: Limits, decoding: Decoding, width: int, forbid_unknown: bool
-) -> list[Beam]:
-    """One search with beams of `width` for all sentences of `encoded`."""
-    device = encoded.annotations.device
-    sentences = len(encoded.annotations)
-    beams = [Beam(width) for _ in range(sentences)]
-    rows = np.arange(sentences)
-    hypotheses, scores = model.begin(encoded), torch.zeros(sentences, 1, device=device)
-    steps: list[Step] = []
-    while len(rows):
-        prediction = model.predict(hypotheses, encoded)
-        totals = scores.unsqueeze(2) + prediction.log_probabilities
-        totals = totals[:, :, : totals.shape[2] - model.architecture.unused_ids]  # they are no words
-        forbid(totals, torch.from_numpy(len(steps) < limits.least[rows]).to(device), forbid_unknown)
-        chosen, parents, words = choose(totals, width)
-        steps.append(Step(rows, parents.cpu().numpy(), words.cpu().numpy()))
-        kept = harvest(steps, chosen.cpu().numpy(), beams, limits, decoding)
-        going_on = np.array([beams[row].width > 0 for row in rows]) & np.isfinite(kept).any(axis=1)
-        hypotheses = model.extend(prediction, parents, words)
-        scores = torch.from_numpy(kept).to(device)
-        if not going_on.all():
-            left = torch.from_numpy(np.flatnonzero(going_on)).to(device)
-            encoded, scores, rows = encoded.select(left), scores[left], rows[going_on]
-            hypotheses = type(hypotheses)(hypotheses.state[left], hypotheses.previous[left])
-    return beams
+    model: Model, encoded: Encoding, limits: Limits, decoding: Decoding, width: int, forbid_unknown: bool
+) -> list[list[Hypothesis]]:
+    """One search with beams of `width` for all sentences of `encoded`: the best finished hypotheses, or an unfinished.
 
-
-def forbid(totals: Tensor, too_early: Tensor, forbid_unknown: bool) -> None:
-    """Exclude the end symbol where it is too early, (B,), and the unknown word throughout if asked: (B, K, V)."""
-    totals[:, :, END].masked_fill_(too_early.unsqueeze(1), -torch.inf)
-    if forbid_unknown:
-        totals[:, :, UNKNOWN] = -torch.inf
-
-
-def choose(totals: Tensor, width: int) -> tuple[Tensor, Tensor, Tensor]:
-    """The best continuations of each sentence, best first: scores, parents and words, (B, K') each."""
-    vocabulary = totals.shape[2]
-    flat = totals.flatten(1)
-    scores, indices = flat.topk(min(width, flat.shape[1]), dim=1)
-    return scores, indices // vocabulary, indices % vocabulary
-
-
-def harvest(
-    steps: list[Step], scores: NDArray[np.float32], beams: list[Beam], limits: Limits, decoding: Decoding
-) -> NDArray[np.float32]:
-    """Take finished hypotheses out of the beams; scores of those that go on, -inf elsewhere: (B', K')."""
-    step = steps[-1]
-    kept = np.full_like(scores, -np.inf)
-    for slot, row in enumerate(step.rows):
-        beam = beams[row]
-        places = [
-            place for place in range(min(beam.width, scores.shape[1])) if np.isfinite(scores[slot, place])
-        ]
-        for place in places:
-            score = float(scores[slot, place])
-            if step.words[slot, place] == END:
-                beam.finished.append(Hypothesis(trace(steps, int(row), place)[:-1], score, True))
-                beam.width -= 1
-            else:
-                kept[slot, place] = score
-        close(beam, steps, int(row), kept[slot], limits, decoding)
-    return kept
-
-
-def close(
-    beam: Beam, steps: list[Step], row: int, kept: NDArray[np.float32], limits: Limits, decoding: Decoding
-) -> None:
-    """End a sentence's search at its step limit, or when no hypothesis can overtake those that have finished.
-
-    Without division by length a log-probability only falls as words are added, so the search may end then without
-    any change to its result.
+    All of it happens on the model's device. A processor looks at each step which hypotheses are alive; a GPU's host
+    only looks every few steps which sentences are left.
     """
-    place = int(kept.argmax())
-    leader = float(kept[place])
-    enough = sorted((found.log_probability for found in beam.finished), reverse=True)[: decoding.n_best]
-    overtaken = len(enough) == decoding.n_best and enough[-1] >= leader and not decoding.normalize_by_length
-    if len(steps) >= limits.most[row] and np.isfinite(leader) and not beam.finished:
-        beam.unfinished = Hypothesis(trace(steps, row, place), leader, False)
-    if overtaken or len(steps) >= limits.most[row]:
-        beam.width = 0
+    steps, beams = model.steps(encoded), Beams(encoded, limits, decoding, width)
+    looks_always = looks_at_each_step(encoded.device)
+    for number in range(int(limits.most.max(initial=0))):
+        alive = beams.alive() if looks_always else None
+        words = steps.predict(alive)
+        forbid(words, beams.too_early(number, alive), forbid_unknown)
+        chosen = beams.advance(number, alive, words)
+        if looks_always or number % LOOK == LOOK - 1:
+            left = beams.left()
+            if not len(left):
+                break
+            steps.extend(chosen.parents, chosen.words)
+            if len(left) <= WORTHWHILE * len(beams.scores):
+                steps.keep(left)
+                beams.keep(left)
+        else:
+            steps.extend(chosen.parents, chosen.words)
+    return Past(beams.history, len(encoded), width).hypotheses(limits, decoding)
 
 
-def trace(steps: list[Step], row: int, place: int) -> list[int]:
-    """Words of the hypothesis at `place` of sentence `row`, from the first step to the last."""
-    words = []
-    for step in reversed(steps):
-        slot = int(np.searchsorted(step.rows, row))  # rows stay in order when sentences leave
-        words.append(int(step.words[slot, place]))
-        place = int(step.parents[slot, place])
-    return words[::-1]
+def looks_at_each_step(device: torch.device) -> bool:
+    """Whether looking costs nothing; on a GPU the host would have to wait for all that it has asked for."""
+    return device.type == "cpu"
+
+
+def forbid(words: Words, too_early: Tensor, forbid_unknown: bool) -> None:
+    """Exclude the end symbol where it is too early, (R,), and the unknown word throughout if asked."""
+    words.scores[:, END].masked_fill_(too_early, -torch.inf)
+    if forbid_unknown:
+        words.scores[:, UNKNOWN] = -torch.inf
+
+
+class Beams:
+    """The hypotheses of the sentences still searched for; those at log-probability -inf are dead.
+
+    scores: log-probabilities, (B, P). room: places of each beam that no finished hypothesis has taken, (B,).
+    finished: log-probabilities of the `n_best` best finished ones, (B, n_best), -inf where there are fewer.
+    """
+
+    def __init__(self, encoded: Encoding, limits: Limits, decoding: Decoding, width: int) -> None:
+        device, sentences = encoded.device, len(encoded)
+        self.decoding, self.width = decoding, width
+        self.rows = np.arange(sentences)
+        self.least, self.most = (torch.from_numpy(part).to(device) for part in (limits.least, limits.most))
+        self.scores = torch.zeros(sentences, 1, device=device, dtype=encoded.dtype)
+        self.finished = self.scores.new_full((sentences, decoding.n_best), -torch.inf)
+        self.room = torch.full((sentences, 1), width, device=device)
+        self.places = torch.arange(width, device=device)
+        self.history: list[Chosen] = []
+
+    def alive(self) -> Tensor:
+        """Indices into B * P, (R,)."""
+        return self.scores.flatten().isfinite().nonzero().squeeze(1)
+
+    def left(self) -> Tensor:
+        """Indices of the sentences with a hypothesis alive."""
+        return self.scores.isfinite().any(dim=1).nonzero().squeeze(1)
+
+    def too_early(self, number: int, alive: Tensor | None) -> Tensor:
+        """Whether the end symbol is forbidden at this step, (R,)."""
+        early = (number < self.least).repeat_interleave(self.scores.shape[1])
+        return early if alive is None else early[alive]
+
+    def keep(self, rows: Tensor) -> None:
+        """Forget the sentences that are not at `rows`."""
+        self.rows = self.rows[rows.cpu().numpy()]
+        self.least, self.most, self.scores = self.least[rows], self.most[rows], self.scores[rows]
+        self.finished, self.room = self.finished[rows], self.room[rows]
+
+    def advance(self, number: int, alive: Tensor | None, words: Words) -> Chosen:
+        """Take the best continuations into the beams and the finished ones out of them."""
+        totals, parents, chosen = self._best(alive, words)
+        allowed = totals.isfinite() & (self.places < self.room)
+        ended = allowed & (chosen == END)
+        going_on = allowed & ~ended
+        self.room = self.room - ended.sum(dim=1, keepdim=True)
+        self.scores = totals.masked_fill(~going_on, -torch.inf)
+        self.scores.masked_fill_(self._over(number, totals, ended).unsqueeze(1), -torch.inf)
+        step = Chosen(self.rows, parents, chosen, totals, ended, going_on)
+        self.history.append(step)
+        return step
+
+    def _best(self, alive: Tensor | None, words: Words) -> tuple[Tensor, Tensor, Tensor]:
+        """The best continuations of each sentence, best first: log-probabilities, parents and words, (B, K) each.
+
+        Only the K likeliest words of each hypothesis can be among the K best of all.
+        """
+        values, ids = largest_of_many(words.scores, min(self.width, words.scores.shape[1]))
+        values = values - words.normalizer.unsqueeze(1)
+        each, hypotheses = values.shape[1], self.scores.numel()
+        if alive is not None:
+            values = values.new_full((hypotheses, each), -torch.inf).index_copy_(0, alive, values)
+            ids = ids.new_zeros(hypotheses, each).index_copy_(0, alive, ids)
+        candidates = (self.scores.view(-1, 1) + values).view(len(self.scores), -1)
+        ids = ids.view_as(candidates)
+        missing = self.width - candidates.shape[1]
+        if missing > 0:
+            candidates = torch.nn.functional.pad(candidates, (0, missing), value=-torch.inf)
+            ids = torch.nn.functional.pad(ids, (0, missing))
+        totals, places = largest(candidates, self.width)
+        parents = (places // each).clamp_(max=self.scores.shape[1] - 1)  # where there were too few
+        return totals, parents, ids.gather(1, places)
+
+    def _over(self, number: int, totals: Tensor, ended: Tensor) -> Tensor:
+        """Searches that end at their step limit, or when no hypothesis can overtake those that have finished: (B,).
+
+        Without division by length a log-probability only falls as words are added, so the search may end then without
+        any change to its result.
+        """
+        over = number + 1 >= self.most
+        if self.decoding.normalize_by_length:
+            return over
+        both = torch.cat([self.finished, totals.masked_fill(~ended, -torch.inf)], dim=1)
+        self.finished = both.topk(self.decoding.n_best, dim=1).values
+        return over | (self.finished[:, -1] >= self.scores.amax(dim=1))
+
+
+class Past:
+    """All steps of a search on the host, (T, B, K) each; nothing ended or went on where a sentence had left."""
+
+    def __init__(self, history: list[Chosen], sentences: int, width: int) -> None:
+        shape = len(history), sentences, width
+        self.parents, self.words = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
+        self.totals = np.full(shape, -np.inf)
+        self.ended, self.going_on = np.zeros(shape, bool), np.zeros(shape, bool)
+        for number, step in enumerate(history):
+            for name in ("parents", "words", "totals", "ended", "going_on"):
+                getattr(self, name)[number, step.rows] = getattr(step, name).cpu().numpy()
+
+    def hypotheses(self, limits: Limits, decoding: Decoding) -> list[list[Hypothesis]]:
+        """Of each sentence the best finished hypotheses, or the best unfinished one, or an empty one."""
+        return [
+            self._finished(row, decoding) or self._unfinished(row, int(limits.most[row]) - 1)
+            for row in range(self.totals.shape[1])
+        ]
+
+    def _finished(self, row: int, decoding: Decoding) -> list[Hypothesis]:
+        steps, places = self.ended[:, row].nonzero()
+        scores = self.totals[steps, row, places]
+        divided = scores / (steps + 1) if decoding.normalize_by_length else scores
+        best = np.argsort(-divided, kind="stable")[: decoding.n_best]
+        return [
+            Hypothesis(self._trace(row, steps[one], places[one])[:-1], float(scores[one]), True)
+            for one in best
+        ]
+
+    def _unfinished(self, row: int, last: int) -> list[Hypothesis]:
+        if last >= len(self.totals) or not self.going_on[last, row].any():
+            return [Hypothesis([], 0.0, False)]
+        place = int(self.going_on[last, row].argmax())  # the best stands first
+        return [Hypothesis(self._trace(row, last, place), float(self.totals[last, row, place]), False)]
+
+    def _trace(self, row: int, step: int, place: int) -> list[int]:
+        """Words of a hypothesis, from the first step to `step`."""
+        words = []
+        for number in range(int(step), -1, -1):
+            words.append(int(self.words[number, row, place]))
+            place = self.parents[number, row, place]
+        return words[::-1]

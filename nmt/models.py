@@ -19,6 +19,7 @@ from nmt.initialize import initialize
 from nmt.loss import summed_nll
 from nmt.products import affine, product
 from nmt.readout import Readout
+from nmt.search_steps import ModelSteps
 from nmt.settings import Architecture
 
 Family = Literal["rnnencdec", "rnnsearch"]
@@ -38,6 +39,19 @@ class Encoded:
     padding: Tensor
     summary: Tensor
     keys: Tensor | None = None
+
+    def __len__(self) -> int:
+        return len(self.annotations)
+
+    @property
+    def device(self) -> torch.device:
+        """Where it lies."""
+        return self.annotations.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of the annotations."""
+        return self.annotations.dtype
 
     def select(self, rows: Tensor) -> Encoded:
         """The sentences at `rows`."""
@@ -132,10 +146,6 @@ class Decoder(nn.Module):
         """C c_i of gates and candidate, (..., C) -> (..., 3N)."""
         return product(context, self.unit.context_weights())
 
-    def update(self, state: Tensor, embedded: Tensor, context: Tensor) -> Tensor:
-        """s_i = f(s_{i-1}, y, c_i): (..., N), (..., M), (..., C) -> (..., N)."""
-        return self.unit.step(self.unit.project(embedded) + self.from_context(context), state)
-
 
 class FixedContextDecoder(Decoder):
     """RNNencdec's: c_i = h_{T_x} at every step, in the candidate, both gates and the readout.
@@ -157,9 +167,9 @@ class FixedContextDecoder(Decoder):
         states = scan([self.unit], [projected], self.start(encoded).unsqueeze(0))[0]
         return states, context.expand(len(embedded), -1, -1), None
 
-    def attend(self, state: Tensor, encoded: Encoded) -> tuple[Tensor, None]:
-        """The fixed context for states (B, K, N)."""
-        return encoded.annotations.expand(-1, state.shape[1], -1), None
+    def context_share(self, state: Tensor, encoded: Encoded, shares: Tensor) -> Tensor:
+        """The fixed context's share of anything, (B, 1, X), for states (B, K, N): (B, K, X)."""
+        return shares.expand(-1, state.shape[1], -1)
 
 
 class AttentionDecoder(Decoder):
@@ -184,10 +194,10 @@ class AttentionDecoder(Decoder):
         )  # fmt: skip
         return states, contexts, weights
 
-    def attend(self, state: Tensor, encoded: Encoded) -> tuple[Tensor, Tensor]:
-        """Contexts (B, K, C) and weights (B, K, S) for states (B, K, N)."""
+    def context_share(self, state: Tensor, encoded: Encoded, shares: Tensor) -> Tensor:
+        """sum_j alpha_ij of `shares`, the annotations' share of anything, (B, S, X), for states (B, K, N): (B, K, X)."""
         assert encoded.keys is not None
-        return self.alignment.attend(state, encoded.keys, encoded.annotations, encoded.padding)
+        return torch.bmm(self.alignment.weights(state, encoded.keys, encoded.padding), shares)
 
 
 ENCODERS: dict[Family, type[ForwardEncoder] | type[BidirectionalEncoder]] = {
@@ -198,24 +208,6 @@ DECODERS: dict[Family, type[FixedContextDecoder] | type[AttentionDecoder]] = {
     "rnnencdec": FixedContextDecoder,
     "rnnsearch": AttentionDecoder,
 }
-
-
-@dataclass(frozen=True)
-class Hypotheses:
-    """What the decoder carries from step to step: states s_{i-1} (B, K, N) and E y_{i-1} (B, K, M)."""
-
-    state: Tensor
-    previous: Tensor
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """One step for every hypothesis: log p(y_i) (B, K, V), weights (B, K, S) or None, and what the next step needs."""
-
-    log_probabilities: Tensor
-    weights: Tensor | None
-    state: Tensor
-    context: Tensor
 
 
 class Translator(nn.Module):
@@ -313,29 +305,6 @@ class Translator(nn.Module):
         words = at(positions, target.unsqueeze(2)).squeeze(1)
         return summed_nll(self.readout.features(*inputs), self.readout.W_o, self.readout.b_o, words, mask)
 
-    def begin(self, encoded: Encoded) -> Hypotheses:
-        """One empty hypothesis a sentence: s_0 and a zero vector for the word before the first."""
-        state = self.decoder.start(encoded).unsqueeze(1)
-        previous = state.new_zeros(*state.shape[:2], self.architecture.embedding_size)
-        return Hypotheses(state, previous)
-
-    def predict(self, hypotheses: Hypotheses, encoded: Encoded) -> Prediction:
-        """log p(y_i) for every hypothesis."""
-        state, previous = hypotheses.state, hypotheses.previous
-        context, weights = self.decoder.attend(state, encoded)
-        after = state
-        if self.architecture.step_order != "groundhog":
-            after = self.decoder.update(state, previous, context)
-        read = after if self.architecture.step_order == "section3" else state
-        logits = self.readout(read.flatten(0, 1), previous.flatten(0, 1), context.flatten(0, 1))
-        log_probabilities = logits.log_softmax(dim=1).unflatten(0, state.shape[:2])
-        log_probabilities = log_probabilities[..., : self.target_vocabulary]
-        return Prediction(log_probabilities, weights, after, context)
-
-    def extend(self, prediction: Prediction, parents: Tensor, words: Tensor) -> Hypotheses:
-        """Hypotheses after choosing `words` (B, K), each to follow the hypothesis in `parents` (B, K)."""
-        rows = torch.arange(len(parents), device=parents.device).unsqueeze(1)
-        state, embedded = prediction.state[rows, parents], self.target_embedding(words)
-        if self.architecture.step_order == "groundhog":
-            state = self.decoder.update(state, embedded, prediction.context[rows, parents])
-        return Hypotheses(state, embedded)
+    def steps(self, encoded: Encoded) -> ModelSteps:
+        """A search's way through the sentences that were read."""
+        return ModelSteps(self, encoded)

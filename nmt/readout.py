@@ -48,7 +48,10 @@ class Readout(nn.Module):
         """What W_o multiplies, (P, L) or (P, M), from s (P, N), E y_{i-1} (P, M) and c_i (P, C)."""
         inputs = torch.cat([state, previous, context], dim=-1)
         weights = torch.cat([self.U_o, self.V_o, self.C_o])
-        hidden = maxout(affine(inputs, weights, self.b_t))
+        return self.compressed(maxout(affine(inputs, weights, self.b_t)))
+
+    def compressed(self, hidden: Tensor) -> Tensor:
+        """What W_o multiplies, (P, L) or (P, M), from t_i (P, L)."""
         return product(hidden, self.W_m) if self.factored else hidden
 
     def forward(self, state: Tensor, previous: Tensor, context: Tensor) -> Tensor:

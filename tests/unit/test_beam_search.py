@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from nmt import beam_search
 from nmt.batches import pad_pairs
 from nmt.beam_search import Hypothesis, translate
 from nmt.models import Encoded, Family, Translator
@@ -41,14 +42,14 @@ def encode(model: Translator, sources: list[list[int]]) -> tuple[Encoded, np.nda
     return model.encode(batch.source, batch.source_mask.to(dtype)), np.array([len(s) for s in sources])
 
 
+@torch.no_grad()
 def log_probability(model: Translator, source: list[int], words: list[int]) -> float:
     """log p(words, end | source), step by step."""
     encoded, _ = encode(model, [source])
-    hypotheses, total = model.begin(encoded), 0.0
+    steps, total = model.steps(encoded), 0.0
     for word in [*words, END]:
-        prediction = model.predict(hypotheses, encoded)
-        total += float(prediction.log_probabilities[0, 0, word].detach())
-        hypotheses = model.extend(prediction, torch.tensor([[0]]), torch.tensor([[word]]))
+        total += float(steps.predict().log_probabilities[0, word])
+        steps.extend(torch.tensor([[0]]), torch.tensor([[word]]))
     return total
 
 
@@ -86,19 +87,19 @@ def test_a_wide_beam_finds_the_best_of_all_sequences(
         assert hypothesis.finished
 
 
+@torch.no_grad()
 def test_width_one_is_greedy(family: Family) -> None:
     model = small_model(family)
     for source, hypothesis in zip(
         SOURCES, search(model, SOURCES, False, beam=1, max_length_factor=4), strict=True
     ):
         encoded, _ = encode(model, [source])
-        hypotheses, words = model.begin(encoded), list[int]()
+        steps, words = model.steps(encoded), list[int]()
         while len(words) < 4 * (len(source) + 1):
-            prediction = model.predict(hypotheses, encoded)
-            words.append(int(prediction.log_probabilities[0, 0].argmax()))
+            words.append(int(steps.predict().log_probabilities[0].argmax()))
             if words[-1] == END:
                 break
-            hypotheses = model.extend(prediction, torch.tensor([[0]]), torch.tensor([[words[-1]]]))
+            steps.extend(torch.tensor([[0]]), torch.tensor([[words[-1]]]))
         assert hypothesis.words == [word for word in words if word != END]
         assert hypothesis.finished == (words[-1] == END)
 
@@ -112,6 +113,70 @@ def test_results_do_not_depend_on_the_batch(family: Family, normalize: bool) -> 
     backwards = search(model, SOURCES[::-1], False, **options)[::-1]
     assert [found.words for found in together] == [found.words for found in alone]
     assert [found.words for found in together] == [found.words for found in backwards]
+
+
+def scrambled(model: Translator, sources: list[list[int]], **options: object) -> list[Hypothesis]:
+    """The same sentences in another order, in two batches, behind much padding."""
+    order = [*range(1, len(sources), 2), *range(0, len(sources), 2)]
+    padded = [*order, None]
+    found: dict[int, Hypothesis] = {}
+    for half in (padded[: len(order) // 2], padded[len(order) // 2 :]):
+        rows = [sources[row] if row is not None else [4] * 12 for row in half]
+        for row, hypothesis in zip(half, search(model, rows, False, **options), strict=True):
+            if row is not None:
+                found[row] = hypothesis
+    return [found[row] for row in range(len(sources))]
+
+
+MANY = [list(map(int, line)) for line in np.random.default_rng(4).integers(2, 9, (30, 9))]
+MANY = [line[: 1 + number % 9] for number, line in enumerate(MANY)]
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_in_float64_batch_order_and_padding_change_nothing(family: Family, normalize: bool) -> None:
+    model = small_model(family)
+    options = {"beam": 4, "max_length_factor": 3, "normalize_by_length": normalize, "unfinished": "retry"}
+    for one, other in zip(
+        search(model, MANY, False, **options), scrambled(model, MANY, **options), strict=True
+    ):
+        assert (one.words, one.finished) == (other.words, other.finished)
+        assert one.log_probability == pytest.approx(other.log_probability, rel=1e-12)
+
+
+def test_in_float32_only_near_ties_may_change(family: Family) -> None:
+    """Searches differ where scores do by less than 1e-5: then both results are about as likely."""
+    model = small_model(family, torch.float32)
+    options = {"beam": 4, "max_length_factor": 3}
+    for one, other in zip(
+        search(model, MANY, False, **options), scrambled(model, MANY, **options), strict=True
+    ):
+        same = one.words == other.words
+        assert same or abs(one.log_probability - other.log_probability) < 1e-5
+
+
+def test_ties_go_to_the_lower_id(family: Family) -> None:
+    """Where all words are equally likely, for ever, everything is a tie."""
+    model = small_model(family)
+    with torch.no_grad():
+        model.readout.W_o.zero_()
+        model.readout.b_o.zero_()
+    encoded, lengths = encode(model, SOURCES)
+    n_best = translate(model, encoded, lengths, decoding(beam=3, n_best=3, max_length_factor=3), False)
+    for found in n_best:
+        # the end symbol, 0, is the first of all words, and each end takes a place of the beam along
+        assert [hypothesis.words for hypothesis in found] == [[], [1], [1, 1]]
+
+
+def test_the_host_may_look_late(family: Family, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a GPU: finished sentences stay in the batch for a while, dead hypotheses are computed."""
+    model = small_model(family)
+    options = {"beam": 4, "max_length_factor": 3, "unfinished": "retry"}
+    now = search(model, MANY, False, **options)
+    monkeypatch.setattr(beam_search, "looks_at_each_step", lambda device: False)
+    late = search(model, MANY, False, **options)
+    assert [(found.words, found.finished) for found in late] == [
+        (found.words, found.finished) for found in now
+    ]
 
 
 def test_the_unknown_word_can_be_forbidden() -> None:
@@ -128,11 +193,20 @@ def test_an_id_that_no_word_has_is_never_written(family: Family) -> None:
     with torch.no_grad():
         model.readout.b_o[TARGET_VOCABULARY:] += 50.0
     for source, found in zip(
-        SOURCES, search(model, SOURCES, False, max_length_factor=3, min_length="half"), strict=True
+        SOURCES, search(model, SOURCES, False, beam=50, max_length_factor=3, min_length="half"), strict=True
     ):
+        assert found.finished
         assert all(word < TARGET_VOCABULARY for word in found.words)
         expected = log_probability(model, source, found.words)
         assert found.log_probability == pytest.approx(expected, rel=1e-9)
+
+
+def test_ids_that_no_word_has_leave_every_word_its_chance(family: Family) -> None:
+    model = small_model(family, unused_ids=2)
+    with torch.no_grad():
+        model.readout.b_o[TARGET_VOCABULARY - 1] += 20.0
+    for found in search(model, SOURCES, False, max_length_factor=3, min_length="half"):
+        assert TARGET_VOCABULARY - 1 in found.words
 
 
 def never_ending() -> Translator:

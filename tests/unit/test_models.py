@@ -79,16 +79,15 @@ def test_padding_changes_nothing(family: Family) -> None:
 
 
 @pytest.mark.parametrize("step_order", ORDERS)
+@torch.no_grad()
 def test_stepwise_decoding_gives_the_same_probabilities(family: Family, step_order: str) -> None:
     model = small_model(family, step_order=step_order)
     source, target = PAIRS[1]
     batch = batch_of([PAIRS[1]])
-    encoded = model.encode(batch.source, batch.source_mask)
-    hypotheses, total = model.begin(encoded), 0.0
+    steps, total = model.steps(model.encode(batch.source, batch.source_mask)), 0.0
     for word in [*target, END]:
-        prediction = model.predict(hypotheses, encoded)
-        total -= float(prediction.log_probabilities[0, 0, word].detach())
-        hypotheses = model.extend(prediction, torch.tensor([[0]]), torch.tensor([[word]]))
+        total -= float(steps.predict().log_probabilities[0, word].detach())
+        steps.extend(torch.tensor([[0]]), torch.tensor([[word]]))
     assert total == pytest.approx(float(nll_by_loops(model, [(source, target)])[0].detach()), rel=1e-10)
 
 
