@@ -74,7 +74,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Chosen:
-    """One step of the sentences at `rows` (B,), (B, K) each: parents, words, log-probabilities, which ended or go on."""
+    """One step of the sentences at `rows` (B,), (B, K) each: parents, words, totals, which ended or go on."""
 
     rows: NDArray[np.int64]
     parents: Tensor
