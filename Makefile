@@ -21,7 +21,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo multi30k readings europarl paper groundhog report test test-slurm lint bench bench-data bench-training format clean
+.PHONY: help setup demo multi30k readings europarl paper groundhog report test test-slurm lint bench bench-data bench-selection bench-training format clean
 
 help: ## Show the doors
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -64,7 +64,7 @@ report: $(INSTALLED) ## The page of a run's results, results/report.html: make E
 	$(RUN) $(EXPERIMENT) results/report.html $(OPTIONS)
 
 test: $(INSTALLED) ## All tests
-	$(BIN)/python -m pytest $(OPTIONS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile $(OPTIONS)
 
 test-slurm: $(INSTALLED) ## The demo on a real Slurm of this one machine, where it is installed and you are root
 	$(BIN)/python -m pytest tests/slurm $(OPTIONS)
@@ -79,6 +79,9 @@ lint: $(INSTALLED) ## Linters, formatters, types
 bench: $(INSTALLED) ## Speed against peers, as ratios measured in one run
 	$(BIN)/python -m benchmarks.recurrence $(OPTIONS)
 	$(BIN)/python -m benchmarks.batches
+
+bench-selection: $(INSTALLED) ## Selected text beside a random part: perplexity of held-out text, after `snakemake data`
+	$(BIN)/python -m benchmarks.selection $(OPTIONS)
 
 bench-training: $(INSTALLED) ## A training update against JoeyNMT, a plain loop and the machine's limit
 	$(BIN)/python -m benchmarks.training --pip-options="$(PIP_OPTIONS)" $(OPTIONS)

@@ -24,12 +24,14 @@ include: "workflow/rules/count.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/translate.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/publish.smk"
 
 
 localrules:
     all,
     data,
     models,
+    releases,
 
 
 rule all:
@@ -37,7 +39,7 @@ rule all:
     default_target: True
     input:
         artifacts(),
-        packages(CONFIG.use.models),
+        publication(),
 
 
 rule data:
@@ -54,7 +56,13 @@ rule data:
 rule models:
     """The trained models in use, each in a folder that translates raw text."""
     input:
-        packages(CONFIG.use.models),
+        model_folders(),
+
+
+rule releases:
+    """An archive of each model in use, for others."""
+    input:
+        expand("releases/{model}.tar.zst", model=runs(CONFIG.use.models)),
 
 
 onstart:

@@ -33,6 +33,7 @@ def contradictions(values: Mapping[str, Any]) -> list[Problem]:
     """All contradictions in the merged settings."""
     checks = (
         _uses,
+        _released,
         _roles,
         _archives,
         _seeds,
@@ -73,6 +74,14 @@ def _uses(values: Mapping[str, Any]) -> Iterator[Problem]:
                 yield Problem(("use", key), _unknown(name, f"the catalogue `{catalogue}`", known))
         for name in sorted({name for name in names if names.count(name) > 1}):
             yield Problem(("use", key), f"found {name!r} twice, expected each name once")
+
+
+def _released(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Models or translations of others, not both."""
+    released = _block(values, "released")
+    if released.get("models") is not None and released.get("results") is not None:
+        text = f"found {released['results']!r} beside `released.models`, expected one of both to be null"
+        yield Problem(("released", "results"), text)
 
 
 def _roles(values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -181,10 +190,34 @@ def _selection(values: Mapping[str, Any]) -> Iterator[Problem]:
         if name in _names(values, "use", "test"):
             text = f"found {name!r}, which is the test corpus: expected others"
             yield Problem(("selection", "in_domain"), text)
+    yield from _held_out_cut(values, known)
     training = _names(values, "use", "train")
     for name in _block(values, "selection", "corpus_words"):
         if name not in training:
             yield Problem(("selection", "corpus_words", name), _unknown(name, "`use.train`", training))
+
+
+def _held_out_cut(values: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[Problem]:
+    selection = _block(values, "selection")
+    if selection.get("cut") != "held_out":
+        return
+    if not selection.get("held_out"):
+        yield Problem(("selection", "held_out"), "found none, expected corpora, since `cut` is held_out")
+    if not selection.get("held_out_shares"):
+        yield Problem(
+            ("selection", "held_out_shares"), "found none, expected shares, since `cut` is held_out"
+        )
+    taken = [
+        *_names(values, "use", "train"),
+        *_names(values, "use", "test"),
+        *_names(values, "selection", "in_domain"),
+    ]
+    for name in _names(values, "selection", "held_out"):
+        if name not in known:
+            yield Problem(("selection", "held_out"), _unknown(name, "the catalogue `corpora`", known))
+        elif name in taken:
+            text = f"found {name!r}, which is training, test or in-domain text: expected others"
+            yield Problem(("selection", "held_out"), text)
 
 
 def _artifacts(values: Mapping[str, Any]) -> Iterator[Problem]:

@@ -12,7 +12,13 @@ from nmt.corpus_counts import SIDES
 from nmt.data_report import TOTAL, Corpus, Report, ratio, reported_words
 from nmt.files import atomic_path
 
-_STAGES = {"raw": "Raw", "clean": "Cleaned", "tokens": "Tokenized", "selected": "Selected"}
+_STAGES = {
+    "raw": "Raw",
+    "clean": "Cleaned",
+    "tokens": "Tokenized",
+    "kept": "Without overlap",
+    "selected": "Selected",
+}
 _REASONS = {
     "no_token": "nothing left by the tokenizer",
     "not_selected": "not selected",
@@ -35,6 +41,9 @@ _ARCHIVE_COLUMNS = {
 
 Cell = str
 Line = list[Cell]
+
+_WAYS = {"same": "tokens", "alike": "letters"}
+_SHARED = ("source", "target", "both")
 
 
 def write_markdown(report: Report, path: Path, figure: str) -> None:
@@ -313,16 +322,33 @@ def _lengths(report: Report) -> list[str]:
 
 
 def _overlap(report: Report) -> list[str]:
-    """What was found of the test set in the training text, where it was looked for."""
+    """What was found of the development and test sets in the training text: pairs that share a sentence with one."""
     corpora = [corpus for corpus in report.with_total("train") if corpus.counts["overlap"]]
     if not corpora:
         return []
-    names = [name for name, value in corpora[0].counts["overlap"].items() if isinstance(value, int)]
-    headers = ["Corpus", *(name.replace("_", " ").capitalize() for name in names)]
-    lines = [
-        [corpus.name, *(_number(corpus.counts["overlap"].get(name)) for name in names)] for corpus in corpora
+    sets = [
+        name.removesuffix("_same_both")
+        for name in corpora[0].counts["overlap"]
+        if name.endswith("_same_both")
     ]
-    return ["## Test sentences in the training text", _table(headers, lines)]
+    headers = ["Corpus", "Shares with", *(f"{side}, {way}" for way in _WAYS.values() for side in _SHARED)]
+    lines = [
+        [
+            corpus.name,
+            name,
+            *(_number(corpus.counts["overlap"][f"{name}_{way}_{side}"]) for way in _WAYS for side in _SHARED),
+        ]
+        for corpus in corpora
+        for name in sets
+    ]
+    dropped = _number(corpora[-1].counts["overlap"]["dropped"])
+    note = "Pairs of the training text with a sentence of such a set on one side or on both: as tokens, and by letters"
+    note += f" and digits alone, whatever their case. Dropped were {dropped} pairs (`overlap.drop`)."
+    return [
+        "## Training pairs with a sentence of the development or test text",
+        _table(headers, lines, left=2),
+        _text(note),
+    ]
 
 
 def _archives(report: Report) -> list[str]:

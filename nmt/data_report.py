@@ -98,7 +98,7 @@ class Corpus:
         return {size: covered[size] / words for size in sorted(covered)} if words else {}
 
 
-_LOST = {"tokens": "no_token", "selected": "not_selected"}
+_LOST = {"tokens": "no_token", "kept": "overlap", "selected": "not_selected"}
 """Why pairs are missing at a stage."""
 
 

@@ -23,10 +23,11 @@ REQUIREMENT = "kenlm==0.3.0"
 SHA256 = "c4628bb9fb63c8a6f9240035b8b037385cfc404cb72e933cf48878291edac1e8"
 """Of the source archive on PyPI."""
 
-_TOOLS = (
+TOOLS = (
     "Debian: apt install cmake g++ libboost-program-options-dev libboost-thread-dev libboost-system-dev "
     "libboost-test-dev; conda: cmake cxx-compiler libboost-devel"
 )
+"""What a build needs, by the names of packages."""
 
 
 def provide(folder: Path, jobs: int) -> str:
@@ -80,7 +81,7 @@ def _build(folder: Path, jobs: int) -> None:
     missing = missing_tools()
     if missing:
         raise UserError(
-            f"lmplz: not on the PATH, and to build it {' and '.join(missing)} is missing ({_TOOLS})"
+            f"lmplz: not on the PATH, and to build it {' and '.join(missing)} is missing ({TOOLS})"
         )
     for leftover in folder.glob("build-*"):
         shutil.rmtree(leftover)  # of a process that was killed
@@ -114,7 +115,7 @@ def _unpack(archive: Path, folder: Path) -> Path:
 def _configure(source: Path, build: Path) -> None:
     options = ["-DCMAKE_BUILD_TYPE=Release", "-DCOMPILE_TESTS=OFF", "-DENABLE_INTERPOLATE=OFF"]
     command = ["cmake", "-S", str(source), "-B", str(build), *options]
-    _run(command, f"cmake could not prepare the build of KenLM's programs; it needs Boost ({_TOOLS})")
+    _run(command, f"cmake could not prepare the build of KenLM's programs; it needs Boost ({TOOLS})")
 
 
 def _run(command: Sequence[str], problem: str) -> None:

@@ -91,9 +91,11 @@ def train(
     discount_fallback: bool,
     memory_mb: int,
     programs: Path | None = None,
+    vocabulary: int | None = None,
 ) -> None:
     """Train a model with modified Kneser-Ney smoothing and no cut-offs; write KenLM's binary form.
 
+    `vocabulary` pads the number of different words, over which the probability of unknown ones is spread.
     `programs` is the folder of lmplz and build_binary, else they are looked for on the PATH; both together stay below
     `memory_mb`. The model does not depend on it.
     """
@@ -114,6 +116,7 @@ def train(
             f"{temporary}/",
         ]
         command += ["--skip_symbols", "--arpa", str(arpa)] + ["--discount_fallback"] * discount_fallback
+        command += ["--vocab_pad", str(vocabulary)] if vocabulary else []
         _run(command, inputs, output)
         with atomic_path(output) as binary:
             _run([build_binary, str(arpa), str(binary)], (), output)

@@ -203,6 +203,11 @@ def _with_resolved_paths(merged: Merged, values: dict[str, Any]) -> dict[str, An
         values["mirrors"] = [_seen_from_here(mirror, layer) for mirror in mirrors]
     if isinstance(data_from, str):
         values["data_from"] = _seen_from_here(data_from, merged.layer(("data_from",)))
+    released = values.get("released")
+    if isinstance(released, dict):
+        values["released"] = {
+            key: _seen_from_here(path, merged.layer(("released", key))) for key, path in released.items()
+        }
     artifacts = values.get("artifacts")
     if isinstance(artifacts, dict):
         files = {name: artifacts.get(name) for name in ("gold_alignments", "moses_translations")}

@@ -12,10 +12,11 @@ from typing import Any
 import torch
 from pydantic import ValidationError
 
-from nmt import checkpoint
+from nmt import checkpoint, model_card
 from nmt.errors import UserError
 from nmt.files import atomic_path, read_json, write_json
 from nmt.models import Translator
+from nmt.origin import origin
 from nmt.settings import ModelRun, TextSettings
 from nmt.training import Trainer, save_final_state
 from nmt.vocabulary import Vocabulary
@@ -53,6 +54,7 @@ def export(
     write_json(folder / SETTINGS, trainer.run_settings.model_dump())
     summary = summarize(trainer, stopped_by)
     write_json(folder / SUMMARY, summary)
+    model_card.write(folder)
     return summary
 
 
@@ -99,6 +101,12 @@ def summarize(trainer: Trainer, stopped_by: str) -> dict[str, Any]:
         "hidden_units": run.architecture.hidden_units,
         "embedding_size": run.architecture.embedding_size,
         "torch": torch.__version__,
+        "data": {
+            key.removeprefix("data."): value
+            for key, value in trainer.fingerprint.items()
+            if key.startswith("data.")
+        },
+        "made_with": origin(),
     }
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from nmt import stages
 from nmt.estimate import disk_bytes, in_words, training_left
 from nmt.job_status import Folder
+from nmt.kenlm_programs import missing_tools, on_path
 from nmt.reachability import unreachable
 from nmt.settings import Config
 
@@ -75,13 +76,12 @@ def missing(config: Config, work: Work, folder: Path) -> list[str]:
 
 
 def _language_models(work: Work) -> str | None:
-    if work.cluster or "language_model" not in work.rules:
+    if "kenlm_programs" not in work.rules or on_path() or not (lacking := missing_tools()):
         return None
-    if shutil.which("lmplz") and shutil.which("build_binary"):
-        return None
+    verb = "is" if len(lacking) == 1 else "are"
     return (
-        "selection needs KenLM's programs lmplz and build_binary, which are not on the path: build them from"
-        " https://github.com/kpu/kenlm (cmake, Boost, Eigen), or say `selection: {enabled: false}`"
+        f"selection needs KenLM's lmplz and build_binary: not on the path, and to build them {' and '.join(lacking)}"
+        f" {verb} missing; install that (with Boost), or say `selection: {{enabled: false}}`"
     )
 
 

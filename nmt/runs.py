@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nmt.settings import Config
+from nmt.settings import Config, ModelRun
 
 LATER = re.compile(r"\.seed-(-?\d+)$")
 """How the names of runs end whose seed is not their model's first."""
@@ -52,3 +52,9 @@ def _run(config: Config, model: str, seed: int) -> Run:
         seed,
         run_name(base, seed, seeds_of(config, base)) if base else None,
     )
+
+
+def run_settings(config: Config, run: Run) -> ModelRun:
+    """All that decides a run's weights, besides the data; the other seeds of its model are no part of it."""
+    entry = config.models[run.model].model_dump(exclude={"seeds"})
+    return ModelRun(model=run.model, seed=run.seed, sample_seed=config.seed, **entry)

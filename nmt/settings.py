@@ -32,6 +32,15 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+class Released(Settings):
+    """Somebody's released parts that take the place of what this run would make itself."""
+
+    models: str | None
+    """A folder with a folder for each run, as `nmt unpack` makes them."""
+    results: str | None
+    """A results folder with the parts that tables and figures are made of."""
+
+
 class Languages(Settings):
     """Codes of both languages, as Moses' tokenizer knows them."""
 
@@ -162,6 +171,10 @@ class Selection(Settings):
     target_words: PositiveInt
     corpus_words: dict[Identifier, PositiveInt] = {}
     """Corpora with a budget of their own; all others share `target_words`."""
+    cut: Literal["budget", "held_out"]
+    """How much is kept: `target_words`, or the share under which a held-out text's perplexity is lowest."""
+    held_out: list[Identifier] = []
+    held_out_shares: list[Annotated[float, Field(gt=0, le=1)]] = []
     discount_fallback: bool = False
 
 
@@ -327,6 +340,15 @@ class UpdatesPerHour(Settings):
     rnnsearch: Annotated[float, Field(gt=0)]
 
 
+class Overlap(Settings):
+    """What becomes of training pairs with a sentence of the development or test set."""
+
+    drop: Literal["none", "source", "target", "either", "both"]
+    """Which side must stand in a held-out set for a pair to go."""
+    alike: bool
+    """Compare letters and digits alone, whatever their case, instead of tokens."""
+
+
 class ClusterResources(Settings):
     """What jobs ask a scheduler for."""
 
@@ -345,6 +367,7 @@ class Config(Settings):
     seeds: Seeds | None
     """Each makes a run of every model; None: `seed` alone."""
     data_from: str | None
+    released: Released
     languages: Languages
     use: Use
     mirrors: list[str]
@@ -353,6 +376,7 @@ class Config(Settings):
     grammar: GrammarSettings
     cleaning: Cleaning
     tokenization: Tokenization
+    overlap: Overlap
     selection: Selection
     vocabulary: VocabularySettings
     architecture: Architecture

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from nmt.runs import Run, runs_of
 from nmt.settings import Config, Corpus
@@ -21,6 +22,8 @@ MODEL_FILES = (
     "target.tsv",
 )
 BITEXT_FILES = ("source.ids.npy", "source.offsets.npy", "target.ids.npy", "target.offsets.npy", "meta.json")
+KENLM = Path(__file__).resolve().parents[1] / ".kenlm"
+"""KenLM's programs, one build for all experiments of a checkout."""
 MODES = ("all", "no_unk")
 FIGURES = ("figure2", "figure3", "unknown_words", "learning_curves")
 
@@ -59,9 +62,11 @@ def data_stages(config: Config) -> list[Stage]:
         Stage("generate", tuple(_generated(config)), ("clean",)),
         Stage("clean", tuple(_cleaned(config)), ("tokenize",)),
         Stage("tokenize", tuple(_tokenized(config)), trained),
+        Stage("overlap", tuple(_overlapping(config)), () if config.overlap.drop == "none" else trained),
         Stage("select", tuple(_selected(config)), ("vocabulary", "binarize")),
         Stage("vocabulary", tuple(_vocabularies(config))),
         Stage("binarize", tuple(_binarized())),
+        Stage("count", tuple(_counted(config))),
     ]
     return [stage for stage in stages if stage.jobs]
 
@@ -69,7 +74,12 @@ def data_stages(config: Config) -> list[Stage]:
 def prepared_corpora(config: Config) -> list[str]:
     """The corpora in use, and those that the selection compares with, each once."""
     in_domain = config.selection.in_domain if config.selection.enabled else []
-    return list(dict.fromkeys([*config.use.train, *config.use.dev, *config.use.test, *in_domain]))
+    held_out = config.selection.held_out if _cut_by_held_out(config) else []
+    return list(dict.fromkeys([*config.use.train, *config.use.dev, *config.use.test, *in_domain, *held_out]))
+
+
+def _cut_by_held_out(config: Config) -> bool:
+    return config.selection.enabled and config.selection.cut == "held_out"
 
 
 def archives_in_use(config: Config) -> list[str]:
@@ -102,6 +112,11 @@ def training(run: str) -> Job:
     return Job(run, "train", tuple(f"models/{run}/{name}" for name in MODEL_FILES), f"logs/train/{run}.log")
 
 
+def packaging(run: str) -> Job:
+    """What a run's folder says of raw text, so that it can translate such."""
+    return Job(run, "package", (f"models/{run}/text.json",), f"logs/package/{run}.log")
+
+
 def translation(run: str, mode: str) -> Job:
     """Translation of the test text by a run: `all` of it, or `no_unk`."""
     name = f"{run}.{mode}"
@@ -120,10 +135,17 @@ def scoring(run: str) -> Job:
 
 def report(config: Config) -> Stage:
     """Tables and figures."""
-    tables = ["table1", "table2", "table3", *(["readings"] if config.artifacts.readings else [])]
+    tables = [
+        "table1",
+        "significance",
+        "table2",
+        "table3",
+        *(["readings"] if config.artifacts.readings else []),
+    ]
     jobs = [_result(name, ("csv", "md", "tex")) for name in tables]
     jobs += [_result(name, ("pdf", "png")) for name in FIGURES]
     jobs += [_result(name, ("html",)) for name in ("report", "explorer")]
+    jobs += [_result("comparison", ("json",), "compare"), _data_report()]
     if knows_alignments(config):
         jobs += [_error_rate(run) for run in aligned_runs(config)]
     return Stage("report", tuple(jobs))
@@ -135,8 +157,19 @@ def aligned_runs(config: Config) -> list[str]:
     return list(runs_of(config, aligned))
 
 
-def _result(name: str, kinds: Sequence[str]) -> Job:
-    return Job(name, name, tuple(f"results/{name}.{kind}" for kind in kinds), f"logs/report/{name}.log")
+def packaged_runs(config: Config) -> list[str]:
+    """Runs of the models in use: their folders are completed for raw text."""
+    return list(runs_of(config, config.use.models))
+
+
+def _result(name: str, kinds: Sequence[str], rule: str | None = None) -> Job:
+    rule = rule or name
+    return Job(name, rule, tuple(f"results/{name}.{kind}" for kind in kinds), f"logs/report/{rule}.log")
+
+
+def _data_report() -> Job:
+    names = ("data.csv", "data_lengths.csv", "data.md", "data.pdf", "data.png")
+    return Job("data", "data_report", tuple(f"results/{name}" for name in names), "logs/report/data.log")
 
 
 def _error_rate(run: str) -> Job:
@@ -187,10 +220,21 @@ def _selected(config: Config) -> Iterator[Job]:
     models = "data/selection/lm"
     sample = tuple(_both_sides(config, f"{models}/out"))
     yield Job("sample", "sample_out_of_domain", sample, "logs/select/sample.log")
+    programs = tuple(str(KENLM / program) for program in ("lmplz", "build_binary"))
+    yield Job("lmplz", "kenlm_programs", programs, "logs/select/kenlm_programs.log")
     for domain in ("in", "out"):
         for language in _languages(config):
             name = f"{domain}.{language}"
             yield Job(name, "language_model", (f"{models}/{name}.binary",), f"logs/select/{name}.log")
+    for share in config.selection.held_out_shares if _cut_by_held_out(config) else []:
+        yield Job(
+            f"cut at {share}",
+            "cut_candidate",
+            (f"data/selection/cut/{share}.json",),
+            f"logs/select/cut/{share}.log",
+        )
+    if _cut_by_held_out(config):
+        yield Job("cut", "cut", ("data/selection/cut.json",), "logs/select/cut.log")
     for budget in _budgets(config):
         file = f"{budget}threshold"
         yield Job(file, "threshold", (f"data/selection/{file}.json",), f"logs/select/{file}.log")
@@ -218,6 +262,23 @@ def _binarized() -> Iterator[Job]:
     for part in ("train", "dev"):
         files = tuple(f"data/binary/{part}/{name}" for name in BITEXT_FILES)
         yield Job(part, "binarize", files, f"logs/binarize/{part}.log")
+
+
+def _overlapping(config: Config) -> Iterator[Job]:
+    """Training shards held against the development and test text, and rid of what they share with it if asked."""
+    sides = (config.languages.source, config.languages.target) if config.overlap.drop != "none" else ()
+    rule = "drop_overlap" if sides else "overlap"
+    for corpus in config.use.train:
+        for shard in range(config.corpora[corpus].shards):
+            name = f"{corpus}/{shard}"
+            kept = (f"data/kept/{name}.{side}.zst" for side in sides)
+            yield Job(name, rule, (*kept, f"data/overlap/{name}.json"), f"logs/overlap/{name}.log")
+
+
+def _counted(config: Config) -> Iterator[Job]:
+    for name in _corpus_shards(config, prepared_corpora(config)):
+        yield Job(name, "count", (f"data/counts/{name}.json",), f"logs/count/{name}.log")
+    yield Job("sum", "sum_counts", ("data/counts.json",), "logs/count/sum.log")
 
 
 def _languages(config: Config) -> tuple[str, str]:

@@ -166,6 +166,8 @@ def _result(folder: Folder, config: Config, run: Run, label: str) -> ResultStatu
     if stages.knows_alignments(config) and run.name in stages.aligned_runs(config):
         jobs["align"] = stages.alignment(run.name)
     jobs["score"] = stages.scoring(run.name)
+    if run.name in stages.packaged_runs(config):
+        jobs["package"] = stages.packaging(run.name)
     found = {name: job_status(folder, job) for name, job in jobs.items()}
     scores = _scores(folder.path / jobs["score"].files[0])
     return ResultStatus(run.name, label, found, scores.get("bleu_all"), scores.get("bleu_no_unk"))

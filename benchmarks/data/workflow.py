@@ -52,7 +52,10 @@ def overlay(mirrors: Sequence[Path], shards: int, target_words: int) -> dict[str
         "mirrors": [str(mirror) for mirror in mirrors],
         "archives": {name: unknown for name in (CORPUS, "wmt14-dev", "wmt14-test")},
         "use": {"train": [CORPUS]},
-        "corpora": {CORPUS: {"shards": shards}},
+        "corpora": {
+            CORPUS: {"shards": shards},
+            "newstest2014": {"source": {"md5": None}, "target": {"md5": None}},
+        },
         "selection": {"target_words": target_words},
     }
 

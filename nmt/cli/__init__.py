@@ -18,10 +18,13 @@ VERBS = {
     "generate": "grammar",
     "clean": "data",
     "tokenize": "data",
+    "overlap": "data",
     "lm-sample": "selection",
     "kenlm-programs": "selection",
     "lm-train": "selection",
     "select-score": "selection",
+    "cut-candidate": "selection",
+    "cut-choose": "selection",
     "select-threshold": "selection",
     "select-apply": "selection",
     "vocabulary": "data",
@@ -51,6 +54,13 @@ VERBS = {
     "score": "translator",
     "status": "status",
     "preflight": "status",
+    "keep": "publish",
+    "remake": "publish",
+    "provenance": "publish",
+    "verify": "publish",
+    "model-card": "publish",
+    "release": "publish",
+    "unpack": "publish",
 }
 
 

@@ -186,3 +186,43 @@ def binarize(
     vocabularies = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
     made = bitext.binarize([*zip(sources, targets, strict=True)], *vocabularies, output, shuffle_seed)
     click.echo(f"{output}: {len(made):,} pairs", err=True)
+
+
+@click.command()
+@click.option("--settings", required=True, help="The config's `overlap`: JSON, or the path of a JSON file.")
+@click.option(
+    "--held-out",
+    type=(str, FilePath, FilePath),
+    required=True,
+    multiple=True,
+    metavar="CORPUS SOURCE TARGET",
+    help="Token files of a development or test set; repeat.",
+)
+@click.argument("source", type=FilePath)
+@click.argument("target", type=FilePath)
+@click.option("--counts", required=True, type=FilePath, help="JSON file for the counts.")
+@click.option("--output-source", type=FilePath, help="Source side without the pairs that go.")
+@click.option("--output-target", type=FilePath, help="Target side without the pairs that go.")
+def overlap(
+    settings: str,
+    held_out: tuple[tuple[str, Path, Path], ...],
+    source: Path,
+    target: Path,
+    counts: Path,
+    output_source: Path | None,
+    output_target: Path | None,
+) -> None:
+    """Count the pairs of a training shard that share a sentence with a development or test set; drop them if asked.
+
+    The token files SOURCE and TARGET are compared token by token and by letters and digits alone.
+    """
+    from nmt.overlap import overlap as find
+    from nmt.settings import Overlap
+
+    if (output_source is None) != (output_target is None):
+        raise click.UsageError("give both --output-source and --output-target, or neither")
+    sets: dict[str, list[tuple[Path, Path]]] = {}
+    for name, *sides in held_out:
+        sets.setdefault(name, []).append((sides[0], sides[1]))
+    outputs = (output_source, output_target) if output_source and output_target else None
+    find(source, target, sets, parse_settings(Overlap, settings), counts, outputs)

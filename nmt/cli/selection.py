@@ -146,19 +146,98 @@ def select_score(
     selection.score(source, target, source_models, target_models, output, histogram)
 
 
+@click.command(short_help="Try one share of the text against a held-out text.")
+@click.option(
+    "--share", required=True, type=click.FloatRange(0, 1, min_open=True), help="Of all target words."
+)
+@click.option(
+    "--shard",
+    "shards",
+    required=True,
+    multiple=True,
+    type=(str, FilePath, FilePath, FilePath, FilePath),
+    metavar="CORPUS SCORES HISTOGRAM SOURCE TARGET",
+    help="A shard's files; repeat, corpora in the config's order, their shards in order.",
+)
+@click.option(
+    "--held-out",
+    required=True,
+    multiple=True,
+    type=(FilePath, FilePath),
+    metavar="SOURCE TARGET",
+    help="Repeat.",
+)
+@click.option("--order", required=True, type=click.IntRange(2, 6), help="Words in the longest n-gram.")
+@click.option("--discount-fallback", is_flag=True, help="Use fixed discounts where the text is too small.")
+@click.option(
+    "--memory-mb",
+    default=2000,
+    show_default=True,
+    type=click.IntRange(min=100),
+    help="Memory that may be used.",
+)
+@click.option(
+    "--programs", type=FilePath, help="Folder of lmplz and build_binary; else they are on the PATH."
+)
+@click.option("--output", required=True, type=FilePath, help="JSON file: words, pairs, perplexities.")
+def cut_candidate(
+    share: float,
+    shards: tuple[tuple[str, Path, Path, Path, Path], ...],
+    held_out: tuple[tuple[Path, Path], ...],
+    order: int,
+    discount_fallback: bool,
+    memory_mb: int,
+    programs: Path | None,
+    output: Path,
+) -> None:
+    """Train language models on the best share of the text and measure the perplexity of held-out text.
+
+    Both sides count, unknown words included. The verb `cut-choose` takes the best of several shares.
+    """
+    from nmt.held_out_cut import CandidateShard, Training, candidate
+    from nmt.selection import ScoredShard
+
+    given = [CandidateShard(ScoredShard(name, *files[:2]), (files[2], files[3])) for name, *files in shards]
+    training = Training(order, discount_fallback, memory_mb, programs)
+    found = candidate(given, share, held_out, training, output)
+    click.echo(
+        f"{output}: {found['target_words']:,} target words, perplexity {found['perplexity']}", err=True
+    )
+
+
+@click.command()
+@click.argument("candidates", metavar="CANDIDATE...", nargs=-1, required=True, type=FilePath)
+@click.option("--output", required=True, type=FilePath, help="JSON file: the chosen candidate, and all.")
+def cut_choose(candidates: tuple[Path, ...], output: Path) -> None:
+    """Take the candidate of `cut-candidate` with the lowest perplexity, the smaller of equals."""
+    from nmt.held_out_cut import choose
+
+    found = choose(candidates, output)
+    click.echo(
+        f"{output}: {found['share']:.0%} of the text, {found['target_words']:,} target words", err=True
+    )
+
+
 @click.command(short_help="Choose the one threshold for all shards.")
-@click.option("--target-words", required=True, type=click.IntRange(min=1), help="Budget in target words.")
+@click.option("--target-words", type=click.IntRange(min=1), help="Budget in target words.")
+@click.option("--cut", type=FilePath, help="Instead: what `cut-choose` wrote.")
 @_shards("SCORES HISTOGRAM", "A shard's files; repeat, corpora in the config's order, their shards in order.")
 @click.option("--output", required=True, type=FilePath, help="JSON file for the threshold.")
-def select_threshold(target_words: int, shards: tuple[tuple[str, Path, Path], ...], output: Path) -> None:
+def select_threshold(
+    target_words: int | None, cut: Path | None, shards: tuple[tuple[str, Path, Path], ...], output: Path
+) -> None:
     """Choose the threshold that takes pairs up to a budget of target words.
 
     Pairs are taken by score, then corpus, then line number, until the next would exceed the budget.
     """
     from nmt import selection
+    from nmt.files import read_json
 
+    if (target_words is None) == (cut is None):
+        raise click.UsageError("give either --target-words or --cut")
+    words = target_words or int(read_json(cut)["chosen"]["target_words"])  # type: ignore[arg-type]
     scored = [selection.ScoredShard(*shard) for shard in shards]
-    threshold = selection.choose_threshold(scored, target_words, output)
+    threshold = selection.choose_threshold(scored, words, output)
     click.echo(f"{output}: {threshold.pairs:,} pairs, {threshold.target_words:,} target words", err=True)
 
 

@@ -17,6 +17,7 @@ seeds: [3, 8]
 use: {models: [rnnsearch-50, rnnsearch-50-star]}
 artifacts:
   figure2_models: [rnnsearch-50, rnnsearch-50-star]
+  table3_models: [rnnsearch-50]
   readings: {rnnsearch-50: [rnnsearch-50-star]}
 """
 RUNS = {

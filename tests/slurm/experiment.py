@@ -28,12 +28,17 @@ models:
   rnnsearch-30: {training: {updates: 500}}
   rnnsearch-50: {training: {updates: 1000}}
   rnnsearch-50-star: {training: {updates: 1100}}
-artifacts: {figure2_models: [rnnsearch-50, rnnsearch-30, rnnencdec-30]}
+artifacts: {figure2_models: [rnnsearch-50, rnnsearch-30, rnnencdec-30], table3_models: [rnnsearch-50, rnnencdec-30]}
 resources: {train_hours: 0.015}
 """
 PATIENCE = 480.0
 """Seconds in which anything must have happened, on a busy machine too."""
 QUICK = ["--slurm-init-seconds-before-status-checks", "3", "--latency-wait", "20"]
+
+
+ALIGNED = ["rnnsearch-30", "rnnsearch-50", "rnnsearch-50-star"]
+TARGETS = ["--", *(f"results/{name}" for name in ("table1.csv", "table2.csv", "figure2.pdf", "figure3.pdf"))]
+TARGETS += [f"results/alignment_error_rate/{model}.json" for model in ALIGNED]
 
 
 class Experiment:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.running import ROOT
 from tests.slurm.cluster import Cluster, run
-from tests.slurm.experiment import PATIENCE, Experiment, Watch, results
+from tests.slurm.experiment import PATIENCE, TARGETS, Experiment, Watch, results
 
 LONG, STAR = "rnnsearch-50", "rnnsearch-50-star"
 GPUS = {"0", "1"}
@@ -21,7 +21,7 @@ GPUS = {"0", "1"}
 def undisturbed(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Experiment]:
     """The same experiment at work on this machine, without Slurm."""
     experiment = Experiment(tmp_path_factory.mktemp("here"))
-    experiment.start_here()
+    experiment.start_here(*TARGETS)
     yield experiment
     experiment.remove()
 
@@ -43,7 +43,7 @@ def test_every_fault_ends_in_the_results_of_an_undisturbed_run(
 
     # Submissions that fail: the partition of the GPUs is closed for a while.
     run("scontrol", "update", "partitionname=gpu", "state=inactive")
-    disturbed.start_on_cluster()
+    disturbed.start_on_cluster(*TARGETS)
     watch.until((disturbed.folder / "logs" / "sbatch.log").exists, "a refused submission")
     run("scontrol", "update", "partitionname=gpu", "state=down")  # takes jobs, and starts none
     watch.until(lambda: len(watch.jobs("PENDING")) == 3, "three training jobs")
@@ -68,7 +68,7 @@ def test_every_fault_ends_in_the_results_of_an_undisturbed_run(
     # A head that is killed and started again: what it has sent runs on, and its double waits without a GPU.
     disturbed.kill_head()
     assert trainer.is_running()
-    disturbed.start_on_cluster()
+    disturbed.start_on_cluster(*TARGETS)
     watch.until(lambda: LONG in watch.jobs("PENDING"), "a second job of the long run")
     assert LONG in watch.jobs("RUNNING")
     assert watch.held()[LONG] in GPUS
@@ -86,7 +86,7 @@ def test_every_fault_ends_in_the_results_of_an_undisturbed_run(
     cluster.start_node()
 
     watch.until(lambda: (disturbed.folder / "results" / "table1.csv").exists(), "the tables")
-    assert disturbed.heads[-1].wait(timeout=60) == 0, disturbed.output()[-4000:]
+    assert disturbed.heads[-1].wait(timeout=PATIENCE) == 0, disturbed.output()[-4000:]
     assert undisturbed.heads[-1].wait(timeout=PATIENCE) == 0, undisturbed.output()[-4000:]
     assert_same_results(undisturbed, disturbed)
 
@@ -106,7 +106,12 @@ def test_a_head_that_is_a_job_goes_on_in_another_when_its_time_is_over(
     for file in [*disturbed.folder.glob("translations/rnnencdec-30.*"), *disturbed.folder.glob("results/*")]:
         file.unlink() if file.is_file() else shutil.rmtree(file)
     log = disturbed.folder / "head.log"
-    script = [str(ROOT / "slurm" / "head.sbatch"), str(disturbed.folder), *disturbed.options_on_cluster()]
+    script = [
+        str(ROOT / "slurm" / "head.sbatch"),
+        str(disturbed.folder),
+        *disturbed.options_on_cluster(),
+        *TARGETS,
+    ]
     job = run(
         "sbatch", "--parsable", "--partition=cpu", f"--output={log}", f"--chdir={ROOT}", *script
     ).stdout.strip()

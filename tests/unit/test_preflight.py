@@ -112,6 +112,20 @@ def test_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not [line for line in missing(config, work, tmp_path) if "free" in line]
 
 
+def test_lmplz_is_on_the_path_or_can_be_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    work = Work(frozenset({"kenlm_programs", "language_model"}), (), ())
+    (line,) = missing(paper(tmp_path), work, tmp_path)
+    assert "to build them cmake and a C++ compiler are missing" in line
+    assert (
+        missing(paper(tmp_path), Work(frozenset({"language_model"}), (), ()), tmp_path) == []
+    )  # built before
+    for name in ("lmplz", "build_binary"):
+        (tmp_path / name).write_text("#!/bin/sh\n", encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+    assert missing(paper(tmp_path), work, tmp_path) == []
+
+
 @pytest.mark.parametrize("family", ["rnnsearch", "rnnencdec"])
 @pytest.mark.parametrize("output_layer", ["direct", "factored"])
 def test_parameters_are_those_of_the_model(tmp_path: Path, family: str, output_layer: str) -> None:

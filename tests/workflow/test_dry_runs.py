@@ -176,17 +176,11 @@ def test_cores_and_profile_are_no_part_of_what_a_model_is(tmp_path: Path) -> Non
     assert lines[0] == lines[1]
 
 
-def test_missing_gpu_and_language_model_programs_are_said_before_any_job(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_gpu_is_said_before_any_job(tmp_path: Path) -> None:
     if any(Path("/dev").glob("nvidia[0-9]*")):
         pytest.skip("this machine has a GPU")
-    monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    if shutil.which("lmplz"):
-        pytest.skip("lmplz is installed system-wide")
     result = snakemake(tmp_path, "--cores", "1")
     assert result.returncode == 2
-    assert "error: selection needs KenLM's programs lmplz and build_binary" in result.stdout
     assert (
         "error: training.device or decoding.device is `cuda`, but this machine shows no NVIDIA GPU"
         in result.stdout

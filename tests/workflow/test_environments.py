@@ -34,9 +34,9 @@ def environments() -> Iterator[tuple[str, str]]:
     """Each environment with a verb of `nmt` that a rule calls in it."""
     for file in RULES:
         for body in re.split(r"^ *rule[^:\n]*:\n", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
-            (environment,) = re.findall(r'"\.\./\.\./envs/(\w+\.yaml)"', body)
-            for verb in re.findall(r'"nmt ([a-z0-9-]+) ', body):
-                yield environment, verb
+            for environment in re.findall(r'"\.\./\.\./envs/(\w+\.yaml)"', body):
+                for verb in re.findall(r'"nmt ([a-z0-9-]+) ', body):
+                    yield environment, verb
 
 
 def imported(node: ast.AST, nested: bool) -> set[str]:

@@ -1,5 +1,12 @@
 """What every stage has left of every corpus: counted shard by shard, added up, and reported."""
 
+
+# Seconds of work each: they would wait longer in a cluster's queue.
+localrules:
+    sum_counts,
+    data_report,
+
+
 if PREPARED:
 
     rule count:
@@ -17,8 +24,8 @@ if PREPARED:
         conda:
             "../../envs/prepare.yaml"
         resources:
-            mem_mb=2000,
-            runtime=2 * 60,
+            mem_mb=memory(2000),
+            runtime=minutes(30, 200),
         params:
             stages=stage_options,
         shell:
@@ -31,6 +38,7 @@ if PREPARED:
             raw=expand("data/raw/{corpus}/counts.json", corpus=PREPARED),
             clean=[file for _, file in shard_counts(CLEAN_COUNTS)],
             counts=[file for _, file in shard_counts(STAGE_COUNTS)],
+            overlap=[file for _, file in overlap_counts()],
         output:
             counts="data/counts.json",
         log:

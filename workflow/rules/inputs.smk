@@ -7,9 +7,13 @@ import shlex
 import sys
 from pathlib import Path
 
+from nmt import remaking
+from nmt.configuration import published
 from nmt.layers import ConfigError, find_layers, load
-from nmt.runs import runs_of, seeds_of
-from nmt.settings import ModelRun, Report, TextSettings
+from nmt.parts import MODES, RUN_FILES, Parts
+from nmt.release import NEEDED
+from nmt.runs import run_settings, runs_of, seeds_of
+from nmt.settings import TextSettings
 from nmt.time_limits import progress_of, time_limit, time_slices
 from workflow.cluster import doubles, use_own_programs
 
@@ -55,6 +59,12 @@ SOURCE, TARGET = CONFIG.languages.source, CONFIG.languages.target
 TEST = CONFIG.use.test[0]
 DATA = os.path.join(CONFIG.data_from, "data") if CONFIG.data_from else "data"
 
+# Somebody's models or translations that take the place of this run's own, and what this run keeps beside its results.
+MODELS = CONFIG.released.models or "models"
+KEPT = Parts(Path(CONFIG.released.results)) if CONFIG.released.results else None
+RESULTS = Parts(Path("results"))
+RELEASE_FILES = (*NEEDED, "text.json")
+
 # KenLM's programs, one build for all experiments.
 KENLM = str(ROOT / ".kenlm")
 
@@ -63,23 +73,31 @@ PAPER = str(ROOT / "workflow" / "paper.yaml")
 
 # Corpora that this run prepares itself; those that the selection compares with need not be in use.
 IN_DOMAIN = list(CONFIG.selection.in_domain) if CONFIG.selection.enabled else []
+HELD_OUT = list(CONFIG.selection.held_out) if IN_DOMAIN and CONFIG.selection.cut == "held_out" else []
 PREPARED = (
     []
     if CONFIG.data_from
-    else list(dict.fromkeys([*CONFIG.use.train, *CONFIG.use.dev, *CONFIG.use.test, *IN_DOMAIN]))
+    else list(dict.fromkeys([*CONFIG.use.train, *CONFIG.use.dev, *CONFIG.use.test, *IN_DOMAIN, *HELD_OUT]))
 )
 DOWNLOADED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is None]
 GENERATED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is not None]
 TOKENIZED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].tokenized]
-GOLD = CONFIG.artifacts.gold_alignments or (
-    f"{DATA}/raw/{TEST}/0.align.zst" if CONFIG.corpora[TEST].grammar is not None else None
+GOLD = (
+    None
+    if KEPT
+    else CONFIG.artifacts.gold_alignments
+    or (f"{DATA}/raw/{TEST}/0.align.zst" if CONFIG.corpora[TEST].grammar is not None else None)
 )
 
 FIGURES = ("figure2", "figure3", "unknown_words", "learning_curves")
-MODES = ("all", "no_unk")
 DATA_REPORT = ("data.csv", "data_lengths.csv", "data.md", "data.pdf", "data.png")
 CLEAN_COUNTS = "data/clean/{corpus}/{shard}.counts.json"
 STAGE_COUNTS = "data/counts/{corpus}/{shard}.json"
+OVERLAP_COUNTS = "data/overlap/{corpus}/{shard}.json"
+
+# The training text from which the selection and the models take: without the pairs that overlap with the test set, if
+# these are dropped.
+TRAINING_STAGE = "tokens" if CONFIG.overlap.drop == "none" else "kept"
 BITEXT_FILES = ("source.ids.npy", "source.offsets.npy", "target.ids.npy", "target.offsets.npy", "meta.json")
 
 
@@ -88,6 +106,7 @@ wildcard_constraints:
     corpus="[a-z0-9][a-z0-9.-]*",
     language="[a-z]{2}",
     shard="[0-9]+",
+    share=r"[0-9.]+",
     budget="([a-z0-9][a-z0-9.-]*/)?",
     part="train|dev",
     model="[a-z0-9][a-z0-9.-]*",
@@ -110,10 +129,12 @@ def constant(settings):
 
 
 def model_run(wildcards):
-    """All that decides a run's weights, besides the data; the other seeds of its model are no part of it."""
-    run = RUNS[wildcards.model]
-    entry = CONFIG.models[run.model].model_dump(exclude={"seeds"})
-    return as_json(ModelRun(model=run.model, seed=run.seed, sample_seed=CONFIG.seed, **entry))
+    """All that decides a run's weights, besides the data."""
+    return as_json(run_settings(CONFIG, RUNS[wildcards.model]))
+
+
+CUT_KEYS = ("cut", "held_out", "held_out_shares")
+"""Of the selection; they decide nothing where the budget cuts."""
 
 
 def data_settings(wildcards):
@@ -125,10 +146,16 @@ def data_settings(wildcards):
         return as_json({"data_from": CONFIG.data_from})
     kept = ("seed", "languages", "cleaning", "tokenization", "selection", "vocabulary")
     values = CONFIG.model_dump(include=set(kept))
+    if CONFIG.selection.cut == "budget":
+        values["selection"] = {
+            name: value for name, value in values["selection"].items() if name not in CUT_KEYS
+        }
     values["train"], values["dev"] = list(CONFIG.use.train), list(CONFIG.use.dev)
     text = (*CONFIG.use.train, *CONFIG.use.dev)
     values["generated"] = [generated(c) for c in text if CONFIG.corpora[c].grammar]
     values["tokenized"] = [c for c in text if CONFIG.corpora[c].tokenized]
+    # pairs that are only counted change no text
+    values |= {"overlap": CONFIG.overlap.model_dump(), "test": TEST} if CONFIG.overlap.drop != "none" else {}
     return as_json(values)
 
 
@@ -139,8 +166,12 @@ def generated(corpus):
 
 def report_settings(wildcards):
     """What the tables and figures show, the models' names, and how the unknown word was decoded."""
-    labels = {model: CONFIG.models[model].label for model in CONFIG.use.models} | {"moses": "Moses"}
-    return as_json(Report(**CONFIG.artifacts.model_dump(), labels=labels, unknown=CONFIG.decoding.unknown))
+    return as_json(remaking.report_settings(CONFIG))
+
+
+def configuration(wildcards):
+    """The settings as they are kept beside the results."""
+    return as_json(published(CONFIG))
 
 
 def text_settings(wildcards):
@@ -219,10 +250,10 @@ def shard_options(files_of_shard, budget=None):
 def comparison_options(wildcards, input):
     """Every model's translations (of its first run), other systems' where given, and the reference as it came."""
     options = [
-        f"--translations {model} " + " ".join(f"translations/{model}.{mode}.jsonl" for mode in MODES)
+        f"--translations {model} {' '.join(map(shlex.quote, translations_of([model])))}"
         for model in CONFIG.use.models
     ]
-    options += [f"--given moses {shlex.quote(file)}" for file in input.get("given") or [] if file]
+    options += [f"--given moses {shlex.quote(str(input.given))}"] if input.get("given") else []
     options += [repeated("--raw-reference", [raw_reference()])] if raw_reference() else []
     return " ".join([*options, f"--target-language {TARGET}"])
 
@@ -252,10 +283,37 @@ def continue_option(wildcards, input):
     return f"--continue-from {shlex.quote(str(input.base))}" if input.get("base") else ""
 
 
+def model_folder(wildcards):
+    """The folder of a trained model."""
+    return f"{MODELS}/{wildcards.model}"
+
+
 def align_options(wildcards):
     """How the attention on given translations is computed: on what decoding uses."""
     names = ("batch_size", "threads", "device")
     return " ".join(f"--{name.replace('_', '-')} {getattr(CONFIG.decoding, name)}" for name in names)
+
+
+def kept_runs(wildcards):
+    """Each run by its name with the files of it that are kept."""
+    files = {
+        run: [*translations_of([run]), *(file for name in RUN_FILES for file in run_files([run], name))]
+        for run in runs(CONFIG.use.models)
+    }
+    return " ".join(f"--run {run} {' '.join(map(shlex.quote, names))}" for run, names in files.items())
+
+
+def kept_options(wildcards, input):
+    """The reference as it came, and other systems' translations, where they are known."""
+    raw = repeated("--raw-reference", [input.raw_reference] if input.raw_reference else [])
+    return f"{raw} --given moses {shlex.quote(str(input.given))}" if input.given else raw
+
+
+def card_options(wildcards):
+    """What a model's card says of its text."""
+    parts = [("--train", CONFIG.use.train), ("--dev", CONFIG.use.dev), ("--test", CONFIG.use.test)]
+    corpora = " ".join(repeated(option, names) for option, names in parts)
+    return f"--languages {SOURCE} {TARGET} {corpora}"
 
 
 def labelled(models, files):
@@ -288,10 +346,40 @@ def budget_of(corpus):
     return f"{corpus}/" if corpus in CONFIG.selection.corpus_words else ""
 
 
-def budget_words(wildcards):
-    """Target words that a budget allows."""
+def cut_file(wildcards):
+    """What a held-out text says of the common budget, if it decides."""
+    return "data/selection/cut.json" if HELD_OUT and not wildcards.budget else []
+
+
+def budget_option(wildcards, input):
+    """Target words that a budget allows, or the file that says so."""
+    if input.cut:
+        return f"--cut {shlex.quote(str(input.cut))}"
     own = CONFIG.selection.corpus_words
-    return own[wildcards.budget.rstrip("/")] if wildcards.budget else CONFIG.selection.target_words
+    words = own[wildcards.budget.rstrip("/")] if wildcards.budget else CONFIG.selection.target_words
+    return f"--target-words {words}"
+
+
+def candidate_files(corpus, shard):
+    """Scores and text of a training shard."""
+    text = [f"data/{TRAINING_STAGE}/{corpus}/{shard}.{language}.zst" for language in (SOURCE, TARGET)]
+    return [*score_files(corpus, shard), *text]
+
+
+def held_out_tokens():
+    """Both sides of each shard of the text that decides on the cut."""
+    return [
+        f"data/tokens/{corpus}/{shard}.{language}.zst"
+        for corpus in HELD_OUT
+        for shard in shards(corpus)
+        for language in (SOURCE, TARGET)
+    ]
+
+
+def pairs_of_files(option, files):
+    """`--option SOURCE TARGET` for each pair of files that stand together."""
+    sides = [iter(map(shlex.quote, files))] * 2
+    return " ".join(f"{option} {source} {target}" for source, target in zip(*sides))
 
 
 def threshold_file(corpus):
@@ -316,12 +404,12 @@ def in_domain_tokens(language):
 
 def training_tokens(language):
     """One side of the training text before selection."""
-    return [file for corpus in CONFIG.use.train for file in shard_files("tokens", corpus, language)]
+    return [file for corpus in CONFIG.use.train for file in shard_files(TRAINING_STAGE, corpus, language)]
 
 
 def part_files(part, language):
     """One side of the training text (after selection, if there is one) or of the development text."""
-    stage = "selected" if part == "train" and CONFIG.selection.enabled else "tokens"
+    stage = "tokens" if part == "dev" else "selected" if CONFIG.selection.enabled else TRAINING_STAGE
     corpora = CONFIG.use.train if part == "train" else CONFIG.use.dev
     return [file for corpus in corpora for file in shard_files(stage, corpus, language)]
 
@@ -346,8 +434,9 @@ def part_of(corpus):
 
 def counted_stages(corpus):
     """The stages of tokenized text that are counted, in order."""
-    selected = CONFIG.selection.enabled and corpus in CONFIG.use.train
-    return ["tokens", "selected"] if selected else ["tokens"]
+    if corpus not in CONFIG.use.train:
+        return ["tokens"]
+    return [*dict.fromkeys(["tokens", TRAINING_STAGE]), *(["selected"] if CONFIG.selection.enabled else [])]
 
 
 def counted_files(wildcards):
@@ -373,11 +462,48 @@ def shard_counts(kind):
     ]
 
 
+def overlap_files(wildcards):
+    """Both sides of a training shard, and those of every held-out text."""
+    sides = {"source": SOURCE, "target": TARGET}
+    files = {
+        side: f"data/tokens/{wildcards.corpus}/{wildcards.shard}.{code}.zst" for side, code in sides.items()
+    }
+    held_out = [
+        file
+        for corpus in held_out_corpora()
+        for shard in zip(*(shard_files("tokens", corpus, code) for code in sides.values()))
+        for file in shard
+    ]
+    return {**files, "held_out": held_out}
+
+
+def held_out_corpora():
+    """The development and test text."""
+    return list(dict.fromkeys([*CONFIG.use.dev, *CONFIG.use.test]))
+
+
+def held_out_options(wildcards, input):
+    """`--held-out CORPUS SOURCE TARGET` for each shard of the development and test text."""
+    names = [corpus for corpus in held_out_corpora() for _ in shards(corpus)]
+    files = [iter(map(shlex.quote, input.held_out))] * 2
+    return " ".join(
+        f"--held-out {name} {source} {target}" for name, (source, target) in zip(names, zip(*files))
+    )
+
+
+def overlap_counts():
+    """Overlap counts of every training shard as (corpus, file)."""
+    return [
+        (corpus, OVERLAP_COUNTS.format(corpus=corpus, shard=shard)) for corpus, shard in training_shards()
+    ]
+
+
 def counted_corpora(wildcards):
     """`--corpus PART CORPUS RAW` for each prepared corpus, and its shards' counts."""
     options = [f"--corpus {part_of(corpus)} {corpus} data/raw/{corpus}/counts.json" for corpus in PREPARED]
     options += [f"--clean {corpus} {file}" for corpus, file in shard_counts(CLEAN_COUNTS)]
     options += [f"--count {corpus} {file}" for corpus, file in shard_counts(STAGE_COUNTS)]
+    options += [f"--overlap {corpus} {file}" for corpus, file in overlap_counts()]
     return " ".join(options)
 
 
@@ -398,12 +524,14 @@ def vocabularies():
 
 def test_tokens(language):
     """One side of the tokenized test text."""
-    return f"{DATA}/tokens/{TEST}/0.{language}.zst"
+    return str(KEPT.test(language)) if KEPT else f"{DATA}/tokens/{TEST}/0.{language}.zst"
 
 
 def raw_reference():
     """The reference as it came; none where it came as tokens."""
-    return [] if CONFIG.corpora[TEST].tokenized else f"{DATA}/raw/{TEST}/0.{TARGET}.zst"
+    if CONFIG.corpora[TEST].tokenized:
+        return []
+    return str(KEPT.raw_reference(TARGET)) if KEPT else f"{DATA}/raw/{TEST}/0.{TARGET}.zst"
 
 
 def base_state(wildcards):
@@ -415,7 +543,22 @@ def base_state(wildcards):
 def model_files(wildcards):
     """What a verb needs of a trained model."""
     names = ("model.safetensors", "settings.json", "source.tsv", "target.tsv")
-    return [f"models/{wildcards.model}/{name}" for name in names]
+    return [f"{MODELS}/{wildcards.model}/{name}" for name in names]
+
+
+def translated(run, mode):
+    """A run's translations."""
+    return str(KEPT.translations(run, mode)) if KEPT else f"translations/{run}.{mode}.jsonl"
+
+
+def translations_of(runs):
+    """The translations of some runs, of both modes each."""
+    return [translated(run, mode) for run in runs for mode in MODES]
+
+
+def run_files(runs, name):
+    """One of the files that training leaves, of some runs."""
+    return [str(KEPT.of_run(run, name)) if KEPT else f"{MODELS}/{run}/{name}" for run in runs]
 
 
 def runs(models):
@@ -430,22 +573,22 @@ def scores(runs):
 
 def translations(models):
     """The translations of the whole test text by each model's first run."""
-    return [f"translations/{model}.all.jsonl" for model in models]
+    return [translated(model, "all") for model in models]
 
 
 def summaries(runs):
     """The training summaries of some runs."""
-    return [f"models/{run}/summary.json" for run in runs]
+    return run_files(runs, "summary.json")
 
 
 def histories(runs):
     """The training histories of some runs."""
-    return [f"models/{run}/history.jsonl" for run in runs]
+    return run_files(runs, "history.jsonl")
 
 
 def settings_files(runs):
     """The settings that some runs were trained with."""
-    return [f"models/{run}/settings.json" for run in runs]
+    return run_files(runs, "settings.json")
 
 
 def compared_models():
@@ -475,14 +618,16 @@ def artifacts():
     return [*tables, *figures, *rates, *data_report(), *pages]
 
 
+def data_report():
+    """The report on the text, where this run is what prepares it."""
+    if KEPT or CONFIG.released.models:
+        return []
+    return [f"results/{name}" for name in DATA_REPORT]
+
+
 def packages(models):
     """What completes the folders of some models, so that they translate raw text."""
     return [f"models/{run}/text.json" for run in runs(models)]
-
-
-def data_report():
-    """The report on the text."""
-    return [f"results/{name}" for name in DATA_REPORT]
 
 
 def shown_artifacts():
@@ -490,9 +635,83 @@ def shown_artifacts():
     return [file for kind in ("md", "png", "json") for file in artifacts() if file.endswith(f".{kind}")]
 
 
+def shown_settings():
+    """The settings that the page shows: those that decide results, of what is in use."""
+    values = CONFIG.model_dump(mode="json", exclude={"mirrors", "archives", "resources"})
+    in_use = {
+        "corpora": {*CONFIG.use.train, *CONFIG.use.dev, *CONFIG.use.test, *IN_DOMAIN},
+        "models": {*CONFIG.use.models},
+    }
+    for catalogue, names in in_use.items():
+        values[catalogue] = {name: entry for name, entry in values[catalogue].items() if name in names}
+    return values
+
+
 def experiment():
     """The run by the name of its folder."""
     return "the paper" if Path.cwd() == ROOT else Path.cwd().name
+
+
+def kept_translations():
+    """The translations that are kept beside the results."""
+    return [str(RESULTS.translations(run, mode)) for run in runs(CONFIG.use.models) for mode in MODES]
+
+
+def kept_run_files():
+    """The runs' files that are kept beside the results."""
+    return [str(RESULTS.of_run(run, name)) for run in runs(CONFIG.use.models) for name in RUN_FILES]
+
+
+def parts_kept():
+    """All that is kept beside the results, so that they can be made again."""
+    others = [*kept_text(), RESULTS.configuration, RESULTS.paper]
+    return [*kept_translations(), *kept_run_files(), *map(str, others)]
+
+
+def kept_text():
+    """Test text and other systems' translations that are kept beside the results."""
+    raw = [RESULTS.raw_reference(TARGET)] if raw_reference() else []
+    given = [RESULTS.given("moses")] if CONFIG.artifacts.moses_translations else []
+    return [*(RESULTS.test(language) for language in (SOURCE, TARGET)), *raw, *given]
+
+
+def publication():
+    """What makes the results worth publishing, and what completes the folders of the models that this run trained."""
+    if KEPT or CONFIG.released.models:
+        return [*parts_kept(), "results/ro-crate-metadata.json"]
+    cards = [f"models/{run}/README.md" for run in runs(CONFIG.use.models)]
+    return [*parts_kept(), "results/ro-crate-metadata.json", *packages(CONFIG.use.models), *cards]
+
+
+def model_folders():
+    """What is made last in the folders of the models in use; those of others are complete."""
+    if CONFIG.released.models:
+        return run_files(runs(CONFIG.use.models), "model.safetensors")
+    return packages(CONFIG.use.models)
+
+
+def absent():
+    """What `released` promises and does not hold, a line each."""
+    key, again = (
+        ("results", "expected what `nmt keep` writes")
+        if KEPT
+        else ("models", "expected what `nmt unpack` writes")
+    )
+    used = runs(CONFIG.use.models)
+    files = [file for name in RUN_FILES for file in run_files(used, name)]
+    if KEPT:
+        text = [test_tokens(SOURCE), test_tokens(TARGET), *([raw_reference()] if raw_reference() else [])]
+        files += [*translations_of(used), *text]
+    else:
+        names = ("model.safetensors", "source.tsv", "target.tsv")
+        files += [file for name in names for file in run_files(used, name)]
+    return [f"released.{key}: {file}: no such file; {again}" for file in files if not Path(file).is_file()]
+
+
+if CONFIG.released.models or KEPT:
+    missing_parts = absent()
+    if missing_parts:
+        refuse(missing_parts)
 
 
 # --- resources --------------------------------------------------------------------------------------------------------

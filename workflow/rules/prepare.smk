@@ -145,6 +145,57 @@ if PREPARED:
             "nmt tokenize --language {wildcards.language} --settings {params.settings:q} {input.text:q}"
             " {output.tokens:q} 2>&1 | tee -i {log:q}"
 
+    if CONFIG.overlap.drop == "none":
+
+        rule overlap:
+            """Count the training pairs that share a sentence with the development or test set."""
+            input:
+                unpack(overlap_files),
+            output:
+                counts=OVERLAP_COUNTS,
+            log:
+                "logs/overlap/{corpus}/{shard}.log",
+            benchmark:
+                "benchmarks/overlap/{corpus}/{shard}.tsv"
+            conda:
+                "../../envs/prepare.yaml"
+            resources:
+                mem_mb=memory(1000),
+                runtime=minutes(30, 200),
+            params:
+                settings=constant(CONFIG.overlap),
+                held_out=held_out_options,
+            shell:
+                "nmt overlap --settings {params.settings:q} {params.held_out} {input.source:q} {input.target:q}"
+                " --counts {output.counts:q} 2>&1 | tee -i {log:q}"
+
+    else:
+
+        rule drop_overlap:
+            """Blank the training pairs that share a sentence with the development or test set; count them."""
+            input:
+                unpack(overlap_files),
+            output:
+                source=f"data/kept/{{corpus}}/{{shard}}.{SOURCE}.zst",
+                target=f"data/kept/{{corpus}}/{{shard}}.{TARGET}.zst",
+                counts=OVERLAP_COUNTS,
+            log:
+                "logs/overlap/{corpus}/{shard}.log",
+            benchmark:
+                "benchmarks/overlap/{corpus}/{shard}.tsv"
+            conda:
+                "../../envs/prepare.yaml"
+            resources:
+                mem_mb=memory(1000),
+                runtime=minutes(30, 200),
+            params:
+                settings=constant(CONFIG.overlap),
+                held_out=held_out_options,
+            shell:
+                "nmt overlap --settings {params.settings:q} {params.held_out} {input.source:q} {input.target:q}"
+                " --counts {output.counts:q} --output-source {output.source:q} --output-target {output.target:q}"
+                " 2>&1 | tee -i {log:q}"
+
     rule vocabulary:
         """Count the words of one side of the training text and keep the most frequent."""
         input:

@@ -18,7 +18,7 @@ localrules:
 rule compare:
     """How sure the scores are: intervals, paired significance of each pair of models, and today's metrics."""
     input:
-        translations=[f"translations/{model}.{mode}.jsonl" for model in CONFIG.use.models for mode in MODES],
+        translations=translations_of(CONFIG.use.models),
         source=test_tokens(SOURCE),
         reference=test_tokens(TARGET),
         raw_reference=raw_reference(),
@@ -125,7 +125,7 @@ rule table2:
 rule table3:
     """Table 3: long sentences, their reference, and what the models make of them."""
     input:
-        translations=[f"translations/{model}.all.jsonl" for model in CONFIG.artifacts.table3_models],
+        translations=[translated(model, "all") for model in CONFIG.artifacts.table3_models],
         reference=test_tokens(TARGET),
         paper=PAPER,
     output:
@@ -205,8 +205,8 @@ rule unknown_words:
 rule figure3:
     """Figure 3: four alignments."""
     input:
-        all=f"translations/{CONFIG.artifacts.figure3_model}.all.jsonl",
-        no_unk=f"translations/{CONFIG.artifacts.figure3_model}.no_unk.jsonl",
+        all=translated(CONFIG.artifacts.figure3_model, "all"),
+        no_unk=translated(CONFIG.artifacts.figure3_model, "no_unk"),
         paper=PAPER,
     output:
         pdf="results/figure3.pdf",
@@ -364,7 +364,7 @@ rule report:
         title=f"Neural machine translation by attention: {experiment()}",
         artifacts=lambda wildcards, input: repeated("--artifact", input.artifacts),
         seeds=shown_seeds(CONFIG.artifacts.figure2_models),
-        config=constant(CONFIG),
+        config=constant(shown_settings()),
     shell:
         "nmt report --title {params.title:q} {params.artifacts} --captions {input.captions:q} --seeds={params.seeds:q}"
         " --config {params.config:q} --benchmarks benchmarks --output {output.page:q} 2>&1 | tee -i {log:q}"

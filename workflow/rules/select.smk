@@ -25,7 +25,7 @@ if PREPARED and CONFIG.selection.enabled:
             size=sample_options,
             shards=lambda wildcards: shard_options(
                 lambda corpus, shard: [
-                    f"data/tokens/{corpus}/{shard}.{side}.zst" for side in (SOURCE, TARGET)
+                    f"data/{TRAINING_STAGE}/{corpus}/{shard}.{side}.zst" for side in (SOURCE, TARGET)
                 ]
             ),
         shell:
@@ -51,7 +51,7 @@ if PREPARED and CONFIG.selection.enabled:
             mem_mb=4000,
             runtime=60,
         params:
-            folder=KENLM,
+            folder=lambda wildcards, output: folder_of(output),
         shell:
             "nmt kenlm-programs --jobs {threads} --output {params.folder:q} 2>&1 | tee -i {log:q}"
 
@@ -76,7 +76,7 @@ if PREPARED and CONFIG.selection.enabled:
         params:
             order=CONFIG.selection.order,
             fallback="--discount-fallback" if CONFIG.selection.discount_fallback else "",
-            folder=KENLM,
+            folder=lambda wildcards, input: folder_of([input.programs]),
         shell:
             "nmt lm-train --order {params.order} {params.fallback} --memory-mb {resources.mem_mb}"
             " --programs {params.folder:q} {input.text:q} --output {output.model:q} 2>&1 | tee -i {log:q}"
@@ -84,8 +84,8 @@ if PREPARED and CONFIG.selection.enabled:
     rule score_pairs:
         """Score the pairs of a training shard: cross-entropy difference summed over both sides, smaller is better."""
         input:
-            source=f"data/tokens/{{corpus}}/{{shard}}.{SOURCE}.zst",
-            target=f"data/tokens/{{corpus}}/{{shard}}.{TARGET}.zst",
+            source=f"data/{TRAINING_STAGE}/{{corpus}}/{{shard}}.{SOURCE}.zst",
+            target=f"data/{TRAINING_STAGE}/{{corpus}}/{{shard}}.{TARGET}.zst",
             in_source=f"data/selection/lm/in.{SOURCE}.binary",
             out_source=f"data/selection/lm/out.{SOURCE}.binary",
             in_target=f"data/selection/lm/in.{TARGET}.binary",
@@ -107,6 +107,54 @@ if PREPARED and CONFIG.selection.enabled:
             " --in-target {input.in_target:q} --out-target {input.out_target:q} {input.source:q} {input.target:q}"
             " --output {output.scores:q} --histogram {output.histogram:q} 2>&1 | tee -i {log:q}"
 
+    rule cut_candidate:
+        """What language models of one share of the text make of the held-out text."""
+        input:
+            shards=lambda wildcards: [
+                file for corpus, shard in training_shards("") for file in candidate_files(corpus, shard)
+            ],
+            held_out=held_out_tokens(),
+            programs=ancient(f"{KENLM}/lmplz"),
+        output:
+            candidate="data/selection/cut/{share}.json",
+        log:
+            "logs/select/cut/{share}.log",
+        benchmark:
+            "benchmarks/select/cut/{share}.tsv"
+        conda:
+            "../../envs/select.yaml"
+        resources:
+            mem_mb=memory(1000 * CONFIG.resources.data_memory_gb),
+            runtime=minutes(60, 400),
+        params:
+            order=CONFIG.selection.order,
+            fallback="--discount-fallback" if CONFIG.selection.discount_fallback else "",
+            folder=lambda wildcards, input: os.path.dirname(input.programs),
+            shards=lambda wildcards: shard_options(candidate_files, ""),
+            held_out=lambda wildcards, input: pairs_of_files("--held-out", input.held_out),
+        shell:
+            "nmt cut-candidate --share {wildcards.share} --order {params.order} {params.fallback} {params.held_out}"
+            " --memory-mb {resources.mem_mb} --programs {params.folder:q} {params.shards}"
+            " --output {output.candidate:q} 2>&1 | tee -i {log:q}"
+
+    rule cut:
+        """Take the share of the text with which the held-out text's perplexity is lowest."""
+        input:
+            [f"data/selection/cut/{share}.json" for share in CONFIG.selection.held_out_shares],
+        output:
+            cut="data/selection/cut.json",
+        log:
+            "logs/select/cut.log",
+        benchmark:
+            "benchmarks/select/cut.tsv"
+        conda:
+            "../../envs/select.yaml"
+        resources:
+            mem_mb=1000,
+            runtime=10,
+        shell:
+            "nmt cut-choose {input:q} --output {output.cut:q} 2>&1 | tee -i {log:q}"
+
     rule threshold:
         """Find the one score up to which all shards of a word budget together hold the words wanted."""
         input:
@@ -115,6 +163,7 @@ if PREPARED and CONFIG.selection.enabled:
                 for corpus, shard in training_shards(wildcards.budget)
                 for file in score_files(corpus, shard)
             ],
+            cut=cut_file,
         output:
             threshold="data/selection/{budget}threshold.json",
         log:
@@ -127,10 +176,10 @@ if PREPARED and CONFIG.selection.enabled:
             mem_mb=memory(4000),
             runtime=minutes(30),
         params:
-            words=budget_words,
+            words=budget_option,
             shards=lambda wildcards: shard_options(score_files, wildcards.budget),
         shell:
-            "nmt select-threshold --target-words {params.words} {params.shards} --output {output.threshold:q}"
+            "nmt select-threshold {params.words} {params.shards} --output {output.threshold:q}"
             " 2>&1 | tee -i {log:q}"
 
     rule select:
@@ -138,8 +187,8 @@ if PREPARED and CONFIG.selection.enabled:
         input:
             threshold=lambda wildcards: threshold_file(wildcards.corpus),
             scores="data/selection/{corpus}/{shard}.scores.npy",
-            source=f"data/tokens/{{corpus}}/{{shard}}.{SOURCE}.zst",
-            target=f"data/tokens/{{corpus}}/{{shard}}.{TARGET}.zst",
+            source=f"data/{TRAINING_STAGE}/{{corpus}}/{{shard}}.{SOURCE}.zst",
+            target=f"data/{TRAINING_STAGE}/{{corpus}}/{{shard}}.{TARGET}.zst",
         output:
             source=f"data/selected/{{corpus}}/{{shard}}.{SOURCE}.zst",
             target=f"data/selected/{{corpus}}/{{shard}}.{TARGET}.zst",

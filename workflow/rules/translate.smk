@@ -1,9 +1,10 @@
 """Beam search, alignments and BLEU."""
 
 
-# Seconds of work: it would wait longer in a cluster's queue.
+# Seconds of work: they would wait longer in a cluster's queue.
 localrules:
     score,
+    package,
 
 
 rule translate:
@@ -26,9 +27,10 @@ rule translate:
         mem_mb=memory(DATA_MEMORY),
         runtime=minutes(60 * CONFIG.resources.translate_hours),
     params:
+        model=model_folder,
         settings=constant(CONFIG.decoding),
     shell:
-        "nmt decode --model models/{wildcards.model} --source {input.source:q} --reference {input.reference:q}"
+        "nmt decode --model {params.model:q} --source {input.source:q} --reference {input.reference:q}"
         " --mode {wildcards.mode} --settings {params.settings:q} --output {output.translations:q} 2>&1 | tee -i {log:q}"
 
 
@@ -52,17 +54,18 @@ rule align:
         mem_mb=memory(DATA_MEMORY),
         runtime=minutes(60 * CONFIG.resources.translate_hours),
     params:
+        model=model_folder,
         options=align_options,
     shell:
-        "nmt align --model models/{wildcards.model} --source {input.source:q} --target {input.target:q}"
+        "nmt align --model {params.model:q} --source {input.source:q} --target {input.target:q}"
         " {params.options} --output {output.alignments:q} 2>&1 | tee -i {log:q}"
 
 
 rule score:
     """Compute BLEU on tokens, All and No UNK, with signature and by sentence length."""
     input:
-        all="translations/{model}.all.jsonl",
-        no_unk="translations/{model}.no_unk.jsonl",
+        all=lambda wildcards: translated(wildcards.model, "all"),
+        no_unk=lambda wildcards: translated(wildcards.model, "no_unk"),
         source=test_tokens(SOURCE),
         reference=test_tokens(TARGET),
     output:

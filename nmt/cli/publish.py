@@ -1,0 +1,197 @@
+"""Verbs of what is published: parts kept beside the results, their record, its verification, model cards, releases."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from nmt.errors import UserError
+from nmt.files import read_json, write_json
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+_RESULTS = click.argument("results", type=click.Path(exists=True, file_okay=False, path_type=Path))
+_RUN = (str, _FILE, _FILE, _FILE, _FILE, _FILE)
+
+
+@click.command()
+@click.option(
+    "--run",
+    "runs",
+    type=_RUN,
+    multiple=True,
+    required=True,
+    metavar="NAME ALL NO_UNK SUMMARY SETTINGS HISTORY",
+    help="A run's name, its translations from `decode` (two modes), and three files of its folder. Repeat it.",
+)
+@click.option(
+    "--test",
+    type=(_FILE, _FILE),
+    required=True,
+    metavar="SOURCE REFERENCE",
+    help="Both sides of the tokenized test text.",
+)
+@click.option("--raw-reference", type=_FILE, metavar="FILE", help="The reference as it came.")
+@click.option(
+    "--given",
+    type=(str, _FILE),
+    multiple=True,
+    metavar="SYSTEM FILE",
+    help="Another system's translations that the tables show. Repeat it.",
+)
+@click.option("--configuration", required=True, metavar="JSON", help="The merged settings, or their file.")
+@click.option("--paper", type=_FILE, required=True, metavar="FILE", help="What the paper reports.")
+@click.option("--attention", metavar="NAME", help="The run whose attention is kept too: that of Figure 3.")
+@click.option("--output", type=_FOLDER, required=True, metavar="RESULTS", help="The results folder.")
+def keep(
+    runs: Sequence[tuple[str, Path, Path, Path, Path, Path]],
+    test: tuple[Path, Path],
+    raw_reference: Path | None,
+    given: Sequence[tuple[str, Path]],
+    configuration: str,
+    paper: Path,
+    attention: str | None,
+    output: Path,
+) -> None:
+    """Keep what tables and figures were made of beside them: translations, test text, summaries, settings.
+
+    With it alone `nmt remake` makes the tables and figures again, and `nmt verify` checks them.
+    """
+    from nmt import configuration as settings
+    from nmt import parts
+
+    config = settings.parse(configuration)
+    kept = parts.Parts(output)
+    for name, all_, no_unk, *files in runs:
+        for mode, source in zip(parts.MODES, (all_, no_unk), strict=True):
+            parts.keep_translations(source, kept.translations(name, mode), name == attention)
+        for file, source in zip(parts.RUN_FILES, files, strict=True):
+            parts.keep_file(source, kept.of_run(name, file))
+    for language, source in zip((config.languages.source, config.languages.target), test, strict=True):
+        parts.keep_lines(source, kept.test(language))
+    if raw_reference is not None:
+        parts.keep_lines(raw_reference, kept.raw_reference(config.languages.target))
+    for system, source in given:
+        parts.keep_lines(source, kept.given(system))
+    parts.keep_file(paper, kept.paper)
+    write_json(kept.configuration, settings.published(config))
+
+
+@click.command()
+@_RESULTS
+@click.option(
+    "--file", "files", type=_FILE, multiple=True, required=True, help="A file of the results. Repeat it."
+)
+@click.option(
+    "--archives", type=_FOLDER, required=True, metavar="FOLDER", help="Where the downloaded archives lie."
+)
+def provenance(results: Path, files: Sequence[Path], archives: Path) -> None:
+    """Write ro-crate-metadata.json: where the results come from.
+
+    Code, settings, text and models with their sums, seeds, hours and devices, package versions, and every file
+    of the results with its SHA-256. Needs the parts that `keep` writes.
+    """
+    from nmt.provenance import record
+
+    record(results, files, archives)
+
+
+@click.command()
+@_RESULTS
+def verify(results: Path) -> None:
+    """Check that results are as they were recorded and that the tables follow from the translations kept.
+
+    Every file must have the sum that ro-crate-metadata.json names, the settings must be those that the models
+    were trained with, and the tables, made again from the parts kept, must be the same to the byte; figures are
+    checked by their sums. Lists every problem and exits with 1 if there is one.
+    """
+    from nmt.verification import verify as check
+
+    with tempfile.TemporaryDirectory(prefix="nmt-verify-") as scratch:
+        verdict = check(results, Path(scratch), _run_verb)
+    for note in verdict.notes:
+        click.echo(f"note: {note}", err=True)
+    for problem in verdict.problems:
+        click.echo(problem)
+    if verdict.problems:
+        sys.exit(1)
+    click.echo(verdict.checked)
+
+
+@click.command()
+@_RESULTS
+@click.option("--output", type=_FOLDER, required=True, help="Folder of the new tables and figures.")
+def remake(results: Path, output: Path) -> None:
+    """Make tables and figures again from the parts kept beside the results: without data, models or a GPU."""
+    from nmt import configuration
+    from nmt.parts import Parts
+    from nmt.remaking import FIGURES, TABLES, Remake
+
+    if output.resolve() == results.resolve():
+        raise UserError(f"--output {output}: expected another folder than the results themselves")
+    parts = Parts(results)
+    again = Remake(configuration.read(parts.configuration), parts, output, _run_verb)
+    for name in again.artifacts([*TABLES, *FIGURES]):
+        for file in again.make(name):
+            click.echo(file)
+
+
+def _run_verb(words: Sequence[str]) -> None:
+    """Run a verb in this process."""
+    from nmt.cli import commands
+
+    commands.main(args=list(words), prog_name="nmt", standalone_mode=False)
+
+
+@click.command()
+@click.option("--model", "folder", type=_FOLDER, required=True, help="The model's folder, from `train`.")
+@click.option("--scores", type=_FILE, help="Its scores, from `evaluate`.")
+@click.option("--languages", nargs=2, type=str, metavar="SOURCE TARGET", help="Codes of both languages.")
+@click.option("--train", multiple=True, metavar="CORPUS", help="Name of a training corpus. Repeat it.")
+@click.option("--dev", multiple=True, metavar="CORPUS", help="Name of a development corpus. Repeat it.")
+@click.option("--test", multiple=True, metavar="CORPUS", help="Name of the corpus that the scores are of.")
+def model_card(
+    folder: Path,
+    scores: Path | None,
+    languages: tuple[str, str] | None,
+    train: tuple[str, ...],
+    dev: tuple[str, ...],
+    test: tuple[str, ...],
+) -> None:
+    """Write a model's README.md: what it is, how it was trained, its scores, how to load it."""
+    from nmt import model_card as card
+
+    text = card.Text(languages or (), train, dev, test)
+    card.write(folder, text, read_json(scores) if scores else None)
+
+
+@click.command()
+@click.option("--model", "folder", type=_FOLDER, required=True, help="The model's folder, from `train`.")
+@click.option("--with-final-state", is_flag=True, help="Also pack what another model can be trained on from.")
+@click.option("--output", type=_FILE, required=True, metavar="FILE.tar.zst", help="The archive.")
+def release(folder: Path, with_final_state: bool, output: Path) -> None:
+    """Pack a model for others: weights, vocabularies, settings, summary, card and sums in one archive.
+
+    `nmt unpack` (or `tar --zstd -xf`) gives a folder that `nmt decode --model` takes. Equal models give equal bytes.
+    """
+    from nmt import release as archive
+
+    names = archive.pack(folder, output, with_final_state)
+    click.echo(f"{output}: {', '.join(names)}", err=True)
+
+
+@click.command()
+@click.argument("archives", type=_FILE, nargs=-1, required=True)
+@click.option(
+    "--output", type=_FOLDER, default=".", show_default=True, help="Folder for the models' folders."
+)
+def unpack(archives: Sequence[Path], output: Path) -> None:
+    """Unpack archives of `release`, each into a folder of its model's name, and check their sums."""
+    from nmt.release import unpack as extract
+
+    for archive in archives:
+        click.echo(extract(archive, output))

@@ -1,0 +1,83 @@
+"""Which code, packages and machine something was made with, for records beside results; no user, no host."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import nmt
+
+PACKAGES = (
+    "kenlm",
+    "matplotlib",
+    "numpy",
+    "pandas",
+    "rocrate",
+    "sacrebleu",
+    "sacremoses",
+    "safetensors",
+    "snakemake",
+    "tabulate",
+    "torch",
+    "zstandard",
+)
+"""What results may depend on."""
+
+_REPOSITORY = Path(nmt.__file__).resolve().parents[1]
+
+
+def origin() -> dict[str, Any]:
+    """Code, packages and machine of this process."""
+    return {
+        "code": code(),
+        "packages": packages(),
+        "python": platform.python_version(),
+        "system": platform.platform(),
+        "processor": processor(),
+    }
+
+
+def code(repository: Path = _REPOSITORY) -> dict[str, Any]:
+    """Version of the package; in a git checkout also the commit, and whether tracked files differ from it."""
+    commit = _git(repository, "rev-parse", "HEAD") if (repository / ".git").exists() else None
+    changes = _git(repository, "status", "--porcelain", "--untracked-files=no") if commit else None
+    return {
+        "version": nmt.__version__,
+        "commit": commit,
+        "dirty": None if changes is None else bool(changes),
+    }
+
+
+def _git(repository: Path, *arguments: str) -> str | None:
+    """What git says; None where there is no git, or none that answers."""
+    try:
+        # without locks: a record must not get in the way of somebody's commit
+        command = ["git", "--no-optional-locks", "-C", str(repository), *arguments]
+        result = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return result.stdout.strip()
+
+
+def packages() -> dict[str, str]:
+    """Versions of the packages that are installed here."""
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def processor() -> str:
+    """The processor's model where Linux tells it, otherwise its kind."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").split("\n")
+    except OSError:
+        lines = []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())

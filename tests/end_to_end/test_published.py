@@ -1,0 +1,395 @@
+"""What a run publishes: results that say where they come from, prove it, and can be made again without the run."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.running import ROOT, door_command, make_demo, run, scheduled, snakemake
+
+RUNS = ["rnnencdec-50", "rnnsearch-50"]
+SETTINGS = """
+# Two models that learn enough of short sentences to differ in every number.
+use: {models: [rnnencdec-50, rnnsearch-50]}
+corpora:
+  demo-train: {grammar: {split: train, pairs: 2000}}
+  demo-test: {grammar: {split: test, pairs: 60}}
+grammar: {max_words: 12, lexicon: 20}
+architecture: {hidden_units: 64, embedding_size: 32, maxout_units: 32, alignment_units: 32}
+training: {learning_rate: 0.01, batch_size: 40, validate_every: 100, checkpoint_every: 100, log_every: 50}
+models:
+  rnnencdec-50: {training: {updates: 200}}
+  rnnsearch-50: {training: {updates: 200}}
+artifacts:
+  figure2_models: [rnnsearch-50, rnnencdec-50]
+  figure2_max_words: 12
+  figure3_words: [5, 12]
+  table3_models: [rnnencdec-50, rnnsearch-50]
+  table3_words: 8
+  bootstrap_samples: 50
+  # any text of as many lines will do
+  moses_translations: data/tokens/demo-test/0.en.zst
+"""
+TABLES = [
+    f"{table}.{form}"
+    for table in ("table1", "significance", "table2", "table3")
+    for form in ("csv", "md", "tex")
+]
+
+
+def settings_of(folder: Path) -> list[str]:
+    """Lay the settings of this file over the tiny demo; returns Snakemake's options."""
+    tiny = make_demo(folder)
+    own = folder / "own.yaml"
+    own.write_text(SETTINGS, encoding="utf-8")
+    return ["--configfile", str(tiny), str(own)]
+
+
+def finished_run(folder: Path) -> Path:
+    result = run(door_command(folder, *settings_of(folder)))
+    assert result.returncode == 0, result.stdout
+    return folder
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run."""
+    return finished_run(tmp_path_factory.mktemp("published"))
+
+
+@pytest.fixture
+def results(finished: Path, tmp_path: Path) -> Path:
+    """Nothing of the run but a copy of its results, to change."""
+    folder = tmp_path / "results"
+    shutil.copytree(finished / "results", folder)
+    return folder
+
+
+def nmt(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    return run([sys.executable, "-m", "nmt", *map(str, words)])
+
+
+def problems(results: Path) -> list[str]:
+    """What `nmt verify` lists; it must have left with 1."""
+    result = nmt("verify", results)
+    assert result.returncode == 1, result.stdout
+    return [line for line in result.stdout.split("\n") if line and not line.startswith("note: ")]
+
+
+def change(path: Path, old: str, new: str) -> None:
+    """Replace the one place where a text stands in a file, compressed or not."""
+    packed = path.suffix == ".gz"
+    text = (gzip.decompress(path.read_bytes()) if packed else path.read_bytes()).decode("utf-8")
+    assert text.count(old) == 1, (path, old, text.count(old))
+    data = text.replace(old, new).encode("utf-8")
+    path.write_bytes(gzip.compress(data, mtime=0) if packed else data)
+
+
+def forge(results: Path) -> None:
+    """Bring the record in line with whatever lies there now, as somebody would who wants to hide a change."""
+    files = [path for path in results.rglob("*") if path.is_file() and path.name != "ro-crate-metadata.json"]
+    options = [word for path in files for word in ("--file", path)]
+    assert nmt("provenance", results, *options, "--archives", results / "none").returncode == 0
+
+
+def cell(path: Path, row: str, column: str) -> str:
+    with path.open(encoding="utf-8", newline="") as file:
+        return next(line[column] for line in csv.DictReader(file) if line["id"] == row)
+
+
+# --- what is there ----------------------------------------------------------------------------------------------------
+
+
+def test_untouched_results_are_verified(results: Path) -> None:
+    result = nmt("verify", results)
+    assert result.returncode == 0, result.stdout
+    assert "table1, significance, table2, table3 follow from the parts kept" in result.stdout
+    assert "note" not in result.stdout
+
+
+def test_whoever_has_only_the_results_makes_every_table_and_figure_again(
+    results: Path, tmp_path: Path
+) -> None:
+    assert float(cell(results / "table1.csv", "rnnsearch-50", "bleu_all")) > 20
+    again = tmp_path / "again"
+    result = nmt("remake", results, "--output", again)
+    assert result.returncode == 0, result.stdout
+    figures = [
+        f"{name}.{form}"
+        for name in ("figure2", "figure3", "unknown_words", "learning_curves")
+        for form in ("pdf", "png")
+    ]
+    for name in [*TABLES, *figures]:
+        assert (again / name).read_bytes() == (results / name).read_bytes(), name
+
+
+def test_the_record_says_where_the_numbers_come_from(results: Path) -> None:
+    from rocrate.rocrate import ROCrate
+
+    crate = ROCrate(results)
+    files = {path.relative_to(results).as_posix() for path in results.rglob("*") if path.is_file()}
+    assert {entity.id for entity in crate.data_entities} == files - {"ro-crate-metadata.json"}
+    summary = json.loads((results / "runs" / "rnnsearch-50" / "summary.json").read_text(encoding="utf-8"))
+    training = crate.get("#training-rnnsearch-50")
+    facts = {fact["name"]: fact["value"] for fact in training["additionalProperty"]}
+    for name in ("seed", "hours", "device", "updates"):
+        assert facts[name] == summary[name]
+    assert facts["processor"] and facts["python"]
+    sums = {entity.get("sha256") for entity in training["object"]}
+    assert set(summary["data"].values()) < sums and len(summary["data"]) == 4
+    program = training["instrument"]
+    needed = {package["name"]: package["softwareVersion"] for package in program["softwareRequirements"]}
+    assert needed["torch"] == summary["torch"] and {"numpy", "sacrebleu"} <= set(needed)
+    commit = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if commit.returncode == 0:
+        assert commit.stdout.strip()[:12] in program["softwareVersion"]
+
+
+def test_the_record_of_equal_files_has_equal_bytes(results: Path, finished: Path) -> None:
+    before = (results / "ro-crate-metadata.json").read_bytes()
+    for path in results.rglob("*"):
+        original = finished / "results" / path.relative_to(results)
+        os.utime(path, (original.stat().st_atime, original.stat().st_mtime))
+    forge(results)
+    assert (results / "ro-crate-metadata.json").read_bytes() == before
+
+
+def test_pictures_carry_no_times(results: Path) -> None:
+    pictures = list(results.glob("*.pdf")) + list(results.glob("*.png"))
+    assert len(pictures) >= 8
+    for picture in pictures:
+        data = picture.read_bytes()
+        for stamp in (b"CreationDate", b"ModDate", b"tIME", b"date:create", b"Software\0"):
+            assert stamp not in data, (picture.name, stamp)
+
+
+# --- tampering --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("forged", [False, True])
+def test_changed_digits_are_named_with_file_row_and_column(results: Path, forged: bool) -> None:
+    table = results / "table1.csv"
+    written = cell(table, "rnnsearch-50", "bleu_all")
+    change(table, f",{written},", ",99.99,")
+    if forged:
+        forge(results)
+    found = problems(results)
+    assert any(f"{table}: altered" in line for line in found) == (not forged)
+    says = f"{table}, row RNNsearch-50, bleu_all: '99.99' is written, '{written}' follows"
+    assert says in found
+    assert len(found) == (1 if forged else 2)
+
+
+@pytest.mark.parametrize("form", ["md", "tex"])
+def test_changed_digits_are_named_in_the_readers_forms_too(results: Path, form: str) -> None:
+    written = cell(results / "table1.csv", "rnnencdec-50", "bleu_no_unk")
+    change(results / f"table1.{form}", f" {written} ", " 88.88 ")
+    forge(results)
+    (line,) = problems(results)
+    assert f"table1.{form}, row RNNencdec-50, No UNK" in line
+    assert f"'88.88' is written, '{written}' follows" in line
+
+
+def test_a_table_that_does_not_follow_from_the_training_is_named(results: Path) -> None:
+    written = cell(results / "table2.csv", "rnnsearch-50", "dev_nll")
+    change(results / "table2.csv", f",{written},", ",1.0000,")
+    forge(results)
+    (line,) = problems(results)
+    assert f"row RNNsearch-50, dev_nll: '1.0000' is written, '{written}' follows" in line
+
+
+def test_swapped_translations_are_named_by_their_sums_and_by_what_follows(results: Path) -> None:
+    names = [results / "translations" / f"{run}.all.jsonl.gz" for run in RUNS]
+    texts = [path.read_bytes() for path in names]
+    for path, text in zip(names, reversed(texts), strict=True):
+        path.write_bytes(text)
+    found = problems(results)
+    for path in names:
+        assert any(f"{path}: altered" in line for line in found)
+    forge(results)
+    forged = problems(results)
+    encdec, search = (cell(results / "table1.csv", run, "bleu_all") for run in RUNS)
+    assert (
+        f"{results}/table1.csv, row RNNencdec-50, bleu_all: '{encdec}' is written, '{search}' follows"
+        in forged
+    )
+    assert (
+        f"{results}/table1.csv, row RNNsearch-50, bleu_all: '{search}' is written, '{encdec}' follows"
+        in forged
+    )
+
+
+def test_a_translation_of_another_sentence_is_named(results: Path) -> None:
+    path = results / "translations" / "rnnencdec-50.all.jsonl.gz"
+    lines = gzip.decompress(path.read_bytes()).decode("utf-8").split("\n")
+    first = json.loads(lines[0])
+    first["source"] = "something else"
+    lines[0] = json.dumps(first)
+    path.write_bytes(gzip.compress("\n".join(lines).encode("utf-8")))
+    forge(results)
+    (line,) = problems(results)
+    assert f"{path}: line 0 translates another sentence" in line
+
+
+def test_another_configuration_is_named_by_its_key(results: Path) -> None:
+    path = results / "config.json"
+    values = json.loads(path.read_text(encoding="utf-8"))
+    values["models"]["rnnsearch-50"]["training"]["learning_rate"] = 1.0
+    path.write_text(json.dumps(values), encoding="utf-8")
+    assert any(f"{path}: altered" in line for line in problems(results))
+    forge(results)
+    (line,) = problems(results)
+    assert f"{path}: training.learning_rate of rnnsearch-50 is 1.0" in line
+    assert "runs/rnnsearch-50/settings.json says 0.01" in line
+
+
+def test_a_configuration_that_the_tables_contradict_is_named(results: Path) -> None:
+    path = results / "config.json"
+    values = json.loads(path.read_text(encoding="utf-8"))
+    values["decoding"]["unknown"] = "excluded"
+    path.write_text(json.dumps(values), encoding="utf-8")
+    forge(results)
+    assert all(line.startswith(f"{results}/table1.") for line in problems(results))
+
+
+def test_a_picture_from_elsewhere_and_missing_files_are_named(results: Path) -> None:
+    shutil.copy(results / "figure3.png", results / "figure2.png")
+    (results / "figure3.pdf").unlink()
+    (results / "notes.txt").write_text("mine\n", encoding="utf-8")
+    found = problems(results)
+    assert len(found) == 2
+    assert f"{results}/figure2.png: altered" in found[0]
+    assert found[1] == f"{results}/figure3.pdf: missing, but in the record"
+    assert f"note: {results}/notes.txt: not in the record" in nmt("verify", results).stdout
+
+
+@pytest.mark.parametrize("spoil", ["remove", "truncate", "empty"])
+def test_results_without_a_record_are_refused_in_a_line(results: Path, spoil: str) -> None:
+    record = results / "ro-crate-metadata.json"
+    text = {"truncate": record.read_text(encoding="utf-8")[:500], "empty": "{}"}.get(spoil, "")
+    record.unlink()
+    if spoil != "remove":
+        record.write_text(text, encoding="utf-8")
+    result = nmt("verify", results)
+    assert result.returncode == 2
+    assert result.stdout.startswith(f"nmt: error: {record}") and result.stdout.count("\n") == 1
+
+
+# --- from released parts ----------------------------------------------------------------------------------------------
+
+
+def released(finished: Path, folder: Path, text: str) -> list[str]:
+    """Settings of another experiment that takes parts of the first."""
+    options = settings_of(folder)
+    overlay = folder / "released.yaml"
+    overlay.write_text(text, encoding="utf-8")
+    return [*options, str(overlay)]
+
+
+def test_tables_from_released_models_are_those_of_the_run(finished: Path, tmp_path: Path) -> None:
+    options = ["--configfile", str(finished / "tiny.yaml"), str(finished / "own.yaml")]
+    result = snakemake(finished, "releases", "--cores", "2", *options)
+    assert result.returncode == 0, result.stdout
+    archives = sorted((finished / "releases").iterdir())
+    assert [path.name for path in archives] == [f"{run}.tar.zst" for run in RUNS]
+    assert nmt("unpack", *archives, "--output", tmp_path / "theirs").returncode == 0
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    options = released(finished, mine, "released: {models: ../theirs}\n")
+    result = snakemake(mine, *(f"results/{name}" for name in TABLES), "--cores", "2", *options)
+    assert result.returncode == 0, result.stdout
+    assert not (mine / "models").exists() and not (mine / "data" / "binary").exists()
+    for name in TABLES:
+        assert (mine / "results" / name).read_bytes() == (finished / "results" / name).read_bytes(), name
+
+
+def test_tables_and_figures_from_released_translations_are_those_of_the_run(
+    finished: Path, results: Path, tmp_path: Path
+) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    options = released(
+        finished,
+        mine,
+        "released: {results: ../results}\nartifacts: {moses_translations: ../results/translations/moses.txt.gz}\n",
+    )
+    result = run(door_command(mine, *options))
+    assert result.returncode == 0, result.stdout
+    assert not {"models", "data", "translations"} & {path.name for path in mine.iterdir()}
+    made = [path for path in (mine / "results").rglob("*") if path.is_file()]
+    assert len(made) > 25
+    for path in made:
+        if path.name not in ("ro-crate-metadata.json", "config.json", "report.html", "explorer.html"):
+            assert path.read_bytes() == (results / path.relative_to(mine / "results")).read_bytes(), path
+    assert nmt("verify", mine / "results").returncode == 0
+
+
+def test_parts_that_are_not_there_are_named_before_any_job(finished: Path, tmp_path: Path) -> None:
+    options = released(finished, tmp_path, "released: {models: theirs}\n")
+    result = snakemake(tmp_path, "-n", *options)
+    assert result.returncode == 2
+    assert (
+        "released.models: " in result.stdout
+        and "theirs/rnnencdec-50/summary.json: no such file" in result.stdout
+    )
+    assert "Traceback" not in result.stdout
+
+
+# --- model cards ------------------------------------------------------------------------------------------------------
+
+
+def test_a_models_card_says_how_it_was_trained_and_how_good_it_is(finished: Path) -> None:
+    card = (finished / "models" / "rnnsearch-50" / "README.md").read_text(encoding="utf-8")
+    front = yaml.safe_load(card.split("---\n")[1])
+    assert front["language"] == ["en", "fr"] and "translation" in front["tags"]
+    score = cell(finished / "results" / "table1.csv", "rnnsearch-50", "bleu_all")
+    (result,) = front["model-index"][0]["results"]
+    assert result["metrics"][0]["value"] == float(score)
+    for text in ("200 of 40 pairs", "demo-train", f"| {score} |", "--model FOLDER", "CPU ("):
+        assert text in card, text
+
+
+def test_a_card_and_the_record_follow_another_score_without_training(finished: Path) -> None:
+    options = ["--configfile", str(finished / "tiny.yaml"), str(finished / "own.yaml")]
+    result = snakemake(finished, "-n", *options, "--config", "decoding={beam: 3}")
+    assert result.returncode == 0, result.stdout
+    for rule, count in (("train", 0), ("model_card", 2), ("parts", 1), ("provenance", 1)):
+        assert len(scheduled(result.stdout, rule)) == count, rule
+
+
+# --- the same again ---------------------------------------------------------------------------------------------------
+
+
+def without_hours(text: str) -> str:
+    """A table's text without what a clock decides, and without the layout that depends on its width."""
+    text = re.sub(r"\d+\.\d+(?= +[|&] +CPU)|(?<=,)\d+\.\d{4}(?=,.?CPU)", "H", text)
+    return re.sub(r"[ :-]{2,}", " ", text)
+
+
+def test_two_runs_with_one_seed_publish_the_same(finished: Path, tmp_path: Path) -> None:
+    again = finished_run(tmp_path / "again") / "results"
+    before = finished / "results"
+    names = sorted(path.relative_to(before) for path in before.rglob("*") if path.is_file())
+    assert names == sorted(path.relative_to(again) for path in again.rglob("*") if path.is_file())
+    clocks = {"summary.json", "history.jsonl", "ro-crate-metadata.json", "report.html"}
+    for name in names:
+        if name.name.startswith("table2"):
+            texts = [without_hours((folder / name).read_text(encoding="utf-8")) for folder in (before, again)]
+            assert "H" in texts[0] and texts[0] == texts[1], name
+        elif name.name not in clocks:
+            assert (again / name).read_bytes() == (before / name).read_bytes(), name
+    assert (again.parent / "models/rnnsearch-50/model.safetensors").read_bytes() == (
+        finished / "models/rnnsearch-50/model.safetensors"
+    ).read_bytes()

@@ -1,0 +1,82 @@
+"""The benchmark of the selection: a random part of the right size, and perplexities that can be compared."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.selection import random_part
+from benchmarks.selection.perplexity import compare
+from benchmarks.selection.random_part import Shard
+from nmt.arrays import write_array
+from nmt.selection import DROPPED
+from nmt.text import read_lines, write_lines
+
+
+class Unigram:
+    """Stands for a KenLM model without histories: the same interface, probabilities as given."""
+
+    def __init__(self, log10: dict[str, float]) -> None:
+        self.log10 = log10
+
+    def full_scores(self, line: str) -> list[tuple[float, int, bool]]:
+        """Log10, length of the n-gram, whether the word is unknown; the end symbol is last."""
+        return [(self.log10.get(word, -5.0), 1, word not in self.log10) for word in [*line.split(), "</s>"]]
+
+
+def test_perplexity_leaves_out_what_some_model_does_not_know() -> None:
+    models = {
+        "a": Unigram({"x": -1.0, "y": -2.0, "</s>": -1.0}),
+        "b": Unigram({"x": -2.0, "z": -1.0, "</s>": -1.0}),
+    }
+    found = compare(models, ["x y", "x z w"])
+    assert (found.words, found.known) == (5, 4)  # x, end, x, end
+    assert found.perplexities() == pytest.approx({"a": 10.0, "b": math.pow(10, 6 / 4)})
+    assert found.unknown_rates() == pytest.approx({"a": 2 / 5, "b": 2 / 5})
+
+
+@pytest.fixture
+def shards(tmp_path: Path) -> list[Shard]:
+    """Two corpora, one of two shards; pair i of a shard has i % 5 + 1 target words; a tenth is empty."""
+    made = []
+    for corpus, number, lines in (("one", 0, 400), ("one", 1, 300), ("two", 0, 300)):
+        sides = (tmp_path / f"{corpus}.{number}.en.zst", tmp_path / f"{corpus}.{number}.fr.zst")
+        scores = tmp_path / f"{corpus}.{number}.scores.npy"
+        with write_lines(sides[0]) as sources, write_lines(sides[1]) as targets:
+            for line in range(lines):
+                sources.write("" if line % 10 == 0 else f"{corpus}{number}-{line}")
+                targets.write("" if line % 10 == 0 else " ".join("w" * (line % 5 + 1)))
+        rows = [(DROPPED, 0) if line % 10 == 0 else (7, line % 5 + 1) for line in range(lines)]
+        with write_array(scores, np.int32, (2,)) as writer:
+            writer.append(np.array(rows))
+        made.append(Shard(corpus, number, sides, scores))
+    return made
+
+
+def test_a_random_part_has_so_many_words_from_everywhere(shards: list[Shard], tmp_path: Path) -> None:
+    drawn = random_part.draw(shards, 1200, 1, tmp_path / "random")
+    parts = random_part.take(shards, drawn, tmp_path / "random")
+    words = [sum(len(line.split()) for line in read_lines(target)) for _, target in parts]
+    assert 1195 < sum(words) <= 1200
+    by_corpus = random_part.words_by_corpus(shards, drawn, tmp_path / "random")
+    assert by_corpus == {"one": words[0] + words[1], "two": words[2]}
+    everything = random_part.words_by_corpus(shards, None, None)
+    shares = {corpus: by_corpus[corpus] / everything[corpus] for corpus in everything}
+    assert shares == pytest.approx(dict.fromkeys(everything, 1200 / sum(everything.values())), abs=0.1)
+    assert all(line for source, _ in parts for line in read_lines(source))
+
+
+def test_another_seed_draws_another_part(shards: list[Shard], tmp_path: Path) -> None:
+    def part(seed: int, name: str) -> list[str]:
+        drawn = random_part.draw(shards, 1200, seed, tmp_path / name)
+        return [
+            line
+            for source, _ in random_part.take(shards, drawn, tmp_path / name)
+            for line in read_lines(source)
+        ]
+
+    assert part(1, "a") == part(1, "b")
+    assert part(1, "c") != part(2, "d")
