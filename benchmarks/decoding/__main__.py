@@ -47,7 +47,10 @@ def main() -> int:
     finally:
         for remote in remotes.values():
             remote.close()
-    found = {"machine": asdict(machine) | hardware() | {"load_before": load}, "sizes": asdict(sizes)}
+    found: dict[str, Any] = {
+        "machine": asdict(machine) | hardware() | {"load_before": load},
+        "sizes": asdict(sizes),
+    }
     found |= {"text": text, "sentences": len(lengths), "words": sum(lengths), "missing": missing}
     write(options.output, found | {"beams": beams})
     print(json.dumps(beams, indent=2))
