@@ -141,11 +141,13 @@ def decode(
     if mode == "no_unk" and reference is None:
         raise UserError("--mode no_unk needs --reference: its sentences have no unknown word on both sides")
     from nmt import model_folder
+    from nmt.memory import keep_freed_memory
     from nmt.training import choose_device, make_deterministic
     from nmt.translation import translate_file
     from nmt.translator import refuse_unlike
 
     make_deterministic(decoding.threads)
+    keep_freed_memory()
     models = [model_folder.load(path, choose_device(decoding.device)) for path in model_paths]
     refuse_unlike(models)
     count = translate_file(models, source, reference, mode, decoding, output)

@@ -308,9 +308,11 @@ def chosen(
 def load_models(folders: Sequence[Path], decoding: Decoding) -> list[TrainedModel]:
     """The models, on the device that was asked for."""
     from nmt import model_folder
+    from nmt.memory import keep_freed_memory
     from nmt.training import choose_device, make_deterministic
 
     make_deterministic(decoding.threads)
+    keep_freed_memory()
     return [model_folder.load(folder, choose_device(decoding.device)) for folder in folders]
 
 

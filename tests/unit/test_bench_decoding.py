@@ -1,0 +1,53 @@
+"""The decoding benchmark: both sides get the same sentences, and the project's side decodes as far as it is told."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.decoding.__main__ import lengths_of
+from benchmarks.decoding.project import Search
+from benchmarks.decoding.worker import draw
+from benchmarks.training.sizes import Machine, Sizes
+from tests.running import ROOT
+
+SMALL = {"hidden": 8, "embedding": 6, "maxout": 4, "vocabulary": 40}
+
+
+def test_sentences_have_their_lengths_and_are_drawn_once() -> None:
+    drawn = draw([3, 1, 9], 40, 2)
+    assert [len(words) for words in drawn] == [3, 1, 9]
+    assert drawn == draw([3, 1, 9], 40, 2) != draw([3, 1, 9], 40, 3)
+    assert all(4 <= word < 40 for words in drawn for word in words)
+
+
+def test_lengths_are_a_texts_or_like_newstest(tmp_path: Path) -> None:
+    (tmp_path / "text.en").write_text("a b\n\nc d e\nf\n", encoding="utf-8")
+    assert lengths_of(tmp_path / "text.en", 3)[0] == [2, 1, 3]
+    lengths, said = lengths_of(None, 300)
+    assert 20 < np.mean(lengths) < 26 and "generated" in said
+
+
+def test_nothing_ends_before_its_last_step() -> None:
+    search = Search(Sizes(0, 3, **SMALL), Machine(threads=1))
+    assert search.decode([[5, 6], [7], [8, 9, 10]], beam=4, steps=7) == [7, 7, 7]
+
+
+def test_a_worker_answers() -> None:
+    sizes = {"length": 0, "batch": 2} | SMALL
+    requests = [
+        {"do": "set up", "sizes": sizes, "machine": {"threads": 1}},
+        {"do": "decode", "lengths": [2, 4], "beam": 3, "number": 0},
+    ]
+    found = subprocess.run(
+        [sys.executable, "-m", "benchmarks.decoding.worker", "rnnsearch"],
+        input="".join(json.dumps(request) + "\n" for request in requests),
+        capture_output=True, text=True, check=True, cwd=ROOT,
+    )  # fmt: skip
+    made, decoded = map(json.loads, found.stdout.splitlines())
+    assert made["parameters"] > 0
+    assert decoded["steps"] == 5 and decoded["seconds"] > 0
