@@ -21,8 +21,8 @@ from nmt.settings import Biases
 
 IN_CACHE = 1 << 18
 """Activations of the alignment model that are worked on at once on a processor: so many stay in its cache."""
-ON_GPU = 1 << 28
-"""And in a search on a GPU: 1 GB in 32 bits, however wide the beam."""
+IN_SEARCH = {"cpu": 1 << 21, "cuda": 1 << 28}
+"""And in a search, however wide the beam: 8 MB and 1 GB in 32 bits."""
 
 
 class Alignment(nn.Module):
@@ -48,7 +48,7 @@ class Alignment(nn.Module):
         batch, hypotheses, _ = state.shape
         queries = product(state, self.W_a)
         energy = queries.new_empty(batch, hypotheses, keys.shape[1])
-        size = max(1, (ON_GPU if keys.is_cuda else IN_CACHE) // keys[0].numel())
+        size = max(1, IN_SEARCH[keys.device.type] // keys[0].numel())
         sentences, each = max(1, size // hypotheses), min(size, hypotheses)
         for first in range(0, batch, sentences):
             rows = slice(first, first + sentences)

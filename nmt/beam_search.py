@@ -21,7 +21,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nmt.search_steps import Encoding, Steps, Words
+from nmt.search_steps import Encoding, Steps
 from nmt.settings import Decoding
 from nmt.top_words import largest, largest_of_many
 from nmt.vocabulary import END, UNKNOWN
@@ -74,7 +74,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Chosen:
-    """One step of the sentences at `rows` (B,), (B, K) each: parents, words, log-probabilities, which ended or go on."""
+    """A step of the sentences at `rows` (B,): parents, words, log-probabilities, which ended or go on, (B, K) each."""
 
     rows: NDArray[np.int64]
     parents: Tensor
@@ -149,11 +149,11 @@ def looks_at_each_step(device: torch.device) -> bool:
     return device.type == "cpu"
 
 
-def forbid(words: Words, too_early: Tensor, forbid_unknown: bool) -> None:
-    """Exclude the end symbol where it is too early, (R,), and the unknown word throughout if asked."""
-    words.scores[:, END].masked_fill_(too_early, -torch.inf)
+def forbid(words: Tensor, too_early: Tensor, forbid_unknown: bool) -> None:
+    """Exclude the end symbol where it is too early, (R,), and the unknown word throughout if asked: (R, V)."""
+    words[:, END].masked_fill_(too_early, -torch.inf)
     if forbid_unknown:
-        words.scores[:, UNKNOWN] = -torch.inf
+        words[:, UNKNOWN] = -torch.inf
 
 
 class Beams:
@@ -193,7 +193,7 @@ class Beams:
         self.least, self.most, self.scores = self.least[rows], self.most[rows], self.scores[rows]
         self.finished, self.room = self.finished[rows], self.room[rows]
 
-    def advance(self, number: int, alive: Tensor | None, words: Words) -> Chosen:
+    def advance(self, number: int, alive: Tensor | None, words: Tensor) -> Chosen:
         """Take the best continuations into the beams and the finished ones out of them."""
         totals, parents, chosen = self._best(alive, words)
         allowed = totals.isfinite() & (self.places < self.room)
@@ -206,13 +206,12 @@ class Beams:
         self.history.append(step)
         return step
 
-    def _best(self, alive: Tensor | None, words: Words) -> tuple[Tensor, Tensor, Tensor]:
+    def _best(self, alive: Tensor | None, words: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """The best continuations of each sentence, best first: log-probabilities, parents and words, (B, K) each.
 
         Only the K likeliest words of each hypothesis can be among the K best of all.
         """
-        values, ids = largest_of_many(words.scores, min(self.width, words.scores.shape[1]))
-        values = values - words.normalizer.unsqueeze(1)
+        values, ids = largest_of_many(words, min(self.width, words.shape[1]))
         each, hypotheses = values.shape[1], self.scores.numel()
         if alive is not None:
             values = values.new_full((hypotheses, each), -torch.inf).index_copy_(0, alive, values)

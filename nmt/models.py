@@ -195,7 +195,7 @@ class AttentionDecoder(Decoder):
         return states, contexts, weights
 
     def context_share(self, state: Tensor, encoded: Encoded, shares: Tensor) -> Tensor:
-        """sum_j alpha_ij of `shares`, the annotations' share of anything, (B, S, X), for states (B, K, N): (B, K, X)."""
+        """The context's share of anything from its annotations', (B, S, X), for states (B, K, N): (B, K, X)."""
         assert encoded.keys is not None
         return torch.bmm(self.alignment.weights(state, encoded.keys, encoded.padding), shares)
 

@@ -14,11 +14,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nmt.batches import Batch
+from nmt.batches import Batch, pad_pairs
 from nmt.loss import CHUNK
 from nmt.model_folder import TrainedModel
 from nmt.models import Translator
-from nmt.translation import make_batch
 
 Words = Sequence[str]
 WORDS_A_SENTENCE = 50
@@ -61,6 +60,17 @@ def read(models: Sequence[TrainedModel], sources: Sequence[Words], targets: Sequ
         )
         for row, (source, target) in enumerate(zip(sources, targets, strict=True))
     ]
+
+
+def make_batch(
+    model: TrainedModel, sources: Sequence[Sequence[str]], targets: Sequence[Sequence[str]]
+) -> Batch:
+    """Tokens as a padded batch of ids."""
+    return pad_pairs(
+        [np.array(model.source.ids(tokens), dtype=np.uint16) for tokens in sources],
+        [np.array(model.target.ids(tokens), dtype=np.uint16) for tokens in targets],
+        model.run.architecture.source_end,
+    )
 
 
 def word_log_probabilities(model: Translator, batch: Batch) -> tuple[Tensor, Tensor | None]:

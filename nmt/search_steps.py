@@ -10,7 +10,6 @@ gates, candidate and readout. For c_i = sum_j alpha_ij h_j these are sums too, [
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import torch
@@ -24,24 +23,11 @@ if TYPE_CHECKING:
     from nmt.models import Encoded, Translator
 
 
-@dataclass(frozen=True)
-class Words:
-    """What each word would add to R hypotheses: log p(y_i) = `scores` (R, V) - `normalizer` (R,)."""
-
-    scores: Tensor
-    normalizer: Tensor
-
-    @property
-    def log_probabilities(self) -> Tensor:
-        """log p(y_i), (R, V)."""
-        return self.scores - self.normalizer.unsqueeze(1)
-
-
 class Steps(Protocol):
     """What a search asks of a model, or of several, that have read B sentences; it starts with one empty hypothesis."""
 
-    def predict(self, alive: Tensor | None = None) -> Words:
-        """The words that may follow each hypothesis, or each of those at `alive` (R,), indices into B * K."""
+    def predict(self, alive: Tensor | None = None) -> Tensor:
+        """log p(y_i), (R, V), behind each hypothesis, or each of those at `alive` (R,), indices into B * K."""
 
     def extend(self, parents: Tensor, words: Tensor) -> None:
         """Go on with hypotheses made of `words` (B, K), each behind the hypothesis in `parents` (B, K)."""
@@ -83,7 +69,7 @@ class ModelSteps:
         self.state = model.decoder.start(encoded).unsqueeze(1)
         self.previous = self.state.new_zeros(*self.state.shape[:2], model.architecture.embedding_size)
 
-    def predict(self, alive: Tensor | None = None) -> Words:
+    def predict(self, alive: Tensor | None = None) -> Tensor:
         """As in `Steps`."""
         share = self.model.decoder.context_share(self.state, self.encoded, self.shares)
         before = self.state
@@ -94,7 +80,7 @@ class ModelSteps:
         parts = [part.flatten(0, 1) for part in (read, self.previous, share[..., self.recurrent :])]
         if alive is not None:
             parts = [part[alive] for part in parts]
-        return self._words(*parts)
+        return self._log_probabilities(*parts)
 
     def extend(self, parents: Tensor, words: Tensor) -> None:
         """As in `Steps`."""
@@ -115,29 +101,10 @@ class ModelSteps:
         _, _, after = gated_step(given, product(flat, self.to_gates), flat, self.to_candidate)
         return after.view_as(state)
 
-    def _words(self, state: Tensor, previous: Tensor, share: Tensor) -> Words:
+    def _log_probabilities(self, state: Tensor, previous: Tensor, share: Tensor) -> Tensor:
         """The readout: (R, N), (R, M) and the context's share of its pre-activations, (R, 2L)."""
         readout = self.model.readout
         inputs = torch.cat([state, previous], dim=1)
         hidden = readout.compressed(maxout(affine(inputs, self.to_readout, readout.b_t).add_(share)))
         logits = affine(hidden, self.to_words, readout.b_o)
-        return Words(logits[:, : self.model.target_vocabulary], log_of_sum(logits))
-
-
-ROWS_IN_CACHE = 1 << 18
-"""So many numbers are worked on at once on a processor: they stay in its cache."""
-
-
-def log_of_sum(logits: Tensor) -> Tensor:
-    """log sum_v exp(logits_v), (R, V) -> (R,), without another (R, V) on a processor."""
-    if logits.is_cuda:
-        return logits.logsumexp(dim=1)
-    size = max(1, ROWS_IN_CACHE // logits.shape[1])
-    buffer = logits.new_empty(min(size, len(logits)), logits.shape[1])
-    found = logits.new_empty(len(logits))
-    for first in range(0, len(logits), size):
-        block = logits[first : first + size]
-        peak = block.amax(dim=1, keepdim=True)
-        sums = torch.sub(block, peak, out=buffer[: len(block)]).exp_().sum(dim=1)
-        torch.add(sums.log_(), peak.squeeze(1), out=found[first : first + size])
-    return found
+        return logits.log_softmax(dim=1)[:, : self.model.target_vocabulary]

@@ -40,7 +40,7 @@ def largest_of_many(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
     if width <= 2 * CHUNK * k:
         return largest(values, k)
     whole = width // CHUNK * CHUNK
-    peaks = [values[:, :whole].unflatten(1, (-1, CHUNK)).amax(dim=2)]
+    peaks = [values[:, :whole].view(len(values), -1, CHUNK).amax(dim=2)]
     if whole < width:
         peaks.append(values[:, whole:].amax(dim=1, keepdim=True))
     chunks = largest(torch.cat(peaks, dim=1), k)[1].sort(dim=1).values

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,12 +11,15 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from nmt.batches import Batch, pad_pairs
 from nmt.beam_search import Hypothesis, translate
-from nmt.model_folder import TrainedModel
+from nmt.ensemble import joined
+from nmt.model_folder import TrainedModel, device_name
+from nmt.part_file import PartFile
 from nmt.progress import Progress
 from nmt.records import words as split_words
+from nmt.scoring import Reading, make_batch, read
 from nmt.settings import Decoding
 from nmt.text import read_lines, read_pairs, write_lines
 from nmt.vocabulary import UNKNOWN, Vocabulary
@@ -23,7 +27,7 @@ from nmt.vocabulary import UNKNOWN, Vocabulary
 Mode = Literal["all", "no_unk"]
 Matrix = list[list[float]]
 DIGITS = 5
-"""Decimals of the alignment weights kept."""
+"""Decimals kept of alignment weights and of log-probabilities of words."""
 
 
 @dataclass(frozen=True)
@@ -58,25 +62,54 @@ def known(tokens: Sequence[str], vocabulary: Vocabulary) -> bool:
 
 
 def translate_file(
-    model: TrainedModel, source: Path, reference: Path | None, mode: Mode, decoding: Decoding, output: Path
+    models: Sequence[TrainedModel],
+    source: Path,
+    reference: Path | None,
+    mode: Mode,
+    decoding: Decoding,
+    output: Path,
 ) -> int:
-    """Translate a test set; returns how many sentences were translated.
+    """Translate a test set with one model or an ensemble; returns how many sentences were translated.
 
     `all` translates every line, the unknown word allowed or not as `decoding` says; `no_unk` only the lines without an
     unknown word in source and reference, and forbids it (Table 1).
+
+    Batches that are done are kept beside `output`: killed, the same call goes on behind them, to the same bytes.
     """
     forbid_unknown = mode == "no_unk" or decoding.unknown == "excluded"
     sentences = read_sentences(source, reference)
     if mode == "no_unk":
-        sentences = without_unknown(sentences, model)
-    found: dict[int, dict[str, Any]] = {}
-    with Progress(len(sentences), "sentences", f"translate ({mode})") as progress:
-        for group in by_length(sentences, decoding.batch_size):
-            for record in translate_group(model, group, decoding, forbid_unknown):
-                found[record["line"]] = record
+        sentences = without_unknown(sentences, models[0])
+    groups = list(by_length(sentences, decoding.batch_size))
+    with (
+        PartFile(output, made_from(models, sentences, decoding, forbid_unknown)) as part,
+        Progress(len(sentences), "sentences", f"translate ({mode})") as progress,
+    ):
+        for number, group in enumerate(groups):
+            if number not in part.done:
+                part.add(number, translate_group(models, group, decoding, forbid_unknown))
             progress.update(len(group))
-    write_records(output, [found[sentence.line] for sentence in sentences])
+        found = {record["line"]: record for records in part.done.values() for record in records}
+        write_records(output, [found[sentence.line] for sentence in sentences])
+        part.remove()
     return len(sentences)
+
+
+def made_from(
+    models: Sequence[TrainedModel], sentences: Sequence[Sentence], decoding: Decoding, forbid_unknown: bool
+) -> str:
+    """A sum of all that decides the translations, the machine's arithmetic among it."""
+    total = hashlib.sha256()
+    for model in models:
+        total.update(model.run.architecture.model_dump_json().encode())
+        total.update(f"{model.source.sha256} {model.target.sha256}".encode())
+        for weight in model.translator.state_dict().values():
+            total.update(weight.cpu().contiguous().numpy())
+    device = device_name(next(models[0].translator.parameters()).device)
+    total.update(json.dumps([device, torch.__version__, forbid_unknown]).encode())
+    total.update(decoding.model_dump_json().encode())
+    total.update(json.dumps([[sentence.line, sentence.source] for sentence in sentences]).encode())
+    return total.hexdigest()
 
 
 def by_length(sentences: Sequence[Sentence], size: int) -> Iterator[list[Sentence]]:
@@ -88,44 +121,64 @@ def by_length(sentences: Sequence[Sentence], size: int) -> Iterator[list[Sentenc
 
 @torch.no_grad()
 def translate_group(
-    model: TrainedModel, group: Sequence[Sentence], decoding: Decoding, forbid_unknown: bool
+    models: Sequence[TrainedModel], group: Sequence[Sentence], decoding: Decoding, forbid_unknown: bool
 ) -> list[dict[str, Any]]:
     """Records of one batch of sentences."""
-    device = next(model.translator.parameters()).device
-    batch = make_batch(model, [s.source for s in group], [[] for _ in group]).to(device)
-    encoded = model.translator.encode(batch.source, batch.source_mask)
-    lengths = np.array([len(sentence.source) for sentence in group])
-    n_best = translate(model.translator, encoded, lengths, decoding, forbid_unknown)
-    chosen = [model.target.words(hypotheses[0].words) for hypotheses in n_best]
-    matrices = attention(model, [s.source for s in group], chosen)
+    sources = [sentence.source for sentence in group]
+    n_best = search(models, sources, decoding, forbid_unknown)
+    chosen = [models[0].target.words(hypotheses[0].words) for hypotheses in n_best]
+    readings = read(models, sources, chosen)
     return [
-        record(model, sentence, hypotheses, matrix)
-        for sentence, hypotheses, matrix in zip(group, n_best, matrices, strict=True)
+        record(models[0], sentence, hypotheses, reading)
+        for sentence, hypotheses, reading in zip(group, n_best, readings, strict=True)
     ]
 
 
+@torch.no_grad()
+def search(
+    models: Sequence[TrainedModel],
+    sources: Sequence[Sequence[str]],
+    decoding: Decoding,
+    forbid_unknown: bool,
+) -> list[list[Hypothesis]]:
+    """Hypotheses of one model or of several together for one batch of sources, best first."""
+    model = joined([one.translator for one in models])
+    device = next(models[0].translator.parameters()).device
+    batch = make_batch(models[0], sources, [[] for _ in sources]).to(device)
+    lengths = np.array([len(words) for words in sources])
+    encoded = model.encode(batch.source, batch.source_mask)
+    return translate(model, encoded, lengths, decoding, forbid_unknown)
+
+
 def record(
-    model: TrainedModel, sentence: Sentence, n_best: Sequence[Hypothesis], matrix: Matrix | None
+    model: TrainedModel, sentence: Sentence, n_best: Sequence[Hypothesis], reading: Reading
 ) -> dict[str, Any]:
-    """One line of a translations file."""
+    """One line of a translations file; `reading` is of the best hypothesis, as if it had ended."""
     hypothesis = n_best[0]
     tokens = model.target.words(hypothesis.words)
-    if matrix is not None and not hypothesis.finished:
-        matrix = matrix[:-1]
+    read_words = len(tokens) + hypothesis.finished
+    weights = reading.attention
     return {
         "line": sentence.line,
         "source": " ".join(sentence.source),
         "text": " ".join(tokens),
         "tokens": tokens,
         "log_probability": hypothesis.log_probability,
+        "word_log_probabilities": reading.word_log_probabilities[:read_words].round(DIGITS).tolist(),
         "finished": hypothesis.finished,
         "source_unknown": model.source.ids(sentence.source).count(UNKNOWN),
         "n_best": [
             {"text": " ".join(model.target.words(h.words)), "log_probability": h.log_probability}
             for h in n_best
         ],
-        "alignment": matrix,
+        "alignment": None if weights is None else rounded(weights[:read_words]),
     }
+
+
+def rounded(weights: NDArray[np.float32]) -> Matrix:
+    """Attention as it is written."""
+    matrix: Matrix = weights.astype(np.float64).round(DIGITS).tolist()
+    return matrix
 
 
 def align_file(model: TrainedModel, source: Path, target: Path, batch_size: int, output: Path) -> None:
@@ -145,7 +198,6 @@ def align_file(model: TrainedModel, source: Path, target: Path, batch_size: int,
     write_records(output, [found[sentence.line] for sentence in sentences])
 
 
-@torch.no_grad()
 def attention(
     model: TrainedModel, sources: Sequence[Sequence[str]], targets: Sequence[Sequence[str]]
 ) -> list[Matrix | None]:
@@ -153,28 +205,8 @@ def attention(
 
     None for models that do not align.
     """
-    device = next(model.translator.parameters()).device
-    batch = make_batch(model, sources, targets).to(device)
-    _, weights = model.translator(batch.source, batch.source_mask, batch.target, batch.positions)
-    if weights is None:
-        return [None for _ in sources]
-    end = model.run.architecture.source_end
-    columns = weights.cpu().double().numpy().round(DIGITS).transpose(1, 0, 2)
-    return [
-        matrix[: len(target) + 1, : len(source) + end].tolist()
-        for matrix, source, target in zip(columns, sources, targets, strict=True)
-    ]
-
-
-def make_batch(
-    model: TrainedModel, sources: Sequence[Sequence[str]], targets: Sequence[Sequence[str]]
-) -> Batch:
-    """Tokens as a padded batch of ids."""
-    return pad_pairs(
-        [np.array(model.source.ids(tokens), dtype=np.uint16) for tokens in sources],
-        [np.array(model.target.ids(tokens), dtype=np.uint16) for tokens in targets],
-        model.run.architecture.source_end,
-    )
+    found = read([model], sources, targets)
+    return [None if entry.attention is None else rounded(entry.attention) for entry in found]
 
 
 def write_records(path: Path, records: Sequence[dict[str, Any]]) -> None:

@@ -10,17 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import numpy as np
-import torch
-
-from nmt.beam_search import Hypothesis, translate
+from nmt.beam_search import Hypothesis
 from nmt.errors import UserError
 from nmt.long_lines import Found, pieces, together
 from nmt.model_folder import TrainedModel
 from nmt.raw_text import Text
 from nmt.scoring import Words, batches, read
 from nmt.settings import Decoding
-from nmt.translation import make_batch
+from nmt.translation import search
 from nmt.vocabulary import UNKNOWN, UNKNOWN_WORD
 
 UnknownWords = Literal["keep", "forbid", "copy"]
@@ -64,8 +61,6 @@ class TextTranslator:
     def __init__(self, models: Sequence[TrainedModel], source: Text, target: Text, wishes: Wishes) -> None:
         """`source` and `target` say how lines become tokens and tokens lines."""
         refuse_unlike(models)
-        if len(models) > 1:
-            raise UserError("--model: given several times, but the search takes one model; name one")
         self.models, self.wishes = list(models), wishes
         self.aligns = any(model.run.family == "rnnsearch" for model in models)
         if wishes.unknown == "copy" and not self.aligns:
@@ -149,19 +144,6 @@ def refuse_unlike(models: Sequence[TrainedModel]) -> None:
                 f"--model: {first.run.label} and {other.run.label} differ in architecture.source_end; "
                 f"an ensemble needs models that read the source in the same way"
             )
-
-
-@torch.no_grad()
-def search(
-    models: Sequence[TrainedModel], sources: Sequence[Words], decoding: Decoding, forbid_unknown: bool
-) -> list[list[Hypothesis]]:
-    """Hypotheses for one batch of sources, best first."""
-    model = models[0]
-    device = next(model.translator.parameters()).device
-    batch = make_batch(model, sources, [[] for _ in sources]).to(device)
-    lengths = np.array([len(words) for words in sources])
-    encoded = model.translator.encode(batch.source, batch.source_mask)
-    return translate(model.translator, encoded, lengths, decoding, forbid_unknown)
 
 
 def copied(found: Found, source: Words) -> Found:

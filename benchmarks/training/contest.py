@@ -24,10 +24,12 @@ class Failed(Exception):
 class Remote:
     """A contender in its process, seen from the driver."""
 
+    module = "benchmarks.training.worker"
+
     def __init__(self, name: str, python: str, threads: int) -> None:
         self.name = name
         self.process = subprocess.Popen(
-            [python, "-m", "benchmarks.training.worker", name],
+            [python, "-m", self.module, name],
             cwd=ROOT,
             env=os.environ | {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)},
             stdin=subprocess.PIPE,

@@ -106,7 +106,14 @@ def stopping_in_good_order(run: ModelRun) -> Iterator[None]:
 
 
 @click.command()
-@_trained_model
+@click.option(
+    "--model",
+    "model_paths",
+    required=True,
+    multiple=True,
+    type=EXISTING,
+    help="Folder that `nmt train` wrote. Repeat it for an ensemble: the mean of the models' distributions.",
+)
 @_source
 @click.option("--reference", type=EXISTING, help="Its tokenised translation; needed for --mode no_unk.")
 @click.option(
@@ -119,24 +126,29 @@ def stopping_in_good_order(run: ModelRun) -> Iterator[None]:
 @click.option("--settings", required=True, help="The search's settings: JSON, or the path of a JSON file.")
 @click.option("--output", required=True, type=FILE, help="JSON lines, one a sentence.")
 def decode(
-    model_path: Path,
+    model_paths: tuple[Path, ...],
     source: Path,
     reference: Path | None,
     mode: Literal["all", "no_unk"],
     settings: str,
     output: Path,
 ) -> None:
-    """Translate a tokenised test set by beam search; one JSON line a sentence, with its alignment."""
+    """Translate a tokenised test set by beam search; one JSON line a sentence, with its alignment.
+
+    Killed, the same command goes on where it stopped.
+    """
     decoding = parse_settings(Decoding, settings)
     if mode == "no_unk" and reference is None:
         raise UserError("--mode no_unk needs --reference: its sentences have no unknown word on both sides")
     from nmt import model_folder
     from nmt.training import choose_device, make_deterministic
     from nmt.translation import translate_file
+    from nmt.translator import refuse_unlike
 
     make_deterministic(decoding.threads)
-    model = model_folder.load(model_path, choose_device(decoding.device))
-    count = translate_file(model, source, reference, mode, decoding, output)
+    models = [model_folder.load(path, choose_device(decoding.device)) for path in model_paths]
+    refuse_unlike(models)
+    count = translate_file(models, source, reference, mode, decoding, output)
     click.echo(f"{output}: {count:,} sentences", err=True)
 
 

@@ -33,7 +33,7 @@ _models = click.option(
     multiple=True,
     type=PATH,
     metavar="FOLDER",
-    help="Folder of a trained model, for example experiments/demo/models/rnnsearch-50.",
+    help="Folder of a trained model, for example experiments/demo/models/rnnsearch-50. Repeat it for an ensemble.",
 )
 _tokenized = click.option(
     "--tokenized", is_flag=True, help="The text is tokens with spaces between, as `nmt tokenize` makes them."

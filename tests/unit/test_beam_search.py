@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import torch
 from nmt import beam_search
 from nmt.batches import pad_pairs
 from nmt.beam_search import Hypothesis, translate
-from nmt.models import Encoded, Family, Translator
+from nmt.models import Family, Translator
 from nmt.settings import Decoding
 from nmt.vocabulary import END, UNKNOWN
 from tests.small_models import TARGET_VOCABULARY, small_model
@@ -35,10 +36,10 @@ def decoding(**changes: object) -> Decoding:
     return Decoding.model_validate(settings | changes)
 
 
-def encode(model: Translator, sources: list[list[int]]) -> tuple[Encoded, np.ndarray]:
+def encode(model: Any, sources: list[list[int]]) -> tuple[Any, np.ndarray]:
     ids = [np.array(source, dtype=np.uint16) for source in sources]
     batch = pad_pairs(ids, [ids[0][:0]] * len(ids), True)
-    dtype = next(model.parameters()).dtype
+    dtype = next(getattr(model, "models", [model])[0].parameters()).dtype
     return model.encode(batch.source, batch.source_mask.to(dtype)), np.array([len(s) for s in sources])
 
 
@@ -48,7 +49,7 @@ def log_probability(model: Translator, source: list[int], words: list[int]) -> f
     encoded, _ = encode(model, [source])
     steps, total = model.steps(encoded), 0.0
     for word in [*words, END]:
-        total += float(steps.predict().log_probabilities[0, word])
+        total += float(steps.predict()[0, word])
         steps.extend(torch.tensor([[0]]), torch.tensor([[word]]))
     return total
 
@@ -96,7 +97,7 @@ def test_width_one_is_greedy(family: Family) -> None:
         encoded, _ = encode(model, [source])
         steps, words = model.steps(encoded), list[int]()
         while len(words) < 4 * (len(source) + 1):
-            words.append(int(steps.predict().log_probabilities[0].argmax()))
+            words.append(int(steps.predict()[0].argmax()))
             if words[-1] == END:
                 break
             steps.extend(torch.tensor([[0]]), torch.tensor([[words[-1]]]))

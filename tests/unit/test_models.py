@@ -86,7 +86,7 @@ def test_stepwise_decoding_gives_the_same_probabilities(family: Family, step_ord
     batch = batch_of([PAIRS[1]])
     steps, total = model.steps(model.encode(batch.source, batch.source_mask)), 0.0
     for word in [*target, END]:
-        total -= float(steps.predict().log_probabilities[0, word].detach())
+        total -= float(steps.predict()[0, word].detach())
         steps.extend(torch.tensor([[0]]), torch.tensor([[word]]))
     assert total == pytest.approx(float(nll_by_loops(model, [(source, target)])[0].detach()), rel=1e-10)
 

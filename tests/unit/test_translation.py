@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import torch
 
 from nmt import model_folder
 from nmt.model_folder import TrainedModel
+from nmt.part_file import PartFile
 from nmt.text import read_lines, write_lines
 from nmt.training import Trainer
 from nmt.translation import align_file, attention, translate_file
@@ -54,7 +56,7 @@ def records(path: Path) -> list[dict[str, Any]]:
 
 def test_every_line_is_translated_in_order(folder: Path, model: TrainedModel, tmp_path: Path) -> None:
     settings = decoding(beam=4, batch_size=2, max_length_factor=2)
-    assert translate_file(model, folder / "test.en", None, "all", settings, tmp_path / "out.jsonl") == 5
+    assert translate_file([model], folder / "test.en", None, "all", settings, tmp_path / "out.jsonl") == 5
     found = records(tmp_path / "out.jsonl")
     assert [entry["line"] for entry in found] == [0, 1, 2, 3, 4]
     assert [entry["source"] for entry in found] == SOURCES
@@ -71,7 +73,7 @@ def test_every_line_is_translated_in_order(folder: Path, model: TrainedModel, tm
 def test_batches_change_nothing(folder: Path, model: TrainedModel, tmp_path: Path) -> None:
     for size in (1, 5):
         settings = decoding(beam=3, batch_size=size, max_length_factor=2)
-        translate_file(model, folder / "test.en", None, "all", settings, tmp_path / f"{size}.jsonl")
+        translate_file([model], folder / "test.en", None, "all", settings, tmp_path / f"{size}.jsonl")
     one, other = records(tmp_path / "1.jsonl"), records(tmp_path / "5.jsonl")
     assert [entry["tokens"] for entry in one] == [entry["tokens"] for entry in other]
 
@@ -80,7 +82,7 @@ def test_no_unk_takes_sentences_known_on_both_sides_and_forbids_the_unknown_word
     folder: Path, model: TrainedModel, tmp_path: Path
 ) -> None:
     arguments = (folder / "test.en", folder / "test.fr", "no_unk")
-    assert translate_file(model, *arguments, decoding(max_length_factor=3), tmp_path / "out.jsonl") == 3
+    assert translate_file([model], *arguments, decoding(max_length_factor=3), tmp_path / "out.jsonl") == 3
     found = records(tmp_path / "out.jsonl")
     assert [entry["line"] for entry in found] == [0, 3, 4]
     assert not any("[UNK]" in entry["tokens"] for entry in found)
@@ -94,11 +96,11 @@ def test_the_settings_say_whether_all_may_hold_the_unknown_word(
     with torch.no_grad():
         model.translator.readout.b_o[UNKNOWN] += 10.0
     settings = decoding(beam=2, max_length_factor=2, min_length="half", unknown=unknown)
-    assert translate_file(model, folder / "test.en", None, "all", settings, tmp_path / "out.jsonl") == 5
+    assert translate_file([model], folder / "test.en", None, "all", settings, tmp_path / "out.jsonl") == 5
     written = [entry for entry in records(tmp_path / "out.jsonl") if "[UNK]" in entry["tokens"]]
     assert bool(written) == (unknown == "allowed")
     arguments = (folder / "test.en", folder / "test.fr", "no_unk")
-    assert translate_file(model, *arguments, settings, tmp_path / "out.jsonl") == 3
+    assert translate_file([model], *arguments, settings, tmp_path / "out.jsonl") == 3
     assert not any("[UNK]" in entry["tokens"] for entry in records(tmp_path / "out.jsonl"))
 
 
@@ -127,6 +129,55 @@ def train_options(folder: Path, output: Path, **changes: object) -> list[str]:
     vocabularies = [f"--{side}-vocabulary={folder / side}.tsv" for side in ("source", "target")]
     places = ["--state", str(output / "state"), "--output", str(output / "model")]
     return ["train", "--settings", settings, "--train", text, "--dev", text, *vocabularies, *places]
+
+
+def test_words_have_their_probabilities(folder: Path, model: TrainedModel, tmp_path: Path) -> None:
+    settings = decoding(beam=2, max_length_factor=1, n_best=1)
+    translate_file([model], folder / "test.en", None, "all", settings, tmp_path / "out.jsonl")
+    for entry in records(tmp_path / "out.jsonl"):
+        assert len(entry["word_log_probabilities"]) == len(entry["tokens"]) + entry["finished"]
+        assert sum(entry["word_log_probabilities"]) == pytest.approx(entry["log_probability"], abs=1e-3)
+
+
+def test_a_killed_decode_goes_on_where_it_stopped(folder: Path, tmp_path: Path) -> None:
+    """Killed for good after a few batches; what was done is not done again, and the bytes are the same."""
+    with write_lines(tmp_path / "long.en") as writer:
+        for number in range(1500):
+            writer.write(" ".join(f"w{2 + (number + place) % 28}" for place in range(1 + number % 5)))
+    settings = decoding(beam=3, batch_size=2, max_length_factor=2, n_best=2).model_dump_json()
+
+    def start(output: Path) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "nmt", "decode", "--model", str(folder / "model")]
+        command += ["--source", str(tmp_path / "long.en"), "--settings", settings, "--output", str(output)]
+        return subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(ROOT)})
+
+    output = tmp_path / "killed.jsonl"
+    part = tmp_path / ".killed.jsonl.unfinished"
+    process = start(output)
+    while not (part.exists() and part.stat().st_size > 5000):
+        assert process.poll() is None, "it ended before it could be killed"
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    assert not output.exists()
+    # what a whole line says is believed: the next run must have taken it from there
+    lines = part.read_bytes().split(b"\n")
+    lines[1] = lines[1].replace(b'"line": 0,', b'"line": 0, "kept": true,')
+    part.write_bytes(b"\n".join(lines) + b'[7000, [{"li')
+    assert start(output).wait() == 0
+    assert start(tmp_path / "whole.jsonl").wait() == 0
+    assert output.read_bytes().count(b'"kept": true, ') == 1
+    assert output.read_bytes().replace(b'"kept": true, ', b"") == (tmp_path / "whole.jsonl").read_bytes()
+    assert not part.exists()
+
+
+def test_another_job_does_not_go_on(tmp_path: Path) -> None:
+    with PartFile(tmp_path / "out", "one") as part:
+        part.add(3, ["done"])
+    with PartFile(tmp_path / "out", "one") as part:
+        assert part.done == {3: ["done"]}
+    with PartFile(tmp_path / "out", "other") as part:
+        assert part.done == {}
 
 
 class TestVerbs:

@@ -130,6 +130,11 @@ def test_models_of_other_vocabularies_are_no_ensemble(model: TrainedModel, tmp_p
         translator(model, other)
 
 
+def test_an_ensemble_of_a_model_with_itself_translates_like_it(model: TrainedModel) -> None:
+    alone, twice = translator(model)(LINES), translator(model, model)(LINES)
+    assert [found.n_best[0].text for found in alone] == [found.n_best[0].text for found in twice]
+
+
 def test_the_score_of_several_models_is_that_of_their_mean_probability(
     model: TrainedModel, tmp_path: Path
 ) -> None:

@@ -1,0 +1,116 @@
+"""Measure beam search against JoeyNMT's: `make bench-decoding`.
+
+Usage: python -m benchmarks.decoding [--source FILE] [--sentences N] [--beams N [N ...]] [--threads N] ...
+
+The defaults are the paper's sizes. Prints a table and writes benchmarks/results/decoding.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.training import environment
+from benchmarks.training.__main__ import FOLDER, busy, hardware, write
+from benchmarks.training.contest import Remote
+from benchmarks.training.sizes import Machine, Sizes
+from nmt.text import read_lines
+
+OURS, PEER = "rnnsearch", "joeynmt"
+
+
+def main() -> int:
+    """Hold the contest at each beam."""
+    options = parse()
+    sizes = Sizes(0, options.batch, options.hidden, options.embedding, options.maxout, options.vocabulary)
+    machine = Machine(options.device, options.threads)
+    lengths, text = lengths_of(options.source, options.sentences)
+    pythons, missing = {OURS: sys.executable}, {}
+    try:
+        pythons[PEER] = str(environment.ensure(options.environment, shlex.split(options.pip_options)))
+    except environment.Unavailable as error:
+        missing[PEER] = str(error)
+        print(f"Going on without JoeyNMT: {error}", file=sys.stderr)
+    load, remotes = busy(), dict[str, Remote]()
+    try:
+        for name, python in pythons.items():
+            remotes[name] = Contender(name, python, machine.threads)
+            remotes[name].ask(do="set up", sizes=asdict(sizes), machine=asdict(machine))
+        beams = {str(beam): contest(remotes, lengths, beam, options.batch) for beam in options.beams}
+    finally:
+        for remote in remotes.values():
+            remote.close()
+    found = {"machine": asdict(machine) | hardware() | {"load_before": load}, "sizes": asdict(sizes)}
+    found |= {"text": text, "sentences": len(lengths), "words": sum(lengths), "missing": missing}
+    write(options.output, found | {"beams": beams})
+    print(json.dumps(beams, indent=2))
+    return 0
+
+
+class Contender(Remote):
+    """A contender of this contest in its process."""
+
+    module = "benchmarks.decoding.worker"
+
+
+def parse() -> argparse.Namespace:
+    """Options; the defaults are the paper's sizes."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.decoding", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    whole = {"threads": 2, "batch": 64, "hidden": Sizes.hidden, "embedding": Sizes.embedding}
+    whole |= {"maxout": Sizes.maxout, "vocabulary": Sizes.vocabulary, "sentences": 300}
+    for name, value in whole.items():
+        parser.add_argument(f"--{name}", type=int, default=value, metavar="N", help=f"({value})")
+    parser.add_argument("--source", type=Path, metavar="FILE", help="tokens, whose sentences' lengths count")
+    parser.add_argument("--beams", type=int, nargs="+", default=[1, 5, 10], metavar="N", help="(1 5 10)")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--output", type=Path, default=FOLDER / "results" / "decoding.json")
+    parser.add_argument("--environment", type=Path, default=FOLDER / ".joeynmt")
+    parser.add_argument("--pip-options", default="", help="for making JoeyNMT's environment, as one argument")
+    return parser.parse_args()
+
+
+def lengths_of(source: Path | None, sentences: int) -> tuple[list[int], str]:
+    """How many words the first sentences have, and where from; drawn like newstest2014's where no text is given.
+
+    Its English has 22 words a sentence in the mean and a long tail: a gamma distribution of shape 3.
+    """
+    if source is not None:
+        lines = (line for _, line in zip(range(sentences), read_lines(source), strict=False))
+        return [max(1, len(line.split())) for line in lines], f"lengths of {source.name}, words drawn"
+    drawn = np.random.default_rng(1).gamma(3.0, 23 / 3, sentences)
+    return np.clip(drawn.round(), 2, 90).astype(int).tolist(), "generated, lengths like newstest2014's"
+
+
+def contest(remotes: dict[str, Remote], lengths: list[int], beam: int, size: int) -> dict[str, Any]:
+    """Turns of all contenders at batch after batch; a small batch before them does not count."""
+    ordered, seconds = sorted(lengths), dict.fromkeys(remotes, 0.0)
+    for remote in remotes.values():
+        remote.ask(do="decode", lengths=ordered[:2], beam=beam, number=-1 + 10**6)
+    for number, start in enumerate(range(0, len(ordered), size)):
+        for name, remote in remotes.items():
+            reply = remote.ask(do="decode", lengths=ordered[start : start + size], beam=beam, number=number)
+            seconds[name] += reply["seconds"]
+            print(f"beam {beam}, batch {number}: {name} {reply}", file=sys.stderr, flush=True)
+    found: dict[str, Any] = {
+        name: {
+            "seconds": total,
+            "sentences_per_second": len(lengths) / total,
+            "source_words_per_second": sum(lengths) / total,
+        }
+        for name, total in seconds.items()
+    }
+    if PEER in seconds:
+        found["ratio_joeynmt"] = seconds[PEER] / seconds[OURS]
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

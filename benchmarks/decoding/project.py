@@ -1,0 +1,44 @@
+"""The project's search, as `nmt decode` makes it, on the settings of `config.yaml`."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+import yaml
+
+from benchmarks.training import project
+from benchmarks.training.sizes import Machine, Sizes
+from nmt.batches import pad_pairs
+from nmt.beam_search import translate
+from nmt.memory import keep_freed_memory
+from nmt.models import Translator
+from nmt.settings import Decoding
+from nmt.training import make_deterministic
+from nmt.vocabulary import END
+
+
+class Search:
+    """RNNsearch."""
+
+    def __init__(self, sizes: Sizes, machine: Machine) -> None:
+        architecture, _ = project.settings(sizes, machine)
+        make_deterministic(machine.threads)
+        keep_freed_memory()
+        vocabularies = (sizes.vocabulary, sizes.vocabulary)
+        self.device = torch.device(machine.device)
+        self.model = Translator.create("rnnsearch", architecture, vocabularies, seed=1).to(self.device)
+        with torch.no_grad():
+            self.model.readout.b_o[END] = -1e9  # nothing ends
+        self.parameters = sum(weight.numel() for weight in self.model.parameters())
+        self.decoding = yaml.safe_load(project.CONFIG.read_text(encoding="utf-8"))["decoding"]
+
+    @torch.no_grad()
+    def decode(self, sentences: list[list[int]], beam: int, steps: int) -> list[int]:
+        """Words written for each sentence."""
+        ids = [np.array(words, dtype=np.uint16) for words in sentences]
+        batch = pad_pairs(ids, [ids[0][:0]] * len(ids), source_end=True).to(self.device)
+        limits = {"max_length_factor": 1, "unfinished": "best", "n_best": 1, "beam": beam}
+        settings = Decoding.model_validate(self.decoding | limits)
+        encoded = self.model.encode(batch.source, batch.source_mask)
+        found = translate(self.model, encoded, np.full(len(ids), steps - 1), settings, False)
+        return [len(n_best[0].words) for n_best in found]

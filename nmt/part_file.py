@@ -1,0 +1,74 @@
+"""What a long job has finished so far, beside its output: killed half-way, it goes on from there.
+
+The first line says what the job was made from; each other line is the result of one part of the job, as JSON. A line
+that a killed process left unfinished does not count.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from nmt.files import disk_full
+
+
+class PartFile:
+    """Results of the parts of one job, by number: `.NAME.unfinished` beside the output NAME.
+
+    Only a job with the same `made_from` goes on; another begins anew. One process at a time.
+    """
+
+    def __init__(self, output: Path, made_from: str) -> None:
+        self.path = output.with_name(f".{output.name}.unfinished")
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        header = json.dumps(made_from).encode() + b"\n"
+        self.done: dict[int, Any] = {}
+        whole = self._read(header)
+        self._file = self.path.open("r+b" if whole else "wb")
+        self._file.truncate(whole)
+        self._file.seek(whole)
+        if not whole:
+            self._write(header)
+
+    def _read(self, header: bytes) -> int:
+        """Read what is there; how many bytes of it are whole lines of this job."""
+        if not self.path.exists():
+            return 0
+        with self.path.open("rb") as file:
+            if file.readline() != header:
+                return 0
+            whole = len(header)
+            for line in file:
+                try:
+                    number, result = json.loads(line) if line.endswith(b"\n") else (None, None)
+                except ValueError:
+                    break
+                if number is None:
+                    break
+                self.done[number] = result
+                whole += len(line)
+        return whole
+
+    def add(self, number: int, result: Any) -> None:
+        """Keep a part's result; once this returns, killing the process does not lose it."""
+        self._write(json.dumps([number, result], ensure_ascii=False).encode() + b"\n")
+        self.done[number] = result
+
+    def _write(self, line: bytes) -> None:
+        with disk_full(self.path):
+            self._file.write(line)
+            self._file.flush()
+
+    def remove(self) -> None:
+        """The output is there; nothing is left to go on with."""
+        self.path.unlink(missing_ok=True)
+
+    def __enter__(self) -> PartFile:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
