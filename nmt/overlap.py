@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -107,12 +107,13 @@ def _names(sets: Mapping[str, tuple[set[str], set[str]]]) -> Iterator[str]:
         yield from (f"{name}_{way}_both" for name in source & target)
 
 
-def _goes(sides: tuple[Iterable[str], Iterable[str]], drop: str) -> bool:
-    source, target = map(bool, sides)
+def _goes(sides: tuple[set[str], set[str]], drop: str) -> bool:
+    """Whether a pair goes; both: its sides stand in one and the same set, as they are counted."""
+    source, target = sides
     return {
         "none": False,
-        "source": source,
-        "target": target,
-        "either": source or target,
-        "both": source and target,
+        "source": bool(source),
+        "target": bool(target),
+        "either": bool(source or target),
+        "both": bool(source & target),
     }[drop]

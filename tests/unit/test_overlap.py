@@ -81,6 +81,20 @@ def test_what_goes_leaves_empty_lines(tmp_path: Path, drop: str, alike: bool, go
     assert kept == [("", "") if line in gone else pair for line, pair in enumerate(TRAIN)]
 
 
+@pytest.mark.parametrize(("drop", "gone"), [("both", 0), ("either", 1)])
+def test_both_sides_stand_in_one_set(tmp_path: Path, drop: str, gone: int) -> None:
+    held_out = {
+        name: [write(tmp_path, name, [pair])] for name, pair in {"dev": TEST[0], "test": TEST[1]}.items()
+    }
+    train = write(tmp_path, "train", [(TEST[0][0], TEST[1][1])])
+    outputs = (tmp_path / "kept.en.zst", tmp_path / "kept.fr.zst")
+    wish = Overlap.model_validate({"drop": drop, "alike": True})
+    counts = overlap(*train, held_out, wish, tmp_path / "counts.json", outputs)
+    assert counts["dev_same_source"] == counts["test_same_target"] == 1
+    assert counts["dev_same_both"] == counts["test_same_both"] == 0
+    assert counts["dropped"] == gone
+
+
 @settings(deadline=None, max_examples=30)
 @given(pairs=st.lists(st.sampled_from(TRAIN)), cut=st.integers(0, 10))
 def test_shards_add_up_to_the_whole(pairs: Pairs, cut: int) -> None:
