@@ -14,6 +14,13 @@ import time
 _BEGIN = time.monotonic()
 
 
+def _peak_mb() -> float:
+    """The most memory that this program has held; ru_maxrss would begin with what its parent held at the fork."""
+    with open("/proc/self/status", encoding="ascii") as status:
+        (line,) = [line for line in status if line.startswith("VmHWM:")]
+    return int(line.split()[1]) / 1024
+
+
 def _note() -> None:
     own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     used = {
@@ -21,7 +28,7 @@ def _note() -> None:
         "arguments": sys.argv[2:],
         "seconds": time.monotonic() - _BEGIN,
         "processor_seconds": sum((own.ru_utime, own.ru_stime, children.ru_utime, children.ru_stime)),
-        "peak_mb": own.ru_maxrss / 1024,
+        "peak_mb": _peak_mb(),
         "children_peak_mb": children.ru_maxrss / 1024,
     }
     path = os.path.join(os.environ["NMT_BENCHMARK_USAGE"], f"{os.getpid()}-{time.time_ns()}.json")
