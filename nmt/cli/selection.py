@@ -30,6 +30,28 @@ def _shards(files: str, help_text: str) -> Callable[[Verb], Verb]:
     )
 
 
+def _lmplz_options(verb: Verb) -> Verb:
+    """How a language model is trained."""
+    memory, programs = (
+        "Memory that may be used.",
+        "Folder of lmplz and build_binary; else they are on the PATH.",
+    )
+    for option in (
+        click.option("--programs", type=FilePath, help=programs),
+        click.option(
+            "--memory-mb", default=2000, show_default=True, type=click.IntRange(min=100), help=memory
+        ),
+        click.option(
+            "--discount-fallback", is_flag=True, help="Use fixed discounts where the text is too small."
+        ),
+        click.option(
+            "--order", required=True, type=click.IntRange(2, 6), help="Words in the longest n-gram."
+        ),
+    ):
+        verb = option(verb)
+    return verb
+
+
 @click.command(short_help="Draw the out-of-domain sample for the language models.")
 @click.option("--pairs", type=click.IntRange(min=1), help="Size of the sample.")
 @click.option(
@@ -87,18 +109,7 @@ def kenlm_programs(jobs: int, output: Path) -> None:
 
 
 @click.command(short_help="Train an n-gram language model with KenLM's lmplz.")
-@click.option("--order", required=True, type=click.IntRange(2, 6), help="Words in the longest n-gram.")
-@click.option("--discount-fallback", is_flag=True, help="Use fixed discounts where the text is too small.")
-@click.option(
-    "--memory-mb",
-    default=2000,
-    show_default=True,
-    type=click.IntRange(min=100),
-    help="Memory that may be used.",
-)
-@click.option(
-    "--programs", type=FilePath, help="Folder of lmplz and build_binary; else they are on the PATH."
-)
+@_lmplz_options
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=FilePath)
 @click.option("--output", required=True, type=FilePath, help="The model in KenLM's binary form.")
 def lm_train(
@@ -167,18 +178,7 @@ def select_score(
     metavar="SOURCE TARGET",
     help="Repeat.",
 )
-@click.option("--order", required=True, type=click.IntRange(2, 6), help="Words in the longest n-gram.")
-@click.option("--discount-fallback", is_flag=True, help="Use fixed discounts where the text is too small.")
-@click.option(
-    "--memory-mb",
-    default=2000,
-    show_default=True,
-    type=click.IntRange(min=100),
-    help="Memory that may be used.",
-)
-@click.option(
-    "--programs", type=FilePath, help="Folder of lmplz and build_binary; else they are on the PATH."
-)
+@_lmplz_options
 @click.option("--output", required=True, type=FilePath, help="JSON file: words, pairs, perplexities.")
 def cut_candidate(
     share: float,

@@ -66,7 +66,8 @@ def test_schema_is_that_of_the_settings() -> None:
 
 @pytest.mark.parametrize("file", [ROOT / "config.yaml", *EXPERIMENTS], ids=lambda file: file.parent.name)
 def test_settings_fit_the_schema(file: Path) -> None:
-    jsonschema.validate(yaml.safe_load(file.read_text(encoding="utf-8")), json.loads(schema()))
+    validator = jsonschema.validators.validator_for(json.loads(schema()))(json.loads(schema()))
+    assert not list(validator.iter_errors(yaml.safe_load(file.read_text(encoding="utf-8"))))
 
 
 def test_every_key_of_the_paper_is_commented() -> None:
