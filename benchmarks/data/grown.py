@@ -1,13 +1,14 @@
 """A corpus many times the size of another, with new words as growing text has them.
 
-Each copy of the text spells some of the words that occur once in another way. How many is Heaps' law, V = K n^b: b is
-measured between half of the text and all of it.
+Each copy of the text spells its rarest words in another way. How many is Heaps' law, V = K n^b: b is measured between
+half of the text and all of it.
 """
 
 from __future__ import annotations
 
 import io
 import math
+import re
 import tarfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _LETTERS = "bcdfghjklmnpqrst"
+_RUN = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True)
@@ -26,8 +28,8 @@ class Text:
     types: int
     exponent: float
     """Heaps' b."""
-    once: list[tuple[int, str]]
-    """Words of letters only that occur once, with the line that they stand in."""
+    rarest: list[tuple[str, list[int]]]
+    """Words with letters, the rarest first, with the lines that they stand in: as many as a copy may respell."""
 
 
 def read(archive: Path, member: str) -> Text:
@@ -45,32 +47,54 @@ def read(archive: Path, member: str) -> Text:
         if number == len(lines) // 2:
             half, half_words = len(counts), counts.total()
     exponent = math.log(len(counts) / half) / math.log(counts.total() / half_words)
-    once = [
-        (number, word)
-        for number, line in enumerate(lines)
-        for word in line.split()
-        if counts[word] == 1 and word.isalpha()
-    ]
-    return Text(lines, counts.total(), len(counts), exponent, once)
+    most = round(_new(len(counts), exponent, 1))
+    return Text(lines, counts.total(), len(counts), exponent, _rarest(lines, counts, most))
 
 
-def new_words(text: Text, copy: int) -> list[tuple[int, str]]:
+def _rarest(lines: list[str], counts: Counter[str], most: int) -> list[tuple[str, list[int]]]:
+    """The `most` rarest words with letters; between words that are as rare, the text's order decides."""
+    words = filter(_RUN.search, counts)
+    places: dict[str, list[int]] = {word: [] for word in sorted(words, key=counts.__getitem__)[:most]}
+    for number, line in enumerate(lines):
+        for word in line.split():
+            if word in places:
+                places[word].append(number)
+    return list(places.items())
+
+
+def _new(types: int, exponent: float, copy: int) -> float:
+    """How many words copy number `copy` brings by Heaps' law."""
+    return types * ((copy + 1) ** exponent - copy**exponent) if copy else 0.0
+
+
+def respelled(text: Text, copy: int) -> list[tuple[str, list[int]]]:
     """The words that copy number `copy` spells in its own way: as many as Heaps' law wants, if there are so many."""
-    wanted = text.types * ((copy + 1) ** text.exponent - copy**text.exponent) if copy else 0.0
-    return text.once[: round(wanted)]
+    return text.rarest[: round(_new(text.types, text.exponent, copy))]
 
 
-def types(text: Text, times: int) -> int:
-    """Different words of `times` copies."""
-    return text.types + sum(len(new_words(text, copy)) for copy in range(times))
+def _spelling(word: str, copy: int) -> str:
+    """The word with the copy's letter at the end of its first run of letters."""
+    return _RUN.sub(lambda run: run.group() + _LETTERS[copy], word, count=1)
+
+
+def types(text: Text, times: int) -> dict[str, int]:
+    """Different words of `times` copies, and how many Heaps' law has."""
+    words = {word for line in text.lines for word in line.split()}
+    for copy in range(times):
+        words.update(_spelling(word, copy) for word, _ in respelled(text, copy))
+    return {"types": len(words), "heaps": round(text.types * times**text.exponent)}
 
 
 def copies(text: Text, times: int) -> Iterator[bytes]:
     """The text `times` times over, as UTF-8, each time with as many new words as Heaps' law wants."""
     for copy in range(times):
+        changes: dict[int, dict[str, str]] = {}
+        for word, numbers in respelled(text, copy):
+            for number in numbers:
+                changes.setdefault(number, {})[word] = _spelling(word, copy)
         lines = list(text.lines)
-        for number, word in new_words(text, copy):
-            lines[number] = lines[number].replace(word, f"{word}{_LETTERS[copy]}", 1)
+        for number, new in changes.items():
+            lines[number] = " ".join(new.get(word, word) for word in lines[number].split(" "))
         yield ("\n".join(lines) + "\n").encode()
 
 
