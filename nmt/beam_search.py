@@ -26,8 +26,6 @@ from nmt.settings import Decoding
 from nmt.top_words import largest, largest_of_many
 from nmt.vocabulary import END, UNKNOWN
 
-WIDEST = 500
-"""A search in which nothing finishes is tried again with a doubled beam up to this width."""
 LOOK = 8
 """On a GPU the host waits only once in so many steps, to see which sentences are left."""
 WORTHWHILE = 7 / 8
@@ -100,7 +98,7 @@ def translate(
     limits = Limits.of(source_words, decoding)
     found = search(model, encoded, limits, decoding, decoding.beam, forbid_unknown)
     width = decoding.beam
-    while decoding.unfinished == "retry" and width < WIDEST:
+    while decoding.unfinished == "retry" and width < decoding.widest_beam:
         again = np.array([row for row, n_best in enumerate(found) if not n_best[0].finished])
         if not len(again):
             break

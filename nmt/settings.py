@@ -272,6 +272,8 @@ class Decoding(Settings):
     min_length: Literal["half", "none"]
     max_length_factor: PositiveInt
     unfinished: Literal["retry", "best"]
+    widest_beam: PositiveInt
+    """A search in which nothing finishes is tried again until its beam was at least this wide."""
     unknown: Literal["allowed", "excluded"]
     """Whether translations of the column "All" may hold the unknown word; those of "No UNK" never may."""
     n_best: PositiveInt

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+import nmt
 from nmt.beam_search import Hypothesis, translate
 from nmt.ensemble import joined
 from nmt.model_folder import TrainedModel, device_name
@@ -106,7 +107,7 @@ def made_from(
         for weight in model.translator.state_dict().values():
             total.update(weight.cpu().contiguous().numpy())
     device = device_name(next(models[0].translator.parameters()).device)
-    total.update(json.dumps([device, torch.__version__, forbid_unknown]).encode())
+    total.update(json.dumps([nmt.__version__, device, torch.__version__, forbid_unknown]).encode())
     total.update(decoding.model_dump_json().encode())
     total.update(json.dumps([[sentence.line, sentence.source] for sentence in sentences]).encode())
     return total.hexdigest()

@@ -19,6 +19,7 @@ GREEDY = Decoding(
     min_length="half",
     max_length_factor=3,
     unfinished="best",
+    widest_beam=1,
     unknown="allowed",
     n_best=1,
     batch_size=1,

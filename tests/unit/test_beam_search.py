@@ -27,6 +27,7 @@ def decoding(**changes: object) -> Decoding:
         "min_length": "none",
         "max_length_factor": 1,
         "unfinished": "best",
+        "widest_beam": 500,
         "unknown": "allowed",
         "n_best": 1,
         "batch_size": 8,
@@ -234,6 +235,11 @@ def test_a_search_in_which_nothing_finishes_is_tried_again_wider() -> None:
     again = search(model, SOURCES, False, unfinished="retry", **options)
     assert any(stuck)
     assert all(found.finished for found in again)
+    twice = search(model, SOURCES, False, unfinished="retry", widest_beam=2, **options)
+    assert [found.finished for found in twice] == [
+        found.finished for found in search(model, SOURCES, False, beam=2, max_length_factor=1)
+    ]
+    assert not all(found.finished for found in twice)
 
 
 def test_without_division_the_early_end_of_the_search_changes_nothing(family: Family) -> None:

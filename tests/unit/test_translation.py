@@ -180,6 +180,29 @@ def test_another_job_does_not_go_on(tmp_path: Path) -> None:
         assert part.done == {}
 
 
+def test_a_second_process_waits_for_the_first(tmp_path: Path) -> None:
+    """And then makes its own: the first has taken its file away."""
+    code = "import sys; from pathlib import Path; from nmt.part_file import PartFile\n"
+    code += "with PartFile(Path(sys.argv[1]), 'one') as part: print(part.done)"
+    with PartFile(tmp_path / "out", "one") as part:
+        part.add(3, ["done"])
+        command = [sys.executable, "-c", code, str(tmp_path / "out")]
+        with subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+        ) as second:
+            assert second.stderr is not None
+            assert "another process works on it; waiting for it" in second.stderr.readline()
+            assert second.poll() is None
+            part.remove()
+            part.__exit__(None, None, None)
+            assert second.communicate(timeout=60)[0] == "{}\n"
+            assert second.returncode == 0
+
+
 class TestVerbs:
     """`nmt train`, `decode` and `align` in processes of their own."""
 
