@@ -86,11 +86,6 @@ rule score:
         " --reference {input.reference:q} --output {output.scores:q} 2>&1 | tee -i {log:q}"
 
 
-# Seconds of work: it would wait longer in a cluster's queue.
-localrules:
-    package,
-
-
 rule package:
     """Complete a model's folder with languages, tokenization and decoding, so that it can translate raw text."""
     input:
