@@ -47,17 +47,18 @@ def main() -> int:
             language: tokenizers.measure(text.lines[: options.lines], language, options.rounds, perl)
             for language, text in texts.items()
         },
-        "sizes": {},
+        "sizes": sizes_of(options.output),
     }
-    for times in options.sizes:
-        print(f"Europarl x {times} ...", file=sys.stderr, flush=True)
-        try:
+    try:
+        workflow.build_kenlm()
+        for times in options.sizes:
+            print(f"Europarl x {times} ...", file=sys.stderr, flush=True)
             found["sizes"][str(times)] = run(options, texts, times)
-        except workflow.Failed as failure:
-            print(f"error: the run over Europarl x {times} failed:\n{failure}", file=sys.stderr)
-            return 1
-        found["peak_mb"] = {size: figures["peak_mb"] for size, figures in found["sizes"].items()}
-        options.output.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+            found["peak_mb"] = {size: figures["peak_mb"] for size, figures in found["sizes"].items()}
+            options.output.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+    except workflow.Failed as failure:
+        print(f"error: {failure}", file=sys.stderr)
+        return 1
     print(report.table(found))
     return 0
 
@@ -86,6 +87,11 @@ def run(options: argparse.Namespace, texts: dict[str, grown.Text], times: int) -
         }
     finally:
         shutil.rmtree(folder)
+
+
+def sizes_of(output: Path) -> dict[str, Any]:
+    """What an earlier run measured: figures of a size stay until that size is measured again."""
+    return dict(json.loads(output.read_text(encoding="utf-8"))["sizes"]) if output.is_file() else {}
 
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:

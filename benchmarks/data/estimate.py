@@ -22,7 +22,7 @@ SELECTED_ONCE = {"binarize"}
 """One process for all that was selected."""
 SELECTED_SIDES = {"vocabulary"}
 """One process a side for all that was selected."""
-FIXED = {"download", "lm-train", "select-threshold"}
+FIXED = {"download", "kenlm-programs", "lm-train", "select-threshold"}
 """Work that does not grow with the corpus, or, downloads, not with the machine."""
 
 

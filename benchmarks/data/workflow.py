@@ -60,6 +60,14 @@ def overlay(mirrors: Sequence[Path], shards: int, target_words: int) -> dict[str
     }
 
 
+def build_kenlm() -> None:
+    """Build KenLM's programs where the workflow looks for them, so that no run's time holds it."""
+    command = [sys.executable, "-m", "nmt", "kenlm-programs", "--jobs", str(os.cpu_count() or 1)]
+    result = subprocess.run([*command, "--output", str(ROOT / ".kenlm")], check=False)
+    if result.returncode:
+        raise Failed("KenLM's programs cannot be built, see above")
+
+
 def run(folder: Path, settings: dict[str, Any], cores: int) -> Run:
     """Run the data stages in `folder`, which holds nothing yet."""
     usage = folder / "usage"
@@ -74,7 +82,8 @@ def run(folder: Path, settings: dict[str, Any], cores: int) -> Run:
         seconds = time.monotonic() - begin
         if result.returncode:
             log.seek(0)
-            raise Failed("\n".join(log.read().splitlines()[-20:]))
+            lines = log.read().splitlines()[-20:]
+            raise Failed("\n".join([f"the run in {folder} failed:", *lines]))
     return Run(seconds, read_usage(usage), {stage: size(folder / "data" / stage) for stage in STAGES})
 
 
