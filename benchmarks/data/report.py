@@ -45,8 +45,8 @@ def count(folder: Path, language: str) -> int:
 def table(found: Figures) -> str:
     """The figures as text."""
     sizes = found["sizes"]
-    verbs = list(next(iter(sizes.values()))["peak_mb"])
-    memory = [[verb, *(round(size["peak_mb"][verb]) for size in sizes.values())] for verb in verbs]
+    verbs = dict.fromkeys(verb for size in sizes.values() for verb in size["peak_mb"])
+    memory = [[verb, *(size["peak_mb"].get(verb) for size in sizes.values())] for verb in verbs]
     names = ("seconds", "mb_per_second", "tokens_per_second_tokenize", "words_per_second_score")
     rates = [[name, *(f"{size[name]:,.1f}" for size in sizes.values())] for name in names]
     hours = [
@@ -59,7 +59,7 @@ def table(found: Figures) -> str:
     headers = [f"x {size}" for size in sizes]
     return "\n\n".join(
         [
-            tabulate(memory, headers=["peak MB", *headers]),
+            tabulate(memory, headers=["peak MB", *headers], floatfmt=".0f"),
             tabulate([*rates, *hours], headers=["", *headers]),
         ]
     )
