@@ -8,9 +8,11 @@ from typing import Any
 
 from nmt.errors import UserError
 from nmt.fingerprint import flatten
+from nmt.run_files import Runs, same_runs
 from nmt.settings import Report
 from nmt.spread import Row, merged, shown
-from nmt.tables import Runs, Table, fixed, frame, same_runs, seeds_note
+from nmt.table_notes import seeds_note
+from nmt.tables import Table, fixed, frame
 
 NUMBERS = {"bleu_all": 2, "bleu_no_unk": 2, "dev_nll": 2}
 """What is compared, with the decimals that readers see."""

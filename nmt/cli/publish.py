@@ -9,13 +9,20 @@ from pathlib import Path
 
 import click
 
+from nmt.cli.options import FILE, FOLDER, configuration_option, given_translations, languages_option
 from nmt.errors import UserError
 from nmt.files import read_json, write_json
 
-_FILE = click.Path(dir_okay=False, path_type=Path)
-_FOLDER = click.Path(file_okay=False, path_type=Path)
 _RESULTS = click.argument("results", type=click.Path(exists=True, file_okay=False, path_type=Path))
-_RUN = (str, _FILE, _FILE, _FILE, _FILE, _FILE)
+_RUN = (str, FILE, FILE, FILE, FILE, FILE)
+_model_folder = click.option(
+    "--model",
+    "folder",
+    type=FOLDER,
+    required=True,
+    metavar="FOLDER",
+    help="The model's folder, from `train`.",
+)
 
 
 @click.command()
@@ -30,23 +37,17 @@ _RUN = (str, _FILE, _FILE, _FILE, _FILE, _FILE)
 )
 @click.option(
     "--test",
-    type=(_FILE, _FILE),
+    type=(FILE, FILE),
     required=True,
     metavar="SOURCE REFERENCE",
     help="Both sides of the tokenized test text.",
 )
-@click.option("--raw-reference", type=_FILE, metavar="FILE", help="The reference as it came.")
-@click.option(
-    "--given",
-    type=(str, _FILE),
-    multiple=True,
-    metavar="SYSTEM FILE",
-    help="Another system's translations that the tables show. Repeat it.",
-)
-@click.option("--configuration", required=True, metavar="JSON", help="The merged settings, or their file.")
-@click.option("--paper", type=_FILE, required=True, metavar="FILE", help="What the paper reports.")
+@click.option("--raw-reference", type=FILE, metavar="FILE", help="The reference as it came.")
+@given_translations
+@configuration_option
+@click.option("--paper", type=FILE, required=True, metavar="FILE", help="What the paper reports.")
 @click.option("--attention", metavar="NAME", help="The run whose attention is kept too: that of Figure 3.")
-@click.option("--output", type=_FOLDER, required=True, metavar="RESULTS", help="The results folder.")
+@click.option("--output", type=FOLDER, required=True, metavar="RESULTS", help="The results folder.")
 def keep(
     runs: Sequence[tuple[str, Path, Path, Path, Path, Path]],
     test: tuple[Path, Path],
@@ -84,10 +85,10 @@ def keep(
 @click.command()
 @_RESULTS
 @click.option(
-    "--file", "files", type=_FILE, multiple=True, required=True, help="A file of the results. Repeat it."
+    "--file", "files", type=FILE, multiple=True, required=True, help="A file of the results. Repeat it."
 )
 @click.option(
-    "--archives", type=_FOLDER, required=True, metavar="FOLDER", help="Where the downloaded archives lie."
+    "--archives", type=FOLDER, required=True, metavar="FOLDER", help="Where the downloaded archives lie."
 )
 def provenance(results: Path, files: Sequence[Path], archives: Path) -> None:
     """Write ro-crate-metadata.json: where the results come from.
@@ -124,7 +125,7 @@ def verify(results: Path) -> None:
 
 @click.command()
 @_RESULTS
-@click.option("--output", type=_FOLDER, required=True, help="Folder of the new tables and figures.")
+@click.option("--output", type=FOLDER, required=True, help="Folder of the new tables and figures.")
 def remake(results: Path, output: Path) -> None:
     """Make tables and figures again from the parts kept beside the results: without data, models or a GPU."""
     from nmt import configuration
@@ -148,9 +149,9 @@ def _run_verb(words: Sequence[str]) -> None:
 
 
 @click.command()
-@click.option("--model", "folder", type=_FOLDER, required=True, help="The model's folder, from `train`.")
-@click.option("--scores", type=_FILE, help="Its scores, from `evaluate`.")
-@click.option("--languages", nargs=2, type=str, metavar="SOURCE TARGET", help="Codes of both languages.")
+@_model_folder
+@click.option("--scores", type=FILE, help="Its scores, from `evaluate`.")
+@languages_option()
 @click.option("--train", multiple=True, metavar="CORPUS", help="Name of a training corpus. Repeat it.")
 @click.option("--dev", multiple=True, metavar="CORPUS", help="Name of a development corpus. Repeat it.")
 @click.option("--test", multiple=True, metavar="CORPUS", help="Name of the corpus that the scores are of.")
@@ -170,9 +171,9 @@ def model_card(
 
 
 @click.command()
-@click.option("--model", "folder", type=_FOLDER, required=True, help="The model's folder, from `train`.")
+@_model_folder
 @click.option("--with-final-state", is_flag=True, help="Also pack what another model can be trained on from.")
-@click.option("--output", type=_FILE, required=True, metavar="FILE.tar.zst", help="The archive.")
+@click.option("--output", type=FILE, required=True, metavar="FILE.tar.zst", help="The archive.")
 def release(folder: Path, with_final_state: bool, output: Path) -> None:
     """Pack a model for others: weights, vocabularies, settings, summary, card and sums in one archive.
 
@@ -185,10 +186,8 @@ def release(folder: Path, with_final_state: bool, output: Path) -> None:
 
 
 @click.command()
-@click.argument("archives", type=_FILE, nargs=-1, required=True)
-@click.option(
-    "--output", type=_FOLDER, default=".", show_default=True, help="Folder for the models' folders."
-)
+@click.argument("archives", type=FILE, nargs=-1, required=True)
+@click.option("--output", type=FOLDER, default=".", show_default=True, help="Folder for the models' folders.")
 def unpack(archives: Sequence[Path], output: Path) -> None:
     """Unpack archives of `release`, each into a folder of its model's name, and check their sums."""
     from nmt.release import unpack as extract

@@ -16,7 +16,8 @@ from nmt.errors import UserError
 from nmt.reported import Paper, ReportedScore
 from nmt.settings import Report
 from nmt.significance import significance
-from nmt.tables import as_tex, table1
+from nmt.table1 import table1
+from nmt.tables import as_tex
 from nmt.text import write_lines
 from tests.report_settings import report_settings
 

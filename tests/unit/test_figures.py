@@ -18,7 +18,8 @@ from matplotlib.image import imread
 
 from nmt.errors import UserError
 from nmt.evaluation import BleuCounts
-from nmt.figures import choose_sentences, figure3, save
+from nmt.figure3 import choose_sentences, figure3
+from nmt.figures import save
 from nmt.records import Record
 from nmt.score_figures import figure2, unknown_words
 from nmt.settings import Report

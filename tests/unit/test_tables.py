@@ -15,7 +15,7 @@ import pytest
 
 from nmt.reported import read_paper
 from nmt.spread import shown
-from nmt.tables import enough, show, tex_escape
+from nmt.tables import enough, tex_escape
 from tests.report_settings import report_settings
 
 ROOT = Path(__file__).parents[2]
