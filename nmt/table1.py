@@ -10,7 +10,7 @@ from nmt.run_files import Runs, same_runs
 from nmt.settings import Report
 from nmt.spread import Row, merged, merged_summary, shown
 from nmt.table_notes import reported_note, seeds_note, training_note
-from nmt.tables import Table, fixed, frame
+from nmt.tables import Table, fixed, frame, signed
 
 _SCORES = ("bleu_all", "bleu_no_unk")
 _COMPARED = ("low", "high", "sacrebleu", "chrf")
@@ -110,10 +110,10 @@ def _with_difference(row: Row) -> Row:
     for column in ("all", "no_unk"):
         ours, theirs = row.get(f"bleu_{column}"), row.get(f"reported_{column}")
         if ours and theirs:
-            difference = f"{float(ours) - float(theirs):+.2f}"
+            difference = float(ours) - float(theirs)
             added |= {
-                f"difference_{column}": difference,
-                f"shown_difference_{column}": difference.replace("-", "−"),
+                f"difference_{column}": f"{difference:+.2f}",
+                f"shown_difference_{column}": signed(difference, 2),
             }
     return {**row, **added}
 

@@ -39,6 +39,11 @@ def fixed(value: float | None, decimals: int) -> str:
     return "" if value is None else f"{value:.{decimals}f}"
 
 
+def signed(value: float, decimals: int) -> str:
+    """A difference for readers: always with its sign, which is a true minus."""
+    return f"{value:+.{decimals}f}".replace("-", "−")
+
+
 def enough(value: float, decimals: int) -> int:
     """The paper's decimals, or more where fewer than two digits would be left (0.034 hours)."""
     return max(decimals, 1 - math.floor(math.log10(abs(value)))) if value else decimals
