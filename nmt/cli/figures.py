@@ -67,11 +67,14 @@ def figure3(
 
 
 @click.command()
-@file_option("--score", "A model's scores, from `score`. Repeat it for each curve.", multiple=True)
+@file_option("--score", "A model's scores, from `evaluate`. Repeat it for each curve.", multiple=True)
 @report_settings
 @figure_outputs
 def unknown_words(score: tuple[Path, ...], settings: str, output_pdf: Path, output_png: Path) -> None:
-    """Draw BLEU against the number of unknown words in the source, a curve a model (Cho et al., 2014b, Fig. 4c)."""
+    """Draw BLEU against the number of unknown words in the source, a curve a model.
+
+    As in Figure 4c of Cho et al. (2014b).
+    """
     from nmt import score_figures
     from nmt.figures import save
     from nmt.run_files import read_by_model

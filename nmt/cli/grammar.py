@@ -13,7 +13,10 @@ from nmt.errors import UserError
 @click.command()
 @settings_option("The config's `grammar`: seed and size of the language")
 @click.option(
-    "--split", required=True, type=click.Choice(["train", "dev", "test"]), help="They share no sentence."
+    "--split",
+    required=True,
+    type=click.Choice(["train", "dev", "test"]),
+    help="Which text; no two share a sentence.",
 )
 @click.option("--pairs", required=True, type=click.IntRange(min=1), help="How many sentence pairs.")
 @click.option(

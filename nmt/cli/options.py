@@ -36,6 +36,12 @@ def languages_option(**extra: Any) -> Callable[[Verb], Verb]:
     return click.option("--languages", type=(str, str), metavar="SOURCE TARGET", help=text, **extra)
 
 
+def language_option(side: str) -> Callable[[Verb], Verb]:
+    """`--source-language` or `--target-language`, by whose rules text is detokenized."""
+    text = f"Code of the {side} language, as Moses' detokenizer knows it."
+    return click.option(f"--{side}-language", required=True, metavar="CODE", help=text)
+
+
 def vocabularies(verb: Verb) -> Verb:
     """The options that name the vocabularies of both sides."""
     for side in ("target", "source"):
@@ -80,7 +86,7 @@ given_translations = click.option(
     type=(str, PATH),
     multiple=True,
     metavar="SYSTEM FILE",
-    help="Another system's translations of the whole test set, tokenised, a line each. Repeat it.",
+    help="Another system's translations of the whole test set, tokenized, a line each. Repeat it.",
 )
 
 

@@ -60,7 +60,7 @@ def keep(
 ) -> None:
     """Keep what tables and figures were made of beside them: translations, test text, summaries, settings.
 
-    With it alone `nmt remake` makes the tables and figures again, and `nmt verify` checks them.
+    With these alone `nmt remake` makes the tables and figures again, and `nmt verify` checks them.
     """
     from nmt import configuration as settings
     from nmt import parts
@@ -107,8 +107,9 @@ def verify(results: Path) -> None:
     """Check that results are as they were recorded and that the tables follow from the translations kept.
 
     Every file must have the sum that ro-crate-metadata.json names, the settings must be those that the models
-    were trained with, and the tables, made again from the parts kept, must be the same to the byte; figures are
-    checked by their sums. Lists every problem and exits with 1 if there is one.
+    were trained with and the translations decoded with, and the tables, made again from the parts kept, must
+    be the same to the byte; figures are checked by their sums. Lists every problem and exits with 1 if there
+    is one.
     """
     from nmt.verification import verify as check
 
@@ -125,7 +126,9 @@ def verify(results: Path) -> None:
 
 @click.command()
 @_RESULTS
-@click.option("--output", type=FOLDER, required=True, help="Folder of the new tables and figures.")
+@click.option(
+    "--output", type=FOLDER, required=True, metavar="FOLDER", help="Folder of the new tables and figures."
+)
 def remake(results: Path, output: Path) -> None:
     """Make tables and figures again from the parts kept beside the results: without data, models or a GPU."""
     from nmt import configuration
@@ -187,7 +190,14 @@ def release(folder: Path, with_final_state: bool, output: Path) -> None:
 
 @click.command()
 @click.argument("archives", type=FILE, nargs=-1, required=True)
-@click.option("--output", type=FOLDER, default=".", show_default=True, help="Folder for the models' folders.")
+@click.option(
+    "--output",
+    type=FOLDER,
+    default=".",
+    show_default=True,
+    metavar="FOLDER",
+    help="Folder for the models' folders.",
+)
 def unpack(archives: Sequence[Path], output: Path) -> None:
     """Unpack archives of `release`, each into a folder of its model's name, and check their sums."""
     from nmt.release import unpack as extract

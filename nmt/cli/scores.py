@@ -6,7 +6,14 @@ from pathlib import Path
 
 import click
 
-from nmt.cli.options import PATH, file_option, given_translations, parse_settings, report_settings
+from nmt.cli.options import (
+    PATH,
+    file_option,
+    given_translations,
+    language_option,
+    parse_settings,
+    report_settings,
+)
 from nmt.errors import UserError
 from nmt.files import write_json
 from nmt.settings import Report
@@ -86,9 +93,9 @@ def alignment_error_rate(model: str, alignments: Path, gold: tuple[Path, ...], o
     "--raw-reference",
     type=PATH,
     metavar="FILE",
-    help="The reference as it came; without it its tokens are detokenised.",
+    help="The reference as it came; without it its tokens are detokenized.",
 )
-@click.option("--target-language", required=True, metavar="CODE", help="As Moses' detokenizer knows it.")
+@language_option("target")
 @report_settings
 @file_option("--output", "The comparison as JSON.")
 def compare(
@@ -104,7 +111,7 @@ def compare(
     """Compare models: 95% intervals of their BLEU, paired significance of each pair, and today's metrics.
 
     All by sacrebleu: bootstrap over sentences, seeded by the settings' `bootstrap_seed`; BLEU with its own
-    tokenisation (13a) and chrF on detokenised text.
+    tokenization (13a) and chrF on detokenized text.
     """
     from nmt.comparison import EvaluatedText
     from nmt.comparison import compare as compared

@@ -9,6 +9,7 @@ import click
 from nmt.cli.options import (
     PATH,
     file_option,
+    language_option,
     own_sentences,
     parse_settings,
     report_settings,
@@ -125,8 +126,8 @@ def table2(
 )
 @file_option("--reference", "Tokens of the reference.")
 @own_sentences
-@click.option("--source-language", required=True, metavar="CODE", help="As Moses' detokenizer knows it.")
-@click.option("--target-language", required=True, metavar="CODE", help="As Moses' detokenizer knows it.")
+@language_option("source")
+@language_option("target")
 @report_settings
 @table_outputs
 def table3(

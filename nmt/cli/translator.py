@@ -77,7 +77,9 @@ def _running(verb: Verb) -> Verb:
 
 
 @click.command(short_help="Complete a model's folder, so that it can translate raw text.")
-@click.option("--model", "model_path", required=True, type=PATH, metavar="FOLDER", help="A trained model.")
+@click.option(
+    "--model", "model_path", required=True, type=PATH, metavar="FOLDER", help="Folder of a trained model."
+)
 @settings_option("The config's `languages`, `tokenization` and `decoding`")
 def package(model_path: Path, settings: str) -> None:
     """Complete a model's folder, so that it can translate raw text: writes text.json into it.
