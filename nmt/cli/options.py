@@ -69,12 +69,6 @@ report_settings = settings_option(
 summaries = file_option(
     "--summary", "The summary.json of a run, written by `train`. Repeat it.", multiple=True
 )
-configuration_option = click.option(
-    "--configuration",
-    required=True,
-    metavar="JSON|FILE",
-    help="The run's merged settings, as JSON or the path of a JSON file.",
-)
 own_sentences = click.option(
     "--paper",
     type=PATH,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from nmt.cli.options import FILE, FOLDER, configuration_option, given_translations, languages_option
+from nmt.cli.options import FILE, FOLDER, given_translations, languages_option
 from nmt.errors import UserError
 from nmt.files import read_json, write_json
 
@@ -44,7 +44,12 @@ _model_folder = click.option(
 )
 @click.option("--raw-reference", type=FILE, metavar="FILE", help="The reference as it came.")
 @given_translations
-@configuration_option
+@click.option(
+    "--configuration",
+    required=True,
+    metavar="JSON|FILE",
+    help="The run's merged settings, as JSON or the path of a JSON file.",
+)
 @click.option("--paper", type=FILE, required=True, metavar="FILE", help="What the paper reports.")
 @click.option("--attention", metavar="NAME", help="The run whose attention is kept too: that of Figure 3.")
 @click.option("--output", type=FOLDER, required=True, metavar="RESULTS", help="The results folder.")
