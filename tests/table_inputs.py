@@ -64,7 +64,12 @@ def five_models(folder: Path) -> Path:
     """Write scores and summaries of the five models, a seed each; RNNencdec-30 has no BLEU without unknown words."""
     for index, model in enumerate(MODELS):
         no_unk = None if model == "rnnencdec-30" else 20 + index
-        write(folder, model, score(model, 1, 10.005 + index, no_unk), summary(model, 1, updates=1234 + index))
+        write(
+            folder,
+            str(index),
+            score(model, 1, 10.005 + index, no_unk),
+            summary(model, 1, updates=1234 + index),
+        )
     return folder
 
 
@@ -93,12 +98,13 @@ def nmt(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def make(number: int, inputs: Path, folder: Path, settings: str, *more: str | Path) -> Path:
-    """Write Table 1 or 2 of all runs of a folder into another one, which is returned."""
+    """Write Table 1 or 2 of a folder's runs, in the order of their files, into another one, which is returned."""
     arguments: list[str | Path] = ["--settings", settings, *more]
-    names = [f"{model}.summary.json" for model in MODELS]
-    for file in sorted(inputs.glob("*.summary.json"), key=lambda path: (*names, path.name).index(path.name)):
-        arguments += ["--summary", file]
-        arguments += ["--score", str(file).replace("summary", "score")] if number == 1 else []
+    for scores, summary in zip(
+        *(sorted(inputs.glob(f"*.{kind}.json")) for kind in ("score", "summary")), strict=True
+    ):
+        arguments += ["--summary", summary]
+        arguments += ["--score", scores] if number == 1 else []
     for form in ("csv", "md", "tex"):
         arguments += [f"--output-{form}", folder / f"table{number}.{form}"]
     result = nmt(f"table{number}", *arguments)
