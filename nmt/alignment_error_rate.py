@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -104,3 +104,14 @@ def alignment_error_rate(model: str, alignments: Path, gold: Sequence[Path]) -> 
         **attention.as_dict(),
         "baselines": {name: counts.as_dict() for name, counts in names.items()},
     }
+
+
+def in_words(result: Mapping[str, Any]) -> str:
+    """One line that says what `alignment-error-rate` found."""
+    names = {"diagonal": "a plain diagonal", "same_position": "the same position"}
+    baselines = ", ".join(
+        f"{names[name]} {100 * values['alignment_error_rate']:.1f}%"
+        for name, values in result["baselines"].items()
+    )
+    own = f"{100 * result['alignment_error_rate']:.1f}% on {result['sentences']:,} sentences"
+    return f"Alignment error rate of {result['model']}: {own} ({baselines})."

@@ -1,8 +1,8 @@
 """A machine-readable record of where results come from: an RO-Crate (https://w3id.org/ro/crate) beside them.
 
 It names every file with its sum, the settings, the text with its sums, each model's training (seed, hours, device,
-code, packages) and what made the tables and figures. Made again over the same files it has the same bytes: no random
-ids, and its date is that of the newest file (or `SOURCE_DATE_EPOCH`).
+code, packages), how translations were decoded, and what made the tables and figures. Made again over the same files it
+has the same bytes: no random ids, and its date is that of the newest file (or `SOURCE_DATE_EPOCH`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from nmt import configuration
 from nmt.errors import UserError
 from nmt.files import read_json, sha256, write_json
 from nmt.origin import origin
-from nmt.parts import Parts
+from nmt.parts import MODES, Parts
 from nmt.runs import Run, runs_of
 from nmt.settings import Archive, Config
 
@@ -65,6 +65,7 @@ def record(results: Path, files: Sequence[Path], archives: Path) -> None:
     text = [*crate.add_archives(config, archives), crate.file(parts.configuration)]
     for run in runs_of(config, config.use.models).values():
         crate.add_run(run, parts, text)
+        crate.add_decoding(run, parts, config)
     crate.add_making(parts)
     write_json(results / RECORD, crate.as_json())
 
@@ -174,6 +175,13 @@ class _Crate:
         machine = {name: made_with.get(name) for name in ("python", "system", "processor")}
         self._with_facts(action, {**facts, **machine})
         self._crate.root_dataset.append_to("mentions", action)
+
+    def add_decoding(self, run: Run, parts: Parts, config: Config) -> None:
+        """Say of a run's translations how they were decoded: nothing of those that somebody else released."""
+        if config.released.results is None:
+            for mode in MODES:
+                translations = self.file(parts.translations(run.name, mode))
+                self._with_facts(translations, {"mode": mode, **config.decoding.model_dump(mode="json")})
 
     def _prepared(self, side: str, total: str) -> Entity:
         """A text or vocabulary as the trainer read it, told by its sum alone."""

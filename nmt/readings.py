@@ -8,9 +8,11 @@ from typing import Any
 
 from nmt.errors import UserError
 from nmt.fingerprint import flatten
+from nmt.run_files import Runs, same_runs
 from nmt.settings import Report
 from nmt.spread import Row, merged, shown
-from nmt.tables import Runs, Table, fixed, frame, same_runs, seeds_note
+from nmt.table_notes import seeds_note
+from nmt.tables import Table, fixed, frame, signed
 
 NUMBERS = {"bleu_all": 2, "bleu_no_unk": 2, "dev_nll": 2}
 """What is compared, with the decimals that readers see."""
@@ -161,13 +163,13 @@ def _cells(row: Row) -> list[str]:
     cells = [row["model"], row["reading"]]
     for name, decimals in NUMBERS.items():
         cells.append(shown(row[name], row[f"{name}_std"], decimals))
-        cells.append(_signed(row.get(f"{name}_difference"), row.get(f"{name}_difference_error"), decimals))
+        cells.append(_delta(row.get(f"{name}_difference"), row.get(f"{name}_difference_error"), decimals))
     return cells
 
 
-def _signed(difference: float | None, error: float | None, decimals: int) -> str:
+def _delta(difference: float | None, error: float | None, decimals: int) -> str:
     """`+0.42`, in parentheses where it may be noise; nothing for the baseline."""
     if difference is None:
         return ""
-    text = f"{difference:+.{decimals}f}".replace("-", "−")
+    text = signed(difference, decimals)
     return f"({text})" if error is not None and abs(difference) < NOISE * error else text

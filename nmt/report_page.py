@@ -20,9 +20,9 @@ from markupsafe import Markup
 from tabulate import tabulate
 
 from nmt import __version__
+from nmt.alignment_error_rate import in_words
 from nmt.errors import UserError
 from nmt.files import atomic_path, read_json
-from nmt.tables import error_rate_line
 
 PACKAGES = ("torch", "numpy", "snakemake", "sacrebleu", "sacremoses", "kenlm", "pandas", "matplotlib")
 """Those on which the numbers rest."""
@@ -119,7 +119,7 @@ def _figure(path: Path, captions: Path, seeds: str) -> Item:
 
 
 def _error_rate(path: Path) -> Item:
-    return Item(path.stem, Markup.escape(error_rate_line(read_json(path))))
+    return Item(path.stem, Markup.escape(in_words(read_json(path))))
 
 
 def _caption(path: Path, captions: Path, seeds: str) -> Markup:

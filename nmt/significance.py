@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nmt.comparison import COLUMNS
 from nmt.settings import Report
-from nmt.tables import Table, fixed, frame
+from nmt.tables import Table, fixed, frame, signed
 
-_COLUMNS = ["column", "first", "second", "difference", "p", "sentences", "signature"]
+COLUMNS = ["column", "first", "second", "difference", "p", "sentences", "signature"]
 _HEADERS = {"all": "All", "no_unk": "No UNK°"}
 _SURE = 0.05
 
 
 def significance(comparison: Mapping[str, Any], settings: Report) -> Table:
     """A row for each pair of systems; differences are the second's BLEU less the first's."""
-    rows = [row for column in COLUMNS for row in _rows(column, comparison[column], settings)]
+    rows = [row for column in _HEADERS for row in _rows(column, comparison[column], settings)]
     cells = _cells(comparison, settings)
     headers = ["Model", "Compared with"]
-    headers += [text for column in COLUMNS for text in (f"{_HEADERS[column]}, Δ", f"{_HEADERS[column]}, p")]
-    return Table(frame(rows, _COLUMNS), headers, cells, [], _notes(comparison))
+    headers += [text for header in _HEADERS.values() for text in (f"{header}, Δ", f"{header}, p")]
+    return Table(frame(rows, COLUMNS), headers, cells, [], _notes(comparison))
 
 
 def _rows(column: str, found: Mapping[str, Any], settings: Report) -> list[dict[str, Any]]:
@@ -41,20 +40,16 @@ def _rows(column: str, found: Mapping[str, Any], settings: Report) -> list[dict[
 def _cells(comparison: Mapping[str, Any], settings: Report) -> list[list[str]]:
     by_pair = {
         column: {(pair["first"], pair["second"]): pair for pair in comparison[column]["pairs"]}
-        for column in COLUMNS
+        for column in _HEADERS
     }
     cells = []
-    for first, second in by_pair[COLUMNS[0]]:
+    for first, second in by_pair["all"]:
         line = [settings.label(second), settings.label(first)]
-        for column in COLUMNS:
+        for column in _HEADERS:
             pair = by_pair[column].get((first, second))
-            line += [_signed(pair["difference"]), _p(pair["p"])] if pair else ["", ""]
+            line += [signed(pair["difference"], 2), _p(pair["p"])] if pair else ["", ""]
         cells.append(line)
     return cells
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")
 
 
 def _p(value: float | None) -> str:
@@ -64,7 +59,7 @@ def _p(value: float | None) -> str:
 
 
 def _notes(comparison: Mapping[str, Any]) -> list[str]:
-    found = comparison[COLUMNS[0]]
+    found = comparison["all"]
     signatures = found["signatures"].get("bleu", "")
     return [
         "Paired bootstrap over sentences (Koehn, 2004) by sacrebleu: p is the probability that chance alone makes a "

@@ -9,6 +9,9 @@ from typing import Any
 
 Row = dict[str, Any]
 
+LEARNING = ("updates", "epochs", "hours", "train_nll", "dev_nll")
+"""What the summaries of a model's runs may differ in."""
+
 
 def mean(values: Sequence[float | None]) -> float | None:
     """The mean, exactly the value itself where all are equal; None where one is missing."""
@@ -36,6 +39,12 @@ def merged(rows: Sequence[Row], numbers: Sequence[str]) -> Row:
         row |= {name: mean(values), f"{name}_std": deviation(values)}
     seeds = [row.get("seed") for row in rows]
     return {**row, "seed": seeds[0] if len(rows) == 1 else " ".join(map(str, seeds)), "seeds": len(rows)}
+
+
+def merged_summary(summaries: Sequence[Row]) -> Row:
+    """The summaries of one model's runs as one row; its updates are a whole number."""
+    summary = merged(summaries, LEARNING)
+    return {**summary, "updates": round(summary["updates"])}
 
 
 def _agreed(values: Sequence[Any]) -> Any:

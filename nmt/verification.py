@@ -21,7 +21,7 @@ from nmt.errors import UserError
 from nmt.files import read_json, sha256
 from nmt.fingerprint import flatten
 from nmt.origin import packages
-from nmt.parts import Parts
+from nmt.parts import MODES, Parts
 from nmt.provenance import RECORD, REPORT
 from nmt.remaking import COMPARISON, TABLES, Remake, Verb
 from nmt.runs import run_settings, runs_of
@@ -61,6 +61,7 @@ def verify(results: Path, scratch: Path, verb: Verb) -> Verdict:
     try:
         config = configuration.read(parts.configuration)
         problems += other_settings(config, parts)
+        problems += other_decoding(config, parts, results / RECORD)
         remake = Remake(config, parts, scratch, verb)
         tables = remake.artifacts(TABLES)
         for name in tables:
@@ -139,6 +140,38 @@ def other_settings(config: Config, parts: Parts) -> Iterator[str]:
             if written.get(key) != trained.get(key):
                 says = f"{key} of {run.name} is {written.get(key)!r}"
                 yield f"{parts.configuration}: {says}, but {path} says {trained.get(key)!r}"
+
+
+def other_decoding(config: Config, parts: Parts, record: Path) -> Iterator[str]:
+    """A line for each setting of the search that is not the one with which translations were made, by the record.
+
+    The record of released translations does not know how they were made; nothing is held against that.
+    """
+    recorded = _facts(record)
+    translations = [
+        parts.translations(run, mode) for run in runs_of(config, config.use.models) for mode in MODES
+    ]
+    for key, value in config.decoding.model_dump(mode="json").items():
+        for path in translations:
+            made_with = recorded.get(path.relative_to(parts.folder).as_posix(), {}).get(key, value)
+            if made_with != value:
+                says = f"decoding.{key} is {value!r}, but {path} was made with {made_with!r}"
+                yield f"{parts.configuration}: {says}, the record says"
+                break
+
+
+def _facts(record: Path) -> dict[str, dict[str, Any]]:
+    """What the record says of each thing that schema.org has no word for, by the thing's id."""
+    entities = {entity["@id"]: entity for entity in read_json(record)["@graph"]}
+    return {
+        name: {
+            fact.get("name"): fact.get("value")
+            for fact in (
+                entities.get(reference["@id"], {}) for reference in entity.get("additionalProperty", [])
+            )
+        }
+        for name, entity in entities.items()
+    }
 
 
 def table_differences(written: Path, made: Path) -> Iterator[str]:

@@ -12,7 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -157,9 +157,20 @@ def _run(command: Sequence[str], lock: int) -> int:
 
 
 def _show(folder: Path) -> None:
-    from nmt.tables import show
+    show(path for pattern in RESULTS for path in sorted((folder / "results").glob(pattern)))
 
-    show([path for pattern in RESULTS for path in sorted((folder / "results").glob(pattern))])
+
+def show(paths: Iterable[Path]) -> None:
+    """Print results on the terminal: Markdown tables as they are, error rates in words, other files' paths."""
+    from nmt.alignment_error_rate import in_words
+    from nmt.files import read_json
+
+    for path in paths:
+        print(f"\n{path}")
+        if path.suffix == ".md":
+            print(f"\n{path.read_text(encoding='utf-8')}", end="")
+        elif path.suffix == ".json":
+            print(f"\n{in_words(read_json(path))}")
 
 
 if __name__ == "__main__":

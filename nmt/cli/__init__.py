@@ -11,64 +11,81 @@ import click
 import nmt
 from nmt.errors import UserError
 
-# verb -> module of nmt.cli that defines it (dashes become underscores), in the order in which data flows
-VERBS = {
-    "download": "data",
-    "extract": "data",
-    "generate": "grammar",
-    "clean": "data",
-    "tokenize": "data",
-    "overlap": "data",
-    "lm-sample": "selection",
-    "kenlm-programs": "selection",
-    "lm-train": "selection",
-    "select-score": "selection",
-    "cut-candidate": "selection",
-    "cut-choose": "selection",
-    "select-threshold": "selection",
-    "select-apply": "selection",
-    "vocabulary": "data",
-    "binarize": "data",
-    "count": "counts",
-    "sum-counts": "counts",
-    "data-report": "counts",
-    "train": "model",
-    "package": "translator",
-    "decode": "model",
-    "align": "model",
-    "evaluate": "report",
-    "alignment-error-rate": "report",
-    "compare": "report",
-    "table1": "report",
-    "significance": "report",
-    "table2": "report",
-    "table3": "report",
-    "figure2": "report",
-    "figure3": "report",
-    "unknown-words": "report",
-    "learning-curves": "report",
-    "readings": "report",
-    "explorer": "report",
-    "report": "report",
-    "translate": "translator",
-    "score": "translator",
-    "status": "status",
-    "preflight": "status",
-    "keep": "publish",
-    "remake": "publish",
-    "provenance": "publish",
-    "verify": "publish",
-    "model-card": "publish",
-    "release": "publish",
-    "unpack": "publish",
+# heading of the help -> verb -> module of nmt.cli that defines it (dashes become underscores)
+SECTIONS = {
+    "Text": {
+        "download": "data",
+        "extract": "data",
+        "generate": "grammar",
+        "clean": "data",
+        "tokenize": "data",
+        "overlap": "data",
+        "vocabulary": "data",
+        "binarize": "data",
+        "count": "counts",
+        "sum-counts": "counts",
+        "data-report": "counts",
+    },
+    "Selection of training text": {
+        "lm-sample": "selection",
+        "kenlm-programs": "selection",
+        "lm-train": "selection",
+        "select-score": "selection",
+        "cut-candidate": "selection",
+        "cut-choose": "selection",
+        "select-threshold": "selection",
+        "select-apply": "selection",
+    },
+    "Models": {
+        "train": "model",
+        "package": "translator",
+        "decode": "model",
+        "align": "model",
+    },
+    "Scores, tables and figures": {
+        "evaluate": "scores",
+        "alignment-error-rate": "scores",
+        "compare": "scores",
+        "table1": "tables",
+        "significance": "tables",
+        "table2": "tables",
+        "table3": "tables",
+        "readings": "tables",
+        "figure2": "figures",
+        "figure3": "figures",
+        "unknown-words": "figures",
+        "learning-curves": "figures",
+        "explorer": "pages",
+        "report": "pages",
+    },
+    "Publishing": {
+        "keep": "publish",
+        "remake": "publish",
+        "provenance": "publish",
+        "verify": "publish",
+        "model-card": "publish",
+        "release": "publish",
+        "unpack": "publish",
+    },
+    "Text of your own": {
+        "translate": "translator",
+        "score": "translator",
+    },
+    "An experiment as a whole": {
+        "status": "status",
+        "preflight": "status",
+    },
 }
+VERBS = {verb: module for verbs in SECTIONS.values() for verb, module in verbs.items()}
+_SENTENCE = 200
+"""More letters than a verb's first sentence has; the help shows it whole."""
 
 
 class LazyGroup(click.Group):
     """A group whose verbs' modules are imported only when needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All verbs in the order in which data flows."""
+        """All verbs in the order of the help."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -79,14 +96,28 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write every verb with its first sentence, under the heading of what it is for."""
+        width = max(map(len, VERBS))
+        for heading, verbs in SECTIONS.items():
+            commands = {verb: self.get_command(ctx, verb) for verb in verbs}
+            with formatter.section(heading):
+                formatter.write_dl(
+                    [
+                        (verb.ljust(width), command.get_short_help_str(_SENTENCE))
+                        for verb, command in commands.items()
+                        if command
+                    ]
+                )
+
 
 @click.group(cls=LazyGroup, context_settings={"max_content_width": 110})
 @click.version_option(nmt.__version__, prog_name="nmt")
 def commands() -> None:
     """Neural machine translation by jointly learning to align and translate (Bahdanau et al., 2015).
 
-    One verb a stage of the pipeline, in the order in which data flows; each also works by hand. The last two are for
-    text of your own: translate and score use a model that has been trained.
+    One verb a stage of the pipeline; Snakemake calls them, and each also works by hand. To use a model that has been
+    trained, see `translate` and `score`; to see how a run is getting on, `status`.
     """
 
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from nmt.cli.options import PATH, figure_outputs, languages_option, vocabularies
 from nmt.errors import UserError
 
 if TYPE_CHECKING:
     from nmt.corpus_counts import CorpusFiles
 
-FilePath = click.Path(path_type=Path)
 PARTS = ("train", "dev", "test", "in-domain")
 
-_SHARD = (str, FilePath)
+_SHARD = (str, PATH)
 
 
 @click.command(short_help="Count what a shard holds at each stage.")
@@ -25,13 +25,12 @@ _SHARD = (str, FilePath)
     "stages",
     required=True,
     multiple=True,
-    type=(str, FilePath, FilePath),
+    type=(str, PATH, PATH),
     metavar="NAME SOURCE TARGET",
     help="A stage's name and token files; repeat, in order.",
 )
-@click.option("--source-vocabulary", required=True, type=FilePath, help="TSV file of the source words.")
-@click.option("--target-vocabulary", required=True, type=FilePath, help="TSV file of the target words.")
-@click.option("--output", required=True, type=FilePath, help="JSON file for the counts.")
+@vocabularies
+@click.option("--output", required=True, type=PATH, help="JSON file for the counts.")
 def count(
     stages: tuple[tuple[str, Path, Path], ...],
     source_vocabulary: Path,
@@ -46,8 +45,8 @@ def count(
     from nmt import shard_counts
     from nmt.vocabulary import Vocabulary
 
-    vocabularies = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
-    found = shard_counts.count([shard_counts.Stage(*stage) for stage in stages], vocabularies, output)
+    words = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
+    found = shard_counts.count([shard_counts.Stage(*stage) for stage in stages], words, output)
     counts = ", ".join(f"{stage['name']} {stage['pairs']:,}" for stage in found["stages"])
     click.echo(f"{output}: pairs: {counts}", err=True)
 
@@ -58,7 +57,7 @@ def count(
     "corpora",
     required=True,
     multiple=True,
-    type=(click.Choice(PARTS), str, FilePath),
+    type=(click.Choice(PARTS), str, PATH),
     metavar="PART CORPUS RAW",
     help="A corpus, what it is for (train, dev, test, in-domain) and the counts of its extraction; repeat.",
 )
@@ -76,8 +75,8 @@ def count(
 @click.option(
     "--overlap", multiple=True, type=_SHARD, metavar="CORPUS FILE", help="Counts of test sentences; likewise."
 )
-@click.option("--languages", required=True, type=(str, str), help="Codes of source and target language.")
-@click.option("--output", required=True, type=FilePath, help="JSON file for the sums.")
+@languages_option(required=True)
+@click.option("--output", required=True, type=PATH, help="JSON file for the sums.")
 def sum_counts(
     corpora: tuple[tuple[str, str, Path], ...],
     clean: tuple[tuple[str, Path], ...],
@@ -107,7 +106,7 @@ def _deal(kind: str, shards: Iterable[tuple[str, Path]], files: dict[str, Corpus
 
 
 @click.command(short_help="Report on the text: tables and a figure.")
-@click.option("--counts", required=True, type=FilePath, help="What `sum-counts` wrote.")
+@click.option("--counts", required=True, type=PATH, help="What `sum-counts` wrote.")
 @click.option(
     "--limit",
     "limits",
@@ -115,12 +114,11 @@ def _deal(kind: str, shards: Iterable[tuple[str, Path]], files: dict[str, Corpus
     type=click.IntRange(min=1),
     help="Longest side of the pairs that a model trains on; repeat.",
 )
-@click.option("--paper", type=FilePath, help="The paper's numbers (workflow/paper.yaml), to set them beside.")
-@click.option("--output-csv", required=True, type=FilePath, help="Every number, a line each.")
-@click.option("--output-lengths", required=True, type=FilePath, help="The histograms of lengths as .csv.")
-@click.option("--output-md", required=True, type=FilePath, help="The page to read.")
-@click.option("--output-pdf", required=True, type=FilePath, help="The figure as .pdf.")
-@click.option("--output-png", required=True, type=FilePath, help="The figure as .png.")
+@click.option("--paper", type=PATH, help="The paper's numbers (workflow/paper.yaml), to set them beside.")
+@click.option("--output-csv", required=True, type=PATH, help="Every number, a line each.")
+@click.option("--output-lengths", required=True, type=PATH, help="The histograms of lengths as .csv.")
+@click.option("--output-md", required=True, type=PATH, help="The page to read.")
+@figure_outputs
 def data_report(
     counts: Path,
     limits: tuple[int, ...],

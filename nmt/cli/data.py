@@ -6,10 +6,8 @@ from pathlib import Path
 
 import click
 
-from nmt.cli.options import parse_settings
+from nmt.cli.options import PATH, parse_settings, settings_option, vocabularies
 from nmt.settings import Cleaning, Source, Tokenization
-
-FilePath = click.Path(path_type=Path)
 
 
 @click.command(short_help="Bring one file from mirrors or its official address.")
@@ -28,7 +26,7 @@ FilePath = click.Path(path_type=Path)
     help="Another archive with the same members, asked for when nobody gives the file itself: url, path and what is"
     " known of bytes, md5 and sha256, as JSON or the path of a JSON file; repeat.",
 )
-@click.option("--output", required=True, type=FilePath, help="Where the file goes.")
+@click.option("--output", required=True, type=PATH, help="Where the file goes.")
 def download(
     url: str,
     mirrors: tuple[str, ...],
@@ -58,24 +56,16 @@ def download(
 
 
 @click.command(short_help="Take both sides of a corpus out of their archives, cut into shards.")
-@click.option(
-    "--archive-source", required=True, type=FilePath, help="Archive (or text) with the source side."
-)
+@click.option("--archive-source", required=True, type=PATH, help="Archive (or text) with the source side.")
 @click.option("--member-source", help="Its member; without it the file itself is the text.")
-@click.option(
-    "--archive-target", required=True, type=FilePath, help="Archive (or text) with the target side."
-)
+@click.option("--archive-target", required=True, type=PATH, help="Archive (or text) with the target side.")
 @click.option("--member-target", help="Its member; without it the file itself is the text.")
-@click.option(
-    "--output-source", required=True, multiple=True, type=FilePath, help="A shard; repeat, in order."
-)
-@click.option(
-    "--output-target", required=True, multiple=True, type=FilePath, help="A shard; repeat, in order."
-)
+@click.option("--output-source", required=True, multiple=True, type=PATH, help="A shard; repeat, in order.")
+@click.option("--output-target", required=True, multiple=True, type=PATH, help="A shard; repeat, in order.")
 @click.option("--md5-source", help="MD5 sum that the source member must have.")
 @click.option("--md5-target", help="MD5 sum that the target member must have.")
 @click.option("--pairs", type=click.IntRange(min=1), help="How many pairs there must be.")
-@click.option("--counts", required=True, type=FilePath, help="JSON file for the counts of lines and words.")
+@click.option("--counts", required=True, type=PATH, help="JSON file for the counts of lines and words.")
 def extract(
     archive_source: Path,
     member_source: str | None,
@@ -103,15 +93,13 @@ def extract(
 
 
 @click.command(short_help="Blank the pairs that are of no use.")
+@settings_option("The config's `cleaning`")
+@click.argument("source", type=PATH)
+@click.argument("target", type=PATH)
+@click.option("--output-source", required=True, type=PATH, help="Cleaned source side.")
+@click.option("--output-target", required=True, type=PATH, help="Cleaned target side.")
 @click.option(
-    "--settings", required=True, help="The config's `cleaning` as JSON, or the path of a JSON file."
-)
-@click.argument("source", type=FilePath)
-@click.argument("target", type=FilePath)
-@click.option("--output-source", required=True, type=FilePath, help="Cleaned source side.")
-@click.option("--output-target", required=True, type=FilePath, help="Cleaned target side.")
-@click.option(
-    "--counts", required=True, type=FilePath, help="JSON file: how many pairs stayed, and why others went."
+    "--counts", required=True, type=PATH, help="JSON file: how many pairs stayed, and why others went."
 )
 def clean(
     settings: str, source: Path, target: Path, output_source: Path, output_target: Path, counts: Path
@@ -130,11 +118,9 @@ def clean(
 
 @click.command(short_help="Cut lines into words as Moses does.")
 @click.option("--language", required=True, help="Code of the language, for example en.")
-@click.option(
-    "--settings", required=True, help="The config's `tokenization` as JSON, or the path of a JSON file."
-)
-@click.argument("input", type=FilePath)
-@click.argument("output", type=FilePath)
+@settings_option("The config's `tokenization`")
+@click.argument("input", type=PATH)
+@click.argument("output", type=PATH)
 def tokenize(language: str, settings: str, input: Path, output: Path) -> None:
     """Cut the lines of INPUT into words by the rules of Moses' tokenizer; OUTPUT has as many lines."""
     from nmt import tokenization
@@ -145,27 +131,24 @@ def tokenize(language: str, settings: str, input: Path, output: Path) -> None:
 @click.command(short_help="List the most frequent words of token files.")
 @click.option("--words", required=True, type=click.IntRange(min=1), help="Size of the vocabulary.")
 @click.option("--specials-count", is_flag=True, help="UNK and the end symbol are two of these words.")
-@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=FilePath)
-@click.option("--output", required=True, type=FilePath, help="TSV file: rank, word, count.")
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=PATH)
+@click.option("--output", required=True, type=PATH, help="TSV file: rank, word, count.")
 def vocabulary(words: int, specials_count: bool, inputs: tuple[Path, ...], output: Path) -> None:
     """List the most frequent words of the token files INPUT; equally frequent ones in code point order."""
-    from nmt import vocabulary as vocabularies
+    from nmt.vocabulary import build
 
-    built = vocabularies.build(inputs, words, specials_count, output)
+    built = build(inputs, words, specials_count, output)
     click.echo(f"{output}: {len(built.counts):,} words", err=True)
 
 
 @click.command(short_help="Turn token files into a memory-mapped bitext of word ids.")
-@click.option("--source", "sources", required=True, multiple=True, type=FilePath, help="Token file; repeat.")
-@click.option(
-    "--target", "targets", required=True, multiple=True, type=FilePath, help="Its other side; repeat."
-)
-@click.option("--source-vocabulary", required=True, type=FilePath, help="TSV file of the source words.")
-@click.option("--target-vocabulary", required=True, type=FilePath, help="TSV file of the target words.")
+@click.option("--source", "sources", required=True, multiple=True, type=PATH, help="Token file; repeat.")
+@click.option("--target", "targets", required=True, multiple=True, type=PATH, help="Its other side; repeat.")
+@vocabularies
 @click.option(
     "--shuffle-seed", type=click.IntRange(min=0), help="Shuffle the pairs; without it they stay in order."
 )
-@click.option("--output", required=True, type=FilePath, help="Folder for the bitext.")
+@click.option("--output", required=True, type=PATH, help="Folder for the bitext.")
 def binarize(
     sources: tuple[Path, ...],
     targets: tuple[Path, ...],
@@ -183,26 +166,26 @@ def binarize(
 
     if len(sources) != len(targets):
         raise click.UsageError(f"{len(sources)} --source but {len(targets)} --target: name as many")
-    vocabularies = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
-    made = bitext.binarize([*zip(sources, targets, strict=True)], *vocabularies, output, shuffle_seed)
+    words = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
+    made = bitext.binarize([*zip(sources, targets, strict=True)], *words, output, shuffle_seed)
     click.echo(f"{output}: {len(made):,} pairs", err=True)
 
 
 @click.command()
-@click.option("--settings", required=True, help="The config's `overlap`: JSON, or the path of a JSON file.")
+@settings_option("The config's `overlap`")
 @click.option(
     "--held-out",
-    type=(str, FilePath, FilePath),
+    type=(str, PATH, PATH),
     required=True,
     multiple=True,
     metavar="CORPUS SOURCE TARGET",
     help="Token files of a development or test set; repeat.",
 )
-@click.argument("source", type=FilePath)
-@click.argument("target", type=FilePath)
-@click.option("--counts", required=True, type=FilePath, help="JSON file for the counts.")
-@click.option("--output-source", type=FilePath, help="Source side without the pairs that go.")
-@click.option("--output-target", type=FilePath, help="Target side without the pairs that go.")
+@click.argument("source", type=PATH)
+@click.argument("target", type=PATH)
+@click.option("--counts", required=True, type=PATH, help="JSON file for the counts.")
+@click.option("--output-source", type=PATH, help="Source side without the pairs that go.")
+@click.option("--output-target", type=PATH, help="Target side without the pairs that go.")
 def overlap(
     settings: str,
     held_out: tuple[tuple[str, Path, Path], ...],

@@ -6,30 +6,29 @@ from pathlib import Path
 
 import click
 
-from nmt.cli.options import parse_settings
+from nmt.cli.options import FILE, parse_settings, settings_option
 from nmt.errors import UserError
-
-_shards = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command()
+@settings_option("The config's `grammar`: seed and size of the language")
 @click.option(
-    "--settings", required=True, metavar="JSON|FILE", help="Seed and size of the language (`grammar`)."
-)
-@click.option(
-    "--split", required=True, type=click.Choice(["train", "dev", "test"]), help="They share no sentence."
+    "--split",
+    required=True,
+    type=click.Choice(["train", "dev", "test"]),
+    help="Which text; no two share a sentence.",
 )
 @click.option("--pairs", required=True, type=click.IntRange(min=1), help="How many sentence pairs.")
 @click.option(
-    "--output-source", required=True, multiple=True, type=_shards, help="English; once a shard, in order."
+    "--output-source", required=True, multiple=True, type=FILE, help="English; once a shard, in order."
 )
 @click.option(
-    "--output-target", required=True, multiple=True, type=_shards, help="French; once a shard, in order."
+    "--output-target", required=True, multiple=True, type=FILE, help="French; once a shard, in order."
 )
 @click.option(
-    "--output-alignment", required=True, multiple=True, type=_shards, help="Links; once a shard, in order."
+    "--output-alignment", required=True, multiple=True, type=FILE, help="Links; once a shard, in order."
 )
-@click.option("--counts", required=True, type=_shards, help="JSON: pairs, source_words, target_words.")
+@click.option("--counts", required=True, type=FILE, help="JSON: pairs, source_words, target_words.")
 def generate(
     settings: str,
     split: str,

@@ -2,14 +2,86 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import click
 from pydantic import BaseModel, ValidationError
 
 from nmt.errors import UserError
 
 Model = TypeVar("Model", bound=BaseModel)
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+
+PATH = click.Path(path_type=Path)
+FILE = click.Path(dir_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+def file_option(name: str, help_text: str, metavar: str = "FILE", **extra: Any) -> Callable[[Verb], Verb]:
+    """An option that names a file and must be given."""
+    return click.option(name, type=PATH, required=True, metavar=metavar, help=help_text, **extra)
+
+
+def settings_option(what: str) -> Callable[[Verb], Verb]:
+    """`--settings`, whose value `parse_settings` reads; `what` says which part of the configuration it is."""
+    text = f"{what}, as JSON or the path of a JSON file."
+    return click.option("--settings", required=True, metavar="JSON|FILE", help=text)
+
+
+def languages_option(**extra: Any) -> Callable[[Verb], Verb]:
+    """`--languages SOURCE TARGET`."""
+    text = "Codes of source and target language."
+    return click.option("--languages", type=(str, str), metavar="SOURCE TARGET", help=text, **extra)
+
+
+def language_option(side: str) -> Callable[[Verb], Verb]:
+    """`--source-language` or `--target-language`, by whose rules text is detokenized."""
+    text = f"Code of the {side} language, as Moses' detokenizer knows it."
+    return click.option(f"--{side}-language", required=True, metavar="CODE", help=text)
+
+
+def vocabularies(verb: Verb) -> Verb:
+    """The options that name the vocabularies of both sides."""
+    for side in ("target", "source"):
+        verb = file_option(f"--{side}-vocabulary", f"TSV file of the {side} words.")(verb)
+    return verb
+
+
+def table_outputs(verb: Verb) -> Verb:
+    """The options that name the three files of a table."""
+    for form in ("tex", "md", "csv"):
+        verb = file_option(f"--output-{form}", f"The table as .{form}.")(verb)
+    return verb
+
+
+def figure_outputs(verb: Verb) -> Verb:
+    """The options that name both files of a figure."""
+    for form in ("png", "pdf"):
+        verb = file_option(f"--output-{form}", f"The figure as .{form}.")(verb)
+    return verb
+
+
+report_settings = settings_option(
+    "The config's `artifacts`, plus `labels` (model id to label) and `unknown` (of `decoding`)"
+)
+summaries = file_option(
+    "--summary", "The summary.json of a run, written by `train`. Repeat it.", multiple=True
+)
+own_sentences = click.option(
+    "--paper",
+    type=PATH,
+    metavar="FILE",
+    help="Names the paper's own example sentences (workflow/paper.yaml).",
+)
+given_translations = click.option(
+    "--given",
+    type=(str, PATH),
+    multiple=True,
+    metavar="SYSTEM FILE",
+    help="Another system's translations of the whole test set, tokenized, a line each. Repeat it.",
+)
 
 
 def parse_settings(schema: type[Model], value: str) -> Model:

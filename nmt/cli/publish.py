@@ -9,13 +9,20 @@ from pathlib import Path
 
 import click
 
+from nmt.cli.options import FILE, FOLDER, given_translations, languages_option
 from nmt.errors import UserError
 from nmt.files import read_json, write_json
 
-_FILE = click.Path(dir_okay=False, path_type=Path)
-_FOLDER = click.Path(file_okay=False, path_type=Path)
 _RESULTS = click.argument("results", type=click.Path(exists=True, file_okay=False, path_type=Path))
-_RUN = (str, _FILE, _FILE, _FILE, _FILE, _FILE)
+_RUN = (str, FILE, FILE, FILE, FILE, FILE)
+_model_folder = click.option(
+    "--model",
+    "folder",
+    type=FOLDER,
+    required=True,
+    metavar="FOLDER",
+    help="The model's folder, from `train`.",
+)
 
 
 @click.command()
@@ -30,23 +37,22 @@ _RUN = (str, _FILE, _FILE, _FILE, _FILE, _FILE)
 )
 @click.option(
     "--test",
-    type=(_FILE, _FILE),
+    type=(FILE, FILE),
     required=True,
     metavar="SOURCE REFERENCE",
     help="Both sides of the tokenized test text.",
 )
-@click.option("--raw-reference", type=_FILE, metavar="FILE", help="The reference as it came.")
+@click.option("--raw-reference", type=FILE, metavar="FILE", help="The reference as it came.")
+@given_translations
 @click.option(
-    "--given",
-    type=(str, _FILE),
-    multiple=True,
-    metavar="SYSTEM FILE",
-    help="Another system's translations that the tables show. Repeat it.",
+    "--configuration",
+    required=True,
+    metavar="JSON|FILE",
+    help="The run's merged settings, as JSON or the path of a JSON file.",
 )
-@click.option("--configuration", required=True, metavar="JSON", help="The merged settings, or their file.")
-@click.option("--paper", type=_FILE, required=True, metavar="FILE", help="What the paper reports.")
+@click.option("--paper", type=FILE, required=True, metavar="FILE", help="What the paper reports.")
 @click.option("--attention", metavar="NAME", help="The run whose attention is kept too: that of Figure 3.")
-@click.option("--output", type=_FOLDER, required=True, metavar="RESULTS", help="The results folder.")
+@click.option("--output", type=FOLDER, required=True, metavar="RESULTS", help="The results folder.")
 def keep(
     runs: Sequence[tuple[str, Path, Path, Path, Path, Path]],
     test: tuple[Path, Path],
@@ -59,7 +65,7 @@ def keep(
 ) -> None:
     """Keep what tables and figures were made of beside them: translations, test text, summaries, settings.
 
-    With it alone `nmt remake` makes the tables and figures again, and `nmt verify` checks them.
+    With these alone `nmt remake` makes the tables and figures again, and `nmt verify` checks them.
     """
     from nmt import configuration as settings
     from nmt import parts
@@ -84,10 +90,10 @@ def keep(
 @click.command()
 @_RESULTS
 @click.option(
-    "--file", "files", type=_FILE, multiple=True, required=True, help="A file of the results. Repeat it."
+    "--file", "files", type=FILE, multiple=True, required=True, help="A file of the results. Repeat it."
 )
 @click.option(
-    "--archives", type=_FOLDER, required=True, metavar="FOLDER", help="Where the downloaded archives lie."
+    "--archives", type=FOLDER, required=True, metavar="FOLDER", help="Where the downloaded archives lie."
 )
 def provenance(results: Path, files: Sequence[Path], archives: Path) -> None:
     """Write ro-crate-metadata.json: where the results come from.
@@ -106,8 +112,9 @@ def verify(results: Path) -> None:
     """Check that results are as they were recorded and that the tables follow from the translations kept.
 
     Every file must have the sum that ro-crate-metadata.json names, the settings must be those that the models
-    were trained with, and the tables, made again from the parts kept, must be the same to the byte; figures are
-    checked by their sums. Lists every problem and exits with 1 if there is one.
+    were trained with and the translations decoded with, and the tables, made again from the parts kept, must
+    be the same to the byte; figures are checked by their sums. Lists every problem and exits with 1 if there
+    is one.
     """
     from nmt.verification import verify as check
 
@@ -124,7 +131,9 @@ def verify(results: Path) -> None:
 
 @click.command()
 @_RESULTS
-@click.option("--output", type=_FOLDER, required=True, help="Folder of the new tables and figures.")
+@click.option(
+    "--output", type=FOLDER, required=True, metavar="FOLDER", help="Folder of the new tables and figures."
+)
 def remake(results: Path, output: Path) -> None:
     """Make tables and figures again from the parts kept beside the results: without data, models or a GPU."""
     from nmt import configuration
@@ -148,9 +157,9 @@ def _run_verb(words: Sequence[str]) -> None:
 
 
 @click.command()
-@click.option("--model", "folder", type=_FOLDER, required=True, help="The model's folder, from `train`.")
-@click.option("--scores", type=_FILE, help="Its scores, from `evaluate`.")
-@click.option("--languages", nargs=2, type=str, metavar="SOURCE TARGET", help="Codes of both languages.")
+@_model_folder
+@click.option("--scores", type=FILE, help="Its scores, from `evaluate`.")
+@languages_option()
 @click.option("--train", multiple=True, metavar="CORPUS", help="Name of a training corpus. Repeat it.")
 @click.option("--dev", multiple=True, metavar="CORPUS", help="Name of a development corpus. Repeat it.")
 @click.option("--test", multiple=True, metavar="CORPUS", help="Name of the corpus that the scores are of.")
@@ -170,9 +179,9 @@ def model_card(
 
 
 @click.command()
-@click.option("--model", "folder", type=_FOLDER, required=True, help="The model's folder, from `train`.")
+@_model_folder
 @click.option("--with-final-state", is_flag=True, help="Also pack what another model can be trained on from.")
-@click.option("--output", type=_FILE, required=True, metavar="FILE.tar.zst", help="The archive.")
+@click.option("--output", type=FILE, required=True, metavar="FILE.tar.zst", help="The archive.")
 def release(folder: Path, with_final_state: bool, output: Path) -> None:
     """Pack a model for others: weights, vocabularies, settings, summary, card and sums in one archive.
 
@@ -185,9 +194,14 @@ def release(folder: Path, with_final_state: bool, output: Path) -> None:
 
 
 @click.command()
-@click.argument("archives", type=_FILE, nargs=-1, required=True)
+@click.argument("archives", type=FILE, nargs=-1, required=True)
 @click.option(
-    "--output", type=_FOLDER, default=".", show_default=True, help="Folder for the models' folders."
+    "--output",
+    type=FOLDER,
+    default=".",
+    show_default=True,
+    metavar="FOLDER",
+    help="Folder for the models' folders.",
 )
 def unpack(archives: Sequence[Path], output: Path) -> None:
     """Unpack archives of `release`, each into a folder of its model's name, and check their sums."""

@@ -159,7 +159,7 @@ def select_score(
 
 @click.command(short_help="Try one share of the text against a held-out text.")
 @click.option(
-    "--share", required=True, type=click.FloatRange(0, 1, min_open=True), help="Of all target words."
+    "--share", required=True, type=click.FloatRange(0, 1, min_open=True), help="Share of all target words."
 )
 @click.option(
     "--shard",
@@ -176,7 +176,7 @@ def select_score(
     multiple=True,
     type=(FilePath, FilePath),
     metavar="SOURCE TARGET",
-    help="Repeat.",
+    help="Token files of the held-out text; repeat.",
 )
 @_lmplz_options
 @click.option("--output", required=True, type=FilePath, help="JSON file: words, pairs, perplexities.")

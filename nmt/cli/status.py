@@ -79,9 +79,9 @@ def status(folder: Path, files: tuple[Path, ...], pairs: tuple[str, ...], as_jso
 @click.command()
 @experiment
 @click.option("--cluster", is_flag=True, help="The jobs are to run on a Slurm cluster, not on this machine.")
-@click.option("--partition", "partitions", multiple=True, help="One that jobs without a GPU are to go to.")
+@click.option("--partition", "partitions", multiple=True, help="Partition for jobs without a GPU. Repeat it.")
 @click.option(
-    "--gpu-partition", "gpu_partitions", multiple=True, help="One that jobs with a GPU are to go to."
+    "--gpu-partition", "gpu_partitions", multiple=True, help="Partition for jobs with a GPU. Repeat it."
 )
 def preflight(
     folder: Path,

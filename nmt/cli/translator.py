@@ -6,11 +6,11 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from nmt.cli.options import parse_settings
+from nmt.cli.options import PATH, Verb, parse_settings, settings_option
 from nmt.cli.streaming import like_unix_tools, progress_over, warn_of_pieces, warn_of_replaced, writer
 from nmt.errors import UserError
 from nmt.settings import Decoding, TextSettings
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from nmt.translation_output import AlignmentForm
     from nmt.translator import Translation
 
-PATH = click.Path(path_type=Path)
 COUNT = click.IntRange(min=1)
-Verb = TypeVar("Verb", bound=Callable[..., Any])
 
 _models = click.option(
     "--model",
@@ -79,13 +77,10 @@ def _running(verb: Verb) -> Verb:
 
 
 @click.command(short_help="Complete a model's folder, so that it can translate raw text.")
-@click.option("--model", "model_path", required=True, type=PATH, metavar="FOLDER", help="A trained model.")
 @click.option(
-    "--settings",
-    required=True,
-    metavar="JSON|FILE",
-    help="The config's `languages`, `tokenization` and `decoding`: JSON, or the path of a JSON file.",
+    "--model", "model_path", required=True, type=PATH, metavar="FOLDER", help="Folder of a trained model."
 )
+@settings_option("The config's `languages`, `tokenization` and `decoding`")
 def package(model_path: Path, settings: str) -> None:
     """Complete a model's folder, so that it can translate raw text: writes text.json into it.
 

@@ -255,6 +255,18 @@ def test_another_configuration_is_named_by_its_key(results: Path) -> None:
     assert "runs/rnnsearch-50/settings.json says 0.01" in line
 
 
+def test_another_setting_of_the_search_is_named_by_its_key(results: Path) -> None:
+    path = results / "config.json"
+    values = json.loads(path.read_text(encoding="utf-8"))
+    beam = values["decoding"]["beam"]
+    values["decoding"]["beam"] = beam + 1
+    path.write_text(json.dumps(values), encoding="utf-8")
+    sums, setting = problems(results)
+    assert f"{path}: altered" in sums
+    assert f"{path}: decoding.beam is {beam + 1}, but {results}/translations/rnnencdec-50.all" in setting
+    assert f"was made with {beam}" in setting
+
+
 def test_a_configuration_that_the_tables_contradict_is_named(results: Path) -> None:
     path = results / "config.json"
     values = json.loads(path.read_text(encoding="utf-8"))

@@ -15,9 +15,11 @@ from nmt.comparison import EvaluatedText, compare
 from nmt.errors import UserError
 from nmt.reported import Paper, ReportedScore
 from nmt.settings import Report
-from nmt.significance import significance
-from nmt.tables import as_tex, table1
+from nmt.significance import COLUMNS, significance
+from nmt.table1 import table1
+from nmt.tables import as_tex, write_table
 from nmt.text import write_lines
+from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
 
 WORDS = [
@@ -218,10 +220,17 @@ def test_table_1_has_intervals_differences_and_a_measured_moses(
     assert r"$\Delta$ All" in as_tex(table)
 
 
-def test_the_table_of_significance(translations: dict[str, list[Path]], test_text: EvaluatedText) -> None:
+def test_the_table_of_significance(
+    translations: dict[str, list[Path]], test_text: EvaluatedText, tmp_path: Path
+) -> None:
     found = compare(translations, {}, test_text, 200, 1)
     table = significance(found, settings(*translations))
     assert [cells[:2] for cells in table.cells] == [["Similar", "Good"], ["Bad", "Good"], ["Bad", "Similar"]]
     assert table.cells[0][3].endswith("(n.s.)") and not table.cells[1][3].endswith("(n.s.)")
     assert table.cells[1][2].startswith("−")
     assert len(table.frame) == 6 and set(table.frame["sentences"]) == {SENTENCES, SENTENCES // 2}
+    write_table(table, *(tmp_path / f"significance.{form}" for form in ("csv", "md", "tex")))
+    plain = read_plain(
+        tmp_path / "significance.csv", COLUMNS, words={"column", "first", "second", "signature"}
+    )
+    assert plain["difference"][1] < 0 and plain["p"].between(0, 1).all()

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt import corpus_counts, shard_counts
 from nmt.corpus_counts import CorpusFiles, added, sum_corpora, total
-from nmt.data_report import Corpus, Lengths, Report, read_report, rows
+from nmt.data_report import COLUMNS, Corpus, Lengths, Report, read_report, rows
 from nmt.errors import UserError
 from nmt.files import read_json, write_json
 from nmt.reported import ReportedData, read_paper
@@ -22,6 +22,7 @@ from nmt.shard_counts import Stage, sizes
 from nmt.shards import shard_of
 from nmt.text import write_lines
 from nmt.vocabulary import Vocabulary
+from tests.plain_csv import read_plain
 from tests.running import ROOT
 
 SOURCE_WORDS = Vocabulary([("the", 5), ("cat", 3), ("sat", 2)])
@@ -177,8 +178,10 @@ def test_the_page_and_the_same_bytes_twice(counts: Path, tmp_path: Path) -> None
     )
     assert "| data/archives/x.tgz | 12,345 | cccc" in page
     assert "| exam | test | 2 | 0 | 0.00% | 100.00% | 2 | 1 | 50.00% | 50.00% | 0 | 0.0% |" in page
-    lengths = [*csv.DictReader(first["l.csv"].decode().splitlines())]
-    assert {"part": "train", "side": "target", "length": "4", "sentences": "1"} in lengths
+    lengths = read_plain(tmp_path / "1" / "l.csv", ["part", "side", "length", "sentences"], {"part", "side"})
+    assert ["train", "target", 4, 1] in lengths.to_numpy().tolist()
+    numbers = read_plain(tmp_path / "1" / "d.csv", COLUMNS, {*COLUMNS} - {"reported"})
+    assert pd.to_numeric(numbers[numbers["unit"].notna()]["value"]).notna().all()  # the others are sums
     assert first["d.png"].startswith(b"\x89PNG") and first["d.pdf"].startswith(b"%PDF")
     assert b"/Type3" not in first["d.pdf"]
 

@@ -12,17 +12,17 @@ from nmt import configuration
 from nmt.errors import UserError
 from nmt.files import sha256, write_json
 from nmt.layers import Layer, find_layers, load
-from nmt.parts import RUN_FILES, Parts
+from nmt.parts import MODES, RUN_FILES, Parts, keep_lines
 from nmt.provenance import RECORD, record
 from nmt.runs import runs_of
 from nmt.settings import Archive
-from nmt.verification import recorded_sums
+from nmt.verification import other_decoding, recorded_sums
 from tests.running import ROOT
 
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
-    """Settings and runs of Multi30k without anything else."""
+    """Settings, runs and translations of Multi30k without anything else."""
     folder = tmp_path / "results"
     config = load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / "multi30k"))
     parts = Parts(folder)
@@ -30,6 +30,8 @@ def results(tmp_path: Path) -> Path:
     for run in runs_of(config, config.use.models):
         for name in RUN_FILES:
             write_json(parts.of_run(run, name), {"label": run, "updates": 5, "hours": 1.5})
+        for mode in MODES:
+            keep_lines(ROOT / "LICENSE", parts.translations(run, mode))  # whatever text
     return folder
 
 
@@ -96,6 +98,46 @@ def test_every_file_is_summed_and_the_date_is_data(results: Path, monkeypatch: p
     assert sums == {path.relative_to(results).as_posix(): sha256(path) for path in files_of(results)}
     record(results, list(reversed(files_of(results))), results)
     assert (results / RECORD).read_bytes() == before
+
+
+def test_how_translations_were_decoded_is_said_of_each_file(results: Path) -> None:
+    config = configuration.read(Parts(results).configuration)
+    record(results, files_of(results), results)
+    graph = json.loads((results / RECORD).read_text(encoding="utf-8"))["@graph"]
+    entities = {entity["@id"]: entity for entity in graph}
+    translations = [name for name in entities if name.startswith("translations/")]
+    assert len(translations) == 2 * len(runs_of(config, config.use.models))
+    for name in translations:
+        facts = {
+            entities[fact["@id"]]["name"]: entities[fact["@id"]]["value"]
+            for fact in entities[name]["additionalProperty"]
+        }
+        assert facts == {"mode": name.split(".")[-3], **config.decoding.model_dump()}
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("beam", 3), ("normalize_by_length", None), ("min_length", "none")]
+)
+def test_a_changed_setting_of_the_search_is_named(results: Path, key: str, value: Any) -> None:
+    parts = Parts(results)
+    record(results, files_of(results), results)
+    config = configuration.read(parts.configuration)
+    assert list(other_decoding(config, parts, results / RECORD)) == []
+    before = getattr(config.decoding, key)
+    changed = value if value is not None else not before
+    decoding = config.decoding.model_copy(update={key: changed})
+    (line,) = other_decoding(config.model_copy(update={"decoding": decoding}), parts, results / RECORD)
+    assert line.startswith(
+        f"{parts.configuration}: decoding.{key} is {changed!r}, but {results}/translations/"
+    )
+    assert f"was made with {before!r}" in line
+
+
+def test_nothing_is_said_of_how_released_translations_were_decoded(results: Path) -> None:
+    values = json.loads(Parts(results).configuration.read_text(encoding="utf-8"))
+    write_json(Parts(results).configuration, values | {"released": {"models": None, "results": "theirs"}})
+    record(results, files_of(results), results)
+    assert "normalize_by_length" not in (results / RECORD).read_text(encoding="utf-8")
 
 
 def test_files_from_elsewhere_or_missing_are_refused(results: Path, tmp_path: Path) -> None:

@@ -15,9 +15,10 @@ import pytest
 
 from nmt.errors import UserError
 from nmt.layers import ConfigError, find_layers, load
-from nmt.readings import readings
+from nmt.readings import COLUMNS, readings
 from nmt.settings import Report
 from nmt.spread import Row
+from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
 from tests.running import ROOT
 from tests.training_settings import model_run
@@ -125,6 +126,11 @@ def test_means_spreads_and_differences_by_hand(made: Path) -> None:
         f"{math.sqrt(1 / 3):.4f}",
     )
     assert (other["bleu_all"], other["bleu_all_std"], other["seeds"]) == ("9.50", "", "1")
+
+
+def test_csv_is_plain(made: Path) -> None:
+    table = read_plain(made / "readings.csv", COLUMNS, words={"model", "baseline", "differs", "id"})
+    assert table["bleu_all_difference"].tolist()[2] == -10
 
 
 def test_readers_see_what_may_be_noise(made: Path) -> None:

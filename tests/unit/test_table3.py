@@ -13,6 +13,8 @@ import pytest
 
 from nmt.records import Record
 from nmt.sample_sentences import draw, papers_own
+from nmt.table3 import COLUMNS
+from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
 from tests.running import ROOT
 
@@ -86,6 +88,11 @@ def test_the_papers_own_sentence_comes_first_then_long_ones(made: Path) -> None:
         "1 of the paper's own sentences, 2 drawn at random (seed 1) from those of 30 words or more"
         in " ".join(text.split())
     )
+
+
+def test_csv_is_plain(made: Path) -> None:
+    table = read_plain(made / "table3.csv", COLUMNS, words={"sentence", "text"})
+    assert set(table["line"]) == {1, 2, 3}
 
 
 def test_long_text_breaks_into_lines(made: Path) -> None:

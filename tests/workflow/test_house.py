@@ -9,12 +9,10 @@ import sys
 import tomllib
 from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
 
 import jsonschema
 import pytest
 import yaml
-from jinja2 import Template
 
 from tests.running import ROOT, run, snakemake
 from workflow.schema import TARGET, schema
@@ -47,17 +45,6 @@ def test_every_rule_says_what_it_does_and_what_it_needs(file: Path) -> None:
         assert body.lstrip().startswith('"""'), body[:60]
         for section in ("output:", "log:", "benchmark:", "resources:", "conda:"):
             assert section in body, (section, body[:60])
-
-
-@pytest.mark.parametrize("figure", ["figure2", "figure3"])
-def test_captions_say_which_of_several_seeds_is_shown(figure: str) -> None:
-    caption = Template((ROOT / "workflow" / "report" / f"{figure}.rst").read_text(encoding="utf-8"))
-
-    def said(seeds: str) -> str:
-        return caption.render(snakemake=SimpleNamespace(params=SimpleNamespace(seeds=seeds)))
-
-    assert "seed 1 of RNNsearch-50" in said("seed 1 of RNNsearch-50")
-    assert "Several" not in said("")
 
 
 def test_schema_is_that_of_the_settings() -> None:

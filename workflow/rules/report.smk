@@ -364,7 +364,7 @@ rule report:
         title=f"Neural machine translation by attention: {experiment()}",
         artifacts=lambda wildcards, input: repeated("--artifact", input.artifacts),
         seeds=shown_seeds(CONFIG.artifacts.figure2_models),
-        config=constant(shown_settings()),
+        configuration=constant(shown_settings()),
     shell:
         "nmt report --title {params.title:q} {params.artifacts} --captions {input.captions:q} --seeds={params.seeds:q}"
-        " --config {params.config:q} --benchmarks benchmarks --output {output.page:q} 2>&1 | tee -i {log:q}"
+        " --configuration {params.configuration:q} --benchmarks benchmarks --output {output.page:q} 2>&1 | tee -i {log:q}"

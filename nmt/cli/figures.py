@@ -1,0 +1,107 @@
+"""Verbs that draw figures: figure2, figure3, unknown-words, learning-curves."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from nmt.cli.options import (
+    figure_outputs,
+    file_option,
+    own_sentences,
+    parse_settings,
+    report_settings,
+    summaries,
+)
+from nmt.settings import Report
+
+
+@click.command()
+@file_option("--score", "A model's scores, from `evaluate`. Repeat it for each curve.", multiple=True)
+@report_settings
+@figure_outputs
+def figure2(score: tuple[Path, ...], settings: str, output_pdf: Path, output_png: Path) -> None:
+    """Draw Figure 2: BLEU against sentence length, a curve a model."""
+    from nmt import score_figures
+    from nmt.figures import save
+    from nmt.run_files import read_by_model
+
+    wanted = parse_settings(Report, settings)
+    scores = read_by_model(score, ("by_sentence",))
+    save(score_figures.figure2(scores, wanted), output_pdf, output_png)
+
+
+@click.command()
+@file_option("--all", "Translations of the whole test set, from `decode --mode all`.")
+@file_option("--no-unk", "Translations of the sentences without unknown words, from `decode --mode no_unk`.")
+@own_sentences
+@report_settings
+@figure_outputs
+def figure3(
+    all: Path, no_unk: Path, paper: Path | None, settings: str, output_pdf: Path, output_png: Path
+) -> None:
+    """Draw Figure 3: four matrices of attention between source and generated words.
+
+    (a) shows any sentence; (b)-(d) are the paper's own where the test set holds them. Others are drawn, with the seed
+    of the settings, from those without unknown words and with a length in the settings' range.
+    """
+    from nmt.figure3 import choose_sentences
+    from nmt.figure3 import figure3 as draw
+    from nmt.figures import save
+    from nmt.records import read_translations
+    from nmt.reported import read_own_sentences
+
+    wanted = parse_settings(Report, settings)
+    everything, known = list(read_translations(all)), list(read_translations(no_unk))
+    own = read_own_sentences(paper).figure3
+    choice = choose_sentences(everything, known, wanted.figure3_words, wanted.figure3_seed, own)
+    if choice.compromise:
+        print(choice.compromise, file=sys.stderr)
+    lines = ", ".join(
+        f"({letter}) {record.line}" for letter, record in zip("abcd", choice.records, strict=False)
+    )
+    print(f"Figure 3 shows these lines of the test set, counted from 0: {lines}", file=sys.stderr)
+    save(draw(choice.records), output_pdf, output_png)
+
+
+@click.command()
+@file_option("--score", "A model's scores, from `evaluate`. Repeat it for each curve.", multiple=True)
+@report_settings
+@figure_outputs
+def unknown_words(score: tuple[Path, ...], settings: str, output_pdf: Path, output_png: Path) -> None:
+    """Draw BLEU against the number of unknown words in the source, a curve a model.
+
+    As in Figure 4c of Cho et al. (2014b).
+    """
+    from nmt import score_figures
+    from nmt.figures import save
+    from nmt.run_files import read_by_model
+
+    wanted = parse_settings(Report, settings)
+    scores = read_by_model(score, ("by_sentence",))
+    save(score_figures.unknown_words(scores, wanted), output_pdf, output_png)
+
+
+@click.command()
+@summaries
+@file_option(
+    "--history", "The history.jsonl of a run; as often and in the order of --summary.", multiple=True
+)
+@report_settings
+@figure_outputs
+def learning_curves(
+    summary: tuple[Path, ...], history: tuple[Path, ...], settings: str, output_pdf: Path, output_png: Path
+) -> None:
+    """Draw the learning curves of all runs: development and training NLL against updates.
+
+    A colour a model; several seeds are thin lines of it. A run that goes on from another
+    starts where that one's curve ends, if it is given too.
+    """
+    from nmt import learning_curves as curves
+    from nmt.figures import save
+
+    wanted = parse_settings(Report, settings)
+    figure = curves.learning_curves(curves.read_curves(summary, history), wanted)
+    save(figure, output_pdf, output_png)

@@ -1,0 +1,69 @@
+"""Verbs that write HTML pages: explorer, report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from nmt.cli.options import PATH, file_option
+from nmt.errors import UserError
+
+
+@click.command()
+@click.option(
+    "--translations",
+    type=(str, PATH),
+    multiple=True,
+    required=True,
+    metavar="LABEL FILE",
+    help="A model's name on the page and its translations, from `decode`. Repeat it, with the same sentences.",
+)
+@file_option("--reference", "Tokens of the reference.")
+@click.option(
+    "--title", default="Translations and alignments", show_default=True, help="Heading of the page."
+)
+@file_option("--output", "The page, one HTML file.")
+def explorer(translations: tuple[tuple[str, Path], ...], reference: Path, title: str, output: Path) -> None:
+    """Write a page to explore translations: search, filter, compare two models, see what each word attended to.
+
+    One file that a browser opens from the file system, without a network.
+    """
+    from nmt.explorer import labels_of, write_explorer
+
+    count = write_explorer(list(labels_of(translations)), reference, title, output)
+    click.echo(f"{output}: {count:,} sentences, {output.stat().st_size / 1e6:.1f} MB", err=True)
+
+
+@click.command()
+@click.option("--title", required=True, help="Heading of the page.")
+@file_option(
+    "--artifact",
+    "A table (.md), figure (.png) or error rate (.json), in the order of the page. Repeat it.",
+    multiple=True,
+)
+@file_option("--captions", "Holds a caption (.rst) for each artifact's name.", metavar="FOLDER")
+@click.option("--seeds", default="", help="Which runs of models with several seeds the figures show.")
+@click.option(
+    "--configuration", required=True, metavar="JSON", help="The run's merged settings, to be shown."
+)
+@file_option("--benchmarks", "Holds Snakemake's benchmark files.", metavar="FOLDER")
+@file_option("--output", "The page.")
+def report(
+    title: str,
+    artifact: tuple[Path, ...],
+    captions: Path,
+    seeds: str,
+    configuration: str,
+    benchmarks: Path,
+    output: Path,
+) -> None:
+    """Write one HTML page with a run's tables and figures, settings, times and versions; it needs nothing else."""
+    from nmt import report_page
+
+    try:
+        values = json.loads(configuration)
+    except json.JSONDecodeError as error:
+        raise UserError(f"--configuration: not JSON: {error.msg}") from None
+    report_page.write(output, title, artifact, captions, seeds, values, benchmarks)

@@ -1,0 +1,194 @@
+"""Verbs that write tables: table1, significance, table2, table3, readings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from nmt.cli.options import (
+    PATH,
+    file_option,
+    language_option,
+    own_sentences,
+    parse_settings,
+    report_settings,
+    summaries,
+    table_outputs,
+)
+from nmt.files import read_json
+from nmt.settings import Report
+
+_paper = click.option(
+    "--paper",
+    type=PATH,
+    metavar="FILE",
+    help="What the paper reports (workflow/paper.yaml); needed when the settings say `reported: true`.",
+)
+
+
+@click.command()
+@file_option(
+    "--score", "Scores of a run, from `evaluate`. Repeat it, in the order of the rows.", multiple=True
+)
+@summaries
+@click.option(
+    "--comparison", type=PATH, metavar="FILE", help="What `compare` found; adds intervals and more."
+)
+@_paper
+@report_settings
+@table_outputs
+def table1(
+    score: tuple[Path, ...],
+    summary: tuple[Path, ...],
+    comparison: Path | None,
+    paper: Path | None,
+    settings: str,
+    output_csv: Path,
+    output_md: Path,
+    output_tex: Path,
+) -> None:
+    """Write Table 1: BLEU on all sentences and on those without unknown words."""
+    from nmt.reported import read_paper
+    from nmt.run_files import read_runs
+    from nmt.table1 import table1 as make
+    from nmt.tables import write_table
+
+    wanted = parse_settings(Report, settings)
+    scores = read_runs(score, ("bleu_all", "bleu_no_unk", "signature", "sentences_all", "sentences_no_unk"))
+    summaries = read_runs(summary, ("family", "optimizer", "hidden_units", "updates"))
+    compared = read_json(comparison) if comparison else None
+    table = make(scores, summaries, wanted, read_paper(paper, wanted.reported), compared)
+    write_table(table, output_csv, output_md, output_tex)
+
+
+@click.command()
+@file_option("--comparison", "What `compare` found.")
+@report_settings
+@table_outputs
+def significance(
+    comparison: Path, settings: str, output_csv: Path, output_md: Path, output_tex: Path
+) -> None:
+    """Write the table of paired significance: each pair of models, its difference in BLEU and p."""
+    from nmt.significance import significance as make
+    from nmt.tables import write_table
+
+    table = make(read_json(comparison), parse_settings(Report, settings))
+    write_table(table, output_csv, output_md, output_tex)
+
+
+@click.command()
+@summaries
+@_paper
+@report_settings
+@table_outputs
+def table2(
+    summary: tuple[Path, ...],
+    paper: Path | None,
+    settings: str,
+    output_csv: Path,
+    output_md: Path,
+    output_tex: Path,
+) -> None:
+    """Write Table 2: learning statistics.
+
+    The rows of a family (RNNencdec, RNNsearch) stand together, otherwise in the order given.
+    """
+    from nmt.reported import read_paper
+    from nmt.run_files import read_runs
+    from nmt.table2 import table2 as make
+    from nmt.tables import write_table
+
+    wanted = parse_settings(Report, settings)
+    keys = (
+        "family",
+        "updates",
+        "epochs",
+        "hours",
+        "device",
+        "train_nll",
+        "dev_nll",
+        "optimizer",
+        "hidden_units",
+    )
+    table = make(read_runs(summary, keys), wanted, read_paper(paper, wanted.reported))
+    write_table(table, output_csv, output_md, output_tex)
+
+
+@click.command()
+@click.option(
+    "--translations",
+    type=(str, PATH),
+    required=True,
+    multiple=True,
+    metavar="MODEL FILE",
+    help="A model's id and its translations of the whole test set, from `decode --mode all`. Repeat it.",
+)
+@file_option("--reference", "Tokens of the reference.")
+@own_sentences
+@language_option("source")
+@language_option("target")
+@report_settings
+@table_outputs
+def table3(
+    translations: tuple[tuple[str, Path], ...],
+    reference: Path,
+    paper: Path | None,
+    source_language: str,
+    target_language: str,
+    settings: str,
+    output_csv: Path,
+    output_md: Path,
+    output_tex: Path,
+) -> None:
+    """Write Table 3: long sentences with their reference and what the models make of them.
+
+    The paper's own sentences come first where the test set holds them; others are drawn from the long ones.
+    """
+    from nmt.records import read_translations
+    from nmt.reported import read_own_sentences
+    from nmt.settings import Languages
+    from nmt.table3 import table3 as make
+    from nmt.tables import write_table
+    from nmt.text import read_lines
+
+    table = make(
+        {model: list(read_translations(path)) for model, path in translations},
+        list(read_lines(reference)),
+        read_own_sentences(paper).table3,
+        parse_settings(Report, settings),
+        Languages(source=source_language, target=target_language),
+    )
+    write_table(table, output_csv, output_md, output_tex)
+
+
+@click.command()
+@file_option("--score", "Scores of a run, from `evaluate`. Repeat it.", multiple=True)
+@summaries
+@file_option("--run-settings", "The settings.json of a run, written by `train`. Repeat it.", multiple=True)
+@report_settings
+@table_outputs
+def readings(
+    score: tuple[Path, ...],
+    summary: tuple[Path, ...],
+    run_settings: tuple[Path, ...],
+    settings: str,
+    output_csv: Path,
+    output_md: Path,
+    output_tex: Path,
+) -> None:
+    """Write the table of readings: what it is worth to read an open point of the paper in another way.
+
+    A block for each baseline of the settings' `readings`; what differs from it is read from the runs' own settings.
+    """
+    from nmt.readings import readings as make
+    from nmt.run_files import read_runs
+    from nmt.tables import write_table
+
+    table = make(
+        read_runs(score, ("bleu_all", "bleu_no_unk")),
+        read_runs(summary, ("dev_nll",)),
+        read_runs(run_settings, ("architecture", "training")),
+        parse_settings(Report, settings),
+    )
+    write_table(table, output_csv, output_md, output_tex)

@@ -1,0 +1,36 @@
+"""The command line as a stranger reads it."""
+
+from __future__ import annotations
+
+import pytest
+from click import Option
+from click.testing import CliRunner
+
+from nmt.cli import SECTIONS, VERBS, commands
+
+
+def shown(*words: str) -> str:
+    """What the command prints, in one line."""
+    result = CliRunner().invoke(commands, [*words], prog_name="nmt")
+    assert result.exit_code == 0, result.output
+    return " ".join(result.output.split())
+
+
+def test_the_help_shows_every_verb_once_with_its_first_sentence_whole() -> None:
+    text = shown("--help")
+    assert len(VERBS) == sum(map(len, SECTIONS.values())), "a verb stands under two headings"
+    assert "..." not in text.partition("Options:")[2]
+    for heading in SECTIONS:
+        assert f" {heading}: " in text
+    for verb in VERBS:
+        command = commands.get_command(None, verb)  # type: ignore[arg-type]  # not looked at
+        assert command is not None and f" {verb} {command.get_short_help_str(1000)}" in text
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_help_in_sentences(verb: str) -> None:
+    command = commands.get_command(None, verb)  # type: ignore[arg-type]  # not looked at
+    assert command is not None and command.help and command.help.rstrip().endswith(".")
+    for option in command.params:
+        if isinstance(option, Option) and option.help:
+            assert option.help.endswith("."), (verb, option.name)
