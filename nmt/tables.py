@@ -58,7 +58,10 @@ TABLE2_COLUMNS = [
     "seeds",
 ]
 
-_WORDS = ("Model", "Compared with", "Device", "Reading", "Sentence", "Text")
+_WORDS = (
+    *("Model", "Compared with", "Device", "Reading", "Sentence", "Text"),
+    *("Divided by length", "Shortest", "[UNK]"),
+)
 """Headers of columns that hold words."""
 
 _REPORTED_NOTE = (

@@ -1,4 +1,4 @@
-"""The verbs that need torch: train, decode, align."""
+"""The verbs that need torch: train, decode, sweep, align."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import click
 
 from nmt.cli.options import parse_settings
 from nmt.errors import UserError
-from nmt.settings import Decoding, ModelRun
+from nmt.settings import Decoding, ModelRun, SweepRun
 
 EXISTING = click.Path(exists=True, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -152,6 +152,37 @@ def decode(
     refuse_unlike(models)
     count = translate_file(models, source, reference, mode, decoding, output)
     click.echo(f"{output}: {count:,} sentences", err=True)
+
+
+@click.command()
+@_trained_model
+@_source
+@click.option("--reference", required=True, type=EXISTING, help="Its tokenised translation.")
+@click.option(
+    "--settings",
+    required=True,
+    help="The config's `sweep` (but for its models) and what else `decoding` says: JSON, or the path of a JSON file.",
+)
+@click.option("--output", required=True, type=FILE, help="The scores as JSON.")
+def sweep(model_path: Path, source: Path, reference: Path, settings: str, output: Path) -> None:
+    """Translate a tokenised test set under every combination of decoding settings, and score each.
+
+    BLEU as `evaluate` computes it on all lines, lengths, how many translations did not finish, mean log-probability
+    and seconds. Killed, the same command goes on where it stopped.
+    """
+    wanted = parse_settings(SweepRun, settings)
+    from nmt import model_folder
+    from nmt.memory import keep_freed_memory
+    from nmt.sweep import sweep_file
+    from nmt.training import choose_device, make_deterministic
+
+    make_deterministic(wanted.threads)
+    keep_freed_memory()
+    model = model_folder.load(model_path, choose_device(wanted.device))
+    found = sweep_file(model, source, reference, wanted, output)
+    click.echo(
+        f"{output}: {found['sentences']:,} sentences under {len(found['scores']):,} settings", err=True
+    )
 
 
 @click.command()

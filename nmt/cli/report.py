@@ -13,7 +13,7 @@ import click
 from nmt.cli.options import parse_settings
 from nmt.errors import UserError
 from nmt.files import read_json, write_json
-from nmt.settings import Report
+from nmt.settings import Decoding, Report
 
 _PATH = click.Path(path_type=Path)
 
@@ -401,6 +401,45 @@ def readings(
         parse_settings(Report, settings),
     )
     tables.write_table(table, output_csv, output_md, output_tex)
+
+
+@click.command()
+@click.option(
+    "--sweep",
+    type=(str, _PATH),
+    required=True,
+    multiple=True,
+    metavar="MODEL FILE",
+    help="A model's id and its scores, from `sweep`. Repeat it, in the order of the rows.",
+)
+@click.option(
+    "--decoding", required=True, metavar="JSON", help="The config's `decoding`, which is marked; or its file."
+)
+@_settings
+@_table_outputs
+@_figure_outputs
+def decoding_sweep(
+    sweep: tuple[tuple[str, Path], ...],
+    decoding: str,
+    settings: str,
+    output_csv: Path,
+    output_md: Path,
+    output_tex: Path,
+    output_pdf: Path,
+    output_png: Path,
+) -> None:
+    """Write table and figure of a sweep over decoding settings: BLEU against the beam's width, for each combination.
+
+    The CSV has a row for each width; the others show the best one of each combination.
+    """
+    from nmt import figures, tables
+    from nmt.sweep_figure import sweep_figure
+    from nmt.sweep_table import read_sweeps, sweep_table
+
+    wanted, configured = parse_settings(Report, settings), parse_settings(Decoding, decoding, "--decoding")
+    sweeps = read_sweeps(sweep)
+    tables.write_table(sweep_table(sweeps, configured, wanted), output_csv, output_md, output_tex)
+    figures.save(sweep_figure(sweeps, configured, wanted), output_pdf, output_png)
 
 
 @click.command()
