@@ -116,16 +116,15 @@ def _tally(model: TrainedModel, group: Sequence[Sentence], chosen: Sequence[Hypo
 def _conditions(model: TrainedModel, settings: SweepRun, sentences: int) -> dict[str, Any]:
     """What all scores have in common."""
     metric = multi_bleu()
-    metric.corpus_score(
-        [""], [[""]]
-    )  # the signature tells the number of references, known once it has seen some
+    # the signature tells the number of references, known once it has seen some
+    metric.corpus_score([""], [[""]])
     return {
+        **settings.model_dump(exclude=set(Grid.model_fields)),
         "model": model.run.model,
         "seed": model.run.seed,
         "device": device_name(next(model.translator.parameters()).device),
         "sentences": sentences,
         "signature": metric.get_signature().format(),
-        **settings.model_dump(exclude=set(Grid.model_fields)),
     }
 
 

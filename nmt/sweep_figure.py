@@ -83,7 +83,7 @@ def _entries(lines: list[Curve], ringed: bool) -> list[Artist]:
         for ranking, (style, marker) in _RANKINGS.items()
         if ranking in rankings
     ]
-    ring = [Line2D([], [], label="as configured", **_RING)] if ringed else []
+    ring = [Line2D([], [], label="As configured", **_RING)] if ringed else []
     return [*colors, *styles, *ring]
 
 

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -30,16 +31,14 @@ from tests.running import ROOT
 from tests.training_settings import model_run
 from tests.unit.test_beam_search import decoding
 
+LENGTHS = (1, 2, 3, 0, 12, 7, 9, 14, 4, 10, 8, 13)
 SOURCES = [
-    *("w3 w4 w5 w6", "w2", "w7 strange w8", "", "w9 w10 w11 w12 w13 w14", "w15 w3", "w20 w21 w22", "w4 w4"),
-    *("w16 w17 w18 w19 w20", "odd w2 w3", "w23 w24 w25 w26", "w6 w27 w5"),
+    " ".join(f"w{2 + (7 * line + 3 * place * place) % 28}" for place in range(length))
+    for line, length in enumerate(LENGTHS)
 ]
-TARGETS = [
-    *("w4 w5", "odd w3", "w8 w9 w10", "", "w2 w3 w4 w5 w6", "w7", "w4 w2 w3", "w5 w5 w5"),
-    *("w6 w2 w3 w4", "w8", "w3 w3 w2", "w2 w2"),
-]
+SOURCES[2] = "w7 strange w8"
 GRID: dict[str, list[Any]] = {
-    "beams": [1, 3, 4],
+    "beams": [1, 3],
     "normalize_by_length": [False, True],
     "min_length": ["half", "none"],
     "unknown": ["allowed", "excluded"],
@@ -63,13 +62,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with torch.no_grad():
         for weight in trainer.model.parameters():
             weight.normal_(0, 0.9, generator=generator)
-        trainer.model.readout.b_o[UNKNOWN] += 2.0
+        trainer.model.readout.b_o[UNKNOWN] += 5.0
     model_folder.export(here / "model", trainer, (here / "source.tsv", here / "target.tsv"), "updates")
-    for name, lines in (("test.en", SOURCES), ("test.fr", TARGETS)):
-        with write_lines(here / name) as writer:
-            for line in lines:
-                writer.write(line)
+    write(here / "test.en", SOURCES)
+    # a reference that the model nearly finds, or BLEU would be 0 whatever the settings
+    wanted = decoding(beam=2, max_length_factor=2, min_length="half").model_dump_json()
+    options = ["--model", here / "model", "--source", here / "test.en", "--settings", wanted]
+    nmt("decode", *options, "--output", here / "out")
+    found = [json.loads(line)["text"] for line in read_lines(here / "out")]
+    write(here / "test.fr", [text.replace("w9", "odd") for text in found])
     return here
+
+
+def write(path: Path, lines: Sequence[str]) -> None:
+    with write_lines(path) as writer:
+        for line in lines:
+            writer.write(line)
 
 
 def nmt(*arguments: object) -> None:
@@ -95,10 +103,10 @@ def decoded(folder: Path, output: Path, **changes: object) -> dict[str, Any]:
     wanted = decoding(max_length_factor=2, unfinished="retry", batch_size=5, **changes).model_dump_json()
     nmt("decode", *text_options(folder), "--settings", wanted, "--output", output)
     records = [json.loads(line) for line in read_lines(output)]
-    texts = [record["text"] for record in records]
-    length, reference = (sum(len(words(text)) for text in side) for side in (texts, TARGETS))
+    texts, targets = [record["text"] for record in records], list(read_lines(folder / "test.fr"))
+    length, reference = (sum(len(words(text)) for text in side) for side in (texts, targets))
     return {
-        "bleu": multi_bleu().corpus_score(texts, [TARGETS]).score,
+        "bleu": multi_bleu().corpus_score(texts, [targets]).score,
         "mean_length": length / len(texts),
         "length_ratio": length / reference,
         "unfinished": sum(not record["finished"] for record in records),
@@ -131,9 +139,9 @@ def test_the_combinations_of_this_test_differ(folder: Path, swept: dict[str, Any
         (row["beam"], row["normalize_by_length"], row["min_length"], row["unknown"]): row["log_probability"]
         for row in swept["scores"]
     }
-    plain = rows[4, False, "half", "allowed"]
-    others = [(1, False, "half", "allowed"), (4, True, "half", "allowed"), (4, False, "none", "allowed")]
-    assert plain not in [rows[other] for other in [*others, (4, False, "half", "excluded")]]
+    plain = rows[3, False, "half", "allowed"]
+    others = [(1, False, "half", "allowed"), (3, True, "half", "allowed"), (3, False, "none", "allowed")]
+    assert plain not in [rows[other] for other in [*others, (3, False, "half", "excluded")]]
     assert len({row["bleu"] for row in swept["scores"]}) > 3
     model = model_folder.load(folder / "model", torch.device("cpu"))
     once = settings(beams=[1], unfinished="best")
@@ -160,23 +168,21 @@ def test_one_ranking_scores_as_with_the_other_beside_it(
 ) -> None:
     model = model_folder.load(folder / "model", torch.device("cpu"))
     for ranking in (False, True):
-        wanted = settings(normalize_by_length=[ranking])
+        wanted = settings(beams=[3], normalize_by_length=[ranking])
         alone = sweep_file(model, folder / "test.en", folder / "test.fr", wanted, tmp_path / "out.json")
-        beside = [row for row in swept["scores"] if row["normalize_by_length"] == ranking]
+        beside = [row for row in swept["scores"] if (row["normalize_by_length"], row["beam"]) == (ranking, 3)]
         for one, other in zip(alone["scores"], beside, strict=True):
             assert {**one, "seconds": 0} == pytest.approx({**other, "seconds": 0}, abs=1e-5)
 
 
 def test_a_killed_sweep_goes_on_where_it_stopped(folder: Path, tmp_path: Path) -> None:
     """Killed for good after a few searches; what was done is believed, and the rest is done."""
-    for name, lines in (("test.en", SOURCES), ("test.fr", TARGETS)):
-        with write_lines(tmp_path / name) as writer:
-            for line in lines * 20:
-                writer.write(line)
+    for name in ("test.en", "test.fr"):
+        write(tmp_path / name, list(read_lines(folder / name)) * 15)
     output, part = tmp_path / "sweep.json", tmp_path / ".sweep.json.unfinished"
     command = [sys.executable, "-m", "nmt", "sweep", "--model", str(folder / "model"), "--source"]
     command += [str(tmp_path / "test.en"), "--reference", str(tmp_path / "test.fr")]
-    command += ["--settings", settings().model_dump_json(), "--output", str(output)]
+    command += ["--settings", settings(unfinished="best").model_dump_json(), "--output", str(output)]
     process = subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(ROOT)})
     while not (part.exists() and part.read_bytes().count(b"\n") > 3):
         assert process.poll() is None, "it ended before it could be killed"
@@ -213,9 +219,7 @@ def test_another_reference_or_grid_begins_anew(folder: Path, tmp_path: Path) -> 
                 sweep_file(model, folder / "test.en", reference, settings(**{**small, **changes}), output)
         return part.read_bytes().split(b"\n")[0]
 
-    with write_lines(tmp_path / "other.fr") as writer:
-        for line in reversed(TARGETS):
-            writer.write(line)
+    write(tmp_path / "other.fr", list(read_lines(folder / "test.fr"))[::-1])
     plain = left(folder / "test.fr")
     assert plain == left(folder / "test.fr")
     assert len({plain, left(tmp_path / "other.fr"), left(folder / "test.fr", unknown=["excluded"])}) == 3
