@@ -21,7 +21,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo multi30k readings europarl paper groundhog report test test-slurm lint bench bench-data bench-decoding bench-selection bench-training format clean
+.PHONY: help setup demo multi30k readings europarl paper groundhog report sweep test test-slurm lint bench bench-data bench-decoding bench-selection bench-training format clean
 
 help: ## Show the doors
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -62,6 +62,9 @@ groundhog: $(INSTALLED) ## The paper as its authors' code ran it; takes the down
 
 report: $(INSTALLED) ## The page of a run's results, results/report.html: make EXPERIMENT=experiments/demo report
 	$(RUN) $(EXPERIMENT) results/report.html $(OPTIONS)
+
+sweep: $(INSTALLED) ## What decoding's open settings are worth to a run's models: make EXPERIMENT=experiments/demo sweep
+	$(RUN) $(EXPERIMENT) sweep $(OPTIONS)
 
 test: $(INSTALLED) ## All tests
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile $(OPTIONS)

@@ -23,6 +23,7 @@ include: "workflow/rules/select.smk"
 include: "workflow/rules/count.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/translate.smk"
+include: "workflow/rules/sweep.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/publish.smk"
 
@@ -32,6 +33,7 @@ localrules:
     data,
     models,
     releases,
+    sweep,
 
 
 rule all:
@@ -63,6 +65,12 @@ rule releases:
     """An archive of each model in use, for others."""
     input:
         expand("releases/{model}.tar.zst", model=runs(CONFIG.use.models)),
+
+
+rule sweep:
+    """What the decoding settings that the paper leaves open are worth: a table and a figure."""
+    input:
+        sweep_results(),
 
 
 onstart:

@@ -13,6 +13,7 @@ the lower id; among finished ones of equal score the one that finished first, th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -50,6 +51,18 @@ class Hypothesis:
     def score(self, normalize: bool) -> float:
         """What hypotheses are ranked by; the length that divides counts the end symbol."""
         return self.log_probability / (len(self.words) + self.finished) if normalize else self.log_probability
+
+
+def best(hypotheses: Sequence[Hypothesis], normalize: bool) -> Hypothesis:
+    """What a search would put first, with division by length or without, of all that one with division has found.
+
+    Division decides nothing while a search keeps everything that finishes: it only ranks in the end. `hypotheses`
+    stand in the order of that ranking (`normalize_by_length`, and an `n_best` that loses none); ties are broken as
+    there.
+    """
+    if normalize:
+        return hypotheses[0]
+    return min(hypotheses, key=lambda found: (-found.log_probability, len(found.words)))
 
 
 @dataclass(frozen=True)

@@ -11,19 +11,20 @@ from pydantic import Field, ValidationError
 
 from nmt.errors import UserError
 from nmt.files import read_json
-from nmt.settings import ClusterResources, Config
+from nmt.settings import ClusterResources, Config, Sweep
 
 
 class Published(Config):
-    """The settings without what has no influence on results."""
+    """The settings without what has no influence on the results of a plain run."""
 
     mirrors: list[str] = Field(default_factory=list)
     resources: ClusterResources | None = None  # type: ignore[assignment]  # nobody asks for any
+    sweep: Sweep | None = None  # type: ignore[assignment]  # has results of its own
 
 
 def published(config: Config) -> dict[str, Any]:
     """The merged settings as plain values: only the entries of the catalogues in use, nothing without influence."""
-    values = config.model_dump(exclude={"mirrors", "resources"})
+    values = config.model_dump(exclude={"mirrors", "resources", "sweep"})
     corpora = [*config.use.train, *config.use.dev, *config.use.test]
     corpora += config.selection.in_domain if config.selection.enabled else []
     values["corpora"] = _only(values["corpora"], corpora)

@@ -39,6 +39,7 @@ def contradictions(values: Mapping[str, Any]) -> list[Problem]:
         _seeds,
         _continuations,
         _selection,
+        _sweep,
         _artifacts,
         _languages,
         _vocabulary,
@@ -218,6 +219,18 @@ def _held_out_cut(values: Mapping[str, Any], known: Mapping[str, Any]) -> Iterat
         elif name in taken:
             text = f"found {name!r}, which is training, test or in-domain text: expected others"
             yield Problem(("selection", "held_out"), text)
+
+
+def _sweep(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Models in use, and no value twice."""
+    used = _names(values, "use", "models")
+    for name in _names(values, "sweep", "models"):
+        if name not in used:
+            yield Problem(("sweep", "models"), _unknown(name, "`use.models`", used))
+    for key, listed in _block(values, "sweep").items():
+        for place, value in enumerate(listed if isinstance(listed, list) else []):
+            if listed[:place].count(value) == 1:
+                yield Problem(("sweep", key), f"found {value!r} twice, expected each value once")
 
 
 def _artifacts(values: Mapping[str, Any]) -> Iterator[Problem]:

@@ -87,7 +87,7 @@ def _language_models(work: Work) -> str | None:
 
 def _gpu(config: Config, work: Work) -> str | None:
     wanted = {config.models[model].training.device for model in config.use.models} if work.runs else set()
-    wanted |= {config.decoding.device} if {"translate", "align"} & work.rules else set()
+    wanted |= {config.decoding.device} if {"translate", "align", "sweep_model"} & work.rules else set()
     if work.cluster or "cuda" not in wanted or _has_gpu():
         return None
     return (

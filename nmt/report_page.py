@@ -33,6 +33,7 @@ HEADINGS = {
     "table2": "Table 2: learning statistics",
     "table3": "Table 3: long sentences",
     "readings": "What open readings are worth",
+    "decoding_sweep": "What decoding's open settings are worth",
     "data": "The text",
     "figure2": "Figure 2: BLEU against length",
     "figure3": "Figure 3: alignments",

@@ -16,6 +16,12 @@ Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
 SentenceLength = Literal["source", "reference", "both"]
 """Whose words are counted when sentences are sorted by length; both: source and reference each."""
 
+MinLength = Literal["half", "none"]
+"""When a translation may end: behind half the source's length, or any time."""
+
+Unknown = Literal["allowed", "excluded"]
+"""Whether translations of the column "All" may hold the unknown word; those of "No UNK" never may."""
+
 Remedy = Literal["repair", "keep", "drop", "stop"]
 """What becomes of a line with odd characters: repaired, kept as it is, dropped with its pair, or the run stops."""
 
@@ -264,22 +270,45 @@ class ModelEntry(Settings):
     training: Training
 
 
-class Decoding(Settings):
-    """Beam search; the defaults are the authors' (see docs/fidelity.md)."""
+class Search(Settings):
+    """What a sweep over decoding settings leaves as `decoding` has it."""
 
-    beam: PositiveInt
-    normalize_by_length: bool
-    min_length: Literal["half", "none"]
     max_length_factor: PositiveInt
     unfinished: Literal["retry", "best"]
     widest_beam: PositiveInt
     """A search in which nothing finishes is tried again until its beam was at least this wide."""
-    unknown: Literal["allowed", "excluded"]
-    """Whether translations of the column "All" may hold the unknown word; those of "No UNK" never may."""
-    n_best: PositiveInt
     batch_size: PositiveInt
     device: Literal["auto", "cpu", "cuda"]
     threads: PositiveInt
+
+
+class Decoding(Search):
+    """Beam search; the defaults are the authors' (see docs/fidelity.md)."""
+
+    beam: PositiveInt
+    normalize_by_length: bool
+    min_length: MinLength
+    unknown: Unknown
+    n_best: PositiveInt
+
+
+class Grid(Settings):
+    """Decoding settings that a sweep tries: each of these values with each."""
+
+    beams: Annotated[list[PositiveInt], Field(min_length=1)]
+    normalize_by_length: Annotated[list[bool], Field(min_length=1)]
+    min_length: Annotated[list[MinLength], Field(min_length=1)]
+    unknown: Annotated[list[Unknown], Field(min_length=1)]
+
+
+class Sweep(Grid):
+    """The sweep over decoding settings, a target of its own."""
+
+    models: Annotated[list[Identifier], Field(min_length=1)]
+
+
+class SweepRun(Grid, Search):
+    """All that decides a sweep's scores, besides model and text: what `nmt sweep --settings` reads."""
 
 
 class TextSettings(Settings):
@@ -323,7 +352,7 @@ class Report(Artifacts):
     """What the verbs of the report stage read as `--settings`: `artifacts`, the models' labels, how UNK was decoded."""
 
     labels: dict[Identifier, str]
-    unknown: Literal["allowed", "excluded"]
+    unknown: Unknown
     """As in `Decoding`: Table 1 says how its first column came about."""
 
     def label(self, model: str) -> str:
@@ -359,6 +388,7 @@ class ClusterResources(Settings):
     train_attempts: PositiveInt
     train_memory_gb: PositiveInt
     translate_hours: Annotated[float, Field(gt=0)]
+    sweep_hours: Annotated[float, Field(gt=0)]
     data_memory_gb: PositiveInt
 
 
@@ -385,6 +415,7 @@ class Config(Settings):
     training: Training
     models: dict[Identifier, ModelEntry]
     decoding: Decoding
+    sweep: Sweep
     artifacts: Artifacts
     resources: ClusterResources
 

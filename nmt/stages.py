@@ -151,6 +151,15 @@ def report(config: Config) -> Stage:
     return Stage("report", tuple(jobs))
 
 
+def sweep(config: Config) -> Stage:
+    """The sweep over decoding settings, which is no part of a plain run."""
+    jobs = [
+        Job(model, "sweep_model", (f"sweep/{model}.json",), f"logs/sweep/{model}.log")
+        for model in config.sweep.models
+    ]
+    return Stage("sweep", (*jobs, _result("decoding_sweep", ("csv", "md", "tex", "pdf", "png"))))
+
+
 def aligned_runs(config: Config) -> list[str]:
     """Runs of the models in use that align."""
     aligned = [model for model in config.use.models if config.models[model].family == "rnnsearch"]

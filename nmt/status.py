@@ -72,6 +72,8 @@ class Status:
     training_left: TrainingLeft
     results: tuple[ResultStatus, ...]
     report: StageStatus
+    sweep: StageStatus
+    """Of no concern while it waits: a plain run does not make it."""
 
     def as_json(self) -> str:
         """All of it as JSON."""
@@ -96,6 +98,7 @@ def look(config: Config, path: Path) -> Status:
         ),
         results=tuple(_result(folder, config, run, labels[run.name]) for run in runs.values()),
         report=_stage(folder, stages.report(config), {}),
+        sweep=_stage(folder, stages.sweep(config), {}),
     )
 
 
@@ -273,9 +276,15 @@ def _result_table(status: Status) -> str:
         for result in status.results
     ]
     header = ("Results", *columns, "BLEU all", "BLEU no UNK")
-    report = f"Tables and figures: {status.report.state}, {status.report.done} of {status.report.jobs}"
+    report = [_summary("Tables and figures", status.report)]
+    if status.sweep.state != "waiting":
+        report.append(_summary("Sweep over decoding", status.sweep))
     table = _table(rows, header, right=(len(header) - 2, len(header) - 1))
-    return f"{table}\n\n{report}"
+    return "\n".join([table, "", *report])
+
+
+def _summary(name: str, stage: StageStatus) -> str:
+    return f"{name}: {stage.state}, {stage.done} of {stage.jobs}"
 
 
 def _job(job: JobStatus | None) -> str:
@@ -289,7 +298,7 @@ def _job(job: JobStatus | None) -> str:
 def _notes(status: Status) -> str:
     """What the tables have no room for: who trains, what is waited for, what went wrong."""
     lines = [f"{model.label}: {model.state}: {model.note}" for model in status.models if model.note]
-    for stage in (*status.data, status.report):
+    for stage in (*status.data, status.report, status.sweep):
         lines += [_note(stage.stage, job) for job in stage.active]
     for result in status.results:
         lines += [

@@ -15,7 +15,10 @@ from tabulate import tabulate
 from nmt.files import atomic_path
 from nmt.spread import Row
 
-_WORDS = ("Model", "Compared with", "Device", "Reading", "Sentence", "Text")
+_WORDS = (
+    *("Model", "Compared with", "Device", "Reading", "Sentence", "Text"),
+    *("Divided by length", "Shortest", "[UNK]"),
+)
 """Headers of columns that hold words."""
 
 

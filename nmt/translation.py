@@ -14,13 +14,14 @@ import torch
 from numpy.typing import NDArray
 
 import nmt
-from nmt.beam_search import Hypothesis, translate
+from nmt.beam_search import Hypothesis, Model, translate
 from nmt.ensemble import joined
 from nmt.model_folder import TrainedModel, device_name
 from nmt.part_file import PartFile
 from nmt.progress import Progress
 from nmt.records import words as split_words
 from nmt.scoring import Reading, make_batch, read
+from nmt.search_steps import Encoding
 from nmt.settings import Decoding
 from nmt.text import read_lines, read_pairs, write_lines
 from nmt.vocabulary import UNKNOWN, Vocabulary
@@ -135,7 +136,6 @@ def translate_group(
     ]
 
 
-@torch.no_grad()
 def search(
     models: Sequence[TrainedModel],
     sources: Sequence[Sequence[str]],
@@ -143,12 +143,33 @@ def search(
     forbid_unknown: bool,
 ) -> list[list[Hypothesis]]:
     """Hypotheses of one model or of several together for one batch of sources, best first."""
-    model = joined([one.translator for one in models])
-    device = next(models[0].translator.parameters()).device
-    batch = make_batch(models[0], sources, [[] for _ in sources]).to(device)
-    lengths = np.array([len(words) for words in sources])
-    encoded = model.encode(batch.source, batch.source_mask)
-    return translate(model, encoded, lengths, decoding, forbid_unknown)
+    return ReadSources.by(models, sources).search(decoding, forbid_unknown)
+
+
+@dataclass(frozen=True)
+class ReadSources:
+    """A batch of sources as one model or several together have read them, for any number of searches.
+
+    lengths: words of each without the end symbol, (B,).
+    """
+
+    model: Model
+    encoded: Encoding
+    lengths: NDArray[np.int64]
+
+    @classmethod
+    @torch.no_grad()
+    def by(cls, models: Sequence[TrainedModel], sources: Sequence[Sequence[str]]) -> ReadSources:
+        """Let the models read."""
+        model = joined([one.translator for one in models])
+        device = next(models[0].translator.parameters()).device
+        batch = make_batch(models[0], sources, [[] for _ in sources]).to(device)
+        lengths = np.array([len(words) for words in sources])
+        return cls(model, model.encode(batch.source, batch.source_mask), lengths)
+
+    def search(self, decoding: Decoding, forbid_unknown: bool) -> list[list[Hypothesis]]:
+        """Hypotheses of each sentence, best first."""
+        return translate(self.model, self.encoded, self.lengths, decoding, forbid_unknown)
 
 
 def record(

@@ -25,10 +25,12 @@ RESULTS = (
     "significance.md",
     "table2.md",
     "readings.md",
+    "decoding_sweep.md",
     "alignment_error_rate/*.json",
     "figure2.png",
     "figure3.png",
     "learning_curves.png",
+    "decoding_sweep.png",
     "explorer.html",
     "data.png",
 )
@@ -100,7 +102,7 @@ def _snakemake(folder: Path, cores: str, options: Sequence[str]) -> list[str]:
     return [*command, *options]
 
 
-GPU_RULES = ("train", "translate", "align")
+GPU_RULES = ("train", "translate", "align", "sweep_model")
 
 
 def _gpu_options(cores: str, options: Sequence[str]) -> list[str]:

@@ -40,6 +40,7 @@ SECTIONS = {
         "train": "model",
         "package": "translator",
         "decode": "model",
+        "sweep": "sweep",
         "align": "model",
     },
     "Scores, tables and figures": {
@@ -55,6 +56,7 @@ SECTIONS = {
         "figure3": "figures",
         "unknown-words": "figures",
         "learning-curves": "figures",
+        "decoding-sweep": "sweep",
         "explorer": "pages",
         "report": "pages",
     },

@@ -84,19 +84,17 @@ given_translations = click.option(
 )
 
 
-def parse_settings(schema: type[Model], value: str) -> Model:
-    """Read the value of `--settings`: JSON when it starts with a brace, otherwise the path of a JSON file.
+def parse_settings(schema: type[Model], value: str, option: str = "--settings") -> Model:
+    """Read the value of an option: JSON when it starts with a brace, otherwise the path of a JSON file.
 
     Raises a `UserError` that names the first key at fault and how many others there are.
     """
     inline = value.lstrip().startswith("{")
-    where = "--settings" if inline else value
+    where = option if inline else value
     try:
         text = value if inline else Path(value).read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise UserError(
-            f"--settings {value}: no such file; expected JSON or the path of a JSON file"
-        ) from None
+        raise UserError(f"{option} {value}: no such file; expected JSON or the path of a JSON file") from None
     try:
         return schema.model_validate_json(text)
     except ValidationError as error:

@@ -19,6 +19,7 @@ artifacts:
   figure2_models: [rnnsearch-50, rnnsearch-50-star]
   table3_models: [rnnsearch-50]
   readings: {rnnsearch-50: [rnnsearch-50-star]}
+sweep: {models: [rnnsearch-50]}
 """
 RUNS = {
     "rnnsearch-50": ("rnnsearch-50", 3),

@@ -29,6 +29,7 @@ models:
   rnnsearch-50: {training: {updates: 1000}}
   rnnsearch-50-star: {training: {updates: 1100}}
 artifacts: {figure2_models: [rnnsearch-50, rnnsearch-30, rnnencdec-30], table3_models: [rnnsearch-50, rnnencdec-30]}
+sweep: {models: [rnnsearch-50]}
 resources: {train_hours: 0.015}
 """
 PATIENCE = 480.0

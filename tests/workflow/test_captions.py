@@ -10,7 +10,7 @@ import pytest
 from docutils.core import publish_doctree
 from jinja2 import Environment, StrictUndefined
 
-from nmt import data_report, readings, significance, table1, table2, table3
+from nmt import data_report, readings, significance, sweep_table, table1, table2, table3
 from tests.running import ROOT
 
 CAPTIONS = ROOT / "workflow" / "report"
@@ -20,6 +20,7 @@ COLUMNS = {
     "table3": table3.COLUMNS,
     "significance": significance.COLUMNS,
     "readings": readings.COLUMNS,
+    "decoding_sweep": sweep_table.COLUMNS,
     "data": data_report.COLUMNS,
 }
 # what a caption must at least speak of
@@ -29,6 +30,7 @@ SUBJECTS = {
     "table3": "Table 3 of the paper",
     "significance": "paired bootstrap",
     "readings": "baseline",
+    "decoding_sweep": "width of the beam",
     "figure2": "Figure 2 of the paper",
     "figure3": "Figure 3 of the paper",
     "unknown_words": "words that the models do not know",

@@ -17,9 +17,9 @@ LEFT_OUT = {"model_card", "parts", "provenance"}
 """Rules that only copy or describe, in seconds, what others have made: `nmt status` does not show them."""
 
 
-def declared(folder: Path) -> set[tuple[str, str]]:
+def declared(folder: Path, *targets: str) -> set[tuple[str, str]]:
     """Rule and file of every output that Snakemake would make."""
-    command = snakemake_command(folder, "--summary", "--forceall")
+    command = snakemake_command(folder, "--summary", "--forceall", *targets)
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     rows = [line.split("\t") for line in result.stdout.splitlines() if "\t" in line]
     return {(row[2], row[0]) for row in rows[1:] if row[2] not in LEFT_OUT}
@@ -49,3 +49,12 @@ def test_stages_of_a_cut_by_held_out_text(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("selection: {cut: held_out}\noverlap: {drop: both}\n")
     config = load(find_layers(ROOT / "config.yaml", tmp_path))
     assert known(config) == declared(tmp_path)
+
+
+def test_stages_name_what_the_sweep_makes(tmp_path: Path) -> None:
+    config = load(find_layers(ROOT / "config.yaml", tmp_path))
+    swept = {(job.rule, file) for job in stages.sweep(config).jobs for file in job.files}
+    assert len(swept) == 2 + 5
+    made = declared(tmp_path, "sweep")
+    assert swept == {(rule, file) for rule, file in made if rule in ("sweep_model", "decoding_sweep")}
+    assert not swept & declared(tmp_path)

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from nmt import remaking
 from nmt.configuration import published
+from nmt.files import sha256
 from nmt.layers import ConfigError, find_layers, load
 from nmt.parts import MODES, RUN_FILES, Parts
 from nmt.release import NEEDED
 from nmt.runs import run_settings, runs_of, seeds_of
-from nmt.settings import TextSettings
+from nmt.settings import Grid, Search, SweepRun, TextSettings
 from nmt.time_limits import progress_of, time_limit, time_slices
 from workflow.cluster import doubles, use_own_programs
 
@@ -181,6 +182,12 @@ def text_settings(wildcards):
     )
 
 
+def sweep_settings(wildcards):
+    """What a sweep tries, and what else `decoding` says; what is marked in its table is no part of it."""
+    tried = CONFIG.sweep.model_dump(include=set(Grid.model_fields))
+    return as_json(SweepRun(**tried, **CONFIG.decoding.model_dump(include=set(Search.model_fields))))
+
+
 def any_of(corpora):
     """A wildcard's constraint to some corpora."""
     return "|".join(re.escape(corpus) for corpus in corpora) or "(?!)"
@@ -276,6 +283,12 @@ def table3_options(wildcards, input):
     """Each model of Table 3 with its translations."""
     files = zip(CONFIG.artifacts.table3_models, input.translations)
     return " ".join(f"--translations {model} {shlex.quote(str(file))}" for model, file in files)
+
+
+def sweep_options(files):
+    """Each model of the sweep with its scores."""
+    pairs = zip(CONFIG.sweep.models, files, strict=True)
+    return " ".join(f"--sweep {model} {shlex.quote(str(file))}" for model, file in pairs)
 
 
 def continue_option(wildcards, input):
@@ -546,6 +559,17 @@ def model_files(wildcards):
     return [f"{MODELS}/{wildcards.model}/{name}" for name in names]
 
 
+def swept_model(wildcards):
+    """What a sweep needs of a trained model; somebody's results hold none."""
+    if KEPT:
+        refuse(
+            [
+                f"released.results: {CONFIG.released.results} holds no models, which a sweep needs; give `released.models`"
+            ]
+        )
+    return model_files(wildcards)
+
+
 def translated(run, mode):
     """A run's translations."""
     return str(KEPT.translations(run, mode)) if KEPT else f"translations/{run}.{mode}.jsonl"
@@ -618,6 +642,11 @@ def artifacts():
     return [*tables, *figures, *rates, *data_report(), *pages]
 
 
+def sweep_results():
+    """Table and figure of the sweep, which a plain run does not make."""
+    return [f"results/decoding_sweep.{kind}" for kind in ("csv", "md", "tex", "pdf", "png")]
+
+
 def data_report():
     """The report on the text, where this run is what prepares it."""
     if KEPT or CONFIG.released.models:
@@ -633,6 +662,18 @@ def packages(models):
 def shown_artifacts():
     """The artifacts that the page of the run shows, in its order."""
     return [file for kind in ("md", "png", "json") for file in artifacts() if file.endswith(f".{kind}")]
+
+
+def shown_sweep():
+    """What the page shows of a sweep that was made, with sums: another one's makes the page anew.
+
+    No inputs, or making the page would make the sweep again whenever a model has changed.
+    """
+    return [
+        (file, sha256(file))
+        for file in sweep_results()
+        if file.endswith((".md", ".png")) and Path(file).is_file()
+    ]
 
 
 def shown_settings():

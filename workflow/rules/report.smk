@@ -362,7 +362,8 @@ rule report:
         runtime=30,
     params:
         title=f"Neural machine translation by attention: {experiment()}",
-        artifacts=lambda wildcards, input: repeated("--artifact", input.artifacts),
+        artifacts=lambda wildcards, input: repeated("--artifact", [*input.artifacts, *dict(shown_sweep())]),
+        sweep=shown_sweep(),
         seeds=shown_seeds(CONFIG.artifacts.figure2_models),
         configuration=constant(shown_settings()),
     shell:

@@ -1,0 +1,63 @@
+"""What the decoding settings that the paper leaves open are worth; only for the target `sweep`."""
+
+
+# Seconds of work: it would wait longer in a cluster's queue.
+localrules:
+    decoding_sweep,
+
+
+rule sweep_model:
+    """Score a model under every combination of decoding settings."""
+    input:
+        model=swept_model,
+        source=test_tokens(SOURCE),
+        reference=test_tokens(TARGET),
+    output:
+        scores="sweep/{model}.json",
+    log:
+        "logs/sweep/{model}.log",
+    benchmark:
+        "benchmarks/sweep/{model}.tsv"
+    conda:
+        "../../envs/translate.yaml"
+    threads: CONFIG.decoding.threads
+    resources:
+        gpu=gpus(CONFIG.decoding.device),
+        mem_mb=memory(DATA_MEMORY),
+        runtime=minutes(60 * CONFIG.resources.sweep_hours),
+    params:
+        model=model_folder,
+        settings=sweep_settings,
+    shell:
+        "nmt sweep --model {params.model:q} --source {input.source:q} --reference {input.reference:q}"
+        " --settings {params.settings:q} --output {output.scores:q} 2>&1 | tee -i {log:q}"
+
+
+rule decoding_sweep:
+    """Table and figure of the sweep: BLEU against the beam's width under each combination."""
+    input:
+        sweeps=expand("sweep/{model}.json", model=CONFIG.sweep.models),
+    output:
+        csv=report("results/decoding_sweep.csv", caption="../report/decoding_sweep.rst", category="Tables"),
+        md="results/decoding_sweep.md",
+        tex="results/decoding_sweep.tex",
+        pdf="results/decoding_sweep.pdf",
+        png=report("results/decoding_sweep.png", caption="../report/decoding_sweep.rst", category="Figures"),
+    log:
+        "logs/report/decoding_sweep.log",
+    benchmark:
+        "benchmarks/report/decoding_sweep.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        sweeps=lambda wildcards, input: sweep_options(input.sweeps),
+        decoding=constant(CONFIG.decoding),
+        settings=report_settings,
+        seeds=shown_seeds(CONFIG.sweep.models),
+    shell:
+        "nmt decoding-sweep {params.sweeps} --decoding {params.decoding:q} --settings {params.settings:q}"
+        " --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q}"
+        " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
