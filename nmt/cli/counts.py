@@ -31,11 +31,15 @@ _SHARD = (str, FilePath)
 )
 @click.option("--source-vocabulary", required=True, type=FilePath, help="TSV file of the source words.")
 @click.option("--target-vocabulary", required=True, type=FilePath, help="TSV file of the target words.")
+@click.option(
+    "--types", is_flag=True, help="Also list the different words of the last stage: for small texts."
+)
 @click.option("--output", required=True, type=FilePath, help="JSON file for the counts.")
 def count(
     stages: tuple[tuple[str, Path, Path], ...],
     source_vocabulary: Path,
     target_vocabulary: Path,
+    types: bool,
     output: Path,
 ) -> None:
     """Count pairs, words and lengths of a shard at each stage of its tokenized text.
@@ -47,7 +51,7 @@ def count(
     from nmt.vocabulary import Vocabulary
 
     vocabularies = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
-    found = shard_counts.count([shard_counts.Stage(*stage) for stage in stages], vocabularies, output)
+    found = shard_counts.count([shard_counts.Stage(*stage) for stage in stages], vocabularies, output, types)
     counts = ", ".join(f"{stage['name']} {stage['pairs']:,}" for stage in found["stages"])
     click.echo(f"{output}: pairs: {counts}", err=True)
 
