@@ -6,10 +6,8 @@ from pathlib import Path
 
 import click
 
-from nmt.cli.options import parse_settings
+from nmt.cli.options import FilePath, parse_settings, shard_option
 from nmt.settings import Cleaning, Source, Tokenization
-
-FilePath = click.Path(path_type=Path)
 
 
 @click.command(short_help="Bring one file from mirrors or its official address.")
@@ -156,10 +154,7 @@ def vocabulary(words: int, specials_count: bool, inputs: tuple[Path, ...], outpu
 
 
 @click.command(short_help="Turn token files into a memory-mapped bitext of word ids.")
-@click.option("--source", "sources", required=True, multiple=True, type=FilePath, help="Token file; repeat.")
-@click.option(
-    "--target", "targets", required=True, multiple=True, type=FilePath, help="Its other side; repeat."
-)
+@shard_option("SOURCE TARGET", "Both token files of a shard; repeat, the shards of a corpus in order.")
 @click.option("--source-vocabulary", required=True, type=FilePath, help="TSV file of the source words.")
 @click.option("--target-vocabulary", required=True, type=FilePath, help="TSV file of the target words.")
 @click.option(
@@ -167,8 +162,7 @@ def vocabulary(words: int, specials_count: bool, inputs: tuple[Path, ...], outpu
 )
 @click.option("--output", required=True, type=FilePath, help="Folder for the bitext.")
 def binarize(
-    sources: tuple[Path, ...],
-    targets: tuple[Path, ...],
+    shards: tuple[tuple[str, Path, Path], ...],
     source_vocabulary: Path,
     target_vocabulary: Path,
     shuffle_seed: int | None,
@@ -176,15 +170,16 @@ def binarize(
 ) -> None:
     """Turn token files into one bitext of word ids that training maps into memory.
 
-    Pairs with an empty side are left out. The i-th --source belongs to the i-th --target.
+    Pairs with an empty side are left out. The bitext is the same into however many shards a corpus is cut.
     """
     from nmt import bitext
     from nmt.vocabulary import Vocabulary
 
-    if len(sources) != len(targets):
-        raise click.UsageError(f"{len(sources)} --source but {len(targets)} --target: name as many")
+    corpora: dict[str, list[tuple[str | Path, str | Path]]] = {}
+    for corpus, source, target in shards:
+        corpora.setdefault(corpus, []).append((source, target))
     vocabularies = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
-    made = bitext.binarize([*zip(sources, targets, strict=True)], *vocabularies, output, shuffle_seed)
+    made = bitext.binarize(corpora, *vocabularies, output, shuffle_seed)
     click.echo(f"{output}: {len(made):,} pairs", err=True)
 
 

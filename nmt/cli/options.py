@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+import click
 from pydantic import BaseModel, ValidationError
 
 from nmt.errors import UserError
 
+FilePath = click.Path(path_type=Path)
 Model = TypeVar("Model", bound=BaseModel)
+Verb = Callable[..., None]
+
+
+def shard_option(files: str, help_text: str) -> Callable[[Verb], Verb]:
+    """`--shard CORPUS FILE...`, repeated; `files` names the files of a shard, one word each."""
+    return click.option(
+        "--shard",
+        "shards",
+        required=True,
+        multiple=True,
+        type=(str, *(FilePath for _ in files.split())),
+        metavar=f"CORPUS {files}",
+        help=help_text,
+    )
 
 
 def parse_settings(schema: type[Model], value: str) -> Model:

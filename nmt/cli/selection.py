@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from nmt.cli.options import FilePath, Verb, shard_option
+
 if TYPE_CHECKING:
     from nmt.language_models import TokenShard
 
-FilePath = click.Path(path_type=Path)
-Verb = Callable[..., None]
-
-
-def _shards(files: str, help_text: str) -> Callable[[Verb], Verb]:
-    """`--shard CORPUS FILE FILE`, repeated."""
-    kind = (str, FilePath, FilePath)
-    return click.option(
-        "--shard",
-        "shards",
-        required=True,
-        multiple=True,
-        type=kind,
-        metavar=f"CORPUS {files}",
-        help=help_text,
-    )
+_SHARDS_OF_ALL = "A shard's files; repeat, corpora in the config's order, their shards in order."
 
 
 def _lmplz_options(verb: Verb) -> Verb:
@@ -58,7 +44,7 @@ def _lmplz_options(verb: Verb) -> Verb:
     "--as-many-as", multiple=True, type=FilePath, help="Instead: as many as these files have lines; repeat."
 )
 @click.option("--seed", required=True, type=int, help="Another seed, another sample.")
-@_shards("SOURCE TARGET", "Both token files of a shard; repeat, the shards of a corpus in order.")
+@shard_option("SOURCE TARGET", "Both token files of a shard; repeat, the shards of a corpus in order.")
 @click.option("--output-source", required=True, type=FilePath, help="Source side of the sample.")
 @click.option("--output-target", required=True, type=FilePath, help="Target side of the sample.")
 def lm_sample(
@@ -110,23 +96,43 @@ def kenlm_programs(jobs: int, output: Path) -> None:
 
 @click.command(short_help="Train an n-gram language model with KenLM's lmplz.")
 @_lmplz_options
-@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=FilePath)
+@shard_option("TEXT", "A token file of the text; repeat, the shards of a corpus in order.")
+@click.option(
+    "--words-of",
+    multiple=True,
+    type=FilePath,
+    help="Know only the words of this token file; repeat. Without it, all words of the text.",
+)
+@click.option(
+    "--words-least",
+    default=1,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="So often must a word occur in the files of --words-of.",
+)
 @click.option("--output", required=True, type=FilePath, help="The model in KenLM's binary form.")
 def lm_train(
     order: int,
     discount_fallback: bool,
     memory_mb: int,
     programs: Path | None,
-    inputs: tuple[Path, ...],
+    shards: tuple[tuple[str, Path], ...],
+    words_of: tuple[Path, ...],
+    words_least: int,
     output: Path,
 ) -> None:
-    """Train a language model on the token files INPUT: modified Kneser-Ney smoothing, no cut-offs.
+    """Train a language model on token files: modified Kneser-Ney smoothing, no cut-offs.
 
-    Needs KenLM's programs lmplz and build_binary; see `nmt kenlm-programs`.
+    Models that are to be compared know the same words if --words-of and --words-least are the same. Needs KenLM's
+    programs lmplz and build_binary; see `nmt kenlm-programs`.
     """
     from nmt import language_models
 
-    language_models.train(inputs, order, output, discount_fallback, memory_mb, programs)
+    text: dict[str, list[Path]] = {}
+    for corpus, path in shards:
+        text.setdefault(corpus, []).append(path)
+    words = language_models.words_of(words_of, words_least) if words_of else None
+    language_models.train(text, order, output, discount_fallback, memory_mb, programs, words=words)
 
 
 @click.command(short_help="Score the pairs of a shard by cross-entropy difference.")
@@ -161,15 +167,7 @@ def select_score(
 @click.option(
     "--share", required=True, type=click.FloatRange(0, 1, min_open=True), help="Of all target words."
 )
-@click.option(
-    "--shard",
-    "shards",
-    required=True,
-    multiple=True,
-    type=(str, FilePath, FilePath, FilePath, FilePath),
-    metavar="CORPUS SCORES HISTOGRAM SOURCE TARGET",
-    help="A shard's files; repeat, corpora in the config's order, their shards in order.",
-)
+@shard_option("SCORES HISTOGRAM SOURCE TARGET", _SHARDS_OF_ALL)
 @click.option(
     "--held-out",
     required=True,
@@ -221,7 +219,7 @@ def cut_choose(candidates: tuple[Path, ...], output: Path) -> None:
 @click.command(short_help="Choose the one threshold for all shards.")
 @click.option("--target-words", type=click.IntRange(min=1), help="Budget in target words.")
 @click.option("--cut", type=FilePath, help="Instead: what `cut-choose` wrote.")
-@_shards("SCORES HISTOGRAM", "A shard's files; repeat, corpora in the config's order, their shards in order.")
+@shard_option("SCORES HISTOGRAM", _SHARDS_OF_ALL)
 @click.option("--output", required=True, type=FilePath, help="JSON file for the threshold.")
 def select_threshold(
     target_words: int | None, cut: Path | None, shards: tuple[tuple[str, Path, Path], ...], output: Path
