@@ -81,7 +81,8 @@ def write(folder: Path, pairs: int, ids: int) -> Bitext:
         with write_lines(folder / side) as writer:
             for words in sentences(generator, pairs, ids):
                 writer.write(" ".join(map(str, words)))
-    return binarize([(folder / "source", folder / "target")], vocabulary, vocabulary, folder / "bitext")
+    corpora = {"drawn": [(folder / "source", folder / "target")]}
+    return binarize(corpora, vocabulary, vocabulary, folder / "bitext")
 
 
 def sentences(generator: np.random.Generator, count: int, ids: int) -> Iterator[NDArray[np.int64]]:

@@ -12,8 +12,9 @@ import shutil
 import struct
 import tempfile
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +25,23 @@ from nmt.arrays import ArrayWriter, map_array, write_array
 from nmt.errors import UserError
 from nmt.files import read_json, write_json
 from nmt.progress import Progress
+from nmt.shards import global_line, in_order, random_key
 from nmt.text import read_pairs
 from nmt.vocabulary import Vocabulary
 
 FILES = ("source.ids.npy", "target.ids.npy", "source.offsets.npy", "target.offsets.npy")
 BUCKETS = 256
-"""Shuffling holds one bucket in memory: the whole corpus would have to fit 256 times over."""
+"""One for each first byte of a key. Shuffling holds one in memory: the corpus would have to fit 256 times over."""
 
 _BUCKET_PREFIX = ".buckets-"
 _FLUSH_BYTES = 1 << 17
-_DRAW = 1 << 14
+_KEY_BYTES = 16
+"""So many that no two pairs have the same: those would stand in the order in which they are read."""
+_HEAD = struct.Struct(f"={_KEY_BYTES}sQQ")
+"""Of a pair in a bucket: its key, and the bytes of both sides."""
+
+Corpora = Mapping[str, Sequence[tuple[str | Path, str | Path]]]
+"""Token files (source, target) of all shards of each corpus, in order."""
 
 EncodedPair = tuple[bytes | memoryview, bytes | memoryview]
 """Both sides' ids as uint16 in native byte order."""
@@ -89,27 +97,29 @@ class Bitext:
 
 
 def binarize(
-    pairs: Sequence[tuple[str | Path, str | Path]],
+    corpora: Corpora,
     source_vocabulary: Vocabulary,
     target_vocabulary: Vocabulary,
     folder: str | Path,
     shuffle_seed: int | None = None,
 ) -> Bitext:
-    """Write the bitext of token files (source, target) into `folder`, shuffled when a seed is given.
+    """Write the bitext of some corpora into `folder`, shuffled when a seed is given.
 
-    Pairs with an empty side are left out. Memory does not grow with the corpus, but for one of 256 buckets.
+    The same bytes for any number of shards: pairs go by corpus and global line number, or by random keys that depend
+    on seed, corpus and global line number alone. Those with an empty side are left out. Shuffled, memory does not grow
+    with the corpora, but for one of 256 buckets; in order, the files of all shards of a corpus are open at once.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     _clear(folder)
-    encoded = _encode(pairs, source_vocabulary, target_vocabulary)
+    encode = _Encoder(source_vocabulary, target_vocabulary)
     if shuffle_seed is None:
-        counts = _write(folder, encoded)
+        counts = _write(folder, _straight(corpora, encode))
     else:
         with tempfile.TemporaryDirectory(dir=folder, prefix=_BUCKET_PREFIX) as temporary:
-            counts = _write(folder, _shuffled(encoded, shuffle_seed, Path(temporary)))
+            counts = _write(folder, _shuffled(_keyed(corpora, encode, shuffle_seed), Path(temporary)))
     if not counts["pairs"]:
-        raise UserError(f"{folder}: no pair with words on both sides in {_names(pairs)}")
+        raise UserError(f"{folder}: no pair with words on both sides in {', '.join(corpora)}")
     meta = {
         **counts,
         "shuffled_seed": shuffle_seed,
@@ -138,23 +148,43 @@ def _clear(folder: Path) -> None:
         shutil.rmtree(leftover)
 
 
-def _names(pairs: Sequence[tuple[str | Path, str | Path]]) -> str:
-    return ", ".join(f"{source} and {target}" for source, target in pairs)
+class _Encoder:
+    """Turns pairs of lines into ids."""
+
+    def __init__(self, source: Vocabulary, target: Vocabulary) -> None:
+        self._vocabularies = source, target
+
+    def __call__(self, pair: tuple[str, str]) -> EncodedPair | None:
+        """Both sides' ids; None for a pair with an empty side."""
+        source, target = (
+            vocabulary.ids(line.split()) for vocabulary, line in zip(self._vocabularies, pair, strict=True)
+        )
+        return (array("H", source).tobytes(), array("H", target).tobytes()) if source and target else None
 
 
-def _encode(
-    pairs: Sequence[tuple[str | Path, str | Path]],
-    source_vocabulary: Vocabulary,
-    target_vocabulary: Vocabulary,
-) -> Iterator[EncodedPair]:
-    files = [path for pair in pairs for path in pair]
-    with Progress.over_files(files, "binarize") as progress:
-        for source_path, target_path in pairs:
-            for source, target in read_pairs(source_path, target_path, progress):
-                source_ids = source_vocabulary.ids(source.split())
-                target_ids = target_vocabulary.ids(target.split())
-                if source_ids and target_ids:
-                    yield array("H", source_ids).tobytes(), array("H", target_ids).tobytes()
+def _straight(corpora: Corpora, encode: _Encoder) -> Iterator[EncodedPair]:
+    """Pairs by corpus and global line number."""
+    with _progress(corpora) as progress:
+        for corpus, shards in corpora.items():
+            for pair in in_order(corpus, [read_pairs(*sides, progress) for sides in shards]):
+                if encoded := encode(pair):
+                    yield encoded
+
+
+def _keyed(corpora: Corpora, encode: _Encoder, seed: int) -> Iterator[tuple[bytes, EncodedPair]]:
+    """Pairs as they lie in the shards, one after the other, each with a key of its own."""
+    with _progress(corpora) as progress:
+        for corpus, shards in corpora.items():
+            for number, sides in enumerate(shards):
+                for line, pair in enumerate(read_pairs(*sides, progress)):
+                    if encoded := encode(pair):
+                        place = global_line(line, number, len(shards))
+                        yield random_key(seed, corpus, place, _KEY_BYTES), encoded
+
+
+def _progress(corpora: Corpora) -> AbstractContextManager[Progress]:
+    files = [path for shards in corpora.values() for sides in shards for path in sides]
+    return Progress.over_files(files, "binarize")
 
 
 class _Side:
@@ -190,30 +220,27 @@ def _write(folder: Path, encoded: Iterable[EncodedPair]) -> dict[str, int]:
         return {"pairs": pairs, "source_words": source.words, "target_words": target.words}
 
 
-def _shuffled(encoded: Iterable[EncodedPair], seed: int, folder: Path) -> Iterator[EncodedPair]:
-    """All pairs in an order that is uniform over all orders.
-
-    Each pair goes to a bucket drawn for it alone; the buckets, each permuted, follow one another.
-    """
-    generator = np.random.Generator(np.random.PCG64(seed))
-    _fill_buckets(encoded, generator, folder)
+def _shuffled(keyed: Iterable[tuple[bytes, EncodedPair]], folder: Path) -> Iterator[EncodedPair]:
+    """All pairs by their keys: those of keys with the same first byte share a bucket, where they are sorted."""
+    _fill_buckets(keyed, folder)
     for number in range(BUCKETS):
         bucket = _bucket(folder, number)
-        records = list(_records(memoryview(bucket.read_bytes()))) if bucket.exists() else []
+        records = [*_records(memoryview(bucket.read_bytes()))] if bucket.exists() else []
         bucket.unlink(missing_ok=True)
-        for i in generator.permutation(len(records)):
-            yield records[i]
+        for _, pair in sorted(records, key=itemgetter(0)):
+            yield pair
 
 
 def _bucket(folder: Path, number: int) -> Path:
     return folder / f"{number}"
 
 
-def _fill_buckets(encoded: Iterable[EncodedPair], generator: np.random.Generator, folder: Path) -> None:
+def _fill_buckets(keyed: Iterable[tuple[bytes, EncodedPair]], folder: Path) -> None:
     buffers = [bytearray() for _ in range(BUCKETS)]
-    for (source, target), number in zip(encoded, _draw(generator), strict=False):
+    for key, (source, target) in keyed:
+        number = key[0]
         buffer = buffers[number]
-        buffer += struct.pack("=QQ", len(source), len(target))
+        buffer += _HEAD.pack(key, len(source), len(target))
         buffer += source
         buffer += target
         if len(buffer) > _FLUSH_BYTES:
@@ -223,21 +250,17 @@ def _fill_buckets(encoded: Iterable[EncodedPair], generator: np.random.Generator
             _flush(buffer, _bucket(folder, number))
 
 
-def _draw(generator: np.random.Generator) -> Iterator[int]:
-    while True:
-        yield from generator.integers(BUCKETS, size=_DRAW).tolist()
-
-
 def _flush(buffer: bytearray, bucket: Path) -> None:
     with bucket.open("ab") as file:
         file.write(buffer)
     buffer.clear()
 
 
-def _records(data: memoryview) -> Iterator[EncodedPair]:
+def _records(data: memoryview) -> Iterator[tuple[bytes, EncodedPair]]:
     position = 0
     while position < len(data):
-        source, target = struct.unpack_from("=QQ", data, position)
-        middle = position + 16 + source
-        yield data[position + 16 : middle], data[middle : middle + target]
+        key, source, target = _HEAD.unpack_from(data, position)
+        begin = position + _HEAD.size
+        middle = begin + source
         position = middle + target
+        yield key, (data[begin:middle], data[middle:position])

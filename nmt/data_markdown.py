@@ -48,7 +48,18 @@ _SHARED = ("source", "target", "both")
 
 def write_markdown(report: Report, path: Path, figure: str) -> None:
     """Write the page; `figure` is the picture's name as seen from it."""
-    sections = (_head, _volumes, _beside_paper, _removed, _others, _vocabulary, _lengths, _overlap, _archives)
+    sections = (
+        _head,
+        _volumes,
+        _beside_paper,
+        _removed,
+        _others,
+        _vocabulary,
+        _types,
+        _lengths,
+        _overlap,
+        _archives,
+    )
     blocks = [block for section in sections for block in section(report)]
     blocks.append(f"The most of it as a figure: {figure}.")
     with atomic_path(path) as temporary:
@@ -301,6 +312,25 @@ def _vocabulary_line(corpus: Corpus) -> Line:
         line += [_percent(rate, 2), _percent(None if rate is None else 1 - rate, 2)]
     known, pairs = corpus.last["known_pairs"], corpus.last["pairs"]
     return [*line, _number(known), _percent(ratio(known, pairs))]
+
+
+def _types(report: Report) -> list[str]:
+    """How many of the different words the vocabularies have, where these were listed."""
+    corpora = [corpus for total in report.totals for corpus in report.with_total(total.part)]
+    listed = [corpus for corpus in corpora if corpus.types(SIDES[0])]
+    if not listed:
+        return []
+    headers = ["Corpus", "Part"]
+    for language in report.languages:
+        headers += [f"Types, {language}", f"Unknown types, {language}", f"Types covered, {language}"]
+    lines = []
+    for corpus in listed:
+        line = [corpus.name, _PARTS[corpus.part]]
+        for types in filter(None, map(corpus.types, SIDES)):
+            line += [_number(types.all), _number(types.unknown), _percent(types.covered, 2)]
+        lines.append(line)
+    note = "Types: different words, each counted once however often it occurs."
+    return ["The same by different words:", _table(headers, lines, left=2), _text(note)]
 
 
 def _lengths(report: Report) -> list[str]:

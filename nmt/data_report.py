@@ -32,6 +32,24 @@ class Volume:
 
 
 @dataclass(frozen=True)
+class Types:
+    """Numbers of different words: those that the vocabulary has, and the others."""
+
+    known: int
+    unknown: int
+
+    @property
+    def all(self) -> int:
+        """All different words."""
+        return self.known + self.unknown
+
+    @property
+    def covered(self) -> float | None:
+        """Share of the different words that the vocabulary has."""
+        return ratio(self.known, self.all)
+
+
+@dataclass(frozen=True)
 class Corpus:
     """The counts of one corpus, or of all corpora of a part together."""
 
@@ -96,6 +114,11 @@ class Corpus:
         words = self.last[side]["words"]
         covered = {int(size): number for size, number in self.last[side]["covered"].items()}
         return {size: covered[size] / words for size in sorted(covered)} if words else {}
+
+    def types(self, side: str) -> Types | None:
+        """Different words of the last stage; None where they were not listed, as of training text."""
+        types = self.last[side].get("types")
+        return types and Types(len(types["known"]), len(types["unknown"]))
 
 
 _LOST = {"tokens": "no_token", "kept": "overlap", "selected": "not_selected"}
@@ -264,6 +287,10 @@ def _vocabulary_facts(corpus: Corpus) -> Iterator[Fact]:
         yield last["name"], "unknown_rate", side, "share", _digits(corpus.unknown_rate(side)), None
         for size, share in corpus.coverage(side).items():
             yield last["name"], f"covered_by_{size}", side, "share", _digits(share), None
+        if types := corpus.types(side):
+            yield last["name"], "types", side, "types", types.all, None
+            yield last["name"], "unknown_types", side, "types", types.unknown, None
+            yield last["name"], "types_covered", side, "share", _digits(types.covered), None
 
 
 def _length_measures(lengths: Lengths) -> dict[str, float | int | None]:

@@ -27,8 +27,8 @@ from nmt.errors import UserError
 from nmt.files import atomic_path, read_json, write_json
 from nmt.line_blocks import Lines, line_blocks
 from nmt.progress import Progress
-from nmt.shards import BLOCK_LINES, shard_of
-from nmt.text import DAMAGED, LineWriter, decompressed, line_writer
+from nmt.shards import BLOCK_LINES, ShardFiles
+from nmt.text import DAMAGED, decompressed
 
 _TAG = re.compile(rb"<doc\b([^>]*)>|<seg\b([^>]*)>(.*?)</seg\s*>", re.DOTALL | re.IGNORECASE)
 _NAME = re.compile(rb"""\b(?:doc)?id\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.IGNORECASE)
@@ -372,17 +372,15 @@ def _unescape(segment: bytes) -> bytes:
 
 def _deal(blocks: Iterable[Lines], side: Side) -> None:
     """Deal lines to the shards of `side`, a block to each in turn."""
-    with ExitStack() as stack:
-        writers = [stack.enter_context(line_writer(path)) for path in side.temporaries]
+    with ShardFiles(side.temporaries) as shards:
         for lines in blocks:
-            _write(lines, side.lines, writers)
+            _write(lines, side.lines, shards)
             side.count(lines)
 
 
-def _write(lines: Lines, begin: int, writers: Sequence[LineWriter]) -> None:
+def _write(lines: Lines, begin: int, shards: ShardFiles) -> None:
     """Write lines, of which the first has the global number `begin`, to the shards they belong to."""
     while len(lines):
-        room = BLOCK_LINES - begin % BLOCK_LINES if len(writers) > 1 else len(lines)
-        piece, lines = lines.cut(min(room, len(lines)))
-        writers[shard_of(begin, len(writers))].write_block(piece.data, len(piece))
+        piece, lines = lines.cut(min(BLOCK_LINES - begin % BLOCK_LINES, len(lines)))
+        shards.writer(begin).write_block(piece.data, len(piece))
         begin += len(piece)

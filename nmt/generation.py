@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Literal
 
 from nmt.errors import UserError
-from nmt.files import write_json
+from nmt.files import atomic_path, write_json
 from nmt.grammar import Grammar, SentencePair
 from nmt.progress import Progress
 from nmt.settings import GrammarSettings
-from nmt.shards import shard_of
-from nmt.text import write_lines
+from nmt.shards import ShardFiles
 
 Split = Literal["train", "dev", "test"]
 
@@ -67,15 +66,15 @@ def write_corpus(
     """
     words = [0, 0]
     with ExitStack() as stack:
-        shards = [
-            [stack.enter_context(write_lines(path)) for path in paths]
-            for paths in zip(sources, targets, alignments, strict=True)
-        ]
+        files = []
+        for paths in (sources, targets, alignments):
+            temporaries = [stack.enter_context(atomic_path(path)) for path in paths]
+            files.append(stack.enter_context(ShardFiles(temporaries)))
         progress = stack.enter_context(Progress(count, "pairs", f"generate {split}"))
         for number, pair in enumerate(sentence_pairs(settings, split, count)):
             lines = pair.english_text(), pair.french_text(), pair.pharaoh()
-            for writer, line in zip(shards[shard_of(number, len(shards))], lines, strict=True):
-                writer.write(line)
+            for shards, line in zip(files, lines, strict=True):
+                shards.writer(number).write(line)
             words[0] += len(lines[0].split())
             words[1] += len(lines[1].split())
             progress.update(1)

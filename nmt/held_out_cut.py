@@ -62,9 +62,17 @@ def candidate(
     with tempfile.TemporaryDirectory(dir=output.parent, prefix=f".{output.name}.") as folder:
         work = Path(folder)
         threshold = choose_threshold([shard.scored for shard in shards], budget, work / "threshold.json")
-        parts = [_take(shard, place, threshold, work) for place, shard in enumerate(_numbered(shards))]
+        parts: dict[str, list[Sides]] = {}
+        for place, (shard, number) in enumerate(_numbered(shards)):
+            taken = _take(shard, number, place, threshold, work)
+            parts.setdefault(shard.scored.corpus, []).append(taken)
         entropies = [
-            _cross_entropy([part[side] for part in parts], [pair[side] for pair in held_out], training, work)
+            _cross_entropy(
+                {corpus: [sides[side] for sides in taken] for corpus, taken in parts.items()},
+                [pair[side] for pair in held_out],
+                training,
+                work,
+            )
             for side in (0, 1)
         ]
     found = {
@@ -92,15 +100,16 @@ def _numbered(shards: Sequence[CandidateShard]) -> Iterable[tuple[CandidateShard
         yield shard, number
 
 
-def _take(numbered: tuple[CandidateShard, int], place: int, threshold: Any, folder: Path) -> Sides:
+def _take(shard: CandidateShard, number: int, place: int, threshold: Any, folder: Path) -> Sides:
     """Write what is taken of a shard."""
-    shard, number = numbered
     outputs = (folder / f"{place}.source.zst", folder / f"{place}.target.zst")
     apply(threshold, shard.scored.corpus, number, shard.scored.scores, shard.sides, outputs)
     return outputs
 
 
-def _cross_entropy(text: Sequence[Path], held_out: Sequence[Path], training: Training, folder: Path) -> float:
+def _cross_entropy(
+    text: language_models.Corpora, held_out: Sequence[Path], training: Training, folder: Path
+) -> float:
     """Nats a word, end symbols and unknown words included, of a held-out side under a model of `text`."""
     path = folder / "model.binary"
     language_models.train(
@@ -110,7 +119,7 @@ def _cross_entropy(text: Sequence[Path], held_out: Sequence[Path], training: Tra
         training.discount_fallback,
         training.memory_mb,
         training.programs,
-        vocabulary=VOCABULARY,
+        padded_vocabulary=VOCABULARY,
     )
     model = language_models.load(path)
     lines = [line for file in held_out for line in read_lines(file) if line]

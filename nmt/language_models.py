@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import glob
-import hashlib
 import heapq
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,12 +19,17 @@ import kenlm
 from nmt.errors import UserError
 from nmt.files import atomic_path
 from nmt.progress import Progress
-from nmt.shards import global_line
+from nmt.shards import global_line, in_order, random_key
 from nmt.text import read_lines, read_pairs, write_lines
 
 _SORTING_SHARE = 0.7
 """Of lmplz' memory for its sorting; the rest is for the vocabulary and everything else."""
 _LEAST_SORTING_MB = 64
+_KEY_BYTES = 8
+
+
+Corpora = Mapping[str, Sequence[Path]]
+"""One side of some corpora: the token files of all shards of each, in order."""
 
 
 @dataclass(frozen=True)
@@ -76,26 +81,35 @@ def _keyed_pairs(shards: Sequence[TokenShard], seed: int) -> Iterator[tuple[int,
             for line, (source, target) in enumerate(read_pairs(shard.source, shard.target, progress)):
                 if source and target:
                     number = global_line(line, shard.number, shard.shards)
-                    yield _key(seed, shard.corpus, number), source, target
+                    yield int.from_bytes(random_key(seed, shard.corpus, number, _KEY_BYTES)), source, target
 
 
-def _key(seed: int, corpus: str, line: int) -> int:
-    digest = hashlib.blake2b(f"{seed}\t{corpus}\t{line}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest)
+def words_of(paths: Sequence[Path], least: int) -> list[str]:
+    """The words that occur at least so often in token files, in code point order."""
+    counts = Counter(word for path in paths for line in read_lines(path) for word in line.split())
+    words = sorted(word for word, number in counts.items() if number >= least)
+    if not words:
+        raise UserError(
+            f"lm-train: {len(counts)} words, none of which occurs {least} times, in {', '.join(map(str, paths))};"
+            " lower `selection.lm_vocabulary_least`"
+        )
+    return words
 
 
 def train(
-    inputs: Sequence[Path],
+    text: Corpora,
     order: int,
     output: Path,
     discount_fallback: bool,
     memory_mb: int,
     programs: Path | None = None,
-    vocabulary: int | None = None,
+    padded_vocabulary: int | None = None,
+    words: Sequence[str] | None = None,
 ) -> None:
     """Train a model with modified Kneser-Ney smoothing and no cut-offs; write KenLM's binary form.
 
-    `vocabulary` pads the number of different words, over which the probability of unknown ones is spread.
+    The same bytes for any number of shards. `padded_vocabulary` pads the number of different words, over which the
+    probability of unknown ones is spread. All but `words`, where they are given, are unknown to the model.
     `programs` is the folder of lmplz and build_binary, else they are looked for on the PATH; both together stay below
     `memory_mb`. The model does not depend on it.
     """
@@ -116,10 +130,17 @@ def train(
             f"{temporary}/",
         ]
         command += ["--skip_symbols", "--arpa", str(arpa)] + ["--discount_fallback"] * discount_fallback
-        command += ["--vocab_pad", str(vocabulary)] if vocabulary else []
-        _run(command, inputs, output)
+        command += ["--vocab_pad", str(padded_vocabulary)] if padded_vocabulary else []
+        command += _limited(words, Path(temporary) / "words") if words is not None else []
+        _run(command, text, output)
         with atomic_path(output) as binary:
-            _run([build_binary, str(arpa), str(binary)], (), output)
+            _run([build_binary, str(arpa), str(binary)], {}, output)
+
+
+def _limited(words: Sequence[str], path: Path) -> list[str]:
+    """lmplz' options for a model that knows no other words; n-grams with others are pruned."""
+    path.write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
+    return ["--limit_vocab_file", str(path)]
 
 
 def _program(name: str, folder: Path | None) -> str:
@@ -132,14 +153,14 @@ def _program(name: str, folder: Path | None) -> str:
     return path
 
 
-def _run(command: Sequence[str], inputs: Sequence[Path], output: Path) -> None:
-    """Run a program with the non-empty lines of `inputs` on its standard input."""
+def _run(command: Sequence[str], text: Corpora, output: Path) -> None:
+    """Run a program with the non-empty lines of `text` on its standard input."""
     with tempfile.TemporaryFile() as log:
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log) as process:
             assert process.stdin is not None
             # a program that leaves early is judged by its exit status and message below
             with suppress(BrokenPipeError):
-                _feed(inputs, process.stdin)
+                _feed(text, process.stdin)
             with suppress(BrokenPipeError):
                 process.stdin.close()
         if process.returncode:
@@ -149,15 +170,23 @@ def _run(command: Sequence[str], inputs: Sequence[Path], output: Path) -> None:
             )
 
 
-def _feed(inputs: Sequence[Path], stream: IO[bytes]) -> None:
-    empty = True
-    for path in inputs:
-        for line in read_lines(path):
+def _lines(text: Corpora) -> Iterator[str]:
+    """The lines with words, by corpus and global line number."""
+    for corpus, shards in text.items():
+        for line in in_order(corpus, [read_lines(path) for path in shards]):
             if line:
-                stream.write(line.encode() + b"\n")
-                empty = False
-    if inputs and empty:
-        raise UserError(f"lm-train: no words in {', '.join(map(str, inputs))}; give token files with text")
+                yield line
+
+
+def _feed(text: Corpora, stream: IO[bytes]) -> None:
+    empty = True
+    # lmplz numbers words as they come, and adds up in the order of these numbers
+    for line in _lines(text):
+        stream.write(line.encode() + b"\n")
+        empty = False
+    if text and empty:
+        files = ", ".join(str(path) for shards in text.values() for path in shards)
+        raise UserError(f"lm-train: no words in {files}; give token files with text")
 
 
 def _failure(program: str, code: int, log: str, output: Path) -> UserError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -27,7 +28,10 @@ WAYS = ("same", "alike")
 
 def letters(line: str) -> str:
     """Letters and digits of a tokenised line, whatever their case; Moses' escapes stand for what they escape."""
-    return _NO_LETTERS.sub("", html.unescape(line)).casefold()
+    # NFKC before anything is taken out: an accent that stands by itself is no letter and would go, where the same
+    # letter in one piece keeps it. The K, since ligatures and wide or raised digits only set the same text otherwise.
+    text = unicodedata.normalize("NFKC", html.unescape(line))
+    return _NO_LETTERS.sub("", text).casefold()
 
 
 @dataclass(frozen=True)

@@ -193,7 +193,10 @@ def apply(
     sides: tuple[Path, Path],
     outputs: tuple[Path, Path],
 ) -> int:
-    """Write the taken pairs of a shard, in order, and nothing else; returns how many there are."""
+    """Write the taken pairs of a shard; returns how many there are.
+
+    Others become empty lines on both sides, so that every pair keeps its global line number.
+    """
     if corpus not in threshold.corpora:
         known = ", ".join(threshold.corpora)
         raise UserError(
@@ -205,18 +208,19 @@ def apply(
         write_lines(outputs[0]) as sources,
         write_lines(outputs[1]) as targets,
     ):
-        for number, (source, target) in enumerate(read_pairs(*sides, progress)):
+        pairs = 0
+        for number, pair in enumerate(read_pairs(*sides, progress)):
             keep = next(taken, None)
             if keep is None:
                 raise UserError(
                     f"{scores}: {number} scores, but {sides[0]} has more lines; score the shard again"
                 )
-            if keep:
-                sources.write(source)
-                targets.write(target)
+            pairs += keep
+            for writer, line in zip((sources, targets), pair, strict=True):
+                writer.write(line if keep else "")
         if next(taken, None) is not None:
             raise UserError(f"{scores}: more scores than {sides[0]} has lines; score the shard again")
-        return sources.lines
+        return pairs
 
 
 def _taken(threshold: Threshold, corpus: str, shard: int, rows: NDArray[np.int32]) -> Iterator[bool]:

@@ -172,6 +172,10 @@ class Selection(Settings):
     enabled: bool
     in_domain: list[Identifier]
     order: Annotated[int, Field(ge=2, le=6)]
+    lm_vocabulary: Literal["all", "in_domain"] = "all"
+    """Words that the language models know: each those of its own text, or all of them those of the in-domain text."""
+    lm_vocabulary_least: PositiveInt = 2
+    """So often must a word occur in the in-domain text; decides nothing where they know all words."""
     sample_pairs: PositiveInt | None = None
     """Size of the out-of-domain sample; None takes as many pairs as the in-domain text has."""
     target_words: PositiveInt

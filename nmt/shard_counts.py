@@ -43,6 +43,8 @@ class _SideCounts:
     words: int = 0
     lengths: Counter[int] = field(default_factory=Counter)
     ids: Counter[int] = field(default_factory=Counter)
+    types: Counter[str] | None = None
+    """How often each different word occurs, if that is asked for."""
 
     def add(self, words: Sequence[str]) -> bool:
         """Count a sentence; whether the vocabulary, if there is one, has all its words."""
@@ -52,13 +54,27 @@ class _SideCounts:
             return True
         ids = self.vocabulary.ids(words)
         self.ids.update(ids)
+        if self.types is not None:
+            self.types.update(words)
         return Vocabulary.UNKNOWN not in ids
 
     def as_dict(self) -> dict[str, Any]:
         values: dict[str, Any] = {"words": self.words, "lengths": _by_length(self.lengths)}
         if self.vocabulary is not None:
             values |= {"unknown": self.ids[Vocabulary.UNKNOWN], "covered": self._covered(self.vocabulary)}
+            values |= {} if self.types is None else {"types": self._types(self.vocabulary, self.types)}
         return values
+
+    def _types(self, vocabulary: Vocabulary, types: Counter[str]) -> dict[str, dict[str, int]]:
+        """Different words, in code point order, with their numbers: those that the vocabulary has, and the others."""
+        words = sorted(types)
+        unknown = {
+            word for word, id_ in zip(words, vocabulary.ids(words), strict=True) if id_ == Vocabulary.UNKNOWN
+        }
+        return {
+            "known": {word: types[word] for word in words if word not in unknown},
+            "unknown": {word: types[word] for word in words if word in unknown},
+        }
 
     def _covered(self, vocabulary: Vocabulary) -> dict[str, int]:
         """Words of the text among the first so many of the vocabulary, by that number."""
@@ -72,7 +88,7 @@ def _by_length(counts: dict[int, Any]) -> dict[str, Any]:
 
 
 def count(
-    stages: Sequence[Stage], vocabularies: tuple[Vocabulary, Vocabulary], output: Path
+    stages: Sequence[Stage], vocabularies: tuple[Vocabulary, Vocabulary], output: Path, types: bool = False
 ) -> dict[str, Any]:
     """Write what a shard holds at each of `stages`; the vocabularies are held against the last one, which models read.
 
@@ -80,19 +96,25 @@ def count(
     with its `name` and `pairs`; for each side its `words` and the sentences of each length (`lengths`); under `longer`
     the pairs, source words and target words by the length of a pair's longer side. For the last one also
     `known_pairs`, without an unknown word on either side; for each side `unknown` words, and words `covered` by the
-    first 10, 20, 50, ... of the vocabulary.
+    first 10, 20, 50, ... of the vocabulary. With `types` also its different words by their numbers, `known` and
+    `unknown`: words, since numbers of different words cannot be added up over shards.
 
-    Memory grows with the number of different lengths only.
+    Memory grows with the number of different lengths only; with `types`, of different words.
     """
     last = stages[-1]
-    counted = [_count_stage(stage, vocabularies if stage is last else (None, None)) for stage in stages]
+    counted = [
+        _count_stage(stage, vocabularies, types) if stage is last else _count_stage(stage, (None, None))
+        for stage in stages
+    ]
     found = {"stages": counted}
     write_json(output, found)
     return found
 
 
-def _count_stage(stage: Stage, vocabularies: tuple[Vocabulary | None, Vocabulary | None]) -> dict[str, Any]:
-    sides = [_SideCounts(vocabulary) for vocabulary in vocabularies]
+def _count_stage(
+    stage: Stage, vocabularies: tuple[Vocabulary | None, Vocabulary | None], types: bool = False
+) -> dict[str, Any]:
+    sides = [_SideCounts(vocabulary, types=Counter() if types else None) for vocabulary in vocabularies]
     longer: dict[int, list[int]] = {}
     pairs = known = 0
     files = stage.source, stage.target

@@ -27,22 +27,28 @@ _REPORT_LINES = 1000
 
 
 class _ZstdReader(io.RawIOBase):
-    """Decompressed bytes of a zstd stream; unlike the library's reader it refuses a cut stream."""
+    """Decompressed bytes of zstd frames that follow one another; unlike the library's reader it refuses a cut frame."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
-        self._decompressor = zstandard.ZstdDecompressor().decompressobj()
+        self._context = zstandard.ZstdDecompressor()
+        self._frame = self._context.decompressobj()
         self._pending = memoryview(b"")
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        while not self._pending and not self._decompressor.eof:
-            chunk = self._file.read(_CHUNK)
+        while not self._pending:
+            ended = self._frame.eof
+            chunk = (self._frame.unused_data if ended else b"") or self._file.read(_CHUNK)
+            if not chunk and ended:
+                return 0
             if not chunk:
                 raise EOFError("zstd stream ended before its end marker")
-            self._pending = memoryview(self._decompressor.decompress(chunk))
+            if ended:
+                self._frame = self._context.decompressobj()
+            self._pending = memoryview(self._frame.decompress(chunk))
         size = min(len(buffer), len(self._pending))
         buffer[:size] = self._pending[:size]
         self._pending = self._pending[size:]
@@ -153,9 +159,12 @@ class LineWriter:
 
 
 @contextmanager
-def line_writer(path: Path) -> Iterator[LineWriter]:
-    """Open `path` itself for writing lines, compressed by its extension: for callers that name it later."""
-    with path.open("wb") as raw, _compressed(raw, path.suffix) as file:
+def line_writer(path: Path, append: bool = False) -> Iterator[LineWriter]:
+    """Open `path` itself for writing lines, compressed by its extension: for callers that name it later.
+
+    What is appended to a compressed file is a stream of its own behind what is there, and is read as one with it.
+    """
+    with path.open("ab" if append else "wb") as raw, _compressed(raw, path.suffix) as file:
         yield LineWriter(path, file)
 
 

@@ -24,4 +24,5 @@ def write_bitext(folder: Path, pairs: list[Pair], size: int = 30) -> Bitext:
             for pair in pairs:
                 writer.write(" ".join(f"w{i}" for i in pair[side]))
     words = vocabulary(size)
-    return binarize([(folder / "source.txt", folder / "target.txt")], words, words, folder / "bitext")
+    corpora = {"c": [(folder / "source.txt", folder / "target.txt")]}
+    return binarize(corpora, words, words, folder / "bitext")

@@ -101,8 +101,8 @@ def train(
     for part in PARTS:
         for place, side in enumerate(models):
             output = work / f"{part}.{side}.binary"
-            inputs = [pair[place] for pair in texts[part]]
-            language_models.train(inputs, order, output, True, options.memory_mb, options.programs)
+            text = {str(pair[place]): [pair[place]] for pair in texts[part]}
+            language_models.train(text, order, output, True, options.memory_mb, options.programs)
             models[side][part] = language_models.load(output)
     return models
 

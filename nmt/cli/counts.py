@@ -30,11 +30,15 @@ _SHARD = (str, PATH)
     help="A stage's name and token files; repeat, in order.",
 )
 @vocabularies
+@click.option(
+    "--types", is_flag=True, help="Also list the different words of the last stage: for small texts."
+)
 @click.option("--output", required=True, type=PATH, help="JSON file for the counts.")
 def count(
     stages: tuple[tuple[str, Path, Path], ...],
     source_vocabulary: Path,
     target_vocabulary: Path,
+    types: bool,
     output: Path,
 ) -> None:
     """Count pairs, words and lengths of a shard at each stage of its tokenized text.
@@ -46,7 +50,7 @@ def count(
     from nmt.vocabulary import Vocabulary
 
     words = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
-    found = shard_counts.count([shard_counts.Stage(*stage) for stage in stages], words, output)
+    found = shard_counts.count([shard_counts.Stage(*stage) for stage in stages], words, output, types)
     counts = ", ".join(f"{stage['name']} {stage['pairs']:,}" for stage in found["stages"])
     click.echo(f"{output}: pairs: {counts}", err=True)
 

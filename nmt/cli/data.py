@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from nmt.cli.options import PATH, parse_settings, settings_option, vocabularies
+from nmt.cli.options import PATH, parse_settings, settings_option, shard_option, vocabularies
 from nmt.settings import Cleaning, Source, Tokenization
 
 
@@ -142,16 +142,14 @@ def vocabulary(words: int, specials_count: bool, inputs: tuple[Path, ...], outpu
 
 
 @click.command(short_help="Turn token files into a memory-mapped bitext of word ids.")
-@click.option("--source", "sources", required=True, multiple=True, type=PATH, help="Token file; repeat.")
-@click.option("--target", "targets", required=True, multiple=True, type=PATH, help="Its other side; repeat.")
+@shard_option("SOURCE TARGET", "Both token files of a shard; repeat, the shards of a corpus in order.")
 @vocabularies
 @click.option(
     "--shuffle-seed", type=click.IntRange(min=0), help="Shuffle the pairs; without it they stay in order."
 )
 @click.option("--output", required=True, type=PATH, help="Folder for the bitext.")
 def binarize(
-    sources: tuple[Path, ...],
-    targets: tuple[Path, ...],
+    shards: tuple[tuple[str, Path, Path], ...],
     source_vocabulary: Path,
     target_vocabulary: Path,
     shuffle_seed: int | None,
@@ -159,15 +157,16 @@ def binarize(
 ) -> None:
     """Turn token files into one bitext of word ids that training maps into memory.
 
-    Pairs with an empty side are left out. The i-th --source belongs to the i-th --target.
+    Pairs with an empty side are left out. The bitext is the same into however many shards a corpus is cut.
     """
     from nmt import bitext
     from nmt.vocabulary import Vocabulary
 
-    if len(sources) != len(targets):
-        raise click.UsageError(f"{len(sources)} --source but {len(targets)} --target: name as many")
+    corpora: dict[str, list[tuple[str | Path, str | Path]]] = {}
+    for corpus, source, target in shards:
+        corpora.setdefault(corpus, []).append((source, target))
     words = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
-    made = bitext.binarize([*zip(sources, targets, strict=True)], *words, output, shuffle_seed)
+    made = bitext.binarize(corpora, *words, output, shuffle_seed)
     click.echo(f"{output}: {len(made):,} pairs", err=True)
 
 

@@ -19,6 +19,19 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
+def shard_option(files: str, help_text: str) -> Callable[[Verb], Verb]:
+    """`--shard CORPUS FILE...`, repeated; `files` names the files of a shard, one word each."""
+    return click.option(
+        "--shard",
+        "shards",
+        required=True,
+        multiple=True,
+        type=(str, *(PATH for _ in files.split())),
+        metavar=f"CORPUS {files}",
+        help=help_text,
+    )
+
+
 def file_option(name: str, help_text: str, metavar: str = "FILE", **extra: Any) -> Callable[[Verb], Verb]:
     """An option that names a file and must be given."""
     return click.option(name, type=PATH, required=True, metavar=metavar, help=help_text, **extra)

@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from nmt.cli.options import PATH, Verb, shard_option
+
 if TYPE_CHECKING:
     from nmt.language_models import TokenShard
 
-FilePath = click.Path(path_type=Path)
-Verb = Callable[..., None]
-
-
-def _shards(files: str, help_text: str) -> Callable[[Verb], Verb]:
-    """`--shard CORPUS FILE FILE`, repeated."""
-    kind = (str, FilePath, FilePath)
-    return click.option(
-        "--shard",
-        "shards",
-        required=True,
-        multiple=True,
-        type=kind,
-        metavar=f"CORPUS {files}",
-        help=help_text,
-    )
+_SHARDS_OF_ALL = "A shard's files; repeat, corpora in the config's order, their shards in order."
 
 
 def _lmplz_options(verb: Verb) -> Verb:
@@ -37,7 +23,7 @@ def _lmplz_options(verb: Verb) -> Verb:
         "Folder of lmplz and build_binary; else they are on the PATH.",
     )
     for option in (
-        click.option("--programs", type=FilePath, help=programs),
+        click.option("--programs", type=PATH, help=programs),
         click.option(
             "--memory-mb", default=2000, show_default=True, type=click.IntRange(min=100), help=memory
         ),
@@ -55,12 +41,12 @@ def _lmplz_options(verb: Verb) -> Verb:
 @click.command(short_help="Draw the out-of-domain sample for the language models.")
 @click.option("--pairs", type=click.IntRange(min=1), help="Size of the sample.")
 @click.option(
-    "--as-many-as", multiple=True, type=FilePath, help="Instead: as many as these files have lines; repeat."
+    "--as-many-as", multiple=True, type=PATH, help="Instead: as many as these files have lines; repeat."
 )
 @click.option("--seed", required=True, type=int, help="Another seed, another sample.")
-@_shards("SOURCE TARGET", "Both token files of a shard; repeat, the shards of a corpus in order.")
-@click.option("--output-source", required=True, type=FilePath, help="Source side of the sample.")
-@click.option("--output-target", required=True, type=FilePath, help="Target side of the sample.")
+@shard_option("SOURCE TARGET", "Both token files of a shard; repeat, the shards of a corpus in order.")
+@click.option("--output-source", required=True, type=PATH, help="Source side of the sample.")
+@click.option("--output-target", required=True, type=PATH, help="Target side of the sample.")
 def lm_sample(
     pairs: int | None,
     as_many_as: tuple[Path, ...],
@@ -96,7 +82,7 @@ def _token_shards(shards: tuple[tuple[str, Path, Path], ...]) -> list[TokenShard
 
 @click.command()
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="Compilers at a time.")
-@click.option("--output", required=True, type=FilePath, help="Folder for lmplz and build_binary.")
+@click.option("--output", required=True, type=PATH, help="Folder for lmplz and build_binary.")
 def kenlm_programs(jobs: int, output: Path) -> None:
     """Provide KenLM's programs lmplz and build_binary, which train language models.
 
@@ -110,34 +96,54 @@ def kenlm_programs(jobs: int, output: Path) -> None:
 
 @click.command(short_help="Train an n-gram language model with KenLM's lmplz.")
 @_lmplz_options
-@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=FilePath)
-@click.option("--output", required=True, type=FilePath, help="The model in KenLM's binary form.")
+@shard_option("TEXT", "A token file of the text; repeat, the shards of a corpus in order.")
+@click.option(
+    "--words-of",
+    multiple=True,
+    type=PATH,
+    help="Know only the words of this token file; repeat. Without it, all words of the text.",
+)
+@click.option(
+    "--words-least",
+    default=1,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="So often must a word occur in the files of --words-of.",
+)
+@click.option("--output", required=True, type=PATH, help="The model in KenLM's binary form.")
 def lm_train(
     order: int,
     discount_fallback: bool,
     memory_mb: int,
     programs: Path | None,
-    inputs: tuple[Path, ...],
+    shards: tuple[tuple[str, Path], ...],
+    words_of: tuple[Path, ...],
+    words_least: int,
     output: Path,
 ) -> None:
-    """Train a language model on the token files INPUT: modified Kneser-Ney smoothing, no cut-offs.
+    """Train a language model on token files: modified Kneser-Ney smoothing, no cut-offs.
 
-    Needs KenLM's programs lmplz and build_binary; see `nmt kenlm-programs`.
+    Models that are to be compared know the same words if --words-of and --words-least are the same. Needs KenLM's
+    programs lmplz and build_binary; see `nmt kenlm-programs`.
     """
     from nmt import language_models
 
-    language_models.train(inputs, order, output, discount_fallback, memory_mb, programs)
+    text: dict[str, list[Path]] = {}
+    for corpus, path in shards:
+        text.setdefault(corpus, []).append(path)
+    words = language_models.words_of(words_of, words_least) if words_of else None
+    language_models.train(text, order, output, discount_fallback, memory_mb, programs, words=words)
 
 
 @click.command(short_help="Score the pairs of a shard by cross-entropy difference.")
-@click.option("--in-source", required=True, type=FilePath, help="In-domain model, source language.")
-@click.option("--out-source", required=True, type=FilePath, help="Out-of-domain model, source language.")
-@click.option("--in-target", required=True, type=FilePath, help="In-domain model, target language.")
-@click.option("--out-target", required=True, type=FilePath, help="Out-of-domain model, target language.")
-@click.argument("source", type=FilePath)
-@click.argument("target", type=FilePath)
-@click.option("--output", required=True, type=FilePath, help="Scores and target words, a .npy file.")
-@click.option("--histogram", required=True, type=FilePath, help="JSON file: pairs and words of each score.")
+@click.option("--in-source", required=True, type=PATH, help="In-domain model, source language.")
+@click.option("--out-source", required=True, type=PATH, help="Out-of-domain model, source language.")
+@click.option("--in-target", required=True, type=PATH, help="In-domain model, target language.")
+@click.option("--out-target", required=True, type=PATH, help="Out-of-domain model, target language.")
+@click.argument("source", type=PATH)
+@click.argument("target", type=PATH)
+@click.option("--output", required=True, type=PATH, help="Scores and target words, a .npy file.")
+@click.option("--histogram", required=True, type=PATH, help="JSON file: pairs and words of each score.")
 def select_score(
     in_source: Path,
     out_source: Path,
@@ -161,25 +167,17 @@ def select_score(
 @click.option(
     "--share", required=True, type=click.FloatRange(0, 1, min_open=True), help="Share of all target words."
 )
-@click.option(
-    "--shard",
-    "shards",
-    required=True,
-    multiple=True,
-    type=(str, FilePath, FilePath, FilePath, FilePath),
-    metavar="CORPUS SCORES HISTOGRAM SOURCE TARGET",
-    help="A shard's files; repeat, corpora in the config's order, their shards in order.",
-)
+@shard_option("SCORES HISTOGRAM SOURCE TARGET", _SHARDS_OF_ALL)
 @click.option(
     "--held-out",
     required=True,
     multiple=True,
-    type=(FilePath, FilePath),
+    type=(PATH, PATH),
     metavar="SOURCE TARGET",
     help="Token files of the held-out text; repeat.",
 )
 @_lmplz_options
-@click.option("--output", required=True, type=FilePath, help="JSON file: words, pairs, perplexities.")
+@click.option("--output", required=True, type=PATH, help="JSON file: words, pairs, perplexities.")
 def cut_candidate(
     share: float,
     shards: tuple[tuple[str, Path, Path, Path, Path], ...],
@@ -206,8 +204,8 @@ def cut_candidate(
 
 
 @click.command()
-@click.argument("candidates", metavar="CANDIDATE...", nargs=-1, required=True, type=FilePath)
-@click.option("--output", required=True, type=FilePath, help="JSON file: the chosen candidate, and all.")
+@click.argument("candidates", metavar="CANDIDATE...", nargs=-1, required=True, type=PATH)
+@click.option("--output", required=True, type=PATH, help="JSON file: the chosen candidate, and all.")
 def cut_choose(candidates: tuple[Path, ...], output: Path) -> None:
     """Take the candidate of `cut-candidate` with the lowest perplexity, the smaller of equals."""
     from nmt.held_out_cut import choose
@@ -220,9 +218,9 @@ def cut_choose(candidates: tuple[Path, ...], output: Path) -> None:
 
 @click.command(short_help="Choose the one threshold for all shards.")
 @click.option("--target-words", type=click.IntRange(min=1), help="Budget in target words.")
-@click.option("--cut", type=FilePath, help="Instead: what `cut-choose` wrote.")
-@_shards("SCORES HISTOGRAM", "A shard's files; repeat, corpora in the config's order, their shards in order.")
-@click.option("--output", required=True, type=FilePath, help="JSON file for the threshold.")
+@click.option("--cut", type=PATH, help="Instead: what `cut-choose` wrote.")
+@shard_option("SCORES HISTOGRAM", _SHARDS_OF_ALL)
+@click.option("--output", required=True, type=PATH, help="JSON file for the threshold.")
 def select_threshold(
     target_words: int | None, cut: Path | None, shards: tuple[tuple[str, Path, Path], ...], output: Path
 ) -> None:
@@ -242,14 +240,14 @@ def select_threshold(
 
 
 @click.command(short_help="Write the pairs of a shard that the threshold takes.")
-@click.option("--threshold", required=True, type=FilePath, help="What select-threshold wrote.")
+@click.option("--threshold", required=True, type=PATH, help="What select-threshold wrote.")
 @click.option("--corpus", required=True, help="The shard's corpus, as select-threshold was told.")
 @click.option("--shard", required=True, type=click.IntRange(min=0), help="The shard's number, from 0.")
-@click.option("--scores", required=True, type=FilePath, help="The shard's scores.")
-@click.argument("source", type=FilePath)
-@click.argument("target", type=FilePath)
-@click.option("--output-source", required=True, type=FilePath, help="Source side of the taken pairs.")
-@click.option("--output-target", required=True, type=FilePath, help="Target side of the taken pairs.")
+@click.option("--scores", required=True, type=PATH, help="The shard's scores.")
+@click.argument("source", type=PATH)
+@click.argument("target", type=PATH)
+@click.option("--output-source", required=True, type=PATH, help="Source side of the taken pairs.")
+@click.option("--output-target", required=True, type=PATH, help="Target side of the taken pairs.")
 def select_apply(
     threshold: Path,
     corpus: str,

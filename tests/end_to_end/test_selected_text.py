@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from nmt.language_models import load
 from nmt.text import read_lines, read_pairs
 from tests import kenlm
 from tests.running import make_demo, snakemake
@@ -30,32 +32,34 @@ selection: {corpus_words: {more: 700}}
 """
 
 
-def selected(folder: Path, shards: int) -> tuple[list[tuple[str, str]], dict[str, object]]:
-    """Run the selection in a folder of its own; the pairs kept, sorted, and the threshold."""
-    overlay = make_demo(folder)
-    (folder / "select.yaml").write_text(SELECT, encoding="utf-8")
-    options = ["--configfile", str(overlay), str(folder / "select.yaml")]
-    options += ["--config", f"corpora={{demo-train: {{shards: {shards}}}}}", "--cores", "2", "--", "data"]
-    result = snakemake(folder, *options)
+def selected(folder: Path, *config: str) -> tuple[list[tuple[str, str]], dict[str, object]]:
+    """Run the selection; the pairs kept, and the threshold."""
+    options = ["--configfile", str(folder / "tiny.yaml"), str(folder / "select.yaml"), "--config", *config]
+    result = snakemake(folder, *options, "--cores", "2", "--", "data")
     assert result.returncode == 0, result.stdout
-    pairs = [
-        pair
-        for shard in range(shards)
-        for pair in read_pairs(
-            *(folder / f"data/selected/demo-train/{shard}.{side}.zst" for side in ("en", "fr"))
-        )
-    ]
-    return sorted(pairs), json.loads((folder / "data/selection/threshold.json").read_text(encoding="utf-8"))
+    files = (folder / f"data/selected/demo-train/0.{side}.zst" for side in ("en", "fr"))
+    pairs = [pair for pair in read_pairs(*files) if all(pair)]
+    return pairs, json.loads((folder / "data/selection/threshold.json").read_text(encoding="utf-8"))
 
 
-def test_the_budget_is_kept_and_shards_do_not_matter(tmp_path: Path) -> None:
-    pairs, threshold = selected(tmp_path / "one", 1)
+def test_the_budget_is_kept_and_the_models_know_the_words_they_are_told(tmp_path: Path) -> None:
+    make_demo(tmp_path)
+    (tmp_path / "select.yaml").write_text(SELECT, encoding="utf-8")
+    pairs, threshold = selected(tmp_path, "corpora={demo-train: {shards: 1}}")
     words = sum(len(french.split()) for _, french in pairs)
     assert 2900 < words <= 3000
     assert threshold["target_words"] == words
     assert 0 < len(pairs) < 400
-    again, _ = selected(tmp_path / "two", 2)
-    assert again == pairs
+    known = "selection={lm_vocabulary: in_domain}"
+    other, _ = selected(tmp_path, "corpora={demo-train: {shards: 1}}", known)
+    assert other != pairs
+    counts = Counter(
+        word for line in read_lines(tmp_path / "data/tokens/demo-dev/0.fr.zst") for word in line.split()
+    )
+    for domain in ("in", "out"):
+        model = load(tmp_path / f"data/selection/lm/{domain}.fr.binary")
+        assert all(number > 1 for word, number in counts.items() if word in model)
+        assert sum(word in model for word in counts) > 20
 
 
 def test_a_corpus_with_a_budget_of_its_own_takes_nothing_from_the_others(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from benchmarks.selection.perplexity import compare
 from benchmarks.selection.random_part import Shard
 from nmt.arrays import write_array
 from nmt.selection import DROPPED
-from nmt.text import read_lines, write_lines
+from nmt.text import read_lines, read_pairs, write_lines
 
 
 class Unigram:
@@ -66,7 +66,7 @@ def test_a_random_part_has_so_many_words_from_everywhere(shards: list[Shard], tm
     everything = random_part.words_by_corpus(shards, None, None)
     shares = {corpus: by_corpus[corpus] / everything[corpus] for corpus in everything}
     assert shares == pytest.approx(dict.fromkeys(everything, 1200 / sum(everything.values())), abs=0.1)
-    assert all(line for source, _ in parts for line in read_lines(source))
+    assert all(bool(source) == bool(target) for part in parts for source, target in read_pairs(*part))
 
 
 def test_another_seed_draws_another_part(shards: list[Shard], tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_from_text_to_bitext(tmp_path: Path) -> None:
         done(tmp_path, "vocabulary", "--words", "20", f"t.{language}.zst", "--output", f"{language}.tsv")
     done(
         tmp_path,
-        *("binarize", "--source", "t.en.zst", "--target", "t.fr.zst", "--output", "binary"),
+        *("binarize", "--shard", "c", "t.en.zst", "t.fr.zst", "--output", "binary"),
         *("--source-vocabulary", "en.tsv", "--target-vocabulary", "fr.tsv", "--shuffle-seed", "1"),
     )
     assert len(Bitext.open(tmp_path / "binary")) == 3
@@ -103,7 +103,7 @@ def test_from_tokens_to_selected_pairs(tmp_path: Path) -> None:
         *("select-apply", "--threshold", "t.json", "--corpus", "a", "--shard", "0", "--scores", "s.npy"),
         *("t.en.zst", "t.fr.zst", "--output-source", "x.en.zst", "--output-target", "x.fr.zst"),
     )
-    assert [*read_lines(tmp_path / "x.fr.zst")] == ["Le chien est là .", "L&apos; homme dort ."]
+    assert [*read_lines(tmp_path / "x.fr.zst")] == ["Le chien est là .", "", "", "L&apos; homme dort ."]
 
 
 @pytest.mark.parametrize("verb", DATA_VERBS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -49,10 +51,12 @@ def write_stage(folder: Path, name: str, pairs: list[tuple[str, str]]) -> Stage:
     return Stage(name, source, target)
 
 
-def count(folder: Path, stages: dict[str, list[tuple[str, str]]], output: Path) -> dict[str, Any]:
+def count(
+    folder: Path, stages: dict[str, list[tuple[str, str]]], output: Path, types: bool = False
+) -> dict[str, Any]:
     folder.mkdir(exist_ok=True)
     written = [write_stage(folder, name, pairs) for name, pairs in stages.items()]
-    return shard_counts.count(written, (SOURCE_WORDS, TARGET_WORDS), output)
+    return shard_counts.count(written, (SOURCE_WORDS, TARGET_WORDS), output, types)
 
 
 @pytest.fixture
@@ -76,7 +80,7 @@ def counts(tmp_path: Path) -> Path:
     write_json(test.raw, {"pairs": 1, "source_words": 2, "target_words": 2})
     clean = {"pairs": 1, "kept": 1, "empty": 0, "kept_source_words": 2, "kept_target_words": 2}
     write_json(tmp_path / "test-clean.json", clean)
-    count(tmp_path / "test", {"tokens": [("the cat", "le lit")]}, tmp_path / "test.json")
+    count(tmp_path / "test", {"tokens": [("the cat", "le lit")]}, tmp_path / "test.json", types=True)
     test.clean, test.stages = [tmp_path / "test-clean.json"], [tmp_path / "test.json"]
     sum_corpora([corpus, test], ("en", "fr"), tmp_path / "counts.json")
     return tmp_path / "counts.json"
@@ -134,6 +138,9 @@ def test_every_number_of_the_report(counts: Path) -> None:
     assert tiny.unknown_rate("source") == 1 / 8 and tiny.unknown_rate("target") == 2 / 6
     assert exam.unknown_rate("target") == 1 / 2
     assert exam.coverage("source") == {3: 1.0}
+    types = exam.types("target")
+    assert types and (types.all, types.unknown, types.covered) == (2, 1, 0.5)
+    assert tiny.types("target") is None
     lengths = tiny.lengths("source")
     assert (lengths.mean, lengths.quantile(0.5), lengths.quantile(1), lengths.within(3)) == (4, 3, 5, 0.5)
 
@@ -151,6 +158,20 @@ def test_the_csv_has_every_number_and_says_what_a_word_is(counts: Path) -> None:
     assert facts["train", "tiny", "raw", "md5", "source"] == ("", "a" * 32, None)
     assert facts["", "data/archives/x.tgz", "archive", "bytes", ""] == ("", 12345, None)
     assert facts["test", "exam", "tokens", "unknown_rate", "target"] == ("share", 0.5, None)
+    assert facts["test", "exam", "tokens", "types", "target"] == ("types", 2, None)
+    assert facts["test", "exam", "tokens", "unknown_types", "target"] == ("types", 1, None)
+    assert facts["test", "exam", "tokens", "types_covered", "target"] == ("share", 0.5, None)
+    assert facts["test", "exam", "tokens", "types_covered", "source"] == ("share", 1, None)
+
+
+def test_names_and_numbers_of_the_csv_are_for_machines(counts: Path, tmp_path: Path) -> None:
+    files = made(tmp_path / "out", counts, "--limit", "4")
+    lines = [*csv.DictReader(files["d.csv"].decode().splitlines())]
+    for line in lines:
+        assert re.fullmatch(r"[a-z0-9_]+", line["measure"]), line
+        if line["unit"] in ("pairs", "words", "tokens", "types", "lines", "share"):
+            assert re.fullmatch(r"\d+(\.\d+)?", line["value"]), line
+    assert {"types", "share"} <= {line["unit"] for line in lines}
 
 
 def made(folder: Path, counts: Path, *options: str) -> dict[str, bytes]:
@@ -178,6 +199,7 @@ def test_the_page_and_the_same_bytes_twice(counts: Path, tmp_path: Path) -> None
     )
     assert "| data/archives/x.tgz | 12,345 | cccc" in page
     assert "| exam | test | 2 | 0 | 0.00% | 100.00% | 2 | 1 | 50.00% | 50.00% | 0 | 0.0% |" in page
+    assert "| exam | test | 2 | 0 | 100.00% | 2 | 1 | 50.00% |" in page  # types
     lengths = read_plain(tmp_path / "1" / "l.csv", ["part", "side", "length", "sentences"], {"part", "side"})
     assert ["train", "target", 4, 1] in lengths.to_numpy().tolist()
     numbers = read_plain(tmp_path / "1" / "d.csv", COLUMNS, {*COLUMNS} - {"reported"})
@@ -248,10 +270,15 @@ def test_sums_do_not_depend_on_the_number_of_shards(
     dealt: list[list[tuple[str, str]]] = [[] for _ in range(shards)]
     for number, pair in enumerate(pairs):
         dealt[shard_of(number * 5000, shards)].append(pair)
-    whole = count(folder, {"tokens": pairs}, folder / "whole.json")
-    parts = [count(folder, {"tokens": part}, folder / f"{i}.json") for i, part in enumerate(dealt)]
+    whole = count(folder, {"tokens": pairs}, folder / "whole.json", types=True)
+    parts = [
+        count(folder, {"tokens": part}, folder / f"{i}.json", types=True) for i, part in enumerate(dealt)
+    ]
     assert total(parts) == whole
     assert total(parts[::-1]) == whole
+    found = Corpus("x", "dev", whole).types("source")
+    known = {word for pair in pairs if all(pair) for word in pair[0].split()}
+    assert found and (found.all, found.known) == (len(known), len(known & {"the", "cat", "sat"}))
 
 
 @given(counts=st.dictionaries(st.integers(1, 80), st.integers(1, 50), min_size=1))
@@ -270,4 +297,5 @@ def test_an_empty_selection_is_no_division_by_zero(tmp_path: Path) -> None:
     found = count(tmp_path / "x", {"tokens": [("", "")]}, tmp_path / "counts.json")
     corpus = Corpus("x", "dev", found)
     assert corpus.unknown_rate("source") is None and corpus.coverage("target") == {}
+    assert corpus.types("source") is None
     assert corpus.lengths("source").quantile(0.5) is None and corpus.within(30).pairs == 0

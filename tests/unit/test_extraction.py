@@ -6,6 +6,8 @@ import hashlib
 import io
 import json
 import lzma
+import subprocess
+import sys
 import tarfile
 import tracemalloc
 import zipfile
@@ -20,7 +22,7 @@ from nmt.extraction import Side, extract
 from nmt.files import read_json
 from nmt.shards import BLOCK_LINES, global_line, shard_of
 from nmt.text import decompressed, read_lines
-from tests.running import MIRROR
+from tests.running import MIRROR, ROOT
 
 ENGLISH = b"Hello.\nA\xe2\x80\xa8B\xc2\x85C\nend\r\n\nlast"
 FRENCH = b"Bonjour.\nD\nfin\n\ndernier\n"
@@ -146,6 +148,36 @@ def test_blocks_are_dealt_to_shards_in_turn(tmp_path: Path) -> None:
         assert found == [global_line(i, shard, 2) for i in range(len(found))]
         assert all(shard_of(line, 2) == shard for line in found)
     assert len(found) == BLOCK_LINES + 5
+
+
+def test_a_shard_without_lines_is_a_file(tmp_path: Path) -> None:
+    for side in ("en", "fr"):
+        (tmp_path / f"a.{side}").write_bytes(b"x\n")
+    run(tmp_path / "out", (tmp_path / "a.en", tmp_path / "a.fr"), (None, None), shards=3)
+    assert [[*read_lines(tmp_path / "out" / f"{shard}.fr.zst")] for shard in range(3)] == [["x"], [], []]
+
+
+PEAK = """
+import resource, sys
+from pathlib import Path
+from nmt.extraction import Side, extract
+text, folder, shards = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+sides = [Side(text.with_suffix(end), None, [folder / f"{i}{end}.zst" for i in range(shards)]) for end in (".en", ".fr")]
+extract(*sides, folder / "counts.json")
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+def test_memory_does_not_grow_with_the_number_of_shards(tmp_path: Path) -> None:
+    for side in ("en", "fr"):
+        (tmp_path / f"a.{side}").write_bytes(b"".join(b"%d\n" % i for i in range(64 * BLOCK_LINES)))
+    peaks = {}
+    for shards in (1, 64):
+        command = [sys.executable, "-c", PEAK, str(tmp_path / "a"), str(tmp_path / "out"), str(shards)]
+        result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        peaks[shards] = int(result.stdout)
+    # a compressor has about 4 MB
+    assert peaks[64] - peaks[1] < 12, peaks
 
 
 def test_sides_that_differ_by_a_line_are_refused(tmp_path: Path) -> None:

@@ -41,13 +41,15 @@ class Likes:
 
 @pytest.fixture
 def shards(tmp_path: Path) -> list[CandidateShard]:
-    """A fifth of the text is like the held-out text, and scores best; in two shards."""
+    """A fifth of the text is like the held-out text, and scores best; in two corpora."""
     made = []
     for number in range(2):
         lines = sentences(BAD, 400, number) + sentences(GOOD, 100, 10 + number)
         random.Random(number).shuffle(lines)
         sides = (write(tmp_path / f"{number}.en.zst", lines), write(tmp_path / f"{number}.fr.zst", lines))
-        scored = ScoredShard("c", tmp_path / f"{number}.scores.npy", tmp_path / f"{number}.histogram.json")
+        scored = ScoredShard(
+            f"c{number}", tmp_path / f"{number}.scores.npy", tmp_path / f"{number}.histogram.json"
+        )
         score(*sides, Likes(), Likes(), scored.scores, scored.histogram)  # type: ignore[arg-type]
         made.append(CandidateShard(scored, sides))
     return made

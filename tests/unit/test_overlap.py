@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,26 @@ def found(folder: Path, train: Pairs, drop: str = "none", alike: bool = True) ->
 def test_what_two_sentences_have_in_common() -> None:
     assert letters("It &apos;s « ÉTÉ » , 3.5 _ !") == "itsété35"
     assert letters("... !") == ""
+
+
+@given(st.text(max_size=40))
+def test_unicode_writes_one_text_in_several_ways(text: str) -> None:
+    forms = ("NFC", "NFD", "NFKC", "NFKD")
+    assert len({letters(unicodedata.normalize(form, text)) for form in forms}) == 1
+
+
+def test_letters_in_pieces_are_those_in_one() -> None:
+    assert letters("l&apos; e\u0301te\u0301") == letters("l&apos; \u00e9t\u00e9") == "l\u00e9t\u00e9"
+    assert letters("\ufb01n 2\u00b2 \uff11") == "fin221"
+    assert letters("\u00e9t\u00e9") != letters("ete")
+
+
+def test_a_sentence_is_found_whatever_form_it_has(tmp_path: Path) -> None:
+    held_out = {"test": [write(tmp_path, "test", [("Zoe\u0308 .", "d\u00e9j\u00e0 .")])]}
+    train = write(tmp_path, "train", [("Zo\u00eb .", "de\u0301ja\u0300 .")])
+    wish = Overlap.model_validate({"drop": "none", "alike": True})
+    counts = overlap(*train, held_out, wish, tmp_path / "counts.json")
+    assert (counts["test_alike_both"], counts["test_same_both"]) == (1, 0)
 
 
 def test_counts_by_hand(tmp_path: Path) -> None:

@@ -93,7 +93,9 @@ def select(folder: Path, shards: list[TokenShard], models: Models, budget: int) 
         outputs = folder / "kept.en.zst", folder / "kept.fr.zst"
         sides = shard.source, shard.target
         selection.apply(threshold, shard.corpus, shard.number, own.scores, sides, outputs)
-        kept += [(shard.corpus, *pair) for pair in zip(*map(read_lines, outputs), strict=True)]
+        pairs = [*zip(*map(read_lines, outputs), strict=True)]
+        assert len(pairs) == len([*read_lines(shard.source)])
+        kept += [(shard.corpus, *pair) for pair in pairs if pair != ("", "")]
     assert threshold.pairs == len(kept)
     assert threshold.target_words == sum(len(target.split()) for _, _, target in kept) <= budget
     return kept
@@ -205,30 +207,76 @@ def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
 def test_missing_programs_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UserError, match="lmplz: no such program on the PATH"):
-        language_models.train([tmp_path / "a"], 4, tmp_path / "lm.binary", False, 500)
+        language_models.train({"c": [tmp_path / "a"]}, 4, tmp_path / "lm.binary", False, 500)
 
 
 def test_a_trained_model_knows_its_text(tmp_path: Path) -> None:
     draw = random.Random(3)
     lines = [" ".join(draw.choices("abcdefgh", range(1, 9), k=12)) for _ in range(2000)]
-    language_models.train(
-        [write(tmp_path / "t.zst", ["", *lines])], 3, tmp_path / "lm.binary", True, 500, kenlm.programs()
-    )
+    text = {"c": [write(tmp_path / "t.zst", ["", *lines])]}
+    language_models.train(text, 3, tmp_path / "lm.binary", True, 500, kenlm.programs())
     model = load(tmp_path / "lm.binary")
     assert model.order == 3
     assert model.score("h h h h") > model.score("a a a a")
     assert {path.name for path in tmp_path.iterdir()} == {"t.zst", "lm.binary"}
 
 
+def test_a_model_does_not_depend_on_the_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nmt.shards.BLOCK_LINES", 50)
+    draw = random.Random(3)
+    lines = [" ".join(draw.choices("abcdefgh", range(1, 9), k=12)) for _ in range(730)]
+    found = set()
+    for shards in (1, 3, 16):
+        cut = make_shards(tmp_path / str(shards), "c", [(line, line) for line in lines], shards)
+        output = tmp_path / f"{shards}.binary"
+        text = {"c": [shard.source for shard in cut]}
+        language_models.train(text, 3, output, True, 500, kenlm.programs())
+        found.add(output.read_bytes())
+    assert len(found) == 1
+
+
+def test_two_models_know_the_words_that_they_are_told(tmp_path: Path) -> None:
+    draw = random.Random(3)
+    domains = {"in": "abcdef", "out": "defghijk"}
+    texts = {
+        name: write(tmp_path / name, [" ".join(draw.choices(letters, k=12)) for _ in range(1000)] + ["rare"])
+        for name, letters in domains.items()
+    }
+    words = language_models.words_of([texts["in"]], 2)
+    assert words == [*"abcdef"]
+    assert language_models.words_of([texts["in"]], 1) == [*"abcdef", "rare"]
+    models = {}
+    for limited in (words, None):
+        for name, text in texts.items():
+            output = tmp_path / f"{name}.binary"
+            language_models.train({name: [text]}, 3, output, True, 500, kenlm.programs(), words=limited)
+            models[name, limited is None] = load(output)
+    known = {
+        key: {word for word in [*"abcdefghijk", "rare"] if word in model} for key, model in models.items()
+    }
+    assert known["in", False] == {*"abcdef"}
+    assert known["out", False] == {*"def"}
+    assert known["in", True] == {*"abcdef", "rare"} and known["out", True] == {*"defghijk", "rare"}
+    # to a limited model all other words are one
+    limited_model = models["out", False]
+    assert limited_model.score("g h d") == limited_model.score("never seen d")
+
+
+def test_a_vocabulary_without_words_names_the_key(tmp_path: Path) -> None:
+    with pytest.raises(
+        UserError, match=r"3 words, none of which occurs 2 times, .*selection\.lm_vocabulary_least"
+    ):
+        language_models.words_of([write(tmp_path / "t", ["a b", "c"])], 2)
+
+
 def test_text_without_words_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no words in"):
-        language_models.train(
-            [write(tmp_path / "t", ["", ""])], 4, tmp_path / "lm.binary", True, 500, kenlm.programs()
-        )
+        text = {"c": [write(tmp_path / "t", ["", ""])]}
+        language_models.train(text, 4, tmp_path / "lm.binary", True, 500, kenlm.programs())
 
 
 def test_too_little_text_says_which_key_helps(tmp_path: Path) -> None:
-    text = write(tmp_path / "t", ["a b c"])
+    text = {"c": [write(tmp_path / "t", ["a b c"])]}
     with pytest.raises(UserError, match=r"selection\.discount_fallback: true"):
-        language_models.train([text], 4, tmp_path / "lm.binary", False, 500, kenlm.programs())
+        language_models.train(text, 4, tmp_path / "lm.binary", False, 500, kenlm.programs())
     assert not (tmp_path / "lm.binary").exists()

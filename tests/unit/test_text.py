@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nmt.errors import UserError
 from nmt.progress import Progress
-from nmt.text import read_lines, read_pairs, write_lines
+from nmt.text import line_writer, read_lines, read_pairs, write_lines
 
 SUFFIXES = ["", ".gz", ".zst"]
 LINES = st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])))
@@ -59,6 +59,26 @@ def test_damaged_files_are_never_taken_for_whole(tmp_path: Path, suffix: str, fa
         data[len(data) // 2] ^= 1
     path.write_bytes(data)
     with pytest.raises(UserError, match=r"a\.(gz|zst): damaged"):
+        list(read_lines(path))
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_what_is_appended_is_read_as_one_with_it(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"a{suffix}"
+    pieces = [["a", "b"], [], [f"line {i * 7919}" for i in range(50_000)], ["c"]]
+    for lines in pieces:
+        with line_writer(path, append=True) as writer:
+            for line in lines:
+                writer.write(line)
+    assert [*read_lines(path)] == [line for lines in pieces for line in lines]
+
+
+@pytest.mark.parametrize("fault", ["cut", "garbage"])
+def test_what_follows_a_zstd_frame_must_be_one(tmp_path: Path, fault: str) -> None:
+    path = write(tmp_path / "a.zst", ["a"])
+    frame = path.read_bytes()
+    path.write_bytes(frame + (frame[:-3] if fault == "cut" else b"garbage"))
+    with pytest.raises(UserError, match=r"a\.zst: damaged after line"):
         list(read_lines(path))
 
 

@@ -10,7 +10,8 @@ localrules:
 if PREPARED:
 
     rule count:
-        """Count a shard at each stage of its tokenized text: pairs, words, lengths, words that the vocabulary lacks."""
+        """Count a shard at each stage of its tokenized text: pairs, words, lengths, words that the vocabulary lacks, and
+        the different words of all but training text."""
         input:
             text=counted_files,
             source_vocabulary=f"data/vocabulary/{SOURCE}.tsv",
@@ -28,8 +29,9 @@ if PREPARED:
             runtime=minutes(30, 200),
         params:
             stages=stage_options,
+            types=lambda wildcards: "" if wildcards.corpus in CONFIG.use.train else "--types",
         shell:
-            "nmt count {params.stages} --source-vocabulary {input.source_vocabulary:q}"
+            "nmt count {params.stages} {params.types} --source-vocabulary {input.source_vocabulary:q}"
             " --target-vocabulary {input.target_vocabulary:q} --output {output.counts:q} 2>&1 | tee -i {log:q}"
 
     rule sum_counts:

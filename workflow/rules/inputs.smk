@@ -135,7 +135,15 @@ def model_run(wildcards):
 
 
 CUT_KEYS = ("cut", "held_out", "held_out_shares")
-"""Of the selection; they decide nothing where the budget cuts."""
+LM_VOCABULARY_KEYS = ("lm_vocabulary", "lm_vocabulary_least")
+"""Of the selection; they decide nothing where the budget cuts, and where language models know all words."""
+
+
+def deciding_selection():
+    """The selection's settings without those that decide nothing."""
+    idle = CUT_KEYS if CONFIG.selection.cut == "budget" else ()
+    idle += LM_VOCABULARY_KEYS if CONFIG.selection.lm_vocabulary == "all" else ()
+    return CONFIG.selection.model_dump(exclude=set(idle))
 
 
 def data_settings(wildcards):
@@ -147,10 +155,7 @@ def data_settings(wildcards):
         return as_json({"data_from": CONFIG.data_from})
     kept = ("seed", "languages", "cleaning", "tokenization", "selection", "vocabulary")
     values = CONFIG.model_dump(include=set(kept))
-    if CONFIG.selection.cut == "budget":
-        values["selection"] = {
-            name: value for name, value in values["selection"].items() if name not in CUT_KEYS
-        }
+    values["selection"] = deciding_selection()
     values["train"], values["dev"] = list(CONFIG.use.train), list(CONFIG.use.dev)
     text = (*CONFIG.use.train, *CONFIG.use.dev)
     values["generated"] = [generated(c) for c in text if CONFIG.corpora[c].grammar]
@@ -247,11 +252,34 @@ def sample_options(wildcards):
 
 def shard_options(files_of_shard, budget=None):
     """`--shard CORPUS FILE...` for each training shard (of one word budget), corpora in the order of the settings."""
-    options = []
-    for corpus, shard in training_shards(budget):
-        files = " ".join(shlex.quote(file) for file in files_of_shard(corpus, shard))
-        options.append(f"--shard {corpus} {files}")
-    return " ".join(options)
+    return " ".join(
+        shard_option(corpus, files_of_shard(corpus, shard)) for corpus, shard in training_shards(budget)
+    )
+
+
+def text_options(stage, corpora, *languages):
+    """`--shard CORPUS FILE...` for each shard of some corpora at a stage: one side or both."""
+    return " ".join(
+        shard_option(corpus, files)
+        for corpus in corpora
+        for files in zip(*(shard_files(stage, corpus, language) for language in languages))
+    )
+
+
+def shard_option(corpus, files):
+    """A shard and its files, quoted for the shell."""
+    return f"--shard {corpus} {' '.join(map(shlex.quote, files))}"
+
+
+def language_model_options(wildcards, input):
+    """The text of a language model, and whose words it knows."""
+    text = (
+        text_options("tokens", IN_DOMAIN, wildcards.language)
+        if wildcards.domain == "in"
+        else shard_option("out", input.text)
+    )
+    words = f"--words-least {CONFIG.selection.lm_vocabulary_least}" if input.words else ""
+    return f"{text} {repeated('--words-of', input.words)} {words}".rstrip()
 
 
 def comparison_options(wildcards, input):
@@ -420,10 +448,16 @@ def training_tokens(language):
     return [file for corpus in CONFIG.use.train for file in shard_files(TRAINING_STAGE, corpus, language)]
 
 
+def part_text(part):
+    """Stage and corpora of the training text (after selection, if there is one) or of the development text."""
+    if part == "dev":
+        return "tokens", CONFIG.use.dev
+    return "selected" if CONFIG.selection.enabled else TRAINING_STAGE, CONFIG.use.train
+
+
 def part_files(part, language):
-    """One side of the training text (after selection, if there is one) or of the development text."""
-    stage = "tokens" if part == "dev" else "selected" if CONFIG.selection.enabled else TRAINING_STAGE
-    corpora = CONFIG.use.train if part == "train" else CONFIG.use.dev
+    """One side of the training or development text."""
+    stage, corpora = part_text(part)
     return [file for corpus in corpora for file in shard_files(stage, corpus, language)]
 
 
@@ -432,6 +466,12 @@ def language_model_text(wildcards):
     if wildcards.domain == "in":
         return in_domain_tokens(wildcards.language)
     return [f"data/selection/lm/out.{wildcards.language}.zst"]
+
+
+def language_model_words(wildcards):
+    """The text whose words are all that the language models know, if they do not know all words of their own text."""
+    limited = CONFIG.selection.lm_vocabulary == "in_domain"
+    return in_domain_tokens(wildcards.language) if limited else []
 
 
 def score_files(corpus, shard):

@@ -237,10 +237,9 @@ if PREPARED:
             mem_mb=memory(DATA_MEMORY, 1),
             runtime=minutes(60, 60),
         params:
-            source=lambda wildcards, input: repeated("--source", input.source),
-            target=lambda wildcards, input: repeated("--target", input.target),
+            shards=lambda wildcards: text_options(*part_text(wildcards.part), SOURCE, TARGET),
             shuffle=lambda wildcards: f"--shuffle-seed {CONFIG.seed}" if wildcards.part == "train" else "",
         shell:
-            "nmt binarize {params.source} {params.target} --source-vocabulary {input.source_vocabulary:q}"
+            "nmt binarize {params.shards} --source-vocabulary {input.source_vocabulary:q}"
             " --target-vocabulary {input.target_vocabulary:q} {params.shuffle} --output data/binary/{wildcards.part}"
             " 2>&1 | tee -i {log:q}"

@@ -23,11 +23,7 @@ if PREPARED and CONFIG.selection.enabled:
         params:
             seed=CONFIG.seed,
             size=sample_options,
-            shards=lambda wildcards: shard_options(
-                lambda corpus, shard: [
-                    f"data/{TRAINING_STAGE}/{corpus}/{shard}.{side}.zst" for side in (SOURCE, TARGET)
-                ]
-            ),
+            shards=lambda wildcards: text_options(TRAINING_STAGE, CONFIG.use.train, SOURCE, TARGET),
         shell:
             "nmt lm-sample {params.size} --seed {params.seed} {params.shards}"
             " --output-source {output.source:q} --output-target {output.target:q} 2>&1 | tee -i {log:q}"
@@ -59,6 +55,7 @@ if PREPARED and CONFIG.selection.enabled:
         """Train one of the four language models with KenLM's lmplz."""
         input:
             text=language_model_text,
+            words=language_model_words,
             programs=ancient(f"{KENLM}/lmplz"),
         output:
             model="data/selection/lm/{domain}.{language}.binary",
@@ -77,9 +74,10 @@ if PREPARED and CONFIG.selection.enabled:
             order=CONFIG.selection.order,
             fallback="--discount-fallback" if CONFIG.selection.discount_fallback else "",
             folder=lambda wildcards, input: folder_of([input.programs]),
+            text=language_model_options,
         shell:
             "nmt lm-train --order {params.order} {params.fallback} --memory-mb {resources.mem_mb}"
-            " --programs {params.folder:q} {input.text:q} --output {output.model:q} 2>&1 | tee -i {log:q}"
+            " --programs {params.folder:q} {params.text} --output {output.model:q} 2>&1 | tee -i {log:q}"
 
     rule score_pairs:
         """Score the pairs of a training shard: cross-entropy difference summed over both sides, smaller is better."""
@@ -183,7 +181,7 @@ if PREPARED and CONFIG.selection.enabled:
             " 2>&1 | tee -i {log:q}"
 
     rule select:
-        """Keep the pairs of a training shard that score below the threshold, in order."""
+        """Keep the pairs of a training shard that score below the threshold; the others become empty lines."""
         input:
             threshold=lambda wildcards: threshold_file(wildcards.corpus),
             scores="data/selection/{corpus}/{shard}.scores.npy",

@@ -1,0 +1,149 @@
+"""The prepared text is the same, byte for byte, into however many shards a corpus is cut."""
+
+from __future__ import annotations
+
+import random
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from nmt.files import read_json
+from nmt.shards import BLOCK_LINES, in_order
+from nmt.text import read_lines
+from tests import kenlm
+from tests.running import snakemake
+
+SHARDS = (1, 3, 16)
+MOST = {"wide": 16, "near": 3, "dev": 3, "test": 1}
+"""A job takes a second whatever it holds: only one corpus is cut into many shards."""
+
+SIDES = ("en", "fr")
+PAIRS = {"wide": 3 * BLOCK_LINES + 77, "near": BLOCK_LINES + 1, "dev": 300, "test": 100}
+WORDS = {side: [f"{side}{number}" for number in range(900)] for side in SIDES}
+"""The first third is the in-domain text's, and the first half of the pairs of `wide` keep to it."""
+
+
+def lines(corpus: str) -> Iterator[tuple[str, str]]:
+    """Pairs of one to six words, a few of them with an empty side, repeated or with odd characters."""
+    draw = random.Random(corpus)
+    for number in range(PAIRS[corpus]):
+        inside = corpus != "wide" or draw.random() < 0.5
+        words = [draw.choices(WORDS[side][: 300 if inside else 900], k=draw.randint(1, 6)) for side in SIDES]
+        english, french = (" ".join(side) for side in words)
+        if corpus in ("wide", "near"):
+            english = "" if number % 97 == 0 else english
+            french = f"{french}\u2028,\r" if number % 89 == 0 else french
+        yield english, french
+
+
+@pytest.fixture(scope="module")
+def mirror(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An archive with all corpora, as a user has it on the disk."""
+    folder = tmp_path_factory.mktemp("mirror")
+    for corpus in PAIRS:
+        pairs = [*lines(corpus)]
+        for side, text in zip(SIDES, zip(*pairs, strict=True), strict=True):
+            (folder / f"{corpus}.{side}").write_text(
+                "".join(f"{line}\n" for line in text), "utf-8", newline=""
+            )
+    with tarfile.open(folder / "all.tgz", "w:gz", compresslevel=1) as archive:
+        for corpus in PAIRS:
+            for side in SIDES:
+                archive.add(folder / f"{corpus}.{side}", f"all/{corpus}.{side}")
+    return folder
+
+
+def experiment(folder: Path, mirror: Path, shards: int) -> Path:
+    """Settings that differ in the number of shards alone."""
+    corpora: dict[str, Any] = {
+        corpus: {
+            side: {"archive": "all", "member": f"all/{corpus}.{end}"}
+            for side, end in (("source", "en"), ("target", "fr"))
+        }
+        | {"shards": min(shards, MOST[corpus])}
+        for corpus in PAIRS
+    }
+    settings = {
+        "mirrors": [str(mirror)],
+        "archives": {"all": {"url": "https://example.invalid/all.tgz", "path": "all.tgz"}},
+        "corpora": corpora,
+        "use": {"train": ["wide", "near"], "dev": ["dev"], "test": ["test"]},
+        "selection": {
+            "in_domain": ["near"],
+            "order": 3,
+            "sample_pairs": 2000,
+            "target_words": 30_000,
+            "corpus_words": {"near": 9000},
+            "discount_fallback": True,
+        },
+        "vocabulary": {"words": 500},
+        "artifacts": {"reported": False},
+    }
+    folder.mkdir()
+    (folder / "config.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
+    return folder
+
+
+def prepared(folder: Path, shards: int) -> dict[str, Any]:
+    """What the workflow made, by name: the bytes of files that are one, the lines of those that come in shards."""
+    data = folder / "data"
+    one_each = [
+        *sorted((data / "vocabulary").iterdir()),
+        *sorted((data / "binary").rglob("*.*")),
+        *sorted((data / "selection" / "lm").iterdir()),
+        *sorted((folder / "results").iterdir()),
+        data / "counts.json",
+    ]
+    found: dict[str, Any] = {str(path.relative_to(folder)): path.read_bytes() for path in one_each}
+    for stage in ("raw", "clean", "tokens", "selected"):
+        for corpus in ("wide", "near"):
+            for side in SIDES:
+                numbers = range(min(shards, MOST[corpus]))
+                files = [data / stage / corpus / f"{shard}.{side}.zst" for shard in numbers]
+                found[f"{stage}/{corpus}.{side}"] = [*in_order(corpus, [read_lines(file) for file in files])]
+    for budget in ("", "near/"):
+        threshold = read_json(data / "selection" / f"{budget}threshold.json")
+        del threshold["shards"]
+        found[f"{budget}threshold"] = threshold
+    return found
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, mirror: Path) -> dict[int, dict[str, Any]]:
+    """The text prepared with each number of shards."""
+    kenlm.programs()
+    found = {}
+    for shards in SHARDS:
+        folder = experiment(tmp_path_factory.mktemp("shards") / str(shards), mirror, shards)
+        result = snakemake(folder, "--cores", "2", "--", "data")
+        assert result.returncode == 0, result.stdout
+        found[shards] = prepared(folder, shards)
+    return found
+
+
+@pytest.mark.parametrize("shards", SHARDS[1:])
+def test_every_file_is_the_same(made: dict[int, dict[str, Any]], shards: int) -> None:
+    assert sorted(made[1]) == sorted(made[shards])
+    assert [name for name, value in made[1].items() if made[shards][name] != value] == []
+
+
+def test_the_text_is_worth_comparing(made: dict[int, dict[str, Any]]) -> None:
+    found = made[1]
+    for corpus, budget in (("wide", 30_000), ("near", 9000)):
+        kept = [line.split() for line in found[f"selected/{corpus}.fr"]]
+        assert len(kept) == PAIRS[corpus]
+        assert budget - 10 < sum(map(len, kept)) <= budget
+        # from all over the corpus, so that a block out of its place would show
+        whole = range(0, PAIRS[corpus] - BLOCK_LINES + 1, BLOCK_LINES)
+        assert all(any(kept[begin : begin + BLOCK_LINES]) for begin in whole)
+    assert {
+        "results/data.csv",
+        "results/data.md",
+        "data/binary/train/meta.json",
+        "data/vocabulary/fr.tsv",
+    } <= set(found)
+    assert len([name for name in found if name.endswith(".binary")]) == 4
