@@ -110,8 +110,21 @@ def _heading(path: Path) -> str:
 
 
 def _table(path: Path, captions: Path, seeds: str) -> Item:
-    html = MarkdownIt("commonmark", {"html": False}).enable("table").render(path.read_text(encoding="utf-8"))
-    return Item(_heading(path), Markup(html), _caption(path, captions, seeds))
+    return Item(
+        _heading(path), Markup(_rendered(path.read_text(encoding="utf-8"))), _caption(path, captions, seeds)
+    )
+
+
+def _rendered(markdown: str) -> str:
+    """As HTML; a title is dropped, since the item has a heading, below which those of the text come."""
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = parser.parse(markdown)
+    if tokens and tokens[0].tag == "h1":
+        tokens = tokens[3:]  # it opens, its text, it ends
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1]) + 2, 6)}"
+    return str(parser.renderer.render(tokens, parser.options, {}))
 
 
 def _figure(path: Path, captions: Path, seeds: str) -> Item:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -69,7 +69,7 @@ def unknown_words(scores: Scores, settings: Report) -> Figure:
     with drawing():
         figure, axes, below = _panels()
         highest = _draw_curves(axes, scores, settings, curve, marker="o")
-        _frame(axes, highest, legend="best")
+        _frame(axes, highest)
         _note(axes, "Sentences with at most so many", settings)
         points = curve(scores[settings.figure2_models[0]]["by_sentence"])
         _draw_numbers(below, {point.place: point.sentences for point in points}, "with at most")
@@ -121,7 +121,7 @@ def _draw_band(axes: Axes, points: Sequence[Point], color: str) -> None:
         axes.fill_between(places, low, high, color=color, alpha=_BAND, linewidth=0)
 
 
-def _frame(axes: Axes, highest: float, legend: Literal["lower left", "best"] = "lower left") -> None:
+def _frame(axes: Axes, highest: float) -> None:
     # the paper's axis ends at 30; a better score moves the end up to the next ten
     top = max(_PAPERS_TOP, min(100, 10 * math.ceil(highest / 10)))
     axes.set_ylim(0, top)
@@ -129,7 +129,8 @@ def _frame(axes: Axes, highest: float, legend: Literal["lower left", "best"] = "
     axes.set_ylabel("BLEU score")
     axes.grid(color="0.85", linewidth=0.6)
     axes.set_axisbelow(True)
-    axes.legend(loc=legend, handlelength=3.2, framealpha=0.9)
+    # at the paper's scores its corner is free of curves; at others another may be
+    axes.legend(loc="lower left" if top == _PAPERS_TOP else "best", handlelength=3.2, framealpha=0.9)
 
 
 def _note(axes: Axes, what: str, settings: Report) -> None:

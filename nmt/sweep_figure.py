@@ -66,7 +66,7 @@ def _draw(axes: Axes, lines: list[Curve], configured: Decoding) -> None:
                 axes.plot([row["beam"]], [row["bleu"]], **_RING)
     axes.set_xlabel("Width of the beam")
     axes.set_ylabel("BLEU score")
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     axes.grid(color="0.85", linewidth=0.6)
     axes.set_axisbelow(True)
 

@@ -148,6 +148,42 @@ def test_changed_display_of_a_figure_draws_it_anew_and_trains_nothing(copy: Path
     assert not scheduled(output, "translate")
 
 
+def test_a_sweep_is_made_when_asked_for_and_then_shown_on_the_page(copy: Path) -> None:
+    options = ["--configfile", str(copy / "tiny.yaml"), "--config", "sweep={beams: [1, 2]}"]
+    result = run(door_command(copy, "sweep", *options))
+    assert result.returncode == 0, result.stdout
+    assert "Best beam" in result.stdout and "decoding_sweep.png" in result.stdout
+    results = copy / "results"
+    with (results / "decoding_sweep.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 2 * 2 * 8
+    with (results / "table1.csv").open(encoding="utf-8", newline="") as file:
+        scores = {row["id"]: row["bleu_all"] for row in csv.DictReader(file)}
+    configured = {row["id"]: row["bleu"] for row in rows if row["configured"] == "True"}
+    assert configured == {model: scores[model] for model in ("rnnencdec-50", "rnnsearch-50")}
+    assert_verified(results, "note: " + str(results / "decoding_sweep.csv") + ": not in the record")
+
+    # a plain run shows it; one that has models to train again makes no sweep again
+    plain = snakemake(copy, "-n", *options).stdout
+    assert len(scheduled(plain, "report")) == len(scheduled(plain, "provenance")) == 1
+    assert not scheduled(plain, "translate") and not scheduled(plain, "sweep_model")
+    trained = planned(copy, "--config", "training={learning_rate: 0.5}")
+    assert scheduled(trained, "train") and not scheduled(trained, "sweep_model")
+    result = snakemake(copy, "--cores", "2", *options)
+    assert result.returncode == 0, result.stdout
+    page = (results / "report.html").read_text(encoding="utf-8")
+    assert page.count("<h3>What decoding&#39;s open settings are worth</h3>") == 2
+    assert_verified(results, "decoding_sweep.png: not in the record")
+    assert NOTHING in snakemake(copy, "-n", *options).stdout
+
+
+def assert_verified(results: Path, note: str) -> None:
+    """The record holds, and leaves the sweep out."""
+    result = run([sys.executable, "-m", "nmt", "verify", str(results)])
+    assert result.returncode == 0, result.stdout
+    assert note in result.stdout
+
+
 def test_another_interpreter_or_place_of_the_repository_schedules_nothing(copy: Path, tmp_path: Path) -> None:
     for entry in ("Snakefile", "config.yaml", "workflow", "nmt", "envs"):
         (tmp_path / "repository").mkdir(exist_ok=True)

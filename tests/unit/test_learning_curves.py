@@ -106,9 +106,10 @@ def test_every_run_is_drawn_with_its_own_points(files: list[tuple[Path, Path]]) 
 
 
 def test_a_colour_and_a_name_a_model_and_thin_lines_for_several_seeds(files: list[tuple[Path, Path]]) -> None:
+    """Figure 2 shows RNNsearch-50 first and RNNencdec-50 next; the others' colours follow."""
     for axes in panels(read(files)):
         lines = axes.get_lines()
-        assert [line.get_color() for line in lines] == [COLORS[index] for index in (0, 1, 1, 2, 2)]
+        assert [line.get_color() for line in lines] == [COLORS[index] for index in (1, 0, 0, 2, 2)]
         widths = [line.get_linewidth() for line in lines]
         assert widths[0] > widths[1] == widths[2] == widths[3] == widths[4]
     legend = panels(read(files))[1].get_legend()

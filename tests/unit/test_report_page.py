@@ -46,7 +46,7 @@ def page(tmp_path: Path) -> str:
     results = tmp_path / "results"
     results.mkdir()
     (results / "table1.md").write_text(
-        "| Model | All |\n|:--|--:|\n| RNNsearch-50* <b> | 26.75 |\n\nA note & more.\n"
+        "# Title\n\n## Part\n\n| Model | All |\n|:--|--:|\n| RNNsearch-50* <b> | 26.75 |\n\nA note & more.\n"
     )
     (results / "figure2.png").write_bytes(PIXEL)
     baselines = {name: {"alignment_error_rate": 0.5} for name in ("diagonal", "same_position")}
@@ -89,6 +89,11 @@ def test_it_shows_tables_figures_settings_times_and_versions(page: str) -> None:
         r"<td>train\s*</td><td[^>]*>\s*2\s*</td><td[^>]*>\s*1.500\s*</td><td[^>]*>\s*512\s*</td>", page
     )
     assert re.search(r"<td>torch\s*</td><td>2\.", page)
+
+
+def test_headings_of_a_text_stand_below_its_own(page: str) -> None:
+    assert page.count("<h1>") == 1 and "Title" not in page
+    assert page.index("<h2>Tables</h2>") < page.index("<h3>Table 1: BLEU</h3>") < page.index("<h4>Part</h4>")
 
 
 def test_what_a_run_says_is_text_and_no_markup(page: str) -> None:
