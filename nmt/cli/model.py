@@ -12,27 +12,24 @@ from typing import Literal
 
 import click
 
-from nmt.cli.options import parse_settings
+from nmt.cli.options import FILE, FOLDER, parse_settings, settings_option, vocabularies
 from nmt.errors import UserError
 from nmt.settings import Decoding, ModelRun
 
 EXISTING = click.Path(exists=True, path_type=Path)
-FOLDER = click.Path(file_okay=False, path_type=Path)
-FILE = click.Path(dir_okay=False, path_type=Path)
 _trained_model = click.option(
     "--model", "model_path", required=True, type=EXISTING, help="Folder that `nmt train` wrote."
 )
-_source = click.option("--source", required=True, type=EXISTING, help="Tokenised text, a sentence a line.")
+_source = click.option("--source", required=True, type=EXISTING, help="Tokenized text, a sentence a line.")
 MORE_TO_DO = 75
 """Exit code of a run that stopped in good order before its end (EX_TEMPFAIL: run it again)."""
 
 
 @click.command()
-@click.option("--settings", required=True, help="The model's settings: JSON, or the path of a settings.json.")
+@settings_option("The model's settings (as its folder's settings.json)")
 @click.option("--train", "train_folder", required=True, type=EXISTING, help="Binarized training text.")
 @click.option("--dev", "dev_folder", required=True, type=EXISTING, help="Binarized development text.")
-@click.option("--source-vocabulary", required=True, type=EXISTING, help="Source words by rank (TSV).")
-@click.option("--target-vocabulary", required=True, type=EXISTING, help="Target words by rank (TSV).")
+@vocabularies
 @click.option("--continue-from", type=EXISTING, help="final_state.safetensors of the model to train on from.")
 @click.option(
     "--state", required=True, type=FOLDER, help="Folder for checkpoints; a killed run goes on from there."
@@ -115,7 +112,7 @@ def stopping_in_good_order(run: ModelRun) -> Iterator[None]:
     help="Folder that `nmt train` wrote. Repeat it for an ensemble: the mean of the models' distributions.",
 )
 @_source
-@click.option("--reference", type=EXISTING, help="Its tokenised translation; needed for --mode no_unk.")
+@click.option("--reference", type=EXISTING, help="Its tokenized translation; needed for --mode no_unk.")
 @click.option(
     "--mode",
     type=click.Choice(["all", "no_unk"]),
@@ -123,7 +120,7 @@ def stopping_in_good_order(run: ModelRun) -> Iterator[None]:
     show_default=True,
     help="all: every line, [UNK] as the settings say. no_unk: lines known on both sides, [UNK] forbidden.",
 )
-@click.option("--settings", required=True, help="The search's settings: JSON, or the path of a JSON file.")
+@settings_option("The config's `decoding`")
 @click.option("--output", required=True, type=FILE, help="JSON lines, one a sentence.")
 def decode(
     model_paths: tuple[Path, ...],
@@ -133,7 +130,7 @@ def decode(
     settings: str,
     output: Path,
 ) -> None:
-    """Translate a tokenised test set by beam search; one JSON line a sentence, with its alignment.
+    """Translate a tokenized test set by beam search; one JSON line a sentence, with its alignment.
 
     Killed, the same command goes on where it stopped.
     """
@@ -157,10 +154,18 @@ def decode(
 @click.command()
 @_trained_model
 @_source
-@click.option("--target", required=True, type=EXISTING, help="Its tokenised translation.")
-@click.option("--batch-size", type=click.IntRange(min=1), default=80, show_default=True)
+@click.option("--target", required=True, type=EXISTING, help="Its tokenized translation.")
+@click.option(
+    "--batch-size", type=click.IntRange(min=1), default=80, show_default=True, help="Pairs side by side."
+)
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="torch's threads.")
-@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto", show_default=True)
+@click.option(
+    "--device",
+    type=click.Choice(["auto", "cpu", "cuda"]),
+    default="auto",
+    show_default=True,
+    help="auto: the GPU where there is one.",
+)
 @click.option("--output", required=True, type=FILE, help="JSON lines, one a sentence pair.")
 def align(
     model_path: Path, source: Path, target: Path, batch_size: int, threads: int, device: str, output: Path
