@@ -87,7 +87,8 @@ def lengths_of(source: Path | None, sentences: int) -> tuple[list[int], str]:
     """
     if source is not None:
         lines = (line for _, line in zip(range(sentences), read_lines(source), strict=False))
-        return [max(1, len(line.split())) for line in lines], f"lengths of {source.parent.name}/{source.name}, words drawn"
+        text = f"lengths of {source.parent.name}/{source.name}, words drawn"
+        return [max(1, len(line.split())) for line in lines], text
     drawn = np.random.default_rng(1).gamma(3.0, 23 / 3, sentences)
     return np.clip(drawn.round(), 2, 90).astype(int).tolist(), "generated, lengths like newstest2014's"
 
