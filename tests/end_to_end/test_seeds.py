@@ -29,6 +29,10 @@ RUNS = {
 }
 
 
+TARGETS = [f"results/{name}" for name in ("table1.csv", "table2.csv", "readings.csv", "learning_curves.png")]
+TARGETS += [f"results/alignment_error_rate/{run}.json" for run in RUNS]
+
+
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A finished run through the door, and what it printed."""
@@ -36,7 +40,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     overlay = make_demo(folder)
     seeds = folder / "seeds.yaml"
     seeds.write_text(OVERLAY, encoding="utf-8")
-    result = run(door_command(folder, "--configfile", str(overlay), str(seeds)))
+    result = run(door_command(folder, "--configfile", str(overlay), str(seeds), "--", *TARGETS))
     assert result.returncode == 0, result.stdout
     return folder, result.stdout
 
