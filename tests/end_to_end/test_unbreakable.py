@@ -509,6 +509,7 @@ def test_stopped_in_good_order_again_and_again(text: Path, unbroken: dict[str, A
     results = []
     while len(results) < UPDATES and (not results or results[-1].code == MORE_TO_DO):
         results.append(run.finish("--max-seconds", str(share)))
+        share *= 1.5  # a loaded machine would spend most of so little time on starting
     for result in results[:-1]:
         assert re.search(rf"stopped after update \d+ of {UPDATES}; run again", result.said)
     assert results[-1].code == 0, results[-1].said

@@ -127,14 +127,14 @@ from tests.training_settings import model_run
 from nmt.bitext import Bitext
 from nmt.training import Trainer
 text = Bitext.open(sys.argv[1])
-made = Trainer(model_run(updates=60, checkpoint_every=3), text, text, (32, 32), Path(sys.argv[2]))
+made = Trainer(model_run(updates=30, checkpoint_every=3), text, text, (32, 32), Path(sys.argv[2]))
 made.resume(None)
 made.run()
 """
 
 
 def test_a_run_killed_at_random_points_ends_like_an_unbroken_one(text: Bitext, tmp_path: Path) -> None:
-    unbroken = trainer(model_run(updates=60, checkpoint_every=3), text, tmp_path / "unbroken")
+    unbroken = trainer(model_run(updates=30, checkpoint_every=3), text, tmp_path / "unbroken")
     unbroken.run()
     state, draw = tmp_path / "killed", random.Random(7)
     command = [sys.executable, "-c", SCRIPT, str(text.folder), str(state), str(Path(__file__).parents[2])]
@@ -156,8 +156,8 @@ def test_a_run_killed_at_random_points_ends_like_an_unbroken_one(text: Bitext, t
         kills += 1
     assert process.wait() == 0
     assert kills >= 3, "the machine was too quick for the test to kill anything"
-    resumed = trainer(model_run(updates=60, checkpoint_every=3), text, state)
-    assert resumed.counters.update == 60
+    resumed = trainer(model_run(updates=30, checkpoint_every=3), text, state)
+    assert resumed.counters.update == 30
     assert same_tensors(unbroken.state_tensors(), resumed.state_tensors())
     assert history_of(unbroken) == history_of(resumed)
 
