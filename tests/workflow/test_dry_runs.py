@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from nmt.layers import find_layers, load
-from tests.running import ROOT, scheduled, snakemake
+from tests import kenlm
+from tests.running import ROOT, run, scheduled, snakemake, snakemake_command
 
 MODELS = ["rnnencdec-30", "rnnsearch-30", "rnnencdec-50", "rnnsearch-50", "rnnsearch-50-star"]
 
@@ -64,6 +67,45 @@ def test_training_starts_once_the_text_is_binarized_and_selected(tmp_path: Path)
     (train_text,) = [job for job in scheduled(output, "binarize") if "part=train" in job]
     assert "data/selected/europarl-v7/0.en.zst" in train_text
     assert "data/tokens/europarl-v7" not in train_text
+
+
+def test_language_models_are_sorted_in_the_memory_that_their_job_asks_for(tmp_path: Path) -> None:
+    """With the text there, so that the jobs' memory is known."""
+    programs = kenlm.programs()
+    for corpus in ("newstest2011", "newstest2012", "newstest2013"):
+        for side in ("en", "fr"):
+            path = tmp_path / "data" / "tokens" / corpus / f"0.{side}.zst"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(b"x" * 1_000_000)
+    settings = ["--config", "selection={cut: held_out}", "resources={data_memory_gb: 3}"]
+    wanted = ["data/selection/lm/in.en.binary", "data/selection/cut/0.5.json"]
+    output = snakemake(tmp_path, "-n", "-p", *settings, "--", *wanted).stdout
+    size = (2_000_000 + (programs / "lmplz").stat().st_size) / 2**20
+    for rule, memory in (("language_model", 3000 + 2 * size), ("cut_candidate", 3000)):
+        (job,) = [job for job in scheduled(output, rule) if any(f"output: {file}" in job for file in wanted)]
+        asked, given = re.search(r" mem_mb=(\d+)", job), re.search(r"--memory-mb (\d+)", job)
+        assert asked and given
+        assert int(asked[1]) == int(given[1]) == pytest.approx(memory, abs=2)
+
+
+def test_what_needs_the_network_runs_where_snakemake_runs(tmp_path: Path) -> None:
+    """Snakemake is asked, of every rule, whether it would send the rule's jobs to the cluster."""
+    ask = (
+        "import os, sys\n"
+        "from snakemake import cli, workflow\n"
+        "def tell(self):\n"
+        "    for rule in self.rules:\n"
+        "        print('LOCAL' if self.is_local(rule) else 'SENT', rule.name, flush=True)\n"
+        "    os._exit(0)\n"
+        "workflow.Workflow._build_dag = tell\n"
+        "workflow.Workflow.local_exec = False\n"  # as it is where a scheduler is, which a dry-run does not ask
+        "cli.main(sys.argv[1:])\n"
+    )
+    options = snakemake_command(tmp_path, "-n", "--profile", "slurm")[3:]
+    said = run([sys.executable, "-c", ask, *options]).stdout
+    local, sent = (set(re.findall(rf"^{word} (\S+)$", said, re.MULTILINE)) for word in ("LOCAL", "SENT"))
+    assert {"download", "kenlm_programs"} <= local
+    assert {"extract_europarl-v7", "tokenize", "language_model", "score_pairs", "train"} <= sent
 
 
 @pytest.mark.parametrize("experiment", ["demo", "multi30k", "europarl"])
