@@ -53,7 +53,7 @@ def overlay(mirrors: Sequence[Path], shards: int, target_words: int) -> dict[str
         "archives": {name: unknown for name in (CORPUS, "wmt14-dev", "wmt14-test")},
         "use": {"train": [CORPUS]},
         "corpora": {
-            CORPUS: {"shards": shards},
+            CORPUS: {"shards": shards, "pairs": None},
             "newstest2014": {"source": {"md5": None}, "target": {"md5": None}},
         },
         "selection": {"target_words": target_words},

@@ -69,6 +69,19 @@ def test_training_starts_once_the_text_is_binarized_and_selected(tmp_path: Path)
     assert "data/tokens/europarl-v7" not in train_text
 
 
+def test_every_text_of_the_paper_is_checked_whatever_archive_it_comes_in(tmp_path: Path) -> None:
+    """Second sources carry no sums of archives."""
+    output = snakemake(tmp_path, "-n", "-p").stdout
+    pairs = {}
+    for corpus in load(find_layers(ROOT / "config.yaml", tmp_path)).corpora:
+        for job in scheduled(output, f"extract_{corpus}"):
+            found = re.search(r"nmt extract .* --pairs (\d+) ", job)
+            assert found, corpus
+            pairs[corpus] = int(found[1])
+    assert len(pairs) == 8
+    assert sum(pairs.values()) == 40_842_333 + 3003 + 3000 + 3003
+
+
 def test_language_models_are_sorted_in_the_memory_that_their_job_asks_for(tmp_path: Path) -> None:
     """With the text there, so that the jobs' memory is known."""
     programs = kenlm.programs()
