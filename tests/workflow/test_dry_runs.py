@@ -9,7 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
+import yaml
 
+from nmt.crosscheck import LONGEST_COMMAND, NAMED_FOR_A_SHARD, SAID_OF_A_SHARD
 from nmt.layers import find_layers, load
 from tests import kenlm
 from tests.running import ROOT, run, scheduled, snakemake, snakemake_command
@@ -99,6 +101,30 @@ def test_language_models_are_sorted_in_the_memory_that_their_job_asks_for(tmp_pa
         asked, given = re.search(r" mem_mb=(\d+)", job), re.search(r"--memory-mb (\d+)", job)
         assert asked and given
         assert int(asked[1]) == int(given[1]) == pytest.approx(memory, abs=2)
+
+
+def test_as_many_shards_as_the_settings_allow_fit_into_a_command(tmp_path: Path) -> None:
+    """One argument of a shell holds 128 KiB; one shard more than allowed is refused. A long name, for fewer jobs."""
+    corpus = "-".join(map(str, range(36)))
+    text = {side: {"archive": "giga-fren", "member": side} for side in ("source", "target")}
+    most = LONGEST_COMMAND // (SAID_OF_A_SHARD + NAMED_FOR_A_SHARD * len(corpus))
+    options = [
+        "--config",
+        f"use={{train: [{corpus}]}}",
+        "selection={cut: held_out}",
+        "--",
+        "data/selection/cut/0.5.json",
+    ]
+
+    def planned(shards: int) -> str:
+        settings = {"corpora": {corpus: {**text, "shards": shards}}}
+        (tmp_path / "config.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
+        return snakemake(tmp_path, "-n", "-p", *options).stdout
+
+    (job,) = scheduled(planned(most), "cut_candidate")
+    (command,) = [line for line in job.split("\n") if "nmt cut-candidate" in line]
+    assert 100_000 < len(command) < 128 * 1024
+    assert "lower `corpora.*.shards`" in planned(most + 1)
 
 
 def test_what_needs_the_network_runs_where_snakemake_runs(tmp_path: Path) -> None:
