@@ -115,7 +115,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--rounds", type=int, default=5, help="of the tokenizers (%(default)s)")
     parser.add_argument("--lines", type=int, default=100_000, help="a side for the tokenizers (%(default)s)")
-    parser.add_argument("--folder", type=Path, help="where runs may write; 16 x takes 20 GB (the system's)")
+    parser.add_argument("--folder", type=Path, help="where runs may write; 16 x takes 35 GB (the system's)")
     parser.add_argument("--pip-options", default="", help="for the package with tokenizer.perl")
     parser.add_argument(
         "--output", type=Path, default=ROOT / "benchmarks" / "results" / "data.json", help="(%(default)s)"
