@@ -17,6 +17,15 @@ from nmt.settings import FREE, Training
 LARGEST_VOCABULARY = 2**16 - 2
 """Ids are stored as uint16; two of them are the end symbol and UNK."""
 
+LONGEST_COMMAND = 120_000
+"""Characters of a job's command, which is one argument of a shell: Linux takes 128 KiB. The rest is for what is not
+said of every shard."""
+
+SAID_OF_A_SHARD = 130
+NAMED_FOR_A_SHARD = 6
+"""What the longest commands (of the rules cut_candidate and sum_counts) say of a training shard at most: so many
+characters, and so often the name of its corpus."""
+
 CONTINUED = tuple(key for key in Training.model_fields if key not in FREE)
 """Training settings that a model shares with the one it goes on from: the trainer would refuse it otherwise."""
 
@@ -35,6 +44,7 @@ def contradictions(values: Mapping[str, Any]) -> list[Problem]:
         _uses,
         _released,
         _roles,
+        _shards,
         _archives,
         _seeds,
         _continuations,
@@ -99,6 +109,20 @@ def _roles(values: Mapping[str, Any]) -> Iterator[Problem]:
     for name in _names(values, "use", "dev"):
         if name in _names(values, "use", "train"):
             yield Problem(("use", "train"), f"found {name!r}, which is a development corpus: expected others")
+
+
+def _shards(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """No more shards of training text than a job that takes all of them can be told."""
+    numbers = {
+        name: number
+        for name in _names(values, "use", "train")
+        if isinstance(number := _block(values, "corpora", name).get("shards", 1), int)
+    }
+    said = sum(number * (SAID_OF_A_SHARD + NAMED_FOR_A_SHARD * len(name)) for name, number in numbers.items())
+    if said > LONGEST_COMMAND:
+        found, most = sum(numbers.values()), sum(numbers.values()) * LONGEST_COMMAND // said
+        text = f"found corpora with {found:,} shards in all, expected at most {most:,}, which is what a job's command"
+        yield Problem(("use", "train"), f"{text} has room for: lower `corpora.*.shards`")
 
 
 def _archives(values: Mapping[str, Any]) -> Iterator[Problem]:

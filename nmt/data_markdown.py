@@ -148,11 +148,12 @@ def _beside_paper(report: Report) -> list[str]:
     blocks.append(_table(["Corpus", *(column.header for column in columns)], lines))
     notes = []
     if selected:
-        notes.append("Kept: share of the corpus' tokens. Mix: share of all training text, before and after.")
+        notes.append("Kept: share of the corpus' pairs and tokens. Mix: share of all training text's tokens.")
     if reported:
         notes.append(
             "Reported: Bahdanau et al. (2015), Sec. 4.1, not computed by this run; the paper does not say whether"
-            " it counts before or after tokenization, nor how much of each corpus was selected."
+            " it counts before or after tokenization. How much of each corpus was selected it does not say either:"
+            " that follows from the names of the authors' texts, which hold the share of the words."
         )
     return [*blocks, _text(*notes)]
 
@@ -192,18 +193,34 @@ def _reported(stage: str) -> Callable[[Corpus, Report], Cell]:
     return lambda corpus, report: _number(reported_words(corpus, stage, report.paper))
 
 
+def _reported_share(stage: str) -> Callable[[Corpus, Report], Cell]:
+    def cell(corpus: Corpus, report: Report) -> Cell:
+        part, whole = (reported_words(some, stage, report.paper) for some in (corpus, report.total("train")))
+        return _percent(None if part is None or whole is None else ratio(part, whole))
+
+    return cell
+
+
+def _kept_pairs(corpus: Corpus, report: Report) -> Cell:
+    first, last = (corpus.counts["stages"][stage]["pairs"] for stage in (0, -1))
+    return _percent(ratio(last, first))
+
+
 _COLUMNS = (
     _Column("Tokenized", lambda corpus, report: _number(_target_words(corpus, 0))),
     _Column("Reported, all", _reported("tokens"), reported=True),
     _Column("Selected", lambda corpus, report: _number(_target_words(corpus, -1)), selected=True),
     _Column("Reported, selected", _reported("selected"), selected=True, reported=True),
+    _Column("Kept, pairs", _kept_pairs, selected=True),
     _Column(
-        "Kept",
+        "Kept, words",
         lambda corpus, report: _percent(ratio(_target_words(corpus, -1), _target_words(corpus, 0))),
         selected=True,
     ),
     _Column("Mix before", _share_of_all(0), selected=True),
+    _Column("Reported, before", _reported_share("tokens"), selected=True, reported=True),
     _Column("Mix after", _share_of_all(-1), selected=True),
+    _Column("Reported, after", _reported_share("selected"), selected=True, reported=True),
 )
 
 

@@ -271,12 +271,14 @@ def _volume_facts(corpus: Corpus, report: Report) -> Iterator[Fact]:
 
 
 def reported_words(corpus: Corpus, stage: str, paper: ReportedData) -> int | None:
-    """Words of the target language that the paper reports for this corpus (or all) at this stage."""
+    """Words of the target language that the paper reports, or implies, for this corpus (or all) at this stage."""
     if corpus.part != "train":
         return None
     if stage == "tokens":
         return paper.total if corpus.name == TOTAL else paper.corpora.get(corpus.name)
-    return paper.selected if stage == "selected" and corpus.name == TOTAL else None
+    if stage == "selected":
+        return paper.selected if corpus.name == TOTAL else paper.selected_corpora.get(corpus.name)
+    return None
 
 
 def _vocabulary_facts(corpus: Corpus) -> Iterator[Fact]:

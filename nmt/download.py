@@ -207,32 +207,40 @@ class _Transfer:
         self.expected = expected
         self.patience = patience
         self._resumed = False
+        self._open_ended = False
+        """Whether the last answer did not say how long the file is, and nobody else knows."""
 
     # --- from a folder
 
     def from_folder(self, path: Path) -> Seen:
         """Take a file of this machine, always from the beginning; what is known of it is checked first."""
-        if not path.is_file():
-            raise SourceError("no such file")
-        seen = Seen.of(path)
+        with _reading():
+            if not path.is_file():
+                raise SourceError("no such file")
+            seen = Seen.of(path)
         if problem := self.expected.problem(seen):
             raise SourceError(problem)
         self.part.unlink(missing_ok=True)
         if not _cloned(path, self.part):
             _check_disk(self.part, seen.bytes)
-            with path.open("rb") as file:
-                self._write(iter(lambda: file.read(CHUNK), b""), seen.bytes, 0)
+            self._write(_chunks(path), seen.bytes, 0)
         return seen
 
     # --- from a server
 
     def from_web(self) -> Seen:
-        """Complete the part and check it; wrong bytes go, and after a resume they are asked for anew."""
+        """Complete the part and check it; wrong bytes go, and after a resume they are asked for anew.
+
+        Where nobody says how long the file is, wrong bytes may be too few: the rest is asked for, once.
+        """
         self._resumed = self.part.exists()
         if self.expected.bytes is not None:
             _check_disk(self.part, self.expected.bytes - _size(self.part))
         self._fetch()
         seen = Seen.of(self.part)
+        if self.expected.problem(seen) and self._open_ended:
+            self._fetch()
+            seen = Seen.of(self.part)
         if self.expected.problem(seen) and self._resumed:
             self.part.unlink()
             self._resumed = False
@@ -288,7 +296,7 @@ class _Transfer:
             _network_errors(),
             requests.get(self.source, headers=headers, stream=True, timeout=timeout) as response,
         ):
-            if response.status_code == 416:
+            if response.status_code == 416 and begin:
                 self._beyond_the_end(response, begin)
             else:
                 self._receive(response, self._begin(response, begin))
@@ -296,7 +304,7 @@ class _Transfer:
     def _beyond_the_end(self, response: requests.Response, begin: int) -> None:
         """The server has no byte after the part: it is complete, or longer than what the server has."""
         if response.headers.get("Content-Range", "").strip() != f"bytes */{begin}":
-            self.part.unlink()
+            self.part.unlink(missing_ok=True)
             raise TransientError("the server has fewer bytes than came before")
 
     def _begin(self, response: requests.Response, begin: int) -> int:
@@ -321,13 +329,15 @@ class _Transfer:
 
     def _receive(self, response: requests.Response, begin: int) -> None:
         length = response.headers.get("Content-Length", "")
-        total = begin + int(length) if length.isdecimal() else None
-        if self.expected.bytes is not None and total is not None and total != self.expected.bytes:
-            raise SourceError(f"{total} bytes, expected {self.expected.bytes}")
-        _check_disk(self.part, (total or self.expected.bytes or 0) - _size(self.part))
-        self._write(self._body(response), total or self.expected.bytes, begin)
+        announced = begin + int(length) if length.isdecimal() else _range_total(response)
+        if self.expected.bytes is not None and announced not in (None, self.expected.bytes):
+            raise SourceError(f"{announced} bytes, expected {self.expected.bytes}")
+        total = self.expected.bytes if announced is None else announced
+        self._open_ended = total is None
+        _check_disk(self.part, (total or 0) - _size(self.part))
+        self._write(self._body(response), total, begin)
         size = self.part.stat().st_size
-        if total is not None and size != total:
+        if total is not None and (size < total or (announced is not None and size != announced)):
             raise TransientError(f"broke off after {size} of {total} bytes")
 
     def _body(self, response: requests.Response) -> Iterator[bytes]:
@@ -352,13 +362,27 @@ class _Transfer:
         with (
             disk_full(self.part),
             self.part.open("r+b" if begin else "wb") as output,
-            Progress(total, "bytes", f"download {name}") as progress,
+            Progress(total, "bytes", f"download {name}", before=begin) as progress,
         ):
             output.seek(begin)
-            progress.update(begin)
             for chunk in chunks:
                 output.write(chunk)
                 progress.update(len(chunk))
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """A file of a mirror that cannot be read is that mirror's failure; the next source may have it."""
+    try:
+        yield
+    except OSError as error:
+        raise SourceError(f"cannot be read ({error.strerror or error})") from None
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    with _reading(), path.open("rb") as file:
+        while data := file.read(CHUNK):
+            yield data
 
 
 def _cloned(path: Path, copy: Path) -> bool:
@@ -367,7 +391,9 @@ def _cloned(path: Path, copy: Path) -> bool:
     Not by a link: the workflow sets the times of what a job has made, which would be those of the user's own file,
     and a file that is changed in place would change under us after its sums were checked.
     """
-    with path.open("rb") as source, copy.open("wb") as target:
+    with _reading():
+        source = path.open("rb")
+    with source, copy.open("wb") as target:
         try:
             fcntl.ioctl(target, _FICLONE, source.fileno())
             return True
@@ -401,6 +427,12 @@ def _short(error: Exception) -> str:
 def _range_begin(response: requests.Response) -> int | None:
     found = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
     return int(found.group(1)) if found else None
+
+
+def _range_total(response: requests.Response) -> int | None:
+    """Bytes of the whole file, where an answer with a part of it says so."""
+    found = re.match(r"bytes \d+-\d+/(\d+)$", response.headers.get("Content-Range", "").strip())
+    return int(found.group(1)) if found and response.status_code == 206 else None
 
 
 def _retry_after(response: requests.Response) -> float:

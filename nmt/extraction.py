@@ -228,7 +228,15 @@ def _visit(archive: Path, members: Collection[str] | None, visit: Visit) -> list
     except FileNotFoundError:
         raise UserError(f"{archive}: no such file; download it first") from None
     except _BROKEN as error:
-        raise UserError(f"{archive}: damaged ({error}); remove it and download it again") from None
+        raise _damaged(archive, error) from None
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        raise _damaged(archive, error) from None  # bz2 has no error of its own
+
+
+def _damaged(archive: Path, error: Exception) -> UserError:
+    return UserError(f"{archive}: damaged ({error}); remove it and download it again")
 
 
 def _missing(archive: Path, members: list[str], names: list[str]) -> UserError:

@@ -53,7 +53,8 @@ def candidate(
 ) -> dict[str, Any]:
     """Write what a model of the best `share` of all target words makes of the held-out text.
 
-    The selected text and the models lie on the disk for as long as this takes; memory does not grow with the corpus.
+    The selected text and what lmplz sorts lie on the disk for as long as this takes. Memory does not grow with the
+    corpus, nor do the models: of each only what the held-out text needs is kept.
     """
     if not 0 < share <= 1:
         raise UserError(f"cut-candidate: share is {share}, expected more than 0 and at most 1")
@@ -111,8 +112,12 @@ def _cross_entropy(
     text: language_models.Corpora, held_out: Sequence[Path], training: Training, folder: Path
 ) -> float:
     """Nats a word, end symbols and unknown words included, of a held-out side under a model of `text`."""
-    path = folder / "model.binary"
-    language_models.train(
+    lines = [line for file in held_out for line in read_lines(file) if line]
+    if not lines:
+        raise UserError(f"cut-candidate: no words in {', '.join(map(str, held_out))}; give held-out text")
+    path = folder / "model.arpa"
+    language_models.train_for(
+        lines,
         text,
         training.order,
         path,
@@ -122,9 +127,6 @@ def _cross_entropy(
         padded_vocabulary=VOCABULARY,
     )
     model = language_models.load(path)
-    lines = [line for file in held_out for line in read_lines(file) if line]
-    if not lines:
-        raise UserError(f"cut-candidate: no words in {', '.join(map(str, held_out))}; give held-out text")
     words = sum(len(line.split()) + 1 for line in lines)
     return -math.log(10) * math.fsum(float(model.score(line)) for line in lines) / words
 

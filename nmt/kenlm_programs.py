@@ -29,6 +29,12 @@ TOOLS = (
 )
 """What a build needs, by the names of packages."""
 
+_LOOK = """cmake_minimum_required(VERSION 3.10)
+project(look CXX)
+find_package(Boost 1.41.0 REQUIRED COMPONENTS program_options system thread unit_test_framework)
+"""
+"""What KenLM's own build asks for."""
+
 
 def provide(folder: Path, jobs: int) -> str:
     """Put both programs into `folder`, unless they are there; returns where they are from.
@@ -58,11 +64,23 @@ def on_path() -> dict[str, Path] | None:
 
 
 def missing_tools() -> list[str]:
-    """Programs that a build needs and that are not on the PATH."""
+    """What a build needs and this machine lacks; takes seconds if only Boost may be missing."""
     compilers = ("c++", "g++", "clang++")
-    return ["cmake"] * (not shutil.which("cmake")) + ["a C++ compiler"] * (
+    programs = ["cmake"] * (not shutil.which("cmake")) + ["a C++ compiler"] * (
         not any(map(shutil.which, compilers))
     )
+    return programs or _missing_boost()
+
+
+def _missing_boost() -> list[str]:
+    """Whether cmake finds Boost where KenLM's build will look for it."""
+    with tempfile.TemporaryDirectory() as temporary:
+        project = Path(temporary)
+        (project / "CMakeLists.txt").write_text(_LOOK, encoding="utf-8")
+        code, said = _call(["cmake", "-S", str(project), "-B", str(project / "build")])
+    if not code:
+        return []
+    return ["Boost" if "Boost" in said else "a C++ compiler that works"]
 
 
 @contextmanager
@@ -118,7 +136,8 @@ def _configure(source: Path, build: Path) -> None:
     _run(command, f"cmake could not prepare the build of KenLM's programs; it needs Boost ({TOOLS})")
 
 
-def _run(command: Sequence[str], problem: str) -> None:
+def _call(command: Sequence[str]) -> tuple[int, str]:
+    """Exit status of a program, and what it said."""
     result = subprocess.run(
         command,
         stdin=subprocess.DEVNULL,
@@ -127,8 +146,11 @@ def _run(command: Sequence[str], problem: str) -> None:
         text=True,
         check=False,
     )
-    if result.returncode:
-        said = [line.strip() for line in result.stdout.split("\n") if "error" in line.lower()] or [
-            result.stdout.strip()
-        ]
+    return result.returncode, result.stdout
+
+
+def _run(command: Sequence[str], problem: str) -> None:
+    code, output = _call(command)
+    if code:
+        said = [line.strip() for line in output.split("\n") if "error" in line.lower()] or [output.strip()]
         raise UserError(f"lmplz: {problem}: {said[0][-300:]}")

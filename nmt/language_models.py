@@ -5,17 +5,19 @@ from __future__ import annotations
 import glob
 import heapq
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 import kenlm
 
+from nmt import arpa
 from nmt.errors import UserError
 from nmt.files import atomic_path
 from nmt.progress import Progress
@@ -103,38 +105,66 @@ def train(
     discount_fallback: bool,
     memory_mb: int,
     programs: Path | None = None,
-    padded_vocabulary: int | None = None,
     words: Sequence[str] | None = None,
 ) -> None:
     """Train a model with modified Kneser-Ney smoothing and no cut-offs; write KenLM's binary form.
 
-    The same bytes for any number of shards. `padded_vocabulary` pads the number of different words, over which the
-    probability of unknown ones is spread. All but `words`, where they are given, are unknown to the model.
-    `programs` is the folder of lmplz and build_binary, else they are looked for on the PATH; both together stay below
-    `memory_mb`. The model does not depend on it.
+    The same bytes for any number of shards. All but `words`, where they are given, are unknown to the model.
+    `programs` is the folder of lmplz and build_binary, else they are looked for on the PATH. `lmplz` stays below
+    `memory_mb`, build_binary takes what the model takes. The model does not depend on it.
     """
-    lmplz, build_binary = _program("lmplz", programs), _program("build_binary", programs)
+    with _work_beside(output) as work:
+        whole = work / "model.arpa"
+        command = [*_lmplz(order, discount_fallback, memory_mb, programs, work), "--arpa", str(whole)]
+        build_binary = _program("build_binary", programs)
+        command += _limited(words, work / "words") if words is not None else []
+        _run(command, text, output)
+        with atomic_path(output) as binary:
+            _run([build_binary, str(whole), str(binary)], {}, output)
+
+
+def train_for(
+    sentences: Iterable[str],
+    text: Corpora,
+    order: int,
+    output: Path,
+    discount_fallback: bool,
+    memory_mb: int,
+    programs: Path | None = None,
+    padded_vocabulary: int | None = None,
+) -> None:
+    """Train a model as `train` does; write, in ARPA form, what the probabilities of some sentences depend on.
+
+    The whole model is nowhere, neither in memory nor on the disk: lmplz' sorting, below `memory_mb`, takes disk beside
+    `output`. `padded_vocabulary` pads the number of different words, over which the probability of unknown ones is
+    spread.
+    """
+    wanted = arpa.ngrams(sentences, order)
+    with _work_beside(output) as work:
+        command = _lmplz(order, discount_fallback, memory_mb, programs, work)
+        command += ["--vocab_pad", str(padded_vocabulary)] if padded_vocabulary else []
+        _run(command, text, output, lambda lines: arpa.keep(lines, wanted, output))
+
+
+@contextmanager
+def _work_beside(output: Path) -> Iterator[Path]:
+    """A folder for what is made on the way."""
     output.parent.mkdir(parents=True, exist_ok=True)
     prefix = f".{output.name}.lm-"
     for leftover in output.parent.glob(f"{glob.escape(prefix)}*"):
         shutil.rmtree(leftover)  # of a process that was killed
     with tempfile.TemporaryDirectory(dir=output.parent, prefix=prefix) as temporary:
-        arpa = Path(temporary) / "model.arpa"
-        command = [
-            lmplz,
-            "--order",
-            str(order),
-            "--memory",
-            f"{max(_LEAST_SORTING_MB, round(_SORTING_SHARE * memory_mb))}M",
-            "--temp_prefix",
-            f"{temporary}/",
-        ]
-        command += ["--skip_symbols", "--arpa", str(arpa)] + ["--discount_fallback"] * discount_fallback
-        command += ["--vocab_pad", str(padded_vocabulary)] if padded_vocabulary else []
-        command += _limited(words, Path(temporary) / "words") if words is not None else []
-        _run(command, text, output)
-        with atomic_path(output) as binary:
-            _run([build_binary, str(arpa), str(binary)], {}, output)
+        yield Path(temporary)
+
+
+def _lmplz(
+    order: int, discount_fallback: bool, memory_mb: int, programs: Path | None, work: Path
+) -> list[str]:
+    """The command that reads text and, unless told otherwise, writes a model to its standard output."""
+    sorting = max(_LEAST_SORTING_MB, round(_SORTING_SHARE * memory_mb))
+    command = [_program("lmplz", programs), "--order", str(order), "--memory", f"{sorting}M"]
+    command += ["--temp_prefix", f"{work}/", "--skip_symbols"]
+    return command + ["--discount_fallback"] * discount_fallback
 
 
 def _limited(words: Sequence[str], path: Path) -> list[str]:
@@ -153,16 +183,30 @@ def _program(name: str, folder: Path | None) -> str:
     return path
 
 
-def _run(command: Sequence[str], text: Corpora, output: Path) -> None:
-    """Run a program with the non-empty lines of `text` on its standard input."""
+def _run(
+    command: Sequence[str],
+    text: Corpora,
+    output: Path,
+    take: Callable[[Iterable[bytes]], None] | None = None,
+) -> None:
+    """Run a program with the non-empty lines of `text` on its standard input; `take` gets what it then writes."""
     with tempfile.TemporaryFile() as log:
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log) as process:
+        written = log if take is None else subprocess.PIPE
+        problem: UserError | None = None
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=written, stderr=log) as process:
             assert process.stdin is not None
             # a program that leaves early is judged by its exit status and message below
             with suppress(BrokenPipeError):
                 _feed(text, process.stdin)
             with suppress(BrokenPipeError):
                 process.stdin.close()
+            if take is not None and process.stdout is not None:
+                try:
+                    take(process.stdout)
+                except UserError as error:
+                    problem = error
+        if problem is not None and process.returncode in (0, -signal.SIGPIPE):
+            raise problem  # else it is what the program's own end led to
         if process.returncode:
             log.seek(0)
             raise _failure(

@@ -12,7 +12,7 @@ from pathlib import Path
 from nmt import stages
 from nmt.estimate import disk_bytes, in_words, training_left
 from nmt.job_status import Folder
-from nmt.kenlm_programs import missing_tools, on_path
+from nmt.kenlm_programs import TOOLS, missing_tools, on_path
 from nmt.reachability import unreachable
 from nmt.settings import Config
 
@@ -81,7 +81,7 @@ def _language_models(work: Work) -> str | None:
     verb = "is" if len(lacking) == 1 else "are"
     return (
         f"selection needs KenLM's lmplz and build_binary: not on the path, and to build them {' and '.join(lacking)}"
-        f" {verb} missing; install that (with Boost), or say `selection: {{enabled: false}}`"
+        f" {verb} missing; install that ({TOOLS}), or say `selection: {{enabled: false}}`"
     )
 
 

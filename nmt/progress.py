@@ -15,30 +15,34 @@ from tqdm import tqdm
 
 LOG_SECONDS = 30.0
 LINE = re.compile(
-    r"(?P<label>.+): (?P<count>[\d,]+)(?: of (?P<total>[\d,]+) \(\d+%\))? (?P<unit>[^,]+), [\d,]+/s,"
-    r" (?P<hours>\d+):(?P<minutes>\d\d):(?P<seconds>\d\d)(?:, [\d:]+ left)?"
+    r"(?P<label>.+): (?P<count>[\d,]+)(?: of (?P<total>[\d,]+) \(\d+%\))? (?P<unit>[^,]+),"
+    r"(?: (?P<before>[\d,]+) before,)? [\d,]+/s, (?P<hours>\d+):(?P<minutes>\d\d):(?P<seconds>\d\d)(?:, [\d:]+ left)?"
 )
 """A line that `Progress` writes to a log."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What a line of a log says: so many units done, of so many if anybody knew, in so many seconds."""
+    """What a line of a log says: so many units done, of so many if anybody knew, in so many seconds.
+
+    `before`: units among them that an earlier attempt had done.
+    """
 
     count: int
     total: int | None
     unit: str
     seconds: int
+    before: int = 0
 
     @property
     def rate(self) -> float:
         """Units a second."""
-        return self.count / max(self.seconds, 1)
+        return (self.count - self.before) / max(self.seconds, 1)
 
     @property
     def seconds_left(self) -> float | None:
         """Until all units are done; None where nobody knows."""
-        return (self.total - self.count) / self.rate if self.total and self.count else None
+        return (self.total - self.count) / self.rate if self.total and self.rate else None
 
 
 def read(line: str) -> Reading | None:
@@ -46,15 +50,18 @@ def read(line: str) -> Reading | None:
     found = LINE.fullmatch(line.strip())
     if not found:
         return None
-    count, total = (int(found[name].replace(",", "")) if found[name] else None for name in ("count", "total"))
+    count, total, before = (
+        int(found[name].replace(",", "")) if found[name] else None for name in ("count", "total", "before")
+    )
     hours, minutes, seconds = (int(found[name]) for name in ("hours", "minutes", "seconds"))
-    return Reading(count or 0, total, found["unit"], 3600 * hours + 60 * minutes + seconds)
+    return Reading(count or 0, total, found["unit"], 3600 * hours + 60 * minutes + seconds, before or 0)
 
 
 class Progress:
     """Shows count, share done, rate and time left on standard error.
 
-    `total` may be None when nobody knows it; `unit` is what is counted ("lines"), `label` the work.
+    `total` may be None when nobody knows it; `unit` is what is counted ("lines"), `label` the work. `before`: units
+    that an earlier attempt has done; they are counted, but rate and time left are those of this one.
     """
 
     def __init__(
@@ -63,13 +70,14 @@ class Progress:
         unit: str,
         label: str,
         *,
+        before: int = 0,
         stream: TextIO | None = None,
         every: float = LOG_SECONDS,
     ) -> None:
         self.total = total
         self.unit = unit
         self.label = label
-        self.count = 0
+        self.before = self.count = before
         self._stream = stream if stream is not None else sys.stderr
         self._every = every
         self._begin = self._last = time.monotonic()
@@ -84,6 +92,7 @@ class Progress:
     def _make_bar(self) -> tqdm:
         return tqdm(
             total=self.total,
+            initial=self.before,
             unit=f" {self.unit}",
             desc=self.label,
             file=self._stream,
@@ -115,10 +124,11 @@ class Progress:
         print(self._line(self._last - self._begin), file=self._stream, flush=True)
 
     def _line(self, seconds: float) -> str:
-        rate = self.count / max(seconds, 1e-9)
+        rate = (self.count - self.before) / max(seconds, 1e-9)
         of_total = f" of {self.total:,} ({self.count / self.total:.0%})" if self.total else ""
-        line = f"{self.label}: {self.count:,}{of_total} {self.unit}, {rate:,.0f}/s, {clock(seconds)}"
-        if self.total and 0 < self.count < self.total:
+        before = f" {self.before:,} before," if self.before else ""
+        line = f"{self.label}: {self.count:,}{of_total} {self.unit},{before} {rate:,.0f}/s, {clock(seconds)}"
+        if self.total and self.before < self.count < self.total:
             line += f", {clock((self.total - self.count) / rate)} left"
         return line
 

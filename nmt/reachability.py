@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -45,12 +46,21 @@ def _is_web(source: str) -> bool:
     return urlsplit(source).scheme in ("http", "https")
 
 
+def _unreadable(path: Path) -> str | None:
+    try:
+        if not path.is_file():
+            return "no such file"
+    except OSError as error:
+        return f"cannot be read ({error.strerror or error})"
+    return None if os.access(path, os.R_OK) else "cannot be read (no permission)"
+
+
 def _refusal(source: str) -> str | None:
     """Why a source cannot give its file; None if it can, as far as asking tells."""
     if not _is_web(source):
         parts = urlsplit(source)
         path = Path(unquote(parts.path) if parts.scheme == "file" else source)
-        return None if path.is_file() else "no such file"
+        return _unreadable(path)
     import requests  # half a second: only where it is needed
 
     try:

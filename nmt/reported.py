@@ -33,12 +33,16 @@ class ReportedTraining(BaseModel):
 
 
 class ReportedData(BaseModel):
-    """Sec. 4.1: words of the target language; `corpora` by their ids in `config.yaml`."""
+    """Sec. 4.1: words of the target language; `corpora` by their ids in `config.yaml`.
+
+    `selected_corpora`: those of each corpus that were selected, as the names of the authors' texts have it.
+    """
 
     model_config = ConfigDict(extra="forbid")
     corpora: dict[str, int] = {}
     total: int | None = None
     selected: int | None = None
+    selected_corpora: dict[str, int] = {}
 
 
 class OwnSentences(BaseModel):

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from benchmarks.data.workflow import Run, of
+import yaml
 
-PAIRS = 40_836_715
+from benchmarks.data.workflow import ROOT, Run, of
+
+_CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
+_CORPORA = [_CONFIG["corpora"][corpus]["pairs"] for corpus in _CONFIG["use"]["train"]]
+PAIRS = sum(_CORPORA)
 """Pairs of the five corpora."""
-LARGEST_SHARE = 22_520_376 / PAIRS
+LARGEST_SHARE = max(_CORPORA) / PAIRS
 """The 10^9 corpus, which one process extracts."""
 
 WHOLE = {"lm-sample"}

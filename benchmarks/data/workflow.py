@@ -53,7 +53,7 @@ def overlay(mirrors: Sequence[Path], shards: int, target_words: int) -> dict[str
         "archives": {name: unknown for name in (CORPUS, "wmt14-dev", "wmt14-test")},
         "use": {"train": [CORPUS]},
         "corpora": {
-            CORPUS: {"shards": shards},
+            CORPUS: {"shards": shards, "pairs": None},
             "newstest2014": {"source": {"md5": None}, "target": {"md5": None}},
         },
         "selection": {"target_words": target_words},
@@ -70,11 +70,27 @@ def build_kenlm() -> None:
 
 def run(folder: Path, settings: dict[str, Any], cores: int) -> Run:
     """Run the data stages in `folder`, which holds nothing yet."""
-    usage = folder / "usage"
-    usage.mkdir(parents=True)
+    folder.mkdir(parents=True)
     (folder / "config.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
+    seconds, used = _snakemake(folder, cores, "data")
+    return Run(seconds, used, {stage: size(folder / "data" / stage) for stage in STAGES})
+
+
+def held_out_cut(folder: Path, cores: int) -> Used:
+    """After `run`: the largest candidate of a cut that a held-out text decides, language models of all of the text."""
+    settings = "selection={cut: held_out, held_out_shares: [1.0]}"
+    options = ["--rerun-triggers", "mtime", "--config", settings]
+    _, used = _snakemake(folder, cores, "data/selection/cut/1.0.json", *options)
+    (candidate,) = of(used, "cut-candidate")
+    return candidate
+
+
+def _snakemake(folder: Path, cores: int, target: str, *options: str) -> tuple[float, list[Used]]:
+    """Seconds and processes of a target."""
+    usage = folder / f"usage-{Path(target).name}"
+    usage.mkdir()
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory"]
-    command += [str(folder), "--cores", str(cores), "--", "data"]
+    command += [str(folder), "--cores", str(cores), *options, "--", target]
     environment = os.environ | {"PYTHONPATH": str(USAGE), "NMT_BENCHMARK_USAGE": str(usage)}
     begin = time.monotonic()
     with (folder / "snakemake.log").open("w+", encoding="utf-8") as log:
@@ -84,7 +100,7 @@ def run(folder: Path, settings: dict[str, Any], cores: int) -> Run:
             log.seek(0)
             lines = log.read().splitlines()[-20:]
             raise Failed("\n".join([f"the run in {folder} failed:", *lines]))
-    return Run(seconds, read_usage(usage), {stage: size(folder / "data" / stage) for stage in STAGES})
+    return seconds, read_usage(usage)
 
 
 def read_usage(folder: Path) -> list[Used]:

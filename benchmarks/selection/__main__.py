@@ -20,7 +20,7 @@ from tabulate import tabulate
 
 from benchmarks.selection import random_part
 from benchmarks.selection.perplexity import compare
-from benchmarks.selection.random_part import Shard
+from benchmarks.selection.random_part import Shard, Taken
 from nmt import language_models
 from nmt.extraction import Side, extract
 from nmt.layers import find_layers, load
@@ -51,11 +51,13 @@ def main() -> int:
         models = train(texts, config.selection.order, options, work)
         found: dict[str, Any] = {
             "target_words": {"selected": threshold.target_words, "random": drawn.target_words},
-            "words_by_corpus": {
-                "all": random_part.words_by_corpus(shards, None, None),
-                "selected": random_part.words_by_corpus(shards, threshold, None),
-                "random": random_part.words_by_corpus(shards, drawn, work / "random"),
-            },
+            **shares(
+                {
+                    "all": random_part.taken_by_corpus(shards, None, None),
+                    "selected": random_part.taken_by_corpus(shards, threshold, None),
+                    "random": random_part.taken_by_corpus(shards, drawn, work / "random"),
+                }
+            ),
             "held_out": {
                 corpus: held_out(config, corpus, languages, models, folder, work)
                 for corpus in options.held_out
@@ -64,6 +66,22 @@ def main() -> int:
     options.output.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     print(report(found))
     return 0
+
+
+def shares(taken: dict[str, dict[str, Taken]]) -> dict[str, Any]:
+    """Pairs and words of each corpus in all text and in both parts, and what share of these they are, in per cent."""
+    found: dict[str, Any] = {}
+    for unit in ("words", "pairs"):
+        counts = {
+            part: {corpus: getattr(of, unit) for corpus, of in corpora.items()}
+            for part, corpora in taken.items()
+        }
+        found[f"{unit}_by_corpus"] = counts
+        found[f"percent_of_{unit}"] = {
+            part: {corpus: round(100 * number / sum(of.values()), 1) for corpus, number in of.items()}
+            for part, of in counts.items()
+        }
+    return found
 
 
 def training_shards(config: Config, data: Path) -> list[Shard]:
@@ -143,19 +161,20 @@ def report(found: dict[str, Any]) -> str:
         for language, value in languages.items()
     ]
     headers = ["held out", "", "selected", "random", "difference", "unknown, selected", "unknown, random"]
-    words = found["words_by_corpus"]
-    shares = []
-    for corpus, every in words["all"].items():
-        parts = [words[part][corpus] / sum(words[part].values()) for part in ("all", *PARTS)]
-        shares.append(
-            [corpus, *(f"{share:.1%}" for share in [*parts, words["selected"][corpus] / max(1, every)])]
-        )
-    return "\n\n".join(
-        [
-            tabulate(rows, headers, disable_numparse=True),
-            tabulate(shares, ["share of words", "all", *PARTS, "of it selected"], disable_numparse=True),
+    tables = [tabulate(rows, headers, disable_numparse=True)]
+    for unit in ("words", "pairs"):
+        percent, counts = found[f"percent_of_{unit}"], found[f"{unit}_by_corpus"]
+        lines = [
+            [
+                corpus,
+                *(f"{percent[part][corpus]:.1f}%" for part in ("all", *PARTS)),
+                f"{counts['selected'][corpus] / max(1, every):.1%}",
+            ]
+            for corpus, every in counts["all"].items()
         ]
-    )
+        heads = [f"share of {unit}", "all", *PARTS, "of it selected"]
+        tables.append(tabulate(lines, heads, disable_numparse=True))
+    return "\n\n".join(tables)
 
 
 def parse() -> argparse.Namespace:

@@ -71,14 +71,24 @@ def take(shards: Sequence[Shard], threshold: Threshold, folder: Path) -> list[tu
     return parts
 
 
-def words_by_corpus(
+@dataclass
+class Taken:
+    """How much of a corpus is taken: pairs, and target words."""
+
+    pairs: int = 0
+    words: int = 0
+
+
+def taken_by_corpus(
     shards: Sequence[Shard], threshold: Threshold | None, folder: Path | None
-) -> dict[str, int]:
-    """Target words that a threshold takes of each corpus (None: all); scores are in `folder`, or the selection's."""
-    found: dict[str, int] = dict.fromkeys((shard.corpus for shard in shards), 0)
+) -> dict[str, Taken]:
+    """What a threshold takes of each corpus (None: all); scores are in `folder`, or the selection's."""
+    found = {shard.corpus: Taken() for shard in shards}
     for shard in shards:
         rows = map_array(_files(shard, folder)[0] if folder else shard.scores, np.int32)
-        found[shard.corpus] += int(rows[_taken(rows, shard, threshold), 1].sum(dtype=np.int64))
+        words = rows[_taken(rows, shard, threshold), 1]
+        found[shard.corpus].pairs += len(words)
+        found[shard.corpus].words += int(words.sum(dtype=np.int64))
     return found
 
 

@@ -124,6 +124,81 @@ def test_sources_are_whole_or_not_there_and_made_when_there_is_room(
     }
 
 
+MODEL = """\\data\\
+ngram 1=3
+ngram 2=1
+
+\\1-grams:
+-1\t<unk>\t0
+-1\t<s>\t-0.3
+-1\t</s>\t0
+
+\\2-grams:
+-0.5\t<s> </s>
+
+\\end\\
+"""
+"""A language model that knows no word."""
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what the later stages of the data read."""
+    folder = tmp_path_factory.mktemp("text")
+    english, french = map(str, corpus(folder))
+    (folder / "lm.arpa").write_text(MODEL, encoding="utf-8")
+    models = [
+        f"--{domain}-{side}={folder / 'lm.arpa'}" for domain in ("in", "out") for side in ("source", "target")
+    ]
+    scores, histogram = str(folder / "scores.npy"), str(folder / "histogram.json")
+    threshold = ["--output", str(folder / "threshold.json")]
+    for command in (
+        ["select-score", *models, english, french, "--output", scores, "--histogram", histogram],
+        ["select-threshold", "--target-words", "15000", "--shard", "c", scores, histogram, *threshold],
+        ["vocabulary", "--words", "500", english, "--output", str(folder / "words.tsv")],
+    ):
+        made = nmt(*command)
+        assert made.returncode == 0, made.stderr
+    return folder
+
+
+@pytest.mark.parametrize("verb", ["tokenize", "select-score", "select-apply", "binarize"])
+def test_later_stages_are_whole_or_not_there_and_made_when_there_is_room(
+    tmp_path: Path, text: Path, small_disk: Path, verb: str
+) -> None:
+    english, french = str(text / "text.en"), str(text / "text.fr")
+    tokenization = '{"tokenizer": "moses", "escape": true, "split_hyphens": false}'
+    models = [
+        f"--{domain}-{side}={text / 'lm.arpa'}" for domain in ("in", "out") for side in ("source", "target")
+    ]
+    threshold = ["--threshold", str(text / "threshold.json"), "--scores", str(text / "scores.npy")]
+    vocabularies = [f"--{side}-vocabulary={text / 'words.tsv'}" for side in ("source", "target")]
+
+    def make(folder: Path) -> subprocess.CompletedProcess[str]:
+        sides = [f"--output-{side}={folder / side}.zst" for side in ("source", "target")]
+        scores = ["--output", str(folder / "a.npy"), "--histogram", str(folder / "a.json")]
+        options = {
+            "tokenize": ["--language", "en", "--settings", tokenization, english, str(folder / "a.zst")],
+            "select-score": [*models, english, french, *scores],
+            "select-apply": [*threshold, "--corpus", "c", "--shard", "0", english, french, *sides],
+            "binarize": ["--shard", "c", english, french, *vocabularies, "--output", str(folder / "binary")],
+        }[verb]
+        return nmt(verb, *options)
+
+    def files(folder: Path) -> list[str]:
+        return sorted(path.name for path in folder.rglob("*") if path.is_file())
+
+    fill(small_disk, 20_000)
+    full = make(small_disk)
+    assert full.returncode == 2
+    assert "the disk is full" in full.stderr
+    assert "Traceback" not in full.stderr
+    assert files(small_disk) == ["filler"]
+    large = make(tmp_path / "large")
+    assert large.returncode == 0, large.stderr
+    assert files(tmp_path / "large")
+
+
 class Unannounced(http.server.BaseHTTPRequestHandler):
     """Sends two megabytes without saying how many."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import tarfile
 from collections.abc import Iterator
@@ -18,11 +19,11 @@ from tests import kenlm
 from tests.running import snakemake
 
 SHARDS = (1, 3, 16)
-MOST = {"wide": 16, "near": 3, "dev": 3, "test": 1}
+MOST = {"wide": 16, "near": 3, "dev": 3, "test": 1, "held": 1}
 """A job takes a second whatever it holds: only one corpus is cut into many shards."""
 
 SIDES = ("en", "fr")
-PAIRS = {"wide": 3 * BLOCK_LINES + 77, "near": BLOCK_LINES + 1, "dev": 300, "test": 100}
+PAIRS = {"wide": 3 * BLOCK_LINES + 77, "near": BLOCK_LINES + 1, "dev": 300, "test": 100, "held": 200}
 WORDS = {side: [f"{side}{number}" for number in range(900)] for side in SIDES}
 """The first third is the in-domain text's, and the first half of the pairs of `wide` keep to it."""
 
@@ -76,10 +77,13 @@ def experiment(folder: Path, mirror: Path, shards: int) -> Path:
             "in_domain": ["near"],
             "order": 3,
             "sample_pairs": 2000,
-            "target_words": 30_000,
+            "cut": "held_out",
+            "held_out": ["held"],
+            "held_out_shares": [0.3, 0.9],
             "corpus_words": {"near": 9000},
             "discount_fallback": True,
         },
+        "overlap": {"drop": "source"},
         "vocabulary": {"words": 500},
         "artifacts": {"reported": False},
     }
@@ -95,11 +99,13 @@ def prepared(folder: Path, shards: int) -> dict[str, Any]:
         *sorted((data / "vocabulary").iterdir()),
         *sorted((data / "binary").rglob("*.*")),
         *sorted((data / "selection" / "lm").iterdir()),
+        *sorted((data / "selection" / "cut").iterdir()),
+        data / "selection" / "cut.json",
         *sorted((folder / "results").iterdir()),
         data / "counts.json",
     ]
     found: dict[str, Any] = {str(path.relative_to(folder)): path.read_bytes() for path in one_each}
-    for stage in ("raw", "clean", "tokens", "selected"):
+    for stage in ("raw", "clean", "tokens", "kept", "selected"):
         for corpus in ("wide", "near"):
             for side in SIDES:
                 numbers = range(min(shards, MOST[corpus]))
@@ -133,7 +139,11 @@ def test_every_file_is_the_same(made: dict[int, dict[str, Any]], shards: int) ->
 
 def test_the_text_is_worth_comparing(made: dict[int, dict[str, Any]]) -> None:
     found = made[1]
-    for corpus, budget in (("wide", 30_000), ("near", 9000)):
+    chosen = json.loads(found["data/selection/cut.json"])["chosen"]
+    assert found["data/selection/cut/0.3.json"] != found["data/selection/cut/0.9.json"]
+    for corpus, budget in (("wide", chosen["target_words"]), ("near", 9000)):
+        before, after = (sum(map(bool, found[f"{stage}/{corpus}.en"])) for stage in ("tokens", "kept"))
+        assert 0.5 * before < after < 0.99 * before
         kept = [line.split() for line in found[f"selected/{corpus}.fr"]]
         assert len(kept) == PAIRS[corpus]
         assert budget - 10 < sum(map(len, kept)) <= budget

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import gzip
 import hashlib
+import io
 import json
 import random
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 import zipfile
 from pathlib import Path
@@ -130,6 +132,47 @@ def test_tokenized_and_selected_text_takes_the_place_of_everything_up_to_selecti
     assert len(Bitext.open(folder / "data/binary/train")) == 90
     counts = json.loads((folder / "data/clean/selected/0.counts.json").read_text(encoding="utf-8"))
     assert (counts["kept"], counts["empty"]) == (90, 30)
+
+
+LIUM = ("ep7_pc45", "nc9", "dev08_11", "crawl", "ccb2_pc30", "un2000_pc34")
+
+
+def test_tokenized_text_of_several_corpora_comes_out_of_one_archive(tmp_path: Path) -> None:
+    """As the owner of the authors' own training text has it: six bitexts, each side compressed, in one archive."""
+    lines = {
+        name: [f"{name} &apos;s {number} ." for number in range(20 + at)] for at, name in enumerate(LIUM)
+    }
+    with tarfile.open(tmp_path / "bitexts.tgz", "w:gz") as archive:
+        for name in LIUM:
+            for side in ("en", "fr"):
+                data = gzip.compress("".join(f"{line}\n" for line in lines[name]).encode())
+                entry = tarfile.TarInfo(f"bitexts.selected/{name}.{side}.gz")
+                entry.size = len(data)
+                archive.addfile(entry, io.BytesIO(data))
+    corpora = {
+        name.replace("_", "-"): {
+            side: {"archive": "bitexts", "member": f"bitexts.selected/{name}.{end}.gz"}
+            for side, end in (("source", "en"), ("target", "fr"))
+        }
+        | {"tokenized": True, "pairs": len(lines[name]), "shards": 2 if "pc" in name else 1}
+        for name in LIUM
+    }
+    folder = experiment(
+        tmp_path / "experiment",
+        {
+            "archives": {"bitexts": {"url": (tmp_path / "bitexts.tgz").as_uri(), "path": "bitexts.tgz"}},
+            "corpora": corpora,
+            "use": {"train": [*corpora]},
+            "selection": {"enabled": False},
+        },
+    )
+    result = snakemake(folder, "--cores", "2", "--", "data/binary/train/meta.json")
+    assert result.returncode == 0, result.stdout
+    for name, corpus in zip(LIUM, corpora, strict=True):
+        assert [*read_lines(folder / f"data/tokens/{corpus}/0.fr.zst")] == lines[name]
+    assert len(Bitext.open(folder / "data/binary/train")) == sum(map(len, lines.values()))
+    words = {line.split("\t")[1] for line in read_lines(folder / "data/vocabulary/en.tsv")}
+    assert {*LIUM, "&apos;s"} <= words
 
 
 # --- killed on the way

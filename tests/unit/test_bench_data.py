@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.data import estimate, grown, tokenizers, workflow
+from benchmarks.data import differences, estimate, grown, report, tokenizers, workflow
 from benchmarks.data.workflow import Run, Used
 from nmt.text import write_lines
 from tests.running import ROOT
@@ -59,6 +59,12 @@ def test_every_process_leaves_a_note(tmp_path: Path) -> None:
     assert 10 < used.peak_mb < 500
 
 
+def test_the_held_out_cut_stands_beside_the_stages_of_every_run() -> None:
+    found = report.with_cut({"peak_mb": {"clean": 80.0}}, Used("cut-candidate", 9.0, 8.0, 70.0, 5000.0))
+    assert found["peak_mb"] == {"clean": 80.0, "cut-candidate": 70.0, "lmplz of all text": 5000.0}
+    assert found["cut_seconds"] == 9.0
+
+
 def test_a_stage_takes_its_work_over_the_cores_but_at_least_its_longest_job() -> None:
     used = [
         Used(verb, 10.0, 0.0, 0.0, 0.0)
@@ -72,6 +78,28 @@ def test_a_stage_takes_its_work_over_the_cores_but_at_least_its_longest_job() ->
     assert hours["binarize"] == pytest.approx(10 * 100 / 3600, rel=1e-3)
     assert hours["lm-train"] == pytest.approx(10 / 10 / 3600)
     assert estimate.disk(run, pairs)["raw"] == pytest.approx(1000 * 100 / 1e9, rel=1e-3)
+
+
+def test_lines_that_differ_are_written_with_both_tokenizations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(differences, "BLOCK", 3)
+    lines = ["One.", "It's No. 7.", "", "Two, three.", "Four"]
+    for name in ("a.zst", "b.zst"):
+        with write_lines(tmp_path / name) as writer:
+            for line in lines:
+                writer.write(line)
+    other = {
+        "sacremoses": tokenizers.stock("en"),
+        "spaces": lambda block: [line.replace(",", " ,") for line in block],
+    }
+    with (tmp_path / "out").open("w") as output:
+        texts = [tmp_path / "a.zst", tmp_path / "b.zst"]
+        found = differences.compare(texts, tokenizers.ours("en"), other, output)
+    assert found == {"lines": 10, "sacremoses": 0, "spaces": 6}
+    told = (tmp_path / "out").read_text()
+    assert told.count("\n") == 3 * 6
+    assert f"{tmp_path}/b.zst, line 4\n  ours: Two , three .\n  spaces: Two , three.\n" in told
 
 
 def test_tokenizers_race_over_the_same_lines() -> None:

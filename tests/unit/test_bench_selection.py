@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from benchmarks.selection import random_part
+from benchmarks.selection.__main__ import report, shares
 from benchmarks.selection.perplexity import compare
-from benchmarks.selection.random_part import Shard
+from benchmarks.selection.random_part import Shard, Taken
 from nmt.arrays import write_array
 from nmt.selection import DROPPED
 from nmt.text import read_lines, read_pairs, write_lines
@@ -61,12 +62,27 @@ def test_a_random_part_has_so_many_words_from_everywhere(shards: list[Shard], tm
     parts = random_part.take(shards, drawn, tmp_path / "random")
     words = [sum(len(line.split()) for line in read_lines(target)) for _, target in parts]
     assert 1195 < sum(words) <= 1200
-    by_corpus = random_part.words_by_corpus(shards, drawn, tmp_path / "random")
-    assert by_corpus == {"one": words[0] + words[1], "two": words[2]}
-    everything = random_part.words_by_corpus(shards, None, None)
-    shares = {corpus: by_corpus[corpus] / everything[corpus] for corpus in everything}
-    assert shares == pytest.approx(dict.fromkeys(everything, 1200 / sum(everything.values())), abs=0.1)
+    taken = random_part.taken_by_corpus(shards, drawn, tmp_path / "random")
+    pairs = [sum(1 for line in read_lines(target) if line) for _, target in parts]
+    assert taken == {"one": Taken(pairs[0] + pairs[1], words[0] + words[1]), "two": Taken(pairs[2], words[2])}
+    everything = random_part.taken_by_corpus(shards, None, None)
+    assert {corpus: of.pairs for corpus, of in everything.items()} == {"one": 630, "two": 270}
+    whole = sum(of.words for of in everything.values())
+    for corpus, of in everything.items():
+        assert taken[corpus].words / of.words == pytest.approx(1200 / whole, abs=0.1)
     assert all(bool(source) == bool(target) for part in parts for source, target in read_pairs(*part))
+
+
+def test_shares_are_told_of_words_and_of_pairs() -> None:
+    every = {"one": Taken(10, 300), "two": Taken(30, 100)}
+    part = {"one": Taken(1, 50), "two": Taken(3, 50)}
+    found = shares({"all": every, "selected": part, "random": part})
+    assert found["percent_of_words"]["all"] == {"one": 75.0, "two": 25.0}
+    assert found["percent_of_words"]["selected"] == {"one": 50.0, "two": 50.0}
+    assert found["percent_of_pairs"]["selected"] == {"one": 25.0, "two": 75.0}
+    lines = report(found | {"held_out": {}}).split("\n")
+    assert any(line.split() == ["one", "75.0%", "50.0%", "50.0%", "16.7%"] for line in lines)
+    assert any(line.split() == ["two", "75.0%", "75.0%", "75.0%", "10.0%"] for line in lines)
 
 
 def test_another_seed_draws_another_part(shards: list[Shard], tmp_path: Path) -> None:

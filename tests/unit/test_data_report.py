@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from nmt import corpus_counts, shard_counts
 from nmt.corpus_counts import CorpusFiles, added, sum_corpora, total
+from nmt.data_markdown import _reported_share
 from nmt.data_report import COLUMNS, Corpus, Lengths, Report, read_report, rows
 from nmt.errors import UserError
 from nmt.files import read_json, write_json
@@ -146,8 +147,12 @@ def test_every_number_of_the_report(counts: Path) -> None:
 
 
 def test_the_csv_has_every_number_and_says_what_a_word_is(counts: Path) -> None:
-    paper = ReportedData(corpora={"tiny": 100}, total=200, selected=150)
-    facts = {row[:5]: row[5:] for row in rows(report_of(counts, paper))}
+    paper = ReportedData(corpora={"tiny": 100}, total=200, selected=150, selected_corpora={"tiny": 60})
+    report = report_of(counts, paper)
+    facts = {row[:5]: row[5:] for row in rows(report)}
+    (tiny,) = report.of("train")
+    assert facts["train", "tiny", "selected", "words", "target"] == ("tokens", 6, 60)
+    assert [_reported_share(stage)(tiny, report) for stage in ("tokens", "selected")] == ["50.0%", "40.0%"]
     assert facts["train", "tiny", "clean", "words", "target"] == ("words", 6, None)
     assert facts["train", "tiny", "tokens", "words", "target"] == ("tokens", 8, 100)
     assert facts["train", "tiny", "tokens", "words", "source"] == ("tokens", 10, None)
@@ -192,7 +197,7 @@ def test_the_page_and_the_same_bytes_twice(counts: Path, tmp_path: Path) -> None
     page = " ".join(first["d.md"].decode().split())
     assert "| tiny | 10 | 8 | 10 | 8 | 3 |" in page  # words of the source
     assert "| tiny | 8 | | 6 | 348,000,000 | 75.0% |" not in page
-    assert "| tiny | 8 | | 6 | | 75.0% | 100.0% | 100.0% |" in page
+    assert "| tiny | 8 | | 6 | | 66.7% | 75.0% | 100.0% | | 100.0% | |" in page
     assert (
         "Each pair that went is counted once. None went for: too unequal, nothing left by the tokenizer."
         in page
@@ -218,6 +223,8 @@ def test_the_papers_corpora_are_those_of_the_settings_and_add_up() -> None:
     config = (ROOT / "config.yaml").read_text(encoding="utf-8")
     assert all(f"\n  {corpus}:" in config for corpus in paper.corpora)
     assert sum(paper.corpora.values()) == paper.total
+    assert paper.selected_corpora.keys() == paper.corpora.keys()
+    assert sum(paper.selected_corpora.values()) == pytest.approx(paper.selected, rel=1e-3)
 
 
 def test_percentages_do_not_round_what_is_left_away() -> None:

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import contextlib
 import email.utils
+import errno
 import hashlib
+import os
 import random
 import threading
 import time
@@ -13,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from nmt import download as downloading
+from nmt import progress
 from nmt.download import Expected, File, Patience, Seen
 from nmt.errors import UserError
 from nmt.files import read_json
@@ -45,6 +48,7 @@ class Server(ThreadingHTTPServer):
         self.break_off_after: list[int] = []  # body bytes of each coming request
         self.ranges = True
         self.claimed_bytes: int | None = None
+        self.lengths = True  # whether answers say how long they are
         self.encoding: str | None = None
         self.retry_after: str | None = None
         self.range_begin: int | None = None  # that answers claim instead of the one asked for
@@ -89,7 +93,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def _send(self, body: bytes, begin: int) -> None:
         self.send_response(206 if begin else 200)
-        self.send_header("Content-Length", str(self.server.claimed_bytes or len(body)))
+        if self.server.lengths:
+            self.send_header("Content-Length", str(self.server.claimed_bytes or len(body)))
         if begin:
             total = len(self.server.data)
             claimed = begin if self.server.range_begin is None else self.server.range_begin
@@ -404,6 +409,49 @@ def test_the_whole_archive_must_fit_before_the_first_byte(server: Server, tmp_pa
     assert not server.requests
 
 
+@pytest.mark.parametrize(
+    ("expected", "asked"),
+    [
+        (WHOLE, [None, "bytes=100000-", "bytes=300000-"]),
+        (SUM_ONLY, [None, "bytes=100000-", "bytes=300000-"]),  # the second answer says how long the whole is
+    ],
+)
+def test_a_connection_that_breaks_off_without_a_length_is_gone_on_with(
+    server: Server, tmp_path: Path, expected: Expected, asked: list[str | None]
+) -> None:
+    server.lengths = False
+    server.break_off_after = [100_000, 200_000]
+    download(f"{server.address}/a", tmp_path / "a", expected)
+    assert_whole(tmp_path / "a")
+    assert [wanted for _, wanted in server.requests] == asked
+
+
+def test_where_nobody_says_how_long_the_file_is_a_second_request_is_made(
+    server: Server, tmp_path: Path
+) -> None:
+    server.lengths = server.ranges = False
+    server.break_off_after = [100_000]
+    download(f"{server.address}/a", tmp_path / "a", SUM_ONLY)
+    assert_whole(tmp_path / "a")
+    assert len(server.requests) == 2
+
+
+def test_a_first_request_that_is_beyond_the_end_leaves_the_source(server: Server, tmp_path: Path) -> None:
+    server.statuses = [416]
+    with pytest.raises(UserError, match=f"{server.address}/a: HTTP 416"):
+        download(f"{server.address}/a", tmp_path / "a", WHOLE)
+    assert len(server.requests) == 1
+
+
+def test_rate_and_time_left_are_those_of_this_attempt(
+    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    part(tmp_path / "a").write_bytes(DATA[:500_000])
+    download(f"{server.address}/a", tmp_path / "a", WHOLE)
+    assert (reading := progress.read(capsys.readouterr().err)) is not None
+    assert (reading.count, reading.total, reading.before) == (700_000, 700_000, 500_000)
+
+
 # --- other archives with the same members
 
 OTHER = DATA[::-1]
@@ -471,3 +519,35 @@ def test_an_archive_in_a_folder_is_taken_from_there_and_never_touched(tmp_path: 
     after = mine.stat()
     assert (after.st_mtime_ns, after.st_mode, after.st_nlink) == (before.st_mtime_ns, before.st_mode, 1)
     assert mine.read_bytes() == DATA
+
+
+@pytest.mark.parametrize("read", ["is_file", "open"])
+def test_a_mirror_that_cannot_be_read_is_passed_over(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: str
+) -> None:
+    """As a folder of another user, or a network's file system whose server has gone."""
+    stale = tmp_path / "stale" / "a.tgz"
+    stale.parent.mkdir()
+    stale.write_bytes(DATA)
+    whole = getattr(Path, read)
+
+    def fails(path: Path, *arguments: object, **options: object) -> object:
+        if path == stale:
+            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+        return whole(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, read, fails)
+    source = download(f"{server.address}/a", tmp_path / "a", WHOLE, [str(stale.parent)], "a.tgz")
+    assert source == f"{server.address}/a"
+    with pytest.raises(UserError, match=rf"{stale}: cannot be read \(Stale file handle\)"):
+        download("http://127.0.0.1:1/a", tmp_path / "b", WHOLE, [str(stale.parent)], "a.tgz")
+
+
+def test_a_mirror_that_breaks_off_while_it_is_read_is_passed_over(server: Server, tmp_path: Path) -> None:
+    """A file that every process may open and whose bytes nobody can read."""
+    mirrors = ["/proc/self"]
+    if not Path("/proc/self/mem").is_file():
+        pytest.skip("needs Linux' /proc/self/mem")
+    source = download(f"{server.address}/a", tmp_path / "a", WHOLE, mirrors, "mem")
+    assert source == f"{server.address}/a"
+    assert_whole(tmp_path / "a")

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 
 from nmt.errors import UserError
 from nmt.extraction import Side, extract
@@ -207,10 +208,36 @@ def test_a_missing_member_brings_near_names(tmp_path: Path) -> None:
     assert_nothing_left(tmp_path / "out")
 
 
+def zipped(path: Path, members: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return path
+
+
+def bzip2_tar(path: Path, members: dict[str, bytes]) -> Path:
+    path.write_bytes(bz2.compress(tar(path.with_suffix(".tar"), members).read_bytes()))
+    return path
+
+
+def xz_tar(path: Path, members: dict[str, bytes]) -> Path:
+    path.write_bytes(lzma.compress(tar(path.with_suffix(".tar"), members).read_bytes()))
+    return path
+
+
+def zstd_tar(path: Path, members: dict[str, bytes]) -> Path:
+    compressor = zstandard.ZstdCompressor(write_checksum=True)
+    path.write_bytes(compressor.compress(tar(path.with_suffix(".tar"), members).read_bytes()))
+    return path
+
+
 @pytest.mark.parametrize("fault", ["cut", "flipped", "no archive"])
-def test_a_damaged_archive_is_refused(tmp_path: Path, fault: str) -> None:
+@pytest.mark.parametrize("make", [tar, bzip2_tar, xz_tar, zstd_tar, zipped])
+def test_a_damaged_archive_is_refused(
+    tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path], fault: str
+) -> None:
     text = b"".join(b"%d\n" % (i * 7919) for i in range(20_000))
-    archive = tar(tmp_path / "a.tgz", {"c.en": text, "c.fr": text})
+    archive = make(tmp_path / "a.tgz", {"c.en": text, "c.fr": text})
     data = bytearray(archive.read_bytes())
     if fault == "cut":
         del data[-9:]
@@ -234,24 +261,12 @@ def test_missing_archives_and_equal_sides_are_refused(tmp_path: Path) -> None:
 # --- what an archive may be, whatever its name
 
 
-def zipped(path: Path, members: dict[str, bytes]) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
-    return path
-
-
 def renamed_zip(path: Path, members: dict[str, bytes]) -> Path:
     return zipped(path, members)
 
 
 def plain_tar(path: Path, members: dict[str, bytes]) -> Path:
     return tar(path.with_suffix(".tar"), members).rename(path)
-
-
-def bzip2_tar(path: Path, members: dict[str, bytes]) -> Path:
-    path.write_bytes(bz2.compress(tar(path.with_suffix(".tar"), members).read_bytes()))
-    return path
 
 
 @pytest.mark.parametrize("make", [renamed_zip, plain_tar, bzip2_tar])

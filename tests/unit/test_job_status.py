@@ -134,4 +134,11 @@ def test_what_progress_writes_can_be_read(total: int | None) -> None:
     assert (reading.count, reading.total, reading.unit, reading.seconds) == (800, total, "pairs", 100)
     assert reading.rate == 8
     assert reading.seconds_left == (25 if total else None)
+    with Progress(total, "bytes", "download a.tgz", before=500, stream=(log := io.StringIO())) as resumed:
+        resumed.update(300)
+        resumed._begin -= 100
+    assert (reading := progress.read(log.getvalue())) is not None
+    assert (reading.count, reading.before, reading.rate) == (800, 500, 3)
+    assert reading.seconds_left == (pytest.approx(200 / 3) if total else None)
+    assert ("0:01:07 left" in log.getvalue()) == (total is not None)
     assert progress.read("update 1,000: development NLL 3.2 nats a sentence") is None

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
 
 from nmt import kenlm_programs
 from nmt.errors import UserError
+from nmt.files import sha256
 from nmt.kenlm_programs import PROGRAMS, provide
 from tests import kenlm
 from tests.running import ROOT
@@ -44,13 +48,61 @@ def test_what_a_build_needs_is_said_before_it_begins(tmp_path: Path, monkeypatch
     assert not (tmp_path / "ours" / "lmplz").exists()
 
 
-def test_another_archive_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "kenlm-0.3.0.tar.gz").write_bytes(b"another")
+def test_boost_is_looked_for_before_a_build_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the real cmake, told to find none."""
+    if missing := kenlm_programs.missing_tools():
+        pytest.skip(f"{' and '.join(missing)} is missing here")
+    cmake = tmp_path / "bin" / "cmake"
+    cmake.parent.mkdir()
+    hide = "-DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON"
+    cmake.write_text(f'#!/bin/sh\nexec {shutil.which("cmake")} {hide} "$@"\n', encoding="utf-8")
+    cmake.chmod(0o755)
+    monkeypatch.setenv("PATH", str(cmake.parent), prepend=os.pathsep)
+    assert kenlm_programs.missing_tools() == ["Boost"]
+    with pytest.raises(UserError, match=r"to build it Boost is missing \(Debian: apt install cmake"):
+        kenlm_programs._build(tmp_path / "ours", 1)
+    cmake.write_text(
+        "#!/bin/sh\necho 'the compiler is not able to compile a test program'\nexit 1\n", "utf-8"
+    )
+    assert kenlm_programs.missing_tools() == ["a C++ compiler that works"]
+
+
+def source_archive(path: Path, text: str) -> Path:
+    """A source archive that pip takes for kenlm's, so that nothing but its sum speaks against it."""
+    metadata = "Metadata-Version: 2.1\nName: kenlm\nVersion: 0.3.0\n"
+    project = '[project]\nname = "kenlm"\nversion = "0.3.0"\n[build-system]\nrequires = []\n'
+    backend = 'build-backend = "backend"\nbackend-path = ["."]\n'
+    code = (
+        "from pathlib import Path\n"
+        "def prepare_metadata_for_build_wheel(folder, settings=None):\n"
+        "    info = Path(folder, 'kenlm-0.3.0.dist-info')\n"
+        "    info.mkdir()\n"
+        f"    (info / 'METADATA').write_text({metadata!r})\n"
+        "    (info / 'WHEEL').write_text('Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')\n"
+        "    return info.name\n"
+        "def build_wheel(*arguments): raise NotImplementedError\n"
+        "def build_sdist(*arguments): raise NotImplementedError\n"
+    )
+    files = {"PKG-INFO": metadata, "pyproject.toml": project + backend, "backend.py": code, "text": text}
+    with tarfile.open(path, "w:gz") as archive:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(f"kenlm-0.3.0/{name}")
+            entry.size = len(content.encode())
+            archive.addfile(entry, io.BytesIO(content.encode()))
+    return path
+
+
+def test_an_archive_with_one_other_byte_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
     monkeypatch.setattr(kenlm_programs, "on_path", lambda: None)
     monkeypatch.setattr(kenlm_programs, "missing_tools", lambda: [])
-    with pytest.raises(UserError, match=r"pip could not fetch kenlm==0\.3\.0"):
+    pinned = source_archive(tmp_path / "kenlm-0.3.0.tar.gz", "a")
+    monkeypatch.setattr(kenlm_programs, "SHA256", sha256(pinned))
+    (tmp_path / "taken").mkdir()
+    assert sha256(kenlm_programs._fetch(tmp_path / "taken")) == sha256(pinned)
+    source_archive(pinned, "b")
+    with pytest.raises(UserError, match=r"pip could not fetch kenlm==0\.3\.0: .*DO NOT MATCH THE HASHES"):
         provide(tmp_path / "ours", 1)
     assert [path.name for path in (tmp_path / "ours").iterdir()] == ["lock"]
 

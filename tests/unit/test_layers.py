@@ -178,6 +178,10 @@ def problems_of_replacing(key: str, value: Any) -> list[str]:
             "found 'rnnsearch-50-star', which",
         ),
         ({"selection": {"in_domain": []}}, "selection.in_domain: found none"),
+        (
+            {"corpora": {"giga-fren": {"shards": 2000}}},
+            "use.train: found corpora with 2,049 shards in all, expected at most 652, which is what a job's",
+        ),
         ({"selection": {"in_domain": ["newstest2014"]}}, "which is the test corpus"),
         (
             {"selection": {"corpus_words": {"newstest2009": 5}}},

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sys
 import threading
 from collections import namedtuple
@@ -85,6 +87,15 @@ def test_offline_is_no_problem_where_a_mirror_has_the_archive(
     second = Archive.model_validate({**offline.model_dump(), "alternatives": [other]})
     (folder / "wmt" / "a b.tgz").rename(folder / "b.tgz")
     assert unreachable([second], [address]) == []
+
+
+def test_a_mirror_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stale(path: Path) -> bool:
+        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+
+    monkeypatch.setattr(Path, "is_file", stale)
+    (line,) = unreachable([archive("http://127.0.0.1:9/a.tgz")], [str(tmp_path)])
+    assert f"{tmp_path}/wmt/a b.tgz: cannot be read (Stale file handle); " in line
 
 
 def test_only_archives_that_are_to_be_fetched_are_asked_for(tmp_path: Path) -> None:

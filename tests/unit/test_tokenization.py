@@ -111,3 +111,15 @@ def test_a_file_keeps_its_lines(tmp_path: Path) -> None:
             writer.write(line)
     assert tokenize_file(tmp_path / "a.zst", tmp_path / "b.zst", "en", MOSES) == 5
     assert [*read_lines(tmp_path / "b.zst")] == ["Hello , world .", "", "a b", "", "Bye !"]
+
+
+def test_lines_of_a_megabyte_are_lines_like_others(tmp_path: Path) -> None:
+    """One of very many words, and one of a single word."""
+    lines = ["Before.", "Hello, world's end. " * 50_000, "x" * 1_000_000, "After."]
+    with write_lines(tmp_path / "a.zst") as writer:
+        for line in lines:
+            writer.write(line)
+    assert tokenize_file(tmp_path / "a.zst", tmp_path / "b.zst", "en", MOSES) == 4
+    first, long, word, last = read_lines(tmp_path / "b.zst")
+    assert (first, word, last) == ("Before .", lines[2], "After .")
+    assert long == " ".join(["Hello , world &apos;s end ."] * 50_000)

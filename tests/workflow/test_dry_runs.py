@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+import sys
 import time
 from pathlib import Path
 
 import pytest
+import yaml
 
+from nmt.crosscheck import LONGEST_COMMAND, NAMED_FOR_A_SHARD, SAID_OF_A_SHARD
 from nmt.layers import find_layers, load
-from tests.running import ROOT, scheduled, snakemake
+from tests import kenlm
+from tests.running import ROOT, run, scheduled, snakemake, snakemake_command
 
 MODELS = ["rnnencdec-30", "rnnsearch-30", "rnnencdec-50", "rnnsearch-50", "rnnsearch-50-star"]
 
@@ -64,6 +69,82 @@ def test_training_starts_once_the_text_is_binarized_and_selected(tmp_path: Path)
     (train_text,) = [job for job in scheduled(output, "binarize") if "part=train" in job]
     assert "data/selected/europarl-v7/0.en.zst" in train_text
     assert "data/tokens/europarl-v7" not in train_text
+
+
+def test_every_text_of_the_paper_is_checked_whatever_archive_it_comes_in(tmp_path: Path) -> None:
+    """Second sources carry no sums of archives."""
+    output = snakemake(tmp_path, "-n", "-p").stdout
+    pairs = {}
+    for corpus in load(find_layers(ROOT / "config.yaml", tmp_path)).corpora:
+        for job in scheduled(output, f"extract_{corpus}"):
+            found = re.search(r"nmt extract .* --pairs (\d+) ", job)
+            assert found, corpus
+            pairs[corpus] = int(found[1])
+    assert len(pairs) == 8
+    assert sum(pairs.values()) == 40_842_333 + 3003 + 3000 + 3003
+
+
+def test_language_models_are_sorted_in_the_memory_that_their_job_asks_for(tmp_path: Path) -> None:
+    """With the text there, so that the jobs' memory is known."""
+    programs = kenlm.programs()
+    for corpus in ("newstest2011", "newstest2012", "newstest2013"):
+        for side in ("en", "fr"):
+            path = tmp_path / "data" / "tokens" / corpus / f"0.{side}.zst"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(b"x" * 1_000_000)
+    settings = ["--config", "selection={cut: held_out}", "resources={data_memory_gb: 3}"]
+    wanted = ["data/selection/lm/in.en.binary", "data/selection/cut/0.5.json"]
+    output = snakemake(tmp_path, "-n", "-p", *settings, "--", *wanted).stdout
+    size = (2_000_000 + (programs / "lmplz").stat().st_size) / 2**20
+    for rule, memory in (("language_model", 3000 + 2 * size), ("cut_candidate", 3000)):
+        (job,) = [job for job in scheduled(output, rule) if any(f"output: {file}" in job for file in wanted)]
+        asked, given = re.search(r" mem_mb=(\d+)", job), re.search(r"--memory-mb (\d+)", job)
+        assert asked and given
+        assert int(asked[1]) == int(given[1]) == pytest.approx(memory, abs=2)
+
+
+def test_as_many_shards_as_the_settings_allow_fit_into_a_command(tmp_path: Path) -> None:
+    """One argument of a shell holds 128 KiB; one shard more than allowed is refused. A long name, for fewer jobs."""
+    corpus = "-".join(map(str, range(36)))
+    text = {side: {"archive": "giga-fren", "member": side} for side in ("source", "target")}
+    most = LONGEST_COMMAND // (SAID_OF_A_SHARD + NAMED_FOR_A_SHARD * len(corpus))
+    options = [
+        "--config",
+        f"use={{train: [{corpus}]}}",
+        "selection={cut: held_out}",
+        "--",
+        "data/selection/cut/0.5.json",
+    ]
+
+    def planned(shards: int) -> str:
+        settings = {"corpora": {corpus: {**text, "shards": shards}}}
+        (tmp_path / "config.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
+        return snakemake(tmp_path, "-n", "-p", *options).stdout
+
+    (job,) = scheduled(planned(most), "cut_candidate")
+    (command,) = [line for line in job.split("\n") if "nmt cut-candidate" in line]
+    assert 100_000 < len(command) < 128 * 1024
+    assert "lower `corpora.*.shards`" in planned(most + 1)
+
+
+def test_what_needs_the_network_runs_where_snakemake_runs(tmp_path: Path) -> None:
+    """Snakemake is asked, of every rule, whether it would send the rule's jobs to the cluster."""
+    ask = (
+        "import os, sys\n"
+        "from snakemake import cli, workflow\n"
+        "def tell(self):\n"
+        "    for rule in self.rules:\n"
+        "        print('LOCAL' if self.is_local(rule) else 'SENT', rule.name, flush=True)\n"
+        "    os._exit(0)\n"
+        "workflow.Workflow._build_dag = tell\n"
+        "workflow.Workflow.local_exec = False\n"  # as it is where a scheduler is, which a dry-run does not ask
+        "cli.main(sys.argv[1:])\n"
+    )
+    options = snakemake_command(tmp_path, "-n", "--profile", "slurm")[3:]
+    said = run([sys.executable, "-c", ask, *options]).stdout
+    local, sent = (set(re.findall(rf"^{word} (\S+)$", said, re.MULTILINE)) for word in ("LOCAL", "SENT"))
+    assert {"download", "kenlm_programs"} <= local
+    assert {"extract_europarl-v7", "tokenize", "language_model", "score_pairs", "train"} <= sent
 
 
 @pytest.mark.parametrize("experiment", ["demo", "multi30k", "europarl"])
