@@ -1,6 +1,7 @@
-"""How sure the scores of Table 1 are, and what today's metrics say of the same translations; all of it by sacrebleu.
+"""How sure the scores of Table 1 are, and what today's metrics say of the same translations.
 
-Intervals (95%) and p-values are sacrebleu's: bootstrap over sentences (Koehn, 2004), paired for two models.
+Intervals are the middle 95% of BLEU over bootstrap samples of sentences (Koehn, 2004), as those of the figures;
+p-values are those of sacrebleu's paired bootstrap, which draws the same samples.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+from numpy.typing import NDArray
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.significance import PairedTest, Result
 
 from nmt.errors import UserError
-from nmt.evaluation import match, multi_bleu
+from nmt.evaluation import match, multi_bleu, sentence_counts
+from nmt.score_curves import percentiles
 from nmt.table3 import detokenized
 from nmt.text import read_lines, read_pairs
 
@@ -147,12 +151,13 @@ def _significance(
     """BLEU on tokens with its interval, by system; p-values of all pairs; the signature."""
     named = [*hypotheses.items()]
     results: dict[str, dict[str, float | None]] = {}
+    drawn = _drawn(len(references), samples, seed)
     pairs = []
     signature = ""
-    for index, (name, _) in enumerate(named):
+    for index, (name, texts) in enumerate(named):
         # the first of the list is what the others are compared with
         first, others, signature = _paired(named[index:], references, samples, seed)
-        results[name] = {"bleu": round(first.score, _DIGITS), **_interval(first)}
+        results[name] = {"bleu": round(first.score, _DIGITS), **_interval(texts, references, drawn)}
         pairs += [
             {
                 "first": name,
@@ -172,12 +177,26 @@ def _p(result: Result, first: Result) -> float | None:
     return 1.0 if result.score == first.score else round(result.p_value, _DIGITS)
 
 
-def _interval(result: Result) -> dict[str, float | None]:
-    """Bounds of the interval: sacrebleu gives the mean of the samples and half the interval's width."""
-    if result.mean is None or result.ci is None:
+def _drawn(sentences: int, samples: int, seed: int) -> NDArray[np.int64]:
+    """How often each sample holds each sentence, (samples, sentences): the samples of sacrebleu's paired bootstrap."""
+    generator = np.random.default_rng(_sacrebleu_seed(seed))
+    lines = generator.choice(sentences, size=(samples, sentences), replace=True)
+    drawn = np.zeros((samples, sentences), dtype=np.int64)
+    for times, sample in zip(drawn, lines, strict=True):
+        times += np.bincount(sample, minlength=sentences)
+    return drawn
+
+
+def _interval(
+    hypotheses: Sequence[str], references: Sequence[str], drawn: NDArray[np.int64]
+) -> dict[str, float | None]:
+    """Bounds of the interval; none without samples."""
+    if not len(drawn):
         return {"low": None, "high": None}
-    low, high = result.mean - result.ci, result.mean + result.ci
-    return {"low": round(float(low), _DIGITS), "high": round(float(high), _DIGITS)}
+    metric = multi_bleu(effective_order=True)
+    pairs = zip(hypotheses, references, strict=True)
+    low, high = percentiles([sentence_counts(*pair, metric) for pair in pairs], drawn)
+    return {"low": round(low, _DIGITS), "high": round(high, _DIGITS)}
 
 
 def _paired(
@@ -188,18 +207,23 @@ def _paired(
         scores = [metric.corpus_score(texts, [references]).score for _, texts in named]
         first, *others = map(Result, scores)
         return first, others, metric.get_signature().format()
-    with _sacrebleu_seed(seed):
+    with _sacrebleu_environment(seed):
         test = PairedTest([*named], {"BLEU": metric}, [references], test_type="bs", n_samples=samples)
         signatures, scores_by_name = test()
     first, *others = cast("list[Result]", scores_by_name["BLEU"])
     return first, others, signatures["BLEU"].format()
 
 
+def _sacrebleu_seed(seed: int) -> int:
+    """The seed that sacrebleu is given; 0 would mean none to it, so that its default takes that place."""
+    return seed % 2**32 or 12345
+
+
 @contextmanager
-def _sacrebleu_seed(seed: int) -> Iterator[None]:
-    """sacrebleu takes its seed from the environment; 0 would mean none to it, so that its default takes that place."""
+def _sacrebleu_environment(seed: int) -> Iterator[None]:
+    """sacrebleu takes its seed from the environment."""
     before = os.environ.get("SACREBLEU_SEED")
-    os.environ["SACREBLEU_SEED"] = str(seed % 2**32 or 12345)
+    os.environ["SACREBLEU_SEED"] = str(_sacrebleu_seed(seed))
     try:
         yield
     finally:

@@ -121,7 +121,8 @@ def _with_difference(row: Row) -> Row:
 def _comparison_note(comparison: Mapping[str, Any]) -> str:
     signatures = comparison["all"]["signatures"]
     return (
-        f"95%: interval by bootstrap over sentences, of the first seed's run ({signatures['bleu']}). 13a "
+        "95%: the 2.5th and 97.5th percentile of BLEU over bootstrap samples of sentences, of the first seed's run "
+        f"({signatures['bleu']}). 13a "
         f"({signatures['sacrebleu']}) and chrF ({signatures['chrf']}): all sentences, detokenised, against the "
         "reference as it came; for comparison with today's systems, not with the paper."
     )

@@ -110,8 +110,9 @@ def compare(
 ) -> None:
     """Compare models: 95% intervals of their BLEU, paired significance of each pair, and today's metrics.
 
-    All by sacrebleu: bootstrap over sentences, seeded by the settings' `bootstrap_seed`; BLEU with its own
-    tokenization (13a) and chrF on detokenized text.
+    Bootstrap over sentences, seeded by the settings' `bootstrap_seed`: intervals are the 2.5th and 97.5th
+    percentile, p-values are sacrebleu's. BLEU with sacrebleu's own tokenization (13a) and chrF are of detokenized
+    text.
     """
     from nmt.comparison import EvaluatedText
     from nmt.comparison import compare as compared

@@ -8,6 +8,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import sacrebleu
 
@@ -110,7 +111,6 @@ def test_scores_and_p_values_are_those_of_sacrebleu(
         texts = hypotheses(path)
         plain = sacrebleu.corpus_bleu(texts, [tokens], tokenize="none", force=True, smooth_method="none")
         assert system["bleu"] == pytest.approx(plain.score, abs=1e-5)
-        assert system["low"] < system["bleu"] < system["high"]
         detokenized = [text.replace(" .", ".") for text in texts]
         assert system["sacrebleu"] == pytest.approx(sacrebleu.corpus_bleu(detokenized, [raw]).score, abs=1e-5)
         assert system["chrf"] == pytest.approx(sacrebleu.corpus_chrf(detokenized, [raw]).score, abs=1e-5)
@@ -120,6 +120,47 @@ def test_scores_and_p_values_are_those_of_sacrebleu(
     assert p["good", "bad"] < 0.01 and p["similar", "bad"] < 0.01 and p["good", "similar"] > 0.05
     assert "bs:300" in everything["signatures"]["bleu"] and "seed:7" in everything["signatures"]["bleu"]
     assert "tok:13a" in everything["signatures"]["sacrebleu"]
+
+
+def test_intervals_and_p_follow_from_sentences_drawn_anew(
+    translations: dict[str, list[Path]], test_text: EvaluatedText
+) -> None:
+    samples, seed = 200, 7
+    found = compare(translations, {"moses": test_text.reference}, test_text, samples, seed)["all"]
+    tokens = [" ".join(words) for words in references(test_text)]
+    lines = np.random.default_rng(seed).choice(SENTENCES, size=(samples, SENTENCES), replace=True)
+    bleu = {}
+    for model in ("good", "similar"):
+        texts = hypotheses(translations[model][0])
+        bleu[model] = np.array(
+            [
+                sacrebleu.corpus_bleu(
+                    [texts[line] for line in sample],
+                    [[tokens[line] for line in sample]],
+                    tokenize="none",
+                    force=True,
+                    smooth_method="none",
+                ).score
+                for sample in lines
+            ]
+        )
+        system = found["systems"][model]
+        expected = np.percentile(bleu[model], [2.5, 97.5])
+        assert [system["low"], system["high"]] == pytest.approx(expected, abs=1e-5)
+    differences = np.abs(bleu["similar"] - bleu["good"])
+    (pair,) = (pair for pair in found["pairs"] if (pair["first"], pair["second"]) == ("good", "similar"))
+    larger = np.sum(differences - differences.mean() > abs(pair["difference"]))
+    assert pair["p"] == pytest.approx((larger + 1) / (samples + 1), abs=1e-6)
+    # no BLEU is above 100, so no bound is
+    assert [found["systems"]["moses"][bound] for bound in ("low", "high")] == [100, 100]
+
+
+def test_an_interval_keeps_to_what_bleu_can_be(test_text: EvaluatedText, tmp_path: Path) -> None:
+    pairs = enumerate(references(test_text))
+    texts = {line: words if line else damaged(random.Random(1), words, 1.0) for line, words in pairs}
+    path = decode(tmp_path / "nearly", texts)
+    system = compare({"nearly": [path, path]}, {}, test_text, 300, 1)["all"]["systems"]["nearly"]
+    assert 90 < system["low"] < system["bleu"] < system["high"] == 100
 
 
 def test_the_seed_alone_decides(translations: dict[str, list[Path]], test_text: EvaluatedText) -> None:
