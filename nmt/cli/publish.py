@@ -111,10 +111,10 @@ def provenance(results: Path, files: Sequence[Path], archives: Path) -> None:
 def verify(results: Path) -> None:
     """Check that results are as they were recorded and that the tables follow from the translations kept.
 
-    Every file must have the sum that ro-crate-metadata.json names, the settings must be those that the models
-    were trained with and the translations decoded with, and the tables, made again from the parts kept, must
-    be the same to the byte; figures are checked by their sums. Lists every problem and exits with 1 if there
-    is one.
+    Every file must have the sum that ro-crate-metadata.json names, the models' and the search's settings must be
+    those that models were trained and translations decoded with, and Tables 1 to 3, significance and readings,
+    made again from the parts kept, must be the same to the byte; all else is checked by sums. Lists every problem
+    and exits with 1 if there is one.
     """
     from nmt.verification import verify as check
 
@@ -135,7 +135,10 @@ def verify(results: Path) -> None:
     "--output", type=FOLDER, required=True, metavar="FOLDER", help="Folder of the new tables and figures."
 )
 def remake(results: Path, output: Path) -> None:
-    """Make tables and figures again from the parts kept beside the results: without data, models or a GPU."""
+    """Make tables and figures again from the parts kept beside the results: without data, models or a GPU.
+
+    Not those that need more: alignment error rates, the report on the text, the sweep, the explorer, the page.
+    """
     from nmt import configuration
     from nmt.parts import Parts
     from nmt.remaking import FIGURES, TABLES, Remake

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -263,8 +264,96 @@ def test_another_setting_of_the_search_is_named_by_its_key(results: Path) -> Non
     path.write_text(json.dumps(values), encoding="utf-8")
     sums, setting = problems(results)
     assert f"{path}: altered" in sums
-    assert f"{path}: decoding.beam is {beam + 1}, but {results}/translations/rnnencdec-50.all" in setting
-    assert f"was made with {beam}" in setting
+    says = f"{path}: decoding.beam is {beam + 1}, but {results}/translations/rnnencdec-50.all.made.json says {beam}"
+    assert setting == says
+    forge(results)
+    assert problems(results) == [says]
+
+
+def test_settings_that_are_said_to_be_somebody_elses_are_noted(results: Path) -> None:
+    path = results / "config.json"
+    values = json.loads(path.read_text(encoding="utf-8"))
+    values["decoding"]["beam"] = 1
+    values["models"]["rnnsearch-50"]["training"]["learning_rate"] = 1.0
+    values["released"]["results"] = "theirs"
+    path.write_text(json.dumps(values), encoding="utf-8")
+    forge(results)
+    result = nmt("verify", results)
+    assert result.returncode == 0, result.stdout
+    assert f"note: {path}: decoding.beam is 1, but {results}/translations/" in result.stdout
+    assert f"note: {path}: training.learning_rate of rnnsearch-50 is 1.0" in result.stdout
+
+
+def test_translations_that_were_made_otherwise_are_named(results: Path) -> None:
+    path = results / "translations" / "rnnsearch-50.all.jsonl.gz"
+    first, rest = gzip.decompress(path.read_bytes()).decode("utf-8").split("\n", 1)
+    value = json.loads(first)
+    value["text"] += " x"
+    path.write_bytes(gzip.compress(f"{json.dumps(value)}\n{rest}".encode(), mtime=0))
+    forge(results)
+    says = f"translations: {path}: not the translations that {results}/translations/rnnsearch-50.all.made.json is of"
+    assert any(line.startswith(says) for line in problems(results))
+
+
+@pytest.mark.parametrize(
+    ("part", "old", "new", "says"),
+    [
+        (
+            "translations/rnnsearch-50.all.jsonl.gz",
+            '"text": "',
+            '"text": null, "was": "',
+            "'text' is NoneType",
+        ),
+        (
+            "translations/rnnsearch-50.no_unk.jsonl.gz",
+            '"line": ',
+            '"line": -',
+            "'line' is int, expected a number",
+        ),
+        ("runs/rnnsearch-50/summary.json", '"updates": 200', '"updates": "200"', "'updates' is '200'"),
+        ("runs/rnnsearch-50/summary.json", '"label"', '"name"', "label"),
+        ("translations/rnnsearch-50.all.made.json", '"settings"', '"set"', "expected 'settings', dict"),
+        ("comparison.json", '"all"', '"al"', "comparison.json"),
+    ],
+)
+def test_parts_of_another_shape_are_problems_like_others(
+    results: Path, part: str, old: str, new: str, says: str
+) -> None:
+    path = results / part
+    packed = path.suffix == ".gz"
+    text = (gzip.decompress(path.read_bytes()) if packed else path.read_bytes()).decode("utf-8")
+    assert old in text
+    data = text.replace(old, new, 1).encode("utf-8")
+    path.write_bytes(gzip.compress(data, mtime=0) if packed else data)
+    found = problems(results)
+    assert f"{path}: altered" in found[0]
+    assert any(says in line for line in found[1:]), found
+    assert not any("Traceback" in line for line in found)
+
+
+def test_a_record_that_was_edited_by_halves_is_a_problem(results: Path) -> None:
+    record = results / "ro-crate-metadata.json"
+    values = json.loads(record.read_text(encoding="utf-8"))
+    values["@graph"] = [entity for entity in values["@graph"] if entity["@id"] != "#report"]
+    record.write_text(json.dumps(values), encoding="utf-8")
+    (line,) = problems(results)
+    assert line.startswith(f"{record} does not say what made the tables: ")
+    next(entity for entity in values["@graph"] if entity["@type"] == "File").pop("@id")
+    record.write_text(json.dumps(values), encoding="utf-8")
+    result = nmt("verify", results)
+    assert result.returncode == 2
+    assert f"{record}: a file whose `@id` or `sha256` is no text" in result.stdout
+
+
+def test_code_of_another_commit_is_noted(results: Path) -> None:
+    record = results / "ro-crate-metadata.json"
+    text = record.read_text(encoding="utf-8")
+    record.write_text(
+        text.replace('"softwareVersion": "0.1.0', '"softwareVersion": "0.0.9'), encoding="utf-8"
+    )
+    result = nmt("verify", results)
+    assert result.returncode == 0, result.stdout
+    assert "note: the tables were made with nmt 0.0.9" in result.stdout
 
 
 def test_a_configuration_that_the_tables_contradict_is_named(results: Path) -> None:
@@ -273,7 +362,9 @@ def test_a_configuration_that_the_tables_contradict_is_named(results: Path) -> N
     values["decoding"]["unknown"] = "excluded"
     path.write_text(json.dumps(values), encoding="utf-8")
     forge(results)
-    assert all(line.startswith(f"{results}/table1.") for line in problems(results))
+    setting, *tables = problems(results)
+    assert f"{path}: decoding.unknown is 'excluded', but " in setting
+    assert tables and all(line.startswith(f"{results}/table1.") for line in tables)
 
 
 def test_a_picture_from_elsewhere_and_missing_files_are_named(results: Path) -> None:
@@ -394,6 +485,13 @@ def without_hours(text: str) -> str:
     return re.sub(r"[ :-]{2,}", " ", text)
 
 
+def without_seconds(path: Path) -> dict[str, Any]:
+    """What made translations, but for the clock's part of it."""
+    values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    assert values.pop("seconds") > 0
+    return values
+
+
 def test_two_runs_with_one_seed_publish_the_same(finished: Path, tmp_path: Path) -> None:
     again = finished_run(tmp_path / "again") / "results"
     before = finished / "results"
@@ -404,6 +502,9 @@ def test_two_runs_with_one_seed_publish_the_same(finished: Path, tmp_path: Path)
         if name.name.startswith("table2"):
             texts = [without_hours((folder / name).read_text(encoding="utf-8")) for folder in (before, again)]
             assert "H" in texts[0] and texts[0] == texts[1], name
+        elif name.name.endswith(".made.json"):
+            texts = [without_seconds(folder / name) for folder in (before, again)]
+            assert texts[0] == texts[1], name
         elif name.name not in clocks:
             assert (again / name).read_bytes() == (before / name).read_bytes(), name
     assert (again.parent / "models/rnnsearch-50/model.safetensors").read_bytes() == (

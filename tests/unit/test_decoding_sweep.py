@@ -70,6 +70,7 @@ def written(folder: Path, hash_seed: str) -> Path:
         options += ["--sweep", model, str(path)]
     for form in ("csv", "md", "tex", "pdf", "png"):
         options += [f"--output-{form}", str(folder / f"decoding_sweep.{form}")]
+    options += ["--output-sums", str(folder / "decoding_sweep.sha256")]
     result = verb(options, hash_seed)
     assert result.returncode == 0, result.stderr
     return folder
@@ -179,6 +180,7 @@ def test_what_is_no_sweep_is_refused_in_a_line(made: Path, tmp_path: Path) -> No
         for form in ("csv", "md", "tex", "pdf", "png")
         for word in (f"--output-{form}", str(tmp_path / f"t.{form}"))
     ]
+    outputs += ["--output-sums", str(tmp_path / "t.sha256")]
     shared = ["--settings", json.dumps(SETTINGS), "--decoding", CONFIGURED.model_dump_json(), *outputs]
     found = verb([*shared, "--sweep", "search", str(tmp_path / "none.json")])
     assert found.returncode == 2 and "none.json: key 'scores' is missing" in found.stderr

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from nmt import remaking
 from nmt.configuration import published
+from nmt.decoding_record import beside
 from nmt.files import sha256
 from nmt.layers import ConfigError, find_layers, load
 from nmt.parts import MODES, RUN_FILES, Parts
@@ -620,6 +621,11 @@ def translations_of(runs):
     return [translated(run, mode) for run in runs for mode in MODES]
 
 
+def making_of(runs):
+    """What made the translations of some runs, of both modes each."""
+    return [str(beside(Path(file))) for file in translations_of(runs)]
+
+
 def run_files(runs, name):
     """One of the files that training leaves, of some runs."""
     return [str(KEPT.of_run(run, name)) if KEPT else f"{MODELS}/{run}/{name}" for run in runs]
@@ -684,7 +690,12 @@ def artifacts():
 
 def sweep_results():
     """Table and figure of the sweep, which a plain run does not make."""
-    return [f"results/decoding_sweep.{kind}" for kind in ("csv", "md", "tex", "pdf", "png")]
+    return [f"results/decoding_sweep.{kind}" for kind in ("csv", "md", "tex", "pdf", "png", "sha256")]
+
+
+def sweep_made():
+    """What there is of it; no inputs, or a plain run would make it again whenever a model has changed."""
+    return [file for file in sweep_results() if Path(file).is_file()]
 
 
 def data_report():
@@ -711,8 +722,8 @@ def shown_sweep():
     """
     return [
         (file, sha256(file))
-        for file in sweep_results()
-        if file.endswith((".md", ".png")) and Path(file).is_file()
+        for file in sweep_made()
+        if file.endswith((".md", ".png"))
     ]
 
 
@@ -738,6 +749,11 @@ def kept_translations():
     return [str(RESULTS.translations(run, mode)) for run in runs(CONFIG.use.models) for mode in MODES]
 
 
+def kept_making():
+    """What made them, beside them."""
+    return [str(RESULTS.making(run, mode)) for run in runs(CONFIG.use.models) for mode in MODES]
+
+
 def kept_run_files():
     """The runs' files that are kept beside the results."""
     return [str(RESULTS.of_run(run, name)) for run in runs(CONFIG.use.models) for name in RUN_FILES]
@@ -746,7 +762,7 @@ def kept_run_files():
 def parts_kept():
     """All that is kept beside the results, so that they can be made again."""
     others = [*kept_text(), RESULTS.configuration, RESULTS.paper]
-    return [*kept_translations(), *kept_run_files(), *map(str, others)]
+    return [*kept_translations(), *kept_making(), *kept_run_files(), *map(str, others)]
 
 
 def kept_text():
@@ -782,7 +798,7 @@ def absent():
     files = [file for name in RUN_FILES for file in run_files(used, name)]
     if KEPT:
         text = [test_tokens(SOURCE), test_tokens(TARGET), *([raw_reference()] if raw_reference() else [])]
-        files += [*translations_of(used), *text]
+        files += [*translations_of(used), *making_of(used), *text]
     else:
         names = ("model.safetensors", "source.tsv", "target.tsv")
         files += [file for name in names for file in run_files(used, name)]
