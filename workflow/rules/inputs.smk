@@ -720,11 +720,7 @@ def shown_sweep():
 
     No inputs, or making the page would make the sweep again whenever a model has changed.
     """
-    return [
-        (file, sha256(file))
-        for file in sweep_made()
-        if file.endswith((".md", ".png"))
-    ]
+    return [(file, sha256(file)) for file in sweep_made() if file.endswith((".md", ".png"))]
 
 
 def shown_settings():
