@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.latex import compile_table
 from tests.running import ROOT, door_command, make_demo, run, scheduled, snakemake
 
 RUNS = ["rnnencdec-50", "rnnsearch-50"]
@@ -167,6 +168,11 @@ def test_the_record_of_equal_files_has_equal_bytes(results: Path, finished: Path
     assert (results / "ro-crate-metadata.json").read_bytes() == before
 
 
+@pytest.mark.parametrize("table", ["table1", "significance", "table2", "table3"])
+def test_every_table_compiles_on_its_own(results: Path, table: str) -> None:
+    compile_table(results / f"{table}.tex")
+
+
 def test_pictures_carry_no_times(results: Path) -> None:
     pictures = list(results.glob("*.pdf")) + list(results.glob("*.png"))
     assert len(pictures) >= 8
@@ -311,7 +317,7 @@ def test_translations_that_were_made_otherwise_are_named(results: Path) -> None:
             "'line' is int, expected a number",
         ),
         ("runs/rnnsearch-50/summary.json", '"updates": 200', '"updates": "200"', "'updates' is '200'"),
-        ("runs/rnnsearch-50/summary.json", '"label"', '"name"', "label"),
+        ("runs/rnnsearch-50/summary.json", '"updates"', '"update"', "key 'updates' is missing"),
         ("translations/rnnsearch-50.all.made.json", '"settings"', '"set"', "expected 'settings', dict"),
         ("comparison.json", '"all"', '"al"', "comparison.json"),
     ],

@@ -20,6 +20,7 @@ from nmt.significance import COLUMNS, significance
 from nmt.table1 import table1
 from nmt.tables import as_tex, write_table
 from nmt.text import write_lines
+from tests.latex import compile_table
 from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
 
@@ -235,7 +236,7 @@ def summaries(models: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
 
 
 def test_table_1_has_intervals_differences_and_a_measured_moses(
-    translations: dict[str, list[Path]], test_text: EvaluatedText
+    translations: dict[str, list[Path]], test_text: EvaluatedText, tmp_path: Path
 ) -> None:
     found = compare(translations, {"moses": test_text.reference}, test_text, 100, 1)
     scores = runs(found)
@@ -259,6 +260,8 @@ def test_table_1_has_intervals_differences_and_a_measured_moses(
     ]  # fmt: skip
     assert table.rules == [3]
     assert r"$\Delta$ All" in as_tex(table)
+    write_table(table, *(tmp_path / f"table1.{form}" for form in ("csv", "md", "tex")))
+    compile_table(tmp_path / "table1.tex")
 
 
 def test_the_table_of_significance(
@@ -271,6 +274,7 @@ def test_the_table_of_significance(
     assert table.cells[1][2].startswith("−")
     assert len(table.frame) == 6 and set(table.frame["sentences"]) == {SENTENCES, SENTENCES // 2}
     write_table(table, *(tmp_path / f"significance.{form}" for form in ("csv", "md", "tex")))
+    compile_table(tmp_path / "significance.tex")
     plain = read_plain(
         tmp_path / "significance.csv", COLUMNS, words={"column", "first", "second", "signature"}
     )
