@@ -23,6 +23,7 @@ from sacrebleu.significance import PairedTest, Result
 from nmt.errors import UserError
 from nmt.evaluation import match, multi_bleu, sentence_counts
 from nmt.score_curves import percentiles
+from nmt.spread import deviation, mean
 from nmt.table3 import detokenized
 from nmt.text import read_lines, read_pairs
 
@@ -57,6 +58,7 @@ def compare(
     test: EvaluatedText,
     samples: int,
     seed: int,
+    others: Mapping[str, Sequence[Sequence[Path]]] | None = None,
 ) -> dict[str, Any]:
     """Compare systems on both columns of Table 1.
 
@@ -66,6 +68,8 @@ def compare(
         test: the sentences.
         samples: bootstrap samples; 0 gives neither intervals nor p-values.
         seed: of the samples.
+        others: by model, the translations by its runs with other seeds, whose scores by today's metrics are averaged
+            with the first one's; intervals and p-values are of the first.
 
     Raises:
         UserError: a translation is missing, or models translated different sentences.
@@ -76,8 +80,12 @@ def compare(
     found: dict[str, Any] = {}
     for index, column in enumerate(COLUMNS):
         texts = _column({model: paths[index] for model, paths in translations.items()}, given, pairs)
+        again = {
+            model: [_same_lines(paths[index], texts.lines, pairs) for paths in runs]
+            for model, runs in (others or {}).items()
+        }
         as_tokens, as_text = ([lines[line] for line in texts.lines] for lines in (tokens, raw))
-        found[column] = _compared(texts, as_tokens, as_text, test.language, samples, seed)
+        found[column] = _compared(texts, again, as_tokens, as_text, test.language, samples, seed)
     return found
 
 
@@ -108,6 +116,14 @@ def _column(
     return _Column(wanted, hypotheses | {name: _given(path, wanted, pairs) for name, path in given.items()})
 
 
+def _same_lines(path: Path, wanted: Sequence[int], pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """Translations of these lines and no others."""
+    items = match(path, pairs)
+    if [item.record.line for item in items] != list(wanted):
+        raise UserError(f"{path}: translates other sentences than the model's first run; decode both again")
+    return [item.hypothesis for item in items]
+
+
 def _given(path: Path, wanted: Sequence[int], pairs: Sequence[tuple[str, str]]) -> list[str]:
     lines = [*read_lines(path)]
     if len(lines) != len(pairs):
@@ -118,11 +134,17 @@ def _given(path: Path, wanted: Sequence[int], pairs: Sequence[tuple[str, str]]) 
 
 
 def _compared(
-    texts: _Column, tokens: list[str], raw: list[str], language: str, samples: int, seed: int
+    texts: _Column,
+    again: Mapping[str, Sequence[list[str]]],
+    tokens: list[str],
+    raw: list[str],
+    language: str,
+    samples: int,
+    seed: int,
 ) -> dict[str, Any]:
     if not texts.lines:
         return {"sentences": 0, "systems": {}, "pairs": [], "signatures": {}}
-    systems, signatures = _todays_scores(texts, raw, language)
+    systems, signatures = _todays_scores(texts, again, raw, language)
     results, pairs, signature = _significance(texts.hypotheses, tokens, samples, seed)
     return {
         "sentences": len(texts.lines),
@@ -133,16 +155,31 @@ def _compared(
 
 
 def _todays_scores(
-    texts: _Column, raw: list[str], language: str
-) -> tuple[dict[str, dict[str, float]], dict[str, str]]:
-    """BLEU with sacrebleu's own tokenisation (13a) and chrF, of detokenised text against the reference as it came."""
+    texts: _Column, again: Mapping[str, Sequence[list[str]]], raw: list[str], language: str
+) -> tuple[dict[str, dict[str, float | None]], dict[str, str]]:
+    """BLEU with sacrebleu's own tokenisation (13a) and chrF, of detokenised text against the reference as it came.
+
+    Of a model with several runs the means, and their standard deviations under `<name>_std`.
+    """
     metrics = {"sacrebleu": BLEU(), "chrf": CHRF()}
     found = {}
     for name, hypotheses in texts.hypotheses.items():
-        text = [detokenized(hypothesis.split(), language) for hypothesis in hypotheses]
-        scores = {key: metric.corpus_score(text, [raw]).score for key, metric in metrics.items()}
-        found[name] = {key: round(float(score), _DIGITS) for key, score in scores.items()}
+        runs = [
+            [detokenized(hypothesis.split(), language) for hypothesis in run]
+            for run in (hypotheses, *again.get(name, ()))
+        ]
+        scores: dict[str, float | None] = {}
+        for key, metric in metrics.items():
+            values = [float(metric.corpus_score(text, [raw]).score) for text in runs]
+            scores[key] = _rounded(mean(values))
+            if len(runs) > 1:
+                scores[f"{key}_std"] = _rounded(deviation(values))
+        found[name] = scores
     return found, {key: metric.get_signature().format() for key, metric in metrics.items()}
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, _DIGITS)
 
 
 def _significance(

@@ -116,8 +116,9 @@ class Remake:
             parts, config = self._parts, self._config
             sides = config.languages
             models = [
-                ("--translations", model, *(str(parts.translations(model, mode)) for mode in MODES))
+                ("--translations", model, *(str(parts.translations(run, mode)) for mode in MODES))
                 for model in config.use.models
+                for run in runs_of(config, [model])
             ]
             raw = parts.raw_reference(sides.target)
             options = [

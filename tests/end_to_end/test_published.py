@@ -317,7 +317,7 @@ def test_translations_that_were_made_otherwise_are_named(results: Path) -> None:
             "'line' is int, expected a number",
         ),
         ("runs/rnnsearch-50/summary.json", '"updates": 200', '"updates": "200"', "'updates' is '200'"),
-        ("runs/rnnsearch-50/summary.json", '"updates"', '"update"', "key 'updates' is missing"),
+        ("runs/rnnsearch-50/summary.json", '"updates":', '"update":', "key 'updates' is missing"),
         ("translations/rnnsearch-50.all.made.json", '"settings"', '"set"', "expected 'settings', dict"),
         ("comparison.json", '"all"', '"al"', "comparison.json"),
     ],

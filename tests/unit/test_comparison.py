@@ -179,6 +179,30 @@ def test_a_model_does_not_differ_from_itself(
     assert found["all"]["pairs"] == [{"first": "good", "second": "twin", "difference": 0, "p": 1}]
 
 
+def test_todays_metrics_of_several_seeds_are_means(
+    translations: dict[str, list[Path]], test_text: EvaluatedText
+) -> None:
+    alone = {
+        name: compare({name: translations[name]}, {}, test_text, 50, 1)["all"]["systems"][name]
+        for name in ("good", "bad")
+    }
+    first = {"good": translations["good"]}
+    both = compare(first, {}, test_text, 50, 1, {"good": [translations["bad"]]})
+    system = both["all"]["systems"]["good"]
+    for metric in ("sacrebleu", "chrf"):
+        values = [run[metric] for run in alone.values()]
+        assert system[metric] == pytest.approx(np.mean(values), abs=1e-5)
+        assert system[f"{metric}_std"] == pytest.approx(np.std(values, ddof=1), abs=1e-5)
+    for of_the_first in ("bleu", "low", "high"):
+        assert system[of_the_first] == alone["good"][of_the_first]
+    scores = runs(both)
+    table = table1(scores, summaries(scores), settings("good"), Paper(table1={}, table2={}), both)
+    assert " ± " in table.cells[0][-1] and " ± " in table.cells[0][-2]
+    everything = {"good": translations["good"]}
+    with pytest.raises(UserError, match="translates other sentences than the model's first run"):
+        compare(everything, {}, test_text, 10, 1, {"good": [list(reversed(translations["bad"]))]})
+
+
 def test_no_samples_give_scores_alone(translations: dict[str, list[Path]], test_text: EvaluatedText) -> None:
     found = compare(translations, {}, test_text, 0, 1)["all"]
     assert found["systems"]["good"]["low"] is None and found["pairs"][0]["p"] is None

@@ -284,10 +284,11 @@ def language_model_options(wildcards, input):
 
 
 def comparison_options(wildcards, input):
-    """Every model's translations (of its first run), other systems' where given, and the reference as it came."""
+    """Every model's translations (its first run's first), other systems' where given, and the reference as it came."""
     options = [
-        f"--translations {model} {' '.join(map(shlex.quote, translations_of([model])))}"
+        f"--translations {model} {' '.join(map(shlex.quote, translations_of([run])))}"
         for model in CONFIG.use.models
+        for run in runs([model])
     ]
     options += [f"--given moses {shlex.quote(str(input.given))}"] if input.get("given") else []
     options += [repeated("--raw-reference", [raw_reference()])] if raw_reference() else []

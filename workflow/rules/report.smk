@@ -18,7 +18,7 @@ localrules:
 rule compare:
     """How sure the scores are: intervals, paired significance of each pair of models, and today's metrics."""
     input:
-        translations=translations_of(CONFIG.use.models),
+        translations=translations_of(runs(CONFIG.use.models)),
         source=test_tokens(SOURCE),
         reference=test_tokens(TARGET),
         raw_reference=raw_reference(),
