@@ -1,7 +1,8 @@
 """The parts that tables and figures are made of, kept in `results/` so that everything can be made again without a GPU.
 
 Of each run the translations of both columns of Table 1 with what made them, summary, settings and history; source and
-reference of the test text; the settings. Equal parts give equal bytes.
+reference of the test text; where its word alignments are known these and the attention held against them; the settings.
+Equal parts give equal bytes.
 """
 
 from __future__ import annotations
@@ -45,6 +46,15 @@ class Parts:
     def raw_reference(self, language: str) -> Path:
         """The reference as it came, before tokenization."""
         return self.folder / "test" / f"{language}.raw.txt.gz"
+
+    @property
+    def gold(self) -> Path:
+        """Known word alignments of the test text."""
+        return self.folder / "test" / "gold.align.gz"
+
+    def alignments(self, run: str) -> Path:
+        """A run's attention while it is made to write the reference."""
+        return self.folder / "alignments" / f"{run}.jsonl.gz"
 
     def given(self, system: str) -> Path:
         """Translations by another system, as they were given."""

@@ -289,7 +289,10 @@ def _seen(archive: Archive, folder: Path) -> Facts:
 
 def _is_part(name: str) -> bool:
     """Whether a file of the results is one of the parts that the others are made of."""
-    return name.startswith(("translations/", "test/", "runs/")) or name in ("config.json", "paper.yaml")
+    return name.startswith(("translations/", "test/", "alignments/", "runs/")) or name in (
+        "config.json",
+        "paper.yaml",
+    )
 
 
 def _short_sum(values: dict[str, str]) -> str:

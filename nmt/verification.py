@@ -24,7 +24,7 @@ from nmt.fingerprint import flatten
 from nmt.origin import code, packages, release_name
 from nmt.parts import MODES, Parts
 from nmt.provenance import RECORD, REPORT
-from nmt.remaking import COMPARISON, TABLES, Remake, Verb
+from nmt.remaking import COMPARISON, ERROR_RATES, TABLES, Remake, Verb
 from nmt.runs import run_settings, runs_of
 from nmt.settings import Config
 from nmt.sums import read as read_sums
@@ -120,6 +120,13 @@ def _check_tables(results: Path, scratch: Path, verb: Verb, found: _Findings) ->
             for made in remake.make(name):
                 found.problems += table_differences(results / made.name, made)
         found.problems += table_differences(results / COMPARISON, scratch / COMPARISON)
+    with found.failing("the alignment error rates cannot be made again"):
+        remake = Remake(configuration.read(parts.configuration), parts, scratch, verb)
+        written = {path.stem for path in (results / ERROR_RATES).glob("*.json")}
+        for run in sorted({*written, *remake.measured_runs()}):
+            made = remake.error_rate(run)
+            found.problems += table_differences(results / ERROR_RATES / made.name, made)
+            tables += [ERROR_RATES] * (ERROR_RATES not in tables)
     return tables
 
 

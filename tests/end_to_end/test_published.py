@@ -115,7 +115,8 @@ def cell(path: Path, row: str, column: str) -> str:
 def test_untouched_results_are_verified(results: Path) -> None:
     result = nmt("verify", results)
     assert result.returncode == 0, result.stdout
-    assert "table1, significance, table2, table3 follow from the parts kept" in result.stdout
+    checked = "table1, significance, table2, table3, alignment_error_rate"
+    assert f"{checked} follow from the parts kept" in result.stdout
     assert "note" not in result.stdout
 
 
@@ -131,7 +132,7 @@ def test_whoever_has_only_the_results_makes_every_table_and_figure_again(
         for name in ("figure2", "figure3", "unknown_words", "learning_curves")
         for form in ("pdf", "png")
     ]
-    for name in [*TABLES, *figures]:
+    for name in [*TABLES, *figures, "alignment_error_rate/rnnsearch-50.json"]:
         assert (again / name).read_bytes() == (results / name).read_bytes(), name
 
 
@@ -238,6 +239,21 @@ def test_swapped_translations_are_named_by_their_sums_and_by_what_follows(result
     )
 
 
+def test_changed_alignments_and_their_error_rate_are_named(results: Path) -> None:
+    rate = results / "alignment_error_rate" / "rnnsearch-50.json"
+    written = json.loads(rate.read_text(encoding="utf-8"))["alignment_error_rate"]
+    change(rate, f'"alignment_error_rate": {written},\n  "base', '"alignment_error_rate": 0.01,\n  "base')
+    forge(results)
+    (line,) = problems(results)
+    assert line == f"{rate}, alignment_error_rate: '0.01' is written, '{written}' follows"
+    change(rate, '"alignment_error_rate": 0.01', f'"alignment_error_rate": {written}')
+    gold = results / "test" / "gold.align.gz"
+    gold.write_bytes(gzip.compress(b"0-0\n" * 60, mtime=0))
+    assert any(f"{gold}: altered" in line for line in problems(results))
+    forge(results)
+    assert any(f"{rate}, gold_links: " in line for line in problems(results))
+
+
 def test_a_translation_of_another_sentence_is_named(results: Path) -> None:
     path = results / "translations" / "rnnencdec-50.all.jsonl.gz"
     lines = gzip.decompress(path.read_bytes()).decode("utf-8").split("\n")
@@ -313,8 +329,8 @@ def test_translations_that_were_made_otherwise_are_named(results: Path) -> None:
         (
             "translations/rnnsearch-50.no_unk.jsonl.gz",
             '"line": ',
-            '"line": -',
-            "'line' is int, expected a number",
+            '"line": "x", "was": ',
+            "'line' is str, expected a number",
         ),
         ("runs/rnnsearch-50/summary.json", '"updates": 200', '"updates": "200"', "'updates' is '200'"),
         ("runs/rnnsearch-50/summary.json", '"updates":', '"update":', "key 'updates' is missing"),

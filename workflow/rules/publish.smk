@@ -16,10 +16,13 @@ rule parts:
         reference=test_tokens(TARGET),
         raw_reference=raw_reference(),
         given=CONFIG.artifacts.moses_translations or [],
+        gold=GOLD or [],
+        alignments=[aligned(run) for run in measured_runs()],
         paper=PAPER,
     output:
         translations=kept_translations(),
         making=kept_making(),
+        alignments=kept_alignments(),
         files=kept_run_files(),
         text=kept_text(),
         configuration=RESULTS.configuration,

@@ -322,7 +322,7 @@ if GOLD:
     rule alignment_error_rate:
         """Compare a model's alignments with known ones, and a plain diagonal with them too."""
         input:
-            alignments="alignments/{model}.jsonl",
+            alignments=lambda wildcards: aligned(wildcards.model),
             gold=GOLD,
         output:
             rate=report(
