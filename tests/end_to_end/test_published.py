@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 import yaml
 
+from nmt.figures import COLORS
+from tests.drawing import colors_of
 from tests.latex import compile_table
 from tests.running import ROOT, door_command, make_demo, run, scheduled, snakemake
 
@@ -181,6 +183,17 @@ def test_pictures_carry_no_times(results: Path) -> None:
         data = picture.read_bytes()
         for stamp in (b"CreationDate", b"ModDate", b"tIME", b"date:create", b"Software\0"):
             assert stamp not in data, (picture.name, stamp)
+
+
+def test_figures_have_whole_fonts_and_colours_for_colour_blind_eyes(results: Path) -> None:
+    safe = {color.lower() for color in COLORS}
+    figures = {path.stem: path.read_bytes() for path in results.glob("*.pdf")}
+    assert {"figure2", "figure3", "unknown_words", "learning_curves", "data"} <= set(figures)
+    for name, pdf in figures.items():
+        assert b"/Type3" not in pdf and b"/CIDFontType2" in pdf, name
+        found = colors_of(pdf)
+        assert found <= safe, (name, found - safe)
+        assert found or name == "figure3", name  # which is grey
 
 
 # --- tampering --------------------------------------------------------------------------------------------------------
