@@ -90,12 +90,21 @@ def read(translations: Path) -> dict[str, Any]:
     """
     path = beside(translations)
     values = read_json(path)
+    problem = _problem(values)
+    if problem:
+        raise UserError(f"{path}: expected {problem}, as `nmt decode` writes it; decode again")
+    return dict(values)
+
+
+def _problem(values: Any) -> str | None:
+    """What is not as readers rely on it, in words."""
     for key, kind in _KEYS.items():
         if not isinstance(values, dict) or not isinstance(values.get(key), kind):
-            raise UserError(
-                f"{path}: expected {key!r}, {kind.__name__}, as `nmt decode` writes it; decode again"
-            )
-    return dict(values)
+            return f"{key!r}, {kind.__name__}"
+    if not all(isinstance(model, dict) and {"name", "sha256"} <= model.keys() for model in values["models"]):
+        return "`name` and `sha256` of each of `models`"
+    code = values["made_with"].get("code")
+    return None if isinstance(code, dict) and "version" in code else "`made_with.code.version`"
 
 
 def refuse_other(translations: Path) -> None:

@@ -15,7 +15,7 @@ import torch
 
 from nmt import decoding_record, model_folder
 from nmt.errors import UserError
-from nmt.files import sha256
+from nmt.files import sha256, write_json
 from nmt.model_folder import TrainedModel
 from nmt.part_file import PartFile
 from nmt.parts import keep_translations
@@ -213,6 +213,10 @@ def test_what_made_translations_stands_beside_them(folder: Path, tmp_path: Path)
     (tmp_path / "out.made.json").write_text('{"mode": 3}', encoding="utf-8")
     with pytest.raises(UserError, match=r"out\.made\.json: expected 'mode', str"):
         decoding_record.read(output)
+    for part, says in (({"models": [3]}, "`name` and `sha256`"), ({"made_with": {}}, r"`made_with\.code")):
+        write_json(tmp_path / "out.made.json", made | part)
+        with pytest.raises(UserError, match=f"expected {says}"):
+            decoding_record.read(output)
 
 
 def test_another_job_does_not_go_on(tmp_path: Path) -> None:
