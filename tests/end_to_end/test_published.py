@@ -119,7 +119,7 @@ def test_untouched_results_are_verified(results: Path) -> None:
     assert result.returncode == 0, result.stdout
     checked = "table1, significance, table2, table3, alignment_error_rate"
     assert f"{checked} follow from the parts kept" in result.stdout
-    assert "note" not in result.stdout
+    assert "not in the record" not in result.stdout
 
 
 def test_whoever_has_only_the_results_makes_every_table_and_figure_again(
