@@ -21,7 +21,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo multi30k readings europarl paper groundhog report sweep test test-slurm lint bench bench-data bench-decoding bench-selection bench-training format clean
+.PHONY: help setup demo multi30k readings europarl paper groundhog report sweep test test-slurm lint bench bench-data bench-decoding bench-explorer bench-selection bench-training format clean
 
 help: ## Show the doors
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -94,6 +94,9 @@ bench-decoding: $(INSTALLED) ## Beam search against JoeyNMT's: sentences/s and w
 
 bench-data: $(INSTALLED) ## The way of the data, archives to binary: speed and memory, as text grows to 16 times Europarl
 	$(BIN)/python -m benchmarks.data --pip-options="$(PIP_OPTIONS)" $(OPTIONS)
+
+bench-explorer: $(INSTALLED) ## The explorer in Chromium: milliseconds to start, filter, sort and select, 3,003 sentences
+	$(BIN)/python -m benchmarks.explorer $(OPTIONS)
 
 format: $(INSTALLED) ## Bring code and rules into form
 	$(BIN)/ruff check --fix nmt workflow tests benchmarks

@@ -1,6 +1,7 @@
-"""How sure the scores of Table 1 are, and what today's metrics say of the same translations; all of it by sacrebleu.
+"""How sure the scores of Table 1 are, and what today's metrics say of the same translations.
 
-Intervals (95%) and p-values are sacrebleu's: bootstrap over sentences (Koehn, 2004), paired for two models.
+Intervals are the middle 95% of BLEU over bootstrap samples of sentences (Koehn, 2004), as those of the figures;
+p-values are those of sacrebleu's paired bootstrap, which draws the same samples.
 """
 
 from __future__ import annotations
@@ -13,12 +14,16 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+from numpy.typing import NDArray
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.significance import PairedTest, Result
 
 from nmt.errors import UserError
-from nmt.evaluation import match, multi_bleu
+from nmt.evaluation import match, multi_bleu, sentence_counts
+from nmt.score_curves import percentiles
+from nmt.spread import deviation, mean
 from nmt.table3 import detokenized
 from nmt.text import read_lines, read_pairs
 
@@ -53,6 +58,7 @@ def compare(
     test: EvaluatedText,
     samples: int,
     seed: int,
+    others: Mapping[str, Sequence[Sequence[Path]]] | None = None,
 ) -> dict[str, Any]:
     """Compare systems on both columns of Table 1.
 
@@ -62,6 +68,8 @@ def compare(
         test: the sentences.
         samples: bootstrap samples; 0 gives neither intervals nor p-values.
         seed: of the samples.
+        others: by model, the translations by its runs with other seeds, whose scores by today's metrics are averaged
+            with the first one's; intervals and p-values are of the first.
 
     Raises:
         UserError: a translation is missing, or models translated different sentences.
@@ -72,8 +80,12 @@ def compare(
     found: dict[str, Any] = {}
     for index, column in enumerate(COLUMNS):
         texts = _column({model: paths[index] for model, paths in translations.items()}, given, pairs)
+        again = {
+            model: [_same_lines(paths[index], texts.lines, pairs) for paths in runs]
+            for model, runs in (others or {}).items()
+        }
         as_tokens, as_text = ([lines[line] for line in texts.lines] for lines in (tokens, raw))
-        found[column] = _compared(texts, as_tokens, as_text, test.language, samples, seed)
+        found[column] = _compared(texts, again, as_tokens, as_text, test.language, samples, seed)
     return found
 
 
@@ -104,6 +116,14 @@ def _column(
     return _Column(wanted, hypotheses | {name: _given(path, wanted, pairs) for name, path in given.items()})
 
 
+def _same_lines(path: Path, wanted: Sequence[int], pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """Translations of these lines and no others."""
+    items = match(path, pairs)
+    if [item.record.line for item in items] != list(wanted):
+        raise UserError(f"{path}: translates other sentences than the model's first run; decode both again")
+    return [item.hypothesis for item in items]
+
+
 def _given(path: Path, wanted: Sequence[int], pairs: Sequence[tuple[str, str]]) -> list[str]:
     lines = [*read_lines(path)]
     if len(lines) != len(pairs):
@@ -114,11 +134,17 @@ def _given(path: Path, wanted: Sequence[int], pairs: Sequence[tuple[str, str]]) 
 
 
 def _compared(
-    texts: _Column, tokens: list[str], raw: list[str], language: str, samples: int, seed: int
+    texts: _Column,
+    again: Mapping[str, Sequence[list[str]]],
+    tokens: list[str],
+    raw: list[str],
+    language: str,
+    samples: int,
+    seed: int,
 ) -> dict[str, Any]:
     if not texts.lines:
         return {"sentences": 0, "systems": {}, "pairs": [], "signatures": {}}
-    systems, signatures = _todays_scores(texts, raw, language)
+    systems, signatures = _todays_scores(texts, again, raw, language)
     results, pairs, signature = _significance(texts.hypotheses, tokens, samples, seed)
     return {
         "sentences": len(texts.lines),
@@ -129,16 +155,31 @@ def _compared(
 
 
 def _todays_scores(
-    texts: _Column, raw: list[str], language: str
-) -> tuple[dict[str, dict[str, float]], dict[str, str]]:
-    """BLEU with sacrebleu's own tokenisation (13a) and chrF, of detokenised text against the reference as it came."""
+    texts: _Column, again: Mapping[str, Sequence[list[str]]], raw: list[str], language: str
+) -> tuple[dict[str, dict[str, float | None]], dict[str, str]]:
+    """BLEU with sacrebleu's own tokenisation (13a) and chrF, of detokenised text against the reference as it came.
+
+    Of a model with several runs the means, and their standard deviations under `<name>_std`.
+    """
     metrics = {"sacrebleu": BLEU(), "chrf": CHRF()}
     found = {}
     for name, hypotheses in texts.hypotheses.items():
-        text = [detokenized(hypothesis.split(), language) for hypothesis in hypotheses]
-        scores = {key: metric.corpus_score(text, [raw]).score for key, metric in metrics.items()}
-        found[name] = {key: round(float(score), _DIGITS) for key, score in scores.items()}
+        runs = [
+            [detokenized(hypothesis.split(), language) for hypothesis in run]
+            for run in (hypotheses, *again.get(name, ()))
+        ]
+        scores: dict[str, float | None] = {}
+        for key, metric in metrics.items():
+            values = [float(metric.corpus_score(text, [raw]).score) for text in runs]
+            scores[key] = _rounded(mean(values))
+            if len(runs) > 1:
+                scores[f"{key}_std"] = _rounded(deviation(values))
+        found[name] = scores
     return found, {key: metric.get_signature().format() for key, metric in metrics.items()}
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, _DIGITS)
 
 
 def _significance(
@@ -147,12 +188,13 @@ def _significance(
     """BLEU on tokens with its interval, by system; p-values of all pairs; the signature."""
     named = [*hypotheses.items()]
     results: dict[str, dict[str, float | None]] = {}
+    drawn = _drawn(len(references), samples, seed)
     pairs = []
     signature = ""
-    for index, (name, _) in enumerate(named):
+    for index, (name, texts) in enumerate(named):
         # the first of the list is what the others are compared with
         first, others, signature = _paired(named[index:], references, samples, seed)
-        results[name] = {"bleu": round(first.score, _DIGITS), **_interval(first)}
+        results[name] = {"bleu": round(first.score, _DIGITS), **_interval(texts, references, drawn)}
         pairs += [
             {
                 "first": name,
@@ -172,12 +214,26 @@ def _p(result: Result, first: Result) -> float | None:
     return 1.0 if result.score == first.score else round(result.p_value, _DIGITS)
 
 
-def _interval(result: Result) -> dict[str, float | None]:
-    """Bounds of the interval: sacrebleu gives the mean of the samples and half the interval's width."""
-    if result.mean is None or result.ci is None:
+def _drawn(sentences: int, samples: int, seed: int) -> NDArray[np.int64]:
+    """How often each sample holds each sentence, (samples, sentences): the samples of sacrebleu's paired bootstrap."""
+    generator = np.random.default_rng(_sacrebleu_seed(seed))
+    lines = generator.choice(sentences, size=(samples, sentences), replace=True)
+    drawn = np.zeros((samples, sentences), dtype=np.int64)
+    for times, sample in zip(drawn, lines, strict=True):
+        times += np.bincount(sample, minlength=sentences)
+    return drawn
+
+
+def _interval(
+    hypotheses: Sequence[str], references: Sequence[str], drawn: NDArray[np.int64]
+) -> dict[str, float | None]:
+    """Bounds of the interval; none without samples."""
+    if not len(drawn):
         return {"low": None, "high": None}
-    low, high = result.mean - result.ci, result.mean + result.ci
-    return {"low": round(float(low), _DIGITS), "high": round(float(high), _DIGITS)}
+    metric = multi_bleu(effective_order=True)
+    pairs = zip(hypotheses, references, strict=True)
+    low, high = percentiles([sentence_counts(*pair, metric) for pair in pairs], drawn)
+    return {"low": round(low, _DIGITS), "high": round(high, _DIGITS)}
 
 
 def _paired(
@@ -188,18 +244,23 @@ def _paired(
         scores = [metric.corpus_score(texts, [references]).score for _, texts in named]
         first, *others = map(Result, scores)
         return first, others, metric.get_signature().format()
-    with _sacrebleu_seed(seed):
+    with _sacrebleu_environment(seed):
         test = PairedTest([*named], {"BLEU": metric}, [references], test_type="bs", n_samples=samples)
         signatures, scores_by_name = test()
     first, *others = cast("list[Result]", scores_by_name["BLEU"])
     return first, others, signatures["BLEU"].format()
 
 
+def _sacrebleu_seed(seed: int) -> int:
+    """The seed that sacrebleu is given; 0 would mean none to it, so that its default takes that place."""
+    return seed % 2**32 or 12345
+
+
 @contextmanager
-def _sacrebleu_seed(seed: int) -> Iterator[None]:
-    """sacrebleu takes its seed from the environment; 0 would mean none to it, so that its default takes that place."""
+def _sacrebleu_environment(seed: int) -> Iterator[None]:
+    """sacrebleu takes its seed from the environment."""
     before = os.environ.get("SACREBLEU_SEED")
-    os.environ["SACREBLEU_SEED"] = str(seed % 2**32 or 12345)
+    os.environ["SACREBLEU_SEED"] = str(_sacrebleu_seed(seed))
     try:
         yield
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import subprocess
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,14 @@ def code(repository: Path = _REPOSITORY) -> dict[str, Any]:
         "commit": commit,
         "dirty": None if changes is None else bool(changes),
     }
+
+
+def release_name(code: Mapping[str, Any]) -> str:
+    """What `code` gave as one word: version, commit, and whether files differed from it."""
+    commit = code.get("commit")
+    return (
+        f"{code['version']}" + (f"+{commit[:12]}" if commit else "") + (".dirty" if code.get("dirty") else "")
+    )
 
 
 def _git(repository: Path, *arguments: str) -> str | None:

@@ -1,7 +1,7 @@
 """What a long job has finished so far, beside its output: killed half-way, it goes on from there.
 
-The first line says what the job was made from; each other line is the result of one part of the job, as JSON. A line
-that a killed process left unfinished does not count.
+The first line says what the job was made from; each other line is the result of one part of the job with the seconds
+that it took, as JSON. A line that a killed process left unfinished does not count.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from nmt.state_lock import taken
 class PartFile:
     """Results of the parts of one job, by number: `.NAME.unfinished` beside the output NAME.
 
+    `seconds` are those of all parts that are done, `resumed` says whether another process did some of them.
     Only a job with the same `made_from` goes on; another begins anew. One process at a time: a second one waits until
     the first has ended, where the file system has the kernel's locks.
     """
@@ -31,11 +32,14 @@ class PartFile:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         header = json.dumps(made_from).encode() + b"\n"
         self.done: dict[int, Any] = {}
+        self.seconds = 0.0
         self._file = _open_alone(self.path)
         whole = self._read(header)
         self._file.truncate(whole)
         if not whole:
             self._write(header)
+        self.resumed = bool(self.done)
+        self._since = time.monotonic()
 
     def _read(self, header: bytes) -> int:
         """Read what is there; how many bytes of it are whole lines of this job."""
@@ -45,19 +49,23 @@ class PartFile:
         whole = len(header)
         for line in self._file:
             try:
-                number, result = json.loads(line) if line.endswith(b"\n") else (None, None)
+                number, result, seconds = json.loads(line) if line.endswith(b"\n") else (None, None, 0.0)
             except ValueError:
                 break
             if number is None:
                 break
             self.done[number] = result
+            self.seconds += seconds
             whole += len(line)
         return whole
 
     def add(self, number: int, result: Any) -> None:
         """Keep a part's result; once this returns, no end of the process or its machine loses it."""
-        self._write(json.dumps([number, result], ensure_ascii=False).encode() + b"\n")
+        seconds = round(time.monotonic() - self._since, 3)
+        self._write(json.dumps([number, result, seconds], ensure_ascii=False).encode() + b"\n")
         self.done[number] = result
+        self.seconds += seconds
+        self._since = time.monotonic()
 
     def _write(self, line: bytes) -> None:
         with disk_full(self.path):

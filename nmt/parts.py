@@ -1,7 +1,8 @@
 """The parts that tables and figures are made of, kept in `results/` so that everything can be made again without a GPU.
 
-Of each run the translations of both columns of Table 1, summary, settings and history; source and reference of the test
-text; the settings. Equal parts give equal bytes.
+Of each run the translations of both columns of Table 1 with what made them, summary, settings and history; source and
+reference of the test text; where its word alignments are known these and the attention held against them; the settings.
+Equal parts give equal bytes.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from nmt import decoding_record
 from nmt.errors import UserError
 from nmt.files import atomic_path
 from nmt.text import read_lines, write_lines
@@ -45,6 +47,15 @@ class Parts:
         """The reference as it came, before tokenization."""
         return self.folder / "test" / f"{language}.raw.txt.gz"
 
+    @property
+    def gold(self) -> Path:
+        """Known word alignments of the test text."""
+        return self.folder / "test" / "gold.align.gz"
+
+    def alignments(self, run: str) -> Path:
+        """A run's attention while it is made to write the reference."""
+        return self.folder / "alignments" / f"{run}.jsonl.gz"
+
     def given(self, system: str) -> Path:
         """Translations by another system, as they were given."""
         return self.folder / "translations" / f"{system}.txt.gz"
@@ -53,13 +64,22 @@ class Parts:
         """A run's translations: of all sentences, or of those without unknown words."""
         return self.folder / "translations" / f"{run}.{mode}.jsonl.gz"
 
+    def making(self, run: str, mode: str) -> Path:
+        """What made a run's translations."""
+        return decoding_record.beside(self.translations(run, mode))
+
     def of_run(self, run: str, name: str) -> Path:
         """One of the `RUN_FILES`."""
         return self.folder / "runs" / run / name
 
 
 def keep_translations(source: Path, target: Path, attention: bool) -> None:
-    """Copy translations without their n-best lists, and without attention unless it is wanted."""
+    """Copy translations without their n-best lists, and without attention unless it is wanted; and what made them.
+
+    Raises a `UserError` where that is missing or of other translations.
+    """
+    decoding_record.refuse_other(source)
+    keep_file(decoding_record.beside(source), decoding_record.beside(target))
     dropped = _DROPPED if attention else (*_DROPPED, "alignment")
     with write_lines(target) as writer:
         for value in _objects(source):

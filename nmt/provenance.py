@@ -1,8 +1,9 @@
 """A machine-readable record of where results come from: an RO-Crate (https://w3id.org/ro/crate) beside them.
 
 It names every file with its sum, the settings, the text with its sums, each model's training (seed, hours, device,
-code, packages), how translations were decoded, and what made the tables and figures. Made again over the same files it
-has the same bytes: no random ids, and its date is that of the newest file (or `SOURCE_DATE_EPOCH`).
+code, packages) and translating (settings, weights, seconds, device, code, packages), and what made the tables and
+figures. Made again over the same files it has the same bytes: no random ids, and its date is that of the newest file
+(or `SOURCE_DATE_EPOCH`).
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from rocrate.model.file import File
 from rocrate.model.softwareapplication import SoftwareApplication
 from rocrate.rocrate import ROCrate
 
-from nmt import configuration
+from nmt import configuration, decoding_record
 from nmt.errors import UserError
 from nmt.files import read_json, sha256, write_json
-from nmt.origin import origin
+from nmt.origin import origin, release_name
 from nmt.parts import MODES, Parts
 from nmt.runs import Run, runs_of
 from nmt.settings import Archive, Config
@@ -65,7 +66,8 @@ def record(results: Path, files: Sequence[Path], archives: Path) -> None:
     text = [*crate.add_archives(config, archives), crate.file(parts.configuration)]
     for run in runs_of(config, config.use.models).values():
         crate.add_run(run, parts, text)
-        crate.add_decoding(run, parts, config)
+        for mode in MODES:
+            crate.add_decoding(run, mode, parts)
     crate.add_making(parts)
     write_json(results / RECORD, crate.as_json())
 
@@ -176,12 +178,29 @@ class _Crate:
         self._with_facts(action, {**facts, **machine})
         self._crate.root_dataset.append_to("mentions", action)
 
-    def add_decoding(self, run: Run, parts: Parts, config: Config) -> None:
-        """Say of a run's translations how they were decoded: nothing of those that somebody else released."""
-        if config.released.results is None:
-            for mode in MODES:
-                translations = self.file(parts.translations(run.name, mode))
-                self._with_facts(translations, {"mode": mode, **config.decoding.model_dump(mode="json")})
+    def add_decoding(self, run: Run, mode: str, parts: Parts) -> None:
+        """Add the making of one file of translations, as `decode` recorded it."""
+        translations = parts.translations(run.name, mode)
+        made = decoding_record.read(translations)
+        action = self._thing(
+            f"#decoding-{run.name}-{mode}",
+            "CreateAction",
+            name=f"Translation by {run.name} ({mode})",
+            instrument=self._code(made["made_with"]),
+            object=[self._weights(model) for model in made["models"]],
+            result=[self.file(translations), self.file(parts.making(run.name, mode))],
+        )
+        machine = {name: made["made_with"].get(name) for name in ("python", "system", "processor")}
+        facts = {name: made.get(name) for name in ("sentences", "seconds", "resumed", "device")}
+        self._with_facts(action, {"mode": made["mode"], **made["settings"], **facts, **machine})
+        self._crate.root_dataset.append_to("mentions", action)
+
+    def _weights(self, model: Facts) -> Entity:
+        """A model's weights, told by their sum."""
+        total = model["sha256"]
+        return self._thing(
+            f"#weights-{total[:12]}", "DigitalDocument", name=f"Weights of {model['name']}", sha256=total
+        )
 
     def _prepared(self, side: str, total: str) -> Entity:
         """A text or vocabulary as the trainer read it, told by its sum alone."""
@@ -213,8 +232,7 @@ class _Crate:
     def _code(self, made_with: Facts) -> Entity:
         """The program at one version, with the packages that it ran on."""
         code = made_with["code"]
-        commit, dirty = code.get("commit"), code.get("dirty")
-        release = code["version"] + (f"+{commit[:12]}" if commit else "") + (".dirty" if dirty else "")
+        release = release_name(code)
         packages = [
             self._add(
                 SoftwareApplication(
@@ -230,7 +248,9 @@ class _Crate:
         entity = self._add(SoftwareApplication(self._crate, f"#nmt-{release}{number}", properties=facts))
         if packages:
             entity["softwareRequirements"] = packages
-        return self._with_facts(entity, {"commit": commit, "uncommitted changes": dirty})
+        return self._with_facts(
+            entity, {"commit": code.get("commit"), "uncommitted changes": code.get("dirty")}
+        )
 
     def _thing(self, identifier: str, kind: str, **facts: Any) -> Entity:
         return self._add(ContextEntity(self._crate, identifier, properties={"@type": kind, **facts}))
@@ -269,7 +289,10 @@ def _seen(archive: Archive, folder: Path) -> Facts:
 
 def _is_part(name: str) -> bool:
     """Whether a file of the results is one of the parts that the others are made of."""
-    return name.startswith(("translations/", "test/", "runs/")) or name in ("config.json", "paper.yaml")
+    return name.startswith(("translations/", "test/", "alignments/", "runs/")) or name in (
+        "config.json",
+        "paper.yaml",
+    )
 
 
 def _short_sum(values: dict[str, str]) -> str:

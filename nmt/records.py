@@ -57,7 +57,7 @@ def _read(path: str | Path, target: str) -> Iterator[Record]:
 def _read_with_values(path: str | Path, target: str) -> Iterator[tuple[Record, dict[str, Any]]]:
     for number, line in enumerate(read_lines(path), start=1):
         where = f"{path}, line {number}"
-        value = _parse(line, where, ("line", "source", target))
+        value = _parse(line, where, target)
         record = Record(
             line=value["line"],
             source=words(value["source"]),
@@ -70,19 +70,50 @@ def _read_with_values(path: str | Path, target: str) -> Iterator[tuple[Record, d
         yield record, value
 
 
-def _parse(line: str, where: str, keys: Sequence[str]) -> dict[str, Any]:
+def _parse(line: str, where: str, target: str) -> dict[str, Any]:
+    """A line as an object whose keys have the types on which readers rely."""
     try:
         value = json.loads(line)
     except json.JSONDecodeError as error:
         raise UserError(f"{where}: not JSON: {error.msg}; make the file again") from None
     if not isinstance(value, dict):
         raise UserError(f"{where}: found {type(value).__name__}, expected an object; make the file again")
-    missing = [key for key in keys if key not in value]
+    needed = ("line", "source", target)
+    missing = [key for key in needed if key not in value]
     if missing:
         raise UserError(
-            f"{where}: key {missing[0]!r} is missing, expected {', '.join(keys)}; make the file again"
+            f"{where}: key {missing[0]!r} is missing, expected {', '.join(needed)}; make the file again"
         )
+    for key, (is_right, expected) in (_TYPES | {target: _TYPES["source"]}).items():
+        if key in value and not is_right(value[key]):
+            found = type(value[key]).__name__
+            raise UserError(f"{where}: {key!r} is {found}, expected {expected}; make the file again")
     return value
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(v, str) for v in value))
+
+
+def _is_matrix(value: Any) -> bool:
+    return value is None or (isinstance(value, list) and all(map(_is_row, value)))
+
+
+def _is_row(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(weight, int | float) for weight in value)
+
+
+_TYPES = {
+    "line": (_is_count, "a number of a line"),
+    "source": (_is_text, "words"),
+    "alignment": (_is_matrix, "rows of numbers, or null"),
+    "finished": (lambda value: isinstance(value, bool), "true or false"),
+    "source_unknown": (_is_count, "a number of words"),
+}
 
 
 def _check_shape(record: Record, where: str) -> None:

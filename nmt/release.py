@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 
 import zstandard
 
+from nmt import sums
 from nmt.errors import UserError
 from nmt.files import atomic_path, commit, sha256
 from nmt.model_card import CARD
@@ -44,7 +45,7 @@ def pack(folder: Path, archive: Path, with_final_state: bool = False) -> list[st
     if missing:
         raise UserError(f"{folder}: no {missing[0]} in it; expected the folder of a finished model")
     names = sorted([*needed, *(name for name in ADDED if (folder / name).is_file())])
-    sums = "".join(f"{sha256(folder / name)}  {name}\n" for name in names)
+    text = sums.lines_of(folder, names)
     top = folder.resolve().name
     compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
     with (
@@ -56,7 +57,7 @@ def pack(folder: Path, archive: Path, with_final_state: bool = False) -> list[st
         for name in names:
             with (folder / name).open("rb") as file:
                 tar.addfile(_entry(f"{top}/{name}", (folder / name).stat().st_size), file)
-        tar.addfile(_entry(f"{top}/{SUMS}", len(sums)), io.BytesIO(sums.encode("ascii")))
+        tar.addfile(_entry(f"{top}/{SUMS}", len(text)), io.BytesIO(text.encode("ascii")))
     return [*names, SUMS]
 
 
@@ -123,8 +124,7 @@ def _plain_files(
 def _check_sums(archive: Path, folder: Path) -> None:
     if not (folder / SUMS).is_file():
         raise UserError(f"{archive}: no {SUMS} in it; expected an archive of `nmt release`")
-    lines = (folder / SUMS).read_text(encoding="utf-8", errors="replace").splitlines()
-    stated = {name: total for total, _, name in (line.partition("  ") for line in lines)}
+    stated = sums.read(folder / SUMS)
     found = {path.name for path in folder.iterdir()} - {SUMS}
     for name in sorted(found ^ set(stated)):
         what = "is in no line of its sums" if name in found else "is missing"

@@ -12,6 +12,8 @@ from nmt.settings import Config, Report
 
 TABLES = ("table1", "significance", "table2", "table3", "readings")
 COMPARISON = "comparison.json"
+ERROR_RATES = "alignment_error_rate"
+"""A folder with a file for each run."""
 FIGURES = ("figure2", "unknown_words", "figure3", "learning_curves")
 
 Verb = Callable[[Sequence[str]], None]
@@ -55,6 +57,18 @@ class Remake:
         ]
         self._verb([name.replace("_", "-"), *options, "--settings", self._settings, *outputs])
         return files
+
+    def measured_runs(self) -> list[str]:
+        """The runs whose attention is kept beside known alignments."""
+        runs = runs_of(self._config, self._config.use.models)
+        return [run for run in runs if self._parts.alignments(run).is_file()]
+
+    def error_rate(self, run: str) -> Path:
+        """Compute a run's alignment error rate; returns its file."""
+        file = self._output / ERROR_RATES / f"{run}.json"
+        kept = ("--alignments", str(self._parts.alignments(run)), "--gold", str(self._parts.gold))
+        self._verb(["alignment-error-rate", "--model", run, *kept, "--output", str(file)])
+        return file
 
     def _table1(self) -> list[str]:
         scores = self._scores(self._config.use.models)
@@ -116,8 +130,9 @@ class Remake:
             parts, config = self._parts, self._config
             sides = config.languages
             models = [
-                ("--translations", model, *(str(parts.translations(model, mode)) for mode in MODES))
+                ("--translations", model, *(str(parts.translations(run, mode)) for mode in MODES))
                 for model in config.use.models
+                for run in runs_of(config, [model])
             ]
             raw = parts.raw_reference(sides.target)
             options = [

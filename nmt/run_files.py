@@ -9,6 +9,11 @@ from nmt.errors import UserError
 from nmt.files import read_json
 from nmt.spread import Row
 
+_NUMBERS = {
+    *("seed", "updates", "epochs", "hours", "train_nll", "dev_nll", "hidden_units", "embedding_size"),
+    *("bleu_all", "bleu_no_unk", "sentences_all", "sentences_no_unk"),
+}
+
 Runs = Mapping[str, Sequence[Row]]
 """What each run of a model wrote, by model."""
 
@@ -45,9 +50,14 @@ def read_runs(paths: Iterable[Path], keys: Sequence[str]) -> dict[str, list[Row]
 
 def _read(path: Path, keys: Sequence[str]) -> Row:
     row: Row = read_json(path)
+    if not isinstance(row, dict):
+        raise UserError(f"{path}: found {type(row).__name__}, expected an object; make the file again")
     missing = [key for key in keys if key not in row]
     if missing:
         raise UserError(f"{path}: key {missing[0]!r} is missing; make the file again")
+    for key in _NUMBERS & row.keys():
+        if not isinstance(row[key], int | float | None):
+            raise UserError(f"{path}: {key!r} is {row[key]!r}, expected a number; make the file again")
     return row
 
 

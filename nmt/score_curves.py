@@ -8,6 +8,7 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sacrebleu.metrics.bleu import BLEU
 
 from nmt.evaluation import BleuCounts
@@ -51,8 +52,16 @@ def interval(counts: Sequence[BleuCounts], bootstrap: Bootstrap) -> tuple[float,
     if not bootstrap.samples:
         return None
     generator = np.random.Generator(np.random.PCG64(bootstrap.seed))
+    size = len(counts)
+    return percentiles(counts, generator.multinomial(size, np.full(size, 1 / size), size=bootstrap.samples))
+
+
+def percentiles(counts: Sequence[BleuCounts], drawn: NDArray[np.int64]) -> tuple[float, float]:
+    """The 2.5th and 97.5th percentile of corpus BLEU over samples.
+
+    `drawn`: how often each sample holds each sentence, (samples, sentences).
+    """
     rows = np.array([count.row for count in counts], dtype=np.int64)
-    drawn = generator.multinomial(len(rows), np.full(len(rows), 1 / len(rows)), size=bootstrap.samples)
     scores = [_bleu(sums) for sums in (drawn @ rows).tolist()]
     low, high = np.percentile(scores, [2.5, 97.5])
     return float(low), float(high)

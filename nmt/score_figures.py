@@ -50,7 +50,8 @@ def figure2(scores: Scores, settings: Report) -> Figure:
         figure, axes, below = _panels()
         highest = _draw_curves(axes, scores, settings, curve)
         _frame(axes, highest)
-        axes.set_xlim(0, longest)
+        # the paper's axis, and half a length more: the last bar below is as wide as the others
+        axes.set_xlim(0, longest + 0.5)
         axes.set_xticks(range(0, longest + 1, 10 if longest >= 40 else 5))
         _note(axes, f"Windows of {window} lengths", settings)
         rows = scores[settings.figure2_models[0]]["by_sentence"]

@@ -120,7 +120,8 @@ def packaging(run: str) -> Job:
 def translation(run: str, mode: str) -> Job:
     """Translation of the test text by a run: `all` of it, or `no_unk`."""
     name = f"{run}.{mode}"
-    return Job(name, "translate", (f"translations/{name}.jsonl",), f"logs/translate/{name}.log")
+    files = (f"translations/{name}.jsonl", f"translations/{name}.made.json")
+    return Job(name, "translate", files, f"logs/translate/{name}.log")
 
 
 def alignment(run: str) -> Job:
@@ -157,7 +158,7 @@ def sweep(config: Config) -> Stage:
         Job(model, "sweep_model", (f"sweep/{model}.json",), f"logs/sweep/{model}.log")
         for model in config.sweep.models
     ]
-    return Stage("sweep", (*jobs, _result("decoding_sweep", ("csv", "md", "tex", "pdf", "png"))))
+    return Stage("sweep", (*jobs, _result("decoding_sweep", ("csv", "md", "tex", "pdf", "png", "sha256"))))
 
 
 def aligned_runs(config: Config) -> list[str]:

@@ -13,7 +13,8 @@ from nmt.table_notes import reported_note, seeds_note, training_note
 from nmt.tables import Table, fixed, frame, signed
 
 _SCORES = ("bleu_all", "bleu_no_unk")
-_COMPARED = ("low", "high", "sacrebleu", "chrf")
+_TODAYS = ("sacrebleu", "chrf")
+_COMPARED = ("low", "high", *_TODAYS)
 COLUMNS = [
     "model",
     "bleu_all",
@@ -79,7 +80,7 @@ def _layout(reported: bool, comparison: Mapping[str, Any] | None) -> tuple[list[
         layout += [("All, reported", "reported_all"), ("No UNK°, reported", "reported_no_unk")]
         layout += [("Δ All", "shown_difference_all"), ("Δ No UNK°", "shown_difference_no_unk")]
     if comparison:
-        layout += [("13a", "sacrebleu_all"), ("chrF", "chrf_all")]
+        layout += [("13a", "shown_sacrebleu_all"), ("chrF", "shown_chrf_all")]
     return [header for header, _ in layout], [name for _, name in layout]
 
 
@@ -95,6 +96,7 @@ def _with_comparison(row: Row, comparison: Mapping[str, Any] | None) -> Row:
         if found is None:
             continue
         added |= {f"{name}_{column}": fixed(found[name], 2) for name in _COMPARED}
+        added |= {f"shown_{n}_{column}": shown(found[n], found.get(f"{n}_std"), 2) for n in _TODAYS}
         if found["low"] is not None:
             added[f"interval_{column}"] = f"{found['low']:.2f} to {found['high']:.2f}"
         if not row.get(f"bleu_{column}"):
@@ -121,7 +123,8 @@ def _with_difference(row: Row) -> Row:
 def _comparison_note(comparison: Mapping[str, Any]) -> str:
     signatures = comparison["all"]["signatures"]
     return (
-        f"95%: interval by bootstrap over sentences, of the first seed's run ({signatures['bleu']}). 13a "
+        "95%: the 2.5th and 97.5th percentile of BLEU over bootstrap samples of sentences, of the first seed's run "
+        f"({signatures['bleu']}). 13a "
         f"({signatures['sacrebleu']}) and chrF ({signatures['chrf']}): all sentences, detokenised, against the "
         "reference as it came; for comparison with today's systems, not with the paper."
     )

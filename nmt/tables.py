@@ -14,6 +14,7 @@ from tabulate import tabulate
 
 from nmt.files import atomic_path
 from nmt.spread import Row
+from nmt.tex_text import tex_escape
 
 _WORDS = (
     *("Model", "Compared with", "Device", "Reading", "Sentence", "Text"),
@@ -88,34 +89,6 @@ def as_markdown(table: Table) -> str:
 def _markdown_cell(header: str, cell: str) -> str:
     """Running text may hold what Markdown takes for its own; other cells hold none of it."""
     return re.sub(r"([\\`*_<>|])", r"\\\1", cell) if header == "Text" else cell
-
-
-_TEX_SPECIALS = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "|": r"\textbar{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "°": r"$^{\circ}$",
-    "×": r"$\times$",
-    "±": r"$\pm$",
-    "−": r"$-$",
-    "Δ": r"$\Delta$",
-    "⁵": r"$^{5}$",
-}
-
-
-def tex_escape(text: str) -> str:
-    """Text in which LaTeX sees no commands."""
-    return "".join(_TEX_SPECIALS.get(character, character) for character in text)
 
 
 _TEX_HEAD = r"""\documentclass[border=4pt]{standalone}

@@ -41,6 +41,15 @@ class Sentence:
     reference: list[str] | None = None
 
 
+@dataclass(frozen=True)
+class Translated:
+    """How many sentences were translated in how many seconds; `resumed`: some of them by a process that was killed."""
+
+    sentences: int
+    seconds: float
+    resumed: bool
+
+
 def read_sentences(source: Path, reference: Path | None) -> list[Sentence]:
     """All lines of a test set."""
     if reference is None:
@@ -70,8 +79,8 @@ def translate_file(
     mode: Mode,
     decoding: Decoding,
     output: Path,
-) -> int:
-    """Translate a test set with one model or an ensemble; returns how many sentences were translated.
+) -> Translated:
+    """Translate a test set with one model or an ensemble.
 
     `all` translates every line, the unknown word allowed or not as `decoding` says; `no_unk` only the lines without an
     unknown word in source and reference, and forbids it (Table 1).
@@ -94,7 +103,7 @@ def translate_file(
         found = {record["line"]: record for records in part.done.values() for record in records}
         write_records(output, [found[sentence.line] for sentence in sentences])
         part.remove()
-    return len(sentences)
+    return Translated(len(sentences), part.seconds, part.resumed)
 
 
 def made_from(

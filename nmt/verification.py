@@ -2,7 +2,7 @@
 
 Sums find whatever was altered since the record was made. They say nothing where somebody altered the record too; so the
 tables are made again, by the code that made them, and compared cell by cell, and the settings are held against those
-that each model was trained with.
+that each model was trained with and the translations were decoded with.
 """
 
 from __future__ import annotations
@@ -11,22 +11,26 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from nmt import configuration
+from nmt import configuration, decoding_record
 from nmt.errors import UserError
 from nmt.files import read_json, sha256
 from nmt.fingerprint import flatten
-from nmt.origin import packages
+from nmt.origin import code, packages, release_name
 from nmt.parts import MODES, Parts
 from nmt.provenance import RECORD, REPORT
-from nmt.remaking import COMPARISON, TABLES, Remake, Verb
+from nmt.remaking import COMPARISON, ERROR_RATES, TABLES, Remake, Verb
 from nmt.runs import run_settings, runs_of
 from nmt.settings import Config
+from nmt.sums import read as read_sums
 
+SWEEP = "decoding_sweep.sha256"
+"""The sums of the files of the sweep."""
 NOT_RECORDED = (RECORD, "README.md")
 """What a results folder may hold beside what the record names."""
 
@@ -54,45 +58,100 @@ def verify(results: Path, scratch: Path, verb: Verb) -> Verdict:
     Raises:
         UserError: there is no record, or it is none.
     """
-    sums = recorded_sums(results / RECORD)
-    problems = list(altered(results, sums))
-    parts = Parts(results)
-    tables: list[str] = []
-    try:
-        config = configuration.read(parts.configuration)
-        problems += other_settings(config, parts)
-        problems += other_decoding(config, parts, results / RECORD)
-        remake = Remake(config, parts, scratch, verb)
-        tables = remake.artifacts(TABLES)
-        for name in tables:
-            for made in remake.make(name):
-                problems += table_differences(results / made.name, made)
-        problems += table_differences(results / COMPARISON, scratch / COMPARISON)
-    except UserError as error:
-        problems.append(f"the tables cannot be made again: {error}")
-    notes = [f"{results / name}: not in the record" for name in unrecorded(results, sums)]
-    notes += other_packages(results / RECORD)
+    sums = sweep_sums(results) | recorded_sums(results / RECORD)
+    found = _Findings(problems=list(altered(results, sums)))
+    with found.failing("the settings cannot be checked"):
+        _check_settings(results, found)
+    tables = _check_tables(results, scratch, verb, found)
+    found.notes += [f"{results / name}: not in the record" for name in unrecorded(results, sums)]
+    with found.failing(f"{results / RECORD} does not say what made the tables"):
+        found.notes += other_program(results / RECORD)
     checked = (
         f"{results}: {len(sums)} files have the sums of their record (itself {sha256(results / RECORD)}); "
         f"{', '.join(tables)} follow from the parts kept"
     )
-    return Verdict(problems, notes, checked)
+    return Verdict(found.problems, found.notes, checked)
+
+
+@dataclass
+class _Findings:
+    """What has been found so far."""
+
+    problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @contextmanager
+    def failing(self, what: str) -> Iterator[None]:
+        """Whatever goes wrong inside is a problem like others: altered parts may be of any shape."""
+        try:
+            yield
+        except UserError as error:
+            self.problems.append(f"{what}: {error}")
+        except Exception as error:
+            self.problems.append(f"{what}: {type(error).__name__}: {error}")
+
+
+def _check_settings(results: Path, found: _Findings) -> None:
+    """Hold the settings against those that models were trained and translations decoded with.
+
+    Released models and translations were made with settings of their own: what differs is worth a note there.
+    """
+    parts = Parts(results)
+    config = configuration.read(parts.configuration)
+    theirs = config.released.models or config.released.results
+    for difference in other_settings(config, parts):
+        (found.notes if theirs else found.problems).append(difference)
+    for difference in other_decoding(config, parts):
+        (found.notes if config.released.results else found.problems).append(difference)
+    for run in runs_of(config, config.use.models):
+        for mode in MODES:
+            with found.failing("translations"):
+                decoding_record.refuse_other(parts.translations(run, mode))
+
+
+def _check_tables(results: Path, scratch: Path, verb: Verb, found: _Findings) -> list[str]:
+    """Make the tables again and compare them; returns their names."""
+    parts = Parts(results)
+    tables: list[str] = []
+    with found.failing("the tables cannot be made again"):
+        remake = Remake(configuration.read(parts.configuration), parts, scratch, verb)
+        tables = remake.artifacts(TABLES)
+        for name in tables:
+            for made in remake.make(name):
+                found.problems += table_differences(results / made.name, made)
+        found.problems += table_differences(results / COMPARISON, scratch / COMPARISON)
+    with found.failing("the alignment error rates cannot be made again"):
+        remake = Remake(configuration.read(parts.configuration), parts, scratch, verb)
+        written = {path.stem for path in (results / ERROR_RATES).glob("*.json")}
+        for run in sorted({*written, *remake.measured_runs()}):
+            made = remake.error_rate(run)
+            found.problems += table_differences(results / ERROR_RATES / made.name, made)
+            tables += [ERROR_RATES] * (ERROR_RATES not in tables)
+    return tables
 
 
 def recorded_sums(record: Path) -> dict[str, str]:
     """SHA-256 of every file of the results, by its name, as the record has it."""
+    files = [entity for entity in _graph(record) if entity.get("@type") == "File" and "sha256" in entity]
+    if not files:
+        raise UserError(f"{record}: names no file with a sum; make it again")
+    if not all(isinstance(entity.get(key), str) for entity in files for key in ("@id", "sha256")):
+        raise UserError(f"{record}: a file whose `@id` or `sha256` is no text; make it again")
+    return {entity["@id"]: entity["sha256"] for entity in files}
+
+
+def sweep_sums(results: Path) -> dict[str, str]:
+    """SHA-256 of the files of the sweep, which is made apart from the rest; none where there was none."""
+    path = results / SWEEP
+    return {**read_sums(path), SWEEP: sha256(path)} if path.is_file() else {}
+
+
+def _graph(record: Path) -> list[dict[str, Any]]:
     value = read_json(record)
     graph = value.get("@graph") if isinstance(value, dict) else None
-    if not isinstance(graph, list):
-        raise UserError(f"{record}: no RO-Crate: expected `@graph`; make it again")
-    sums = {entity["@id"]: entity["sha256"] for entity in graph if _is_file(entity)}
-    if not sums:
-        raise UserError(f"{record}: names no file with a sum; make it again")
-    return sums
-
-
-def _is_file(entity: Any) -> bool:
-    return isinstance(entity, dict) and entity.get("@type") == "File" and "sha256" in entity
+    if not isinstance(graph, list) or not all(isinstance(entity, dict) for entity in graph):
+        raise UserError(f"{record}: no RO-Crate: expected `@graph`, a list of objects; make it again")
+    return graph
 
 
 def altered(results: Path, sums: dict[str, str]) -> Iterator[str]:
@@ -113,10 +172,12 @@ def unrecorded(results: Path, sums: dict[str, str]) -> list[str]:
     return sorted(set(found) - set(sums) - set(NOT_RECORDED))
 
 
-def other_packages(record: Path) -> Iterator[str]:
-    """A line for each package whose version is another here than where the tables were made."""
-    entities = {entity["@id"]: entity for entity in read_json(record)["@graph"]}
-    program = entities.get(entities.get(REPORT, {}).get("instrument", {}).get("@id"), {})
+def other_program(record: Path) -> Iterator[str]:
+    """A line for each package, and one for the code, if its version is another here than where the tables were made."""
+    entities = {entity.get("@id"): entity for entity in _graph(record)}
+    program = entities[entities[REPORT]["instrument"]["@id"]]
+    if (there := program["softwareVersion"]) != (ours := release_name(code())):
+        yield f"the tables were made with nmt {there}, here is nmt {ours}: numbers may differ for that"
     here = packages()
     for reference in program.get("softwareRequirements", []):
         package = entities[reference["@id"]]
@@ -126,12 +187,7 @@ def other_packages(record: Path) -> Iterator[str]:
 
 
 def other_settings(config: Config, parts: Parts) -> Iterator[str]:
-    """A line for each setting in which a run's own settings differ from the configuration.
-
-    Released models were trained with settings of their own, so those are not held against it.
-    """
-    if config.released.models or config.released.results:
-        return
+    """A line for each setting in which a run's own settings differ from the configuration."""
     for run in runs_of(config, config.use.models).values():
         path = parts.of_run(run.name, "settings.json")
         written = flatten(run_settings(config, run).model_dump(mode="json"))
@@ -142,36 +198,19 @@ def other_settings(config: Config, parts: Parts) -> Iterator[str]:
                 yield f"{parts.configuration}: {says}, but {path} says {trained.get(key)!r}"
 
 
-def other_decoding(config: Config, parts: Parts, record: Path) -> Iterator[str]:
-    """A line for each setting of the search that is not the one with which translations were made, by the record.
-
-    The record of released translations does not know how they were made; nothing is held against that.
-    """
-    recorded = _facts(record)
-    translations = [
-        parts.translations(run, mode) for run in runs_of(config, config.use.models) for mode in MODES
-    ]
-    for key, value in config.decoding.model_dump(mode="json").items():
-        for path in translations:
-            made_with = recorded.get(path.relative_to(parts.folder).as_posix(), {}).get(key, value)
-            if made_with != value:
-                says = f"decoding.{key} is {value!r}, but {path} was made with {made_with!r}"
-                yield f"{parts.configuration}: {says}, the record says"
-                break
-
-
-def _facts(record: Path) -> dict[str, dict[str, Any]]:
-    """What the record says of each thing that schema.org has no word for, by the thing's id."""
-    entities = {entity["@id"]: entity for entity in read_json(record)["@graph"]}
-    return {
-        name: {
-            fact.get("name"): fact.get("value")
-            for fact in (
-                entities.get(reference["@id"], {}) for reference in entity.get("additionalProperty", [])
-            )
-        }
-        for name, entity in entities.items()
+def other_decoding(config: Config, parts: Parts) -> Iterator[str]:
+    """A line for each setting of the search that is not the one with which translations were made."""
+    made = {
+        parts.making(run, mode): decoding_record.read(parts.translations(run, mode))["settings"]
+        for run in runs_of(config, config.use.models)
+        for mode in MODES
     }
+    for key, value in config.decoding.model_dump(mode="json").items():
+        for path, settings in made.items():
+            if settings.get(key) != value:
+                says = f"decoding.{key} is {value!r}"
+                yield f"{parts.configuration}: {says}, but {path} says {settings.get(key)!r}"
+                break
 
 
 def table_differences(written: Path, made: Path) -> Iterator[str]:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+import zlib
 from pathlib import Path
+
+from matplotlib.colors import to_hex
 
 from tests.running import ROOT
 
@@ -18,3 +22,17 @@ def draw(verb: str, folder: Path, hash_seed: str, *arguments: str | Path) -> tup
     result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     return (folder / "f.pdf").read_bytes(), (folder / "f.png").read_bytes()
+
+
+def colors_of(pdf: bytes) -> set[str]:
+    """Colours of lines, fills and text on a PDF's pages, as #rrggbb; greys left out."""
+    found = set()
+    for stream in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, flags=re.DOTALL):
+        try:
+            content = zlib.decompress(stream)
+        except zlib.error:
+            continue
+        for rgb in re.findall(rb"(?<![\d.])([\d.]+) ([\d.]+) ([\d.]+) (?:rg|RG)\b", content):
+            if len(set(rgb)) > 1:
+                found.add(to_hex(tuple(map(float, rgb))))
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -23,14 +24,11 @@ def compile_table(tex: Path) -> None:
     latex = shutil.which("pdflatex")
     if latex is None:
         pytest.skip("pdflatex is not installed")
-    command = [
-        latex,
-        "-interaction=nonstopmode",
-        "-halt-on-error",
-        f"-output-directory={tex.parent}",
-        str(tex),
-    ]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    # not beside the table, whose figure may have its name
+    with tempfile.TemporaryDirectory() as folder:
+        options = ["-interaction=nonstopmode", "-halt-on-error", f"-output-directory={folder}"]
+        command = [latex, *options, str(tex)]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
     if "File `standalone.cls' not found" in result.stdout:
         pytest.skip("LaTeX's package standalone is not installed")
     assert result.returncode == 0, result.stdout[-2000:]

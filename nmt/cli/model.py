@@ -132,13 +132,16 @@ def decode(
 ) -> None:
     """Translate a tokenized test set by beam search; one JSON line a sentence, with its alignment.
 
-    Killed, the same command goes on where it stopped.
+    Beside NAME.jsonl it writes NAME.made.json: settings, the weights' sums, code, packages, device and seconds. Killed,
+    the same command goes on where it stopped.
     """
     decoding = parse_settings(Decoding, settings)
     if mode == "no_unk" and reference is None:
         raise UserError("--mode no_unk needs --reference: its sentences have no unknown word on both sides")
     from nmt import model_folder
+    from nmt.decoding_record import Making
     from nmt.memory import keep_freed_memory
+    from nmt.model_folder import device_name
     from nmt.training import choose_device, make_deterministic
     from nmt.translation import translate_file
     from nmt.translator import refuse_unlike
@@ -147,8 +150,10 @@ def decode(
     keep_freed_memory()
     models = [model_folder.load(path, choose_device(decoding.device)) for path in model_paths]
     refuse_unlike(models)
-    count = translate_file(models, source, reference, mode, decoding, output)
-    click.echo(f"{output}: {count:,} sentences", err=True)
+    making = Making.of(mode, decoding, model_paths, device_name(choose_device(decoding.device)))
+    done = translate_file(models, source, reference, mode, decoding, output)
+    making.write(output, done.sentences, done.seconds, done.resumed)
+    click.echo(f"{output}: {done.sentences:,} sentences", err=True)
 
 
 @click.command()

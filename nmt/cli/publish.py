@@ -44,6 +44,14 @@ _model_folder = click.option(
 )
 @click.option("--raw-reference", type=FILE, metavar="FILE", help="The reference as it came.")
 @given_translations
+@click.option("--gold", type=FILE, metavar="FILE", help="Known word alignments of the test text.")
+@click.option(
+    "--alignments",
+    type=(str, FILE),
+    multiple=True,
+    metavar="NAME FILE",
+    help="A run's name and its attention on source and reference, from `align`. Repeat it.",
+)
 @click.option(
     "--configuration",
     required=True,
@@ -58,6 +66,8 @@ def keep(
     test: tuple[Path, Path],
     raw_reference: Path | None,
     given: Sequence[tuple[str, Path]],
+    gold: Path | None,
+    alignments: Sequence[tuple[str, Path]],
     configuration: str,
     paper: Path,
     attention: str | None,
@@ -83,6 +93,10 @@ def keep(
         parts.keep_lines(raw_reference, kept.raw_reference(config.languages.target))
     for system, source in given:
         parts.keep_lines(source, kept.given(system))
+    if gold is not None:
+        parts.keep_lines(gold, kept.gold)
+    for name, source in alignments:
+        parts.keep_lines(source, kept.alignments(name))
     parts.keep_file(paper, kept.paper)
     write_json(kept.configuration, settings.published(config))
 
@@ -111,10 +125,10 @@ def provenance(results: Path, files: Sequence[Path], archives: Path) -> None:
 def verify(results: Path) -> None:
     """Check that results are as they were recorded and that the tables follow from the translations kept.
 
-    Every file must have the sum that ro-crate-metadata.json names, the settings must be those that the models
-    were trained with and the translations decoded with, and the tables, made again from the parts kept, must
-    be the same to the byte; figures are checked by their sums. Lists every problem and exits with 1 if there
-    is one.
+    Every file must have the sum that ro-crate-metadata.json names, the models' and the search's settings must be
+    those that models were trained and translations decoded with, and Tables 1 to 3, significance, readings and
+    alignment error rates, made again from the parts kept, must be the same to the byte; all else is checked by
+    sums. Lists every problem and exits with 1 if there is one.
     """
     from nmt.verification import verify as check
 
@@ -135,7 +149,10 @@ def verify(results: Path) -> None:
     "--output", type=FOLDER, required=True, metavar="FOLDER", help="Folder of the new tables and figures."
 )
 def remake(results: Path, output: Path) -> None:
-    """Make tables and figures again from the parts kept beside the results: without data, models or a GPU."""
+    """Make tables and figures again from the parts kept beside the results: without data, models or a GPU.
+
+    Not those that need more: the report on the text, the sweep, the explorer, the page.
+    """
     from nmt import configuration
     from nmt.parts import Parts
     from nmt.remaking import FIGURES, TABLES, Remake
@@ -147,6 +164,8 @@ def remake(results: Path, output: Path) -> None:
     for name in again.artifacts([*TABLES, *FIGURES]):
         for file in again.make(name):
             click.echo(file)
+    for run in again.measured_runs():
+        click.echo(again.error_rate(run))
 
 
 def _run_verb(words: Sequence[str]) -> None:

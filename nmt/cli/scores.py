@@ -84,7 +84,8 @@ def alignment_error_rate(model: str, alignments: Path, gold: tuple[Path, ...], o
     required=True,
     multiple=True,
     metavar="MODEL ALL NO_UNK",
-    help="A model's id and its translations, from `decode --mode all` and `--mode no_unk`. Repeat it.",
+    help="A model's id and its translations, from `decode --mode all` and `--mode no_unk`. Repeat it; a model's other "
+    "seeds come after the one that is compared.",
 )
 @given_translations
 @file_option("--source", "Tokens of the test set's source side.")
@@ -110,14 +111,24 @@ def compare(
 ) -> None:
     """Compare models: 95% intervals of their BLEU, paired significance of each pair, and today's metrics.
 
-    All by sacrebleu: bootstrap over sentences, seeded by the settings' `bootstrap_seed`; BLEU with its own
-    tokenization (13a) and chrF on detokenized text.
+    Bootstrap over sentences, seeded by the settings' `bootstrap_seed`: intervals are the 2.5th and 97.5th
+    percentile, p-values are sacrebleu's. BLEU with sacrebleu's own tokenization (13a) and chrF are of detokenized
+    text; of a model with several seeds they are means.
     """
     from nmt.comparison import EvaluatedText
     from nmt.comparison import compare as compared
 
     wanted = parse_settings(Report, settings)
     test = EvaluatedText(source, reference, raw_reference, target_language)
-    by_model = {model: paths for model, *paths in translations}
-    found = compared(by_model, dict(given), test, wanted.bootstrap_samples, wanted.bootstrap_seed)
+    by_model: dict[str, list[list[Path]]] = {}
+    for model, *paths in translations:
+        by_model.setdefault(model, []).append(paths)
+    found = compared(
+        {model: runs[0] for model, runs in by_model.items()},
+        dict(given),
+        test,
+        wanted.bootstrap_samples,
+        wanted.bootstrap_seed,
+        {model: runs[1:] for model, runs in by_model.items()},
+    )
     write_json(output, found)

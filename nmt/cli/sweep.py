@@ -63,6 +63,7 @@ def sweep(model: Path, source: Path, reference: Path, settings: str, output: Pat
 @report_settings
 @table_outputs
 @figure_outputs
+@file_option("--output-sums", "Their SHA-256, which `verify` reads.")
 def decoding_sweep(
     sweep: tuple[tuple[str, Path], ...],
     decoding: str,
@@ -72,12 +73,13 @@ def decoding_sweep(
     output_tex: Path,
     output_pdf: Path,
     output_png: Path,
+    output_sums: Path,
 ) -> None:
     """Write table and figure of a sweep over decoding settings: BLEU against the beam's width, for each combination.
 
     The CSV has a row for each width; the others show the best one of each combination.
     """
-    from nmt import figures
+    from nmt import figures, sums
     from nmt.sweep_figure import sweep_figure
     from nmt.sweep_table import read_sweeps, sweep_table
     from nmt.tables import write_table
@@ -86,3 +88,4 @@ def decoding_sweep(
     sweeps = read_sweeps(sweep)
     write_table(sweep_table(sweeps, configured, wanted), output_csv, output_md, output_tex)
     figures.save(sweep_figure(sweeps, configured, wanted), output_pdf, output_png)
+    sums.write(output_sums, (output_csv, output_md, output_tex, output_pdf, output_png))

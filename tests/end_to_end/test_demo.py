@@ -161,7 +161,8 @@ def test_a_sweep_is_made_when_asked_for_and_then_shown_on_the_page(copy: Path) -
         scores = {row["id"]: row["bleu_all"] for row in csv.DictReader(file)}
     configured = {row["id"]: row["bleu"] for row in rows if row["configured"] == "True"}
     assert configured == {model: scores[model] for model in ("rnnencdec-50", "rnnsearch-50")}
-    assert_verified(results, "note: " + str(results / "decoding_sweep.csv") + ": not in the record")
+    assert_verified(results)
+    assert_a_changed_digit_is_named(results / "decoding_sweep.csv")
 
     # a plain run shows it; one that has models to train again makes no sweep again
     plain = snakemake(copy, "-n", *options).stdout
@@ -173,15 +174,27 @@ def test_a_sweep_is_made_when_asked_for_and_then_shown_on_the_page(copy: Path) -
     assert result.returncode == 0, result.stdout
     page = (results / "report.html").read_text(encoding="utf-8")
     assert page.count("<h3>What decoding&#39;s open settings are worth</h3>") == 2
-    assert_verified(results, "decoding_sweep.png: not in the record")
+    assert_verified(results)
+    (results / "decoding_sweep.sha256").rename(copy / "elsewhere")  # the record has the sums as well
+    assert_a_changed_digit_is_named(results / "decoding_sweep.csv")
+    (copy / "elsewhere").rename(results / "decoding_sweep.sha256")
     assert NOTHING in snakemake(copy, "-n", *options).stdout
 
 
-def assert_verified(results: Path, note: str) -> None:
-    """The record holds, and leaves the sweep out."""
+def assert_verified(results: Path) -> None:
+    """All is as it was recorded, the sweep too."""
     result = run([sys.executable, "-m", "nmt", "verify", str(results)])
     assert result.returncode == 0, result.stdout
-    assert note in result.stdout
+    assert "not in the record" not in result.stdout
+
+
+def assert_a_changed_digit_is_named(table: Path) -> None:
+    text = table.read_text(encoding="utf-8")
+    table.write_text(text.replace("1", "2", 1), encoding="utf-8")
+    result = run([sys.executable, "-m", "nmt", "verify", str(table.parent)])
+    assert result.returncode == 1
+    assert f"{table}: altered" in result.stdout
+    table.write_text(text, encoding="utf-8")
 
 
 def test_another_interpreter_or_place_of_the_repository_schedules_nothing(copy: Path, tmp_path: Path) -> None:

@@ -193,7 +193,7 @@ def test_search_and_filters(explorer: Explorer, texts: Texts) -> None:
     )
     explorer.fill("query", '"mot1 mot2"')
     phrases = [i for i, text in enumerate(texts.references) if "mot1 mot2" in text]
-    assert explorer.shown() == len(phrases) < len(found) or explorer.shown() == len(phrases)
+    assert explorer.shown() == len(phrases) > 0
     explorer.one("#reset").click()
     explorer.until(f"document.querySelector('#summary b').textContent === '{SENTENCES:,}'")
     explorer.fill("unknown-from", 1)

@@ -11,10 +11,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
+from nmt.figures import COLORS
+from tests.drawing import colors_of
+from tests.latex import compile_table
 from tests.running import ROOT, door_command, make_demo, run, scheduled, snakemake
 
 RUNS = ["rnnencdec-50", "rnnsearch-50"]
@@ -113,8 +117,9 @@ def cell(path: Path, row: str, column: str) -> str:
 def test_untouched_results_are_verified(results: Path) -> None:
     result = nmt("verify", results)
     assert result.returncode == 0, result.stdout
-    assert "table1, significance, table2, table3 follow from the parts kept" in result.stdout
-    assert "note" not in result.stdout
+    checked = "table1, significance, table2, table3, alignment_error_rate"
+    assert f"{checked} follow from the parts kept" in result.stdout
+    assert "not in the record" not in result.stdout
 
 
 def test_whoever_has_only_the_results_makes_every_table_and_figure_again(
@@ -129,7 +134,7 @@ def test_whoever_has_only_the_results_makes_every_table_and_figure_again(
         for name in ("figure2", "figure3", "unknown_words", "learning_curves")
         for form in ("pdf", "png")
     ]
-    for name in [*TABLES, *figures]:
+    for name in [*TABLES, *figures, "alignment_error_rate/rnnsearch-50.json"]:
         assert (again / name).read_bytes() == (results / name).read_bytes(), name
 
 
@@ -166,6 +171,11 @@ def test_the_record_of_equal_files_has_equal_bytes(results: Path, finished: Path
     assert (results / "ro-crate-metadata.json").read_bytes() == before
 
 
+@pytest.mark.parametrize("table", ["table1", "significance", "table2", "table3"])
+def test_every_table_compiles_on_its_own(results: Path, table: str) -> None:
+    compile_table(results / f"{table}.tex")
+
+
 def test_pictures_carry_no_times(results: Path) -> None:
     pictures = list(results.glob("*.pdf")) + list(results.glob("*.png"))
     assert len(pictures) >= 8
@@ -173,6 +183,17 @@ def test_pictures_carry_no_times(results: Path) -> None:
         data = picture.read_bytes()
         for stamp in (b"CreationDate", b"ModDate", b"tIME", b"date:create", b"Software\0"):
             assert stamp not in data, (picture.name, stamp)
+
+
+def test_figures_have_whole_fonts_and_colours_for_colour_blind_eyes(results: Path) -> None:
+    safe = {color.lower() for color in COLORS}
+    figures = {path.stem: path.read_bytes() for path in results.glob("*.pdf")}
+    assert {"figure2", "figure3", "unknown_words", "learning_curves", "data"} <= set(figures)
+    for name, pdf in figures.items():
+        assert b"/Type3" not in pdf and b"/CIDFontType2" in pdf, name
+        found = colors_of(pdf)
+        assert found <= safe, (name, found - safe)
+        assert found or name == "figure3", name  # which is grey
 
 
 # --- tampering --------------------------------------------------------------------------------------------------------
@@ -231,6 +252,21 @@ def test_swapped_translations_are_named_by_their_sums_and_by_what_follows(result
     )
 
 
+def test_changed_alignments_and_their_error_rate_are_named(results: Path) -> None:
+    rate = results / "alignment_error_rate" / "rnnsearch-50.json"
+    written = json.loads(rate.read_text(encoding="utf-8"))["alignment_error_rate"]
+    change(rate, f'"alignment_error_rate": {written},\n  "base', '"alignment_error_rate": 0.01,\n  "base')
+    forge(results)
+    (line,) = problems(results)
+    assert line == f"{rate}, alignment_error_rate: '0.01' is written, '{written}' follows"
+    change(rate, '"alignment_error_rate": 0.01', f'"alignment_error_rate": {written}')
+    gold = results / "test" / "gold.align.gz"
+    gold.write_bytes(gzip.compress(b"0-0\n" * 60, mtime=0))
+    assert any(f"{gold}: altered" in line for line in problems(results))
+    forge(results)
+    assert any(f"{rate}, gold_links: " in line for line in problems(results))
+
+
 def test_a_translation_of_another_sentence_is_named(results: Path) -> None:
     path = results / "translations" / "rnnencdec-50.all.jsonl.gz"
     lines = gzip.decompress(path.read_bytes()).decode("utf-8").split("\n")
@@ -263,8 +299,96 @@ def test_another_setting_of_the_search_is_named_by_its_key(results: Path) -> Non
     path.write_text(json.dumps(values), encoding="utf-8")
     sums, setting = problems(results)
     assert f"{path}: altered" in sums
-    assert f"{path}: decoding.beam is {beam + 1}, but {results}/translations/rnnencdec-50.all" in setting
-    assert f"was made with {beam}" in setting
+    says = f"{path}: decoding.beam is {beam + 1}, but {results}/translations/rnnencdec-50.all.made.json says {beam}"
+    assert setting == says
+    forge(results)
+    assert problems(results) == [says]
+
+
+def test_settings_that_are_said_to_be_somebody_elses_are_noted(results: Path) -> None:
+    path = results / "config.json"
+    values = json.loads(path.read_text(encoding="utf-8"))
+    values["decoding"]["beam"] = 1
+    values["models"]["rnnsearch-50"]["training"]["learning_rate"] = 1.0
+    values["released"]["results"] = "theirs"
+    path.write_text(json.dumps(values), encoding="utf-8")
+    forge(results)
+    result = nmt("verify", results)
+    assert result.returncode == 0, result.stdout
+    assert f"note: {path}: decoding.beam is 1, but {results}/translations/" in result.stdout
+    assert f"note: {path}: training.learning_rate of rnnsearch-50 is 1.0" in result.stdout
+
+
+def test_translations_that_were_made_otherwise_are_named(results: Path) -> None:
+    path = results / "translations" / "rnnsearch-50.all.jsonl.gz"
+    first, rest = gzip.decompress(path.read_bytes()).decode("utf-8").split("\n", 1)
+    value = json.loads(first)
+    value["text"] += " x"
+    path.write_bytes(gzip.compress(f"{json.dumps(value)}\n{rest}".encode(), mtime=0))
+    forge(results)
+    says = f"translations: {path}: not the translations that {results}/translations/rnnsearch-50.all.made.json is of"
+    assert any(line.startswith(says) for line in problems(results))
+
+
+@pytest.mark.parametrize(
+    ("part", "old", "new", "says"),
+    [
+        (
+            "translations/rnnsearch-50.all.jsonl.gz",
+            '"text": "',
+            '"text": null, "was": "',
+            "'text' is NoneType",
+        ),
+        (
+            "translations/rnnsearch-50.no_unk.jsonl.gz",
+            '"line": ',
+            '"line": "x", "was": ',
+            "'line' is str, expected a number",
+        ),
+        ("runs/rnnsearch-50/summary.json", '"updates": 200', '"updates": "200"', "'updates' is '200'"),
+        ("runs/rnnsearch-50/summary.json", '"updates":', '"update":', "key 'updates' is missing"),
+        ("translations/rnnsearch-50.all.made.json", '"settings"', '"set"', "expected 'settings', dict"),
+        ("comparison.json", '"all"', '"al"', "comparison.json"),
+    ],
+)
+def test_parts_of_another_shape_are_problems_like_others(
+    results: Path, part: str, old: str, new: str, says: str
+) -> None:
+    path = results / part
+    packed = path.suffix == ".gz"
+    text = (gzip.decompress(path.read_bytes()) if packed else path.read_bytes()).decode("utf-8")
+    assert old in text
+    data = text.replace(old, new, 1).encode("utf-8")
+    path.write_bytes(gzip.compress(data, mtime=0) if packed else data)
+    found = problems(results)
+    assert f"{path}: altered" in found[0]
+    assert any(says in line for line in found[1:]), found
+    assert not any("Traceback" in line for line in found)
+
+
+def test_a_record_that_was_edited_by_halves_is_a_problem(results: Path) -> None:
+    record = results / "ro-crate-metadata.json"
+    values = json.loads(record.read_text(encoding="utf-8"))
+    values["@graph"] = [entity for entity in values["@graph"] if entity["@id"] != "#report"]
+    record.write_text(json.dumps(values), encoding="utf-8")
+    (line,) = problems(results)
+    assert line.startswith(f"{record} does not say what made the tables: ")
+    next(entity for entity in values["@graph"] if entity["@type"] == "File").pop("@id")
+    record.write_text(json.dumps(values), encoding="utf-8")
+    result = nmt("verify", results)
+    assert result.returncode == 2
+    assert f"{record}: a file whose `@id` or `sha256` is no text" in result.stdout
+
+
+def test_code_of_another_commit_is_noted(results: Path) -> None:
+    record = results / "ro-crate-metadata.json"
+    text = record.read_text(encoding="utf-8")
+    record.write_text(
+        text.replace('"softwareVersion": "0.1.0', '"softwareVersion": "0.0.9'), encoding="utf-8"
+    )
+    result = nmt("verify", results)
+    assert result.returncode == 0, result.stdout
+    assert "note: the tables were made with nmt 0.0.9" in result.stdout
 
 
 def test_a_configuration_that_the_tables_contradict_is_named(results: Path) -> None:
@@ -273,7 +397,9 @@ def test_a_configuration_that_the_tables_contradict_is_named(results: Path) -> N
     values["decoding"]["unknown"] = "excluded"
     path.write_text(json.dumps(values), encoding="utf-8")
     forge(results)
-    assert all(line.startswith(f"{results}/table1.") for line in problems(results))
+    setting, *tables = problems(results)
+    assert f"{path}: decoding.unknown is 'excluded', but " in setting
+    assert tables and all(line.startswith(f"{results}/table1.") for line in tables)
 
 
 def test_a_picture_from_elsewhere_and_missing_files_are_named(results: Path) -> None:
@@ -394,6 +520,13 @@ def without_hours(text: str) -> str:
     return re.sub(r"[ :-]{2,}", " ", text)
 
 
+def without_seconds(path: Path) -> dict[str, Any]:
+    """What made translations, but for the clock's part of it."""
+    values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    assert values.pop("seconds") > 0
+    return values
+
+
 def test_two_runs_with_one_seed_publish_the_same(finished: Path, tmp_path: Path) -> None:
     again = finished_run(tmp_path / "again") / "results"
     before = finished / "results"
@@ -404,6 +537,9 @@ def test_two_runs_with_one_seed_publish_the_same(finished: Path, tmp_path: Path)
         if name.name.startswith("table2"):
             texts = [without_hours((folder / name).read_text(encoding="utf-8")) for folder in (before, again)]
             assert "H" in texts[0] and texts[0] == texts[1], name
+        elif name.name.endswith(".made.json"):
+            texts = [without_seconds(folder / name) for folder in (before, again)]
+            assert texts[0] == texts[1], name
         elif name.name not in clocks:
             assert (again / name).read_bytes() == (before / name).read_bytes(), name
     assert (again.parent / "models/rnnsearch-50/model.safetensors").read_bytes() == (

@@ -90,6 +90,8 @@ def test_tables_carry_the_means_of_both_seeds(finished: tuple[Path, str]) -> Non
         assert (row["seeds"], row["seed"]) == ("2", "3 8")
     assert {row["seeds"] for row in table(folder, "table1").values()} == {"2"}
     assert "2 seeds (RNNsearch-50, RNNsearch-50*)" in " ".join(output.split())
+    compared = read(folder / "results" / "comparison.json")["all"]["systems"]
+    assert all("chrf_std" in system for system in compared.values()) and len(compared) == 2
 
 
 def test_readings_say_what_differs(finished: tuple[Path, str]) -> None:

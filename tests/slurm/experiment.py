@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import re
 import signal
@@ -158,8 +159,8 @@ class Watch:
 
 
 def results(folder: Path) -> dict[str, object]:
-    """All that must come out alike, by file: whole files, and Table 2 without hours and device."""
-    kinds = ["models/*/*model.safetensors", "translations/*", "alignments/*", "scores/*"]
+    """All that must come out alike, by file: whole files; Table 2 and what made translations without clocks."""
+    kinds = ["models/*/*model.safetensors", "translations/*.jsonl", "alignments/*", "scores/*"]
     kinds += ["results/table1.*", "results/figure[23].*", "results/alignment_error_rate/*"]
     files = sorted(file for kind in kinds for file in folder.glob(kind))
     found: dict[str, object] = {str(file.relative_to(folder)): file.read_bytes() for file in files}
@@ -167,4 +168,13 @@ def results(folder: Path) -> dict[str, object]:
         rows = list(csv.DictReader(file))
     for row in rows:
         del row["hours"], row["hours_std"], row["device"]
-    return {**found, "results/table2.csv": rows}
+    makings = {
+        str(file.relative_to(folder)): making(file) for file in folder.glob("translations/*.made.json")
+    }
+    return {**found, **makings, "results/table2.csv": rows}
+
+
+def making(file: Path) -> dict[str, object]:
+    """What made translations, without what a clock, a kill or the machine's name decides."""
+    values = json.loads(file.read_text(encoding="utf-8"))
+    return {key: values[key] for key in values if key not in ("seconds", "resumed", "device")}

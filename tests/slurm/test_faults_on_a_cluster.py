@@ -93,7 +93,7 @@ def test_every_fault_ends_in_the_results_of_an_undisturbed_run(
 
 def assert_same_results(undisturbed: Experiment, disturbed: Experiment) -> None:
     here, there = results(undisturbed.folder), results(disturbed.folder)
-    assert len(here) == 30
+    assert len(here) == 38
     assert [name for name in here.keys() | there.keys() if here.get(name) != there.get(name)] == []
 
 

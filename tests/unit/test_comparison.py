@@ -8,6 +8,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import sacrebleu
 
@@ -19,6 +20,7 @@ from nmt.significance import COLUMNS, significance
 from nmt.table1 import table1
 from nmt.tables import as_tex, write_table
 from nmt.text import write_lines
+from tests.latex import compile_table
 from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
 
@@ -110,7 +112,6 @@ def test_scores_and_p_values_are_those_of_sacrebleu(
         texts = hypotheses(path)
         plain = sacrebleu.corpus_bleu(texts, [tokens], tokenize="none", force=True, smooth_method="none")
         assert system["bleu"] == pytest.approx(plain.score, abs=1e-5)
-        assert system["low"] < system["bleu"] < system["high"]
         detokenized = [text.replace(" .", ".") for text in texts]
         assert system["sacrebleu"] == pytest.approx(sacrebleu.corpus_bleu(detokenized, [raw]).score, abs=1e-5)
         assert system["chrf"] == pytest.approx(sacrebleu.corpus_chrf(detokenized, [raw]).score, abs=1e-5)
@@ -120,6 +121,47 @@ def test_scores_and_p_values_are_those_of_sacrebleu(
     assert p["good", "bad"] < 0.01 and p["similar", "bad"] < 0.01 and p["good", "similar"] > 0.05
     assert "bs:300" in everything["signatures"]["bleu"] and "seed:7" in everything["signatures"]["bleu"]
     assert "tok:13a" in everything["signatures"]["sacrebleu"]
+
+
+def test_intervals_and_p_follow_from_sentences_drawn_anew(
+    translations: dict[str, list[Path]], test_text: EvaluatedText
+) -> None:
+    samples, seed = 200, 7
+    found = compare(translations, {"moses": test_text.reference}, test_text, samples, seed)["all"]
+    tokens = [" ".join(words) for words in references(test_text)]
+    lines = np.random.default_rng(seed).choice(SENTENCES, size=(samples, SENTENCES), replace=True)
+    bleu = {}
+    for model in ("good", "similar"):
+        texts = hypotheses(translations[model][0])
+        bleu[model] = np.array(
+            [
+                sacrebleu.corpus_bleu(
+                    [texts[line] for line in sample],
+                    [[tokens[line] for line in sample]],
+                    tokenize="none",
+                    force=True,
+                    smooth_method="none",
+                ).score
+                for sample in lines
+            ]
+        )
+        system = found["systems"][model]
+        expected = np.percentile(bleu[model], [2.5, 97.5])
+        assert [system["low"], system["high"]] == pytest.approx(expected, abs=1e-5)
+    differences = np.abs(bleu["similar"] - bleu["good"])
+    (pair,) = (pair for pair in found["pairs"] if (pair["first"], pair["second"]) == ("good", "similar"))
+    larger = np.sum(differences - differences.mean() > abs(pair["difference"]))
+    assert pair["p"] == pytest.approx((larger + 1) / (samples + 1), abs=1e-6)
+    # no BLEU is above 100, so no bound is
+    assert [found["systems"]["moses"][bound] for bound in ("low", "high")] == [100, 100]
+
+
+def test_an_interval_keeps_to_what_bleu_can_be(test_text: EvaluatedText, tmp_path: Path) -> None:
+    pairs = enumerate(references(test_text))
+    texts = {line: words if line else damaged(random.Random(1), words, 1.0) for line, words in pairs}
+    path = decode(tmp_path / "nearly", texts)
+    system = compare({"nearly": [path, path]}, {}, test_text, 300, 1)["all"]["systems"]["nearly"]
+    assert 90 < system["low"] < system["bleu"] < system["high"] == 100
 
 
 def test_the_seed_alone_decides(translations: dict[str, list[Path]], test_text: EvaluatedText) -> None:
@@ -135,6 +177,30 @@ def test_a_model_does_not_differ_from_itself(
 ) -> None:
     found = compare({"good": translations["good"], "twin": translations["good"]}, {}, test_text, 100, 1)
     assert found["all"]["pairs"] == [{"first": "good", "second": "twin", "difference": 0, "p": 1}]
+
+
+def test_todays_metrics_of_several_seeds_are_means(
+    translations: dict[str, list[Path]], test_text: EvaluatedText
+) -> None:
+    alone = {
+        name: compare({name: translations[name]}, {}, test_text, 50, 1)["all"]["systems"][name]
+        for name in ("good", "bad")
+    }
+    first = {"good": translations["good"]}
+    both = compare(first, {}, test_text, 50, 1, {"good": [translations["bad"]]})
+    system = both["all"]["systems"]["good"]
+    for metric in ("sacrebleu", "chrf"):
+        values = [run[metric] for run in alone.values()]
+        assert system[metric] == pytest.approx(np.mean(values), abs=1e-5)
+        assert system[f"{metric}_std"] == pytest.approx(np.std(values, ddof=1), abs=1e-5)
+    for of_the_first in ("bleu", "low", "high"):
+        assert system[of_the_first] == alone["good"][of_the_first]
+    scores = runs(both)
+    table = table1(scores, summaries(scores), settings("good"), Paper(table1={}, table2={}), both)
+    assert " ± " in table.cells[0][-1] and " ± " in table.cells[0][-2]
+    everything = {"good": translations["good"]}
+    with pytest.raises(UserError, match="translates other sentences than the model's first run"):
+        compare(everything, {}, test_text, 10, 1, {"good": [list(reversed(translations["bad"]))]})
 
 
 def test_no_samples_give_scores_alone(translations: dict[str, list[Path]], test_text: EvaluatedText) -> None:
@@ -194,7 +260,7 @@ def summaries(models: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
 
 
 def test_table_1_has_intervals_differences_and_a_measured_moses(
-    translations: dict[str, list[Path]], test_text: EvaluatedText
+    translations: dict[str, list[Path]], test_text: EvaluatedText, tmp_path: Path
 ) -> None:
     found = compare(translations, {"moses": test_text.reference}, test_text, 100, 1)
     scores = runs(found)
@@ -218,6 +284,8 @@ def test_table_1_has_intervals_differences_and_a_measured_moses(
     ]  # fmt: skip
     assert table.rules == [3]
     assert r"$\Delta$ All" in as_tex(table)
+    write_table(table, *(tmp_path / f"table1.{form}" for form in ("csv", "md", "tex")))
+    compile_table(tmp_path / "table1.tex")
 
 
 def test_the_table_of_significance(
@@ -230,6 +298,7 @@ def test_the_table_of_significance(
     assert table.cells[1][2].startswith("−")
     assert len(table.frame) == 6 and set(table.frame["sentences"]) == {SENTENCES, SENTENCES // 2}
     write_table(table, *(tmp_path / f"significance.{form}" for form in ("csv", "md", "tex")))
+    compile_table(tmp_path / "significance.tex")
     plain = read_plain(
         tmp_path / "significance.csv", COLUMNS, words={"column", "first", "second", "signature"}
     )

@@ -19,6 +19,7 @@ from nmt.figures import COLORS
 from nmt.settings import Report
 from nmt.sweep_figure import sweep_figure
 from nmt.sweep_table import sweep_table
+from tests.latex import compile_table
 from tests.report_settings import report_settings
 from tests.running import ROOT
 from tests.unit.test_beam_search import decoding
@@ -70,6 +71,7 @@ def written(folder: Path, hash_seed: str) -> Path:
         options += ["--sweep", model, str(path)]
     for form in ("csv", "md", "tex", "pdf", "png"):
         options += [f"--output-{form}", str(folder / f"decoding_sweep.{form}")]
+    options += ["--output-sums", str(folder / "decoding_sweep.sha256")]
     result = verb(options, hash_seed)
     assert result.returncode == 0, result.stderr
     return folder
@@ -107,6 +109,7 @@ def test_readers_see_the_best_width_and_what_is_configured(made: Path) -> None:
     assert text.count("°") == 3  # once a model, and in the note
     said = " ".join(text.split())
     assert "chosen on the test set itself" in said and "all 3,003 sentences" in said and "nrefs:1" in said
+    compile_table(made / "decoding_sweep.tex")
     tex = (made / "decoding_sweep.tex").read_text(encoding="utf-8")
     assert tex.isascii() and tex.count("\\midrule") == 2 and "{[UNK]}" not in tex.split("\\midrule")[1]
 
@@ -179,6 +182,7 @@ def test_what_is_no_sweep_is_refused_in_a_line(made: Path, tmp_path: Path) -> No
         for form in ("csv", "md", "tex", "pdf", "png")
         for word in (f"--output-{form}", str(tmp_path / f"t.{form}"))
     ]
+    outputs += ["--output-sums", str(tmp_path / "t.sha256")]
     shared = ["--settings", json.dumps(SETTINGS), "--decoding", CONFIGURED.model_dump_json(), *outputs]
     found = verb([*shared, "--sweep", "search", str(tmp_path / "none.json")])
     assert found.returncode == 2 and "none.json: key 'scores' is missing" in found.stderr

@@ -9,15 +9,19 @@ from typing import Any
 import pytest
 
 from nmt import configuration
+from nmt.decoding_record import Making
 from nmt.errors import UserError
 from nmt.files import sha256, write_json
 from nmt.layers import Layer, find_layers, load
-from nmt.parts import MODES, RUN_FILES, Parts, keep_lines
+from nmt.parts import MODES, RUN_FILES, Parts
 from nmt.provenance import RECORD, record
 from nmt.runs import runs_of
 from nmt.settings import Archive
-from nmt.verification import other_decoding, recorded_sums
+from nmt.text import write_lines
+from nmt.verification import other_decoding, other_program, recorded_sums
 from tests.running import ROOT
+
+MADE_WITH = {"device": "CPU", "code": {"version": "0.0.9"}, "packages": {"torch": "2.0"}, "python": "3.11"}
 
 
 @pytest.fixture
@@ -31,7 +35,11 @@ def results(tmp_path: Path) -> Path:
         for name in RUN_FILES:
             write_json(parts.of_run(run, name), {"label": run, "updates": 5, "hours": 1.5})
         for mode in MODES:
-            keep_lines(ROOT / "LICENSE", parts.translations(run, mode))  # whatever text
+            translations = parts.translations(run, mode)
+            with write_lines(translations) as writer:
+                writer.write(json.dumps({"line": 0, "source": "a", "text": "b"}))
+            making = Making(mode, config.decoding, [{"name": run, "sha256": "f" * 64}], MADE_WITH)
+            making.write(translations, 1, 12.5, resumed=False)
     return folder
 
 
@@ -100,19 +108,29 @@ def test_every_file_is_summed_and_the_date_is_data(results: Path, monkeypatch: p
     assert (results / RECORD).read_bytes() == before
 
 
-def test_how_translations_were_decoded_is_said_of_each_file(results: Path) -> None:
+def test_what_made_translations_is_said_of_each_file(results: Path) -> None:
     config = configuration.read(Parts(results).configuration)
     record(results, files_of(results), results)
     graph = json.loads((results / RECORD).read_text(encoding="utf-8"))["@graph"]
     entities = {entity["@id"]: entity for entity in graph}
-    translations = [name for name in entities if name.startswith("translations/")]
-    assert len(translations) == 2 * len(runs_of(config, config.use.models))
-    for name in translations:
+    actions = [
+        entity for name, entity in entities.items() if name.startswith("#decoding-") and "result" in entity
+    ]
+    assert len(actions) == 2 * len(runs_of(config, config.use.models))
+    made = {result["@id"] for action in actions for result in action["result"]}
+    assert made == {name for name in entities if name.startswith("translations/")}
+    for action in actions:
         facts = {
             entities[fact["@id"]]["name"]: entities[fact["@id"]]["value"]
-            for fact in entities[name]["additionalProperty"]
+            for fact in action["additionalProperty"]
         }
-        assert facts == {"mode": name.split(".")[-3], **config.decoding.model_dump()}
+        mode = facts.pop("mode")
+        assert action["@id"].endswith(f"-{mode}")
+        said = {"sentences": 1, "seconds": 12.5, "resumed": False, "device": "CPU", "python": "3.11"}
+        assert facts == {**config.decoding.model_dump(), **said}
+        assert entities[action["instrument"]["@id"]]["softwareVersion"] == "0.0.9"
+        (weights,) = (entities[used["@id"]] for used in action["object"])
+        assert weights["sha256"] == "f" * 64
 
 
 @pytest.mark.parametrize(
@@ -120,24 +138,36 @@ def test_how_translations_were_decoded_is_said_of_each_file(results: Path) -> No
 )
 def test_a_changed_setting_of_the_search_is_named(results: Path, key: str, value: Any) -> None:
     parts = Parts(results)
-    record(results, files_of(results), results)
     config = configuration.read(parts.configuration)
-    assert list(other_decoding(config, parts, results / RECORD)) == []
+    assert list(other_decoding(config, parts)) == []
     before = getattr(config.decoding, key)
     changed = value if value is not None else not before
     decoding = config.decoding.model_copy(update={key: changed})
-    (line,) = other_decoding(config.model_copy(update={"decoding": decoding}), parts, results / RECORD)
+    (line,) = other_decoding(config.model_copy(update={"decoding": decoding}), parts)
     assert line.startswith(
         f"{parts.configuration}: decoding.{key} is {changed!r}, but {results}/translations/"
     )
-    assert f"was made with {before!r}" in line
+    assert line.endswith(f".made.json says {before!r}")
 
 
-def test_nothing_is_said_of_how_released_translations_were_decoded(results: Path) -> None:
-    values = json.loads(Parts(results).configuration.read_text(encoding="utf-8"))
-    write_json(Parts(results).configuration, values | {"released": {"models": None, "results": "theirs"}})
+def test_translations_without_what_made_them_have_no_record(results: Path) -> None:
+    making = next((results / "translations").glob("*.made.json"))
+    making.unlink()
+    with pytest.raises(UserError, match=f"{making}: no such file"):
+        record(results, files_of(results), results)
+
+
+def test_another_program_than_the_one_that_made_the_tables_is_named(
+    results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     record(results, files_of(results), results)
-    assert "normalize_by_length" not in (results / RECORD).read_text(encoding="utf-8")
+    assert list(other_program(results / RECORD)) == []
+    monkeypatch.setattr(
+        "nmt.verification.code", lambda: {"version": "9.9", "commit": "c" * 40, "dirty": True}
+    )
+    (line,) = other_program(results / RECORD)
+    assert line.startswith("the tables were made with nmt ")
+    assert f"here is nmt 9.9+{'c' * 12}.dirty" in line
 
 
 def test_files_from_elsewhere_or_missing_are_refused(results: Path, tmp_path: Path) -> None:

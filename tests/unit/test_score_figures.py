@@ -63,7 +63,8 @@ def test_figure2_has_the_papers_axes_and_legend() -> None:
     axes = curves(figure2(scores(), REPORT))
     assert axes.get_ylabel() == "BLEU score"
     assert x_label(figure2(scores(), REPORT)) == "Sentence length"
-    assert (axes.get_xlim(), axes.get_ylim()) == ((0, 60), (0, 30))
+    assert (axes.get_xlim(), axes.get_ylim()) == ((0, 60.5), (0, 30))
+    assert [int(tick) for tick in axes.get_xticks()] == [*range(0, 61, 10)]
     legend = axes.get_legend()
     assert legend is not None
     names = [text.get_text() for text in legend.get_texts()]
@@ -108,6 +109,8 @@ def test_figure2_shows_intervals_and_how_many_sentences_there_are() -> None:
     assert "95% of 10 bootstrap samples" in axes.get_title("left")
     numbers = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in below.patches}
     assert numbers == {words: int(3 <= words <= 20) for words in range(1, 61)}
+    left, right = below.get_xlim()
+    assert all(left <= bar.get_x() and bar.get_x() + bar.get_width() <= right for bar in below.patches)
     assert not figure2(scores(longest=20), REPORT).get_axes()[0].collections
 
 

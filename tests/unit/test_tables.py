@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from nmt.spread import shown
-from nmt.tables import Table, as_tex, enough, frame, tex_escape, write_table
+from nmt.tables import Table, as_tex, enough, frame, write_table
+from nmt.tex_text import tex_escape
 from tests.latex import compile_table, unescaped_specials
 from tests.plain_csv import read_plain
 
@@ -16,6 +17,28 @@ def test_tex_escape() -> None:
     assert tex_escape("50% & a_b #1 $ ~ ^ \\ {}") == (
         r"50\% \& a\_b \#1 \$ \textasciitilde{} \textasciicircum{} \textbackslash{} \{\}"
     )
+
+
+def test_tex_has_stand_ins_for_what_its_fonts_lack() -> None:
+    assert tex_escape("5′ H₂O m² 1\u202f000\u200b\u2009x") == (
+        r"5$^{\prime}$ H$_{2}$O m$^{2}$ 1\,000\allowbreak{}\,x"
+    )
+    assert tex_escape("e\u0301 œ “–”") == "é œ “–”"
+    assert tex_escape("да\ufffd") == "".join(
+        rf"{{\scriptsize[U+{code}]}}\allowbreak{{}}" for code in ("0434", "0430", "FFFD")
+    )
+
+
+def test_text_of_any_script_compiles(tmp_path: Path) -> None:
+    latin = [chr(code) for code in (*range(0x20, 0x7F), *range(0xA0, 0x250))]
+    lines = [" ".join(latin[start : start + 40]) for start in range(0, len(latin), 40)]
+    lines += [
+        "5′ 6″ H₂O 10⁻³ \u200b\u202f\u2009\u00a0\ufeff\ufffd α Ω ‐‑–—―‘’‚“”„†‡•…‰‹›€™ ≤ → 😀 \u0301 \x07 \t"
+    ]
+    lines += ["Однажды " * 30, "東京" * 40, "ب" * 60]
+    table = Table(frame([], ["text"]), ["Sentence", "Text"], [["[1]", line] for line in lines])
+    write_table(table, *(tmp_path / f"table.{form}" for form in ("csv", "md", "tex")))
+    compile_table(tmp_path / "table.tex")
 
 
 @pytest.mark.parametrize(

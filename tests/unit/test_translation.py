@@ -13,9 +13,12 @@ from typing import Any
 import pytest
 import torch
 
-from nmt import model_folder
+from nmt import decoding_record, model_folder
+from nmt.errors import UserError
+from nmt.files import sha256, write_json
 from nmt.model_folder import TrainedModel
 from nmt.part_file import PartFile
+from nmt.parts import keep_translations
 from nmt.text import read_lines, write_lines
 from nmt.training import Trainer
 from nmt.translation import align_file, attention, translate_file
@@ -56,7 +59,10 @@ def records(path: Path) -> list[dict[str, Any]]:
 
 def test_every_line_is_translated_in_order(folder: Path, model: TrainedModel, tmp_path: Path) -> None:
     settings = decoding(beam=4, batch_size=2, max_length_factor=2)
-    assert translate_file([model], folder / "test.en", None, "all", settings, tmp_path / "out.jsonl") == 5
+    assert (
+        translate_file([model], folder / "test.en", None, "all", settings, tmp_path / "out.jsonl").sentences
+        == 5
+    )
     found = records(tmp_path / "out.jsonl")
     assert [entry["line"] for entry in found] == [0, 1, 2, 3, 4]
     assert [entry["source"] for entry in found] == SOURCES
@@ -82,7 +88,10 @@ def test_no_unk_takes_sentences_known_on_both_sides_and_forbids_the_unknown_word
     folder: Path, model: TrainedModel, tmp_path: Path
 ) -> None:
     arguments = (folder / "test.en", folder / "test.fr", "no_unk")
-    assert translate_file([model], *arguments, decoding(max_length_factor=3), tmp_path / "out.jsonl") == 3
+    assert (
+        translate_file([model], *arguments, decoding(max_length_factor=3), tmp_path / "out.jsonl").sentences
+        == 3
+    )
     found = records(tmp_path / "out.jsonl")
     assert [entry["line"] for entry in found] == [0, 3, 4]
     assert not any("[UNK]" in entry["tokens"] for entry in found)
@@ -96,11 +105,14 @@ def test_the_settings_say_whether_all_may_hold_the_unknown_word(
     with torch.no_grad():
         model.translator.readout.b_o[UNKNOWN] += 10.0
     settings = decoding(beam=2, max_length_factor=2, min_length="half", unknown=unknown)
-    assert translate_file([model], folder / "test.en", None, "all", settings, tmp_path / "out.jsonl") == 5
+    assert (
+        translate_file([model], folder / "test.en", None, "all", settings, tmp_path / "out.jsonl").sentences
+        == 5
+    )
     written = [entry for entry in records(tmp_path / "out.jsonl") if "[UNK]" in entry["tokens"]]
     assert bool(written) == (unknown == "allowed")
     arguments = (folder / "test.en", folder / "test.fr", "no_unk")
-    assert translate_file([model], *arguments, settings, tmp_path / "out.jsonl") == 3
+    assert translate_file([model], *arguments, settings, tmp_path / "out.jsonl").sentences == 3
     assert not any("[UNK]" in entry["tokens"] for entry in records(tmp_path / "out.jsonl"))
 
 
@@ -151,6 +163,9 @@ def test_a_killed_decode_goes_on_where_it_stopped(folder: Path, tmp_path: Path) 
         command += ["--source", str(tmp_path / "long.en"), "--settings", settings, "--output", str(output)]
         return subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(ROOT)})
 
+    def making(name: str) -> dict[str, Any]:
+        return json.loads((tmp_path / f"{name}.made.json").read_text(encoding="utf-8"))
+
     output = tmp_path / "killed.jsonl"
     part = tmp_path / ".killed.jsonl.unfinished"
     process = start(output)
@@ -163,12 +178,45 @@ def test_a_killed_decode_goes_on_where_it_stopped(folder: Path, tmp_path: Path) 
     # what a whole line says is believed: the next run must have taken it from there
     lines = part.read_bytes().split(b"\n")
     lines[1] = lines[1].replace(b'"line": 0,', b'"line": 0, "kept": true,')
+    number, done, _ = json.loads(lines[2])
+    lines[2] = json.dumps([number, done, 5000.0], ensure_ascii=False).encode()
     part.write_bytes(b"\n".join(lines) + b'[7000, [{"li')
     assert start(output).wait() == 0
     assert start(tmp_path / "whole.jsonl").wait() == 0
     assert output.read_bytes().count(b'"kept": true, ') == 1
     assert output.read_bytes().replace(b'"kept": true, ', b"") == (tmp_path / "whole.jsonl").read_bytes()
     assert not part.exists()
+    killed, whole = making("killed"), making("whole")
+    assert 5000 < killed.pop("seconds") < 5600 and 0 < whole.pop("seconds") < 600
+    assert killed.pop("resumed") and not whole.pop("resumed")
+    assert killed == whole
+
+
+def test_what_made_translations_stands_beside_them(folder: Path, tmp_path: Path) -> None:
+    settings = decoding(beam=3, max_length_factor=2)
+    output = tmp_path / "out.jsonl"
+    options = ["--model", str(folder / "model"), "--source", str(folder / "test.en")]
+    result = nmt("decode", *options, "--settings", settings.model_dump_json(), "--output", str(output))
+    assert result.returncode == 0, result.stderr
+    made = decoding_record.read(output)
+    assert (made["mode"], made["sentences"], made["settings"]) == ("all", 5, settings.model_dump())
+    assert made["models"] == [{"name": "model", "sha256": sha256(folder / "model" / "model.safetensors")}]
+    assert made["device"].startswith("CPU (") and made["made_with"]["packages"]["torch"] == torch.__version__
+    keep_translations(output, tmp_path / "kept" / "out.jsonl.gz", attention=False)
+    decoding_record.refuse_other(tmp_path / "kept" / "out.jsonl.gz")
+    lines = [*read_lines(output)]
+    output.write_text(
+        "\n".join([lines[0].replace('"text": "', '"text": "w2 '), *lines[1:]]) + "\n", encoding="utf-8"
+    )
+    with pytest.raises(UserError, match=r"out\.jsonl: not the translations that .*out\.made\.json is of"):
+        keep_translations(output, tmp_path / "again.jsonl.gz", attention=False)
+    (tmp_path / "out.made.json").write_text('{"mode": 3}', encoding="utf-8")
+    with pytest.raises(UserError, match=r"out\.made\.json: expected 'mode', str"):
+        decoding_record.read(output)
+    for part, says in (({"models": [3]}, "`name` and `sha256`"), ({"made_with": {}}, r"`made_with\.code")):
+        write_json(tmp_path / "out.made.json", made | part)
+        with pytest.raises(UserError, match=f"expected {says}"):
+            decoding_record.read(output)
 
 
 def test_another_job_does_not_go_on(tmp_path: Path) -> None:

@@ -263,7 +263,9 @@ def test_the_sweep_is_a_target_of_its_own(tmp_path: Path, experiment: str) -> No
     assert sorted(swept) == [f"rnnencdec-{limit}", f"rnnsearch-{limit}"]
     assert all(("gpu=1" in job) == (experiment != "demo") for job in jobs)
     (table,) = scheduled(result.stdout, "decoding_sweep")
-    assert all(f"results/decoding_sweep.{kind}" in table for kind in ("csv", "md", "tex", "pdf", "png"))
+    assert all(
+        f"results/decoding_sweep.{kind}" in table for kind in ("csv", "md", "tex", "pdf", "png", "sha256")
+    )
     assert len(scheduled(result.stdout, "train")) == 2 and not scheduled(result.stdout, "translate")
 
 

@@ -26,6 +26,7 @@ BLOCKS: dict[str, type[settings.Settings]] = {
     "vocabulary": settings.VocabularySettings,
     "cleaning": settings.Cleaning,
     "tokenization": settings.Tokenization,
+    "artifacts": settings.Artifacts,
 }
 """The parts of the settings whose every key is on the page."""
 

@@ -54,7 +54,7 @@ def test_stages_of_a_cut_by_held_out_text(tmp_path: Path) -> None:
 def test_stages_name_what_the_sweep_makes(tmp_path: Path) -> None:
     config = load(find_layers(ROOT / "config.yaml", tmp_path))
     swept = {(job.rule, file) for job in stages.sweep(config).jobs for file in job.files}
-    assert len(swept) == 2 + 5
+    assert len(swept) == 2 + 6
     made = declared(tmp_path, "sweep")
     assert swept == {(rule, file) for rule, file in made if rule in ("sweep_model", "decoding_sweep")}
     assert not swept & declared(tmp_path)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from nmt import remaking
 from nmt.configuration import published
+from nmt.decoding_record import beside
 from nmt.files import sha256
 from nmt.layers import ConfigError, find_layers, load
 from nmt.parts import MODES, RUN_FILES, Parts
@@ -84,7 +85,7 @@ DOWNLOADED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is
 GENERATED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is not None]
 TOKENIZED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].tokenized]
 GOLD = (
-    None
+    (str(KEPT.gold) if KEPT.gold.is_file() else None)
     if KEPT
     else CONFIG.artifacts.gold_alignments
     or (f"{DATA}/raw/{TEST}/0.align.zst" if CONFIG.corpora[TEST].grammar is not None else None)
@@ -283,10 +284,11 @@ def language_model_options(wildcards, input):
 
 
 def comparison_options(wildcards, input):
-    """Every model's translations (of its first run), other systems' where given, and the reference as it came."""
+    """Every model's translations (its first run's first), other systems' where given, and the reference as it came."""
     options = [
-        f"--translations {model} {' '.join(map(shlex.quote, translations_of([model])))}"
+        f"--translations {model} {' '.join(map(shlex.quote, translations_of([run])))}"
         for model in CONFIG.use.models
+        for run in runs([model])
     ]
     options += [f"--given moses {shlex.quote(str(input.given))}"] if input.get("given") else []
     options += [repeated("--raw-reference", [raw_reference()])] if raw_reference() else []
@@ -345,9 +347,13 @@ def kept_runs(wildcards):
 
 
 def kept_options(wildcards, input):
-    """The reference as it came, and other systems' translations, where they are known."""
-    raw = repeated("--raw-reference", [input.raw_reference] if input.raw_reference else [])
-    return f"{raw} --given moses {shlex.quote(str(input.given))}" if input.given else raw
+    """The reference as it came, other systems' translations, and alignments with what is held against them."""
+    options = [repeated("--raw-reference", [input.raw_reference] if input.raw_reference else [])]
+    options += [f"--given moses {shlex.quote(str(input.given))}"] if input.given else []
+    options += [repeated("--gold", [input.gold])] if input.gold else []
+    pairs = zip(measured_runs(), input.alignments, strict=True)
+    options += [f"--alignments {run} {shlex.quote(file)}" for run, file in pairs]
+    return " ".join(options)
 
 
 def card_options(wildcards):
@@ -615,9 +621,19 @@ def translated(run, mode):
     return str(KEPT.translations(run, mode)) if KEPT else f"translations/{run}.{mode}.jsonl"
 
 
+def aligned(run):
+    """A run's attention while it is made to write the reference."""
+    return str(KEPT.alignments(run)) if KEPT else f"alignments/{run}.jsonl"
+
+
 def translations_of(runs):
     """The translations of some runs, of both modes each."""
     return [translated(run, mode) for run in runs for mode in MODES]
+
+
+def making_of(runs):
+    """What made the translations of some runs, of both modes each."""
+    return [str(beside(Path(file))) for file in translations_of(runs)]
 
 
 def run_files(runs, name):
@@ -666,6 +682,11 @@ def aligned_runs():
     return runs([model for model in CONFIG.use.models if CONFIG.models[model].family == "rnnsearch"])
 
 
+def measured_runs():
+    """Runs of the models in use that are held against known alignments."""
+    return aligned_runs() if GOLD else []
+
+
 def artifacts():
     """What the run is for."""
     names = [
@@ -677,14 +698,19 @@ def artifacts():
     ]
     tables = [f"results/{table}.{kind}" for table in names for kind in ("csv", "md", "tex")]
     figures = [f"results/{figure}.{kind}" for figure in FIGURES for kind in ("pdf", "png")]
-    rates = [f"results/alignment_error_rate/{run}.json" for run in aligned_runs() if GOLD]
+    rates = [f"results/alignment_error_rate/{run}.json" for run in measured_runs()]
     pages = ["results/report.html", "results/explorer.html"]
     return [*tables, *figures, *rates, *data_report(), *pages]
 
 
 def sweep_results():
     """Table and figure of the sweep, which a plain run does not make."""
-    return [f"results/decoding_sweep.{kind}" for kind in ("csv", "md", "tex", "pdf", "png")]
+    return [f"results/decoding_sweep.{kind}" for kind in ("csv", "md", "tex", "pdf", "png", "sha256")]
+
+
+def sweep_made():
+    """What there is of it; no inputs, or a plain run would make it again whenever a model has changed."""
+    return [file for file in sweep_results() if Path(file).is_file()]
 
 
 def data_report():
@@ -709,11 +735,7 @@ def shown_sweep():
 
     No inputs, or making the page would make the sweep again whenever a model has changed.
     """
-    return [
-        (file, sha256(file))
-        for file in sweep_results()
-        if file.endswith((".md", ".png")) and Path(file).is_file()
-    ]
+    return [(file, sha256(file)) for file in sweep_made() if file.endswith((".md", ".png"))]
 
 
 def shown_settings():
@@ -738,6 +760,11 @@ def kept_translations():
     return [str(RESULTS.translations(run, mode)) for run in runs(CONFIG.use.models) for mode in MODES]
 
 
+def kept_making():
+    """What made them, beside them."""
+    return [str(RESULTS.making(run, mode)) for run in runs(CONFIG.use.models) for mode in MODES]
+
+
 def kept_run_files():
     """The runs' files that are kept beside the results."""
     return [str(RESULTS.of_run(run, name)) for run in runs(CONFIG.use.models) for name in RUN_FILES]
@@ -746,14 +773,20 @@ def kept_run_files():
 def parts_kept():
     """All that is kept beside the results, so that they can be made again."""
     others = [*kept_text(), RESULTS.configuration, RESULTS.paper]
-    return [*kept_translations(), *kept_run_files(), *map(str, others)]
+    return [*kept_translations(), *kept_making(), *kept_alignments(), *kept_run_files(), *map(str, others)]
 
 
 def kept_text():
     """Test text and other systems' translations that are kept beside the results."""
     raw = [RESULTS.raw_reference(TARGET)] if raw_reference() else []
     given = [RESULTS.given("moses")] if CONFIG.artifacts.moses_translations else []
-    return [*(RESULTS.test(language) for language in (SOURCE, TARGET)), *raw, *given]
+    gold = [RESULTS.gold] if GOLD else []
+    return [*(RESULTS.test(language) for language in (SOURCE, TARGET)), *raw, *given, *gold]
+
+
+def kept_alignments():
+    """The attention that is held against known alignments."""
+    return [str(RESULTS.alignments(run)) for run in measured_runs()]
 
 
 def publication():
@@ -782,7 +815,7 @@ def absent():
     files = [file for name in RUN_FILES for file in run_files(used, name)]
     if KEPT:
         text = [test_tokens(SOURCE), test_tokens(TARGET), *([raw_reference()] if raw_reference() else [])]
-        files += [*translations_of(used), *text]
+        files += [*translations_of(used), *making_of(used), *text, *map(aligned, measured_runs())]
     else:
         names = ("model.safetensors", "source.tsv", "target.tsv")
         files += [file for name in names for file in run_files(used, name)]

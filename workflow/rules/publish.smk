@@ -10,14 +10,19 @@ rule parts:
     """Keep translations, test text, summaries and settings beside the tables, which can be made again of them."""
     input:
         translations=translations_of(runs(CONFIG.use.models)),
+        making=making_of(runs(CONFIG.use.models)),
         files=[run_files(runs(CONFIG.use.models), name) for name in RUN_FILES],
         source=test_tokens(SOURCE),
         reference=test_tokens(TARGET),
         raw_reference=raw_reference(),
         given=CONFIG.artifacts.moses_translations or [],
+        gold=GOLD or [],
+        alignments=[aligned(run) for run in measured_runs()],
         paper=PAPER,
     output:
         translations=kept_translations(),
+        making=kept_making(),
+        alignments=kept_alignments(),
         files=kept_run_files(),
         text=kept_text(),
         configuration=RESULTS.configuration,
@@ -57,7 +62,8 @@ rule provenance:
         mem_mb=2000,
         runtime=60,
     params:
-        files=lambda wildcards, input: repeated("--file", input.files),
+        # of the sweep, which the page shows where it was made, as it was when this run began
+        files=lambda wildcards, input: repeated("--file", [*input.files, *sweep_made()]),
         archives=f"{DATA}/archives",
     shell:
         "nmt provenance results {params.files} --archives {params.archives:q} 2>&1 | tee -i {log:q}"

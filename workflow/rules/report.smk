@@ -18,7 +18,7 @@ localrules:
 rule compare:
     """How sure the scores are: intervals, paired significance of each pair of models, and today's metrics."""
     input:
-        translations=translations_of(CONFIG.use.models),
+        translations=translations_of(runs(CONFIG.use.models)),
         source=test_tokens(SOURCE),
         reference=test_tokens(TARGET),
         raw_reference=raw_reference(),
@@ -322,7 +322,7 @@ if GOLD:
     rule alignment_error_rate:
         """Compare a model's alignments with known ones, and a plain diagonal with them too."""
         input:
-            alignments="alignments/{model}.jsonl",
+            alignments=lambda wildcards: aligned(wildcards.model),
             gold=GOLD,
         output:
             rate=report(

@@ -43,6 +43,7 @@ rule decoding_sweep:
         tex="results/decoding_sweep.tex",
         pdf="results/decoding_sweep.pdf",
         png=report("results/decoding_sweep.png", caption="../report/decoding_sweep.rst", category="Figures"),
+        sums="results/decoding_sweep.sha256",
     log:
         "logs/report/decoding_sweep.log",
     benchmark:
@@ -60,4 +61,4 @@ rule decoding_sweep:
     shell:
         "nmt decoding-sweep {params.sweeps} --decoding {params.decoding:q} --settings {params.settings:q}"
         " --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q}"
-        " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
+        " --output-pdf {output.pdf:q} --output-png {output.png:q} --output-sums {output.sums:q} 2>&1 | tee -i {log:q}"

@@ -15,6 +15,7 @@ rule translate:
         reference=test_tokens(TARGET),
     output:
         translations="translations/{model}.{mode}.jsonl",
+        making="translations/{model}.{mode}.made.json",
     log:
         "logs/translate/{model}.{mode}.log",
     benchmark:
