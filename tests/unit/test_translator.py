@@ -10,8 +10,9 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from safetensors.torch import load_file, save_file
 
-from nmt import model_folder, scoring
+from nmt import model_folder, models, scoring
 from nmt.errors import UserError
 from nmt.long_lines import Found
 from nmt.model_folder import TrainedModel
@@ -166,6 +167,31 @@ def test_models_of_other_vocabularies_are_no_ensemble(model: TrainedModel, tmp_p
     other = model_folder.load(trained_model(tmp_path, size=29), torch.device("cpu"))
     with pytest.raises(UserError, match="different source vocabularies"):
         translator(model, other)
+
+
+def test_weights_that_are_no_numbers_are_refused(folder: Path, tmp_path: Path) -> None:
+    for path in folder.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    weights = load_file(tmp_path / "model.safetensors")
+    weights["readout.b_o"][3] = torch.nan
+    save_file(weights, tmp_path / "model.safetensors")
+    with pytest.raises(UserError, match=r"model\.safetensors: readout\.b_o holds NaN"):
+        model_folder.load(tmp_path, torch.device("cpu"))
+
+
+def test_the_scores_of_a_long_pair_are_those_of_one_run(
+    model: TrainedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many steps are in memory at once, with attention or without."""
+    pairs = [(["w3", "w4", "w9"], ["w5", "w6"] * 9), (["w2"], ["w3"] * 4), ([], [])]
+    whole = score([model], pairs, 4)
+    monkeypatch.setattr(models, "STEPS", 5)
+    for attention in (True, False):
+        for one, other in zip(whole, score([model], pairs, 4, attention), strict=True):
+            assert one.word_log_probabilities == pytest.approx(other.word_log_probabilities, abs=1e-5)
+            assert (other.attention is not None) == attention
+            if one.attention is not None and other.attention is not None:
+                assert np.allclose(one.attention, other.attention, atol=1e-5)
 
 
 def test_an_ensemble_of_a_model_with_itself_translates_like_it(model: TrainedModel) -> None:
