@@ -26,6 +26,7 @@ from nmt import model_folder
 from nmt.beam_search import Hypothesis
 from nmt.memory import keep_freed_memory
 from nmt.model_folder import TrainedModel
+from nmt.progress import Progress
 from nmt.records import words
 from nmt.scoring import make_batch
 from nmt.settings import Decoding
@@ -127,15 +128,15 @@ def decoded(
     """The best translation of each source, as `nmt decode` finds it, in the model's own precision."""
     found: dict[int, Hypothesis] = {}
     dtype = next(model.translator.parameters()).dtype
-    for number, places in enumerate(order):
-        print(f"\r{model.run.label}, {dtype}: batch {number + 1} of {len(order)} ", end="", file=sys.stderr)
-        group = [sources[place] for place in places]
-        batch = make_batch(model, group, [[] for _ in group])
-        encoded = model.translator.encode(batch.source, batch.source_mask.to(dtype))
-        read = ReadSources(model.translator, encoded, np.array(list(map(len, group))))
-        n_best = read.search(decoding, decoding.unknown == "excluded")
-        found |= {place: hypotheses[0] for place, hypotheses in zip(places, n_best, strict=True)}
-    print(file=sys.stderr)
+    with Progress(len(sources), "sentences", f"{model.run.label}, {dtype}, {len(order)} batches") as progress:
+        for places in order:
+            group = [sources[place] for place in places]
+            batch = make_batch(model, group, [[] for _ in group])
+            encoded = model.translator.encode(batch.source, batch.source_mask.to(dtype))
+            read = ReadSources(model.translator, encoded, np.array(list(map(len, group))))
+            n_best = read.search(decoding, decoding.unknown == "excluded")
+            found |= {place: hypotheses[0] for place, hypotheses in zip(places, n_best, strict=True)}
+            progress.update(len(group))
     return [found[place] for place in range(len(sources))]
 
 
