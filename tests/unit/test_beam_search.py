@@ -223,6 +223,35 @@ def test_the_host_may_look_late(family: Family, monkeypatch: pytest.MonkeyPatch)
     ]
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("normalize", [False, True])
+@torch.no_grad()
+def test_on_a_gpu_no_step_between_looks_waits_for_the_host(family: Family, normalize: bool) -> None:
+    """All that a search does to a step; torch refuses what would make the host wait."""
+    device = torch.device("cuda")
+    model = small_model(family, torch.float32).to(device)
+    ids = [np.array(source, dtype=np.uint16) for source in SOURCES]
+    batch = pad_pairs(ids, [ids[0][:0]] * len(ids), True).to(device)
+    settings = decoding(beam=4, n_best=2, normalize_by_length=normalize, max_length_factor=3)
+    encoded = model.encode(batch.source, batch.source_mask)
+    limits = beam_search.Limits.of(np.array([len(source) for source in SOURCES]), settings)
+
+    def few_steps(first: int, steps: Any, beams: beam_search.Beams) -> None:
+        for number in range(first, first + beam_search.LOOK - 1):
+            words = steps.predict(None)
+            beam_search.forbid(words, beams.too_early(number, None), True)
+            chosen = beams.advance(number, None, words)
+            steps.extend(chosen.parents, chosen.words)
+
+    few_steps(0, model.steps(encoded), beam_search.Beams(encoded, limits, settings, 4))  # what is set up once
+    steps, beams = model.steps(encoded), beam_search.Beams(encoded, limits, settings, 4)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        few_steps(0, steps, beams)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+
+
 def test_the_unknown_word_can_be_forbidden() -> None:
     model = small_model("rnnsearch")
     with torch.no_grad():
