@@ -156,9 +156,7 @@ def search(
     looks_always = looks_at_each_step(encoded.device)
     for number in range(int(limits.most.max(initial=0))):
         alive = beams.alive() if looks_always else None
-        words = steps.predict(alive)
-        forbid(words, beams.too_early(number, alive), forbid_unknown)
-        chosen = beams.advance(number, alive, words)
+        chosen = step(number, steps, beams, alive, forbid_unknown)
         if looks_always or number % LOOK == LOOK - 1:
             left = beams.left()
             if not len(left):
@@ -170,6 +168,13 @@ def search(
         else:
             steps.extend(chosen.parents, chosen.words)
     return Past(beams.history, len(encoded), width).hypotheses(limits, decoding)
+
+
+def step(number: int, steps: Steps, beams: Beams, alive: Tensor | None, forbid_unknown: bool) -> Chosen:
+    """One word more for each hypothesis, or each of those at `alive`; on a GPU the host waits for nothing here."""
+    words = steps.predict(alive)
+    forbid(words, beams.too_early(number, alive), forbid_unknown)
+    return beams.advance(number, alive, words)
 
 
 def looks_at_each_step(device: torch.device) -> bool:

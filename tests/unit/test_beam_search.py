@@ -238,9 +238,7 @@ def test_on_a_gpu_no_step_between_looks_waits_for_the_host(family: Family, norma
 
     def few_steps(first: int, steps: Any, beams: beam_search.Beams) -> None:
         for number in range(first, first + beam_search.LOOK - 1):
-            words = steps.predict(None)
-            beam_search.forbid(words, beams.too_early(number, None), True)
-            chosen = beams.advance(number, None, words)
+            chosen = beam_search.step(number, steps, beams, None, True)
             steps.extend(chosen.parents, chosen.words)
 
     few_steps(0, model.steps(encoded), beam_search.Beams(encoded, limits, settings, 4))  # what is set up once
