@@ -21,7 +21,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo multi30k readings europarl paper groundhog report sweep test test-slurm lint bench bench-data bench-decoding bench-explorer bench-selection bench-training format clean
+.PHONY: help setup demo multi30k readings europarl paper groundhog report sweep test test-slurm lint bench bench-batching bench-data bench-decoding bench-explorer bench-selection bench-training format clean
 
 help: ## Show the doors
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -91,6 +91,9 @@ bench-training: $(INSTALLED) ## A training update against JoeyNMT, a plain loop 
 
 bench-decoding: $(INSTALLED) ## Beam search against JoeyNMT's: sentences/s and words/s at beam 1, 5 and 10
 	$(BIN)/python -m benchmarks.decoding --pip-options="$(PIP_OPTIONS)" $(OPTIONS)
+
+bench-batching: $(INSTALLED) ## Whether a run's translations depend on batches: make EXPERIMENT=experiments/demo bench-batching
+	$(BIN)/python -m benchmarks.batching $(EXPERIMENT) $(OPTIONS)
 
 bench-data: $(INSTALLED) ## The way of the data, archives to binary: speed and memory, as text grows to 16 times Europarl
 	$(BIN)/python -m benchmarks.data --pip-options="$(PIP_OPTIONS)" $(OPTIONS)

@@ -106,7 +106,7 @@ def timed(model: Translator, run: Callable[[], Tensor]) -> float:
 def fast(model: Translator, source: Tensor, mask: Tensor, target: Tensor) -> Tensor:
     """Encoder and decoder as training runs them."""
     encoded = model.decoder.prepare(model.encoder(source, mask))
-    states, contexts, _ = model.decoder.scan(encoded, target)
+    states, contexts, _ = model.decoder.scan(encoded, target, model.decoder.start(encoded))
     return states.sum() + contexts.sum()
 
 

@@ -167,8 +167,12 @@ def make_batch(bitext: Bitext, rows: Indices, source_end: bool) -> Batch:
 def pad_pairs(
     sources: list[NDArray[np.uint16]], targets: list[NDArray[np.uint16]], source_end: bool
 ) -> Batch:
-    """A batch of pairs of ids without end symbols."""
-    source, source_mask = pad(sources, source_end)
+    """A batch of pairs of ids without end symbols.
+
+    A source without words is read as the end symbol alone, also by a model that reads no end symbols: an encoder needs
+    something to read, and attention something to attend to.
+    """
+    source, source_mask = pad(sources, source_end, least=1)
     target, target_mask = pad(targets, True)
     positions = np.flatnonzero(target_mask)
     return Batch(
@@ -182,9 +186,12 @@ def pad_pairs(
     )
 
 
-def pad(sentences: list[NDArray[np.uint16]], end: bool) -> tuple[Indices, NDArray[np.bool_]]:
-    """Ids (steps, sentences) as int64, padded with the end symbol, and where they are no padding."""
-    lengths = np.array([len(ids) + end for ids in sentences])
+def pad(sentences: list[NDArray[np.uint16]], end: bool, least: int = 0) -> tuple[Indices, NDArray[np.bool_]]:
+    """Ids (steps, sentences) as int64, padded with the end symbol, and where they are no padding.
+
+    End symbols that fill up a sentence of fewer than `least` steps are none.
+    """
+    lengths = np.array([max(least, len(ids) + end) for ids in sentences])
     padded = np.full((int(lengths.max()), len(sentences)), END, dtype=np.int64)
     for column, ids in enumerate(sentences):
         padded[: len(ids), column] = ids

@@ -13,7 +13,7 @@ the lower id; among finished ones of equal score the one that finished first, th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -22,6 +22,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from nmt.errors import UserError
 from nmt.search_steps import Encoding, Steps
 from nmt.settings import Decoding
 from nmt.top_words import largest, largest_of_many
@@ -101,29 +102,45 @@ def translate(
     source_words: NDArray[np.int64],
     decoding: Decoding,
     forbid_unknown: bool,
+    never_unknown: bool = False,
 ) -> list[list[Hypothesis]]:
     """Up to `n_best` hypotheses for each sentence, best first.
 
     Where nothing finishes, `unfinished: retry` searches again, first with the unknown word allowed if it was not,
     then with ever doubled beams, as the authors' code does; after that, and with `best`, the best unfinished
-    hypothesis stands. The memory is that of the first search.
+    hypothesis stands. With `never_unknown` the word stays forbidden in every search. The memory is that of the first
+    search, or that of one sentence at the widest beam where this is more.
+
+    Raises:
+        UserError: the model computes no probabilities (NaN).
     """
     limits = Limits.of(source_words, decoding)
-    found = search(model, encoded, limits, decoding, decoding.beam, forbid_unknown)
-    width = decoding.beam
-    while decoding.unfinished == "retry" and width < decoding.widest_beam:
+    found = search(model, encoded, limits, decoding, decoding.beam, forbid_unknown or never_unknown)
+    for width, forbidden in searches_again(decoding, forbid_unknown, never_unknown):
         again = np.array([row for row, n_best in enumerate(found) if not n_best[0].finished])
         if not len(again):
             break
-        width = width if forbid_unknown else 2 * width
-        forbid_unknown = False
         size = max(1, len(encoded) * decoding.beam // width)
         for rows in np.split(again, range(size, len(again), size)):
             subset = encoded.select(torch.from_numpy(rows).to(encoded.device))
-            wider = search(model, subset, limits.select(rows), decoding, width, False)
+            wider = search(model, subset, limits.select(rows), decoding, width, forbidden)
             for row, n_best in zip(rows, wider, strict=True):
                 found[row] = n_best
     return found
+
+
+def searches_again(
+    decoding: Decoding, forbid_unknown: bool, never_unknown: bool
+) -> Iterator[tuple[int, bool]]:
+    """Width of each further search for what has not finished, and whether the unknown word is forbidden in it."""
+    if decoding.unfinished != "retry":
+        return
+    width = decoding.beam
+    if forbid_unknown and not never_unknown:
+        yield width, False
+    while width < decoding.widest_beam:
+        width *= 2
+        yield width, never_unknown
 
 
 @torch.no_grad()
@@ -139,9 +156,7 @@ def search(
     looks_always = looks_at_each_step(encoded.device)
     for number in range(int(limits.most.max(initial=0))):
         alive = beams.alive() if looks_always else None
-        words = steps.predict(alive)
-        forbid(words, beams.too_early(number, alive), forbid_unknown)
-        chosen = beams.advance(number, alive, words)
+        chosen = step(number, steps, beams, alive, forbid_unknown)
         if looks_always or number % LOOK == LOOK - 1:
             left = beams.left()
             if not len(left):
@@ -153,6 +168,13 @@ def search(
         else:
             steps.extend(chosen.parents, chosen.words)
     return Past(beams.history, len(encoded), width).hypotheses(limits, decoding)
+
+
+def step(number: int, steps: Steps, beams: Beams, alive: Tensor | None, forbid_unknown: bool) -> Chosen:
+    """One word more for each hypothesis, or each of those at `alive`; on a GPU the host waits for nothing here."""
+    words = steps.predict(alive)
+    forbid(words, beams.too_early(number, alive), forbid_unknown)
+    return beams.advance(number, alive, words)
 
 
 def looks_at_each_step(device: torch.device) -> bool:
@@ -264,7 +286,7 @@ class Past:
                 getattr(self, name)[number, step.rows] = getattr(step, name).cpu().numpy()
 
     def hypotheses(self, limits: Limits, decoding: Decoding) -> list[list[Hypothesis]]:
-        """Of each sentence the best finished hypotheses, or the best unfinished one, or an empty one."""
+        """Of each sentence the best finished hypotheses, or the best unfinished one."""
         return [
             self._finished(row, decoding) or self._unfinished(row, int(limits.most[row]) - 1)
             for row in range(self.totals.shape[1])
@@ -282,7 +304,10 @@ class Past:
 
     def _unfinished(self, row: int, last: int) -> list[Hypothesis]:
         if last >= len(self.totals) or not self.going_on[last, row].any():
-            return [Hypothesis([], 0.0, False)]
+            raise UserError(
+                "beam search: no word has a probability: the model's numbers have become NaN, or it knows no word; "
+                "use other weights, or train the model again"
+            )
         place = int(self.going_on[last, row].argmax())  # the best stands first
         return [Hypothesis(self._trace(row, last, place), float(self.totals[last, row, place]), False)]
 

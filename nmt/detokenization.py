@@ -22,9 +22,9 @@ _ELIDED = re.compile(r"(?:[cdjlmnst]|\w*qu|aujourd|entr)", re.IGNORECASE)
 _APOSTROPHES = frozenset({"’", "'", "&apos;"})
 _CONTRACTED = re.compile(r"(?:s|t|d|m|ll|re|ve)", re.IGNORECASE)
 """What follows an apostrophe in English: it's, don't."""
-_CURRENCY = {symbol: chr(0xE000 + place) for place, symbol in enumerate("$€£¥")}
-"""Private characters that stand for symbols which are words like others."""
-_BACK = {ord(stand_in): symbol for symbol, stand_in in _CURRENCY.items()}
+_CURRENCY = "$€£¥"
+_PRIVATE = range(0xE000, 0xF900)
+"""Characters of which some stand for symbols that are words like others."""
 
 
 @lru_cache
@@ -44,19 +44,31 @@ class Detokenizer:
         """Text of one line; nothing for no tokens."""
         if not tokens:
             return ""
-        words = [self._in_place(tokens, place) for place in range(len(tokens))]
+        stand_ins = self._stand_ins(tokens)
+        words = [
+            stand_ins[token] if token in stand_ins and _behind(tokens, place) else token
+            for place, token in enumerate(tokens)
+        ]
         text: str = self._moses.detokenize(
             _with_apostrophes(words, self._language), return_str=True, unescape=self._escaped
         )
-        return text.translate(_BACK) if any(stand_in in text for stand_in in _CURRENCY.values()) else text
+        return text.translate({ord(stand_in): symbol for symbol, stand_in in stand_ins.items()})
 
-    def _in_place(self, tokens: Sequence[str], place: int) -> str:
-        token = tokens[place]
-        if token not in _CURRENCY or self._language not in _CURRENCY_BEHIND:
-            return token
-        behind = place > 0 and tokens[place - 1][-1].isdigit()
-        before = place + 1 < len(tokens) and tokens[place + 1][0].isdigit()
-        return token if before and not behind else _CURRENCY[token]
+    def _stand_ins(self, tokens: Sequence[str]) -> dict[str, str]:
+        """For each currency symbol among the tokens a character that is in none of them."""
+        found = sorted(set(_CURRENCY).intersection(tokens))
+        if not found or self._language not in _CURRENCY_BEHIND:
+            return {}
+        taken = set().union(*tokens)
+        free = (chr(code) for code in _PRIVATE if chr(code) not in taken)
+        return dict(zip(found, free, strict=False))
+
+
+def _behind(tokens: Sequence[str], place: int) -> bool:
+    """Whether a currency symbol stays behind what is before it: unless only a number follows."""
+    after_number = place > 0 and tokens[place - 1][-1].isdigit()
+    before_number = place + 1 < len(tokens) and tokens[place + 1][0].isdigit()
+    return after_number or not before_number
 
 
 def _with_apostrophes(tokens: Sequence[str], language: str) -> list[str]:

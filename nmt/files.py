@@ -7,13 +7,18 @@ import glob
 import hashlib
 import json
 import os
+import re
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from nmt.errors import UserError
+
+_DESCRIPTOR = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/[^/]+/fd/\d+")
+"""Names of what is open already, whatever it is: a file among them may hold something that has to stay."""
 
 
 @contextmanager
@@ -23,10 +28,18 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     The content is on the disk (fsync) before it gets its name. When the block raises, the temporary file goes
     and an earlier `path` stays as it was. The temporary name keeps the suffix: some libraries go by it.
 
+    Where `path` is a link, what it leads to is replaced. What cannot be replaced is itself what is yielded.
+
     Raises:
         UserError: the disk is full.
     """
     path = Path(path)
+    if not replaceable(path):
+        with disk_full(path):
+            yield path
+        return
+    if path.is_symlink():
+        path = Path(os.path.realpath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     _remove_leftovers(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part{path.suffix}")
@@ -37,6 +50,17 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def replaceable(path: Path) -> bool:
+    """Whether a file may take the name `path`: not that of a device, a pipe or standard output."""
+    if _DESCRIPTOR.fullmatch(str(path)):
+        return False
+    try:
+        kind = path.stat().st_mode
+    except OSError:
+        return True
+    return stat.S_ISREG(kind) or stat.S_ISDIR(kind)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,11 @@ class Found:
     word_log_probabilities: list[float] | None = None
     weights: list[Weights] | None = None
 
+    def score(self, normalize: bool) -> float:
+        """What the search ranks a piece by: `beam_search.Hypothesis.score`."""
+        length = len(self.words) + self.finished
+        return self.log_probability / length if normalize else self.log_probability
+
 
 def pieces(words: Sequence[str], limit: int) -> list[list[str]]:
     """Cut `words` into pieces of at most `limit`, behind a full stop, else a comma, in a piece's second half."""
@@ -55,16 +61,20 @@ def _end(words: Sequence[str]) -> int:
     return len(words)
 
 
-def together(parts: Sequence[Sequence[Found]], n_best: int) -> list[Found]:
-    """The `n_best` most probable translations of a line from those of its pieces, each best first."""
-    best = list(parts[0])
+def together(parts: Sequence[Sequence[Found]], n_best: int, normalize: bool) -> list[Found]:
+    """The `n_best` best translations of a line from those of its pieces, each best first.
+
+    A line is ranked by the sum of its pieces' scores, each divided by the piece's own length if the search does so:
+    the first consists of the first of every piece, however many are asked for.
+    """
+    best = [(found.score(normalize), found) for found in parts[0]]
     for following in parts[1:]:
-        pairs = product(best, following)
-        chosen = heapq.nlargest(
-            n_best, pairs, key=lambda pair: pair[0].log_probability + pair[1].log_probability
+        pairs = (
+            (score + right.score(normalize), left, right) for (score, left), right in product(best, following)
         )
-        best = [_join(left, right) for left, right in chosen]
-    return best
+        chosen = heapq.nlargest(n_best, pairs, key=itemgetter(0))
+        best = [(score, _join(left, right)) for score, left, right in chosen]
+    return [found for _, found in best]
 
 
 def _join(left: Found, right: Found) -> Found:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -180,4 +181,15 @@ def load(folder: Path, device: torch.device) -> TrainedModel:
         raise UserError(
             f"{folder / WEIGHTS}: its weights do not fit {SETTINGS} and the vocabularies beside it"
         ) from None
+    refuse_other_than_numbers(folder / WEIGHTS, weights)
     return TrainedModel(run, translator.to(device).eval(), source, target)
+
+
+def refuse_other_than_numbers(path: Path, weights: Mapping[str, torch.Tensor]) -> None:
+    """A UserError unless all weights are finite: a search among NaN finds nothing."""
+    for name, weight in weights.items():
+        if not weight.isfinite().all():
+            raise UserError(
+                f"{path}: {name} holds NaN or infinity, expected finite weights; the training went astray: "
+                f"train the model again"
+            )

@@ -7,6 +7,7 @@ recurrence runs over them; sentences come first, (B, S, ...), where attention do
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -23,6 +24,8 @@ from nmt.search_steps import ModelSteps
 from nmt.settings import Architecture
 
 Family = Literal["rnnencdec", "rnnsearch"]
+STEPS = 256
+"""Target words whose states and attention are in memory at once when a translation is read without gradients."""
 
 
 @dataclass(frozen=True)
@@ -160,11 +163,11 @@ class FixedContextDecoder(Decoder):
         """Nothing to prepare."""
         return encoded
 
-    def scan(self, encoded: Encoded, embedded: Tensor) -> tuple[Tensor, Tensor, None]:
-        """States s_0..s_T (T+1, B, N) and contexts (T, B, C) for input words E y (T, B, M)."""
+    def scan(self, encoded: Encoded, embedded: Tensor, start: Tensor) -> tuple[Tensor, Tensor, None]:
+        """States from `start` on (T+1, B, N) and contexts (T, B, C) for input words E y (T, B, M)."""
         context = encoded.annotations[:, 0]
         projected = self.unit.project(embedded) + self.from_context(context)
-        states = scan([self.unit], [projected], self.start(encoded).unsqueeze(0))[0]
+        states = scan([self.unit], [projected], start.unsqueeze(0))[0]
         return states, context.expand(len(embedded), -1, -1), None
 
     def context_share(self, state: Tensor, encoded: Encoded, shares: Tensor) -> Tensor:
@@ -185,11 +188,11 @@ class AttentionDecoder(Decoder):
         """With the keys U_a h_j, computed once a sentence."""
         return replace(encoded, keys=self.alignment.keys(encoded.annotations))
 
-    def scan(self, encoded: Encoded, embedded: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """States s_0..s_T (T+1, B, N), contexts (T, B, C) and weights (T, B, S) for input words E y (T, B, M)."""
+    def scan(self, encoded: Encoded, embedded: Tensor, start: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """States from `start` on (T+1, B, N), contexts (T, B, C) and weights (T, B, S) for words E y (T, B, M)."""
         unit = self.unit
         states, contexts, weights = AttentionScan.apply(  # type: ignore[no-untyped-call]
-            unit.project(embedded), self.start(encoded), encoded.annotations, encoded.keys, encoded.padding,
+            unit.project(embedded), start, encoded.annotations, encoded.keys, encoded.padding,
             self.alignment.W_a, self.alignment.v_a, unit.gate_weights(), unit.U, unit.context_weights(),
         )  # fmt: skip
         return states, contexts, weights
@@ -273,14 +276,30 @@ class Translator(nn.Module):
             RNNencdec.
         """
         encoded = self.encode(source, source_mask)
+        ((inputs, weights),) = self._runs(encoded, target, len(target))
+        state, word, context = (at(positions, part) for part in inputs)
+        return (state, word, context), weights
+
+    def read_in_runs(
+        self, source: Tensor, source_mask: Tensor, target: Tensor
+    ) -> Iterator[tuple[tuple[Tensor, Tensor, Tensor], Tensor | None]]:
+        """As `read_out`, some steps t after the others and at all positions: (t, B, N), (t, B, M), (t, B, C)."""
+        return self._runs(self.encode(source, source_mask), target, STEPS)
+
+    def _runs(
+        self, encoded: Encoded, target: Tensor, steps: int
+    ) -> Iterator[tuple[tuple[Tensor, Tensor, Tensor], Tensor | None]]:
         embedded = self.target_embedding(target)
         previous = torch.cat([embedded.new_zeros(embedded[:1].shape), embedded[:-1]])
         order = self.architecture.step_order
         fed = embedded if order == "groundhog" else previous
-        states, contexts, weights = self.decoder.scan(encoded, fed)
-        read = states[1:] if order == "section3" else states[:-1]
-        state, word, context = (at(positions, part) for part in (read, previous, contexts))
-        return (state, word, context), weights
+        start = self.decoder.start(encoded)
+        for first in range(0, len(target), steps):
+            some = slice(first, first + steps)
+            states, contexts, weights = self.decoder.scan(encoded, fed[some], start)
+            read = states[1:] if order == "section3" else states[:-1]
+            yield (read, previous[some], contexts), weights
+            start = states[-1]
 
     def forward(
         self, source: Tensor, source_mask: Tensor, target: Tensor, positions: Tensor

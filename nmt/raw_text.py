@@ -9,11 +9,12 @@ from nmt.detokenization import Detokenizer
 from nmt.settings import Tokenization
 from nmt.tokenization import Tokenizer
 
+# the tokenizer knows those of ASCII; the others could reach a terminal as words that were copied
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 
 
 class RawText:
-    """One language's text, tokenized by the rules that a model was trained with."""
+    """One language's text, tokenized by the rules that a model was trained with; control characters are left out."""
 
     def __init__(self, language: str, settings: Tokenization) -> None:
         self._tokenize = Tokenizer(language, settings)
@@ -33,7 +34,7 @@ class TokenText:
 
     def tokens(self, line: str) -> list[str]:
         """What white space of any kind separates."""
-        return _CONTROL.sub("", _text(line)).split()
+        return _text(line).split()
 
     def text(self, tokens: Sequence[str]) -> str:
         """The tokens with single spaces between."""
@@ -44,4 +45,4 @@ Text = RawText | TokenText
 
 
 def _text(line: str) -> str:
-    return line.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return _CONTROL.sub("", line.encode("utf-8", "surrogatepass").decode("utf-8", "replace"))

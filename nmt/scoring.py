@@ -17,7 +17,7 @@ from torch import Tensor
 from nmt.batches import Batch, pad_pairs
 from nmt.loss import CHUNK
 from nmt.model_folder import TrainedModel
-from nmt.models import Translator
+from nmt.models import Translator, at
 
 Words = Sequence[str]
 WORDS_A_SENTENCE = 50
@@ -26,7 +26,7 @@ WORDS_A_SENTENCE = 50
 
 @dataclass(frozen=True)
 class Reading:
-    """Nats of each word given those before it and the source, (T',), and attention, (T', S') or None.
+    """Nats of each word given those before it and the source, (T',), and attention, (T', S'), if wanted and there.
 
     Of several models: the logarithm of the mean probability, and the mean attention of those that align.
     """
@@ -41,13 +41,18 @@ class Reading:
 
 
 @torch.no_grad()
-def read(models: Sequence[TrainedModel], sources: Sequence[Words], targets: Sequence[Words]) -> list[Reading]:
+def read(
+    models: Sequence[TrainedModel],
+    sources: Sequence[Words],
+    targets: Sequence[Words],
+    attention: bool = True,
+) -> list[Reading]:
     """One batch of pairs, in their order; the models share their vocabularies."""
     device = next(models[0].translator.parameters()).device
     found = []
     for model in models:
         batch = make_batch(model, sources, targets).to(device)
-        found.append(word_log_probabilities(model.translator, batch))
+        found.append(word_log_probabilities(model.translator, batch, attention))
     logs = torch.logsumexp(torch.stack([values for values, _ in found]), dim=0) - math.log(len(models))
     aligned = [weights for _, weights in found if weights is not None]
     weights = torch.stack(aligned).mean(dim=0).cpu().numpy() if aligned else None
@@ -73,19 +78,28 @@ def make_batch(
     )
 
 
-def word_log_probabilities(model: Translator, batch: Batch) -> tuple[Tensor, Tensor | None]:
-    """log p of the words at the batch's P positions, (P,) float64, and attention (T, B, S) or None.
+def word_log_probabilities(
+    model: Translator, batch: Batch, attention: bool = True
+) -> tuple[Tensor, Tensor | None]:
+    """log p of the words at the batch's P positions, (P,) float64, and attention (T, B, S), or None without.
 
-    The logits exist only a chunk at a time: with the paper's vocabulary a long line's would fill the memory.
+    States exist only some steps at a time, logits only a chunk: with the paper's sizes a long line's would fill the
+    memory. Without attention memory grows with S + T, not with S T.
     """
-    inputs, weights = model.read_out(batch.source, batch.source_mask, batch.target, batch.positions)
-    words = batch.target.flatten()[batch.positions]
-    parts = []
-    for start in range(0, len(words), CHUNK):
-        rows = slice(start, start + CHUNK)
-        logs = model.readout(*(part[rows] for part in inputs)).log_softmax(dim=1)
-        parts.append(logs.gather(1, words[rows].unsqueeze(1)).squeeze(1).double())
-    return torch.cat(parts), weights
+    values, matrices = list[Tensor](), list[Tensor]()
+    first, words = 0, batch.target.flatten()
+    for inputs, weights in model.read_in_runs(batch.source, batch.source_mask, batch.target):
+        last = first + inputs[0].shape[:2].numel()
+        inside = batch.positions[(batch.positions >= first) & (batch.positions < last)]
+        read = [at(inside - first, part) for part in inputs]
+        for start in range(0, len(inside), CHUNK):
+            rows = slice(start, start + CHUNK)
+            logs = model.readout(*(part[rows] for part in read)).log_softmax(dim=1)
+            values.append(logs.gather(1, words[inside[rows]].unsqueeze(1)).squeeze(1).double())
+        if attention and weights is not None:
+            matrices.append(weights)
+        first = last
+    return torch.cat(values), torch.cat(matrices) if matrices else None
 
 
 def batches(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
@@ -101,10 +115,12 @@ def batches(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
         yield batch
 
 
-def score(models: Sequence[TrainedModel], pairs: Sequence[tuple[Words, Words]], size: int) -> list[Reading]:
+def score(
+    models: Sequence[TrainedModel], pairs: Sequence[tuple[Words, Words]], size: int, attention: bool = True
+) -> list[Reading]:
     """Readings of any number of pairs, in their order, in batches of up to `size` of like length."""
     found: dict[int, Reading] = {}
     for batch in batches([max(len(source), len(target)) for source, target in pairs], size):
         sources, targets = zip(*(pairs[place] for place in batch), strict=True)
-        found |= zip(batch, read(models, sources, targets), strict=True)
+        found |= zip(batch, read(models, sources, targets, attention), strict=True)
     return [found[place] for place in range(len(pairs))]

@@ -16,7 +16,7 @@ from typing import IO, cast
 import zstandard
 
 from nmt.errors import UserError
-from nmt.files import atomic_path
+from nmt.files import atomic_path, replaceable
 from nmt.progress import Progress
 
 ZSTD_LEVEL = 3
@@ -157,6 +157,10 @@ class LineWriter:
         self._file.write(data)
         self.lines += lines
 
+    def flush(self) -> None:
+        """Hand over what was written so far."""
+        self._file.flush()
+
 
 @contextmanager
 def line_writer(path: Path, append: bool = False) -> Iterator[LineWriter]:
@@ -170,8 +174,12 @@ def line_writer(path: Path, append: bool = False) -> Iterator[LineWriter]:
 
 @contextmanager
 def write_lines(path: str | Path) -> Iterator[LineWriter]:
-    """Open a file for writing lines; it appears when the block ends well. Equal lines give equal bytes."""
-    with atomic_path(path) as temporary, line_writer(temporary) as writer:
+    """Open a file for writing lines; it appears when the block ends well. Equal lines give equal bytes.
+
+    A pipe, a device or standard output gets the lines at once.
+    """
+    at_once = not replaceable(Path(path))
+    with atomic_path(path) as temporary, line_writer(temporary, append=at_once) as writer:
         yield writer
 
 

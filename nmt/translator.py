@@ -10,15 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from nmt.beam_search import Hypothesis
 from nmt.errors import UserError
 from nmt.long_lines import Found, pieces, together
 from nmt.model_folder import TrainedModel
 from nmt.raw_text import Text
-from nmt.scoring import Words, batches, read
+from nmt.scoring import Reading, Words, batches, score
 from nmt.settings import Decoding
 from nmt.translation import search
-from nmt.vocabulary import UNKNOWN, UNKNOWN_WORD
+from nmt.vocabulary import UNKNOWN_WORD
 
 UnknownWords = Literal["keep", "forbid", "copy"]
 
@@ -69,10 +68,7 @@ class TextTranslator:
                 f"use a model of the family rnnsearch, or --unknown keep or forbid"
             )
         self._source, self._target = source, target
-        unfinished = (
-            "best" if wishes.unknown == "forbid" else wishes.decoding.unfinished
-        )  # retry allows [UNK] again
-        self._decoding = wishes.decoding.model_copy(update={"unfinished": unfinished})
+        self._decoding = wishes.decoding
 
     def __call__(self, lines: Sequence[str]) -> list[Translation]:
         """A translation of each line, in their order; an empty one for a line without words."""
@@ -88,7 +84,9 @@ class TextTranslator:
         self, line: str, words: list[str], cut: list[list[str]], parts: list[list[Found]]
     ) -> Translation:
         n_best = (
-            together(parts, self._decoding.n_best) if parts else [_nothing(self.wishes.details, self.aligns)]
+            together(parts, self._decoding.n_best, self._decoding.normalize_by_length)
+            if parts
+            else [_nothing(self.wishes.details, self.aligns)]
         )
         candidates = [Candidate(**vars(found), text=self._target.text(found.words)) for found in n_best]
         return Translation(line, words, cut, candidates)
@@ -98,35 +96,51 @@ class TextTranslator:
         found: dict[int, list[Found]] = {}
         for batch in batches([len(words) for words in sources], self._decoding.batch_size):
             group = [sources[place] for place in batch]
-            n_best = search(self.models, group, self._decoding, self.wishes.unknown == "forbid")
-            for place, hypotheses in zip(batch, n_best, strict=True):
-                found[place] = self._found(sources[place], hypotheses)
+            found |= zip(batch, self._found(group), strict=True)
         return [found[place] for place in range(len(sources))]
 
-    def _found(self, source: Words, hypotheses: Sequence[Hypothesis]) -> list[Found]:
-        """Hypotheses in words, with details where they are wanted and source words for [UNK] where that is."""
-        target = self.models[0].target
-        found = [Found(target.words(h.words), h.log_probability, h.finished) for h in hypotheses]
-        copying = self.wishes.unknown == "copy" and any(UNKNOWN in h.words for h in hypotheses)
-        if self.wishes.details or copying:
-            found = self._detailed(source, found)
-        return [copied(entry, source) for entry in found] if copying else found
-
-    def _detailed(self, source: Words, found: Sequence[Found]) -> list[Found]:
-        """With attention and the probability of each word, as the models give them when they read what they wrote."""
-        readings = read(self.models, [source] * len(found), [entry.words for entry in found])
-        return [
-            replace(
-                entry,
-                word_log_probabilities=reading.word_log_probabilities[
-                    : len(entry.words) + entry.finished
-                ].tolist(),
-                weights=None
-                if reading.attention is None
-                else [reading.attention[: len(entry.words), : len(source)]],
+    def _found(self, group: Sequence[Words]) -> list[list[Found]]:
+        """Translations of each source of a batch, best first."""
+        never, target = self.wishes.unknown == "forbid", self.models[0].target
+        searched = search(self.models, group, self._decoding, never, never)
+        found = iter(
+            self._read_again(
+                [
+                    (source, Found(target.words(h.words), h.log_probability, h.finished))
+                    for source, hypotheses in zip(group, searched, strict=True)
+                    for h in hypotheses
+                ]
             )
-            for entry, reading in zip(found, readings, strict=True)
+        )
+        return [[next(found) for _ in hypotheses] for hypotheses in searched]
+
+    def _read_again(self, found: Sequence[tuple[Words, Found]]) -> list[Found]:
+        """Sources' translations with what the models only tell when they read what they wrote, where it is wanted:
+        details, and source words for [UNK]."""
+        copying, details = self.wishes.unknown == "copy", self.wishes.details
+        places = [
+            place
+            for place, (_, entry) in enumerate(found)
+            if details or (copying and UNKNOWN_WORD in entry.words)
         ]
+        pairs = [(found[place][0], found[place][1].words) for place in places]
+        written = [entry for _, entry in found]
+        for place, reading in zip(places, score(self.models, pairs, self._decoding.batch_size), strict=True):
+            source, entry = found[place]
+            detailed = with_details(entry, reading, len(source))
+            entry = detailed if details else entry
+            written[place] = replace(entry, words=copied(detailed, source).words) if copying else entry
+        return written
+
+
+def with_details(found: Found, reading: Reading, source_words: int) -> Found:
+    """With attention and the probability of each word of `reading`, which is of the same words."""
+    words, weights = len(found.words), reading.attention
+    return replace(
+        found,
+        word_log_probabilities=reading.word_log_probabilities[: words + found.finished].tolist(),
+        weights=None if weights is None else [weights[:words, :source_words]],
+    )
 
 
 def refuse_unlike(models: Sequence[TrainedModel]) -> None:

@@ -1,8 +1,10 @@
 """Measure beam search against JoeyNMT's: `make bench-decoding`.
 
-Usage: python -m benchmarks.decoding [--source FILE] [--sentences N] [--beams N [N ...]] [--threads N] ...
+Usage: python -m benchmarks.decoding [--mirrors FOLDER ...] [--sentences N] [--beams N [N ...]] [--threads N] ...
 
-The defaults are the paper's sizes. Prints a table and writes benchmarks/results/decoding.json.
+The defaults are the paper's sizes and the first sentences of newstest2014, which the workflow fetches where the
+paper's run has not done so. Prints a table and writes benchmarks/results/decoding.json; figures on another text
+(--source) or on drawn lengths (--drawn) go where --output says.
 """
 
 from __future__ import annotations
@@ -11,12 +13,14 @@ import argparse
 import json
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.decoding import newstest
 from benchmarks.training import environment
 from benchmarks.training.__main__ import FOLDER, busy, hardware, write
 from benchmarks.training.contest import Remote
@@ -24,14 +28,20 @@ from benchmarks.training.sizes import Machine, Sizes
 from nmt.text import read_lines
 
 OURS, PEER = "rnnsearch", "joeynmt"
+PUBLISHED = FOLDER / "results" / "decoding.json"
 
 
 def main() -> int:
-    """Hold the contest at each beam."""
+    """Hold the contest at each beam; 1 where there is no text to hold it on."""
     options = parse()
     sizes = Sizes(0, options.batch, options.hidden, options.embedding, options.maxout, options.vocabulary)
     machine = Machine(options.device, options.threads)
-    lengths, text = lengths_of(options.source, options.sentences)
+    try:
+        source = None if options.drawn else options.source or newstest.ensure(options.text, options.mirrors)
+    except newstest.Unavailable as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    lengths, text = lengths_of(source, options.sentences)
     pythons, missing = {OURS: sys.executable}, {}
     try:
         pythons[PEER] = str(environment.ensure(options.environment, shlex.split(options.pip_options)))
@@ -63,7 +73,7 @@ class Contender(Remote):
     module = "benchmarks.decoding.worker"
 
 
-def parse() -> argparse.Namespace:
+def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Options; the defaults are the paper's sizes."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.decoding", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
@@ -71,17 +81,29 @@ def parse() -> argparse.Namespace:
     whole |= {"maxout": Sizes.maxout, "vocabulary": Sizes.vocabulary, "sentences": 300}
     for name, value in whole.items():
         parser.add_argument(f"--{name}", type=int, default=value, metavar="N", help=f"({value})")
-    parser.add_argument("--source", type=Path, metavar="FILE", help="tokens, whose sentences' lengths count")
+    texts = parser.add_mutually_exclusive_group()
+    texts.add_argument("--source", type=Path, metavar="FILE", help="tokens, whose sentences' lengths count")
+    texts.add_argument("--drawn", action="store_true", help="lengths drawn like newstest2014's instead")
+    parser.add_argument(
+        "--mirrors", type=Path, nargs="+", default=[], metavar="FOLDER", help="with newstest2014's archive"
+    )
+    parser.add_argument(
+        "--text", type=Path, default=FOLDER / ".newstest2014", help="where newstest2014 is made (%(default)s)"
+    )
     parser.add_argument("--beams", type=int, nargs="+", default=[1, 5, 10], metavar="N", help="(1 5 10)")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--output", type=Path, default=FOLDER / "results" / "decoding.json")
+    parser.add_argument("--output", type=Path, help=f"({PUBLISHED})")
     parser.add_argument("--environment", type=Path, default=FOLDER / ".joeynmt")
     parser.add_argument("--pip-options", default="", help="for making JoeyNMT's environment, as one argument")
-    return parser.parse_args()
+    options = parser.parse_args(arguments)
+    if options.output is None and (options.source or options.drawn):
+        parser.error(f"--source and --drawn need --output: {PUBLISHED} has the figures on newstest2014")
+    options.output = options.output or PUBLISHED
+    return options
 
 
 def lengths_of(source: Path | None, sentences: int) -> tuple[list[int], str]:
-    """How many words the first sentences have, and where from; drawn like newstest2014's where no text is given.
+    """How many words the first sentences have, and where from; drawn like newstest2014's for no text.
 
     Its English has 22 words a sentence in the mean and a long tail: a gamma distribution of shape 3.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from nmt.errors import UserError
+
 if TYPE_CHECKING:
     from nmt.line_stream import LineStream
-    from nmt.progress import Progress
 
 
 @contextmanager
@@ -33,18 +35,25 @@ def like_unix_tools() -> Iterator[None]:
 
 @contextmanager
 def writer(output: Path | None) -> Iterator[Callable[[Iterable[str]], None]]:
-    """A function that writes lines to standard output, at once, or to a file that appears when all is done."""
+    """A function that writes lines to standard output, at once, or to a file that appears when all is done.
+
+    A pipe or a device with a name gets them at once, too.
+    """
+    from nmt.files import replaceable
     from nmt.text import write_lines
 
     if output is None:
         yield _write_out
         return
+    at_once = not replaceable(output)
     with write_lines(output) as file:
 
         def write(rows: Iterable[str]) -> None:
             for row in rows:
                 for line in row.split("\n"):
                     file.write(line)
+            if at_once:
+                file.flush()
 
         yield write
 
@@ -55,25 +64,50 @@ def _write_out(rows: Iterable[str]) -> None:
     sys.stdout.buffer.flush()
 
 
+def refuse_impossible(inputs: Sequence[Path], output: Path | None) -> None:
+    """A UserError where an input or the output is closed, or the output is a folder or one of the inputs."""
+    from nmt.line_stream import STANDARD
+
+    if STANDARD in inputs and sys.stdin is None:
+        raise UserError("standard input is closed; name a file, or give it text, for example from a pipe")
+    if output is None and sys.stdout is None:
+        raise UserError("standard output is closed; name a file with --output")
+    if output is not None and output.is_dir():
+        raise UserError(f"--output {output}: a folder, expected the name of a file")
+    for input in inputs:
+        if output is not None and (output == input or _same(input, output)):
+            raise UserError(f"--output {output}: is an input; name another file")
+
+
+def _same(input: Path, output: Path) -> bool:
+    """Whether both lead to one file; devices and pipes may be read and written."""
+    try:
+        read = os.fstat(sys.stdin.fileno()) if str(input) == "-" else input.stat()
+        written = output.stat()
+    except OSError:
+        return False
+    return stat.S_ISREG(written.st_mode) and os.path.samestat(read, written)
+
+
 @contextmanager
-def progress_over(input: Path, output: Path | None) -> Iterator[Progress | Silence]:
-    """A count of lines on a terminal that shows neither what is typed nor the translations; elsewhere nothing."""
+def progress_over(
+    verb: str, lines: LineStream, input: Path, output: Path | None
+) -> Iterator[Callable[[int], None]]:
+    """A function that is told of so many lines more, for progress on a terminal; elsewhere it says nothing.
+
+    Nor does it on a terminal that shows what is typed or the output. Bytes are counted where their number is known.
+    """
     from nmt.progress import Progress
 
     typed = str(input) == "-" and sys.stdin.isatty()
     mixed = output is None and sys.stdout.isatty()
-    if typed or mixed or not sys.stderr.isatty():
-        yield Silence()
+    if typed or mixed or sys.stderr is None or not sys.stderr.isatty():
+        yield lambda count: None
         return
-    with Progress(None, "lines", "translate" if output is None else str(output)) as progress:
-        yield progress
-
-
-class Silence:
-    """Progress that nobody sees."""
-
-    def update(self, n: int = 1) -> None:
-        """Count nothing."""
+    with Progress(lines.size, "lines" if lines.size is None else "bytes", verb) as progress:
+        yield lambda count: progress.update(
+            count if lines.size is None else lines.bytes_done - progress.count
+        )
 
 
 def warn_of_pieces(first: int, pieces: Sequence[int], max_words: int) -> None:
@@ -84,10 +118,17 @@ def warn_of_pieces(first: int, pieces: Sequence[int], max_words: int) -> None:
 
 
 def warn_of_replaced(lines: LineStream) -> None:
-    """Say how many lines were no UTF-8."""
+    """Say how many lines were no UTF-8, and how many were cut."""
     if lines.replaced:
-        more = f" and {lines.replaced - 1} more" if lines.replaced > 1 else ""
-        warn(f"{lines.name}, line {lines.first_replaced}{more}: not UTF-8; such bytes were read as U+FFFD")
+        where = _where(lines, lines.first_replaced, lines.replaced)
+        warn(f"{where}: not UTF-8; such bytes were read as U+FFFD")
+    if lines.cut:
+        where = _where(lines, lines.first_cut, lines.cut)
+        warn(f"{where}: longer than {lines.max_bytes:,} bytes; what is behind them was left out")
+
+
+def _where(lines: LineStream, first: int, count: int) -> str:
+    return f"{lines.name}, line {first}" + (f" and {count - 1} more" if count > 1 else "")
 
 
 def warn(message: str) -> None:

@@ -11,11 +11,19 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from nmt.cli.options import PATH, Verb, parse_settings, settings_option
-from nmt.cli.streaming import like_unix_tools, progress_over, warn_of_pieces, warn_of_replaced, writer
+from nmt.cli.streaming import (
+    like_unix_tools,
+    progress_over,
+    refuse_impossible,
+    warn_of_pieces,
+    warn_of_replaced,
+    writer,
+)
 from nmt.errors import UserError
 from nmt.settings import Decoding, TextSettings
 
 if TYPE_CHECKING:
+    from nmt.line_stream import LineStream
     from nmt.model_folder import TrainedModel
     from nmt.raw_text import Text
     from nmt.scoring import Reading
@@ -23,6 +31,8 @@ if TYPE_CHECKING:
     from nmt.translator import Translation
 
 COUNT = click.IntRange(min=1)
+MAX_SCORED = 20_000
+"""Tokens of a line that is scored: at the paper's sizes 2 GB, and memory grows with them."""
 
 _models = click.option(
     "--model",
@@ -158,7 +168,9 @@ def translate(
         from nmt.line_stream import open_lines
         from nmt.translator import TextTranslator, Wishes
 
-        refuse_contradictions(input, output, as_json, alignment)
+        refuse_impossible([input], output)
+        if as_json and alignment:
+            raise UserError("--alignment: --json has the weights already; leave one of the two out")
         text = text_settings_of(model_paths)
         decoding = chosen(text.decoding, beam, nbest or 1, batch_size, threads, device)
         default: Literal["keep", "forbid"] = "forbid" if decoding.unknown == "excluded" else "keep"
@@ -169,13 +181,17 @@ def translate(
             raise UserError(f"--alignment: {label} has no attention; use a model of the family rnnsearch")
         written = form_of(nbest is not None, alignment, as_json)
         number = 0
-        with open_lines(input) as lines, writer(output) as write, progress_over(input, output) as progress:
+        with (
+            open_lines(input) as lines,
+            writer(output) as write,
+            progress_over("translate", lines, input, output) as progress,
+        ):
             for group in lines.groups(buffer_lines):
                 found = translator(group)
                 write(written(line, entry) for line, entry in enumerate(found, start=number))
                 warn_of_pieces(number, [len(entry.pieces) for entry in found], max_words)
                 number += len(group)
-                progress.update(len(group))
+                progress(len(group))
             warn_of_replaced(lines)
 
 
@@ -212,7 +228,7 @@ def score(
 
         if source == target == STANDARD:
             raise UserError("SOURCE and TARGET: both are standard input; name a file for one of them")
-        refuse_contradictions(source, output, False, None)
+        refuse_impossible([source, target], output)
         text = text_settings_of(model_paths)
         decoding = chosen(text.decoding, None, 1, batch_size, threads, device)
         models = load_models(model_paths, decoding)
@@ -223,17 +239,37 @@ def score(
             open_lines(source) as sources,
             open_lines(target) as targets,
             writer(output) as write,
-            progress_over(source, output) as progress,
+            progress_over("score", sources, source, output) as progress,
         ):
             for group in paired_groups(sources, targets, buffer_lines):
                 pairs = [(cut[0](one), cut[1](other)) for one, other in group]
-                readings = score_pairs(models, pairs, decoding.batch_size)
+                refuse_endless([sources, targets], number, pairs)
+                readings = score_pairs(models, pairs, decoding.batch_size, attention=False)
                 rows = zip(range(number, number + len(pairs)), pairs, readings, strict=True)
                 write(score_row(*row, as_json) for row in rows)
                 number += len(group)
-                progress.update(len(group))
+                progress(len(group))
             warn_of_replaced(sources)
             warn_of_replaced(targets)
+
+
+def refuse_endless(
+    streams: Sequence[LineStream], first: int, pairs: Sequence[tuple[list[str], list[str]]]
+) -> None:
+    """A UserError for lines that cannot be scored whole in bounded memory."""
+    for lines in streams:
+        if lines.cut:
+            raise UserError(
+                f"{lines.name}, line {lines.first_cut}: longer than {lines.max_bytes:,} bytes, which is too long to be "
+                f"scored; split it"
+            )
+    for number, pair in enumerate(pairs, start=first + 1):
+        for lines, words in zip(streams, pair, strict=True):
+            if len(words) > MAX_SCORED:
+                raise UserError(
+                    f"{lines.name}, line {number}: {len(words):,} tokens, expected at most {MAX_SCORED:,} to score; "
+                    f"split it"
+                )
 
 
 def score_row(number: int, pair: tuple[list[str], list[str]], reading: Reading, as_json: bool) -> str:
@@ -322,11 +358,3 @@ def form_of(
     if n_best:
         return lambda number, found: translation_output.as_n_best(number, found, alignment)
     return lambda number, found: translation_output.as_text(found, alignment)
-
-
-def refuse_contradictions(input: Path, output: Path | None, as_json: bool, alignment: str | None) -> None:
-    """Options that cannot both be meant."""
-    if as_json and alignment:
-        raise UserError("--alignment: --json has the weights already; leave one of the two out")
-    if output is not None and output == input:
-        raise UserError(f"--output {output}: is the input; name another file")

@@ -8,12 +8,15 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
+import yaml
 
-from benchmarks.decoding.__main__ import lengths_of
+from benchmarks.decoding import newstest
+from benchmarks.decoding.__main__ import PUBLISHED, lengths_of, parse
 from benchmarks.decoding.project import Search
 from benchmarks.decoding.worker import draw
 from benchmarks.training.sizes import Machine, Sizes
-from tests.running import ROOT
+from tests.running import MIRROR, ROOT
 
 SMALL = {"hidden": 8, "embedding": 6, "maxout": 4, "vocabulary": 40}
 
@@ -30,6 +33,45 @@ def test_lengths_are_a_texts_or_like_newstest(tmp_path: Path) -> None:
     assert lengths_of(tmp_path / "text.en", 3)[0] == [2, 1, 3]
     lengths, said = lengths_of(None, 300)
     assert 20 < np.mean(lengths) < 26 and "generated" in said
+
+
+def test_the_text_is_the_runs_or_made_by_the_workflow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calls: list[list[str]] = []
+
+    def failing(command: list[str], **options: object) -> subprocess.CompletedProcess[bytes]:
+        calls.append(command)
+        return subprocess.CompletedProcess(command, 1)
+
+    monkeypatch.setattr(newstest.subprocess, "run", failing)
+    arguments = (tmp_path / "own", [tmp_path / "mirror"], tmp_path)
+    with pytest.raises(newstest.Unavailable, match=r"--mirrors.*--drawn"):
+        newstest.ensure(*arguments)
+    assert calls[0][-1] == str(newstest.TOKENS) and str(tmp_path / "own") in calls[0]
+    config = yaml.safe_load((tmp_path / "own" / "config.yaml").read_text(encoding="utf-8"))
+    assert config["mirrors"] == [str(tmp_path / "mirror")]
+    assert newstest.overlay([]) == {}
+    for place in (tmp_path / "own", tmp_path):
+        (place / newstest.TOKENS).parent.mkdir(parents=True)
+        (place / newstest.TOKENS).touch()
+        assert newstest.ensure(*arguments) == place / newstest.TOKENS
+    assert len(calls) == 1
+
+
+@pytest.mark.skipif(not MIRROR.is_dir(), reason=f"no mirror of the archives at {MIRROR}")
+def test_the_workflow_makes_newstest2014(tmp_path: Path) -> None:
+    found = newstest.ensure(tmp_path / "own", [MIRROR], tmp_path)
+    lengths, text = lengths_of(found, 300)
+    assert sum(lengths) == 6708 and "newstest2014" in text
+
+
+def test_published_figures_are_those_on_newstest2014(tmp_path: Path) -> None:
+    assert parse([]).output == PUBLISHED
+    for option in (["--drawn"], ["--source", "text.en"]):
+        with pytest.raises(SystemExit):
+            parse(option)
+        assert parse([*option, "--output", str(tmp_path)]).output == tmp_path
 
 
 def test_nothing_ends_before_its_last_step() -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import select
 import signal
 import subprocess
 import sys
+import termios
+import unicodedata
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +25,7 @@ TEXT = b"".join(
         b"w3 w4 w5.\r\n",
         b"\n",
         b"   \t\n",
-        b"w3 \x00\x01\x1b[31m w4 \x7f\n",
+        b"w3 \x00\x01\x1b[31m w4 \x7f x\x7fy \xc2\x9b31m\n",
         b"caf\xe9 \xff\xfe w3\n",
         b"half a pair: \xed\xa0\x80 w4\n",
         "w3\u2028w4\u2029w5\x85w6\x0bw7\x0cw8\n".encode(),
@@ -70,7 +74,8 @@ def test_one_line_out_for_each_line_in_whatever_it_holds(model: Path) -> None:
     lines = found.stdout.decode("utf-8").split("\n")
     assert len(lines) == LINES + 1 and not lines[-1]
     assert [number for number, line in enumerate(lines[:-1]) if not line] == [1, 2]
-    assert not any("\r" in line or "[UNK]" in line or "&apos;" in line for line in lines)
+    assert not any("[UNK]" in line or "&apos;" in line for line in lines)
+    assert not [mark for line in lines for mark in line if unicodedata.category(mark) == "Cc"]
     assert "line 9: more than 100 words, translated in 152 pieces" in message
     assert "standard input, line 5 and 1 more: not UTF-8" in message
     assert "Traceback" not in message and message.count("\n") == 2
@@ -168,6 +173,166 @@ def test_what_is_missing_is_named_in_one_line(model: Path, tmp_path: Path) -> No
     assert not (tmp_path / "out").exists()
     found = nmt("translate", "--model", model, "--json", "--alignment", "pharaoh")
     assert "--json has the weights already" in one_line_error(found)
+
+
+def test_no_input_is_written_over(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "text.en").write_text("w3 w4\n")
+    (tmp_path / "text.fr").write_text("w5\n")
+    (tmp_path / "link").symlink_to("text.fr")
+    inputs = (tmp_path / "text.en", tmp_path / "text.fr")
+    for output in (inputs[1], tmp_path / "link"):
+        found = nmt("score", "--model", model, *inputs, "--output", output)
+        assert "is an input; name another file" in one_line_error(found)
+    assert "a folder" in one_line_error(nmt("score", "--model", model, *inputs, "--output", tmp_path))
+    with inputs[0].open("rb") as file:
+        found = subprocess.run(
+            command("translate", "--model", model, "--output", inputs[0]),
+            stdin=file, capture_output=True, check=False, env=environment(), timeout=300,
+        )  # fmt: skip
+    assert "is an input" in one_line_error(found)
+    assert [path.read_text() for path in inputs] == ["w3 w4\n", "w5\n"]
+
+
+def test_a_named_pipe_gets_each_line_as_it_comes(model: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    arguments = command("translate", "--model", model, "--output", pipe)
+    with subprocess.Popen(arguments, env=environment(), stdin=subprocess.PIPE) as process:
+        assert process.stdin
+        with pipe.open("rb") as output:
+            for text in (b"w3 w4\n", b"\n"):
+                process.stdin.write(text)
+                process.stdin.flush()
+                assert select.select([output], [], [], 120)[0], "no answer while the input is open"
+                assert output.readline().endswith(b"\n")
+            process.stdin.close()
+            assert output.read() == b""
+        assert process.wait(timeout=60) == 0
+    assert pipe.is_fifo() and [*tmp_path.iterdir()] == [pipe]
+
+
+def test_standard_output_by_its_name_keeps_what_a_file_held(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").write_bytes(b"before\n")
+    with (tmp_path / "out").open("ab") as file:
+        found = subprocess.run(
+            command("translate", "--model", model, "--output", "/dev/stdout"),
+            input=b"\nw3\n", stdout=file, stderr=subprocess.PIPE, check=False, env=environment(), timeout=300,
+        )  # fmt: skip
+    assert (found.returncode, found.stderr) == (0, b"")
+    assert (tmp_path / "out").read_bytes().startswith(b"before\n\n")
+
+
+@pytest.mark.parametrize(
+    ("shell", "said"),
+    [
+        ("$0 -m nmt translate --model $1 <&-", "standard input is closed"),
+        ("$0 -m nmt translate --model $1 $2 >&-", "standard output is closed"),
+        ("$0 -m nmt score --model $1 $2 - <&-", "standard input is closed"),
+        ("$0 -m nmt score --model $1 $2 $2 >&-", "standard output is closed"),
+    ],
+)
+def test_what_is_closed_is_named(model: Path, tmp_path: Path, shell: str, said: str) -> None:
+    (tmp_path / "text").write_text("w3\n")
+    found = subprocess.run(
+        ["bash", "-c", shell, sys.executable, str(model), str(tmp_path / "text")],
+        capture_output=True, check=False, env=environment(), timeout=300,
+    )  # fmt: skip
+    assert said in one_line_error(found)
+
+
+def test_closed_streams_that_nobody_needs_do_not_matter(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("w3\n")
+    shell = "$0 -m nmt translate --model $1 $2 --output $2.out <&- >&- 2>&-"
+    found = subprocess.run(
+        ["bash", "-c", shell, sys.executable, str(model), str(tmp_path / "text")],
+        check=False, env=environment(), timeout=300,
+    )  # fmt: skip
+    assert found.returncode == 0
+    assert (tmp_path / "text.out").read_bytes().count(b"\n") == 1
+
+
+def on_a_terminal(arguments: list[str], **streams: Any) -> str:
+    """What a command says on standard error where that is a terminal."""
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 100))
+    said = b""
+    with subprocess.Popen(arguments, stderr=theirs, env=environment(), **streams) as process:
+        os.close(theirs)
+        try:
+            while chunk := os.read(ours, 4096):
+                said += chunk
+        except OSError:  # the other side is closed
+            pass
+        os.close(ours)
+        assert process.wait(timeout=300) == 0
+    return said.decode()
+
+
+def test_progress_is_shown_on_a_terminal_only(model: Path, tmp_path: Path) -> None:
+    text, size = tmp_path / "text", 1200
+    text.write_text("w3\n" * (size // 3))
+    outputs = ("--output", tmp_path / "out")
+    verbs = {"translate": (text, *outputs), "score": (text, text, *outputs)}
+    for verb, arguments in verbs.items():
+        call = command(verb, "--model", model, "--buffer-lines", 100, *arguments)
+        said = on_a_terminal(call)
+        assert f"{verb}: 1,200 of 1,200 (100%) bytes" in said and "/1.20k [" in said
+        assert nmt(*call[3:]).stderr == b""
+    call = command("translate", "--model", model, text)
+    assert "/1.20k [" in on_a_terminal(call, stdout=subprocess.DEVNULL)
+    piped = command("translate", "--model", model, *outputs)
+    with subprocess.Popen(["cat", str(text)], stdout=subprocess.PIPE) as cat:
+        assert "translate: 400 lines" in on_a_terminal(piped, stdin=cat.stdout)
+
+
+def most_memory(arguments: list[str]) -> float:
+    """The most MB that a command holds; its parent's, which the kernel counts too, are not in it."""
+    code = (
+        "import atexit, runpy, sys\n"
+        "def tell():\n"
+        "    lines = open('/proc/self/status').read().splitlines()\n"
+        "    print([line.split()[1] for line in lines if line.startswith('VmHWM')][0], file=sys.stderr)\n"
+        "atexit.register(tell)\n"
+        "runpy.run_module('nmt', run_name='__main__')\n"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        capture_output=True, check=False, env=environment(), timeout=300,
+    )  # fmt: skip
+    assert found.returncode == 0, found.stderr.decode()
+    return int(found.stderr.split()[-1]) / 1024
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux' account of memory")
+def test_memory_does_not_grow_with_the_input(model: Path, tmp_path: Path) -> None:
+    """Many lines, a line without an end, a long pair: each would take more if it were held as a whole."""
+    texts = {
+        "small": b"w3 w4\n",
+        "many": (b" " * 2000 + b"\n") * 40_000,
+        "endless": b"x" * 80_000_000,
+        "long": b"w3 w4 " * 2500 + b"\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_bytes(text)
+    out = tmp_path / "out"
+    options = ["--model", str(model), "--threads", "1", "--tokenized", "--output", str(out)]
+    translate = ["translate", "--beam", "1", *options]
+    usual = most_memory([*translate, str(tmp_path / "small")])
+    for name, lines in (("many", 40_000), ("endless", 1)):
+        assert most_memory([*translate, str(tmp_path / name)]) < usual + 60, name
+        assert out.read_bytes().count(b"\n") == lines
+    usual = most_memory(["score", *options, *[str(tmp_path / "small")] * 2])
+    assert most_memory(["score", *options, *[str(tmp_path / "long")] * 2]) < usual + 80
+
+
+def test_what_is_too_long_to_be_scored_is_refused(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "short").write_bytes(b"w3\nw4\n")
+    (tmp_path / "words").write_bytes(b"w3\n" + b"w4 " * 20_001 + b"\n")
+    (tmp_path / "bytes").write_bytes(b"w3\n" + b"x" * 1_100_000 + b"\n")
+    found = nmt("score", "--model", model, tmp_path / "short", tmp_path / "words", "--tokenized")
+    assert "words, line 2: 20,001 tokens, expected at most 20,000" in one_line_error(found)
+    found = nmt("score", "--model", model, tmp_path / "bytes", tmp_path / "short")
+    assert "bytes, line 2: longer than 1,048,576 bytes" in one_line_error(found)
 
 
 def test_a_folder_is_completed_by_hand(model: Path, tmp_path: Path) -> None:

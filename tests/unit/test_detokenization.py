@@ -43,6 +43,11 @@ def test_english_comes_back_as_it_was(text: str) -> None:
     assert Detokenizer("en", MOSES)(Tokenizer("en", MOSES)(text).split()) == text
 
 
+def test_private_characters_stay_what_they_are() -> None:
+    """Those of the source that were copied into the text."""
+    assert Detokenizer("fr", MOSES)(["\ue000", "\ue001", "5", "€", "\ue003"]) == "\ue000 \ue001 5 € \ue003"
+
+
 def test_the_demos_french_comes_back_as_it_was() -> None:
     grammar = Grammar(GrammarSettings(seed=1, max_words=60, lexicon=500, zipf_exponent=1.0))
     rng = random.Random(3)

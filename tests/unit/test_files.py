@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import os
+import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from nmt.errors import UserError
-from nmt.files import atomic_path, md5, read_json, sha256, write_json
+from nmt.files import atomic_path, md5, read_json, replaceable, sha256, write_json
+from nmt.text import write_lines
 
 
 def test_a_file_appears_when_the_block_ends(tmp_path: Path) -> None:
@@ -34,6 +38,41 @@ def test_an_error_leaves_the_earlier_file_and_nothing_else(tmp_path: Path) -> No
         fail()
     assert target.read_text() == "earlier"
     assert [*tmp_path.iterdir()] == [target]
+
+
+def test_a_pipe_is_written_to_and_stays(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.txt"
+    os.mkfifo(pipe)
+    got: list[bytes] = []
+    reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()))
+    reader.start()
+    with write_lines(pipe) as writer:
+        writer.write("whole")
+    reader.join(timeout=60)
+    assert got == [b"whole\n"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert [*tmp_path.iterdir()] == [pipe]
+
+
+def test_devices_and_what_is_open_are_never_replaced(tmp_path: Path) -> None:
+    for name in ("/dev/null", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/dev/tty"):
+        assert not replaceable(Path(name)) or not Path(name).exists()
+    (tmp_path / "a").write_text("")
+    assert all(map(replaceable, (tmp_path, tmp_path / "a", tmp_path / "none", tmp_path / "a" / "none")))
+
+
+def test_behind_a_link_its_target_is_replaced(tmp_path: Path) -> None:
+    target, link, loose = tmp_path / "there" / "a.txt", tmp_path / "link.txt", tmp_path / "loose"
+    target.parent.mkdir()
+    target.write_text("earlier")
+    link.symlink_to(Path("there", "a.txt"))
+    loose.symlink_to(Path("there", "none"))
+    for path in (link, loose):
+        with atomic_path(path) as temporary:
+            temporary.write_text("whole")
+            assert temporary.parent == target.parent
+        assert path.is_symlink() and path.read_text() == "whole"
+    assert target.read_text() == "whole"
 
 
 def test_what_a_killed_process_left_goes_with_the_next_write(tmp_path: Path) -> None:

@@ -56,6 +56,39 @@ def test_a_group_of_long_lines_is_short() -> None:
     assert [len(group) for group in groups] == [2, 2, 1]
 
 
+@given(st.lists(st.binary(min_size=1, max_size=9), max_size=9))
+def test_lines_without_an_end_are_cut_however_their_bytes_come(parts: list[bytes]) -> None:
+    """No more is kept of them, and each is still one line."""
+    lines = stream(parts)
+    lines.max_bytes = 5
+    found = [line for group in lines.groups(3) for line in group]
+    whole = stream([b"".join(parts)]) if parts else stream([])
+    whole.max_bytes = 5
+    assert found == [line for group in whole.groups(3) for line in group]
+    expected = b"".join(parts).removesuffix(b"\n").split(b"\n") if parts else []
+    assert len(found) == (0 if b"".join(parts) == b"" else len(expected))
+    assert lines.cut == sum(len(line.removesuffix(b"\r")) > 5 for line in expected)
+
+
+def test_a_cut_never_splits_a_character() -> None:
+    lines = stream(["aé€é\nab€€\nabc€\n\U0001f600\U0001f600".encode()])
+    lines.max_bytes = 5
+    assert list(lines.groups(9)) == [["aé", "ab€", "abc", "\U0001f600"]]
+    assert (lines.cut, lines.first_cut, lines.replaced) == (4, 1, 0)
+
+
+def test_a_file_says_how_much_of_it_is_done(tmp_path: Path) -> None:
+    for name in ("text", "text.gz"):
+        with write_lines(tmp_path / name) as writer:
+            for number in range(30_000):
+                writer.write(f"line {number}")
+        with open_lines(tmp_path / name) as lines:
+            assert lines.size == (tmp_path / name).stat().st_size
+            done = [lines.bytes_done for _ in lines.groups(1000)]
+        assert done == sorted(done) and done[0] < done[-1] == lines.size
+    assert stream([b"a"]).size is None
+
+
 def test_compressed_files_and_missing_ones(tmp_path: Path) -> None:
     with write_lines(tmp_path / "text.zst") as writer:
         writer.write("été")

@@ -10,8 +10,9 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from safetensors.torch import load_file, save_file
 
-from nmt import model_folder
+from nmt import model_folder, models, scoring
 from nmt.errors import UserError
 from nmt.long_lines import Found
 from nmt.model_folder import TrainedModel
@@ -109,11 +110,49 @@ def test_a_long_line_is_translated_in_pieces(model: TrainedModel) -> None:
     )
 
 
+@pytest.mark.parametrize("normalize", [False, True])
+def test_the_first_of_the_n_best_is_the_plain_translation(model: TrainedModel, normalize: bool) -> None:
+    lines = ["w3 w4 w9, w21 w8. w2 w5 w3, w7", "w10 w11, w2. w4"]
+    search = {"normalize_by_length": normalize, "beam": 4, "min_length": "none"}
+    plain = translator(model, search=search, max_words=3)(lines)
+    several = translator(model, search=search | {"n_best": 4}, max_words=3)(lines)
+    for one, other in zip(plain, several, strict=True):
+        assert len(one.pieces) > 1 and len(other.n_best) > 1
+        assert other.n_best[0].words == one.n_best[0].words
+
+
+def test_what_was_written_is_read_again_in_batches(
+    model: TrainedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Details and copied words are those of one line at a time, from a few calls."""
+    with torch.no_grad():
+        model.translator.readout.b_o[UNKNOWN] += 10.0
+    lines = [f"w{3 + number % 9} strange w{5 + number % 7}" for number in range(16)]
+    options: dict[str, Any] = {"unknown": "copy", "details": True, "search": {"n_best": 2}}
+    alone = [found for line in lines for found in translator(model, **options)([line])]
+    sizes: list[int] = []
+    plain = scoring.read
+
+    def counted(models: Any, sources: Any, *others: Any) -> Any:
+        sizes.append(len(sources))
+        return plain(models, sources, *others)
+
+    monkeypatch.setattr(scoring, "read", counted)
+    whole = translator(model, **options)(lines)
+    assert sizes == [8] * 4
+    for one, other in zip(alone, whole, strict=True):
+        assert [found.words for found in one.n_best] == [found.words for found in other.n_best]
+        for found, expected in zip(other.n_best, one.n_best, strict=True):
+            assert found.word_log_probabilities == pytest.approx(expected.word_log_probabilities, abs=1e-4)
+            assert found.weights is not None and expected.weights is not None
+            assert np.allclose(found.weights[0], expected.weights[0], atol=1e-4)
+
+
 def test_surrogates_and_control_characters_are_no_text() -> None:
-    line = "a\ud800b \x00c\x1b\u2028d"
-    assert TokenText().tokens(line) == ["a\ufffd\ufffd\ufffdb", "c", "d"]
+    line = "a\ud800b \x00c\x1b\u2028d e\x7ff \x9b31m\x85g"
+    assert TokenText().tokens(line) == ["a\ufffd\ufffd\ufffdb", "c", "d", "ef", "31m", "g"]
     raw = RawText("en", MOSES)
-    assert raw.text(raw.tokens(line)).encode().decode().endswith("c d")
+    assert raw.text(raw.tokens(line)).encode().decode().endswith("c d ef 31m g")
 
 
 def test_without_attention_nothing_can_be_copied(tmp_path: Path) -> None:
@@ -128,6 +167,31 @@ def test_models_of_other_vocabularies_are_no_ensemble(model: TrainedModel, tmp_p
     other = model_folder.load(trained_model(tmp_path, size=29), torch.device("cpu"))
     with pytest.raises(UserError, match="different source vocabularies"):
         translator(model, other)
+
+
+def test_weights_that_are_no_numbers_are_refused(folder: Path, tmp_path: Path) -> None:
+    for path in folder.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    weights = load_file(tmp_path / "model.safetensors")
+    weights["readout.b_o"][3] = torch.nan
+    save_file(weights, tmp_path / "model.safetensors")
+    with pytest.raises(UserError, match=r"model\.safetensors: readout\.b_o holds NaN"):
+        model_folder.load(tmp_path, torch.device("cpu"))
+
+
+def test_the_scores_of_a_long_pair_are_those_of_one_run(
+    model: TrainedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many steps are in memory at once, with attention or without."""
+    pairs = [(["w3", "w4", "w9"], ["w5", "w6"] * 9), (["w2"], ["w3"] * 4), ([], [])]
+    whole = score([model], pairs, 4)
+    monkeypatch.setattr(models, "STEPS", 5)
+    for attention in (True, False):
+        for one, other in zip(whole, score([model], pairs, 4, attention), strict=True):
+            assert one.word_log_probabilities == pytest.approx(other.word_log_probabilities, abs=1e-5)
+            assert (other.attention is not None) == attention
+            if one.attention is not None and other.attention is not None:
+                assert np.allclose(one.attention, other.attention, atol=1e-5)
 
 
 def test_an_ensemble_of_a_model_with_itself_translates_like_it(model: TrainedModel) -> None:

@@ -1,0 +1,64 @@
+"""A model whose next word depends on the last word only, as a table says: searches whose result is known beforehand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class ScriptedSources:
+    """So many sources; what they say does not matter."""
+
+    count: int
+
+    def __len__(self) -> int:
+        return self.count
+
+    @property
+    def device(self) -> torch.device:
+        """The processor."""
+        return torch.device("cpu")
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Exact where probabilities are powers of 2."""
+        return torch.float64
+
+    def select(self, rows: Tensor) -> ScriptedSources:
+        """The sources at `rows`."""
+        return ScriptedSources(len(rows))
+
+
+class ScriptedModel:
+    """Words are 0 to V - 1; `first` and `after[word]` hold V probabilities each, which need not sum to 1."""
+
+    def __init__(self, first: list[float], after: dict[int, list[float]]) -> None:
+        rows = [after.get(word, [0.0] * len(first)) for word in range(len(first))]
+        self.table = torch.tensor([*rows, first], dtype=torch.float64).log()
+
+    def steps(self, encoded: ScriptedSources) -> ScriptedSteps:
+        """The way through so many sources."""
+        return ScriptedSteps(self.table, len(encoded))
+
+
+class ScriptedSteps:
+    """As in `nmt.search_steps.Steps`."""
+
+    def __init__(self, table: Tensor, sources: int) -> None:
+        self.table, self.last = table, torch.full((sources, 1), len(table) - 1)
+
+    def predict(self, alive: Tensor | None = None) -> Tensor:
+        """log p of the next word, (R, V)."""
+        last = self.last.flatten()
+        return self.table[last if alive is None else last[alive]].clone()
+
+    def extend(self, parents: Tensor, words: Tensor) -> None:
+        """Only the last words count."""
+        self.last = words
+
+    def keep(self, rows: Tensor) -> None:
+        """Forget the others."""
+        self.last = self.last[rows]
