@@ -15,7 +15,8 @@ PASSING = [
     "sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)",
     "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation",
     "sbatch: error: QOSMaxSubmitJobPerUserLimit\n"
-    "sbatch: error: Batch job submission failed: Job violates accounting/QOS policy",
+    "sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size"
+    " and/or time limits)",
     "sbatch: error: Batch job submission failed: Required partition not available (inactive or drain)",
 ]
 FOR_GOOD = [
@@ -23,13 +24,17 @@ FOR_GOOD = [
     "sbatch: error: Batch job submission failed: Invalid partition name specified",
     "sbatch: error: Batch job submission failed: Requested node configuration is not available",
     "sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified",
+    "sbatch: error: QOSMaxWallDurationPerJobLimit\n"
+    "sbatch: error: Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size"
+    " and/or time limits)",
 ]
+RUN = "rule_train_wildcards_small"
 
 
 def stand_in(folder: Path, name: str, script: str) -> dict[str, str]:
     """An environment in which Slurm's program is a script, behind the project's own."""
     program = folder / "slurm" / name
-    program.parent.mkdir()
+    program.parent.mkdir(exist_ok=True)
     program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
     program.chmod(0o755)
     path = os.pathsep.join([str(PROGRAMS), str(program.parent), os.environ["PATH"]])
@@ -62,7 +67,7 @@ def test_a_submission_that_is_refused_for_good_fails_at_once(tmp_path: Path, com
     assert (tmp_path / "calls").read_text(encoding="utf-8") == "once\n"
 
 
-def test_a_wait_ends_with_the_head(tmp_path: Path) -> None:
+def test_a_wait_ends_when_it_is_told_to(tmp_path: Path) -> None:
     environment = stand_in(tmp_path, "sbatch", f"echo '{PASSING[0]}' >&2; exit 1")
     process = subprocess.Popen(["sbatch"], cwd=tmp_path, env=environment, stdout=subprocess.PIPE)
     time.sleep(0.5)
@@ -71,14 +76,82 @@ def test_a_wait_ends_with_the_head(tmp_path: Path) -> None:
     assert process.wait(timeout=10) != 0
 
 
+def test_the_head_says_once_that_a_submission_waits_which_ends_with_the_head(tmp_path: Path) -> None:
+    environment = stand_in(tmp_path, "sbatch", f"echo '{PASSING[0]}' >&2; exit 1")
+    with (tmp_path / "head.log").open("wb") as said:
+        head = subprocess.Popen(["sleep", "60"], stderr=said)
+    environment |= {"NMT_HEAD": str(head.pid), "NMT_SBATCH_PAUSE": "1"}
+    process = subprocess.Popen(["sbatch", "--comment", RUN, "job.sh"], cwd=tmp_path, env=environment)
+    time.sleep(3)
+    assert process.poll() is None
+    head.kill()
+    head.wait()
+    assert process.wait(timeout=20) == 1
+    expected = f"{RUN}: not taken yet, tried again until it is: {PASSING[0]}\n"
+    assert (tmp_path / "head.log").read_text(encoding="utf-8") == expected
+
+
+def submitted(folder: Path, queue: str = "", **variables: str) -> str:
+    """The options with which Slurm's sbatch is called, `queue` being what squeue says."""
+    (folder / "queue").write_text(queue, encoding="utf-8")
+    environment = stand_in(folder, "sbatch", 'echo "$@"') | variables
+    stand_in(folder, "squeue", f"cat '{folder}/queue'")
+    logs = folder / "logs with space" / "rule_train" / "small"
+    logs.mkdir(parents=True, exist_ok=True)
+    options = ["--output", f"{logs}/%j.log", "--comment", RUN, "--nice=7"]
+    return call(folder, environment, "sbatch", *options).stdout.partition("--output")[0].strip()
+
+
+def test_a_training_job_gets_its_place_before_the_user_s_own_options(tmp_path: Path) -> None:
+    nice = f"rule_train_wildcards_smaller=20 {RUN}=10 rule_train_wildcards_other=0"
+    assert submitted(tmp_path, NMT_NICE=nice) == "--nice=10"
+    assert submitted(tmp_path) == ""
+
+
+def test_a_job_waits_for_its_doubles(tmp_path: Path) -> None:
+    logs = tmp_path / "logs with space" / "rule_train"
+    width = 200
+    lines = [(1, logs / "small" / "1.log"), (22, logs / "small" / "%j.log")]
+    lines += [(3, logs / "smaller" / "3.log"), (4, logs / "small" / "deeper" / "4.log"), (5, logs / "5.log")]
+    queue = "".join(f"{number:<20}{log!s:<{width}}\n" for number, log in lines)
+    assert submitted(tmp_path, queue) == "--dependency=afterany:1:22"
+
+
+def test_jobs_that_fail_one_after_the_other_wait_longer_each_time(tmp_path: Path) -> None:
+    logs = tmp_path / "logs with space" / "rule_train" / "small"
+    logs.mkdir(parents=True)
+    no_faults = [
+        "small: stopped after update 5",
+        "*** JOB 3 ON n CANCELLED AT 2026-11-01T01:00:00 DUE TO PREEMPTION",
+    ]
+    for number, text in enumerate(no_faults):
+        (logs / f"{number}.log").write_text(text, encoding="utf-8")
+    (logs / "old.log").write_text("CUDA error", encoding="utf-8")
+    os.utime(logs / "old.log", (1, 1))
+    begins = []
+    for number in range(10, 17):
+        begins.append(submitted(tmp_path).removeprefix("--begin=now+").removesuffix("minutes"))
+        (logs / f"{number}.log").write_text("CUDA error", encoding="utf-8")
+    assert begins == ["", "", "2", "4", "8", "16", "30"]
+
+
 def test_states_are_those_that_the_executor_knows(tmp_path: Path) -> None:
-    said = "1|RUNNING\n2|PREEMPTED\n3|CANCELLED by 1000\n4|COMPLETED"
+    said = "1|RUNNING\n2|PREEMPTED\n3|CANCELLED by 1000\n4|COMPLETED\n5|NODE_FAIL"
     environment = stand_in(tmp_path, "squeue", f"echo '{said}'")
     result = call(tmp_path, environment, "squeue", "--format=%i|%T")
-    assert result.stdout == "1|RUNNING\n2|CANCELLED\n3|CANCELLED by 1000\n4|COMPLETED\n"
-    (tmp_path / "slurm" / "squeue").rename(tmp_path / "slurm" / "sacct")
+    assert result.stdout == "1|RUNNING\n2|CANCELLED\n3|CANCELLED by 1000\n4|COMPLETED\n5|CANCELLED\n"
+
+
+def test_by_accounting_a_job_that_slurm_has_put_back_into_the_queue_goes_on(tmp_path: Path) -> None:
+    said = "1|RUNNING\n2|PREEMPTED\n3|CANCELLED by 1000\n4|COMPLETED\n5|PREEMPTED\n6|NODE_FAIL\n22|PREEMPTED"
+    environment = stand_in(tmp_path, "sacct", f"echo '{said}'")
+    stand_in(tmp_path, "squeue", "printf '1\\n2\\n'")
     result = call(tmp_path, environment, "sacct", "-X")
-    assert result.stdout == "1|RUNNING\n2|PREEMPTED\n3|CANCELLED\n4|COMPLETED\n"
+    gone = "5|CANCELLED\n6|CANCELLED\n22|CANCELLED\n"
+    assert result.stdout == f"1|RUNNING\n2|PREEMPTED\n3|CANCELLED\n4|COMPLETED\n{gone}"
+    stand_in(tmp_path, "squeue", "echo 'slurm_load_jobs error' >&2; exit 1")
+    result = call(tmp_path, environment, "sacct", "-X")
+    assert "2|PREEMPTED\n" in result.stdout and "5|PREEMPTED\n" in result.stdout  # asked again later
 
 
 @pytest.mark.parametrize("program", ["squeue", "sacct"])

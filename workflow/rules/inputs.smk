@@ -16,7 +16,7 @@ from nmt.release import NEEDED
 from nmt.runs import run_settings, runs_of, seeds_of
 from nmt.settings import Grid, Search, SweepRun, TextSettings
 from nmt.time_limits import progress_of, time_limit, time_slices
-from workflow.cluster import doubles, use_own_programs
+from workflow.cluster import use_own_programs
 
 ROOT = Path(workflow.basedir)
 
@@ -50,8 +50,6 @@ shell.prefix(f'set -euo pipefail; nmt() {{{{ {PACKAGE} {PYTHON} -m nmt "$@"; }}}
 # Whether this Snakemake sends jobs to a cluster: then it counts jobs instead of cores, and is not inside such a job. The
 # executor itself is not known yet when rules are read.
 SENDS_JOBS = workflow.resource_settings.nodes is not None and not workflow.remote_exec
-if SENDS_JOBS:
-    use_own_programs()
 
 # Every model in the catalogue at each of its seeds, by the name that stands for {model} in paths.
 RUNS = runs_of(CONFIG, list(CONFIG.models))
@@ -856,21 +854,14 @@ def gpus(device):
 MOST_URGENT = 3
 
 
-def urgency(wildcards):
+def urgency(run):
     """The longest chain first, so that all end together: a model that another goes on from, that other, the rest."""
-    bases = [run.base for run in runs_of(CONFIG, CONFIG.use.models).values()]
-    return MOST_URGENT if wildcards.model in bases else 2 if RUNS[wildcards.model].base else 1
+    bases = [other.base for other in runs_of(CONFIG, CONFIG.use.models).values()]
+    return MOST_URGENT if run in bases else 2 if RUNS[run].base else 1
 
 
-def place_in_the_queue(wildcards):
-    """Which training jobs of ours are to start first, and that one waits whose double runs.
-
-    Doubles are of a Snakemake that was killed: what it sent runs on. A second job would wait anyway, for the state
-    folder; in the queue it holds no GPU meanwhile. Jobs are sent in any order: the less urgent are nicer.
-    """
-    nice = f"--nice={10 * (MOST_URGENT - urgency(wildcards))}"
-    others = doubles("train", wildcards.model) if SENDS_JOBS else []
-    return f"{nice} --dependency=afterany:{':'.join(others)}" if others else nice
+if SENDS_JOBS:
+    use_own_programs({run: 10 * (MOST_URGENT - urgency(run)) for run in RUNS})
 
 
 def training_of(wildcards):

@@ -21,7 +21,7 @@ rule train:
         "logs/train/{model}.log",
     benchmark:
         "benchmarks/train/{model}.tsv"
-    priority: urgency
+    priority: lambda wildcards: urgency(wildcards.model)
     retries: training_retries()
     conda:
         "../../envs/train.yaml"
@@ -30,7 +30,6 @@ rule train:
         gpu=lambda wildcards: gpus(training_of(wildcards).device),
         mem_mb=1000 * CONFIG.resources.train_memory_gb,
         runtime=training_minutes,
-        slurm_extra=place_in_the_queue,
     params:
         settings=model_run,
         data=data_settings,
