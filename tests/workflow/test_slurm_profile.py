@@ -97,3 +97,9 @@ def test_time_follows_the_rate_that_the_run_has_shown(tmp_path: Path) -> None:
     assert jobs["rnnencdec-50"] == 60 * 100
     assert jobs["rnnsearch-50"] == 30 + 216
     assert jobs["rnnsearch-50-star"] == 30 + 285  # 379,000 after those of rnnsearch-50
+
+
+def test_every_rule_states_its_time_and_memory() -> None:
+    for file in sorted((ROOT / "workflow" / "rules").glob("*.smk")):
+        for rule in re.split(r"^ *rule ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+            assert "mem_mb=" in rule and "runtime=" in rule, f"{file.name}: {rule.split(':')[0]}"

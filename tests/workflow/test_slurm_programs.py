@@ -8,8 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
+from snakemake.resources import Resources
 
-from workflow.cluster import PROGRAMS
+from workflow.cluster import PROGRAMS, stated_hours
 
 PASSING = [
     "sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)",
@@ -159,3 +160,13 @@ def test_a_question_that_is_not_answered_fails(tmp_path: Path, program: str) -> 
     environment = stand_in(tmp_path, program, "echo 'slurm_load_jobs error' >&2; exit 1")
     result = call(tmp_path, environment, program)
     assert (result.returncode, result.stderr) == (1, "slurm_load_jobs error\n")
+
+
+def test_a_profile_s_own_limit_of_training_is_the_one_that_attempts_are_counted_by() -> None:
+    assert (
+        stated_hours({"train": Resources.from_mapping({"runtime": "4h", "slurm_partition": "gpu"})}, "train")
+        == 4
+    )
+    assert stated_hours({"train": Resources.from_mapping({"runtime": 90})}, "train") == 1.5
+    assert stated_hours({"train": Resources.from_mapping({"slurm_partition": "gpu"})}, "train") is None
+    assert stated_hours({"align": Resources.from_mapping({"runtime": 90})}, "train") is None
