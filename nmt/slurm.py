@@ -77,6 +77,22 @@ def seconds_left() -> float | None:
     return seconds(_ask("squeue", "--noheader", f"--jobs={job}", "--format=%L").strip())
 
 
+def seconds_to_work(stated_minutes: float) -> float:
+    """Seconds after which a process must begin to stop, so that it ends in good order within its job's time.
+
+    Five minutes before the end, a fifth before it where less than 25 minutes are left; infinite outside of jobs.
+
+    Args:
+        stated_minutes: the job's time limit, for want of an answer from Slurm, which goes before: the limit that a job
+            was sent with is not that which its rate of work would ask for later.
+    """
+    if "SLURM_JOB_ID" not in os.environ:
+        return math.inf
+    told = seconds_left()
+    left = 60 * stated_minutes if told is None else told
+    return left - min(300, left / 5)
+
+
 def seconds(duration: str) -> float | None:
     """A duration as Slurm writes it ([days-]hours:minutes:seconds or less of it); None if it is none."""
     if duration in UNLIMITED:

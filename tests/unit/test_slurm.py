@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.slurm import partitions, seconds, seconds_left
+from nmt.slurm import partitions, seconds, seconds_left, seconds_to_work
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,19 @@ def test_time_left_is_what_the_job_itself_was_told_or_what_the_scheduler_says(
     assert seconds_left() is None
     monkeypatch.setenv("SLURM_JOB_END_TIME", str(int(time.time()) + 100))
     assert seconds_left() == pytest.approx(100, abs=2)
+
+
+def test_work_ends_before_the_job_does_by_slurm_s_own_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    assert seconds_to_work(60) == math.inf
+    monkeypatch.setenv("SLURM_JOB_ID", "17")
+    monkeypatch.setenv("SLURM_JOB_END_TIME", str(int(time.time()) + 3600))
+    assert seconds_to_work(60_000) == pytest.approx(3300, abs=2)
+    monkeypatch.setenv("SLURM_JOB_END_TIME", str(int(time.time()) + 100))
+    assert seconds_to_work(60_000) == pytest.approx(80, abs=2)
+    monkeypatch.delenv("SLURM_JOB_END_TIME")
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert seconds_to_work(60) == 3300
 
 
 def test_without_slurm_nothing_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
