@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from tests.running import ROOT, scheduled, snakemake
+from tests.running import ROOT, programs_but_slurm_s, scheduled, snakemake
 
 PROFILE = ROOT / "slurm" / "config.yaml"
 
@@ -28,6 +29,14 @@ def planned(folder: Path, *options: str) -> str:
     result = snakemake(folder, "-n", "--profile", "slurm", *options)
     assert result.returncode == 0, result.stdout
     return result.stdout
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A machine that has none of Slurm's programs, whatever this one has."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", str(programs_but_slurm_s(tmp_path_factory.mktemp("path"))))
+        yield
 
 
 @pytest.fixture(scope="module")

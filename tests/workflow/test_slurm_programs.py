@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import time
@@ -9,7 +10,10 @@ from pathlib import Path
 
 import pytest
 from snakemake.resources import Resources
+from snakemake_executor_plugin_slurm.accounts import validate_account
+from snakemake_interface_common.exceptions import WorkflowError
 
+from tests.running import programs_but_slurm_s
 from workflow.cluster import PROGRAMS, stated_hours
 
 PASSING = [
@@ -160,6 +164,32 @@ def test_a_question_that_is_not_answered_fails(tmp_path: Path, program: str) -> 
     environment = stand_in(tmp_path, program, "echo 'slurm_load_jobs error' >&2; exit 1")
     result = call(tmp_path, environment, program)
     assert (result.returncode, result.stderr) == (1, "slurm_load_jobs error\n")
+
+
+@pytest.mark.parametrize("program", ["sinfo", "sacctmgr", "sshare"])
+def test_what_the_executor_asks_before_a_submission_costs_no_attempt(tmp_path: Path, program: str) -> None:
+    environment = stand_in(tmp_path, program, f'echo "{program} $1"')
+    assert call(tmp_path, environment, program, "one  two").stdout == f"{program} one  two\n"
+    stand_in(tmp_path, program, "echo 'Unable to contact slurm controller' >&2; echo partial; exit 1")
+    result = call(tmp_path, environment, program)
+    assert (result.returncode, result.stdout) == (0, "")
+    (tmp_path / "slurm" / program).unlink()
+    environment["PATH"] = f"{PROGRAMS}:{programs_but_slurm_s(tmp_path)}"
+    result = call(tmp_path, environment, program)
+    assert (result.returncode, result.stdout) == (0, "")
+
+
+def test_an_account_that_cannot_be_looked_up_is_left_to_sbatch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment = stand_in(tmp_path, "sacctmgr", "exit 1")
+    stand_in(tmp_path, "sshare", "exit 1")
+    monkeypatch.setenv("PATH", environment["PATH"])
+    assert validate_account("us", logging.getLogger()) == ""
+    stand_in(tmp_path, "sacctmgr", "echo us; echo them")
+    assert validate_account("us", logging.getLogger()) == "us"
+    with pytest.raises(WorkflowError, match="appears to be invalid"):
+        validate_account("others", logging.getLogger())
 
 
 def test_a_profile_s_own_limit_of_training_is_the_one_that_attempts_are_counted_by() -> None:
