@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from snakemake_executor_plugin_slurm.accounts import validate_account
 from snakemake_interface_common.exceptions import WorkflowError
 
 from tests.running import programs_but_slurm_s
-from workflow.cluster import PROGRAMS, stated_hours
+from workflow.cluster import PROGRAMS, stated_hours, use_own_programs
 
 PASSING = [
     "sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)",
@@ -113,6 +115,16 @@ def test_a_training_job_gets_its_place_before_the_user_s_own_options(tmp_path: P
     assert submitted(tmp_path) == ""
 
 
+def test_what_the_head_hands_on_to_its_programs_and_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("PATH", "NMT_HEAD", "NMT_NICE", "NMT_GPUS"):
+        monkeypatch.setenv(name, "1")
+    use_own_programs({"small": 0, "large": 20})
+    assert os.environ["PATH"] == f"{PROGRAMS}:1"
+    assert os.environ["NMT_HEAD"] == str(os.getpid())
+    assert os.environ["NMT_NICE"] == "rule_train_wildcards_small=0 rule_train_wildcards_large=20"
+    assert "NMT_GPUS" not in os.environ  # a pool of the head's machine; Slurm grants GPUs of its own
+
+
 def test_a_job_waits_for_its_doubles(tmp_path: Path) -> None:
     logs = tmp_path / "logs with space" / "rule_train"
     width = 200
@@ -164,6 +176,30 @@ def test_a_question_that_is_not_answered_fails(tmp_path: Path, program: str) -> 
     environment = stand_in(tmp_path, program, "echo 'slurm_load_jobs error' >&2; exit 1")
     result = call(tmp_path, environment, program)
     assert (result.returncode, result.stderr) == (1, "slurm_load_jobs error\n")
+
+
+def test_a_head_that_may_not_be_put_back_into_the_queue_is_sent_anew_as_it_was(tmp_path: Path) -> None:
+    environment = stand_in(tmp_path, "sbatch", 'printf "%s\\n" "$@" > sent')
+    stand_in(tmp_path, "scontrol", "exit 1")
+    stand_in(tmp_path, "squeue", 'case "$*" in *%l*) echo 7-00:00:00 ;; esac')
+    (tmp_path / "workflow").mkdir()
+    (tmp_path / "workflow" / "run.py").write_text("import time; time.sleep(60)", encoding="utf-8")
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(sys.executable)
+    environment |= {"SLURM_JOB_ID": "9", "SLURM_SUBMIT_DIR": str(tmp_path), "SLURM_JOB_PARTITION": "cpu"}
+    environment |= {"SLURM_JOB_ACCOUNT": "us", "SLURM_JOB_QOS": "long"}
+    head = subprocess.Popen(
+        ["bash", str(PROGRAMS.parent / "head.sbatch"), ".", "--jobs", "3"],
+        env=environment,
+        start_new_session=True,
+    )
+    time.sleep(2)
+    head.send_signal(signal.SIGUSR1)
+    assert head.wait(timeout=20) != 0
+    options = ["--partition=cpu", "--time=7-00:00:00", "--account=us", "--qos=long"]
+    sent = (tmp_path / "sent").read_text(encoding="utf-8").splitlines()
+    assert sent == [*options, "slurm/head.sbatch", ".", "--jobs", "3"]
 
 
 @pytest.mark.parametrize("program", ["sinfo", "sacctmgr", "sshare"])
