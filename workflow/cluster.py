@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,10 +19,23 @@ def use_own_programs(niceness: Mapping[str, int]) -> None:
         niceness: how much later than others the training job of each run is to start, as sbatch's --nice.
     """
     os.environ["PATH"] = f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}"
-    os.environ["NMT_HEAD"] = str(os.getpid())
+    os.environ["NMT_HEAD"] = _open_ear()
     os.environ["NMT_NICE"] = " ".join(f"rule_train_wildcards_{run}={nice}" for run, nice in niceness.items())
     # sbatch hands the environment on: a pool of this machine's GPUs would take the place of what Slurm grants
     os.environ.pop("NMT_GPUS", None)
+
+
+def _open_ear() -> str:
+    """A path for programs to write lines to that this process shows; it exists as long as the process lives."""
+    reader, writer = os.pipe()
+    threading.Thread(target=_show, args=(reader,), daemon=True).start()
+    return f"/proc/{os.getpid()}/fd/{writer}"
+
+
+def _show(reader: int) -> None:
+    with os.fdopen(reader, encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            sys.stderr.write(line)
 
 
 def stated_hours(overwritten: Mapping[str, Mapping[str, Any]], rule: str) -> float | None:

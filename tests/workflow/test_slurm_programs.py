@@ -15,7 +15,7 @@ from snakemake.resources import Resources
 from snakemake_executor_plugin_slurm.accounts import validate_account
 from snakemake_interface_common.exceptions import WorkflowError
 
-from tests.running import programs_but_slurm_s
+from tests.running import ROOT, programs_but_slurm_s
 from workflow.cluster import PROGRAMS, stated_hours, use_own_programs
 
 PASSING = [
@@ -83,11 +83,22 @@ def test_a_wait_ends_when_it_is_told_to(tmp_path: Path) -> None:
     assert process.wait(timeout=10) != 0
 
 
+HEAD = """\
+import os, sys, time
+from workflow.cluster import use_own_programs
+use_own_programs({})
+print(os.environ["NMT_HEAD"], flush=True)
+time.sleep(60)
+"""
+
+
 def test_the_head_says_once_that_a_submission_waits_which_ends_with_the_head(tmp_path: Path) -> None:
     environment = stand_in(tmp_path, "sbatch", f"echo '{PASSING[0]}' >&2; exit 1")
     with (tmp_path / "head.log").open("wb") as said:
-        head = subprocess.Popen(["sleep", "60"], stderr=said)
-    environment |= {"NMT_HEAD": str(head.pid), "NMT_SBATCH_PAUSE": "1"}
+        command = [sys.executable, "-c", HEAD]
+        head = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=said, text=True)
+    assert head.stdout is not None
+    environment |= {"NMT_HEAD": head.stdout.readline().strip(), "NMT_SBATCH_PAUSE": "1"}
     process = subprocess.Popen(["sbatch", "--comment", RUN, "job.sh"], cwd=tmp_path, env=environment)
     time.sleep(3)
     assert process.poll() is None
@@ -120,7 +131,7 @@ def test_what_the_head_hands_on_to_its_programs_and_jobs(monkeypatch: pytest.Mon
         monkeypatch.setenv(name, "1")
     use_own_programs({"small": 0, "large": 20})
     assert os.environ["PATH"] == f"{PROGRAMS}:1"
-    assert os.environ["NMT_HEAD"] == str(os.getpid())
+    assert Path(os.environ["NMT_HEAD"]).exists()
     assert os.environ["NMT_NICE"] == "rule_train_wildcards_small=0 rule_train_wildcards_large=20"
     assert "NMT_GPUS" not in os.environ  # a pool of the head's machine; Slurm grants GPUs of its own
 
