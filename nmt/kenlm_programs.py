@@ -130,10 +130,19 @@ def _unpack(archive: Path, folder: Path) -> Path:
     return folder / archive.name.removesuffix(".tar.gz")
 
 
+STATIC = ("-DBoost_USE_STATIC_LIBS=ON", "-DCMAKE_EXE_LINKER_FLAGS=-static-libgcc -static-libstdc++")
+
+
 def _configure(source: Path, build: Path) -> None:
+    """Prepare the build; with the libraries inside the programs if it can be: a cluster's nodes may lack them."""
     options = ["-DCMAKE_BUILD_TYPE=Release", "-DCOMPILE_TESTS=OFF", "-DENABLE_INTERPOLATE=OFF"]
     command = ["cmake", "-S", str(source), "-B", str(build), *options]
-    _run(command, f"cmake could not prepare the build of KenLM's programs; it needs Boost ({TOOLS})")
+    problem = f"cmake could not prepare the build of KenLM's programs; it needs Boost ({TOOLS})"
+    try:
+        _run([*command, *STATIC], problem)
+    except UserError:
+        shutil.rmtree(build, ignore_errors=True)
+        _run(command, problem)
 
 
 def _call(command: Sequence[str]) -> tuple[int, str]:

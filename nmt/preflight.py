@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 import shutil
-import subprocess
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from nmt import stages
-from nmt.estimate import disk_bytes, in_words, training_left
+from nmt.cluster_fit import Asked, Cluster, misfits
+from nmt.estimate import disk_bytes, in_words, training_left, training_times
 from nmt.job_status import Folder
 from nmt.kenlm_programs import TOOLS, missing_tools, on_path
 from nmt.reachability import unreachable
 from nmt.settings import Config
-
-SLURM_SECONDS = 15
-"""What a scheduler that is asked for its partitions has to answer."""
-
-
-@dataclass(frozen=True)
-class Cluster:
-    """Where a cluster's scheduler is to send jobs: names of partitions; empty for its own choice."""
-
-    partitions: frozenset[str] = frozenset()
-    gpu_partitions: frozenset[str] = frozenset()
+from nmt.time_limits import time_limit
 
 
 @dataclass(frozen=True)
@@ -72,7 +60,8 @@ def missing(config: Config, work: Work, folder: Path) -> list[str]:
     """
     found = [_language_models(work), _gpu(config, work), _disk(config, work, folder)]
     problems = [problem for problem in found if problem]
-    return [*problems, *_partitions(work), *_network(config, work)]
+    cluster = misfits(work.cluster) if work.cluster else []
+    return [*problems, *cluster, *_network(config, work)]
 
 
 def _language_models(work: Work) -> str | None:
@@ -114,47 +103,21 @@ def _network(config: Config, work: Work) -> list[str]:
     return [f"{line}; look at the network, or name a mirror that has it (`mirrors`)" for line in lines]
 
 
-def _partitions(work: Work) -> list[str]:
-    if work.cluster is None:
-        return []
-    known = _known_partitions()
-    wanted = work.cluster.partitions | work.cluster.gpu_partitions
-    names = {name for text in wanted for name in text.split(",") if name}
-    problems = [_unknown(name, sorted(known)) for name in sorted(names) if known and name not in known]
-    gpu_names = {name for text in work.cluster.gpu_partitions for name in text.split(",")} & known.keys()
-    if gpu_names and not any("gpu" in known[name] for name in gpu_names):
-        problems.append(
-            f"slurm_partition: {', '.join(sorted(gpu_names))}: none of its nodes has a GPU, as sinfo tells; those of"
-            f" {', '.join(name for name in known if 'gpu' in known[name]) or 'no partition'} have"
-        )
-    return problems
-
-
-def _unknown(name: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    guess = f"; did you mean `{close[0]}`?" if close else ""
-    return f"slurm_partition: found {name!r}, which this cluster lacks{guess}; known: {', '.join(known)}"
-
-
-def _known_partitions() -> dict[str, str]:
-    """This cluster's partitions and the generic resources of their nodes; none where Slurm does not say."""
-    if not shutil.which("sinfo"):
-        return {}
-    try:
-        answer = subprocess.run(
-            ["sinfo", "--noheader", "--format=%R %G"],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=SLURM_SECONDS,
-        )
-    except subprocess.TimeoutExpired:
-        return {}
-    known: dict[str, str] = {}
-    for line in answer.stdout.splitlines():
-        name, _, resources = line.strip().partition(" ")
-        known[name] = f"{known.get(name, '')} {resources}"
-    return known
+def on_partitions(
+    config: Config, folder: Path, names: tuple[str, ...], gpu_names: tuple[str, ...]
+) -> Cluster:
+    """What the settings make jobs ask a cluster's partitions for: those without a GPU and those with one."""
+    resources = config.resources
+    times = training_times(config, folder, stages.runs_in_use(config))
+    limits = [time_limit(time.updates, time.updates_per_hour, resources.train_hours) for time in times]
+    data, train = 1000 * resources.data_memory_gb, 1000 * resources.train_memory_gb
+    trains_on_gpu = any(config.models[model].training.device != "cpu" for model in config.use.models)
+    decodes_on_gpu = config.decoding.device != "cpu"
+    asked = [Asked("data", name, megabytes=data) for name in names or ("",)]
+    for name in gpu_names or ("",):
+        asked.append(Asked("train", name, max(limits, default=None), train, trains_on_gpu))
+        asked.append(Asked("translate", name, 60 * resources.translate_hours, data, decodes_on_gpu))
+    return Cluster(tuple(asked))
 
 
 # --- what it will take ------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import errno
 import fcntl
 import math
 import os
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -28,6 +29,7 @@ from nmt.errors import UserError
 LIFETIME = timedelta(seconds=60)
 HEARTBEAT = 10.0
 POLL = 5.0
+BOOT = Path("/proc/sys/kernel/random/boot_id")
 UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 """What a file system says that has no kernel's locks; the heartbeat is then all there is."""
 
@@ -58,7 +60,34 @@ def observe(folder: Path) -> Writer | None:
     except (NotLockedError, OSError, ValueError):
         return None
     silence = max(0.0, time.time() - (expires - LIFETIME.total_seconds()))
-    return Writer(host, process, silence, lock.state == LockState.stale)
+    return Writer(host, process, silence, died_here(lock))
+
+
+def died_here(lock: Lock) -> bool:
+    """Whether the holder was a process of this machine that has ended.
+
+    The library goes by names of hosts; where all machines give themselves the same one, a process that lives on another
+    would be taken for dead. So who holds a folder also notes which machine it is on.
+    """
+    if lock.state != LockState.stale:
+        return False
+    try:
+        return machine_file(Path(lock.lockfile).parent).read_text(encoding="utf-8") == this_machine()
+    except FileNotFoundError:
+        return False
+
+
+def machine_file(folder: Path) -> Path:
+    """What holds the kernel's lock, and the name of the holder's machine."""
+    return folder / "lock.machine"
+
+
+def this_machine() -> str:
+    """What no other machine has, nor this one once started anew; the host's name where the kernel does not tell."""
+    try:
+        return BOOT.read_text(encoding="utf-8").strip()
+    except OSError:
+        return socket.getfqdn()
 
 
 class StillLocked(Exception):
@@ -104,11 +133,12 @@ def hold(folder: Path, if_locked: IfLocked, deadline: float = math.inf) -> Itera
     """
     folder.mkdir(parents=True, exist_ok=True)
     lock = Lock(str(folder / "lock"), lifetime=LIFETIME)
-    with on_this_machine(folder / "lock.machine", lock, if_locked, deadline):
+    with on_this_machine(machine_file(folder), lock, if_locked, deadline):
         acquire(lock, if_locked, deadline)
         heartbeat = Heartbeat(lock)
         heartbeat.start()
         try:
+            machine_file(folder).write_text(this_machine(), encoding="utf-8")
             yield Holding(lock, heartbeat)
         finally:
             heartbeat.stopped.set()
@@ -157,7 +187,7 @@ def acquire(lock: Lock, if_locked: IfLocked, deadline: float) -> None:
     """Take the heartbeat's lock, or wait for it, or refuse."""
     told = False
     while True:
-        if lock.state == LockState.stale:
+        if died_here(lock):
             with suppress(FileNotFoundError):
                 os.utime(lock.lockfile, (0, 0))  # long expired, so that the library breaks it now
         try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -79,3 +81,18 @@ def scheduled(output: str, name: str) -> list[str]:
     """The blocks of a dry-run's output that describe jobs of one rule."""
     blocks = output.split("\n[")
     return [block for block in blocks if f"\nrule {name}:" in block or f"\nlocalrule {name}:" in block]
+
+
+SLURM_PROGRAMS = {"sinfo", "sbatch", "squeue", "scontrol", "sacct", "sacctmgr", "sshare", "scancel", "srun"}
+
+
+def programs_but_slurm_s(folder: Path) -> Path:
+    """A folder of links to all programs on the path but Slurm's: the path of a machine without Slurm."""
+    links = folder / "without-slurm"
+    links.mkdir()
+    for place in map(Path, os.environ["PATH"].split(os.pathsep)):
+        for program in place.iterdir() if place.is_dir() else ():
+            if program.name not in SLURM_PROGRAMS and not (links / program.name).is_symlink():
+                (links / program.name).symlink_to(program.absolute())
+    assert not any(shutil.which(name, path=str(links)) for name in SLURM_PROGRAMS)
+    return links

@@ -3,26 +3,49 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
+import sys
+import threading
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "slurm" / "bin"
 
 
-def use_own_programs() -> None:
-    """Let the executor find this project's sbatch, squeue and sacct, which stand before Slurm's and call them."""
-    os.environ["PATH"] = f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}"
+def use_own_programs(niceness: Mapping[str, int]) -> None:
+    """Let the executor find this project's sbatch, squeue and the like, which stand before Slurm's and call them.
 
-
-def doubles(rule: str, wildcard: str) -> list[str]:
-    """Ids of the user's jobs, waiting or running, of one rule with one wildcard in the experiment at hand.
-
-    A job is known by the log that the executor gives it, below the experiment's folder.
+    Args:
+        niceness: how much later than others the training job of each run is to start, as sbatch's --nice.
     """
-    if not shutil.which("squeue"):
-        return []
-    logs = f"{Path('.snakemake', 'slurm_logs', f'rule_{rule}', wildcard).resolve()}/"
-    query = ["squeue", "--me", "--noheader", "--Format=JobID:20,StdOut:4096"]
-    queue = subprocess.run(query, capture_output=True, text=True, check=False, timeout=60)
-    return [line.split()[0] for line in queue.stdout.splitlines() if f" {logs}" in line]
+    os.environ["PATH"] = f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}"
+    os.environ["NMT_HEAD"] = _open_ear()
+    os.environ["NMT_NICE"] = " ".join(f"rule_train_wildcards_{run}={nice}" for run, nice in niceness.items())
+    # sbatch hands the environment on: a pool of this machine's GPUs would take the place of what Slurm grants
+    os.environ.pop("NMT_GPUS", None)
+
+
+def _open_ear() -> str:
+    """A path for programs to write lines to that this process shows; it exists as long as the process lives."""
+    reader, writer = os.pipe()
+    threading.Thread(target=_show, args=(reader,), daemon=True).start()
+    return f"/proc/{os.getpid()}/fd/{writer}"
+
+
+def _show(reader: int) -> None:
+    with os.fdopen(reader, encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            sys.stderr.write(line)
+
+
+def stated_hours(overwritten: Mapping[str, Mapping[str, Any]], rule: str) -> float | None:
+    """The time limit that `set-resources` of a profile gives a rule's jobs instead of the rule's own, if it does.
+
+    Args:
+        overwritten: Snakemake's resources by rule and name.
+        rule: whose.
+    """
+    limit = overwritten.get(rule, {}).get("runtime")
+    if limit is None or limit.is_evaluable() or not isinstance(limit.value, int):
+        return None
+    return limit.value / 60

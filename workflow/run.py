@@ -6,14 +6,14 @@ Usage: python workflow/run.py [--cores N] FOLDER [option of snakemake]...
 from __future__ import annotations
 
 import argparse
-import fcntl
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
 
@@ -37,6 +37,10 @@ RESULTS = (
 PASSES = 2
 """Snakemake does not look at a model's settings while the text that it reads is being made again (its inputs
 are `ancient`); a second look finds a model that both changes made outdated, and costs seconds otherwise."""
+
+
+PATIENCE = 75.0
+"""Seconds until a door that has ended on another machine is known to have: its heartbeat counts for a minute."""
 
 
 def main() -> int:
@@ -81,17 +85,23 @@ def _complete(options: Sequence[str]) -> bool:
 def _alone_in(folder: Path) -> Iterator[int | None]:
     """Hold the folder; yields the lock's descriptor, or None where another run holds it.
 
-    The descriptor is handed on to Snakemake, so that the folder stays held as long as either of both lives.
+    The descriptor is handed on to Snakemake, so that the folder stays held as long as either of both lives. That is
+    seen on this machine; a door on another sees the heartbeat beside it, and waits for one that may just have ended.
     """
+    from nmt.state_lock import StillLocked, hold, taken
+
     (folder / ".snakemake").mkdir(exist_ok=True)
     descriptor = os.open(folder / ".snakemake" / "door.lock", os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield descriptor
-    except BlockingIOError:
-        yield None
-    finally:
-        os.close(descriptor)
+    with ExitStack() as held:
+        held.callback(os.close, descriptor)
+        free = taken(descriptor)
+        if free:
+            try:
+                deadline = time.monotonic() + PATIENCE
+                held.enter_context(hold(folder / ".snakemake" / "door", "wait", deadline))
+            except StillLocked:
+                free = False
+        yield descriptor if free else None
 
 
 def _snakemake(folder: Path, cores: str, options: Sequence[str]) -> list[str]:

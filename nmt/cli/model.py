@@ -48,6 +48,13 @@ MORE_TO_DO = 75
     default=math.inf,
     help="Stop in good order after so long, time spent waiting for another process included.",
 )
+@click.option(
+    "--job-minutes",
+    type=click.FloatRange(min=0, min_open=True),
+    default=math.inf,
+    help="In a job of Slurm: its time limit, should Slurm not tell it. Training stops in good order five minutes"
+    " before, or a fifth of a short limit.",
+)
 def train(
     settings: str,
     train_folder: Path,
@@ -59,15 +66,17 @@ def train(
     output: Path,
     if_locked: Literal["wait", "refuse"],
     max_seconds: float,
+    job_minutes: float,
 ) -> None:
     """Train one model, or go on where an earlier run of the same command was stopped.
 
     Writes model.safetensors, final_state.safetensors, summary.json, history.jsonl, settings.json and both
     vocabularies to OUTPUT when the run has reached its end. Exit code 75 says that it stopped in good order before
-    that (signal or --max-seconds): run the same command again.
+    that (signal, --max-seconds, the end of a job): run the same command again.
     """
     run = parse_settings(ModelRun, settings)
     from nmt import model_folder, state_lock
+    from nmt.slurm import seconds_to_work
     from nmt.training import Trainer
     from nmt.training_data import TrainingData
 
@@ -75,7 +84,7 @@ def train(
         raise UserError(
             f"--continue-from: settings say {run.continue_from!r}, the option says {continue_from}"
         )
-    deadline = time.monotonic() + max_seconds
+    deadline = time.monotonic() + min(max_seconds, seconds_to_work(job_minutes))
     with stopping_in_good_order(run), state_lock.hold(state, if_locked, deadline) as holding:
         data = TrainingData.open(train_folder, dev_folder, source_vocabulary, target_vocabulary)
         trainer = Trainer(run, data.train, data.dev, data.sizes, state)

@@ -95,11 +95,12 @@ def preflight(
 
     Every run of Snakemake does the same before its first job. Exit code 2 says that something is missing.
     """
-    from nmt.preflight import Cluster, forecast, missing, work_left
+    from nmt.preflight import forecast, missing, on_partitions, work_left
 
     config = settings(folder, files, pairs)
-    named = Cluster(frozenset(partitions), frozenset(gpu_partitions))
-    work = work_left(config, folder, named if cluster or partitions or gpu_partitions else None)
+    sent = cluster or partitions or gpu_partitions
+    asked = on_partitions(config, folder, partitions, gpu_partitions) if sent else None
+    work = work_left(config, folder, asked)
     for line in forecast(config, work, folder) or ["nothing is left to train or to fetch"]:
         click.echo(line)
     problems = missing(config, work, folder)

@@ -17,8 +17,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 import psutil
+import pytest
 
 ETC = Path("/etc/slurm")
 CONFIGURATION = ("slurm.conf", "gres.conf", "slurmdbd.conf")
@@ -105,6 +107,13 @@ def missing(accounting: bool = False) -> str | None:
         return "Slurm's daemons and its configuration in /etc/slurm need root"
     held = [str(ETC / name) for name in CONFIGURATION if belongs_to_others(ETC / name)]
     return f"a Slurm is configured here: {', '.join(held)}" if held else None
+
+
+def refuse(problem: str) -> NoReturn:
+    """Skip a test that needs a cluster; with REQUIRE_SLURM=1, as where Slurm was just installed, let it fail."""
+    if os.environ.get("REQUIRE_SLURM") == "1":
+        pytest.fail(f"REQUIRE_SLURM=1, but no cluster can be started: {problem}", pytrace=False)
+    pytest.skip(problem)
 
 
 def belongs_to_others(path: Path) -> bool:

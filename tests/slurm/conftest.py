@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.slurm.cluster import Cluster, missing, running
+from tests.slurm.cluster import Cluster, missing, refuse, running
 
 
 @pytest.fixture(scope="module")
@@ -15,6 +15,6 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     accounting = getattr(request.module, "ACCOUNTING", False)
     problem = missing(accounting)
     if problem:
-        pytest.skip(problem)
+        refuse(problem)
     with running(accounting) as cluster:
         yield cluster

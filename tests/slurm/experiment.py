@@ -86,9 +86,11 @@ class Experiment:
     def kill_head(self) -> None:
         """End the head process as a crash of its machine would: its jobs don't notice."""
         door = psutil.Process(self.heads[-1].pid)
-        for process in [door, *door.children(recursive=True)]:
+        processes = [door, *door.children(recursive=True)]
+        for process in processes:
             process.send_signal(signal.SIGKILL)
         self.heads[-1].wait()
+        psutil.wait_procs(processes[1:], timeout=30)  # they hold the folder until they are gone
 
     def output(self) -> str:
         """What all heads have printed."""

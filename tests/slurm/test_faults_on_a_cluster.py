@@ -45,6 +45,7 @@ def test_every_fault_ends_in_the_results_of_an_undisturbed_run(
     run("scontrol", "update", "partitionname=gpu", "state=inactive")
     disturbed.start_on_cluster(*TARGETS)
     watch.until((disturbed.folder / "logs" / "sbatch.log").exists, "a refused submission")
+    watch.until(lambda: "not taken yet" in disturbed.output(), "a word of the head about it")
     run("scontrol", "update", "partitionname=gpu", "state=down")  # takes jobs, and starts none
     watch.until(lambda: len(watch.jobs("PENDING")) == 3, "three training jobs")
     run("scontrol", "update", "partitionname=gpu", "state=up")

@@ -107,6 +107,42 @@ def test_an_archive_with_one_other_byte_is_refused(tmp_path: Path, monkeypatch: 
     assert [path.name for path in (tmp_path / "ours").iterdir()] == ["lock"]
 
 
+PROJECT = """\
+cmake_minimum_required(VERSION 3.10)
+project(probe CXX)
+find_package(Boost REQUIRED COMPONENTS program_options)
+if (Boost_USE_STATIC_LIBS AND REFUSE)
+  message(FATAL_ERROR "static libraries are not here")
+endif ()
+add_executable(probe probe.cc)
+target_link_libraries(probe Boost::program_options)
+"""
+PROBE = """\
+#include <boost/program_options.hpp>
+int main() { boost::program_options::options_description("probe").add_options()("help", "help"); }
+"""
+
+
+@pytest.mark.parametrize("static", [True, False])
+def test_programs_bring_their_libraries_where_these_are_there_to_be_linked_in(
+    tmp_path: Path, static: bool
+) -> None:
+    source, build = tmp_path / "source", tmp_path / "build"
+    source.mkdir()
+    refuse = "" if static else "set(REFUSE ON)\n"
+    (source / "CMakeLists.txt").write_text(PROJECT.replace("find_", f"{refuse}find_", 1), encoding="utf-8")
+    (source / "probe.cc").write_text(PROBE, encoding="utf-8")
+    try:
+        kenlm_programs._configure(source, build)
+    except (UserError, FileNotFoundError) as error:
+        pytest.skip(str(error))
+    subprocess.run(["cmake", "--build", str(build)], check=True, capture_output=True)
+    needed = subprocess.check_output(["ldd", build / "probe"], text=True)
+    if static and not any(Path("/usr/lib").rglob("libboost_program_options.a")):
+        pytest.skip("Boost's static libraries are not installed")
+    assert ("libboost" in needed, "libstdc++" in needed) == (not static, not static)
+
+
 def test_a_second_process_waits_for_the_first(tmp_path: Path) -> None:
     """The first holds the folder, puts the programs there and lets go; the second then finds them."""
     first = (

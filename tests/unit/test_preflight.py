@@ -19,7 +19,7 @@ from nmt import preflight
 from nmt.estimate import SETTINGS, longest_chain, parameters, training_times
 from nmt.layers import find_layers, load
 from nmt.models import Translator
-from nmt.preflight import Cluster, Work, forecast, missing, work_left
+from nmt.preflight import Work, forecast, missing, work_left
 from nmt.reachability import unreachable
 from nmt.settings import Archive, Config
 from tests.running import ROOT, run
@@ -178,26 +178,26 @@ def sinfo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A cluster whose sinfo says this of its nodes: tests/slurm asks a real one."""
     program = tmp_path / "bin" / "sinfo"
     program.parent.mkdir()
-    program.write_text("#!/bin/sh\necho 'cpu (null)'\necho 'gpu gpu:h200:8'\n", encoding="utf-8")
+    nodes = "echo 'cpu* 12:00:00 200000 (null)'\necho 'gpu 2-00:00:00 500000 gpu:h200:8'\n"
+    program.write_text(f"#!/bin/sh\n{nodes}", encoding="utf-8")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
 
 
 @pytest.mark.usefixtures("sinfo")
-def test_partitions(tmp_path: Path) -> None:
-    config = paper(tmp_path)
-
-    def problems(cluster: Cluster) -> list[str]:
-        return missing(config, Work(frozenset({"train"}), (), (), cluster), tmp_path)
-
-    assert problems(Cluster(frozenset({"cpu,gpu"}), frozenset({"gpu"}))) == []
-    assert problems(Cluster()) == []
-    (line,) = problems(Cluster(frozenset({"cpus"})))
-    assert line == (
-        "slurm_partition: found 'cpus', which this cluster lacks; did you mean `cpu`?; known: cpu, gpu"
-    )
-    (line,) = problems(Cluster(frozenset(), frozenset({"cpu"})))
-    assert line.endswith("none of its nodes has a GPU, as sinfo tells; those of gpu have")
+def test_partitions_are_asked_for_what_the_settings_make_of_jobs(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "nmt", "preflight", str(tmp_path), "--partition", "cpu"]
+    command += ["--config", "use={train: [europarl-v7]}", "--config", "mirrors=[/nowhere]"]
+    lines = run([*command, "--gpu-partition", "gpu"]).stdout.replace("nmt: error: ", "").splitlines()
+    assert (
+        "train: a job asks for 120 hours, but partition gpu grants 48: set resources.train_hours to 48 or"
+        " less, or name another partition"
+    ) in lines
+    assert not [line for line in lines if "translate" in line or "slurm_partition" in line]
+    lines = run(
+        [*command, "--config", "resources={train_hours: 48}", "--gpu-partition", "gpu"]
+    ).stdout.splitlines()
+    assert not [line for line in lines if "train:" in line]
 
 
 def test_the_verb_says_what_is_missing(tmp_path: Path) -> None:

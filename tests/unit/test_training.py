@@ -396,6 +396,18 @@ class TestLock:
         with state_lock.hold(tmp_path, "refuse"):
             assert time.monotonic() - begun < 10
 
+    def test_a_process_on_a_machine_of_the_same_name_is_not_taken_for_dead(self, tmp_path: Path) -> None:
+        code = "import os, sys; from pathlib import Path; from nmt import state_lock\n"
+        code += "with state_lock.hold(Path(sys.argv[1]), 'refuse'): os.kill(os.getpid(), 9)"
+        subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
+        dead = state_lock.observe(tmp_path)
+        assert dead is not None and dead.dead
+        (tmp_path / "lock.machine").write_text("another", encoding="utf-8")
+        living = state_lock.observe(tmp_path)
+        assert living is not None and living.alive
+        with pytest.raises(UserError, match="works on it"), state_lock.hold(tmp_path, "refuse"):
+            pass
+
     def test_a_lost_lock_stops_training(self, text: Bitext, tmp_path: Path) -> None:
         with pytest.raises(UserError, match="another process has taken over"):
             trainer(model_run(), text, tmp_path).run(lost=lambda: True)

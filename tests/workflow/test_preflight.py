@@ -27,7 +27,7 @@ def test_a_partition_that_a_cluster_lacks_is_named_before_any_job(tmp_path: Path
     overlay = make_demo(tmp_path)
     sinfo = tmp_path / "bin" / "sinfo"  # a real Slurm is asked in tests/slurm
     sinfo.parent.mkdir()
-    sinfo.write_text("#!/bin/sh\necho 'batch (null)'\n", encoding="utf-8")
+    sinfo.write_text("#!/bin/sh\necho 'batch* 1:00 100000 (null)'\n", encoding="utf-8")
     sinfo.chmod(0o755)
     environment = {**os.environ, "PATH": f"{sinfo.parent}:{os.environ['PATH']}"}
     options = ["--profile", "slurm", "--configfile", str(overlay)]

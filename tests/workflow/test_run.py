@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from nmt import state_lock
+from tests.running import ROOT
+from workflow import run
 from workflow.run import show
 
 
@@ -27,3 +34,26 @@ def test_show_prints_tables_rates_and_paths(tmp_path: Path, capsys: pytest.Captu
     assert out.startswith(f"\n{tmp_path / 'table1.md'}\n\n| Modèle |\n|:--|\n")
     assert "rnnsearch-50: 5.1% on 1,000 sentences (a plain diagonal 40.0%, the same position 50.0%)" in out
     assert str(tmp_path / "figure2.png") in out
+
+
+@pytest.mark.parametrize("error", [errno.ENOSYS, errno.ENOLCK])
+def test_the_door_holds_a_folder_where_there_are_no_kernel_s_locks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: int
+) -> None:
+    def unsupported(descriptor: int, operation: int) -> None:
+        raise OSError(error, os.strerror(error))
+
+    monkeypatch.setattr(state_lock.fcntl, "flock", unsupported)
+    monkeypatch.setattr(run, "PATIENCE", 1.0)
+    with run._alone_in(tmp_path) as lock:
+        assert lock is not None
+        assert (tmp_path / ".snakemake" / "door" / "lock").exists()
+    # Another machine's door: its kernel's lock is not seen here, its heartbeat is.
+    code = "import sys, time; from pathlib import Path; from nmt import state_lock\n"
+    code += "with state_lock.hold(Path(sys.argv[1]), 'refuse'): print('holding', flush=True); time.sleep(60)"
+    command = [sys.executable, "-c", code, str(tmp_path / ".snakemake" / "door")]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None and other.stdout.readline() == "holding\n"
+        with run._alone_in(tmp_path) as lock:
+            assert lock is None
+        other.kill()

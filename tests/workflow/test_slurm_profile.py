@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from tests.running import ROOT, scheduled, snakemake
+from tests.running import ROOT, programs_but_slurm_s, scheduled, snakemake
 
 PROFILE = ROOT / "slurm" / "config.yaml"
 
@@ -30,6 +31,14 @@ def planned(folder: Path, *options: str) -> str:
     return result.stdout
 
 
+@pytest.fixture(scope="module", autouse=True)
+def no_slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A machine that has none of Slurm's programs, whatever this one has."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", str(programs_but_slurm_s(tmp_path_factory.mktemp("path"))))
+        yield
+
+
 @pytest.fixture(scope="module")
 def paper(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The paper's run."""
@@ -43,15 +52,18 @@ def test_every_line_of_the_profile_is_commented() -> None:
             assert above.lstrip().startswith("#"), f"no comment above: {line}"
 
 
-def test_training_asks_for_a_gpu_fixed_memory_and_a_place_in_the_queue(paper: str) -> None:
+def test_training_asks_for_a_gpu_and_fixed_memory(paper: str) -> None:
     jobs = {job["model"]: job for job in asked(paper, "train")}
     assert len(jobs) == 5
     assert {job["gpu"] for job in jobs.values()} == {"1"}
     assert {job["mem_mb"] for job in jobs.values()} == {"32000"}
-    nice = {model: job["slurm_extra"] for model, job in jobs.items()}
-    assert nice.pop("rnnsearch-50") == "--nice=0"
-    assert nice.pop("rnnsearch-50-star") == "--nice=10"
-    assert set(nice.values()) == {"--nice=20"}
+    assert not any("slurm_extra" in job for job in jobs.values())  # left to the user
+    urgent = {
+        re.findall(r"model=([^,\n]+)", job)[0]: int(re.findall(r"priority: (\d+)", job)[0])
+        for job in scheduled(paper, "train")
+    }
+    assert (urgent.pop("rnnsearch-50"), urgent.pop("rnnsearch-50-star")) == (3, 2)
+    assert set(urgent.values()) == {1}
 
 
 def test_no_other_job_asks_for_a_gpu(paper: str) -> None:
@@ -94,3 +106,9 @@ def test_time_follows_the_rate_that_the_run_has_shown(tmp_path: Path) -> None:
     assert jobs["rnnencdec-50"] == 60 * 100
     assert jobs["rnnsearch-50"] == 30 + 216
     assert jobs["rnnsearch-50-star"] == 30 + 285  # 379,000 after those of rnnsearch-50
+
+
+def test_every_rule_states_its_time_and_memory() -> None:
+    for file in sorted((ROOT / "workflow" / "rules").glob("*.smk")):
+        for rule in re.split(r"^ *rule ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+            assert "mem_mb=" in rule and "runtime=" in rule, f"{file.name}: {rule.split(':')[0]}"

@@ -1,6 +1,7 @@
 """The settings, and every function that says which files and options a job gets. No rules here."""
 
 import json
+import math
 import os
 import re
 import shlex
@@ -17,7 +18,7 @@ from nmt.release import NEEDED
 from nmt.runs import run_settings, runs_of, seeds_of
 from nmt.settings import Grid, Search, SweepRun, TextSettings
 from nmt.time_limits import progress_of, time_limit, time_slices
-from workflow.cluster import doubles, use_own_programs
+from workflow.cluster import stated_hours, use_own_programs
 
 ROOT = Path(workflow.basedir)
 
@@ -51,8 +52,6 @@ shell.prefix(f'set -euo pipefail; nmt() {{{{ {PACKAGE} {PYTHON} -m nmt "$@"; }}}
 # Whether this Snakemake sends jobs to a cluster: then it counts jobs instead of cores, and is not inside such a job. The
 # executor itself is not known yet when rules are read.
 SENDS_JOBS = workflow.resource_settings.nodes is not None and not workflow.remote_exec
-if SENDS_JOBS:
-    use_own_programs()
 
 # Every model in the catalogue at each of its seeds, by the name that stands for {model} in paths.
 RUNS = runs_of(CONFIG, list(CONFIG.models))
@@ -841,11 +840,21 @@ def memory(megabytes, per_input=0):
     )
 
 
+# Minutes beyond which an attempt that is repeated asks for no more time: a partition may not grant it, and the job would
+# wait for ever. What goes on where its limit stopped it (training, decoding, the sweep) asks for the same at every attempt.
+LONGEST_REPETITION = 24 * 60
+
+
 def minutes(some, per_gigabyte=0):
-    """A time limit: some minutes, and some for every GB of (compressed) input; as much again with every attempt."""
-    return lambda wildcards, input, attempt: attempt * round(
-        some + (per_gigabyte * input.size_mb / 1000 if per_gigabyte else 0)
+    """A time limit: some minutes, some for every GB of (compressed) input; as much again with every attempt, to a day."""
+    return lambda wildcards, input, attempt: repeated_minutes(
+        round(some + (per_gigabyte * input.size_mb / 1000 if per_gigabyte else 0)), attempt
     )
+
+
+def repeated_minutes(first, attempt):
+    """The time limit of an attempt, by that of the first one."""
+    return max(first, min(attempt * first, LONGEST_REPETITION))
 
 
 def training_minutes(wildcards):
@@ -872,10 +881,10 @@ def training_retries():
     """
     if not SENDS_JOBS:
         return 0
+    overwritten = stated_hours(workflow.resource_settings.overwrite_resources, "train")
+    longest = overwritten or CONFIG.resources.train_hours
     slices = [
-        time_slices(
-            CONFIG.models[run.model].training.updates, updates_per_hour(name), CONFIG.resources.train_hours
-        )
+        time_slices(CONFIG.models[run.model].training.updates, updates_per_hour(name), longest)
         for name, run in RUNS.items()
     ]
     return max(slices) + CONFIG.resources.train_attempts
@@ -889,21 +898,14 @@ def gpus(device):
 MOST_URGENT = 3
 
 
-def urgency(wildcards):
+def urgency(run):
     """The longest chain first, so that all end together: a model that another goes on from, that other, the rest."""
-    bases = [run.base for run in runs_of(CONFIG, CONFIG.use.models).values()]
-    return MOST_URGENT if wildcards.model in bases else 2 if RUNS[wildcards.model].base else 1
+    bases = [other.base for other in runs_of(CONFIG, CONFIG.use.models).values()]
+    return MOST_URGENT if run in bases else 2 if RUNS[run].base else 1
 
 
-def place_in_the_queue(wildcards):
-    """Which training jobs of ours are to start first, and that one waits whose double runs.
-
-    Doubles are of a Snakemake that was killed: what it sent runs on. A second job would wait anyway, for the state
-    folder; in the queue it holds no GPU meanwhile. Jobs are sent in any order: the less urgent are nicer.
-    """
-    nice = f"--nice={10 * (MOST_URGENT - urgency(wildcards))}"
-    others = doubles("train", wildcards.model) if SENDS_JOBS else []
-    return f"{nice} --dependency=afterany:{':'.join(others)}" if others else nice
+if SENDS_JOBS:
+    use_own_programs({run: 10 * (MOST_URGENT - urgency(run)) for run in RUNS})
 
 
 def training_of(wildcards):
@@ -925,7 +927,7 @@ def preflight():
 
 def waiting_work():
     """What this Snakemake is about to do, as the preflight wants to know it."""
-    from nmt.preflight import Cluster, Work
+    from nmt.preflight import Work
 
     jobs = list(workflow.dag.needrun_jobs())
     paths = {job.wildcards.archive for job in jobs if job.rule.name == "download"}
@@ -933,11 +935,30 @@ def waiting_work():
         rules=frozenset(job.rule.name for job in jobs),
         runs=tuple(job.wildcards.model for job in jobs if job.rule.name == "train"),
         archives=tuple(name for name, archive in CONFIG.archives.items() if archive.path in paths),
-        cluster=None if workflow.local_exec else Cluster(partitions(jobs, 0), partitions(jobs, 1)),
+        cluster=None if workflow.local_exec else asked_of_cluster(jobs),
     )
 
 
-def partitions(jobs, gpu):
-    """The partitions that a cluster's jobs without or with a GPU are to go to."""
-    sent = [job for job in jobs if not job.is_local and bool(job.resources.get("gpu", 0)) == bool(gpu)]
-    return frozenset(str(job.resources.get("slurm_partition") or "") for job in sent) - {""}
+def asked_of_cluster(jobs):
+    """What the jobs that are sent to a cluster ask it for."""
+    from nmt.cluster_fit import Cluster, greediest
+
+    status = getattr(workflow.executor_settings, "status_command", None)
+    return Cluster(greediest(asked_by(job) for job in jobs if not job.is_local), status)
+
+
+def asked_by(job):
+    """What one job asks for; its time and memory are not known as long as its input is not there."""
+    from nmt.cluster_fit import Asked
+
+    stated = job.resources
+    minutes, megabytes = (stated.get(name) for name in ("runtime", "mem_mb"))
+    return Asked(
+        job.rule.name,
+        str(stated.get("slurm_partition") or ""),
+        minutes if isinstance(minutes, int) else None,
+        megabytes if isinstance(megabytes, int) else None,
+        bool(stated.get("gpu")),
+        str(stated.get("gpu_model") or ""),
+        bool(stated.get("qos")),
+    )

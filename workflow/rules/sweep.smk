@@ -24,7 +24,7 @@ rule sweep_model:
     resources:
         gpu=gpus(CONFIG.decoding.device),
         mem_mb=memory(DATA_MEMORY),
-        runtime=minutes(60 * CONFIG.resources.sweep_hours),
+        runtime=math.ceil(60 * CONFIG.resources.sweep_hours),
     params:
         model=model_folder,
         settings=sweep_settings,

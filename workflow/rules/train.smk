@@ -21,7 +21,7 @@ rule train:
         "logs/train/{model}.log",
     benchmark:
         "benchmarks/train/{model}.tsv"
-    priority: urgency
+    priority: lambda wildcards: urgency(wildcards.model)
     retries: training_retries()
     conda:
         "../../envs/train.yaml"
@@ -30,7 +30,6 @@ rule train:
         gpu=lambda wildcards: gpus(training_of(wildcards).device),
         mem_mb=1000 * CONFIG.resources.train_memory_gb,
         runtime=training_minutes,
-        slurm_extra=place_in_the_queue,
     params:
         settings=model_run,
         data=data_settings,
@@ -38,10 +37,8 @@ rule train:
         train=lambda wildcards, input: folder_of(input.train),
         dev=lambda wildcards, input: folder_of(input.dev),
     shell:
-        # Under a scheduler the job stops in good order before its time is over, five minutes or a fifth of a short limit;
-        # submitted again, it goes on.
+        # In a job of Slurm it stops in good order before its time is over; submitted again, it goes on.
         "nmt train --settings {params.settings:q} --train {params.train:q} --dev {params.dev:q}"
         " --source-vocabulary {input.source_vocabulary:q} --target-vocabulary {input.target_vocabulary:q}"
         " {params.continue_from} --state state/{wildcards.model} --output models/{wildcards.model} --if-locked wait"
-        " ${{SLURM_JOB_ID:+--max-seconds $(( {resources.runtime} > 25 ? {resources.runtime} * 60 - 300 :"
-        " {resources.runtime} * 48 ))}} 2>&1 | tee -i {log:q}"
+        " --job-minutes {resources.runtime} 2>&1 | tee -i {log:q}"

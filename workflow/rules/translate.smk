@@ -26,7 +26,7 @@ rule translate:
     resources:
         gpu=gpus(CONFIG.decoding.device),
         mem_mb=memory(DATA_MEMORY),
-        runtime=minutes(60 * CONFIG.resources.translate_hours),
+        runtime=math.ceil(60 * CONFIG.resources.translate_hours),
     params:
         model=model_folder,
         settings=constant(CONFIG.decoding),
