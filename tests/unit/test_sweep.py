@@ -199,9 +199,9 @@ def test_a_killed_sweep_goes_on_where_it_stopped(folder: Path, tmp_path: Path) -
     assert not output.exists()
     # the first search is of a beam of 1, [UNK] allowed, at least half the source: its number must come from here
     lines = part.read_bytes().split(b"\n")
-    number, first = json.loads(lines[1])
+    number, first, seconds = json.loads(lines[1])
     assert number == 0
-    lines[1] = json.dumps([0, {**first, "seconds": 1e6}]).encode()
+    lines[1] = json.dumps([0, {**first, "seconds": 1e6}, seconds]).encode()
     part.write_bytes(b"\n".join(lines) + b'[7000, {"se')
     nmt(*command[3:])
     long = [row["seconds"] > 1e5 for row in json.loads(output.read_text(encoding="utf-8"))["scores"]]
