@@ -9,7 +9,6 @@ minibatches is made (App. B.2) and one of them, that of the middle length, is tr
 from __future__ import annotations
 
 import argparse
-import json
 import platform
 import statistics
 import tempfile
@@ -20,6 +19,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.findings import publish, whole_numbers
 from benchmarks.training.project import RNNsearch
 from benchmarks.training.sentences import SPECIALS, zipf
 from benchmarks.training.sizes import Machine, Sizes
@@ -58,19 +58,12 @@ def main() -> None:
         "seconds_update": statistics.median(updating[1:]),
     }
     found["share_of_update"] = found["seconds_making_a_batch"] / found["seconds_update"]
-    OUTPUT.parent.mkdir(exist_ok=True)
-    OUTPUT.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-    print(json.dumps(found, indent=2))
+    publish(found, OUTPUT)
 
 
 def parse() -> argparse.Namespace:
     """Options."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    for name, value in {"pairs": 100_000, "rounds": 7, "threads": 2}.items():
-        parser.add_argument(f"--{name}", type=int, default=value, help=f"({value})")
-    return parser.parse_args()
+    return whole_numbers(__doc__, pairs=100_000, rounds=7, threads=2)
 
 
 def write(folder: Path, pairs: int, ids: int) -> Bitext:

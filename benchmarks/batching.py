@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.findings import publish
 from nmt import model_folder
 from nmt.beam_search import Hypothesis
 from nmt.memory import keep_freed_memory
@@ -56,9 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "near": NEAR,
         "models": {name: of_model(options, name) for name in names},
     }
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-    print(json.dumps(found, indent=2))
+    publish(found, options.output)
     return 0
 
 

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from selenium import webdriver
 
+from benchmarks.findings import publish, whole_numbers
 from nmt.explorer import write_explorer
 from nmt.text import write_lines
 
@@ -80,19 +81,12 @@ def main() -> None:
             "megabytes": round(page.stat().st_size / 1e6, 1),
             "milliseconds": measure(driver, page, arguments.rounds),
         }
-    OUTPUT.parent.mkdir(exist_ok=True)
-    OUTPUT.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-    print(json.dumps(found, indent=2))
+    publish(found, OUTPUT)
 
 
 def parse() -> argparse.Namespace:
     """Options."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    for name, value in {"sentences": 3003, "models": 5, "rounds": 7}.items():
-        parser.add_argument(f"--{name}", type=int, default=value, help=f"({value})")
-    return parser.parse_args()
+    return whole_numbers(__doc__, sentences=3003, models=5, rounds=7)
 
 
 @contextmanager

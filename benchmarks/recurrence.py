@@ -8,7 +8,6 @@ Both do the same arithmetic on the same weights; they take turns, and the median
 from __future__ import annotations
 
 import argparse
-import json
 import platform
 import statistics
 import time
@@ -19,6 +18,7 @@ import torch
 from torch import Tensor
 
 from benchmarks import plain_loop
+from benchmarks.findings import publish, whole_numbers
 from nmt.models import Translator
 from nmt.settings import Architecture
 
@@ -52,19 +52,12 @@ def main() -> None:
         "ratio_plain": medians["plain"] / medians["fast"],
         "difference_of_results": agree,
     }
-    OUTPUT.parent.mkdir(exist_ok=True)
-    OUTPUT.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-    print(json.dumps(found, indent=2))
+    publish(found, OUTPUT)
 
 
 def parse() -> argparse.Namespace:
     """Sizes; the defaults are the paper's."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    for name, value in {"hidden": 1000, "batch": 80, "length": 30, "rounds": 5, "threads": 2}.items():
-        parser.add_argument(f"--{name}", type=int, default=value, help=f"({value})")
-    return parser.parse_args()
+    return whole_numbers(__doc__, hidden=1000, batch=80, length=30, rounds=5, threads=2)
 
 
 def make_model(hidden: int) -> Translator:

@@ -19,7 +19,7 @@ def unescaped_specials(tex: str) -> list[str]:
     return re.findall(r"[\\&%$#_{}~^]", plain)
 
 
-def compile_table(tex: Path) -> None:
+def assert_compiles(tex: Path) -> None:
     """Compile with pdflatex, where it is installed; nothing may stick out."""
     latex = shutil.which("pdflatex")
     if latex is None:

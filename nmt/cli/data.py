@@ -42,8 +42,9 @@ def download(
     Size and sums are checked. What arrived before a break lies in OUTPUT.part; the next call goes on. OUTPUT.json notes
     where the file came from, its size and its sums.
     """
-    from nmt.download import Expected, File
+    from nmt.download import File
     from nmt.download import download as bring
+    from nmt.transfer import Expected
 
     others = [parse_settings(Source, alternative) for alternative in alternatives]
     source = bring(

@@ -18,7 +18,7 @@ import yaml
 
 from nmt.figures import COLORS
 from tests.drawing import colors_of
-from tests.latex import compile_table
+from tests.latex import assert_compiles
 from tests.running import ROOT, door_command, make_demo, run, scheduled, snakemake
 
 RUNS = ["rnnencdec-50", "rnnsearch-50"]
@@ -173,7 +173,7 @@ def test_the_record_of_equal_files_has_equal_bytes(results: Path, finished: Path
 
 @pytest.mark.parametrize("table", ["table1", "significance", "table2", "table3"])
 def test_every_table_compiles_on_its_own(results: Path, table: str) -> None:
-    compile_table(results / f"{table}.tex")
+    assert_compiles(results / f"{table}.tex")
 
 
 def test_pictures_carry_no_times(results: Path) -> None:

@@ -20,7 +20,7 @@ from nmt.significance import COLUMNS, significance
 from nmt.table1 import table1
 from nmt.tables import as_tex, write_table
 from nmt.text import write_lines
-from tests.latex import compile_table
+from tests.latex import assert_compiles
 from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
 
@@ -62,7 +62,7 @@ def decode(path: Path, texts: dict[int, list[str]]) -> Path:
 
 
 @pytest.fixture
-def test_text(tmp_path: Path) -> EvaluatedText:
+def evaluated_text(tmp_path: Path) -> EvaluatedText:
     rng = random.Random(0)
     references = [sentence(rng) for _ in range(SENTENCES)]
     sides = {
@@ -82,12 +82,12 @@ def references(test: EvaluatedText) -> list[list[str]]:
 
 
 @pytest.fixture
-def translations(test_text: EvaluatedText, tmp_path: Path) -> dict[str, list[Path]]:
+def translations(evaluated_text: EvaluatedText, tmp_path: Path) -> dict[str, list[Path]]:
     """A good model, one nearly as good, and a bad one."""
     found = {}
     for name, share, seed in (("good", 0.2, 1), ("similar", 0.21, 2), ("bad", 0.6, 3)):
         rng = random.Random(seed)
-        texts = {line: damaged(rng, words, share) for line, words in enumerate(references(test_text))}
+        texts = {line: damaged(rng, words, share) for line, words in enumerate(references(evaluated_text))}
         known = {line: texts[line] for line in range(0, SENTENCES, 2)}
         found[name] = [
             decode(tmp_path / f"{name}.{mode}", t) for mode, t in (("all", texts), ("no_unk", known))
@@ -100,13 +100,17 @@ def hypotheses(path: Path) -> list[str]:
 
 
 def test_scores_and_p_values_are_those_of_sacrebleu(
-    translations: dict[str, list[Path]], test_text: EvaluatedText, tmp_path: Path
+    translations: dict[str, list[Path]], evaluated_text: EvaluatedText, tmp_path: Path
 ) -> None:
-    found = compare(translations, {"moses": test_text.reference}, test_text, samples=300, seed=7)
+    found = compare(translations, {"moses": evaluated_text.reference}, evaluated_text, samples=300, seed=7)
     everything, known = found["all"], found["no_unk"]
     assert (everything["sentences"], known["sentences"]) == (SENTENCES, SENTENCES // 2)
-    tokens = [" ".join(words) for words in references(test_text)]
-    raw = test_text.raw_reference.read_text(encoding="utf-8").splitlines() if test_text.raw_reference else []
+    tokens = [" ".join(words) for words in references(evaluated_text)]
+    raw = (
+        evaluated_text.raw_reference.read_text(encoding="utf-8").splitlines()
+        if evaluated_text.raw_reference
+        else []
+    )
     for model, (path, _) in translations.items():
         system = everything["systems"][model]
         texts = hypotheses(path)
@@ -124,11 +128,11 @@ def test_scores_and_p_values_are_those_of_sacrebleu(
 
 
 def test_intervals_and_p_follow_from_sentences_drawn_anew(
-    translations: dict[str, list[Path]], test_text: EvaluatedText
+    translations: dict[str, list[Path]], evaluated_text: EvaluatedText
 ) -> None:
     samples, seed = 200, 7
-    found = compare(translations, {"moses": test_text.reference}, test_text, samples, seed)["all"]
-    tokens = [" ".join(words) for words in references(test_text)]
+    found = compare(translations, {"moses": evaluated_text.reference}, evaluated_text, samples, seed)["all"]
+    tokens = [" ".join(words) for words in references(evaluated_text)]
     lines = np.random.default_rng(seed).choice(SENTENCES, size=(samples, SENTENCES), replace=True)
     bleu = {}
     for model in ("good", "similar"):
@@ -156,38 +160,38 @@ def test_intervals_and_p_follow_from_sentences_drawn_anew(
     assert [found["systems"]["moses"][bound] for bound in ("low", "high")] == [100, 100]
 
 
-def test_an_interval_keeps_to_what_bleu_can_be(test_text: EvaluatedText, tmp_path: Path) -> None:
-    pairs = enumerate(references(test_text))
+def test_an_interval_keeps_to_what_bleu_can_be(evaluated_text: EvaluatedText, tmp_path: Path) -> None:
+    pairs = enumerate(references(evaluated_text))
     texts = {line: words if line else damaged(random.Random(1), words, 1.0) for line, words in pairs}
     path = decode(tmp_path / "nearly", texts)
-    system = compare({"nearly": [path, path]}, {}, test_text, 300, 1)["all"]["systems"]["nearly"]
+    system = compare({"nearly": [path, path]}, {}, evaluated_text, 300, 1)["all"]["systems"]["nearly"]
     assert 90 < system["low"] < system["bleu"] < system["high"] == 100
 
 
-def test_the_seed_alone_decides(translations: dict[str, list[Path]], test_text: EvaluatedText) -> None:
+def test_the_seed_alone_decides(translations: dict[str, list[Path]], evaluated_text: EvaluatedText) -> None:
     before = dict(os.environ)
-    first, again, other = (compare(translations, {}, test_text, 100, seed) for seed in (0, 0, 1))
+    first, again, other = (compare(translations, {}, evaluated_text, 100, seed) for seed in (0, 0, 1))
     assert first == again
     assert first["all"]["systems"]["good"]["low"] != other["all"]["systems"]["good"]["low"]
     assert dict(os.environ) == before
 
 
 def test_a_model_does_not_differ_from_itself(
-    translations: dict[str, list[Path]], test_text: EvaluatedText
+    translations: dict[str, list[Path]], evaluated_text: EvaluatedText
 ) -> None:
-    found = compare({"good": translations["good"], "twin": translations["good"]}, {}, test_text, 100, 1)
+    found = compare({"good": translations["good"], "twin": translations["good"]}, {}, evaluated_text, 100, 1)
     assert found["all"]["pairs"] == [{"first": "good", "second": "twin", "difference": 0, "p": 1}]
 
 
 def test_todays_metrics_of_several_seeds_are_means(
-    translations: dict[str, list[Path]], test_text: EvaluatedText
+    translations: dict[str, list[Path]], evaluated_text: EvaluatedText
 ) -> None:
     alone = {
-        name: compare({name: translations[name]}, {}, test_text, 50, 1)["all"]["systems"][name]
+        name: compare({name: translations[name]}, {}, evaluated_text, 50, 1)["all"]["systems"][name]
         for name in ("good", "bad")
     }
     first = {"good": translations["good"]}
-    both = compare(first, {}, test_text, 50, 1, {"good": [translations["bad"]]})
+    both = compare(first, {}, evaluated_text, 50, 1, {"good": [translations["bad"]]})
     system = both["all"]["systems"]["good"]
     for metric in ("sacrebleu", "chrf"):
         values = [run[metric] for run in alone.values()]
@@ -200,11 +204,13 @@ def test_todays_metrics_of_several_seeds_are_means(
     assert " ± " in table.cells[0][-1] and " ± " in table.cells[0][-2]
     everything = {"good": translations["good"]}
     with pytest.raises(UserError, match="translates other sentences than the model's first run"):
-        compare(everything, {}, test_text, 10, 1, {"good": [list(reversed(translations["bad"]))]})
+        compare(everything, {}, evaluated_text, 10, 1, {"good": [list(reversed(translations["bad"]))]})
 
 
-def test_no_samples_give_scores_alone(translations: dict[str, list[Path]], test_text: EvaluatedText) -> None:
-    found = compare(translations, {}, test_text, 0, 1)["all"]
+def test_no_samples_give_scores_alone(
+    translations: dict[str, list[Path]], evaluated_text: EvaluatedText
+) -> None:
+    found = compare(translations, {}, evaluated_text, 0, 1)["all"]
     assert found["systems"]["good"]["low"] is None and found["pairs"][0]["p"] is None
     assert found["pairs"][0]["difference"] == pytest.approx(
         found["systems"]["similar"]["bleu"] - found["systems"]["good"]["bleu"], abs=1e-5
@@ -212,23 +218,23 @@ def test_no_samples_give_scores_alone(translations: dict[str, list[Path]], test_
 
 
 def test_no_sentence_without_unknown_words(
-    translations: dict[str, list[Path]], test_text: EvaluatedText, tmp_path: Path
+    translations: dict[str, list[Path]], evaluated_text: EvaluatedText, tmp_path: Path
 ) -> None:
     nothing = decode(tmp_path / "nothing", {})
-    found = compare({"good": [translations["good"][0], nothing]}, {}, test_text, 10, 1)
+    found = compare({"good": [translations["good"][0], nothing]}, {}, evaluated_text, 10, 1)
     assert found["no_unk"] == {"sentences": 0, "systems": {}, "pairs": [], "signatures": {}}
     significance(found, settings("good"))
 
 
 def test_what_does_not_belong_together_is_refused(
-    translations: dict[str, list[Path]], test_text: EvaluatedText, tmp_path: Path
+    translations: dict[str, list[Path]], evaluated_text: EvaluatedText, tmp_path: Path
 ) -> None:
     translations["bad"][1] = translations["bad"][0]
     with pytest.raises(UserError, match="translates other sentences than"):
-        compare(translations, {}, test_text, 10, 1)
+        compare(translations, {}, evaluated_text, 10, 1)
     (tmp_path / "short").write_text("un\n", encoding="utf-8")
     with pytest.raises(UserError, match="has 1 lines, the test set 60"):
-        compare({"good": translations["good"]}, {"moses": tmp_path / "short"}, test_text, 10, 1)
+        compare({"good": translations["good"]}, {"moses": tmp_path / "short"}, evaluated_text, 10, 1)
 
 
 def settings(*models: str) -> Report:
@@ -260,9 +266,9 @@ def summaries(models: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
 
 
 def test_table_1_has_intervals_differences_and_a_measured_moses(
-    translations: dict[str, list[Path]], test_text: EvaluatedText, tmp_path: Path
+    translations: dict[str, list[Path]], evaluated_text: EvaluatedText, tmp_path: Path
 ) -> None:
-    found = compare(translations, {"moses": test_text.reference}, test_text, 100, 1)
+    found = compare(translations, {"moses": evaluated_text.reference}, evaluated_text, 100, 1)
     scores = runs(found)
     reported = {
         "good": ReportedScore(label="Good", bleu_all=10, bleu_no_unk=99.5),
@@ -285,20 +291,20 @@ def test_table_1_has_intervals_differences_and_a_measured_moses(
     assert table.rules == [3]
     assert r"$\Delta$ All" in as_tex(table)
     write_table(table, *(tmp_path / f"table1.{form}" for form in ("csv", "md", "tex")))
-    compile_table(tmp_path / "table1.tex")
+    assert_compiles(tmp_path / "table1.tex")
 
 
 def test_the_table_of_significance(
-    translations: dict[str, list[Path]], test_text: EvaluatedText, tmp_path: Path
+    translations: dict[str, list[Path]], evaluated_text: EvaluatedText, tmp_path: Path
 ) -> None:
-    found = compare(translations, {}, test_text, 200, 1)
+    found = compare(translations, {}, evaluated_text, 200, 1)
     table = significance(found, settings(*translations))
     assert [cells[:2] for cells in table.cells] == [["Similar", "Good"], ["Bad", "Good"], ["Bad", "Similar"]]
     assert table.cells[0][3].endswith("(n.s.)") and not table.cells[1][3].endswith("(n.s.)")
     assert table.cells[1][2].startswith("−")
     assert len(table.frame) == 6 and set(table.frame["sentences"]) == {SENTENCES, SENTENCES // 2}
     write_table(table, *(tmp_path / f"significance.{form}" for form in ("csv", "md", "tex")))
-    compile_table(tmp_path / "significance.tex")
+    assert_compiles(tmp_path / "significance.tex")
     plain = read_plain(
         tmp_path / "significance.csv", COLUMNS, words={"column", "first", "second", "signature"}
     )

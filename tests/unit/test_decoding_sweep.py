@@ -19,7 +19,7 @@ from nmt.figures import COLORS
 from nmt.settings import Report
 from nmt.sweep_figure import sweep_figure
 from nmt.sweep_table import sweep_table
-from tests.latex import compile_table
+from tests.latex import assert_compiles
 from tests.report_settings import report_settings
 from tests.running import ROOT
 from tests.unit.test_beam_search import decoding
@@ -109,7 +109,7 @@ def test_readers_see_the_best_width_and_what_is_configured(made: Path) -> None:
     assert text.count("°") == 3  # once a model, and in the note
     said = " ".join(text.split())
     assert "chosen on the test set itself" in said and "all 3,003 sentences" in said and "nrefs:1" in said
-    compile_table(made / "decoding_sweep.tex")
+    assert_compiles(made / "decoding_sweep.tex")
     tex = (made / "decoding_sweep.tex").read_text(encoding="utf-8")
     assert tex.isascii() and tex.count("\\midrule") == 2 and "{[UNK]}" not in tex.split("\\midrule")[1]
 

@@ -16,9 +16,10 @@ import pytest
 
 from nmt import download as downloading
 from nmt import progress
-from nmt.download import Expected, File, Patience, Seen
+from nmt.download import File
 from nmt.errors import UserError
 from nmt.files import read_json
+from nmt.transfer import Expected, Patience, Seen
 
 DATA = random.Random(1).randbytes(700_000)
 WHOLE = Expected(len(DATA), hashlib.md5(DATA).hexdigest(), hashlib.sha256(DATA).hexdigest())

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 import torch
 
-from nmt.download import Expected, File, download
+from nmt.download import File, download
 from nmt.layers import find_layers, load, read_layer
 from nmt.models import Translator
 from nmt.settings import Config
+from nmt.transfer import Expected
 from nmt.vocabulary import full_size
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -17,7 +17,7 @@ from nmt.layers import ConfigError, find_layers, load
 from nmt.readings import COLUMNS, readings
 from nmt.settings import Report
 from nmt.spread import Row
-from tests.latex import compile_table
+from tests.latex import assert_compiles
 from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
 from tests.running import ROOT
@@ -168,7 +168,7 @@ def test_blocks_are_ruled_off_and_tex_is_plain(made: Path) -> None:
     assert (
         r"($+$" not in tex and r"($-$0.50)" in tex and r"$\Delta$" in tex and r"step\_order: appendix" in tex
     )
-    compile_table(made / "readings.tex")
+    assert_compiles(made / "readings.tex")
 
 
 def test_runs_of_a_model_must_be_trained_alike() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nmt.table1 import COLUMNS
-from tests.latex import compile_table, unescaped_specials
+from tests.latex import assert_compiles, unescaped_specials
 from tests.plain_csv import read_plain
 from tests.table_inputs import MODELS, PAPER, five_models, make, nmt, rows_of, settings, several_seeds
 
@@ -105,7 +105,7 @@ def test_spread_in_tex_is_mathematics(several: Path) -> None:
 def test_tex_compiles(reported: Path) -> None:
     tex = reported / "table1.tex"
     assert unescaped_specials(tex.read_text(encoding="utf-8")) == []
-    compile_table(tex)
+    assert_compiles(tex)
 
 
 def test_csv_is_plain(reported: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nmt.table2 import COLUMNS
-from tests.latex import compile_table, unescaped_specials
+from tests.latex import assert_compiles, unescaped_specials
 from tests.plain_csv import read_plain
 from tests.table_inputs import DEVICE, PAPER, five_models, make, rows_of, settings, several_seeds
 
@@ -72,7 +72,7 @@ def test_seeds_become_mean_and_spread(several: Path) -> None:
 def test_tex_compiles_whatever_the_device_is_called(reported: Path) -> None:
     tex = reported / "table2.tex"
     assert unescaped_specials(tex.read_text(encoding="utf-8")) == []
-    compile_table(tex)
+    assert_compiles(tex)
 
 
 WORDS = {"model", "id", "device", "reported_device", "optimizer", "stopped_by"}

@@ -13,7 +13,7 @@ import pytest
 from nmt.records import Record
 from nmt.sample_sentences import draw, papers_own
 from nmt.table3 import COLUMNS
-from tests.latex import compile_table
+from tests.latex import assert_compiles
 from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
 from tests.running import ROOT
@@ -97,4 +97,4 @@ def test_csv_is_plain(made: Path) -> None:
 
 def test_long_text_breaks_into_lines(made: Path) -> None:
     assert "p{12cm}" in (made / "table3.tex").read_text(encoding="utf-8")
-    compile_table(made / "table3.tex")
+    assert_compiles(made / "table3.tex")

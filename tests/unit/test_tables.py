@@ -9,7 +9,7 @@ import pytest
 from nmt.spread import shown
 from nmt.tables import Table, as_tex, enough, frame, write_table
 from nmt.tex_text import tex_escape
-from tests.latex import compile_table, unescaped_specials
+from tests.latex import assert_compiles, unescaped_specials
 from tests.plain_csv import read_plain
 
 
@@ -38,7 +38,7 @@ def test_text_of_any_script_compiles(tmp_path: Path) -> None:
     lines += ["Однажды " * 30, "東京" * 40, "ب" * 60]
     table = Table(frame([], ["text"]), ["Sentence", "Text"], [["[1]", line] for line in lines])
     write_table(table, *(tmp_path / f"table.{form}" for form in ("csv", "md", "tex")))
-    compile_table(tmp_path / "table.tex")
+    assert_compiles(tmp_path / "table.tex")
 
 
 @pytest.mark.parametrize(
@@ -107,4 +107,4 @@ def test_a_row_that_begins_with_a_bracket_is_no_option_of_the_row_above() -> Non
 
 
 def test_tex_compiles(written: Path) -> None:
-    compile_table(written / "table.tex")
+    assert_compiles(written / "table.tex")
