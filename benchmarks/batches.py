@@ -23,10 +23,10 @@ from benchmarks.findings import publish, whole_numbers
 from benchmarks.training.project import RNNsearch
 from benchmarks.training.sentences import SPECIALS, zipf
 from benchmarks.training.sizes import Machine, Sizes
-from nmt.batches import PairsWithinLimit, training_batches
-from nmt.bitext import Bitext, binarize
-from nmt.text import write_lines
-from nmt.vocabulary import Vocabulary
+from nmt.data.batches import PairsWithinLimit, training_batches
+from nmt.data.bitext import Bitext, binarize
+from nmt.data.vocabulary import Vocabulary
+from nmt.io.text_files import write_lines
 
 OUTPUT = Path(__file__).parent / "results" / "batches.json"
 LIMIT = 50

@@ -23,17 +23,17 @@ import numpy as np
 import torch
 
 from benchmarks.findings import publish
-from nmt import model_folder
-from nmt.beam_search import Hypothesis
-from nmt.memory import keep_freed_memory
-from nmt.model_folder import TrainedModel
-from nmt.progress import Progress
-from nmt.records import words
-from nmt.scoring import make_batch
-from nmt.settings import Decoding
-from nmt.text import read_lines
-from nmt.training import make_deterministic
-from nmt.translation import ReadSources
+from nmt.config.schema import Decoding
+from nmt.decoding.beam_search import Hypothesis
+from nmt.decoding.forced_decoding import make_batch
+from nmt.decoding.test_set import ReadSources
+from nmt.evaluation.translations import words
+from nmt.io.progress import Progress
+from nmt.io.text_files import read_lines
+from nmt.model import trained_model
+from nmt.model.memory import keep_freed_memory
+from nmt.model.trained_model import TrainedModel
+from nmt.training.trainer import make_deterministic
 
 OUTPUT = Path(__file__).parent / "results" / "batching.json"
 NEAR = 1e-5
@@ -88,8 +88,8 @@ def of_model(options: argparse.Namespace, name: str) -> dict[str, Any]:
     """The counts of one model."""
     folder = options.run / "models" / name
     model, decoding = (
-        model_folder.load(folder, torch.device("cpu")),
-        model_folder.text_settings(folder).decoding,
+        trained_model.load(folder, torch.device("cpu")),
+        trained_model.text_settings(folder).decoding,
     )
     records = list(map(json.loads, read_lines(translations(options.run, name))))[: options.sentences]
     sources = [words(record["source"]) for record in records]

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from selenium import webdriver
 
 from benchmarks.findings import publish, whole_numbers
-from nmt.explorer import write_explorer
-from nmt.text import write_lines
+from nmt.io.text_files import write_lines
+from nmt.report.explorer import write_explorer
 
 OUTPUT = Path(__file__).parent / "results" / "explorer.json"
 WORDS = 20_000

@@ -19,8 +19,8 @@ from torch import Tensor
 
 from benchmarks import plain_loop
 from benchmarks.findings import publish, whole_numbers
-from nmt.models import Translator
-from nmt.settings import Architecture
+from nmt.config.schema import Architecture
+from nmt.model.encoder_decoder import Translator
 
 OUTPUT = Path(__file__).parent / "results" / "recurrence.json"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nmt.bitext import Bitext, binarize
-from nmt.text import write_lines
-from nmt.vocabulary import Vocabulary
+from nmt.data.bitext import Bitext, binarize
+from nmt.data.vocabulary import Vocabulary
+from nmt.io.text_files import write_lines
 
 Pair = tuple[list[int], list[int]]
 

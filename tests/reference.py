@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from nmt.settings import Architecture
+from nmt.config.schema import Architecture
 
 
 class Reference:

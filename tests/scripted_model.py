@@ -45,7 +45,7 @@ class ScriptedModel:
 
 
 class ScriptedSteps:
-    """As in `nmt.search_steps.Steps`."""
+    """As in `nmt.decoding.steps.Steps`."""
 
     def __init__(self, table: Tensor, sources: int) -> None:
         self.table, self.last = table, torch.full((sources, 1), len(table) - 1)

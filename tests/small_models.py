@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from nmt.models import Family, Translator
-from nmt.settings import Architecture
+from nmt.config.schema import Architecture
+from nmt.model.encoder_decoder import Family, Translator
 
 SIZES = {"hidden_units": 5, "embedding_size": 4, "maxout_units": 3, "alignment_units": 6}
 SOURCE_VOCABULARY, TARGET_VOCABULARY = 9, 7

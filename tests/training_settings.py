@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nmt.settings import ModelRun, Training
+from nmt.config.schema import ModelRun, Training
 from tests.small_models import small_architecture
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nmt import model_folder
-from nmt.models import Family
-from nmt.settings import Decoding, Languages, TextSettings, Tokenization
-from nmt.training import Trainer
+from nmt.config.schema import Decoding, Languages, TextSettings, Tokenization
+from nmt.model import trained_model as model_folder
+from nmt.model.encoder_decoder import Family
+from nmt.training.trainer import Trainer
 from tests.bitexts import write_bitext
 from tests.training_settings import model_run
-from tests.unit.test_beam_search import decoding
+from tests.unit.decoding.test_beam_search import decoding
 
 MOSES = Tokenization(tokenizer="moses", escape=True, split_hyphens=False)
 

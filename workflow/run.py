@@ -88,7 +88,7 @@ def _alone_in(folder: Path) -> Iterator[int | None]:
     The descriptor is handed on to Snakemake, so that the folder stays held as long as either of both lives. That is
     seen on this machine; a door on another sees the heartbeat beside it, and waits for one that may just have ended.
     """
-    from nmt.state_lock import StillLocked, hold, taken
+    from nmt.io.locks import StillLocked, hold, taken
 
     (folder / ".snakemake").mkdir(exist_ok=True)
     descriptor = os.open(folder / ".snakemake" / "door.lock", os.O_RDWR | os.O_CREAT, 0o644)
@@ -118,7 +118,7 @@ GPU_RULES = ("train", "translate", "align", "sweep_model")
 def _gpu_options(cores: str, options: Sequence[str]) -> list[str]:
     """As many GPU jobs side by side as this machine has GPUs, each on its own; without a GPU, cores are the only limit.
 
-    Jobs take their GPU from the pool that NMT_GPUS names (`nmt.gpu_pool`); a cluster's scheduler hands out its own.
+    Jobs take their GPU from the pool that NMT_GPUS names; a cluster's scheduler hands out its own.
     """
     gpus = [] if _elsewhere(options) else _gpus()
     if not gpus:
@@ -174,8 +174,8 @@ def _show(folder: Path) -> None:
 
 def show(paths: Iterable[Path]) -> None:
     """Print results on the terminal: Markdown tables as they are, error rates in words, other files' paths."""
-    from nmt.alignment_error_rate import in_words
-    from nmt.files import read_json
+    from nmt.evaluation.alignment_error_rate import in_words
+    from nmt.io.files import read_json
 
     for path in paths:
         print(f"\n{path}")

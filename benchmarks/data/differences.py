@@ -19,7 +19,7 @@ from typing import IO
 
 from benchmarks.data.tokenizers import Tokenize, by_perl, ours, stock, tokenizer_perl
 from benchmarks.data.workflow import ROOT
-from nmt.text import read_lines
+from nmt.io.text_files import read_lines
 
 BLOCK = 100_000
 """Lines that are in memory at a time."""

@@ -8,7 +8,7 @@ from typing import Any
 from tabulate import tabulate
 
 from benchmarks.data.workflow import Run, Used, of
-from nmt.text import read_lines
+from nmt.io.text_files import read_lines
 
 Figures = dict[str, Any]
 

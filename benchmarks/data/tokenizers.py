@@ -15,8 +15,8 @@ from typing import Any
 
 import sacremoses
 
-from nmt.settings import Tokenization
-from nmt.tokenization import Tokenizer
+from nmt.config.schema import Tokenization
+from nmt.data.tokenization import Tokenizer
 
 PERL_PACKAGE = "mosestokenizer==1.2.1"
 """Carries tokenizer.perl 1.1 and its lists."""

@@ -25,7 +25,7 @@ from benchmarks.training import environment
 from benchmarks.training.__main__ import FOLDER, busy, hardware, write
 from benchmarks.training.contest import Remote
 from benchmarks.training.sizes import Machine, Sizes
-from nmt.text import read_lines
+from nmt.io.text_files import read_lines
 
 OURS, PEER = "rnnsearch", "joeynmt"
 PUBLISHED = FOLDER / "results" / "decoding.json"

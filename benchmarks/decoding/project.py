@@ -8,13 +8,13 @@ import yaml
 
 from benchmarks.training import project
 from benchmarks.training.sizes import Machine, Sizes
-from nmt.batches import pad_pairs
-from nmt.beam_search import translate
-from nmt.memory import keep_freed_memory
-from nmt.models import Translator
-from nmt.settings import Decoding
-from nmt.training import make_deterministic
-from nmt.vocabulary import END
+from nmt.config.schema import Decoding
+from nmt.data.batches import pad_pairs
+from nmt.data.vocabulary import END
+from nmt.decoding.beam_search import translate
+from nmt.model.encoder_decoder import Translator
+from nmt.model.memory import keep_freed_memory
+from nmt.training.trainer import make_deterministic
 
 
 class Search:

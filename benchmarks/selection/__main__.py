@@ -21,13 +21,13 @@ from tabulate import tabulate
 from benchmarks.selection import random_part
 from benchmarks.selection.perplexity import compare
 from benchmarks.selection.random_part import Shard, Taken
-from nmt import language_models
-from nmt.extraction import Side, extract
-from nmt.layers import find_layers, load
-from nmt.selection import read_threshold
-from nmt.settings import Config
-from nmt.text import read_lines
-from nmt.tokenization import tokenize_file
+from nmt.config.overlays import find_layers, load
+from nmt.config.schema import Config
+from nmt.data.extraction import Side, extract
+from nmt.data.selection import language_models
+from nmt.data.selection.cross_entropy import read_threshold
+from nmt.data.tokenization import tokenize_file
+from nmt.io.text_files import read_lines
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("selected", "random")

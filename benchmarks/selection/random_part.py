@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from nmt.arrays import map_array, write_array
-from nmt.files import write_json
-from nmt.selection import DROPPED, NATS, ScoredShard, Threshold, apply, choose_threshold
-from nmt.shards import BLOCK_LINES, global_line
+from nmt.data.selection.cross_entropy import DROPPED, NATS, ScoredShard, Threshold, apply, choose_threshold
+from nmt.data.shards import BLOCK_LINES, global_line
+from nmt.io.files import write_json
+from nmt.io.npy import map_array, write_array
 
 SCORES = 100_000
 """Different scores that are drawn."""

@@ -10,8 +10,8 @@ from benchmarks.training import precision
 from benchmarks.training.project import settings
 from benchmarks.training.sentences import Words
 from benchmarks.training.sizes import Machine, Sizes
-from nmt.models import Translator
-from nmt.vocabulary import END
+from nmt.data.vocabulary import END
+from nmt.model.encoder_decoder import Translator
 
 
 class Plain:

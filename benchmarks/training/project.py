@@ -12,13 +12,13 @@ from torch import Tensor
 
 from benchmarks.training.sentences import Words
 from benchmarks.training.sizes import Machine, Sizes
-from nmt.batches import Batch, pad_pairs
-from nmt.memory import keep_freed_memory
-from nmt.models import Family, Translator
-from nmt.products import set_precision
-from nmt.settings import Architecture, Training
-from nmt.training import make_deterministic
-from nmt.update import Updater
+from nmt.config.schema import Architecture, Training
+from nmt.data.batches import Batch, pad_pairs
+from nmt.model.encoder_decoder import Family, Translator
+from nmt.model.memory import keep_freed_memory
+from nmt.model.precision import set_precision
+from nmt.training.trainer import make_deterministic
+from nmt.training.update import Updater
 
 CONFIG = Path(__file__).resolve().parents[2] / "config.yaml"
 
@@ -63,7 +63,7 @@ class Project:
         return batch if self.device.type == "cpu" else self.updater.prepare(batch)
 
     def update(self, batch: Batch) -> Tensor:
-        """What `nmt.training.Trainer` does with a batch; the NLL of the batch in nats, without a wait for a GPU."""
+        """What the trainer does with a batch; the NLL of the batch in nats, without a wait for a GPU."""
         self.updater.sums.zero_()
         self.updater(batch)
         return self.updater.sums[0].clone()

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from nmt.cli.options import PATH, parse_settings, settings_option, shard_option, vocabularies
-from nmt.settings import Cleaning, Source, Tokenization
+from nmt.config.schema import Cleaning, Source, Tokenization
 
 
 @click.command(short_help="Bring one file from mirrors or its official address.")
@@ -42,9 +42,9 @@ def download(
     Size and sums are checked. What arrived before a break lies in OUTPUT.part; the next call goes on. OUTPUT.json notes
     where the file came from, its size and its sums.
     """
-    from nmt.download import File
-    from nmt.download import download as bring
-    from nmt.transfer import Expected
+    from nmt.data.download import File
+    from nmt.data.download import download as bring
+    from nmt.data.transfer import Expected
 
     others = [parse_settings(Source, alternative) for alternative in alternatives]
     source = bring(
@@ -85,7 +85,7 @@ def extract(
     ends in .sgm, maybe compressed. Blocks of 10,000 lines go to the shards in turn. Both sides must have equally many
     lines. A member that is not there is looked for in the archive's other folders.
     """
-    from nmt import extraction
+    from nmt.data import extraction
 
     source = extraction.Side(archive_source, member_source, output_source, md5_source)
     target = extraction.Side(archive_target, member_target, output_target, md5_target)
@@ -110,7 +110,7 @@ def clean(
     They become empty lines on both sides, so that line numbers stay as they are. Characters that don't belong into text
     are repaired, kept or dropped with their pair, as the settings say.
     """
-    from nmt import cleaning
+    from nmt.data import cleaning
 
     chosen = parse_settings(Cleaning, settings)
     found = cleaning.clean(source, target, chosen, output_source, output_target, counts)
@@ -124,7 +124,7 @@ def clean(
 @click.argument("output", type=PATH)
 def tokenize(language: str, settings: str, input: Path, output: Path) -> None:
     """Cut the lines of INPUT into words by the rules of Moses' tokenizer; OUTPUT has as many lines."""
-    from nmt import tokenization
+    from nmt.data import tokenization
 
     tokenization.tokenize_file(input, output, language, parse_settings(Tokenization, settings))
 
@@ -136,7 +136,7 @@ def tokenize(language: str, settings: str, input: Path, output: Path) -> None:
 @click.option("--output", required=True, type=PATH, help="TSV file: rank, word, count.")
 def vocabulary(words: int, specials_count: bool, inputs: tuple[Path, ...], output: Path) -> None:
     """List the most frequent words of the token files INPUT; equally frequent ones in code point order."""
-    from nmt.vocabulary import build
+    from nmt.data.vocabulary import build
 
     built = build(inputs, words, specials_count, output)
     click.echo(f"{output}: {len(built.counts):,} words", err=True)
@@ -160,8 +160,8 @@ def binarize(
 
     Pairs with an empty side are left out. The bitext is the same into however many shards a corpus is cut.
     """
-    from nmt import bitext
-    from nmt.vocabulary import Vocabulary
+    from nmt.data import bitext
+    from nmt.data.vocabulary import Vocabulary
 
     corpora: dict[str, list[tuple[str | Path, str | Path]]] = {}
     for corpus, source, target in shards:
@@ -199,8 +199,8 @@ def overlap(
 
     The token files SOURCE and TARGET are compared token by token and by letters and digits alone.
     """
-    from nmt.overlap import overlap as find
-    from nmt.settings import Overlap
+    from nmt.config.schema import Overlap
+    from nmt.data.overlap import overlap as find
 
     if (output_source is None) != (output_target is None):
         raise click.UsageError("give both --output-source and --output-target, or neither")

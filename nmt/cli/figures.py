@@ -15,7 +15,7 @@ from nmt.cli.options import (
     report_settings,
     summaries,
 )
-from nmt.settings import Report
+from nmt.config.schema import Report
 
 
 @click.command()
@@ -24,13 +24,13 @@ from nmt.settings import Report
 @figure_outputs
 def figure2(score: tuple[Path, ...], settings: str, output_pdf: Path, output_png: Path) -> None:
     """Draw Figure 2: BLEU against sentence length, a curve a model."""
-    from nmt import score_figures
-    from nmt.figures import save
-    from nmt.run_files import read_by_model
+    from nmt.report.figures import bleu_curves
+    from nmt.report.figures.style import save
+    from nmt.report.run_results import read_by_model
 
     wanted = parse_settings(Report, settings)
     scores = read_by_model(score, ("by_sentence",))
-    save(score_figures.figure2(scores, wanted), output_pdf, output_png)
+    save(bleu_curves.figure2(scores, wanted), output_pdf, output_png)
 
 
 @click.command()
@@ -47,11 +47,11 @@ def figure3(
     (a) shows any sentence; (b)-(d) are the paper's own where the test set holds them. Others are drawn, with the seed
     of the settings, from those without unknown words and with a length in the settings' range.
     """
-    from nmt.figure3 import choose_sentences
-    from nmt.figure3 import figure3 as draw
-    from nmt.figures import save
-    from nmt.records import read_translations
-    from nmt.reported import read_own_sentences
+    from nmt.evaluation.translations import read_translations
+    from nmt.report.figures.figure3 import choose_sentences
+    from nmt.report.figures.figure3 import figure3 as draw
+    from nmt.report.figures.style import save
+    from nmt.report.paper_numbers import read_own_sentences
 
     wanted = parse_settings(Report, settings)
     everything, known = list(read_translations(all)), list(read_translations(no_unk))
@@ -75,13 +75,13 @@ def unknown_words(score: tuple[Path, ...], settings: str, output_pdf: Path, outp
 
     As in Figure 4c of Cho et al. (2014b).
     """
-    from nmt import score_figures
-    from nmt.figures import save
-    from nmt.run_files import read_by_model
+    from nmt.report.figures import bleu_curves
+    from nmt.report.figures.style import save
+    from nmt.report.run_results import read_by_model
 
     wanted = parse_settings(Report, settings)
     scores = read_by_model(score, ("by_sentence",))
-    save(score_figures.unknown_words(scores, wanted), output_pdf, output_png)
+    save(bleu_curves.unknown_words(scores, wanted), output_pdf, output_png)
 
 
 @click.command()
@@ -99,8 +99,8 @@ def learning_curves(
     A colour a model; several seeds are thin lines of it. A run that goes on from another
     starts where that one's curve ends, if it is given too.
     """
-    from nmt import learning_curves as curves
-    from nmt.figures import save
+    from nmt.report.figures import learning_curves as curves
+    from nmt.report.figures.style import save
 
     wanted = parse_settings(Report, settings)
     figure = curves.learning_curves(curves.read_curves(summary, history), wanted)

@@ -30,7 +30,7 @@ def explorer(translations: tuple[tuple[str, Path], ...], reference: Path, title:
 
     One file that a browser opens from the file system, without a network.
     """
-    from nmt.explorer import labels_of, write_explorer
+    from nmt.report.explorer import labels_of, write_explorer
 
     count = write_explorer(list(labels_of(translations)), reference, title, output)
     click.echo(f"{output}: {count:,} sentences, {output.stat().st_size / 1e6:.1f} MB", err=True)
@@ -60,10 +60,10 @@ def report(
     output: Path,
 ) -> None:
     """Write one HTML page with a run's tables and figures, settings, times and versions; it needs nothing else."""
-    from nmt import report_page
+    from nmt.report import page
 
     try:
         values = json.loads(configuration)
     except json.JSONDecodeError as error:
         raise UserError(f"--configuration: not JSON: {error.msg}") from None
-    report_page.write(output, title, artifact, captions, seeds, values, benchmarks)
+    page.write(output, title, artifact, captions, seeds, values, benchmarks)

@@ -11,7 +11,7 @@ import click
 
 from nmt.cli.options import FILE, FOLDER, given_translations, languages_option
 from nmt.errors import UserError
-from nmt.files import read_json, write_json
+from nmt.io.files import read_json, write_json
 
 _RESULTS = click.argument("results", type=click.Path(exists=True, file_okay=False, path_type=Path))
 _RUN = (str, FILE, FILE, FILE, FILE, FILE)
@@ -77,27 +77,27 @@ def keep(
 
     With these alone `nmt remake` makes the tables and figures again, and `nmt verify` checks them.
     """
-    from nmt import configuration as settings
-    from nmt import parts
+    from nmt.config import snapshot as settings
+    from nmt.publish import replication_package
 
     config = settings.parse(configuration)
-    kept = parts.Parts(output)
+    kept = replication_package.Parts(output)
     for name, all_, no_unk, *files in runs:
-        for mode, source in zip(parts.MODES, (all_, no_unk), strict=True):
-            parts.keep_translations(source, kept.translations(name, mode), name == attention)
-        for file, source in zip(parts.RUN_FILES, files, strict=True):
-            parts.keep_file(source, kept.of_run(name, file))
+        for mode, source in zip(replication_package.MODES, (all_, no_unk), strict=True):
+            replication_package.keep_translations(source, kept.translations(name, mode), name == attention)
+        for file, source in zip(replication_package.RUN_FILES, files, strict=True):
+            replication_package.keep_file(source, kept.of_run(name, file))
     for language, source in zip((config.languages.source, config.languages.target), test, strict=True):
-        parts.keep_lines(source, kept.test(language))
+        replication_package.keep_lines(source, kept.test(language))
     if raw_reference is not None:
-        parts.keep_lines(raw_reference, kept.raw_reference(config.languages.target))
+        replication_package.keep_lines(raw_reference, kept.raw_reference(config.languages.target))
     for system, source in given:
-        parts.keep_lines(source, kept.given(system))
+        replication_package.keep_lines(source, kept.given(system))
     if gold is not None:
-        parts.keep_lines(gold, kept.gold)
+        replication_package.keep_lines(gold, kept.gold)
     for name, source in alignments:
-        parts.keep_lines(source, kept.alignments(name))
-    parts.keep_file(paper, kept.paper)
+        replication_package.keep_lines(source, kept.alignments(name))
+    replication_package.keep_file(paper, kept.paper)
     write_json(kept.configuration, settings.published(config))
 
 
@@ -115,7 +115,7 @@ def provenance(results: Path, files: Sequence[Path], archives: Path) -> None:
     Code, settings, text and models with their sums, seeds, hours and devices, package versions, and every file
     of the results with its SHA-256. Needs the parts that `keep` writes.
     """
-    from nmt.provenance import record
+    from nmt.publish.ro_crate import record
 
     record(results, files, archives)
 
@@ -130,7 +130,7 @@ def verify(results: Path) -> None:
     alignment error rates, made again from the parts kept, must be the same to the byte; all else is checked by
     sums. Lists every problem and exits with 1 if there is one.
     """
-    from nmt.verification import verify as check
+    from nmt.publish.verify import verify as check
 
     with tempfile.TemporaryDirectory(prefix="nmt-verify-") as scratch:
         verdict = check(results, Path(scratch), _run_verb)
@@ -153,14 +153,14 @@ def remake(results: Path, output: Path) -> None:
 
     Not those that need more: the report on the text, the sweep, the explorer, the page.
     """
-    from nmt import configuration
-    from nmt.parts import Parts
-    from nmt.remaking import FIGURES, TABLES, Remake
+    from nmt.config import snapshot
+    from nmt.publish.rebuild import FIGURES, TABLES, Remake
+    from nmt.publish.replication_package import Parts
 
     if output.resolve() == results.resolve():
         raise UserError(f"--output {output}: expected another folder than the results themselves")
     parts = Parts(results)
-    again = Remake(configuration.read(parts.configuration), parts, output, _run_verb)
+    again = Remake(snapshot.read(parts.configuration), parts, output, _run_verb)
     for name in again.artifacts([*TABLES, *FIGURES]):
         for file in again.make(name):
             click.echo(file)
@@ -191,7 +191,7 @@ def model_card(
     test: tuple[str, ...],
 ) -> None:
     """Write a model's README.md: what it is, how it was trained, its scores, how to load it."""
-    from nmt import model_card as card
+    from nmt.publish import model_card as card
 
     text = card.Text(languages or (), train, dev, test)
     card.write(folder, text, read_json(scores) if scores else None)
@@ -206,7 +206,7 @@ def release(folder: Path, with_final_state: bool, output: Path) -> None:
 
     `nmt unpack` (or `tar --zstd -xf`) gives a folder that `nmt decode --model` takes. Equal models give equal bytes.
     """
-    from nmt import release as archive
+    from nmt.publish import model_archive as archive
 
     names = archive.pack(folder, output, with_final_state)
     click.echo(f"{output}: {', '.join(names)}", err=True)
@@ -224,7 +224,7 @@ def release(folder: Path, with_final_state: bool, output: Path) -> None:
 )
 def unpack(archives: Sequence[Path], output: Path) -> None:
     """Unpack archives of `release`, each into a folder of its model's name, and check their sums."""
-    from nmt.release import unpack as extract
+    from nmt.publish.model_archive import unpack as extract
 
     for archive in archives:
         click.echo(extract(archive, output))

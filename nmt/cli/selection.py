@@ -11,7 +11,7 @@ import click
 from nmt.cli.options import PATH, Verb, shard_option
 
 if TYPE_CHECKING:
-    from nmt.language_models import TokenShard
+    from nmt.data.selection.language_models import TokenShard
 
 _SHARDS_OF_ALL = "A shard's files; repeat, corpora in the config's order, their shards in order."
 
@@ -59,7 +59,7 @@ def lm_sample(
 
     Say its size with --pairs, or with --as-many-as by the files of the in-domain text.
     """
-    from nmt import language_models
+    from nmt.data.selection import language_models
 
     if (pairs is None) == (not as_many_as):
         raise click.UsageError("give either --pairs or --as-many-as")
@@ -69,7 +69,7 @@ def lm_sample(
 
 
 def _token_shards(shards: tuple[tuple[str, Path, Path], ...]) -> list[TokenShard]:
-    from nmt.language_models import TokenShard
+    from nmt.data.selection.language_models import TokenShard
 
     totals = Counter(corpus for corpus, _, _ in shards)
     seen: Counter[str] = Counter()
@@ -89,7 +89,7 @@ def kenlm_programs(jobs: int, output: Path) -> None:
     Links to those on the PATH, or builds them: from the source archive of the package kenlm, which pip fetches, with
     cmake, a C++ compiler and Boost.
     """
-    from nmt.kenlm_programs import provide
+    from nmt.data.selection.kenlm_build import provide
 
     click.echo(f"{output}: lmplz and build_binary from {provide(output, jobs)}", err=True)
 
@@ -126,7 +126,7 @@ def lm_train(
     Models that are to be compared know the same words if --words-of and --words-least are the same. Needs KenLM's
     programs lmplz and build_binary; see `nmt kenlm-programs`.
     """
-    from nmt import language_models
+    from nmt.data.selection import language_models
 
     text: dict[str, list[Path]] = {}
     for corpus, path in shards:
@@ -155,12 +155,12 @@ def select_score(
     histogram: Path,
 ) -> None:
     """Score the pairs of the token files SOURCE and TARGET; smaller is more like the in-domain text."""
-    from nmt import selection
-    from nmt.language_models import load
+    from nmt.data.selection import cross_entropy
+    from nmt.data.selection.language_models import load
 
-    source_models = selection.Models(load(in_source), load(out_source))
-    target_models = selection.Models(load(in_target), load(out_target))
-    selection.score(source, target, source_models, target_models, output, histogram)
+    source_models = cross_entropy.Models(load(in_source), load(out_source))
+    target_models = cross_entropy.Models(load(in_target), load(out_target))
+    cross_entropy.score(source, target, source_models, target_models, output, histogram)
 
 
 @click.command(short_help="Try one share of the text against a held-out text.")
@@ -192,8 +192,8 @@ def cut_candidate(
 
     Both sides count, unknown words included. The verb `cut-choose` takes the best of several shares.
     """
-    from nmt.held_out_cut import CandidateShard, Training, candidate
-    from nmt.selection import ScoredShard
+    from nmt.data.selection.cross_entropy import ScoredShard
+    from nmt.data.selection.perplexity_cut import CandidateShard, Training, candidate
 
     given = [CandidateShard(ScoredShard(name, *files[:2]), (files[2], files[3])) for name, *files in shards]
     training = Training(order, discount_fallback, memory_mb, programs)
@@ -208,7 +208,7 @@ def cut_candidate(
 @click.option("--output", required=True, type=PATH, help="JSON file: the chosen candidate, and all.")
 def cut_choose(candidates: tuple[Path, ...], output: Path) -> None:
     """Take the candidate of `cut-candidate` with the lowest perplexity, the smaller of equals."""
-    from nmt.held_out_cut import choose
+    from nmt.data.selection.perplexity_cut import choose
 
     found = choose(candidates, output)
     click.echo(
@@ -228,14 +228,14 @@ def select_threshold(
 
     Pairs are taken by score, then corpus, then line number, until the next would exceed the budget.
     """
-    from nmt import selection
-    from nmt.files import read_json
+    from nmt.data.selection import cross_entropy
+    from nmt.io.files import read_json
 
     if (target_words is None) == (cut is None):
         raise click.UsageError("give either --target-words or --cut")
     words = target_words or int(read_json(cut)["chosen"]["target_words"])  # type: ignore[arg-type]
-    scored = [selection.ScoredShard(*shard) for shard in shards]
-    threshold = selection.choose_threshold(scored, words, output)
+    scored = [cross_entropy.ScoredShard(*shard) for shard in shards]
+    threshold = cross_entropy.choose_threshold(scored, words, output)
     click.echo(f"{output}: {threshold.pairs:,} pairs, {threshold.target_words:,} target words", err=True)
 
 
@@ -259,7 +259,7 @@ def select_apply(
     output_target: Path,
 ) -> None:
     """Write the pairs of the token files SOURCE and TARGET that the threshold takes, in order."""
-    from nmt import selection
+    from nmt.data.selection import cross_entropy
 
-    chosen = selection.read_threshold(threshold)
-    selection.apply(chosen, corpus, shard, scores, (source, target), (output_source, output_target))
+    chosen = cross_entropy.read_threshold(threshold)
+    cross_entropy.apply(chosen, corpus, shard, scores, (source, target), (output_source, output_target))

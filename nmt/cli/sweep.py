@@ -15,7 +15,7 @@ from nmt.cli.options import (
     settings_option,
     table_outputs,
 )
-from nmt.settings import Decoding, Report, SweepRun
+from nmt.config.schema import Decoding, Report, SweepRun
 
 
 @click.command()
@@ -31,14 +31,14 @@ def sweep(model: Path, source: Path, reference: Path, settings: str, output: Pat
     and seconds. Killed, the same command goes on where it stopped.
     """
     wanted = parse_settings(SweepRun, settings)
-    from nmt import model_folder
-    from nmt.memory import keep_freed_memory
-    from nmt.sweep import sweep_file
-    from nmt.training import choose_device, make_deterministic
+    from nmt.decoding.sweep import sweep_file
+    from nmt.model import trained_model
+    from nmt.model.memory import keep_freed_memory
+    from nmt.training.trainer import choose_device, make_deterministic
 
     make_deterministic(wanted.threads)
     keep_freed_memory()
-    trained = model_folder.load(model, choose_device(wanted.device))
+    trained = trained_model.load(model, choose_device(wanted.device))
     found = sweep_file(trained, source, reference, wanted, output)
     click.echo(
         f"{output}: {found['sentences']:,} sentences under {len(found['scores']):,} settings", err=True
@@ -79,13 +79,14 @@ def decoding_sweep(
 
     The CSV has a row for each width; the others show the best one of each combination.
     """
-    from nmt import figures, sums
-    from nmt.sweep_figure import sweep_figure
-    from nmt.sweep_table import read_sweeps, sweep_table
-    from nmt.tables import write_table
+    from nmt.io import checksums
+    from nmt.report.figures import style
+    from nmt.report.figures.decoding_sweep import sweep_figure
+    from nmt.report.tables.decoding_sweep import read_sweeps, sweep_table
+    from nmt.report.tables.writer import write_table
 
     wanted, configured = parse_settings(Report, settings), parse_settings(Decoding, decoding, "--decoding")
     sweeps = read_sweeps(sweep)
     write_table(sweep_table(sweeps, configured, wanted), output_csv, output_md, output_tex)
-    figures.save(sweep_figure(sweeps, configured, wanted), output_pdf, output_png)
-    sums.write(output_sums, (output_csv, output_md, output_tex, output_pdf, output_png))
+    style.save(sweep_figure(sweeps, configured, wanted), output_pdf, output_png)
+    checksums.write(output_sums, (output_csv, output_md, output_tex, output_pdf, output_png))

@@ -16,8 +16,8 @@ from nmt.cli.options import (
     summaries,
     table_outputs,
 )
-from nmt.files import read_json
-from nmt.settings import Report
+from nmt.config.schema import Report
+from nmt.io.files import read_json
 
 _paper = click.option(
     "--paper",
@@ -49,10 +49,10 @@ def table1(
     output_tex: Path,
 ) -> None:
     """Write Table 1: BLEU on all sentences and on those without unknown words."""
-    from nmt.reported import read_paper
-    from nmt.run_files import read_runs
-    from nmt.table1 import table1 as make
-    from nmt.tables import write_table
+    from nmt.report.paper_numbers import read_paper
+    from nmt.report.run_results import read_runs
+    from nmt.report.tables.table1 import table1 as make
+    from nmt.report.tables.writer import write_table
 
     wanted = parse_settings(Report, settings)
     scores = read_runs(score, ("bleu_all", "bleu_no_unk", "signature", "sentences_all", "sentences_no_unk"))
@@ -70,8 +70,8 @@ def significance(
     comparison: Path, settings: str, output_csv: Path, output_md: Path, output_tex: Path
 ) -> None:
     """Write the table of paired significance: each pair of models, its difference in BLEU and p."""
-    from nmt.significance import significance as make
-    from nmt.tables import write_table
+    from nmt.report.tables.significance import significance as make
+    from nmt.report.tables.writer import write_table
 
     table = make(read_json(comparison), parse_settings(Report, settings))
     write_table(table, output_csv, output_md, output_tex)
@@ -94,10 +94,10 @@ def table2(
 
     The rows of a family (RNNencdec, RNNsearch) stand together, otherwise in the order given.
     """
-    from nmt.reported import read_paper
-    from nmt.run_files import read_runs
-    from nmt.table2 import table2 as make
-    from nmt.tables import write_table
+    from nmt.report.paper_numbers import read_paper
+    from nmt.report.run_results import read_runs
+    from nmt.report.tables.table2 import table2 as make
+    from nmt.report.tables.writer import write_table
 
     wanted = parse_settings(Report, settings)
     keys = (
@@ -145,12 +145,12 @@ def table3(
 
     The paper's own sentences come first where the test set holds them; others are drawn from the long ones.
     """
-    from nmt.records import read_translations
-    from nmt.reported import read_own_sentences
-    from nmt.settings import Languages
-    from nmt.table3 import table3 as make
-    from nmt.tables import write_table
-    from nmt.text import read_lines
+    from nmt.config.schema import Languages
+    from nmt.evaluation.translations import read_translations
+    from nmt.io.text_files import read_lines
+    from nmt.report.paper_numbers import read_own_sentences
+    from nmt.report.tables.table3 import table3 as make
+    from nmt.report.tables.writer import write_table
 
     table = make(
         {model: list(read_translations(path)) for model, path in translations},
@@ -181,9 +181,9 @@ def readings(
 
     A block for each baseline of the settings' `readings`; what differs from it is read from the runs' own settings.
     """
-    from nmt.readings import readings as make
-    from nmt.run_files import read_runs
-    from nmt.tables import write_table
+    from nmt.report.run_results import read_runs
+    from nmt.report.tables.ablations import readings as make
+    from nmt.report.tables.writer import write_table
 
     table = make(
         read_runs(score, ("bleu_all", "bleu_no_unk")),

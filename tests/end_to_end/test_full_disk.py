@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt import checkpoint
+from nmt.training import checkpoint
 from tests.bitexts import write_bitext
 from tests.training_settings import model_run
 

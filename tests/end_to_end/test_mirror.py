@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from nmt.bitext import Bitext
-from nmt.text import read_pairs
+from nmt.data.bitext import Bitext
+from nmt.io.text_files import read_pairs
 from tests.running import MIRROR, ROOT, snakemake
 
 pytestmark = pytest.mark.skipif(not MIRROR.is_dir(), reason=f"no mirror of the archives at {MIRROR}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from nmt.bitext import Bitext
+from nmt.data.bitext import Bitext
 from tests.running import make_demo, snakemake
 
 PLANTED = """

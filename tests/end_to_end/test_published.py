@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from nmt.figures import COLORS
+from nmt.report.figures.style import COLORS
 from tests.drawing import colors_of
 from tests.latex import assert_compiles
 from tests.running import ROOT, door_command, make_demo, run, scheduled, snakemake

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from nmt.language_models import load
-from nmt.text import read_lines, read_pairs
+from nmt.data.selection.language_models import load
+from nmt.io.text_files import read_lines, read_pairs
 from tests import kenlm
 from tests.running import make_demo, snakemake
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 import yaml
 
-from nmt.files import read_json
-from nmt.shards import BLOCK_LINES, in_order
-from nmt.text import read_lines
+from nmt.data.shards import BLOCK_LINES, in_order
+from nmt.io.files import read_json
+from nmt.io.text_files import read_lines
 from tests import kenlm
 from tests.running import snakemake
 

@@ -20,8 +20,8 @@ from typing import Any
 import psutil
 import yaml
 
-from nmt.bitext import Bitext
-from nmt.text import read_lines
+from nmt.data.bitext import Bitext
+from nmt.io.text_files import read_lines
 from tests.running import ROOT, snakemake, snakemake_command
 
 

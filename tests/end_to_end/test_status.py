@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from nmt.layers import find_layers, load
-from nmt.runs import runs_of
-from nmt.training_status import expected
+from nmt.config.overlays import find_layers, load
+from nmt.config.runs import runs_of
+from nmt.monitor.training_state import expected
 from tests.bitexts import write_bitext
 from tests.running import ROOT, TINY, run
 

@@ -23,12 +23,13 @@ from typing import Any
 import pytest
 import torch
 
-from nmt import checkpoint, model_folder
+from nmt.config.schema import ModelRun
 from nmt.errors import UserError
-from nmt.files import sha256
-from nmt.settings import ModelRun
-from nmt.state_lock import hold
-from nmt.training import load_final_state
+from nmt.io.files import sha256
+from nmt.io.locks import hold
+from nmt.model import trained_model
+from nmt.training import checkpoint
+from nmt.training.trainer import load_final_state
 from tests.bitexts import write_bitext
 from tests.running import ROOT
 from tests.small_models import small_architecture
@@ -111,13 +112,13 @@ class Run:
 
     def outcome(self) -> dict[str, Any]:
         """Everything that a run leaves behind; clocks and rates apart."""
-        final = self.model / model_folder.FINAL_STATE
+        final = self.model / trained_model.FINAL_STATE
         record = json.loads(checkpoint.load_metadata(final)["record"])
-        history = (self.model / model_folder.HISTORY).read_text(encoding="utf-8").splitlines()
-        summary = json.loads((self.model / model_folder.SUMMARY).read_text(encoding="utf-8"))
+        history = (self.model / trained_model.HISTORY).read_text(encoding="utf-8").splitlines()
+        summary = json.loads((self.model / trained_model.SUMMARY).read_text(encoding="utf-8"))
         counters = {key: value for key, value in record["counters"].items() if "seconds" not in key}
         return {
-            "weights": (self.model / model_folder.WEIGHTS).read_bytes(),
+            "weights": (self.model / trained_model.WEIGHTS).read_bytes(),
             "final state": {
                 name: tensor.numpy().tobytes() for name, tensor in checkpoint.load_tensors(final).items()
             },
@@ -243,7 +244,7 @@ def test_killed_at_random_points_and_in_every_kind_of_write(
     result = run.finish()
     assert result.code == 0, result.said
     assert same(run.outcome(), unbroken) == []
-    history = (run.model / model_folder.HISTORY).read_text(encoding="utf-8").splitlines()
+    history = (run.model / trained_model.HISTORY).read_text(encoding="utf-8").splitlines()
     seconds = [json.loads(line)["seconds"] for line in history]
     assert seconds == sorted(seconds), "the clock of an earlier part was lost"
     left = [name for folder in (run.state, run.model) for name in names(folder) if ".part" in name]
@@ -355,7 +356,7 @@ def test_a_model_of_another_vocabulary_is_refused(finished: Run, tmp_path: Path)
     words = (tmp_path / "model" / "target.tsv").read_text(encoding="utf-8")
     (tmp_path / "model" / "target.tsv").write_text(words.replace("\tw7\t", "\tseven\t"), encoding="utf-8")
     with pytest.raises(UserError, match="trained with another target vocabulary"):
-        model_folder.load(tmp_path / "model", torch.device("cpu"))
+        trained_model.load(tmp_path / "model", torch.device("cpu"))
 
 
 class Pickled:
@@ -382,13 +383,13 @@ def test_weights_that_could_run_code_are_refused_unread(finished: Run, tmp_path:
     trap = tmp_path / "trap"
     shutil.copytree(finished.model, tmp_path / "model")
     for content in ("a pickle", "no weights at all"):
-        weights = tmp_path / "model" / model_folder.WEIGHTS
+        weights = tmp_path / "model" / trained_model.WEIGHTS
         if content == "a pickle":
             pickle_that_acts(weights, trap)
         else:
             weights.write_text(content, encoding="utf-8")
         with pytest.raises(UserError, match=r"model\.safetensors: damaged"):
-            model_folder.load(tmp_path / "model", torch.device("cpu"))
+            trained_model.load(tmp_path / "model", torch.device("cpu"))
     assert not trap.exists()
 
 

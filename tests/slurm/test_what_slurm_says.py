@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from nmt.cluster_fit import Asked, Cluster, misfits
-from nmt.slurm import Nodes, Partitions, configuration, partitions
+from nmt.monitor.partition_check import Asked, Cluster, misfits
+from nmt.monitor.slurm import Nodes, Partitions, configuration, partitions
 from tests.running import ROOT
 from tests.slurm import cluster as slurm
 
-TIME_LEFT = "from nmt.slurm import seconds_left; print(seconds_left())"
+TIME_LEFT = "from nmt.monitor.slurm import seconds_left; print(seconds_left())"
 
 
 @pytest.mark.slow

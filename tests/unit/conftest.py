@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nmt.models import Family
+from nmt.model.encoder_decoder import Family
 
 
 @pytest.fixture(params=["rnnencdec", "rnnsearch"])

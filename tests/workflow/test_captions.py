@@ -10,7 +10,8 @@ import pytest
 from docutils.core import publish_doctree
 from jinja2 import Environment, StrictUndefined
 
-from nmt import data_report, readings, significance, sweep_table, table1, table2, table3
+from nmt.report import corpora
+from nmt.report.tables import ablations, decoding_sweep, significance, table1, table2, table3
 from tests.running import ROOT
 
 CAPTIONS = ROOT / "workflow" / "report"
@@ -19,9 +20,9 @@ COLUMNS = {
     "table2": table2.COLUMNS,
     "table3": table3.COLUMNS,
     "significance": significance.COLUMNS,
-    "readings": readings.COLUMNS,
-    "decoding_sweep": sweep_table.COLUMNS,
-    "data": data_report.COLUMNS,
+    "readings": ablations.COLUMNS,
+    "decoding_sweep": decoding_sweep.COLUMNS,
+    "data": corpora.COLUMNS,
 }
 # what a caption must at least speak of
 SUBJECTS = {

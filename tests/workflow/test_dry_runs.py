@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nmt.crosscheck import LONGEST_COMMAND, NAMED_FOR_A_SHARD, SAID_OF_A_SHARD
-from nmt.layers import find_layers, load
+from nmt.config.consistency import LONGEST_COMMAND, NAMED_FOR_A_SHARD, SAID_OF_A_SHARD
+from nmt.config.overlays import find_layers, load
 from tests import kenlm
 from tests.running import ROOT, run, scheduled, snakemake, snakemake_command
 

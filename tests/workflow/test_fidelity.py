@@ -13,20 +13,20 @@ from typing import Any, Literal, get_args, get_origin
 import pytest
 import yaml
 
-from nmt import settings
+from nmt.config import schema
 from tests.running import ROOT
 
 PAGE = (ROOT / "docs" / "fidelity.md").read_text(encoding="utf-8")
 CONFIG: dict[str, Any] = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
-BLOCKS: dict[str, type[settings.Settings]] = {
-    "architecture": settings.Architecture,
-    "training": settings.Training,
-    "decoding": settings.Decoding,
-    "selection": settings.Selection,
-    "vocabulary": settings.VocabularySettings,
-    "cleaning": settings.Cleaning,
-    "tokenization": settings.Tokenization,
-    "artifacts": settings.Artifacts,
+BLOCKS: dict[str, type[schema.Settings]] = {
+    "architecture": schema.Architecture,
+    "training": schema.Training,
+    "decoding": schema.Decoding,
+    "selection": schema.Selection,
+    "vocabulary": schema.VocabularySettings,
+    "cleaning": schema.Cleaning,
+    "tokenization": schema.Tokenization,
+    "artifacts": schema.Artifacts,
 }
 """The parts of the settings whose every key is on the page."""
 

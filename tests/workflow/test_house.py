@@ -162,7 +162,7 @@ def test_lock_file_holds_no_local_build_or_path() -> None:
 
 def test_snakefile_imports_nothing_heavy() -> None:
     program = (
-        "import sys; import nmt.layers, nmt.preflight; "
+        "import sys; import nmt.config.overlays, nmt.monitor.preflight; "
         "print([name for name in ('torch', 'pandas', 'matplotlib', 'kenlm') if name in sys.modules])"
     )
     result = run([sys.executable, "-c", program])

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from nmt import stages
-from nmt.layers import find_layers, load
+from nmt.config import jobs as stages
+from nmt.config.overlays import find_layers, load
 from tests.running import ROOT
 
 

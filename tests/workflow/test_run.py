@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt import state_lock
+from nmt.io import locks
 from tests.running import ROOT
 from workflow import run
 from workflow.run import show
@@ -43,13 +43,13 @@ def test_the_door_holds_a_folder_where_there_are_no_kernel_s_locks(
     def unsupported(descriptor: int, operation: int) -> None:
         raise OSError(error, os.strerror(error))
 
-    monkeypatch.setattr(state_lock.fcntl, "flock", unsupported)
+    monkeypatch.setattr(locks.fcntl, "flock", unsupported)
     monkeypatch.setattr(run, "PATIENCE", 1.0)
     with run._alone_in(tmp_path) as lock:
         assert lock is not None
         assert (tmp_path / ".snakemake" / "door" / "lock").exists()
     # Another machine's door: its kernel's lock is not seen here, its heartbeat is.
-    code = "import sys, time; from pathlib import Path; from nmt import state_lock\n"
+    code = "import sys, time; from pathlib import Path; from nmt.io import locks as state_lock\n"
     code += "with state_lock.hold(Path(sys.argv[1]), 'refuse'): print('holding', flush=True); time.sleep(60)"
     command = [sys.executable, "-c", code, str(tmp_path / ".snakemake" / "door")]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as other:

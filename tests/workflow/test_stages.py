@@ -1,4 +1,4 @@
-"""`nmt.stages` names the jobs and files that the workflow's rules declare: `nmt status` goes by it."""
+"""`nmt.config.jobs` names the jobs and files that the workflow's rules declare: `nmt status` goes by it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from nmt import stages
-from nmt.layers import find_layers, load
-from nmt.settings import Config
+from nmt.config import jobs as stages
+from nmt.config.overlays import find_layers, load
+from nmt.config.schema import Config
 from tests.running import ROOT, snakemake_command
 
 LEFT_OUT = {"model_card", "parts", "provenance"}

@@ -8,16 +8,16 @@ import shlex
 import sys
 from pathlib import Path
 
-from nmt import remaking
-from nmt.configuration import published
-from nmt.decoding_record import beside
-from nmt.files import sha256
-from nmt.layers import ConfigError, find_layers, load
-from nmt.parts import MODES, RUN_FILES, Parts
-from nmt.release import NEEDED
-from nmt.runs import run_settings, runs_of, seeds_of
-from nmt.settings import Grid, Search, SweepRun, TextSettings
-from nmt.time_limits import progress_of, time_limit, time_slices
+from nmt.publish import rebuild
+from nmt.config.snapshot import published
+from nmt.decoding.sidecar import beside
+from nmt.io.files import sha256
+from nmt.config.overlays import ConfigError, find_layers, load
+from nmt.publish.replication_package import MODES, RUN_FILES, Parts
+from nmt.publish.model_archive import NEEDED
+from nmt.config.runs import run_settings, runs_of, seeds_of
+from nmt.config.schema import Grid, Search, SweepRun, TextSettings
+from nmt.monitor.time_limits import progress_of, time_limit, time_slices
 from workflow.cluster import stated_hours, use_own_programs
 
 ROOT = Path(workflow.basedir)
@@ -172,7 +172,7 @@ def generated(corpus):
 
 def report_settings(wildcards):
     """What the tables and figures show, the models' names, and how the unknown word was decoded."""
-    return as_json(remaking.report_settings(CONFIG))
+    return as_json(rebuild.report_settings(CONFIG))
 
 
 def configuration(wildcards):
@@ -915,7 +915,7 @@ def training_of(wildcards):
 
 def preflight():
     """Say at once what long work would miss hours later, and what it will take."""
-    from nmt.preflight import forecast, missing
+    from nmt.monitor.preflight import forecast, missing
 
     work = waiting_work()
     for line in forecast(CONFIG, work, Path.cwd()):
@@ -927,7 +927,7 @@ def preflight():
 
 def waiting_work():
     """What this Snakemake is about to do, as the preflight wants to know it."""
-    from nmt.preflight import Work
+    from nmt.monitor.preflight import Work
 
     jobs = list(workflow.dag.needrun_jobs())
     paths = {job.wildcards.archive for job in jobs if job.rule.name == "download"}
@@ -941,7 +941,7 @@ def waiting_work():
 
 def asked_of_cluster(jobs):
     """What the jobs that are sent to a cluster ask it for."""
-    from nmt.cluster_fit import Cluster, greediest
+    from nmt.monitor.partition_check import Cluster, greediest
 
     status = getattr(workflow.executor_settings, "status_command", None)
     return Cluster(greediest(asked_by(job) for job in jobs if not job.is_local), status)
@@ -949,7 +949,7 @@ def asked_of_cluster(jobs):
 
 def asked_by(job):
     """What one job asks for; its time and memory are not known as long as its input is not there."""
-    from nmt.cluster_fit import Asked
+    from nmt.monitor.partition_check import Asked
 
     stated = job.resources
     minutes, megabytes = (stated.get(name) for name in ("runtime", "mem_mb"))

@@ -1,0 +1,134 @@
+"""Verbs that measure translations and attention: evaluate, alignment-error-rate, compare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from nmt.cli.options import (
+    PATH,
+    file_option,
+    given_translations,
+    language_option,
+    parse_settings,
+    report_settings,
+)
+from nmt.config.schema import Report
+from nmt.errors import UserError
+from nmt.io.files import write_json
+
+_model = click.option("--model", required=True, metavar="ID", help="Id of the model in the config.")
+
+
+@click.command()
+@_model
+@click.option("--seed", type=int, required=True, help="Seed of the run: a model may have several.")
+@file_option("--all", "Translations of the whole test set, from `decode --mode all`.")
+@file_option("--no-unk", "Translations of the sentences without unknown words, from `decode --mode no_unk`.")
+@file_option(
+    "--source", "Tokens of the test set's source side. Repeat it for several test corpora.", multiple=True
+)
+@file_option("--reference", "Tokens of the reference; as often and in the order of --source.", multiple=True)
+@file_option("--output", "Scores as JSON.")
+def evaluate(
+    model: str,
+    seed: int,
+    all: Path,
+    no_unk: Path,
+    source: tuple[Path, ...],
+    reference: tuple[Path, ...],
+    output: Path,
+) -> None:
+    """Measure a model's translations: BLEU on all sentences and on those without unknown words.
+
+    BLEU is computed by sacrebleu on the tokens as they are, cased and without smoothing, which is what
+    Moses' multi-bleu.perl gives; the signature is kept. The output also holds the counts of each sentence,
+    from which `figure2` and `unknown-words` draw their curves.
+    """
+    from nmt.evaluation.bleu import score
+
+    if len(source) != len(reference):
+        raise UserError(
+            f"--source is given {len(source)} times, --reference {len(reference)} times; give one of each"
+        )
+    test = list(zip(source, reference, strict=True))
+    write_json(output, {"seed": seed, **score(model, all, no_unk, test)})
+
+
+@click.command()
+@_model
+@file_option("--alignments", "Attention on source and reference, from `align`.")
+@file_option(
+    "--gold",
+    "Known links: 0-0 1?2, a line a sentence, or as WPT 2003 has them. Repeat it as for the test set.",
+    multiple=True,
+)
+@file_option("--output", "Error rates as JSON.")
+def alignment_error_rate(model: str, alignments: Path, gold: tuple[Path, ...], output: Path) -> None:
+    """Compare attention with known word alignments (Och and Ney's alignment error rate).
+
+    Each word of the reference is linked to the source word that gets most attention while the model is fed
+    the reference; links of the end symbol don't count. Beside it stand the
+    rates of the matrix' diagonal and of words at the same position.
+    """
+    from nmt.evaluation.alignment_error_rate import alignment_error_rate as evaluate
+
+    write_json(output, evaluate(model, alignments, gold))
+
+
+@click.command()
+@click.option(
+    "--translations",
+    type=(str, PATH, PATH),
+    required=True,
+    multiple=True,
+    metavar="MODEL ALL NO_UNK",
+    help="A model's id and its translations, from `decode --mode all` and `--mode no_unk`. Repeat it; a model's other "
+    "seeds come after the one that is compared.",
+)
+@given_translations
+@file_option("--source", "Tokens of the test set's source side.")
+@file_option("--reference", "Tokens of the reference.")
+@click.option(
+    "--raw-reference",
+    type=PATH,
+    metavar="FILE",
+    help="The reference as it came; without it its tokens are detokenized.",
+)
+@language_option("target")
+@report_settings
+@file_option("--output", "The comparison as JSON.")
+def compare(
+    translations: tuple[tuple[str, Path, Path], ...],
+    given: tuple[tuple[str, Path], ...],
+    source: Path,
+    reference: Path,
+    raw_reference: Path | None,
+    target_language: str,
+    settings: str,
+    output: Path,
+) -> None:
+    """Compare models: 95% intervals of their BLEU, paired significance of each pair, and today's metrics.
+
+    Bootstrap over sentences, seeded by the settings' `bootstrap_seed`: intervals are the 2.5th and 97.5th
+    percentile, p-values are sacrebleu's. BLEU with sacrebleu's own tokenization (13a) and chrF are of detokenized
+    text; of a model with several seeds they are means.
+    """
+    from nmt.evaluation.comparison import EvaluatedText
+    from nmt.evaluation.comparison import compare as compared
+
+    wanted = parse_settings(Report, settings)
+    test = EvaluatedText(source, reference, raw_reference, target_language)
+    by_model: dict[str, list[list[Path]]] = {}
+    for model, *paths in translations:
+        by_model.setdefault(model, []).append(paths)
+    found = compared(
+        {model: runs[0] for model, runs in by_model.items()},
+        dict(given),
+        test,
+        wanted.bootstrap_samples,
+        wanted.bootstrap_seed,
+        {model: runs[1:] for model, runs in by_model.items()},
+    )
+    write_json(output, found)

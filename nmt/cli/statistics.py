@@ -1,0 +1,146 @@
+"""Verbs that count the text and report on it: count, sum-counts, data-report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from nmt.cli.options import PATH, figure_outputs, languages_option, vocabularies
+from nmt.errors import UserError
+
+if TYPE_CHECKING:
+    from nmt.data.corpus_counts import CorpusFiles
+
+PARTS = ("train", "dev", "test", "in-domain")
+
+_SHARD = (str, PATH)
+
+
+@click.command(short_help="Count what a shard holds at each stage.")
+@click.option(
+    "--stage",
+    "stages",
+    required=True,
+    multiple=True,
+    type=(str, PATH, PATH),
+    metavar="NAME SOURCE TARGET",
+    help="A stage's name and token files; repeat, in order.",
+)
+@vocabularies
+@click.option(
+    "--types", is_flag=True, help="Also list the different words of the last stage: for small texts."
+)
+@click.option("--output", required=True, type=PATH, help="JSON file for the counts.")
+def count(
+    stages: tuple[tuple[str, Path, Path], ...],
+    source_vocabulary: Path,
+    target_vocabulary: Path,
+    types: bool,
+    output: Path,
+) -> None:
+    """Count pairs, words and lengths of a shard at each stage of its tokenized text.
+
+    The vocabularies are held against the last stage, which models read: unknown words, and words covered by
+    smaller vocabularies.
+    """
+    from nmt.data import shard_counts
+    from nmt.data.vocabulary import Vocabulary
+
+    words = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
+    found = shard_counts.count([shard_counts.Stage(*stage) for stage in stages], words, output, types)
+    counts = ", ".join(f"{stage['name']} {stage['pairs']:,}" for stage in found["stages"])
+    click.echo(f"{output}: pairs: {counts}", err=True)
+
+
+@click.command(short_help="Add up the counts of all shards of all corpora.")
+@click.option(
+    "--corpus",
+    "corpora",
+    required=True,
+    multiple=True,
+    type=(click.Choice(PARTS), str, PATH),
+    metavar="PART CORPUS RAW",
+    help="A corpus, what it is for (train, dev, test, in-domain) and the counts of its extraction; repeat.",
+)
+@click.option(
+    "--clean", multiple=True, type=_SHARD, metavar="CORPUS FILE", help="Counts of `clean`; a shard each."
+)
+@click.option(
+    "--count",
+    "counts",
+    multiple=True,
+    type=_SHARD,
+    metavar="CORPUS FILE",
+    help="Counts of `count`; likewise.",
+)
+@click.option(
+    "--overlap", multiple=True, type=_SHARD, metavar="CORPUS FILE", help="Counts of test sentences; likewise."
+)
+@languages_option(required=True)
+@click.option("--output", required=True, type=PATH, help="JSON file for the sums.")
+def sum_counts(
+    corpora: tuple[tuple[str, str, Path], ...],
+    clean: tuple[tuple[str, Path], ...],
+    counts: tuple[tuple[str, Path], ...],
+    overlap: tuple[tuple[str, Path], ...],
+    languages: tuple[str, str],
+    output: Path,
+) -> None:
+    """Add up the counts of all shards, corpus by corpus, and check that the stages fit one another."""
+    from nmt.data import corpus_counts
+
+    files = {name: corpus_counts.CorpusFiles(name, part, raw) for part, name, raw in corpora}
+    _deal("clean", clean, files)
+    _deal("stages", counts, files)
+    _deal("overlap", overlap, files)
+    for name, corpus in files.items():
+        if not corpus.clean or not corpus.stages:
+            raise UserError(f"sum-counts: no counts of {name}'s shards; give them with --clean and --count")
+    corpus_counts.sum_corpora([*files.values()], languages, output)
+
+
+def _deal(kind: str, shards: Iterable[tuple[str, Path]], files: dict[str, CorpusFiles]) -> None:
+    for name, path in shards:
+        if name not in files:
+            raise UserError(f"{path}: of a corpus {name!r} that no --corpus names; add it")
+        getattr(files[name], kind).append(path)
+
+
+@click.command(short_help="Report on the text: tables and a figure.")
+@click.option("--counts", required=True, type=PATH, help="What `sum-counts` wrote.")
+@click.option(
+    "--limit",
+    "limits",
+    multiple=True,
+    type=click.IntRange(min=1),
+    help="Longest side of the pairs that a model trains on; repeat.",
+)
+@click.option("--paper", type=PATH, help="The paper's numbers (workflow/paper.yaml), to set them beside.")
+@click.option("--output-csv", required=True, type=PATH, help="Every number, a line each.")
+@click.option("--output-lengths", required=True, type=PATH, help="The histograms of lengths as .csv.")
+@click.option("--output-md", required=True, type=PATH, help="The page to read.")
+@figure_outputs
+def data_report(
+    counts: Path,
+    limits: tuple[int, ...],
+    paper: Path | None,
+    output_csv: Path,
+    output_lengths: Path,
+    output_md: Path,
+    output_pdf: Path,
+    output_png: Path,
+) -> None:
+    """Report on the text: pairs and words at every stage, what was removed and why, unknown words, lengths."""
+    from nmt.report import corpora as reporting
+    from nmt.report import corpora_page
+    from nmt.report.figures import style
+    from nmt.report.figures.corpora import data_figure
+    from nmt.report.paper_numbers import read_paper
+
+    report = reporting.read_report(counts, limits, read_paper(paper, paper is not None).data)
+    reporting.write_csv(report, output_csv, output_lengths)
+    corpora_page.write_markdown(report, output_md, output_png.name)
+    style.save(data_figure(report), output_pdf, output_png)

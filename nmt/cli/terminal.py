@@ -1,0 +1,136 @@
+"""How a verb behaves between pipes and on a terminal."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from nmt.errors import UserError
+
+if TYPE_CHECKING:
+    from nmt.io.streams import LineStream
+
+
+@contextmanager
+def like_unix_tools() -> Iterator[None]:
+    """A closed pipe (`| head -1`) and Ctrl-C end the process without a word, as they end `cat`.
+
+    Files that were being written go away first.
+    """
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    try:
+        yield
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+@contextmanager
+def writer(output: Path | None) -> Iterator[Callable[[Iterable[str]], None]]:
+    """A function that writes lines to standard output, at once, or to a file that appears when all is done.
+
+    A pipe or a device with a name gets them at once, too.
+    """
+    from nmt.io.files import replaceable
+    from nmt.io.text_files import write_lines
+
+    if output is None:
+        yield _write_out
+        return
+    at_once = not replaceable(output)
+    with write_lines(output) as file:
+
+        def write(rows: Iterable[str]) -> None:
+            for row in rows:
+                for line in row.split("\n"):
+                    file.write(line)
+            if at_once:
+                file.flush()
+
+        yield write
+
+
+def _write_out(rows: Iterable[str]) -> None:
+    for row in rows:
+        sys.stdout.buffer.write(row.encode() + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def refuse_impossible(inputs: Sequence[Path], output: Path | None) -> None:
+    """A UserError where an input or the output is closed, or the output is a folder or one of the inputs."""
+    from nmt.io.streams import STANDARD
+
+    if STANDARD in inputs and sys.stdin is None:
+        raise UserError("standard input is closed; name a file, or give it text, for example from a pipe")
+    if output is None and sys.stdout is None:
+        raise UserError("standard output is closed; name a file with --output")
+    if output is not None and output.is_dir():
+        raise UserError(f"--output {output}: a folder, expected the name of a file")
+    for input in inputs:
+        if output is not None and (output == input or _same(input, output)):
+            raise UserError(f"--output {output}: is an input; name another file")
+
+
+def _same(input: Path, output: Path) -> bool:
+    """Whether both lead to one file; devices and pipes may be read and written."""
+    try:
+        read = os.fstat(sys.stdin.fileno()) if str(input) == "-" else input.stat()
+        written = output.stat()
+    except OSError:
+        return False
+    return stat.S_ISREG(written.st_mode) and os.path.samestat(read, written)
+
+
+@contextmanager
+def progress_over(
+    verb: str, lines: LineStream, input: Path, output: Path | None
+) -> Iterator[Callable[[int], None]]:
+    """A function that is told of so many lines more, for progress on a terminal; elsewhere it says nothing.
+
+    Nor does it on a terminal that shows what is typed or the output. Bytes are counted where their number is known.
+    """
+    from nmt.io.progress import Progress
+
+    typed = str(input) == "-" and sys.stdin.isatty()
+    mixed = output is None and sys.stdout.isatty()
+    if typed or mixed or sys.stderr is None or not sys.stderr.isatty():
+        yield lambda count: None
+        return
+    with Progress(lines.size, "lines" if lines.size is None else "bytes", verb) as progress:
+        yield lambda count: progress.update(
+            count if lines.size is None else lines.bytes_done - progress.count
+        )
+
+
+def warn_of_pieces(first: int, pieces: Sequence[int], max_words: int) -> None:
+    """Say which lines were too long to be translated whole."""
+    for line, count in enumerate(pieces, start=first + 1):
+        if count > 1:
+            warn(f"line {line}: more than {max_words} words, translated in {count} pieces (--max-words)")
+
+
+def warn_of_replaced(lines: LineStream) -> None:
+    """Say how many lines were no UTF-8, and how many were cut."""
+    if lines.replaced:
+        where = _where(lines, lines.first_replaced, lines.replaced)
+        warn(f"{where}: not UTF-8; such bytes were read as U+FFFD")
+    if lines.cut:
+        where = _where(lines, lines.first_cut, lines.cut)
+        warn(f"{where}: longer than {lines.max_bytes:,} bytes; what is behind them was left out")
+
+
+def _where(lines: LineStream, first: int, count: int) -> str:
+    return f"{lines.name}, line {first}" + (f" and {count - 1} more" if count > 1 else "")
+
+
+def warn(message: str) -> None:
+    """One line on standard error."""
+    click.echo(f"nmt: warning: {message}", err=True)

@@ -1,0 +1,360 @@
+"""The verbs for people with a trained model and text of their own: package, translate, score."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from nmt.cli.options import PATH, Verb, parse_settings, settings_option
+from nmt.cli.terminal import (
+    like_unix_tools,
+    progress_over,
+    refuse_impossible,
+    warn_of_pieces,
+    warn_of_replaced,
+    writer,
+)
+from nmt.config.schema import Decoding, TextSettings
+from nmt.errors import UserError
+
+if TYPE_CHECKING:
+    from nmt.data.text_processor import Text
+    from nmt.decoding.forced_decoding import Reading
+    from nmt.decoding.output_formats import AlignmentForm
+    from nmt.decoding.text_translator import Translation
+    from nmt.io.streams import LineStream
+    from nmt.model.trained_model import TrainedModel
+
+COUNT = click.IntRange(min=1)
+MAX_SCORED = 20_000
+"""Tokens of a line that is scored: at the paper's sizes 2 GB, and memory grows with them."""
+
+_models = click.option(
+    "--model",
+    "model_paths",
+    required=True,
+    multiple=True,
+    type=PATH,
+    metavar="FOLDER",
+    help="Folder of a trained model, for example experiments/demo/models/rnnsearch-50. Repeat it for an ensemble.",
+)
+_tokenized = click.option(
+    "--tokenized", is_flag=True, help="The text is tokens with spaces between, as `nmt tokenize` makes them."
+)
+_output = click.option(
+    "--output", type=PATH, metavar="FILE", help="File to write instead of standard output."
+)
+_json = click.option(
+    "--json", "as_json", is_flag=True, help="One JSON object a line, with everything there is."
+)
+
+
+def _running(verb: Verb) -> Verb:
+    """The options that say how to compute."""
+    for option in reversed(
+        [
+            click.option(
+                "--batch-size", type=COUNT, help="Sentences worked on side by side [default: the model's]."
+            ),
+            click.option(
+                "--buffer-lines",
+                type=COUNT,
+                default=500,
+                show_default=True,
+                help="Lines read ahead, to work on those of like length together; fewer where the input pauses.",
+            ),
+            click.option(
+                "--device",
+                type=click.Choice(["auto", "cpu", "cuda"]),
+                default="auto",
+                show_default=True,
+                help="auto: the GPU where there is one.",
+            ),
+            click.option(
+                "--threads",
+                type=COUNT,
+                help="Threads of the processor [default: the model's, but no more than there are cores].",
+            ),
+        ]
+    ):
+        verb = option(verb)
+    return verb
+
+
+@click.command(short_help="Complete a model's folder, so that it can translate raw text.")
+@click.option(
+    "--model", "model_path", required=True, type=PATH, metavar="FOLDER", help="Folder of a trained model."
+)
+@settings_option("The config's `languages`, `tokenization` and `decoding`")
+def package(model_path: Path, settings: str) -> None:
+    """Complete a model's folder, so that it can translate raw text: writes text.json into it.
+
+    It says in which languages the model reads and writes, how its text was tokenized and how it decodes unless told
+    otherwise. Nothing else that the folder holds changes; the folder may then be moved anywhere.
+    """
+    text = parse_settings(TextSettings, settings)
+    from nmt.model import trained_model
+
+    trained_model.package(model_path, text)
+
+
+@click.command(short_help="Translate text with a trained model: raw text in, raw text out.")
+@_models
+@click.argument("input", type=PATH, default="-", metavar="[FILE]")
+@_output
+@click.option("--beam", type=COUNT, help="Width of the beam; 1 is greedy and fastest [default: the model's].")
+@click.option(
+    "--nbest",
+    type=COUNT,
+    metavar="N",
+    help="Write the N best translations, a line each: NUMBER ||| TEXT ||| LOG-PROBABILITY, with the line's number from "
+    "0. Widens a beam that is narrower.",
+)
+@click.option(
+    "--alignment",
+    type=click.Choice(["pharaoh", "weights"]),
+    help="Append ||| and which source token each target token comes from. pharaoh: links i-j, source and target from "
+    "0. weights: for each target token the attention on each source token, 0.9,0.1 0.2,0.8. Tokens are those that "
+    "--tokenized and --json show.",
+)
+@click.option(
+    "--unknown",
+    type=click.Choice(["keep", "forbid", "copy"]),
+    help="Words that the model cannot write. keep: they are [UNK]. forbid: it must find others. copy: the source word "
+    "with most attention takes their place [default: as the model decodes: keep or forbid].",
+)
+@_json
+@_tokenized
+@click.option(
+    "--max-words",
+    type=COUNT,
+    default=100,
+    show_default=True,
+    help="Longer lines are translated in pieces of so many tokens, cut behind a full stop or comma if there is one.",
+)
+@_running
+def translate(
+    model_paths: tuple[Path, ...],
+    input: Path,
+    output: Path | None,
+    beam: int | None,
+    nbest: int | None,
+    alignment: Literal["pharaoh", "weights"] | None,
+    unknown: Literal["keep", "forbid", "copy"] | None,
+    as_json: bool,
+    tokenized: bool,
+    max_words: int,
+    batch_size: int | None,
+    buffer_lines: int,
+    device: str,
+    threads: int | None,
+) -> None:
+    """Translate FILE, or standard input, line by line: raw text in, raw text out.
+
+    \b
+        echo "The old book is on the table." | nmt translate --model models/rnnsearch-50
+        nmt translate --model models/rnnsearch-50 book.en --output book.fr
+
+    Each line of input, also an empty one, gives exactly one line of output (with --nbest at least one), in the same
+    order. Memory does not grow with the input; output follows as soon as the input pauses, so that it also works by
+    hand in a terminal. FILE may be compressed (.gz, .zst). Bytes that are not UTF-8 become the replacement character.
+    """
+    with like_unix_tools():
+        from nmt.decoding.text_translator import TextTranslator, Wishes
+        from nmt.io.streams import open_lines
+
+        refuse_impossible([input], output)
+        if as_json and alignment:
+            raise UserError("--alignment: --json has the weights already; leave one of the two out")
+        text = text_settings_of(model_paths)
+        decoding = chosen(text.decoding, beam, nbest or 1, batch_size, threads, device)
+        default: Literal["keep", "forbid"] = "forbid" if decoding.unknown == "excluded" else "keep"
+        wishes = Wishes(decoding, unknown or default, as_json or alignment is not None, max_words)
+        translator = TextTranslator(load_models(model_paths, decoding), *sides(text, tokenized), wishes)
+        if alignment and not translator.aligns:
+            label = translator.models[0].run.label
+            raise UserError(f"--alignment: {label} has no attention; use a model of the family rnnsearch")
+        written = form_of(nbest is not None, alignment, as_json)
+        number = 0
+        with (
+            open_lines(input) as lines,
+            writer(output) as write,
+            progress_over("translate", lines, input, output) as progress,
+        ):
+            for group in lines.groups(buffer_lines):
+                found = translator(group)
+                write(written(line, entry) for line, entry in enumerate(found, start=number))
+                warn_of_pieces(number, [len(entry.pieces) for entry in found], max_words)
+                number += len(group)
+                progress(len(group))
+            warn_of_replaced(lines)
+
+
+@click.command(short_help="Score given translations with a trained model: their log-probabilities.")
+@_models
+@click.argument("source", type=PATH)
+@click.argument("target", type=PATH)
+@_output
+@_json
+@_tokenized
+@_running
+def score(
+    model_paths: tuple[Path, ...],
+    source: Path,
+    target: Path,
+    output: Path | None,
+    as_json: bool,
+    tokenized: bool,
+    batch_size: int | None,
+    buffer_lines: int,
+    device: str,
+    threads: int | None,
+) -> None:
+    """Write the log-probability that a model gives to each line of TARGET as the translation of that line of SOURCE.
+
+    Natural logarithms, the end of the sentence included; words without an id of their own count as [UNK]. With --json
+    also that of every word. One of SOURCE and TARGET may be - for standard input. Both need equally many lines.
+    Several models give the logarithm of their mean probability, word by word, as an ensemble decodes.
+    """
+    with like_unix_tools():
+        from nmt.decoding.forced_decoding import score as score_pairs
+        from nmt.decoding.text_translator import refuse_unlike
+        from nmt.io.streams import STANDARD, open_lines, paired_groups
+
+        if source == target == STANDARD:
+            raise UserError("SOURCE and TARGET: both are standard input; name a file for one of them")
+        refuse_impossible([source, target], output)
+        text = text_settings_of(model_paths)
+        decoding = chosen(text.decoding, None, 1, batch_size, threads, device)
+        models = load_models(model_paths, decoding)
+        refuse_unlike(models)
+        cut = [side.tokens for side in sides(text, tokenized)]
+        number = 0
+        with (
+            open_lines(source) as sources,
+            open_lines(target) as targets,
+            writer(output) as write,
+            progress_over("score", sources, source, output) as progress,
+        ):
+            for group in paired_groups(sources, targets, buffer_lines):
+                pairs = [(cut[0](one), cut[1](other)) for one, other in group]
+                refuse_endless([sources, targets], number, pairs)
+                readings = score_pairs(models, pairs, decoding.batch_size, attention=False)
+                rows = zip(range(number, number + len(pairs)), pairs, readings, strict=True)
+                write(score_row(*row, as_json) for row in rows)
+                number += len(group)
+                progress(len(group))
+            warn_of_replaced(sources)
+            warn_of_replaced(targets)
+
+
+def refuse_endless(
+    streams: Sequence[LineStream], first: int, pairs: Sequence[tuple[list[str], list[str]]]
+) -> None:
+    """A UserError for lines that cannot be scored whole in bounded memory."""
+    for lines in streams:
+        if lines.cut:
+            raise UserError(
+                f"{lines.name}, line {lines.first_cut}: longer than {lines.max_bytes:,} bytes, which is too long to be "
+                f"scored; split it"
+            )
+    for number, pair in enumerate(pairs, start=first + 1):
+        for lines, words in zip(streams, pair, strict=True):
+            if len(words) > MAX_SCORED:
+                raise UserError(
+                    f"{lines.name}, line {number}: {len(words):,} tokens, expected at most {MAX_SCORED:,} to score; "
+                    f"split it"
+                )
+
+
+def score_row(number: int, pair: tuple[list[str], list[str]], reading: Reading, as_json: bool) -> str:
+    """One line of `nmt score`."""
+    if not as_json:
+        return f"{reading.log_probability:.4f}"
+    values = reading.word_log_probabilities
+    record = {
+        "line": number,
+        "source_tokens": pair[0],
+        "target_tokens": pair[1],
+        "log_probability": reading.log_probability,
+        "per_word": reading.log_probability / len(values),
+        "word_log_probabilities": [round(float(value), 5) for value in values],
+    }
+    return json.dumps(record, ensure_ascii=False)
+
+
+# --- what the verbs share ---------------------------------------------------------------------------------------------
+
+
+def text_settings_of(folders: Sequence[Path]) -> TextSettings:
+    """What the folders say of their text; several models must agree in it."""
+    from nmt.model import trained_model
+
+    for folder in folders:
+        trained_model.refuse_other_than_model(folder)
+    first, *others = (trained_model.text_settings(folder) for folder in folders)
+    for folder, other in zip(folders[1:], others, strict=True):
+        if (other.languages, other.tokenization) != (first.languages, first.tokenization):
+            raise UserError(
+                f"--model {folder}: other languages or tokenization than {folders[0]}; see text.json in both"
+            )
+    return first
+
+
+def sides(text: TextSettings, tokenized: bool) -> tuple[Text, Text]:
+    """How lines of source and target become tokens and the other way round."""
+    from nmt.data.text_processor import RawText, TokenText
+
+    if tokenized:
+        return TokenText(), TokenText()
+    languages = text.languages
+    return RawText(languages.source, text.tokenization), RawText(languages.target, text.tokenization)
+
+
+def chosen(
+    decoding: Decoding,
+    beam: int | None,
+    n_best: int,
+    batch_size: int | None,
+    threads: int | None,
+    device: str,
+) -> Decoding:
+    """The model's own way to decode with what the user wants otherwise."""
+    return decoding.model_copy(
+        update={
+            "beam": max(beam or decoding.beam, n_best),
+            "n_best": n_best,
+            "batch_size": batch_size or decoding.batch_size,
+            "threads": threads or min(decoding.threads, len(os.sched_getaffinity(0))),
+            "device": device,
+        }
+    )
+
+
+def load_models(folders: Sequence[Path], decoding: Decoding) -> list[TrainedModel]:
+    """The models, on the device that was asked for."""
+    from nmt.model import trained_model
+    from nmt.model.memory import keep_freed_memory
+    from nmt.training.trainer import choose_device, make_deterministic
+
+    make_deterministic(decoding.threads)
+    keep_freed_memory()
+    return [trained_model.load(folder, choose_device(decoding.device)) for folder in folders]
+
+
+def form_of(
+    n_best: bool, alignment: AlignmentForm | None, as_json: bool
+) -> Callable[[int, Translation], str]:
+    """How a translation is written, given the line's number."""
+    from nmt.decoding import output_formats
+
+    if as_json:
+        return output_formats.as_json
+    if n_best:
+        return lambda number, found: output_formats.as_n_best(number, found, alignment)
+    return lambda number, found: output_formats.as_text(found, alignment)

@@ -1,0 +1,1 @@
+"""Settings: their schema, layers, consistency, and which runs they describe."""

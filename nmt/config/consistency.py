@@ -1,0 +1,327 @@
+"""Contradictions between settings that are each well formed.
+
+Works on the merged but possibly faulty tree, so that these problems are reported together with wrong types
+and typos: whatever has the wrong shape is skipped here, since the schema reports it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nmt.config.runs import LATER
+from nmt.config.schema import FREE, Training
+
+LARGEST_VOCABULARY = 2**16 - 2
+"""Ids are stored as uint16; two of them are the end symbol and UNK."""
+
+LONGEST_COMMAND = 120_000
+"""Characters of a job's command, which is one argument of a shell: Linux takes 128 KiB. The rest is for what is not
+said of every shard."""
+
+SAID_OF_A_SHARD = 130
+NAMED_FOR_A_SHARD = 6
+"""What the longest commands (of the rules cut_candidate and sum_counts) say of a training shard at most: so many
+characters, and so often the name of its corpus."""
+
+CONTINUED = tuple(key for key in Training.model_fields if key not in FREE)
+"""Training settings that a model shares with the one it goes on from: the trainer would refuse it otherwise."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong at which key."""
+
+    path: tuple[Any, ...]
+    text: str
+
+
+def contradictions(values: Mapping[str, Any]) -> list[Problem]:
+    """All contradictions in the merged settings."""
+    checks = (
+        _uses,
+        _released,
+        _roles,
+        _shards,
+        _archives,
+        _seeds,
+        _continuations,
+        _selection,
+        _sweep,
+        _artifacts,
+        _languages,
+        _vocabulary,
+        _cleaning,
+    )
+    return [problem for check in checks for problem in check(values)]
+
+
+def _block(values: Any, *path: str) -> Mapping[str, Any]:
+    for part in path:
+        values = values.get(part) if isinstance(values, Mapping) else None
+    return values if isinstance(values, Mapping) else {}
+
+
+def _names(values: Mapping[str, Any], *path: str) -> list[str]:
+    found = _block(values, *path[:-1]).get(path[-1])
+    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
+
+
+def _unknown(name: str, what: str, known: Iterable[str]) -> str:
+    known = list(known)
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    guess = f"; did you mean `{close[0]}`?" if close else ""
+    return f"found {name!r}, which {what} lacks{guess}; known: {', '.join(known) or 'none'}"
+
+
+def _uses(values: Mapping[str, Any]) -> Iterator[Problem]:
+    for key in ("train", "dev", "test", "models"):
+        catalogue = "models" if key == "models" else "corpora"
+        names, known = _names(values, "use", key), _block(values, catalogue)
+        for name in names:
+            if name not in known:
+                yield Problem(("use", key), _unknown(name, f"the catalogue `{catalogue}`", known))
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            yield Problem(("use", key), f"found {name!r} twice, expected each name once")
+
+
+def _released(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Models or translations of others, not both."""
+    released = _block(values, "released")
+    if released.get("models") is not None and released.get("results") is not None:
+        text = f"found {released['results']!r} beside `released.models`, expected one of both to be null"
+        yield Problem(("released", "results"), text)
+
+
+def _roles(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """One test corpus, in one piece, and no corpus in two roles."""
+    tests = _names(values, "use", "test")
+    if len(tests) > 1:
+        yield Problem(("use", "test"), f"found {len(tests)} corpora, expected one")
+    for name in tests:
+        if _block(values, "corpora", name).get("shards", 1) != 1:
+            yield Problem(("corpora", name, "shards"), "the test corpus is read in order: expected 1 shard")
+        for role in ("train", "dev"):
+            if name in _names(values, "use", role):
+                yield Problem(("use", role), f"found {name!r}, which is the test corpus: expected others")
+    for name in _names(values, "use", "dev"):
+        if name in _names(values, "use", "train"):
+            yield Problem(("use", "train"), f"found {name!r}, which is a development corpus: expected others")
+
+
+def _shards(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """No more shards of training text than a job that takes all of them can be told."""
+    numbers = {
+        name: number
+        for name in _names(values, "use", "train")
+        if isinstance(number := _block(values, "corpora", name).get("shards", 1), int)
+    }
+    said = sum(number * (SAID_OF_A_SHARD + NAMED_FOR_A_SHARD * len(name)) for name, number in numbers.items())
+    if said > LONGEST_COMMAND:
+        found, most = sum(numbers.values()), sum(numbers.values()) * LONGEST_COMMAND // said
+        text = f"found corpora with {found:,} shards in all, expected at most {most:,}, which is what a job's command"
+        yield Problem(("use", "train"), f"{text} has room for: lower `corpora.*.shards`")
+
+
+def _archives(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """No two archives in one place, and every side of a corpus in one that there is."""
+    known = _block(values, "archives")
+    places: dict[Any, str] = {}
+    for name in known:
+        path = _block(known, name).get("path")
+        if isinstance(path, str) and places.setdefault(path, name) != name:
+            text = f"found {path!r}, which is that of {places[path]}: expected a place of its own"
+            yield Problem(("archives", name, "path"), text)
+    for name in _block(values, "corpora"):
+        for side in ("source", "target"):
+            archive = _block(values, "corpora", name, side).get("archive")
+            if isinstance(archive, str) and archive not in known:
+                text = _unknown(archive, "the catalogue `archives`", known)
+                yield Problem(("corpora", name, side, "archive"), text)
+
+
+def _seeds(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """No seed twice, and no model whose name is that of another's run."""
+    models = _block(values, "models")
+    for path in [("seeds",), *(("models", name, "seeds") for name in models)]:
+        seeds = _numbers(_block(values, *path[:-1]).get(path[-1]))
+        for seed in sorted({seed for seed in seeds if seeds.count(seed) > 1}):
+            yield Problem(path, f"found {seed} twice, expected each seed once")
+    for name in models:
+        if isinstance(name, str) and LATER.search(name):
+            text = "the name is that of a run: expected one that does not end in .seed-NUMBER"
+            yield Problem(("models", name), text)
+
+
+def _numbers(values: Any) -> list[int]:
+    return [value for value in values if type(value) is int] if isinstance(values, list) else []
+
+
+def _seeds_of(values: Mapping[str, Any], name: str) -> list[int]:
+    """The seeds of a model: its own, the shared ones, or the one of everything."""
+    own = _block(values, "models", name).get("seeds")
+    return _numbers(own or values.get("seeds") or [values.get("seed")])
+
+
+def _continuations(values: Mapping[str, Any]) -> Iterator[Problem]:
+    used = _names(values, "use", "models")
+    for name in used:
+        base = _block(values, "models", name).get("continue_from")
+        if not isinstance(base, str):
+            continue
+        path = ("models", name, "continue_from")
+        if base not in used or base == name:
+            others = [other for other in used if other != name]
+            yield Problem(path, _unknown(base, "`use.models` (the model itself left out)", others))
+        elif _block(values, "models", base).get("continue_from"):
+            yield Problem(path, f"found {base!r}, which goes on from another: expected one that starts anew")
+        else:
+            yield from _continuation(values, name, base)
+
+
+def _continuation(values: Mapping[str, Any], name: str, base: str) -> Iterator[Problem]:
+    """What a model must have in common with the one it goes on from."""
+    mine, theirs = _block(values, "models", name), _block(values, "models", base)
+    paths: list[tuple[str, ...]] = [("family",), ("max_words",)]
+    paths += [("architecture", key) for key in _block(mine, "architecture")]
+    paths += [("training", key) for key in CONTINUED]
+    for path in paths:
+        own, wanted = (_block(entry, *path[:-1]).get(path[-1]) for entry in (mine, theirs))
+        if own != wanted:
+            text = f"found {own!r}, expected {wanted!r} as in {base}, from which it goes on"
+            yield Problem(("models", name, *path), text)
+    seeds = _seeds_of(values, base)
+    for seed in _seeds_of(values, name):
+        if seed not in seeds:
+            text = f"found {seed}, expected seeds of {base}, from whose runs it goes on: {seeds}"
+            yield Problem(("models", name, "seeds"), text)
+    updates, before = _block(mine, "training").get("updates"), _block(theirs, "training").get("updates")
+    if isinstance(updates, int) and isinstance(before, int) and updates <= before:
+        text = f"found {updates}, expected more than the {before} of {base}: they count from the start"
+        yield Problem(("models", name, "training", "updates"), text)
+
+
+def _selection(values: Mapping[str, Any]) -> Iterator[Problem]:
+    if _block(values, "selection").get("enabled") is not True:
+        return
+    names, known = _names(values, "selection", "in_domain"), _block(values, "corpora")
+    if not names:
+        yield Problem(("selection", "in_domain"), "found none, expected corpora, since selection is enabled")
+    for name in names:
+        if name not in known:
+            yield Problem(("selection", "in_domain"), _unknown(name, "the catalogue `corpora`", known))
+        if name in _names(values, "use", "test"):
+            text = f"found {name!r}, which is the test corpus: expected others"
+            yield Problem(("selection", "in_domain"), text)
+    yield from _held_out_cut(values, known)
+    training = _names(values, "use", "train")
+    for name in _block(values, "selection", "corpus_words"):
+        if name not in training:
+            yield Problem(("selection", "corpus_words", name), _unknown(name, "`use.train`", training))
+
+
+def _held_out_cut(values: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[Problem]:
+    selection = _block(values, "selection")
+    if selection.get("cut") != "held_out":
+        return
+    if not selection.get("held_out"):
+        yield Problem(("selection", "held_out"), "found none, expected corpora, since `cut` is held_out")
+    if not selection.get("held_out_shares"):
+        yield Problem(
+            ("selection", "held_out_shares"), "found none, expected shares, since `cut` is held_out"
+        )
+    taken = [
+        *_names(values, "use", "train"),
+        *_names(values, "use", "test"),
+        *_names(values, "selection", "in_domain"),
+    ]
+    for name in _names(values, "selection", "held_out"):
+        if name not in known:
+            yield Problem(("selection", "held_out"), _unknown(name, "the catalogue `corpora`", known))
+        elif name in taken:
+            text = f"found {name!r}, which is training, test or in-domain text: expected others"
+            yield Problem(("selection", "held_out"), text)
+
+
+def _sweep(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Models in use, and no value twice."""
+    used = _names(values, "use", "models")
+    for name in _names(values, "sweep", "models"):
+        if name not in used:
+            yield Problem(("sweep", "models"), _unknown(name, "`use.models`", used))
+    for key, listed in _block(values, "sweep").items():
+        for place, value in enumerate(listed if isinstance(listed, list) else []):
+            if listed[:place].count(value) == 1:
+                yield Problem(("sweep", key), f"found {value!r} twice, expected each value once")
+
+
+def _artifacts(values: Mapping[str, Any]) -> Iterator[Problem]:
+    used, artifacts = _names(values, "use", "models"), _block(values, "artifacts")
+    for key in ("figure2_models", "table3_models"):
+        for shown in _names(values, "artifacts", key):
+            if shown not in used:
+                yield Problem(("artifacts", key), _unknown(shown, "`use.models`", used))
+    name = artifacts.get("figure3_model")
+    if isinstance(name, str) and name not in used:
+        yield Problem(("artifacts", "figure3_model"), _unknown(name, "`use.models`", used))
+    elif isinstance(name, str) and _block(values, "models", name).get("family") == "rnnencdec":
+        text = f"found {name!r}, which does not align: expected an rnnsearch"
+        yield Problem(("artifacts", "figure3_model"), text)
+    yield from _readings(values, used)
+    words = artifacts.get("figure3_words")
+    if isinstance(words, list) and [type(word) for word in words] == [int, int] and words[0] > words[1]:
+        yield Problem(("artifacts", "figure3_words"), f"found {words}, expected the smaller number first")
+
+
+def _readings(values: Mapping[str, Any], used: list[str]) -> Iterator[Problem]:
+    """Baselines and what is compared with them: in use, of one family, and different."""
+    for baseline in _block(values, "artifacts", "readings"):
+        path = ("artifacts", "readings", baseline)
+        others = _names(values, "artifacts", "readings", baseline)
+        unknown = [name for name in (baseline, *others) if name not in used]
+        for name in unknown:
+            yield Problem(path, _unknown(name, "`use.models`", used))
+        for name in sorted({name for name in others if others.count(name) > 1}):
+            yield Problem(path, f"found {name!r} twice, expected each name once")
+        for name in dict.fromkeys(others):
+            if baseline not in unknown and name not in unknown:
+                yield from _reading(values, baseline, name)
+
+
+def _reading(values: Mapping[str, Any], baseline: str, name: str) -> Iterator[Problem]:
+    path, mine, theirs = (
+        ("artifacts", "readings", baseline),
+        *(_block(values, "models", m) for m in (name, baseline)),
+    )
+    if mine.get("family") != theirs.get("family"):
+        text = f"found {name!r}, which is an {mine.get('family')}: expected an {theirs.get('family')} as the baseline"
+        yield Problem(path, text)
+    apart = ("label", "seeds")
+    if {**mine, **dict.fromkeys(apart)} == {**theirs, **dict.fromkeys(apart)}:
+        yield Problem(path, f"found {name!r}, which does not differ from the baseline in any setting")
+
+
+def _languages(values: Mapping[str, Any]) -> Iterator[Problem]:
+    source, target = _block(values, "languages").get("source"), _block(values, "languages").get("target")
+    if isinstance(source, str) and source == target:
+        yield Problem(("languages", "target"), f"found {target!r} twice, expected two languages")
+    used = [name for role in ("train", "dev", "test") for name in _names(values, "use", role)]
+    generated = any(_block(values, "corpora", name, "grammar") for name in used)
+    if generated and (source, target) != ("en", "fr"):
+        text = f"found {source}-{target}, expected en-fr: the grammar writes nothing else"
+        yield Problem(("languages",), text)
+
+
+def _vocabulary(values: Mapping[str, Any]) -> Iterator[Problem]:
+    words = _block(values, "vocabulary").get("words")
+    if isinstance(words, int) and words > LARGEST_VOCABULARY:
+        yield Problem(("vocabulary", "words"), f"found {words}, expected at most {LARGEST_VOCABULARY}")
+
+
+def _cleaning(values: Mapping[str, Any]) -> Iterator[Problem]:
+    cleaning = _block(values, "cleaning")
+    least, most = cleaning.get("min_words"), cleaning.get("max_words")
+    if isinstance(least, int) and isinstance(most, int) and least > most:
+        yield Problem(("cleaning", "min_words"), f"found {least}, expected at most the {most} of max_words")

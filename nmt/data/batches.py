@@ -1,0 +1,198 @@
+"""Minibatches as App. B.2 makes them: fetch 20 x 80 pairs in order, sort them by length, split them into 20.
+
+The data were shuffled once when they were binarized. Here they are read in that order, those with a side longer than
+the model's limit passed over, and from the start again when they end. Which pairs update number u sees follows from u
+alone, so a run that goes on needs to know nothing but its count of updates.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nmt.data.bitext import Bitext
+from nmt.data.vocabulary import END
+from nmt.errors import UserError
+
+Indices = NDArray[np.int64]
+BLOCK = 1 << 16
+
+
+@dataclass(frozen=True)
+class Batch:
+    """B pairs, padded. S and T count the end symbol.
+
+    source (S, B), source_mask (S, B) of 0 and 1, target (T, B), positions (P,): where the flattened target is no
+    padding; sentence (P,): which of the B pairs each position belongs to; words: source and target words without end
+    symbols; counts: None, or (P,) of 0 and 1, where some positions are padding after all.
+    """
+
+    source: Tensor
+    source_mask: Tensor
+    target: Tensor
+    positions: Tensor
+    sentence: Tensor
+    source_words: int
+    target_words: int
+    counts: Tensor | None = None
+
+    def __len__(self) -> int:
+        return self.source.shape[1]
+
+    def to(self, device: torch.device) -> Batch:
+        """The same batch on another device; from pinned memory without a wait."""
+        return self._each(lambda part: part.to(device, non_blocking=True))
+
+    def pinned(self) -> Batch:
+        """The same batch in memory that a GPU can fetch from by itself."""
+        return self._each(lambda part: part.pin_memory())
+
+    def _each(self, change: Callable[[Tensor], Tensor]) -> Batch:
+        parts = {name: change(value) for name, value in vars(self).items() if isinstance(value, Tensor)}
+        return Batch(**(vars(self) | parts))
+
+    def inputs(self) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None]:
+        """What `Translator.total_nll` reads."""
+        return self.source, self.source_mask, self.target, self.positions, self.counts
+
+    def in_bucket(self, multiple: int) -> Batch:
+        """Padded further, so that batches come in few shapes: S = T, a multiple; positions are all of T x B.
+
+        What is padding counts 0, so neither cost nor gradients change but in their last digits.
+        """
+        length = -(-max(len(self.source), len(self.target)) // multiple) * multiple
+        sentences = torch.arange(length * len(self)) % len(self)
+        counts = torch.zeros(length * len(self)).index_fill_(0, self.positions, 1.0)
+        return replace(
+            self,
+            source=lengthened(self.source, length, END),
+            source_mask=lengthened(self.source_mask, length, 0),
+            target=lengthened(self.target, length, END),
+            positions=torch.arange(length * len(self)),
+            sentence=sentences,
+            counts=counts,
+        )
+
+
+def lengthened(values: Tensor, length: int, filling: float) -> Tensor:
+    """(S, B) -> (length, B)."""
+    return torch.nn.functional.pad(values, (0, 0, 0, length - len(values)), value=filling)
+
+
+class PairsWithinLimit:
+    """The pairs of a bitext with at most `limit` words on both sides, in order, found without listing them.
+
+    Memory: one number for each 65,536 pairs. Raises UserError when no pair is short enough.
+    """
+
+    def __init__(self, bitext: Bitext, limit: int) -> None:
+        self.bitext, self.limit = bitext, limit
+        starts = range(0, len(bitext), BLOCK)
+        counts = [int(self._within(start).sum()) for start in starts]
+        self._before = [0, *np.cumsum(counts).tolist()]
+        if not len(self):
+            raise UserError(
+                f"{bitext.folder}: none of its {len(bitext)} pairs has at most {limit} words on both sides; "
+                f"raise the model's max_words or use other text"
+            )
+
+    def __len__(self) -> int:
+        return int(self._before[-1])
+
+    def _within(self, start: int) -> NDArray[np.bool_]:
+        stop = min(start + BLOCK, len(self.bitext))
+        longer = np.maximum(self.bitext.source_lengths(start, stop), self.bitext.target_lengths(start, stop))
+        within: NDArray[np.bool_] = longer <= self.limit
+        return within
+
+    def __getitem__(self, rank: int) -> int:
+        """Index in the bitext of the pair with this rank among those within the limit."""
+        return int(self.take(rank, 1)[0])
+
+    def take(self, first: int, count: int) -> Indices:
+        """Indices of `count` pairs from rank `first` on; after the last pair comes the first again."""
+        found: list[Indices] = []
+        rank = first % len(self)
+        while count:
+            block = bisect_right(self._before, rank) - 1
+            inside = rank - self._before[block]
+            rows = np.flatnonzero(self._within(block * BLOCK))[inside : inside + count] + block * BLOCK
+            found.append(rows)
+            count -= len(rows)
+            rank = (rank + len(rows)) % len(self)
+        return np.concatenate(found)
+
+
+def training_batches(
+    pairs: PairsWithinLimit, batch_size: int, batches_per_sort: int, source_end: bool, first_update: int
+) -> Generator[Batch]:
+    """Endless minibatches from update number `first_update` (counted from 0) on; App. B.2.
+
+    Pairs of a group are sorted by the longer of both sides, the shortest batch comes first; equals keep their order.
+    """
+    bitext = pairs.bitext
+    group_size = batch_size * batches_per_sort
+    group, skip = divmod(first_update, batches_per_sort)
+    while True:
+        rows = sort_by_length(bitext, pairs.take(group * group_size, group_size))
+        for start in range(skip * batch_size, group_size, batch_size):
+            yield make_batch(bitext, rows[start : start + batch_size], source_end)
+        group, skip = group + 1, 0
+
+
+def sort_by_length(bitext: Bitext, rows: Indices) -> Indices:
+    """Rows by the longer of both sides, shortest first."""
+    longer = [max(len(bitext.source(row)), len(bitext.target(row))) for row in rows]
+    return rows[np.argsort(longer, kind="stable")]
+
+
+def evaluation_batches(bitext: Bitext, rows: Indices, batch_size: int, source_end: bool) -> Iterator[Batch]:
+    """The pairs at `rows`, each once, those of like length together."""
+    rows = sort_by_length(bitext, rows)
+    for start in range(0, len(rows), batch_size):
+        yield make_batch(bitext, rows[start : start + batch_size], source_end)
+
+
+def make_batch(bitext: Bitext, rows: Indices, source_end: bool) -> Batch:
+    """Pad the pairs at `rows`; the target always ends in the end symbol, the source if the model reads it."""
+    return pad_pairs([bitext.source(row) for row in rows], [bitext.target(row) for row in rows], source_end)
+
+
+def pad_pairs(
+    sources: list[NDArray[np.uint16]], targets: list[NDArray[np.uint16]], source_end: bool
+) -> Batch:
+    """A batch of pairs of ids without end symbols.
+
+    A source without words is read as the end symbol alone, also by a model that reads no end symbols: an encoder needs
+    something to read, and attention something to attend to.
+    """
+    source, source_mask = pad(sources, source_end, least=1)
+    target, target_mask = pad(targets, True)
+    positions = np.flatnonzero(target_mask)
+    return Batch(
+        torch.from_numpy(source),
+        torch.from_numpy(source_mask.astype(np.float32)),
+        torch.from_numpy(target),
+        torch.from_numpy(positions),
+        torch.from_numpy(positions % len(targets)),
+        sum(map(len, sources)),
+        sum(map(len, targets)),
+    )
+
+
+def pad(sentences: list[NDArray[np.uint16]], end: bool, least: int = 0) -> tuple[Indices, NDArray[np.bool_]]:
+    """Ids (steps, sentences) as int64, padded with the end symbol, and where they are no padding.
+
+    End symbols that fill up a sentence of fewer than `least` steps are none.
+    """
+    lengths = np.array([max(least, len(ids) + end) for ids in sentences])
+    padded = np.full((int(lengths.max()), len(sentences)), END, dtype=np.int64)
+    for column, ids in enumerate(sentences):
+        padded[: len(ids), column] = ids
+    return padded, np.arange(len(padded))[:, None] < lengths

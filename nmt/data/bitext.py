@@ -1,0 +1,266 @@
+"""Memory-mapped pairs of sentences as word ids, and how they are made from token files.
+
+A bitext is a folder: `{source,target}.ids.npy` hold the ids of all sentences one after the other (uint16, no
+end symbols), `{source,target}.offsets.npy` where each sentence begins (int64, one more than there are pairs),
+`meta.json` counts and sums.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import struct
+import tempfile
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nmt.data.shards import global_line, in_order, random_key
+from nmt.data.vocabulary import Vocabulary
+from nmt.errors import UserError
+from nmt.io.files import read_json, write_json
+from nmt.io.npy import ArrayWriter, map_array, write_array
+from nmt.io.progress import Progress
+from nmt.io.text_files import read_pairs
+
+FILES = ("source.ids.npy", "target.ids.npy", "source.offsets.npy", "target.offsets.npy")
+BUCKETS = 256
+"""One for each first byte of a key. Shuffling holds one in memory: the corpus would have to fit 256 times over."""
+
+_BUCKET_PREFIX = ".buckets-"
+_FLUSH_BYTES = 1 << 17
+_KEY_BYTES = 16
+"""So many that no two pairs have the same: those would stand in the order in which they are read."""
+_HEAD = struct.Struct(f"={_KEY_BYTES}sQQ")
+"""Of a pair in a bucket: its key, and the bytes of both sides."""
+
+Corpora = Mapping[str, Sequence[tuple[str | Path, str | Path]]]
+"""Token files (source, target) of all shards of each corpus, in order."""
+
+EncodedPair = tuple[bytes | memoryview, bytes | memoryview]
+"""Both sides' ids as uint16 in native byte order."""
+
+
+class Bitext:
+    """Pairs of id sequences, read from the disk as they are asked for."""
+
+    def __init__(self, folder: Path, meta: dict[str, Any]) -> None:
+        self.folder = folder
+        self.meta = meta
+        self._source, self._source_offsets = self._side("source")
+        self._target, self._target_offsets = self._side("target")
+
+    @classmethod
+    def open(cls, folder: str | Path) -> Bitext:
+        """Map the files of `folder`; a `UserError` names the one that is missing or does not fit."""
+        folder = Path(folder)
+        if not (folder / "meta.json").is_file():
+            raise UserError(f"{folder}: no bitext (meta.json is missing); make it with `nmt binarize`")
+        return cls(folder, read_json(folder / "meta.json"))
+
+    def _side(self, side: str) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
+        ids = map_array(self.folder / f"{side}.ids.npy", np.uint16)
+        offsets = map_array(self.folder / f"{side}.offsets.npy", np.int64)
+        pairs, words = self.meta["pairs"], self.meta[f"{side}_words"]
+        if len(offsets) != pairs + 1 or len(ids) != words or int(offsets[-1]) != words:
+            raise UserError(
+                f"{self.folder}: {side} files hold {len(offsets) - 1} sentences and {len(ids)} words, "
+                f"meta.json says {pairs} and {words}; make the bitext again"
+            )
+        return ids, offsets
+
+    def __len__(self) -> int:
+        """Number of pairs."""
+        return len(self._source_offsets) - 1
+
+    def source(self, i: int) -> NDArray[np.uint16]:
+        """Ids of source sentence `i`, shape (S,), without the end symbol."""
+        return self._source[self._source_offsets[i] : self._source_offsets[i + 1]]
+
+    def target(self, i: int) -> NDArray[np.uint16]:
+        """Ids of target sentence `i`, shape (T,), without the end symbol."""
+        return self._target[self._target_offsets[i] : self._target_offsets[i + 1]]
+
+    def source_lengths(self, start: int, stop: int) -> NDArray[np.int64]:
+        """Words of source sentences `start` to `stop` - 1, without end symbols."""
+        return np.diff(self._source_offsets[start : stop + 1])
+
+    def target_lengths(self, start: int, stop: int) -> NDArray[np.int64]:
+        """Words of target sentences `start` to `stop` - 1, without end symbols."""
+        return np.diff(self._target_offsets[start : stop + 1])
+
+
+def binarize(
+    corpora: Corpora,
+    source_vocabulary: Vocabulary,
+    target_vocabulary: Vocabulary,
+    folder: str | Path,
+    shuffle_seed: int | None = None,
+) -> Bitext:
+    """Write the bitext of some corpora into `folder`, shuffled when a seed is given.
+
+    The same bytes for any number of shards: pairs go by corpus and global line number, or by random keys that depend
+    on seed, corpus and global line number alone. Those with an empty side are left out. Shuffled, memory does not grow
+    with the corpora, but for one of 256 buckets; in order, the files of all shards of a corpus are open at once.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    _clear(folder)
+    encode = _Encoder(source_vocabulary, target_vocabulary)
+    if shuffle_seed is None:
+        counts = _write(folder, _straight(corpora, encode))
+    else:
+        with tempfile.TemporaryDirectory(dir=folder, prefix=_BUCKET_PREFIX) as temporary:
+            counts = _write(folder, _shuffled(_keyed(corpora, encode, shuffle_seed), Path(temporary)))
+    if not counts["pairs"]:
+        raise UserError(f"{folder}: no pair with words on both sides in {', '.join(corpora)}")
+    meta = {
+        **counts,
+        "shuffled_seed": shuffle_seed,
+        "source_vocabulary_sha256": source_vocabulary.sha256,
+        "target_vocabulary_sha256": target_vocabulary.sha256,
+        "sha256": fingerprint(folder),
+    }
+    write_json(folder / "meta.json", meta)
+    return Bitext.open(folder)
+
+
+def fingerprint(folder: Path) -> str:
+    """SHA-256 over the bytes of the four arrays, in the order of `FILES`."""
+    digest = hashlib.sha256()
+    for name in FILES:
+        with (folder / name).open("rb") as file:
+            while chunk := file.read(1 << 20):
+                digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _clear(folder: Path) -> None:
+    # without meta.json the folder is no bitext: a run killed from here on leaves nothing that looks whole
+    (folder / "meta.json").unlink(missing_ok=True)
+    for leftover in folder.glob(f"{_BUCKET_PREFIX}*"):
+        shutil.rmtree(leftover)
+
+
+class _Encoder:
+    """Turns pairs of lines into ids."""
+
+    def __init__(self, source: Vocabulary, target: Vocabulary) -> None:
+        self._vocabularies = source, target
+
+    def __call__(self, pair: tuple[str, str]) -> EncodedPair | None:
+        """Both sides' ids; None for a pair with an empty side."""
+        source, target = (
+            vocabulary.ids(line.split()) for vocabulary, line in zip(self._vocabularies, pair, strict=True)
+        )
+        return (array("H", source).tobytes(), array("H", target).tobytes()) if source and target else None
+
+
+def _straight(corpora: Corpora, encode: _Encoder) -> Iterator[EncodedPair]:
+    """Pairs by corpus and global line number."""
+    with _progress(corpora) as progress:
+        for corpus, shards in corpora.items():
+            for pair in in_order(corpus, [read_pairs(*sides, progress) for sides in shards]):
+                if encoded := encode(pair):
+                    yield encoded
+
+
+def _keyed(corpora: Corpora, encode: _Encoder, seed: int) -> Iterator[tuple[bytes, EncodedPair]]:
+    """Pairs as they lie in the shards, one after the other, each with a key of its own."""
+    with _progress(corpora) as progress:
+        for corpus, shards in corpora.items():
+            for number, sides in enumerate(shards):
+                for line, pair in enumerate(read_pairs(*sides, progress)):
+                    if encoded := encode(pair):
+                        place = global_line(line, number, len(shards))
+                        yield random_key(seed, corpus, place, _KEY_BYTES), encoded
+
+
+def _progress(corpora: Corpora) -> AbstractContextManager[Progress]:
+    files = [path for shards in corpora.values() for sides in shards for path in sides]
+    return Progress.over_files(files, "binarize")
+
+
+class _Side:
+    """Ids and offsets of one side while they are written."""
+
+    def __init__(self, folder: Path, side: str, stack: ExitStack) -> None:
+        self._ids: ArrayWriter = stack.enter_context(write_array(folder / f"{side}.ids.npy", np.uint16))
+        self._offsets: ArrayWriter = stack.enter_context(
+            write_array(folder / f"{side}.offsets.npy", np.int64)
+        )
+        self._write_offset()
+
+    @property
+    def words(self) -> int:
+        return self._ids.rows
+
+    def append(self, ids: bytes | memoryview) -> None:
+        self._ids.append_bytes(ids)
+        self._write_offset()
+
+    def _write_offset(self) -> None:
+        self._offsets.append_bytes(struct.pack("=q", self.words))
+
+
+def _write(folder: Path, encoded: Iterable[EncodedPair]) -> dict[str, int]:
+    with ExitStack() as stack:
+        source, target = _Side(folder, "source", stack), _Side(folder, "target", stack)
+        pairs = 0
+        for source_ids, target_ids in encoded:
+            source.append(source_ids)
+            target.append(target_ids)
+            pairs += 1
+        return {"pairs": pairs, "source_words": source.words, "target_words": target.words}
+
+
+def _shuffled(keyed: Iterable[tuple[bytes, EncodedPair]], folder: Path) -> Iterator[EncodedPair]:
+    """All pairs by their keys: those of keys with the same first byte share a bucket, where they are sorted."""
+    _fill_buckets(keyed, folder)
+    for number in range(BUCKETS):
+        bucket = _bucket(folder, number)
+        records = [*_records(memoryview(bucket.read_bytes()))] if bucket.exists() else []
+        bucket.unlink(missing_ok=True)
+        for _, pair in sorted(records, key=itemgetter(0)):
+            yield pair
+
+
+def _bucket(folder: Path, number: int) -> Path:
+    return folder / f"{number}"
+
+
+def _fill_buckets(keyed: Iterable[tuple[bytes, EncodedPair]], folder: Path) -> None:
+    buffers = [bytearray() for _ in range(BUCKETS)]
+    for key, (source, target) in keyed:
+        number = key[0]
+        buffer = buffers[number]
+        buffer += _HEAD.pack(key, len(source), len(target))
+        buffer += source
+        buffer += target
+        if len(buffer) > _FLUSH_BYTES:
+            _flush(buffer, _bucket(folder, number))
+    for number, buffer in enumerate(buffers):
+        if buffer:
+            _flush(buffer, _bucket(folder, number))
+
+
+def _flush(buffer: bytearray, bucket: Path) -> None:
+    with bucket.open("ab") as file:
+        file.write(buffer)
+    buffer.clear()
+
+
+def _records(data: memoryview) -> Iterator[tuple[bytes, EncodedPair]]:
+    position = 0
+    while position < len(data):
+        key, source, target = _HEAD.unpack_from(data, position)
+        begin = position + _HEAD.size
+        middle = begin + source
+        position = middle + target
+        yield key, (data[begin:middle], data[middle:position])

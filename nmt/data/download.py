@@ -1,0 +1,99 @@
+"""Archives from mirrors, their official address and second sources: checked, resumed, whole or not at all."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from urllib.parse import quote, unquote, urlsplit
+
+from nmt.data.transfer import Expected, Patience, SourceError, Transfer
+from nmt.errors import UserError
+from nmt.io.files import commit, write_json
+
+
+@dataclass(frozen=True)
+class File:
+    """A file to bring: its official address, its place under mirrors, and what is known of it."""
+
+    url: str
+    expected: Expected = field(default_factory=Expected)
+    path: str | None = None
+
+
+def download(
+    file: File,
+    output: Path,
+    mirrors: Sequence[str] = (),
+    alternatives: Sequence[File] = (),
+    patience: Patience | None = None,
+) -> str:
+    """Bring a file to `output` from the first source that has it whole; returns that source.
+
+    Mirrors (folders or URL prefixes that hold the file under its `path`) come first, then its `url`; then the same
+    for each of `alternatives`, other archives with the same members. What arrived before a break lies in
+    `output`.part; the next call goes on from it if a sum would show wrong bytes. `output`.json notes the source, the
+    size and the sums seen, and which of them were known before.
+
+    Raises:
+        UserError: no source gave the file, or the disk has no room for it.
+    """
+    output.parent.mkdir(parents=True, exist_ok=True)
+    problems: list[str] = []
+    files = [file, *alternatives]
+    parts = [output.with_name(f"{output.name}{f'.{n}' if n else ''}.part") for n in range(len(files))]
+    for wanted, part in zip(files, parts, strict=True):
+        source = _download_one(wanted, part, output, mirrors, patience or Patience(), problems)
+        if source is not None:
+            for other in parts:
+                other.unlink(missing_ok=True)
+            return source
+    raise UserError(
+        f"{output}: no source gave the file: {'; '.join(problems)}; check network, sums and mirrors"
+    )
+
+
+def _download_one(
+    file: File, part: Path, output: Path, mirrors: Sequence[str], patience: Patience, problems: list[str]
+) -> str | None:
+    """The source that gave the file; None, and why in `problems`, if none did."""
+    if not file.expected.has_sum:
+        part.unlink(missing_ok=True)
+    for source in [*_under_mirrors(mirrors, file.path), file.url]:
+        try:
+            transfer = Transfer(source, part, file.expected, patience)
+            folder = None if _is_web(source) else _local(source)
+            seen = transfer.from_folder(folder) if folder else transfer.from_web()
+        except SourceError as error:
+            problems.append(f"{source}: {error}")
+            if not file.expected.has_sum:
+                part.unlink(missing_ok=True)
+            continue
+        known = file.expected.known
+        if not file.expected.has_sum:
+            print(f"{output}: no sum known to check; its sha256 is {seen.sha256}", file=sys.stderr)
+        commit(part, output)
+        write_json(_note(output), {"source": source, "checked": known} | asdict(seen))
+        return source
+    return None
+
+
+def _note(output: Path) -> Path:
+    return output.with_name(f"{output.name}.json")
+
+
+def _under_mirrors(mirrors: Sequence[str], path: str | None) -> Iterator[str]:
+    if mirrors and path is None:
+        raise UserError("download: a mirror needs --path, the file's place under it")
+    for mirror in mirrors:
+        place = quote(path or "") if _is_web(mirror) else path
+        yield f"{mirror.rstrip('/')}/{place}"
+
+
+def _is_web(source: str) -> bool:
+    return urlsplit(source).scheme in ("http", "https")
+
+
+def _local(source: str) -> Path:
+    return Path(unquote(urlsplit(source).path)) if source.startswith("file://") else Path(source)

@@ -1,0 +1,1 @@
+"""Data selection by cross-entropy difference (Axelrod et al., 2011)."""

@@ -1,0 +1,231 @@
+"""Selection of training text by bilingual cross-entropy difference (Axelrod et al., 2011, eq. 2).
+
+The score of a pair is [H_in(source) - H_out(source)] + [H_in(target) - H_out(target)], cross-entropies in
+nats a word (end symbol included); smaller is more like the in-domain text. Scores are whole numbers: one
+threshold for all shards is exact. Pairs are taken by score, then corpus (as in the config), then global line
+number, as long as their target words stay within the budget: the same pairs for any number of shards.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import count, groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nmt.data.shards import BLOCK_LINES, global_line
+from nmt.errors import UserError
+from nmt.io.files import read_json, write_json
+from nmt.io.npy import map_array, write_array
+from nmt.io.progress import Progress
+from nmt.io.text_files import read_pairs, write_lines
+
+NATS = 1e-4
+"""One step of a score, in nats a word."""
+
+DROPPED = 2**31 - 1
+"""The score of a pair with an empty side: it is never taken."""
+
+_LARGEST = DROPPED - 1
+
+
+@dataclass(frozen=True)
+class Models:
+    """KenLM models of one language: of the in-domain text and of a sample of all text."""
+
+    inside: Any
+    outside: Any
+
+    def difference(self, line: str) -> float:
+        """H_in - H_out of a line, in nats a word with the end symbol counted."""
+        log10 = self.inside.score(line) - self.outside.score(line)
+        return float(-log10 * math.log(10) / (len(line.split()) + 1))
+
+
+def score_pair(source: str, target: str, source_models: Models, target_models: Models) -> int:
+    """Score of a pair in steps of `NATS`; `DROPPED` when a side is empty."""
+    if not source.split() or not target.split():
+        return DROPPED
+    nats = source_models.difference(source) + target_models.difference(target)
+    return max(-_LARGEST, min(_LARGEST, round(nats / NATS)))
+
+
+def score(
+    source: Path, target: Path, source_models: Models, target_models: Models, output: Path, histogram: Path
+) -> int:
+    """Score a shard; returns its lines.
+
+    `output` is an int32 array of shape (lines, 2): score and target words. `histogram` is a JSON file with
+    the pairs and target words of each score.
+    """
+    pairs: Counter[int] = Counter()
+    words: Counter[int] = Counter()
+    with (
+        Progress.over_files([source, target], f"score {source}") as progress,
+        write_array(output, np.int32, (2,)) as rows,
+    ):
+        for source_line, target_line in read_pairs(source, target, progress):
+            value = score_pair(source_line, target_line, source_models, target_models)
+            length = len(target_line.split())
+            rows.append(np.array([value, length], np.int32))
+            pairs[value] += 1
+            words[value] += length
+        lines = rows.rows
+    scores = {str(value): [pairs[value], words[value]] for value in pairs if value != DROPPED}
+    write_json(histogram, {"lines": lines, "nats": NATS, "scores": scores})
+    return lines
+
+
+@dataclass(frozen=True)
+class ScoredShard:
+    """A shard's scores and histogram; the shards of a corpus follow one another in order."""
+
+    corpus: str
+    scores: Path
+    histogram: Path
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """Which pairs are taken: scores below `score`, and at `score` those before `line` of `corpus`."""
+
+    score: int
+    corpus: str
+    line: int
+    shards: dict[str, int]
+    """Number of shards of each corpus, in the order of the config."""
+    corpora: list[str]
+    budget: int
+    target_words: int
+    pairs: int
+
+    def taken(self, scores: NDArray[np.int32], corpus: str, lines: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether pairs with `scores` at the global line numbers `lines` are taken, all of shape (n,)."""
+        order, cut = self.corpora.index(corpus), self.corpora.index(self.corpus)
+        before = lines < self.line if order == cut else np.full(len(lines), order < cut)
+        taken: NDArray[np.bool_] = (scores < self.score) | ((scores == self.score) & before)
+        return taken
+
+
+def choose_threshold(shards: Sequence[ScoredShard], budget: int, output: Path) -> Threshold:
+    """Find and write the threshold that takes pairs up to `budget` target words.
+
+    Reads all histograms, then the scores in global order, block by block, up to the pair that exceeds.
+    """
+    corpora = list(dict.fromkeys(shard.corpus for shard in shards))
+    grouped = {corpus: [shard for shard in shards if shard.corpus == corpus] for corpus in corpora}
+    if [key for key, _ in groupby(shard.corpus for shard in shards)] != corpora:
+        raise UserError(
+            "select-threshold: the shards of a corpus do not stand together; list them one after another"
+        )
+    cut, pairs, words = _cut_score(shards, budget)
+    corpus, line = corpora[0], 0
+    if cut != DROPPED:
+        corpus, line, more_pairs, more_words = _cut_line(grouped, cut, budget - words)
+        pairs, words = pairs + more_pairs, words + more_words
+    numbers = {corpus: len(members) for corpus, members in grouped.items()}
+    threshold = Threshold(cut, corpus, line, numbers, corpora, budget, words, pairs)
+    write_json(output, asdict(threshold))
+    return threshold
+
+
+def _cut_score(shards: Sequence[ScoredShard], budget: int) -> tuple[int, int, int]:
+    """Lowest score whose pairs do not all fit, and the pairs and words below it; `DROPPED` when all fit."""
+    pairs: Counter[int] = Counter()
+    words: Counter[int] = Counter()
+    for shard in shards:
+        for value, (shard_pairs, shard_words) in read_json(shard.histogram)["scores"].items():
+            pairs[int(value)] += shard_pairs
+            words[int(value)] += shard_words
+    taken_pairs = taken_words = 0
+    for value in sorted(pairs):
+        if taken_words + words[value] > budget:
+            return value, taken_pairs, taken_words
+        taken_pairs += pairs[value]
+        taken_words += words[value]
+    return DROPPED, taken_pairs, taken_words
+
+
+def _cut_line(grouped: dict[str, list[ScoredShard]], cut: int, budget: int) -> tuple[str, int, int, int]:
+    """First pair at the score `cut` that exceeds `budget` words: its corpus, line, pairs and words before."""
+    pairs = words = 0
+    for corpus, shards in grouped.items():
+        for line, rows in _blocks([map_array(shard.scores, np.int32) for shard in shards]):
+            at_cut = np.flatnonzero(rows[:, 0] == cut)
+            running = words + np.cumsum(rows[at_cut, 1], dtype=np.int64)
+            fitting = int(np.searchsorted(running, budget, side="right"))
+            pairs += fitting
+            words = int(running[fitting - 1]) if fitting else words
+            if fitting < len(at_cut):
+                return corpus, line + int(at_cut[fitting]), pairs, words
+    raise UserError("select-threshold: scores and histograms do not belong together; score all shards again")
+
+
+def _blocks(shards: Sequence[NDArray[np.int32]]) -> Iterator[tuple[int, NDArray[np.int32]]]:
+    """Blocks of a corpus in global order: number of the first line, rows of shape (n, 2)."""
+    for block in count():
+        local = block // len(shards) * BLOCK_LINES
+        rows = shards[block % len(shards)][local : local + BLOCK_LINES]
+        if not len(rows):
+            return
+        yield block * BLOCK_LINES, rows
+
+
+def read_threshold(path: Path) -> Threshold:
+    """Read what `choose_threshold` wrote."""
+    try:
+        return Threshold(**read_json(path))
+    except TypeError:
+        raise UserError(f"{path}: not a threshold; make it again with `nmt select-threshold`") from None
+
+
+def apply(
+    threshold: Threshold,
+    corpus: str,
+    shard: int,
+    scores: Path,
+    sides: tuple[Path, Path],
+    outputs: tuple[Path, Path],
+) -> int:
+    """Write the taken pairs of a shard; returns how many there are.
+
+    Others become empty lines on both sides, so that every pair keeps its global line number.
+    """
+    if corpus not in threshold.corpora:
+        known = ", ".join(threshold.corpora)
+        raise UserError(
+            f"select-apply: the threshold knows no corpus {corpus!r}, only {known}; choose it again"
+        )
+    taken = _taken(threshold, corpus, shard, map_array(scores, np.int32))
+    with (
+        Progress.over_files(sides, f"select {sides[0]}") as progress,
+        write_lines(outputs[0]) as sources,
+        write_lines(outputs[1]) as targets,
+    ):
+        pairs = 0
+        for number, pair in enumerate(read_pairs(*sides, progress)):
+            keep = next(taken, None)
+            if keep is None:
+                raise UserError(
+                    f"{scores}: {number} scores, but {sides[0]} has more lines; score the shard again"
+                )
+            pairs += keep
+            for writer, line in zip((sources, targets), pair, strict=True):
+                writer.write(line if keep else "")
+        if next(taken, None) is not None:
+            raise UserError(f"{scores}: more scores than {sides[0]} has lines; score the shard again")
+        return pairs
+
+
+def _taken(threshold: Threshold, corpus: str, shard: int, rows: NDArray[np.int32]) -> Iterator[bool]:
+    for begin in range(0, len(rows), BLOCK_LINES):
+        block = rows[begin : begin + BLOCK_LINES, 0]
+        first = global_line(begin, shard, threshold.shards[corpus])
+        lines = np.arange(first, first + len(block), dtype=np.int64)
+        yield from threshold.taken(block, corpus, lines).tolist()

@@ -1,0 +1,165 @@
+"""KenLM's programs lmplz and build_binary: those on the PATH, or built from the source archive that PyPI has.
+
+The Python package kenlm only reads models; what trains them is built by cmake from the same archive.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from nmt.errors import UserError
+from nmt.io.files import atomic_path
+
+PROGRAMS = ("lmplz", "build_binary")
+REQUIREMENT = "kenlm==0.3.0"
+SHA256 = "c4628bb9fb63c8a6f9240035b8b037385cfc404cb72e933cf48878291edac1e8"
+"""Of the source archive on PyPI."""
+
+TOOLS = (
+    "Debian: apt install cmake g++ libboost-program-options-dev libboost-thread-dev libboost-system-dev "
+    "libboost-test-dev; conda: cmake cxx-compiler libboost-devel"
+)
+"""What a build needs, by the names of packages."""
+
+_LOOK = """cmake_minimum_required(VERSION 3.10)
+project(look CXX)
+find_package(Boost 1.41.0 REQUIRED COMPONENTS program_options system thread unit_test_framework)
+"""
+"""What KenLM's own build asks for."""
+
+
+def provide(folder: Path, jobs: int) -> str:
+    """Put both programs into `folder`, unless they are there; returns where they are from.
+
+    Of several processes that want the same folder, one builds and the others wait.
+
+    Raises:
+        UserError: neither on the PATH nor to be built; the message says what is missing.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with _alone(folder):
+        if all((folder / name).exists() for name in PROGRAMS):
+            return "already there"
+        found = on_path()
+        if found:
+            for name, path in found.items():
+                _link(path, folder / name)
+            return "the PATH"
+        _build(folder, jobs)
+        return f"{REQUIREMENT}'s source archive"
+
+
+def on_path() -> dict[str, Path] | None:
+    """Both programs on the PATH; None when one is not there."""
+    found = {name: shutil.which(name) for name in PROGRAMS}
+    return {name: Path(path) for name, path in found.items() if path} if all(found.values()) else None
+
+
+def missing_tools() -> list[str]:
+    """What a build needs and this machine lacks; takes seconds if only Boost may be missing."""
+    compilers = ("c++", "g++", "clang++")
+    programs = ["cmake"] * (not shutil.which("cmake")) + ["a C++ compiler"] * (
+        not any(map(shutil.which, compilers))
+    )
+    return programs or _missing_boost()
+
+
+def _missing_boost() -> list[str]:
+    """Whether cmake finds Boost where KenLM's build will look for it."""
+    with tempfile.TemporaryDirectory() as temporary:
+        project = Path(temporary)
+        (project / "CMakeLists.txt").write_text(_LOOK, encoding="utf-8")
+        code, said = _call(["cmake", "-S", str(project), "-B", str(project / "build")])
+    if not code:
+        return []
+    return ["Boost" if "Boost" in said else "a C++ compiler that works"]
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _link(program: Path, link: Path) -> None:
+    link.unlink(missing_ok=True)
+    link.symlink_to(program.absolute())
+
+
+def _build(folder: Path, jobs: int) -> None:
+    missing = missing_tools()
+    if missing:
+        raise UserError(
+            f"lmplz: not on the PATH, and to build it {' and '.join(missing)} is missing ({TOOLS})"
+        )
+    for leftover in folder.glob("build-*"):
+        shutil.rmtree(leftover)  # of a process that was killed
+    with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as temporary:
+        work = Path(temporary)
+        source = _unpack(_fetch(work), work)
+        _configure(source, work / "build")
+        command = ["cmake", "--build", str(work / "build"), "--parallel", str(jobs), "--target", *PROGRAMS]
+        _run(command, "cmake could not build KenLM's programs")
+        for name in PROGRAMS:
+            with atomic_path(folder / name) as copy:
+                shutil.copy2(work / "build" / "bin" / name, copy)
+
+
+def _fetch(folder: Path) -> Path:
+    """The source archive, by pip, so that a user's index, mirror or proxy is asked; its sum is checked."""
+    requirements = folder / "requirements.txt"
+    requirements.write_text(f"{REQUIREMENT} --hash=sha256:{SHA256}\n", encoding="utf-8")
+    command = [sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--no-deps", "--quiet"]
+    command += ["--no-binary", "kenlm", "--require-hashes", "--dest", str(folder), "-r", str(requirements)]
+    _run(command, f"pip could not fetch {REQUIREMENT}")
+    return next(folder.glob("kenlm-*.tar.gz"))
+
+
+def _unpack(archive: Path, folder: Path) -> Path:
+    with tarfile.open(archive) as packed:
+        packed.extractall(folder, filter="data")
+    return folder / archive.name.removesuffix(".tar.gz")
+
+
+STATIC = ("-DBoost_USE_STATIC_LIBS=ON", "-DCMAKE_EXE_LINKER_FLAGS=-static-libgcc -static-libstdc++")
+
+
+def _configure(source: Path, build: Path) -> None:
+    """Prepare the build; with the libraries inside the programs if it can be: a cluster's nodes may lack them."""
+    options = ["-DCMAKE_BUILD_TYPE=Release", "-DCOMPILE_TESTS=OFF", "-DENABLE_INTERPOLATE=OFF"]
+    command = ["cmake", "-S", str(source), "-B", str(build), *options]
+    problem = f"cmake could not prepare the build of KenLM's programs; it needs Boost ({TOOLS})"
+    try:
+        _run([*command, *STATIC], problem)
+    except UserError:
+        shutil.rmtree(build, ignore_errors=True)
+        _run(command, problem)
+
+
+def _call(command: Sequence[str]) -> tuple[int, str]:
+    """Exit status of a program, and what it said."""
+    result = subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return result.returncode, result.stdout
+
+
+def _run(command: Sequence[str], problem: str) -> None:
+    code, output = _call(command)
+    if code:
+        said = [line.strip() for line in output.split("\n") if "error" in line.lower()] or [output.strip()]
+        raise UserError(f"lmplz: {problem}: {said[0][-300:]}")

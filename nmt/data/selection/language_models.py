@@ -1,0 +1,261 @@
+"""N-gram language models of the selection: their text, and their training by KenLM's programs."""
+
+from __future__ import annotations
+
+import glob
+import heapq
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import kenlm
+
+from nmt.data.selection import arpa_filter
+from nmt.data.shards import global_line, in_order, random_key
+from nmt.errors import UserError
+from nmt.io.files import atomic_path
+from nmt.io.progress import Progress
+from nmt.io.text_files import read_lines, read_pairs, write_lines
+
+_SORTING_SHARE = 0.7
+"""Of lmplz' memory for its sorting; the rest is for the vocabulary and everything else."""
+_LEAST_SORTING_MB = 64
+_KEY_BYTES = 8
+
+
+Corpora = Mapping[str, Sequence[Path]]
+"""One side of some corpora: the token files of all shards of each, in order."""
+
+
+@dataclass(frozen=True)
+class TokenShard:
+    """One shard of a corpus as token files; `number` of `shards`, from 0."""
+
+    corpus: str
+    number: int
+    shards: int
+    source: Path
+    target: Path
+
+
+def count_nonempty(paths: Iterable[Path]) -> int:
+    """Number of lines with words in files."""
+    return sum(1 for path in paths for line in read_lines(path) if line.split())
+
+
+def sample(shards: Sequence[TokenShard], pairs: int, seed: int, source: Path, target: Path) -> int:
+    """Write a random sample of `pairs` pairs without empty sides; returns how many there were to take.
+
+    Every pair has a random key that depends on seed, corpus and global line number alone, and those with the
+    smallest keys are taken: the same sample however the corpora are cut. Memory holds the sample.
+    """
+    heap: list[tuple[int, str, str]] = []
+    for key, *sides in _keyed_pairs(shards, seed):
+        entry = (-key, sides[0], sides[1])
+        if len(heap) < pairs:
+            heapq.heappush(heap, entry)
+        elif entry > heap[0]:
+            heapq.heapreplace(heap, entry)
+    if not heap:
+        raise UserError(f"lm-sample: no pairs with words on both sides in {_corpora(shards)}")
+    with write_lines(source) as sources, write_lines(target) as targets:
+        for _, source_line, target_line in sorted(heap, reverse=True):
+            sources.write(source_line)
+            targets.write(target_line)
+    return len(heap)
+
+
+def _corpora(shards: Sequence[TokenShard]) -> str:
+    return ", ".join(dict.fromkeys(shard.corpus for shard in shards))
+
+
+def _keyed_pairs(shards: Sequence[TokenShard], seed: int) -> Iterator[tuple[int, str, str]]:
+    files = [path for shard in shards for path in (shard.source, shard.target)]
+    with Progress.over_files(files, "lm-sample") as progress:
+        for shard in shards:
+            for line, (source, target) in enumerate(read_pairs(shard.source, shard.target, progress)):
+                if source and target:
+                    number = global_line(line, shard.number, shard.shards)
+                    yield int.from_bytes(random_key(seed, shard.corpus, number, _KEY_BYTES)), source, target
+
+
+def words_of(paths: Sequence[Path], least: int) -> list[str]:
+    """The words that occur at least so often in token files, in code point order."""
+    counts = Counter(word for path in paths for line in read_lines(path) for word in line.split())
+    words = sorted(word for word, number in counts.items() if number >= least)
+    if not words:
+        raise UserError(
+            f"lm-train: {len(counts)} words, none of which occurs {least} times, in {', '.join(map(str, paths))};"
+            " lower `selection.lm_vocabulary_least`"
+        )
+    return words
+
+
+def train(
+    text: Corpora,
+    order: int,
+    output: Path,
+    discount_fallback: bool,
+    memory_mb: int,
+    programs: Path | None = None,
+    words: Sequence[str] | None = None,
+) -> None:
+    """Train a model with modified Kneser-Ney smoothing and no cut-offs; write KenLM's binary form.
+
+    The same bytes for any number of shards. All but `words`, where they are given, are unknown to the model.
+    `programs` is the folder of lmplz and build_binary, else they are looked for on the PATH. `lmplz` stays below
+    `memory_mb`, build_binary takes what the model takes. The model does not depend on it.
+    """
+    with _work_beside(output) as work:
+        whole = work / "model.arpa"
+        command = [*_lmplz(order, discount_fallback, memory_mb, programs, work), "--arpa", str(whole)]
+        build_binary = _program("build_binary", programs)
+        command += _limited(words, work / "words") if words is not None else []
+        _run(command, text, output)
+        with atomic_path(output) as binary:
+            _run([build_binary, str(whole), str(binary)], {}, output)
+
+
+def train_for(
+    sentences: Iterable[str],
+    text: Corpora,
+    order: int,
+    output: Path,
+    discount_fallback: bool,
+    memory_mb: int,
+    programs: Path | None = None,
+    padded_vocabulary: int | None = None,
+) -> None:
+    """Train a model as `train` does; write, in ARPA form, what the probabilities of some sentences depend on.
+
+    The whole model is nowhere, neither in memory nor on the disk: lmplz' sorting, below `memory_mb`, takes disk beside
+    `output`. `padded_vocabulary` pads the number of different words, over which the probability of unknown ones is
+    spread.
+    """
+    wanted = arpa_filter.ngrams(sentences, order)
+    with _work_beside(output) as work:
+        command = _lmplz(order, discount_fallback, memory_mb, programs, work)
+        command += ["--vocab_pad", str(padded_vocabulary)] if padded_vocabulary else []
+        _run(command, text, output, lambda lines: arpa_filter.keep(lines, wanted, output))
+
+
+@contextmanager
+def _work_beside(output: Path) -> Iterator[Path]:
+    """A folder for what is made on the way."""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    prefix = f".{output.name}.lm-"
+    for leftover in output.parent.glob(f"{glob.escape(prefix)}*"):
+        shutil.rmtree(leftover)  # of a process that was killed
+    with tempfile.TemporaryDirectory(dir=output.parent, prefix=prefix) as temporary:
+        yield Path(temporary)
+
+
+def _lmplz(
+    order: int, discount_fallback: bool, memory_mb: int, programs: Path | None, work: Path
+) -> list[str]:
+    """The command that reads text and, unless told otherwise, writes a model to its standard output."""
+    sorting = max(_LEAST_SORTING_MB, round(_SORTING_SHARE * memory_mb))
+    command = [_program("lmplz", programs), "--order", str(order), "--memory", f"{sorting}M"]
+    command += ["--temp_prefix", f"{work}/", "--skip_symbols"]
+    return command + ["--discount_fallback"] * discount_fallback
+
+
+def _limited(words: Sequence[str], path: Path) -> list[str]:
+    """lmplz' options for a model that knows no other words; n-grams with others are pruned."""
+    path.write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
+    return ["--limit_vocab_file", str(path)]
+
+
+def _program(name: str, folder: Path | None) -> str:
+    path = shutil.which(name, path=str(folder) if folder else None)
+    if path is None:
+        raise UserError(
+            f"{name}: no such program {f'in {folder}' if folder else 'on the PATH'}; build it with "
+            "`nmt kenlm-programs`, or set `selection.enabled: false`"
+        )
+    return path
+
+
+def _run(
+    command: Sequence[str],
+    text: Corpora,
+    output: Path,
+    take: Callable[[Iterable[bytes]], None] | None = None,
+) -> None:
+    """Run a program with the non-empty lines of `text` on its standard input; `take` gets what it then writes."""
+    with tempfile.TemporaryFile() as log:
+        written = log if take is None else subprocess.PIPE
+        problem: UserError | None = None
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=written, stderr=log) as process:
+            assert process.stdin is not None
+            # a program that leaves early is judged by its exit status and message below
+            with suppress(BrokenPipeError):
+                _feed(text, process.stdin)
+            with suppress(BrokenPipeError):
+                process.stdin.close()
+            if take is not None and process.stdout is not None:
+                try:
+                    take(process.stdout)
+                except UserError as error:
+                    problem = error
+        if problem is not None and process.returncode in (0, -signal.SIGPIPE):
+            raise problem  # else it is what the program's own end led to
+        if process.returncode:
+            log.seek(0)
+            raise _failure(
+                Path(command[0]).name, process.returncode, log.read().decode(errors="replace"), output
+            )
+
+
+def _lines(text: Corpora) -> Iterator[str]:
+    """The lines with words, by corpus and global line number."""
+    for corpus, shards in text.items():
+        for line in in_order(corpus, [read_lines(path) for path in shards]):
+            if line:
+                yield line
+
+
+def _feed(text: Corpora, stream: IO[bytes]) -> None:
+    empty = True
+    # lmplz numbers words as they come, and adds up in the order of these numbers
+    for line in _lines(text):
+        stream.write(line.encode() + b"\n")
+        empty = False
+    if text and empty:
+        files = ", ".join(str(path) for shards in text.values() for path in shards)
+        raise UserError(f"lm-train: no words in {files}; give token files with text")
+
+
+def _failure(program: str, code: int, log: str, output: Path) -> UserError:
+    if "discount" in log and "--discount_fallback" in log:
+        return UserError(
+            f"{output}: {program} finds too little text for Kneser-Ney discounts; give it more text or set "
+            "`selection.discount_fallback: true`"
+        )
+    lines = [line.strip() for line in log.split("\n") if line.strip()]
+    said = " / ".join(lines[-3:])[-300:]
+    return UserError(f"{output}: {program} ended with code {code}: {said}")
+
+
+def load(path: Path) -> Any:
+    """Open a KenLM model (ARPA or binary)."""
+    if not path.is_file():
+        raise UserError(f"{path}: no such file; train the language model first")
+    config = kenlm.Config()
+    config.show_progress = False
+    config.arpa_complain = kenlm.ARPALoadComplain.NONE
+    try:
+        return kenlm.Model(str(path), config)
+    except (OSError, RuntimeError) as error:
+        raise UserError(f"{path}: no language model ({_first_line(error)}); train it again") from None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).split("\n")[0][:200]

@@ -1,0 +1,89 @@
+"""How a corpus is cut into shards: blocks of lines dealt in turn; every line keeps a global number."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import count, islice
+from pathlib import Path
+from typing import TypeVar
+
+from nmt.errors import UserError
+from nmt.io.text_files import LineWriter, line_writer
+
+Line = TypeVar("Line")
+
+BLOCK_LINES = 10_000
+
+
+def shard_of(line: int, shards: int) -> int:
+    """Shard (from 0) in which global line number `line` (from 0) lies."""
+    return line // BLOCK_LINES % shards
+
+
+def global_line(line: int, shard: int, shards: int) -> int:
+    """Global number of the `line`-th line (from 0) of `shard`."""
+    block, rest = divmod(line, BLOCK_LINES)
+    return (block * shards + shard) * BLOCK_LINES + rest
+
+
+def random_key(seed: int, corpus: str, line: int, size: int) -> bytes:
+    """So many random bytes for a global line number: the same however the corpus is cut, and so is an order by them.
+
+    Another size gives other bytes, not more of the same.
+    """
+    return hashlib.blake2b(f"{seed}\t{corpus}\t{line}".encode(), digest_size=size).digest()
+
+
+def in_order(corpus: str, shards: Sequence[Iterable[Line]]) -> Iterator[Line]:
+    """The lines of a corpus by their global numbers, from those of all its shards in order.
+
+    Holds all shards open at once, some 3 MB for each compressed file. Raises a `UserError` where they cannot be the
+    shards of one corpus.
+    """
+    lines = [iter(shard) for shard in shards]
+    for block in count():
+        taken = 0
+        for line in islice(lines[block % len(lines)], BLOCK_LINES):
+            taken += 1
+            yield line
+        if taken < BLOCK_LINES:
+            break
+    if any([*islice(shard, 1)] for shard in lines):
+        raise UserError(
+            f"{corpus}: its {len(lines)} shards do not fit one another: {block % len(lines)} has no line"
+            f" {block * BLOCK_LINES + taken:,} of the corpus (from 0), and others go on; make this stage of it again"
+        )
+
+
+class ShardFiles:
+    """The files of all shards of a corpus, while its lines are dealt to them in order.
+
+    One is open at a time, so that memory does not grow with their number: each block is a compressed stream of its own.
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._paths = paths
+        self._shard: int | None = None
+        self._writer: LineWriter
+        self._open = ExitStack()
+
+    def writer(self, line: int) -> LineWriter:
+        """Where global line number `line` goes, and the rest of its block."""
+        shard = shard_of(line, len(self._paths))
+        if shard != self._shard:
+            self._open.close()
+            self._writer = self._open.enter_context(line_writer(self._paths[shard], append=True))
+            self._shard = shard
+        return self._writer
+
+    def __enter__(self) -> ShardFiles:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._open.close()
+        for path in self._paths:
+            if kind is None and not path.exists():
+                with line_writer(path):
+                    pass  # a shard without lines is a file, too

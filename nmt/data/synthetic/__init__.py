@@ -1,0 +1,1 @@
+"""The demo's English-French, written by a grammar, with known alignments."""

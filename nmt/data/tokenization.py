@@ -1,0 +1,129 @@
+"""Moses' tokenizer (paper, Sec. 4.1) through its port sacremoses, which sees each word only once.
+
+Moses' rules look at a word (what white space separates) and hardly beyond it: whether it is the line's first or last,
+and, behind a full stop, whether the next word begins with a lower-case letter or a digit. So a word in one such place
+always gives the same tokens, and text repeats its words. Only apostrophes that face each other over one space depend
+on more; such lines are tokenized whole.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+
+import sacremoses
+
+from nmt.config.schema import Tokenization
+from nmt.io.progress import Progress
+from nmt.io.text_files import read_lines, write_lines
+
+# tokenizer.perl deletes these after white space has become single spaces. Perl's \s leaves \x1c to \x1f alone, Python's
+# takes them for spaces.
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
+
+_FACING_APOSTROPHES = re.compile(r"'\s+'")
+
+_NEUTRAL, _LOWER, _DIGIT = "A", "a", "1"
+"""Neighbours that stand for all of their kind: each is one token and changes no other."""
+
+_REMEMBERED = 1 << 19
+"""Words whose tokens are kept (about 100 MB); text of a shard has fewer different ones."""
+
+
+class _MosesTokenizer(sacremoses.MosesTokenizer):  # type: ignore[misc]
+    """The same tokens, faster: sacremoses builds sets of some 100,000 characters anew for every full stop."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__(lang=language)
+        self._lower = frozenset(self.IsLower)
+        self._alpha = frozenset(self.IsAlpha)
+        self._alnum = frozenset(self.IsAlnum)
+
+    def is_one_token(self, word: str) -> bool:
+        """Whether no rule can apply: letters and digits only, and no stand-in for a row of full stops."""
+        return self._alnum.issuperset(word) and "DOTMULTI" not in word
+
+    def islower(self, text: str) -> bool:
+        return self._lower.issuperset(text)
+
+    def isanyalpha(self, text: str) -> bool:
+        return not self._alpha.isdisjoint(text)
+
+
+@lru_cache
+def _moses(language: str) -> _MosesTokenizer:
+    return _MosesTokenizer(language)
+
+
+class Tokenizer:
+    """Tokenizes lines of one language; made once and used for all of them."""
+
+    def __init__(self, language: str, settings: Tokenization) -> None:
+        self._moses = _moses(language)
+        self._settings = settings
+        # words inside a line that end in no full stop, the bulk of a text: found without a call
+        self._inside: dict[str, str] = {}
+        self._between = lru_cache(maxsize=_REMEMBERED // 4)(self._between_neighbours)
+
+    def __call__(self, line: str) -> str:
+        """Tokens of `line` with single spaces between; nothing for a line of white space."""
+        if _CONTROL.search(line):
+            line = _CONTROL.sub("", line)
+        words = line.split()
+        if len(words) < 2 or _FACING_APOSTROPHES.search(line):
+            return self._whole(" ".join(words))
+        tokens = [self._inside.get(word) for word in words]
+        tokens[0] = self._between("", words[0], self._neighbour(words[0], words[1]))
+        tokens[-1] = self._between(_NEUTRAL, words[-1], "")
+        if None in tokens:
+            self._fill(tokens, words)
+        return " ".join(tokens)  # type: ignore[arg-type]
+
+    def _fill(self, tokens: list[str | None], words: list[str]) -> None:
+        """Put in the tokens of the words that are new or end in a full stop."""
+        for place, found in enumerate(tokens):
+            if found is None:
+                word = words[place]
+                neighbour = self._neighbour(word, words[place + 1])
+                tokens[place] = found = self._between(_NEUTRAL, word, neighbour)
+                if not word.endswith("."):
+                    self._remember(word, found)
+
+    def _remember(self, word: str, tokens: str) -> None:
+        if len(self._inside) >= _REMEMBERED:
+            self._inside.clear()
+        self._inside[word] = tokens
+
+    def _neighbour(self, word: str, after: str) -> str:
+        """What may stand for the word `after` when `word` is tokenized."""
+        if not word.endswith("."):
+            return _NEUTRAL
+        if self._moses.islower(after[0]):
+            return _LOWER
+        return _DIGIT if after[0] in "0123456789" else _NEUTRAL
+
+    def _between_neighbours(self, before: str, word: str, after: str) -> str:
+        """Tokens of `word` between neighbours that are one token each, or none at the end of a line."""
+        if self._moses.is_one_token(word):
+            return word
+        line = self._whole(" ".join(part for part in (before, word, after) if part))
+        return line[len(before) + 1 if before else 0 : -len(after) - 1 if after else None]
+
+    def _whole(self, line: str) -> str:
+        text: str = self._moses.tokenize(
+            line,
+            aggressive_dash_splits=self._settings.split_hyphens,
+            escape=self._settings.escape,
+            return_str=True,
+        )
+        return " ".join(text.split())
+
+
+def tokenize_file(path: Path, output: Path, language: str, settings: Tokenization) -> int:
+    """Tokenize a file line by line; returns the number of lines."""
+    tokenizer = Tokenizer(language, settings)
+    with Progress.over_files([path], f"tokenize {path}") as progress, write_lines(output) as writer:
+        for line in read_lines(path, progress):
+            writer.write(tokenizer(line))
+        return writer.lines

@@ -1,0 +1,368 @@
+"""One file from one source, a folder or a server: checked, asked for again, gone on with where it broke off."""
+
+from __future__ import annotations
+
+import email.utils
+import fcntl
+import hashlib
+import re
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import requests
+import tenacity
+import urllib3
+
+from nmt.errors import UserError
+from nmt.io.files import disk_full
+from nmt.io.progress import Progress
+
+CHUNK = 1 << 18
+_FICLONE = 0x40049409
+"""Of Linux' ioctl_ficlone(2)."""
+
+RETRIED_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
+
+
+class SourceError(Exception):
+    """One source did not give the file; the next one may."""
+
+
+class TransientError(SourceError):
+    """The same source may give the file when asked again, after `wait` seconds if it said so."""
+
+    def __init__(self, message: str, wait: float = 0.0) -> None:
+        super().__init__(message)
+        self.wait = wait
+
+
+class SlowError(TransientError):
+    """The source gives next to nothing: what little came is no reason to ask it on and on."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Size and sums of a file."""
+
+    bytes: int
+    md5: str
+    sha256: str
+
+    @classmethod
+    def of(cls, path: Path) -> Seen:
+        """Read a file once."""
+        sums = hashlib.md5(usedforsecurity=False), hashlib.sha256()
+        size = 0
+        with path.open("rb") as file:
+            while data := file.read(CHUNK):
+                size += len(data)
+                for each in sums:
+                    each.update(data)
+        return cls(size, *(each.hexdigest() for each in sums))
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What is known of the file; what is None is not checked."""
+
+    bytes: int | None = None
+    md5: str | None = None
+    sha256: str | None = None
+
+    @property
+    def has_sum(self) -> bool:
+        """Whether wrong bytes would be noticed."""
+        return self.md5 is not None or self.sha256 is not None
+
+    @property
+    def known(self) -> list[str]:
+        """Names of what is known."""
+        return [name for name, value in asdict(self).items() if value is not None]
+
+    def problem(self, seen: Seen) -> str | None:
+        """What is wrong with a file, or None."""
+        if self.bytes is not None and seen.bytes != self.bytes:
+            return f"{seen.bytes} bytes, expected {self.bytes}"
+        for algorithm, expected in (("md5", self.md5), ("sha256", self.sha256)):
+            if expected is not None and (found := getattr(seen, algorithm)) != expected:
+                return f"{algorithm} is {found}, expected {expected}"
+        return None
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How often a source that gives nothing is asked, and the seconds in between (doubling from `wait`).
+
+    `longest_asked`: a source that asks for a longer pause (Retry-After) is left. `silence`: seconds without a byte, or
+    with fewer than `slowest` bytes a second, after which a connection is given up. `connect`: seconds to get one.
+    """
+
+    attempts: int = 5
+    wait: float = 1.0
+    longest_wait: float = 60.0
+    longest_asked: float = 600.0
+    connect: float = 30.0
+    silence: float = 60.0
+    slowest: float = 1000.0
+
+
+class Transfer:
+    """One file from one source, to a part beside its output."""
+
+    def __init__(self, source: str, part: Path, expected: Expected, patience: Patience) -> None:
+        self.source = source
+        self.part = part
+        self.expected = expected
+        self.patience = patience
+        self._resumed = False
+        self._open_ended = False
+        """Whether the last answer did not say how long the file is, and nobody else knows."""
+
+    # --- from a folder
+
+    def from_folder(self, path: Path) -> Seen:
+        """Take a file of this machine, always from the beginning; what is known of it is checked first."""
+        with _reading():
+            if not path.is_file():
+                raise SourceError("no such file")
+            seen = Seen.of(path)
+        if problem := self.expected.problem(seen):
+            raise SourceError(problem)
+        self.part.unlink(missing_ok=True)
+        if not _cloned(path, self.part):
+            _check_disk(self.part, seen.bytes)
+            self._write(_chunks(path), seen.bytes, 0)
+        return seen
+
+    # --- from a server
+
+    def from_web(self) -> Seen:
+        """Complete the part and check it; wrong bytes go, and after a resume they are asked for anew.
+
+        Where nobody says how long the file is, wrong bytes may be too few: the rest is asked for, once.
+        """
+        self._resumed = self.part.exists()
+        if self.expected.bytes is not None:
+            _check_disk(self.part, self.expected.bytes - _size(self.part))
+        self._fetch()
+        seen = Seen.of(self.part)
+        if self.expected.problem(seen) and self._open_ended:
+            self._fetch()
+            seen = Seen.of(self.part)
+        if self.expected.problem(seen) and self._resumed:
+            self.part.unlink()
+            self._resumed = False
+            self._fetch()
+            seen = Seen.of(self.part)
+        if problem := self.expected.problem(seen):
+            self.part.unlink()
+            raise SourceError(problem)
+        return seen
+
+    def _fetch(self) -> None:
+        retrying = tenacity.Retrying(
+            retry=tenacity.retry_if_exception_type(TransientError),
+            stop=tenacity.stop_after_attempt(self.patience.attempts),
+            wait=self._pause,
+            before_sleep=self._tell_retry,
+            reraise=True,
+        )
+        while True:
+            before = _size(self.part)
+            try:
+                return retrying(self._get)
+            except SlowError:
+                raise
+            except TransientError:
+                # a source that breaks off often is worth asking on as long as it gives something
+                if _size(self.part) <= before:
+                    raise
+
+    def _pause(self, state: tenacity.RetryCallState) -> float:
+        """Seconds until the next request: growing, and no fewer than the source asked for."""
+        error = state.outcome.exception() if state.outcome else None
+        asked = error.wait if isinstance(error, TransientError) else 0.0
+        growing = self.patience.wait * 2.0 ** (state.attempt_number - 1)
+        return max(asked, min(growing, self.patience.longest_wait))
+
+    def _tell_retry(self, state: tenacity.RetryCallState) -> None:
+        error = state.outcome.exception() if state.outcome else None
+        print(
+            f"download: {self.source}: {error}; asking again in {state.upcoming_sleep:.0f} s", file=sys.stderr
+        )
+
+    def _get(self) -> None:
+        """One request for what is still missing of the part."""
+        begin = _size(self.part)
+        if self.expected.bytes is not None and begin >= self.expected.bytes:
+            return
+        # no encoding on the way: the file's own bytes count, and some servers announce .tgz as encoded
+        headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={begin}-"} if begin else {})
+        timeout = (self.patience.connect, self.patience.silence)
+        self._resumed = self._resumed or begin > 0
+        with (
+            _network_errors(),
+            requests.get(self.source, headers=headers, stream=True, timeout=timeout) as response,
+        ):
+            if response.status_code == 416 and begin:
+                self._beyond_the_end(response, begin)
+            else:
+                self._receive(response, self._begin(response, begin))
+
+    def _beyond_the_end(self, response: requests.Response, begin: int) -> None:
+        """The server has no byte after the part: it is complete, or longer than what the server has."""
+        if response.headers.get("Content-Range", "").strip() != f"bytes */{begin}":
+            self.part.unlink(missing_ok=True)
+            raise TransientError("the server has fewer bytes than came before")
+
+    def _begin(self, response: requests.Response, begin: int) -> int:
+        """Position at which the body begins."""
+        status = response.status_code
+        if status == 200:
+            return 0
+        if status == 206:
+            if _range_begin(response) != begin:
+                self.part.unlink(missing_ok=True)
+                raise TransientError(
+                    f"asked for the bytes from {begin}, it sends {response.headers.get('Content-Range')}"
+                )
+            return begin
+        message = f"HTTP {status} {response.reason}"
+        if status not in RETRIED_STATUS:
+            raise SourceError(message)
+        wait = _retry_after(response)
+        if wait > self.patience.longest_asked:
+            raise SourceError(f"{message}, to be asked again in {wait:.0f} s")
+        raise TransientError(message, wait)
+
+    def _receive(self, response: requests.Response, begin: int) -> None:
+        length = response.headers.get("Content-Length", "")
+        announced = begin + int(length) if length.isdecimal() else _range_total(response)
+        if self.expected.bytes is not None and announced not in (None, self.expected.bytes):
+            raise SourceError(f"{announced} bytes, expected {self.expected.bytes}")
+        total = self.expected.bytes if announced is None else announced
+        self._open_ended = total is None
+        _check_disk(self.part, (total or 0) - _size(self.part))
+        self._write(self._body(response), total, begin)
+        size = self.part.stat().st_size
+        if total is not None and (size < total or (announced is not None and size != announced)):
+            raise TransientError(f"broke off after {size} of {total} bytes")
+
+    def _body(self, response: requests.Response) -> Iterator[bytes]:
+        """What arrives, as it arrives."""
+        received, since = 0, time.monotonic()
+        try:
+            while data := response.raw.read1(CHUNK, decode_content=False):
+                yield data
+                received += len(data)
+                seconds = time.monotonic() - since
+                if seconds >= self.patience.silence:
+                    if received < self.patience.slowest * seconds:
+                        raise SlowError(f"only {received} bytes in {seconds:.0f} s")
+                    received, since = 0, time.monotonic()
+        except urllib3.exceptions.ReadTimeoutError:
+            raise SlowError(f"no byte in {self.patience.silence:.0f} s") from None
+        except (OSError, urllib3.exceptions.HTTPError) as error:
+            raise TransientError(f"broke off ({_short(error)})") from None
+
+    def _write(self, chunks: Iterator[bytes], total: int | None, begin: int) -> None:
+        name = re.sub(r"(\.\d+)?\.part$", "", self.part.name)
+        with (
+            disk_full(self.part),
+            self.part.open("r+b" if begin else "wb") as output,
+            Progress(total, "bytes", f"download {name}", before=begin) as progress,
+        ):
+            output.seek(begin)
+            for chunk in chunks:
+                output.write(chunk)
+                progress.update(len(chunk))
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """A file of a mirror that cannot be read is that mirror's failure; the next source may have it."""
+    try:
+        yield
+    except OSError as error:
+        raise SourceError(f"cannot be read ({error.strerror or error})") from None
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    with _reading(), path.open("rb") as file:
+        while data := file.read(CHUNK):
+            yield data
+
+
+def _cloned(path: Path, copy: Path) -> bool:
+    """Copy a file without taking room for it, where the file system can.
+
+    Not by a link: the workflow sets the times of what a job has made, which would be those of the user's own file,
+    and a file that is changed in place would change under us after its sums were checked.
+    """
+    with _reading():
+        source = path.open("rb")
+    with source, copy.open("wb") as target:
+        try:
+            fcntl.ioctl(target, _FICLONE, source.fileno())
+            return True
+        except OSError:
+            copy.unlink()
+            return False
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+@contextmanager
+def _network_errors() -> Iterator[None]:
+    try:
+        yield
+    except requests.exceptions.InvalidURL as error:
+        raise SourceError(f"not a valid URL ({error})") from None
+    except requests.RequestException as error:
+        raise TransientError(_short(error)) from None
+
+
+def _short(error: Exception) -> str:
+    """The innermost reason of a network error: the outer ones repeat it with addresses of objects."""
+    while error.args and isinstance(error.args[0], Exception):
+        error = error.args[0]
+    reason = getattr(error, "reason", None)
+    return _short(reason) if isinstance(reason, Exception) else f"{type(error).__name__}: {error}"
+
+
+def _range_begin(response: requests.Response) -> int | None:
+    found = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
+    return int(found.group(1)) if found else None
+
+
+def _range_total(response: requests.Response) -> int | None:
+    """Bytes of the whole file, where an answer with a part of it says so."""
+    found = re.match(r"bytes \d+-\d+/(\d+)$", response.headers.get("Content-Range", "").strip())
+    return int(found.group(1)) if found and response.status_code == 206 else None
+
+
+def _retry_after(response: requests.Response) -> float:
+    """Seconds that the server asks to wait (as a number or a date); 0 if it does not say."""
+    value = response.headers.get("Retry-After", "").strip()
+    if value.isdecimal():
+        return float(value)
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+    except ValueError:
+        return 0.0
+
+
+def _check_disk(part: Path, needed: int) -> None:
+    free = shutil.disk_usage(part.parent).free
+    if needed > free:
+        raise UserError(
+            f"{part.parent}: {free:,} bytes free, {needed:,} needed for {part.name.removesuffix('.part')}; "
+            "make room or take another disk"
+        )

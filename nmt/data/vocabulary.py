@@ -1,0 +1,138 @@
+"""The words that keep their own id: the most frequent ones (paper, Sec. 4.1).
+
+Id 0 is the end symbol, 1 the unknown word, then come the words by rank.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from nmt.data.word_counts import WordCounts, word_counts
+from nmt.errors import UserError
+from nmt.io.files import atomic_path
+from nmt.io.progress import Progress
+from nmt.io.text_files import read_lines
+
+END = 0
+UNKNOWN = 1
+END_WORD = "</s>"
+UNKNOWN_WORD = "[UNK]"
+SPECIALS = (END_WORD, UNKNOWN_WORD)
+MAX_WORDS = 2**16 - len(SPECIALS)
+"""Ids are stored as uint16."""
+
+_HEADER = "rank\tword\tcount"
+
+
+class Vocabulary:
+    """Words by rank with their counts, and both directions of the mapping to ids."""
+
+    END = END
+    UNKNOWN = UNKNOWN
+    END_WORD = END_WORD
+    UNKNOWN_WORD = UNKNOWN_WORD
+
+    def __init__(self, ranked: Sequence[tuple[str, int]]) -> None:
+        self.counts = [count for _, count in ranked]
+        self._words = [*SPECIALS, *(word for word, _ in ranked)]
+        self._ids = {word: i for i, word in enumerate(self._words) if i >= len(SPECIALS)}
+
+    def __len__(self) -> int:
+        """Number of ids: words and both specials."""
+        return len(self._words)
+
+    def __contains__(self, word: object) -> bool:
+        """Whether `word` has an id of its own; the specials are no words of a text."""
+        return word in self._ids
+
+    def ids(self, tokens: Iterable[str]) -> list[int]:
+        """Ids of `tokens`; no end symbol is added."""
+        get = self._ids.get
+        return [get(token, UNKNOWN) for token in tokens]
+
+    def words(self, ids: Iterable[int]) -> list[str]:
+        """Words of `ids`, with the specials' names."""
+        return [self._words[i] for i in ids]
+
+    @cached_property
+    def sha256(self) -> str:
+        """SHA-256 of the vocabulary's file."""
+        return hashlib.sha256(self._text().encode()).hexdigest()
+
+    def _text(self) -> str:
+        ranked = zip(self._words[len(SPECIALS) :], self.counts, strict=True)
+        rows = (f"{rank}\t{word}\t{count}" for rank, (word, count) in enumerate(ranked, start=1))
+        return "\n".join([_HEADER, *rows]) + "\n"
+
+    def write(self, path: str | Path) -> None:
+        """Write the TSV file: rank (from 1), word, count; the specials are not in it."""
+        with atomic_path(path) as temporary:
+            temporary.write_text(self._text(), encoding="utf-8", newline="")
+
+    @classmethod
+    def read(cls, path: str | Path) -> Vocabulary:
+        """Read the TSV file; a `UserError` names the line that is not as it should be."""
+        lines = read_lines(path)
+        if next(lines, None) != _HEADER:
+            raise UserError(f"{path}, line 1: expected the header {_HEADER!r}; make the vocabulary again")
+        vocabulary = cls([_row(path, rank, line) for rank, line in enumerate(lines, start=1)])
+        if len(vocabulary._ids) + len(SPECIALS) != len(vocabulary):
+            raise UserError(f"{path}: a word stands there twice; make the vocabulary again")
+        return vocabulary
+
+
+def _row(path: str | Path, rank: int, line: str) -> tuple[str, int]:
+    fields = line.split("\t")
+    if len(fields) != 3 or fields[0] != str(rank) or not fields[1] or not fields[2].isdecimal():
+        raise UserError(
+            f"{path}, line {rank + 1}: found {line[:60]!r}, expected rank {rank}, a word and its count with "
+            "tabs between; make the vocabulary again"
+        )
+    return fields[1], int(fields[2])
+
+
+def count_words(paths: Sequence[str | Path], counts: WordCounts) -> None:
+    """Add the words of token files to `counts`."""
+    with Progress.over_files(paths, "vocabulary") as progress:
+        for path in paths:
+            for line in read_lines(path, progress):
+                counts.add(line.split())
+
+
+def most_frequent(counts: Iterable[tuple[str, int]], words: int) -> Vocabulary:
+    """The `words` most frequent words; among equally frequent ones code point order decides.
+
+    The specials' names are no words of a text.
+    """
+    if words > MAX_WORDS:
+        raise UserError(f"vocabulary: {words} words asked for, at most {MAX_WORDS} fit into 16-bit ids")
+    own = (item for item in counts if item[0] not in SPECIALS)
+    return Vocabulary(heapq.nsmallest(words, own, key=lambda item: (-item[1], item[0])))
+
+
+def own_words(words: int, specials_count: bool) -> int:
+    """Words with an id of their own; `specials_count`: UNK and the end symbol are two of `words`."""
+    return words - len(SPECIALS) if specials_count else words
+
+
+def full_size(words: int, specials_count: bool) -> int:
+    """Ids of a vocabulary whose text has words enough: `len` of what `build` writes."""
+    return len(SPECIALS) + own_words(words, specials_count)
+
+
+def build(paths: Sequence[str | Path], words: int, specials_count: bool, output: str | Path) -> Vocabulary:
+    """Write the vocabulary of token files; `specials_count`: UNK and the end symbol are two of `words`."""
+    own = own_words(words, specials_count)
+    if own < 1:
+        raise UserError(f"vocabulary: {words} words leave none beside UNK and end symbol; ask for 3 or more")
+    with word_counts(beside=Path(output)) as counts:
+        count_words(paths, counts)
+        vocabulary = most_frequent(counts, own)
+    if not vocabulary.counts:
+        raise UserError(f"vocabulary: no words in {', '.join(map(str, paths))}")
+    vocabulary.write(output)
+    return vocabulary

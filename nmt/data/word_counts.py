@@ -1,0 +1,67 @@
+"""Counts of all different words of a text in bounded memory: what no longer fits waits on the disk, sorted."""
+
+from __future__ import annotations
+
+import glob
+import heapq
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+
+from nmt.io.text_files import read_lines, write_lines
+
+IN_MEMORY = 2_000_000
+"""Different words held in memory at most, and those of one more line: about 300 MB."""
+
+
+class WordCounts:
+    """How often each word was added; iterating gives (word, count) once for each, in no order to rely on."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._counts: Counter[str] = Counter()
+        self._runs: list[Path] = []
+
+    def add(self, words: Iterable[str]) -> None:
+        """Count `words`, none of which may hold a tab or a line break."""
+        self._counts.update(words)
+        if len(self._counts) > IN_MEMORY:
+            self._spill()
+
+    def _spill(self) -> None:
+        run = self._folder / f"{len(self._runs)}.zst"
+        with write_lines(run) as writer:
+            for word, count in sorted(self._counts.items()):
+                writer.write(f"{word}\t{count}")
+        self._runs.append(run)
+        self._counts.clear()
+
+    def __iter__(self) -> Iterator[tuple[str, int]]:
+        if not self._runs:
+            yield from self._counts.items()
+            return
+        runs = [*map(_read, self._runs), iter(sorted(self._counts.items()))]
+        for word, same in groupby(heapq.merge(*runs, key=itemgetter(0)), key=itemgetter(0)):
+            yield word, sum(count for _, count in same)
+
+
+def _read(run: Path) -> Iterator[tuple[str, int]]:
+    for line in read_lines(run):
+        word, count = line.split("\t")
+        yield word, int(count)
+
+
+@contextmanager
+def word_counts(beside: Path) -> Iterator[WordCounts]:
+    """Counts whose overflow lies beside the path `beside`, where there is room for it, until the block ends."""
+    beside.parent.mkdir(parents=True, exist_ok=True)
+    prefix = f".{beside.name}.counts-"
+    for leftover in beside.parent.glob(f"{glob.escape(prefix)}*"):
+        shutil.rmtree(leftover)  # of a process that was killed
+    with tempfile.TemporaryDirectory(dir=beside.parent, prefix=prefix) as folder:
+        yield WordCounts(Path(folder))

@@ -1,0 +1,103 @@
+"""Several models that translate together: the mean of their distributions over the next word.
+
+Every model reads the source and goes its own way through the search with the words that all have chosen. Their
+vocabularies must be the same; families and sizes may differ.
+
+    p(y_i) = 1/E sum_e p_e(y_i)     E models
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from nmt.decoding.steps import ModelSteps
+from nmt.errors import UserError
+from nmt.model.encoder_decoder import Encoded, Translator
+
+
+@dataclass(frozen=True)
+class EncodedByAll:
+    """What each model has read."""
+
+    parts: list[Encoded]
+
+    def __len__(self) -> int:
+        return len(self.parts[0])
+
+    @property
+    def device(self) -> torch.device:
+        """Where it lies."""
+        return self.parts[0].device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of the annotations."""
+        return self.parts[0].dtype
+
+    def select(self, rows: Tensor) -> EncodedByAll:
+        """The sentences at `rows`."""
+        return EncodedByAll([part.select(rows) for part in self.parts])
+
+
+class Ensemble:
+    """Any number of models, searched with like one `Translator`."""
+
+    def __init__(self, models: Sequence[Translator]) -> None:
+        """A UserError unless all write the same number of words and read the source's end alike."""
+        if not models:
+            raise UserError("an ensemble needs at least one model")
+        for name, values in (
+            ("target words", [model.target_vocabulary for model in models]),
+            ("architecture.source_end", [model.architecture.source_end for model in models]),
+        ):
+            if len(set(values)) > 1:
+                raise UserError(
+                    f"an ensemble needs models of the same vocabularies that read alike: {name} are {values}"
+                )
+        self.models = list(models)
+
+    def encode(self, source: Tensor, mask: Tensor) -> EncodedByAll:
+        """Read source words (S, B) under a 0/1 mask (S, B)."""
+        return EncodedByAll([model.encode(source, mask) for model in self.models])
+
+    def steps(self, encoded: EncodedByAll) -> EnsembleSteps:
+        """A search's way through the sentences that were read."""
+        return EnsembleSteps(
+            [model.steps(part) for model, part in zip(self.models, encoded.parts, strict=True)]
+        )
+
+
+class EnsembleSteps:
+    """All models' steps, side by side."""
+
+    def __init__(self, parts: list[ModelSteps]) -> None:
+        self.parts = parts
+
+    def predict(self, alive: Tensor | None = None) -> Tensor:
+        """The logarithm of the mean probability; only two distributions are in memory at a time."""
+        total: Tensor | None = None
+        for part in self.parts:
+            found = part.predict(alive)
+            total = found if total is None else torch.logaddexp(total, found, out=total)
+        assert total is not None
+        return total.sub_(math.log(len(self.parts)))
+
+    def extend(self, parents: Tensor, words: Tensor) -> None:
+        """As in `Steps`."""
+        for part in self.parts:
+            part.extend(parents, words)
+
+    def keep(self, rows: Tensor) -> None:
+        """As in `Steps`."""
+        for part in self.parts:
+            part.keep(rows)
+
+
+def joined(models: Sequence[Translator]) -> Translator | Ensemble:
+    """The one model, or the ensemble of several."""
+    return models[0] if len(models) == 1 else Ensemble(models)

@@ -1,0 +1,126 @@
+"""What models think of given translations: log-probability of every word and attention, by teacher forcing.
+
+Shapes: T' words of a translation and the end symbol, S' words of a source and, if the model reads it, the end symbol.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from nmt.data.batches import Batch, pad_pairs
+from nmt.model.encoder_decoder import Translator, at
+from nmt.model.loss import CHUNK
+from nmt.model.trained_model import TrainedModel
+
+Words = Sequence[str]
+WORDS_A_SENTENCE = 50
+"""A batch of B sentences may have B times so many words, padding included: long lines come in smaller batches."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Nats of each word given those before it and the source, (T',), and attention, (T', S'), if wanted and there.
+
+    Of several models: the logarithm of the mean probability, and the mean attention of those that align.
+    """
+
+    word_log_probabilities: NDArray[np.float64]
+    attention: NDArray[np.float32] | None
+
+    @property
+    def log_probability(self) -> float:
+        """Of the whole translation, the end symbol included, in nats."""
+        return float(self.word_log_probabilities.sum())
+
+
+@torch.no_grad()
+def read(
+    models: Sequence[TrainedModel],
+    sources: Sequence[Words],
+    targets: Sequence[Words],
+    attention: bool = True,
+) -> list[Reading]:
+    """One batch of pairs, in their order; the models share their vocabularies."""
+    device = next(models[0].translator.parameters()).device
+    found = []
+    for model in models:
+        batch = make_batch(model, sources, targets).to(device)
+        found.append(word_log_probabilities(model.translator, batch, attention))
+    logs = torch.logsumexp(torch.stack([values for values, _ in found]), dim=0) - math.log(len(models))
+    aligned = [weights for _, weights in found if weights is not None]
+    weights = torch.stack(aligned).mean(dim=0).cpu().numpy() if aligned else None
+    values, owners = logs.cpu().numpy(), batch.sentence.cpu().numpy()
+    end = models[0].run.architecture.source_end
+    return [
+        Reading(
+            values[owners == row],
+            None if weights is None else weights[: len(target) + 1, row, : len(source) + end],
+        )
+        for row, (source, target) in enumerate(zip(sources, targets, strict=True))
+    ]
+
+
+def make_batch(
+    model: TrainedModel, sources: Sequence[Sequence[str]], targets: Sequence[Sequence[str]]
+) -> Batch:
+    """Tokens as a padded batch of ids."""
+    return pad_pairs(
+        [np.array(model.source.ids(tokens), dtype=np.uint16) for tokens in sources],
+        [np.array(model.target.ids(tokens), dtype=np.uint16) for tokens in targets],
+        model.run.architecture.source_end,
+    )
+
+
+def word_log_probabilities(
+    model: Translator, batch: Batch, attention: bool = True
+) -> tuple[Tensor, Tensor | None]:
+    """log p of the words at the batch's P positions, (P,) float64, and attention (T, B, S), or None without.
+
+    States exist only some steps at a time, logits only a chunk: with the paper's sizes a long line's would fill the
+    memory. Without attention memory grows with S + T, not with S T.
+    """
+    values, matrices = list[Tensor](), list[Tensor]()
+    first, words = 0, batch.target.flatten()
+    for inputs, weights in model.read_in_runs(batch.source, batch.source_mask, batch.target):
+        last = first + inputs[0].shape[:2].numel()
+        inside = batch.positions[(batch.positions >= first) & (batch.positions < last)]
+        read = [at(inside - first, part) for part in inputs]
+        for start in range(0, len(inside), CHUNK):
+            rows = slice(start, start + CHUNK)
+            logs = model.readout(*(part[rows] for part in read)).log_softmax(dim=1)
+            values.append(logs.gather(1, words[inside[rows]].unsqueeze(1)).squeeze(1).double())
+        if attention and weights is not None:
+            matrices.append(weights)
+        first = last
+    return torch.cat(values), torch.cat(matrices) if matrices else None
+
+
+def batches(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
+    """Places of sentences of like length: at most `size`, and in all at most `size` times 50 words with padding."""
+    batch: list[int] = []
+    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
+        full = len(batch) == size or (len(batch) + 1) * lengths[place] > size * WORDS_A_SENTENCE
+        if batch and full:
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch
+
+
+def score(
+    models: Sequence[TrainedModel], pairs: Sequence[tuple[Words, Words]], size: int, attention: bool = True
+) -> list[Reading]:
+    """Readings of any number of pairs, in their order, in batches of up to `size` of like length."""
+    found: dict[int, Reading] = {}
+    for batch in batches([max(len(source), len(target)) for source, target in pairs], size):
+        sources, targets = zip(*(pairs[place] for place in batch), strict=True)
+        found |= zip(batch, read(models, sources, targets, attention), strict=True)
+    return [found[place] for place in range(len(pairs))]

@@ -1,0 +1,93 @@
+"""How `nmt translate` writes a translation: text, n-best lists and alignments as in Moses and Marian, or JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from nmt.decoding.sentence_splitting import Found, Weights
+from nmt.decoding.text_translator import Candidate, Translation
+
+AlignmentForm = Literal["pharaoh", "weights"]
+SEPARATOR = " ||| "
+DIGITS = 5
+"""Decimals of attention weights and of log-probabilities of words."""
+_LINE_ENDS = {ord(mark): f"\\u{ord(mark):04x}" for mark in "\x85\u2028\u2029"}
+"""What some readers take for a line's end is written as JSON escapes."""
+
+
+def as_text(translation: Translation, alignment: AlignmentForm | None) -> str:
+    """The best translation in one line, its alignment behind."""
+    best = translation.n_best[0]
+    return SEPARATOR.join([best.text, *([aligned(best, alignment)] if alignment else [])])
+
+
+def as_n_best(number: int, translation: Translation, alignment: AlignmentForm | None) -> str:
+    """A line for each translation: number of the line from 0, text, log-probability, and perhaps the alignment."""
+    return "\n".join(
+        SEPARATOR.join(
+            [
+                str(number),
+                found.text,
+                f"{found.log_probability:.4f}",
+                *([aligned(found, alignment)] if alignment else []),
+            ]
+        )
+        for found in translation.n_best
+    )
+
+
+def aligned(found: Found, form: AlignmentForm) -> str:
+    """The alignment of a translation's tokens, in either form."""
+    assert found.weights is not None
+    return pharaoh(found.weights) if form == "pharaoh" else soft(found.weights)
+
+
+def pharaoh(pieces: Sequence[Weights]) -> str:
+    """Links `i-j` from 0: source token i gets most attention of all when target token j is written."""
+    links = []
+    source = target = 0
+    for weights in pieces:
+        best = weights.argmax(axis=1) if weights.size else []
+        links += [f"{source + int(i)}-{j}" for j, i in enumerate(best, start=target)]
+        source, target = source + weights.shape[1], target + len(weights)
+    return " ".join(links)
+
+
+def soft(pieces: Sequence[Weights]) -> str:
+    """A group for each target token, in it a number for each source token of its piece: 0.9,0.1 0.2,0.8."""
+    return " ".join(
+        ",".join(f"{weight:.{DIGITS}f}" for weight in row) for weights in pieces for row in weights
+    )
+
+
+def as_json(number: int, translation: Translation) -> str:
+    """Everything, as one JSON object in one line; keys as in the records of `nmt decode`."""
+    best = translation.n_best[0]
+    record = {
+        "line": number,
+        "source": translation.source.encode("utf-8", "replace").decode(),
+        "source_tokens": translation.source_words,
+        "pieces": [len(piece) for piece in translation.pieces],
+        **_fields(best),
+        "n_best": [_fields(found) for found in translation.n_best],
+    }
+    return json.dumps(record, ensure_ascii=False).translate(_LINE_ENDS)
+
+
+def _fields(found: Candidate) -> dict[str, Any]:
+    weights, words = found.weights, found.word_log_probabilities
+    return {
+        "text": found.text,
+        "tokens": found.words,
+        "log_probability": found.log_probability,
+        "word_log_probabilities": None if words is None else [round(value, DIGITS) for value in words],
+        "finished": found.finished,
+        "alignment": None if weights is None else _rows(weights),
+    }
+
+
+def _rows(pieces: Sequence[Weights]) -> list[list[float]]:
+    """A row for each target token, a column for each source token of its piece."""
+    return [row for weights in pieces for row in weights.astype(float).round(DIGITS).tolist()]

@@ -1,0 +1,115 @@
+"""What made a file of translations, beside it: settings, weights, code, packages, machine, time.
+
+Translations are the same bytes whenever and wherever they are made; what differs from run to run stands here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nmt.config.schema import Decoding
+from nmt.errors import UserError
+from nmt.evaluation.translations import read_translations
+from nmt.io.environment import origin
+from nmt.io.files import read_json, sha256, write_json
+
+_KEYS = {
+    "mode": str,
+    "settings": dict,
+    "models": list,
+    "sentences": int,
+    "seconds": float,
+    "device": str,
+    "translations": str,
+    "made_with": dict,
+}
+"""What readers rely on, and of which type it is."""
+
+
+def beside(translations: Path) -> Path:
+    """Where the record of a file of translations lies: `NAME.made.json` beside NAME.jsonl or NAME.jsonl.gz."""
+    return translations.with_name(f"{translations.name.removesuffix('.gz').removesuffix('.jsonl')}.made.json")
+
+
+@dataclass(frozen=True)
+class Making:
+    """What is known before the first sentence is translated: code and weights may change meanwhile."""
+
+    mode: str
+    settings: Decoding
+    models: list[dict[str, Any]]
+    made_with: dict[str, Any]
+
+    @classmethod
+    def of(cls, mode: str, settings: Decoding, folders: Sequence[Path], device: str) -> Making:
+        """Translating now, with the models of these folders."""
+        models = [{"name": folder.name, "sha256": sha256(folder / "model.safetensors")} for folder in folders]
+        return cls(mode, settings, models, {"device": device, **origin()})
+
+    def write(self, translations: Path, sentences: int, seconds: float, resumed: bool) -> None:
+        """Write the record beside finished translations.
+
+        Args:
+            translations: the file.
+            sentences: how many it holds.
+            seconds: of translating, those of processes that were killed included.
+            resumed: whether there were such; code and machine are those of the last one.
+        """
+        made_with = dict(self.made_with)
+        values = {
+            "mode": self.mode,
+            "settings": self.settings.model_dump(mode="json"),
+            "models": self.models,
+            "sentences": sentences,
+            "seconds": round(seconds, 3),
+            "resumed": resumed,
+            "device": made_with.pop("device"),
+            "translations": sum_of(translations),
+            "made_with": made_with,
+        }
+        write_json(beside(translations), values)
+
+
+def sum_of(translations: Path) -> str:
+    """SHA-256 of the translations' lines and words; the same with and without n-best lists and attention."""
+    total = hashlib.sha256()
+    for record in read_translations(translations):
+        total.update(f"{record.line}\t{' '.join(record.target)}\n".encode())
+    return total.hexdigest()
+
+
+def read(translations: Path) -> dict[str, Any]:
+    """The record beside a file of translations.
+
+    Raises:
+        UserError: it is missing, or not such a record.
+    """
+    path = beside(translations)
+    values = read_json(path)
+    problem = _problem(values)
+    if problem:
+        raise UserError(f"{path}: expected {problem}, as `nmt decode` writes it; decode again")
+    return dict(values)
+
+
+def _problem(values: Any) -> str | None:
+    """What is not as readers rely on it, in words."""
+    for key, kind in _KEYS.items():
+        if not isinstance(values, dict) or not isinstance(values.get(key), kind):
+            return f"{key!r}, {kind.__name__}"
+    if not all(isinstance(model, dict) and {"name", "sha256"} <= model.keys() for model in values["models"]):
+        return "`name` and `sha256` of each of `models`"
+    code = values["made_with"].get("code")
+    return None if isinstance(code, dict) and "version" in code else "`made_with.code.version`"
+
+
+def refuse_other(translations: Path) -> None:
+    """A UserError unless the record beside translations is of them."""
+    if read(translations)["translations"] != sum_of(translations):
+        raise UserError(
+            f"{translations}: not the translations that {beside(translations)} is of; decode again"
+        )

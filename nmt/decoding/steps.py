@@ -1,0 +1,110 @@
+"""A model's way through a search: one word more for every hypothesis of every sentence of a batch.
+
+Shapes: B sentences, K hypotheses a sentence, R of the B * K that are still alive, S source length, N hidden units,
+M embedding size, C context size, L maxout units, V vocabulary size.
+
+Whatever does not change from step to step is computed once a search: weights side by side, and the context's share of
+gates, candidate and readout. For c_i = sum_j alpha_ij h_j these are sums too, [C_z C_r C C_o] c_i = sum_j alpha_ij
+([C_z C_r C C_o] h_j): the products are made once a source word instead of once a hypothesis and step.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import torch
+from torch import Tensor
+
+from nmt.model.gru import gated_step
+from nmt.model.precision import affine, factor, product
+from nmt.model.readout import maxout
+
+if TYPE_CHECKING:
+    from nmt.model.encoder_decoder import Encoded, Translator
+
+
+class Steps(Protocol):
+    """What a search asks of a model, or of several, that have read B sentences; it starts with one empty hypothesis."""
+
+    def predict(self, alive: Tensor | None = None) -> Tensor:
+        """log p(y_i), (R, V), behind each hypothesis, or each of those at `alive` (R,), indices into B * K."""
+
+    def extend(self, parents: Tensor, words: Tensor) -> None:
+        """Go on with hypotheses made of `words` (B, K), each behind the hypothesis in `parents` (B, K)."""
+
+    def keep(self, rows: Tensor) -> None:
+        """Forget the sentences that are not at `rows`."""
+
+
+class Encoding(Protocol):
+    """B sentences as a model, or several, have read them."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def device(self) -> torch.device:
+        """Where they lie."""
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of the numbers that a search adds up."""
+
+    def select(self, rows: Tensor) -> Encoding:
+        """The sentences at `rows`."""
+
+
+class ModelSteps:
+    """The steps of one model; its three orders of a step are those of `Translator`."""
+
+    def __init__(self, model: Translator, encoded: Encoded) -> None:
+        unit, readout = model.decoder.unit, model.readout
+        self.model, self.encoded = model, encoded
+        self.order = model.architecture.step_order
+        self.from_word, self.bias = factor(unit.input_weights()), unit.input_bias()
+        self.to_gates, self.to_candidate = factor(unit.gate_weights()), factor(unit.U)
+        self.to_readout = factor(torch.cat([readout.U_o, readout.V_o]))
+        self.to_words = factor(readout.W_o)
+        self.recurrent = 3 * unit.hidden
+        self.shares = product(encoded.annotations, torch.cat([unit.context_weights(), readout.C_o], dim=1))
+        self.state = model.decoder.start(encoded).unsqueeze(1)
+        self.previous = self.state.new_zeros(*self.state.shape[:2], model.architecture.embedding_size)
+
+    def predict(self, alive: Tensor | None = None) -> Tensor:
+        """As in `Steps`."""
+        share = self.model.decoder.context_share(self.state, self.encoded, self.shares)
+        before = self.state
+        self.share = share[..., : self.recurrent]
+        if self.order != "groundhog":
+            self.state = self._updated(before, self.previous, self.share)
+        read = self.state if self.order == "section3" else before
+        parts = [part.flatten(0, 1) for part in (read, self.previous, share[..., self.recurrent :])]
+        if alive is not None:
+            parts = [part[alive] for part in parts]
+        return self._log_probabilities(*parts)
+
+    def extend(self, parents: Tensor, words: Tensor) -> None:
+        """As in `Steps`."""
+        rows = torch.arange(len(parents), device=parents.device).unsqueeze(1)
+        self.previous, self.state = self.model.target_embedding(words), self.state[rows, parents]
+        if self.order == "groundhog":
+            self.state = self._updated(self.state, self.previous, self.share[rows, parents])
+
+    def keep(self, rows: Tensor) -> None:
+        """As in `Steps`."""
+        self.encoded, self.shares = self.encoded.select(rows), self.shares[rows]
+        self.state, self.previous = self.state[rows], self.previous[rows]
+
+    def _updated(self, state: Tensor, embedded: Tensor, share: Tensor) -> Tensor:
+        """s_i = f(s_{i-1}, y, c_i): (B, K, N)."""
+        flat = state.flatten(0, 1)
+        given = affine(embedded.flatten(0, 1), self.from_word, self.bias).add_(share.flatten(0, 1))
+        _, _, after = gated_step(given, product(flat, self.to_gates), flat, self.to_candidate)
+        return after.view_as(state)
+
+    def _log_probabilities(self, state: Tensor, previous: Tensor, share: Tensor) -> Tensor:
+        """The readout: (R, N), (R, M) and the context's share of its pre-activations, (R, 2L)."""
+        readout = self.model.readout
+        inputs = torch.cat([state, previous], dim=1)
+        hidden = readout.compressed(maxout(affine(inputs, self.to_readout, readout.b_t).add_(share)))
+        logits = affine(hidden, self.to_words, readout.b_o)
+        return logits.log_softmax(dim=1)[:, : self.model.target_vocabulary]

@@ -1,0 +1,250 @@
+"""Translating a tokenised test set, and the attention between given pairs; results as JSON lines."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+import nmt
+from nmt.config.schema import Decoding
+from nmt.data.vocabulary import UNKNOWN, Vocabulary
+from nmt.decoding.beam_search import Hypothesis, Model, translate
+from nmt.decoding.ensemble import joined
+from nmt.decoding.forced_decoding import Reading, make_batch, read
+from nmt.decoding.steps import Encoding
+from nmt.evaluation.translations import words as split_words
+from nmt.io.journal import PartFile
+from nmt.io.progress import Progress
+from nmt.io.text_files import read_lines, read_pairs, write_lines
+from nmt.model.trained_model import TrainedModel, device_name
+
+Mode = Literal["all", "no_unk"]
+Matrix = list[list[float]]
+DIGITS = 5
+"""Decimals kept of alignment weights and of log-probabilities of words."""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A line of the test set (0-based) with its tokens."""
+
+    line: int
+    source: list[str]
+    reference: list[str] | None = None
+
+
+@dataclass(frozen=True)
+class Translated:
+    """How many sentences were translated in how many seconds; `resumed`: some of them by a process that was killed."""
+
+    sentences: int
+    seconds: float
+    resumed: bool
+
+
+def read_sentences(source: Path, reference: Path | None) -> list[Sentence]:
+    """All lines of a test set."""
+    if reference is None:
+        return [Sentence(line, split_words(text)) for line, text in enumerate(read_lines(source))]
+    pairs = enumerate(read_pairs(source, reference))
+    return [Sentence(line, split_words(text), split_words(other)) for line, (text, other) in pairs]
+
+
+def without_unknown(sentences: Sequence[Sentence], model: TrainedModel) -> list[Sentence]:
+    """The sentences without an unknown word in source and reference: Table 1's second column."""
+    return [
+        sentence
+        for sentence in sentences
+        if known(sentence.source, model.source) and known(sentence.reference or [], model.target)
+    ]
+
+
+def known(tokens: Sequence[str], vocabulary: Vocabulary) -> bool:
+    """Whether every token has an id of its own."""
+    return UNKNOWN not in vocabulary.ids(tokens)
+
+
+def translate_file(
+    models: Sequence[TrainedModel],
+    source: Path,
+    reference: Path | None,
+    mode: Mode,
+    decoding: Decoding,
+    output: Path,
+) -> Translated:
+    """Translate a test set with one model or an ensemble.
+
+    `all` translates every line, the unknown word allowed or not as `decoding` says; `no_unk` only the lines without an
+    unknown word in source and reference, and forbids it (Table 1).
+
+    Batches that are done are kept beside `output`: killed, the same call goes on behind them, to the same bytes.
+    """
+    forbid_unknown = mode == "no_unk" or decoding.unknown == "excluded"
+    sentences = read_sentences(source, reference)
+    if mode == "no_unk":
+        sentences = without_unknown(sentences, models[0])
+    groups = list(by_length(sentences, decoding.batch_size))
+    with (
+        PartFile(output, made_from(models, sentences, decoding, forbid_unknown)) as part,
+        Progress(len(sentences), "sentences", f"translate ({mode})") as progress,
+    ):
+        for number, group in enumerate(groups):
+            if number not in part.done:
+                part.add(number, translate_group(models, group, decoding, forbid_unknown))
+            progress.update(len(group))
+        found = {record["line"]: record for records in part.done.values() for record in records}
+        write_records(output, [found[sentence.line] for sentence in sentences])
+        part.remove()
+    return Translated(len(sentences), part.seconds, part.resumed)
+
+
+def made_from(
+    models: Sequence[TrainedModel], sentences: Sequence[Sentence], decoding: Decoding, forbid_unknown: bool
+) -> str:
+    """A sum of all that decides the translations, the machine's arithmetic among it."""
+    total = hashlib.sha256()
+    for model in models:
+        total.update(model.run.architecture.model_dump_json().encode())
+        total.update(f"{model.source.sha256} {model.target.sha256}".encode())
+        for weight in model.translator.state_dict().values():
+            total.update(weight.cpu().contiguous().numpy())
+    device = device_name(next(models[0].translator.parameters()).device)
+    total.update(json.dumps([nmt.__version__, device, torch.__version__, forbid_unknown]).encode())
+    total.update(decoding.model_dump_json().encode())
+    total.update(json.dumps([[sentence.line, sentence.source] for sentence in sentences]).encode())
+    return total.hexdigest()
+
+
+def by_length(sentences: Sequence[Sentence], size: int) -> Iterator[list[Sentence]]:
+    """Groups of sentences of like length."""
+    ordered = sorted(sentences, key=lambda sentence: len(sentence.source))
+    for start in range(0, len(ordered), size):
+        yield ordered[start : start + size]
+
+
+@torch.no_grad()
+def translate_group(
+    models: Sequence[TrainedModel], group: Sequence[Sentence], decoding: Decoding, forbid_unknown: bool
+) -> list[dict[str, Any]]:
+    """Records of one batch of sentences."""
+    sources = [sentence.source for sentence in group]
+    n_best = search(models, sources, decoding, forbid_unknown)
+    chosen = [models[0].target.words(hypotheses[0].words) for hypotheses in n_best]
+    readings = read(models, sources, chosen)
+    return [
+        record(models[0], sentence, hypotheses, reading)
+        for sentence, hypotheses, reading in zip(group, n_best, readings, strict=True)
+    ]
+
+
+def search(
+    models: Sequence[TrainedModel],
+    sources: Sequence[Sequence[str]],
+    decoding: Decoding,
+    forbid_unknown: bool,
+    never_unknown: bool = False,
+) -> list[list[Hypothesis]]:
+    """Hypotheses of one model or of several together for one batch of sources, best first."""
+    return ReadSources.by(models, sources).search(decoding, forbid_unknown, never_unknown)
+
+
+@dataclass(frozen=True)
+class ReadSources:
+    """A batch of sources as one model or several together have read them, for any number of searches.
+
+    lengths: words of each without the end symbol, (B,).
+    """
+
+    model: Model
+    encoded: Encoding
+    lengths: NDArray[np.int64]
+
+    @classmethod
+    @torch.no_grad()
+    def by(cls, models: Sequence[TrainedModel], sources: Sequence[Sequence[str]]) -> ReadSources:
+        """Let the models read."""
+        model = joined([one.translator for one in models])
+        device = next(models[0].translator.parameters()).device
+        batch = make_batch(models[0], sources, [[] for _ in sources]).to(device)
+        lengths = np.array([len(words) for words in sources])
+        return cls(model, model.encode(batch.source, batch.source_mask), lengths)
+
+    def search(
+        self, decoding: Decoding, forbid_unknown: bool, never_unknown: bool = False
+    ) -> list[list[Hypothesis]]:
+        """Hypotheses of each sentence, best first; arguments as those of `beam_search.translate`."""
+        return translate(self.model, self.encoded, self.lengths, decoding, forbid_unknown, never_unknown)
+
+
+def record(
+    model: TrainedModel, sentence: Sentence, n_best: Sequence[Hypothesis], reading: Reading
+) -> dict[str, Any]:
+    """One line of a translations file; `reading` is of the best hypothesis, as if it had ended."""
+    hypothesis = n_best[0]
+    tokens = model.target.words(hypothesis.words)
+    read_words = len(tokens) + hypothesis.finished
+    weights = reading.attention
+    return {
+        "line": sentence.line,
+        "source": " ".join(sentence.source),
+        "text": " ".join(tokens),
+        "tokens": tokens,
+        "log_probability": hypothesis.log_probability,
+        "word_log_probabilities": reading.word_log_probabilities[:read_words].round(DIGITS).tolist(),
+        "finished": hypothesis.finished,
+        "source_unknown": model.source.ids(sentence.source).count(UNKNOWN),
+        "n_best": [
+            {"text": " ".join(model.target.words(h.words)), "log_probability": h.log_probability}
+            for h in n_best
+        ],
+        "alignment": None if weights is None else rounded(weights[:read_words]),
+    }
+
+
+def rounded(weights: NDArray[np.float32]) -> Matrix:
+    """Attention as it is written."""
+    matrix: Matrix = weights.astype(np.float64).round(DIGITS).tolist()
+    return matrix
+
+
+def align_file(model: TrainedModel, source: Path, target: Path, batch_size: int, output: Path) -> None:
+    """Write the attention of the model while it reads given translations (teacher forcing)."""
+    sentences = read_sentences(source, target)
+    found: dict[int, dict[str, Any]] = {}
+    for group in by_length(sentences, batch_size):
+        targets = [sentence.reference or [] for sentence in group]
+        matrices = attention(model, [sentence.source for sentence in group], targets)
+        for sentence, target_words, matrix in zip(group, targets, matrices, strict=True):
+            found[sentence.line] = {
+                "line": sentence.line,
+                "source": " ".join(sentence.source),
+                "target": " ".join(target_words),
+                "alignment": matrix,
+            }
+    write_records(output, [found[sentence.line] for sentence in sentences])
+
+
+def attention(
+    model: TrainedModel, sources: Sequence[Sequence[str]], targets: Sequence[Sequence[str]]
+) -> list[Matrix | None]:
+    """alpha_ij of each pair: a row for each target word and the end symbol, a column for each source word and the end.
+
+    None for models that do not align.
+    """
+    found = read([model], sources, targets)
+    return [None if entry.attention is None else rounded(entry.attention) for entry in found]
+
+
+def write_records(path: Path, records: Sequence[dict[str, Any]]) -> None:
+    """One JSON object a line."""
+    with write_lines(path) as writer:
+        for entry in records:
+            writer.write(json.dumps(entry, ensure_ascii=False))

@@ -1,0 +1,175 @@
+"""Text to text: what `nmt translate` does with its lines.
+
+Tokens by the rules that the model was trained with, the search, words for [UNK], and text again. Lines are independent
+of each other: how they are grouped changes nothing but the time (and, in 32 bits, the last digits).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from nmt.config.schema import Decoding
+from nmt.data.text_processor import Text
+from nmt.data.vocabulary import UNKNOWN_WORD
+from nmt.decoding.forced_decoding import Reading, Words, batches, score
+from nmt.decoding.sentence_splitting import Found, pieces, together
+from nmt.decoding.test_set import search
+from nmt.errors import UserError
+from nmt.model.trained_model import TrainedModel
+
+UnknownWords = Literal["keep", "forbid", "copy"]
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How to translate.
+
+    unknown: leave [UNK] as it is, forbid it, or put the source word there that gets most attention.
+    details: attention and the probability of each word are wanted.
+    max_words: longer lines are translated in pieces of at most so many words.
+    """
+
+    decoding: Decoding
+    unknown: UnknownWords = "keep"
+    details: bool = False
+    max_words: int = 100
+
+
+@dataclass(frozen=True)
+class Candidate(Found):
+    """A translation and its text."""
+
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A line, its tokens, the pieces of them that were translated, and its translations, best first (at least one)."""
+
+    source: str
+    source_words: list[str]
+    pieces: list[list[str]]
+    n_best: list[Candidate]
+
+
+class TextTranslator:
+    """Translates lines of text with one model or an ensemble."""
+
+    def __init__(self, models: Sequence[TrainedModel], source: Text, target: Text, wishes: Wishes) -> None:
+        """`source` and `target` say how lines become tokens and tokens lines."""
+        refuse_unlike(models)
+        self.models, self.wishes = list(models), wishes
+        self.aligns = any(model.run.family == "rnnsearch" for model in models)
+        if wishes.unknown == "copy" and not self.aligns:
+            raise UserError(
+                f"--unknown copy: {models[0].run.label} has no attention to tell which source word to copy; "
+                f"use a model of the family rnnsearch, or --unknown keep or forbid"
+            )
+        self._source, self._target = source, target
+        self._decoding = wishes.decoding
+
+    def __call__(self, lines: Sequence[str]) -> list[Translation]:
+        """A translation of each line, in their order; an empty one for a line without words."""
+        tokens = [self._source.tokens(line) for line in lines]
+        cut = [pieces(words, self.wishes.max_words) for words in tokens]
+        found = iter(self._search([piece for parts in cut for piece in parts]))
+        return [
+            self._translation(line, words, parts, [next(found) for _ in parts])
+            for line, words, parts in zip(lines, tokens, cut, strict=True)
+        ]
+
+    def _translation(
+        self, line: str, words: list[str], cut: list[list[str]], parts: list[list[Found]]
+    ) -> Translation:
+        n_best = (
+            together(parts, self._decoding.n_best, self._decoding.normalize_by_length)
+            if parts
+            else [_nothing(self.wishes.details, self.aligns)]
+        )
+        candidates = [Candidate(**vars(found), text=self._target.text(found.words)) for found in n_best]
+        return Translation(line, words, cut, candidates)
+
+    def _search(self, sources: Sequence[Words]) -> list[list[Found]]:
+        """Translations of each source, best first."""
+        found: dict[int, list[Found]] = {}
+        for batch in batches([len(words) for words in sources], self._decoding.batch_size):
+            group = [sources[place] for place in batch]
+            found |= zip(batch, self._found(group), strict=True)
+        return [found[place] for place in range(len(sources))]
+
+    def _found(self, group: Sequence[Words]) -> list[list[Found]]:
+        """Translations of each source of a batch, best first."""
+        never, target = self.wishes.unknown == "forbid", self.models[0].target
+        searched = search(self.models, group, self._decoding, never, never)
+        found = iter(
+            self._read_again(
+                [
+                    (source, Found(target.words(h.words), h.log_probability, h.finished))
+                    for source, hypotheses in zip(group, searched, strict=True)
+                    for h in hypotheses
+                ]
+            )
+        )
+        return [[next(found) for _ in hypotheses] for hypotheses in searched]
+
+    def _read_again(self, found: Sequence[tuple[Words, Found]]) -> list[Found]:
+        """Sources' translations with what the models only tell when they read what they wrote, where it is wanted:
+        details, and source words for [UNK]."""
+        copying, details = self.wishes.unknown == "copy", self.wishes.details
+        places = [
+            place
+            for place, (_, entry) in enumerate(found)
+            if details or (copying and UNKNOWN_WORD in entry.words)
+        ]
+        pairs = [(found[place][0], found[place][1].words) for place in places]
+        written = [entry for _, entry in found]
+        for place, reading in zip(places, score(self.models, pairs, self._decoding.batch_size), strict=True):
+            source, entry = found[place]
+            detailed = with_details(entry, reading, len(source))
+            entry = detailed if details else entry
+            written[place] = replace(entry, words=copied(detailed, source).words) if copying else entry
+        return written
+
+
+def with_details(found: Found, reading: Reading, source_words: int) -> Found:
+    """With attention and the probability of each word of `reading`, which is of the same words."""
+    words, weights = len(found.words), reading.attention
+    return replace(
+        found,
+        word_log_probabilities=reading.word_log_probabilities[: words + found.finished].tolist(),
+        weights=None if weights is None else [weights[:words, :source_words]],
+    )
+
+
+def refuse_unlike(models: Sequence[TrainedModel]) -> None:
+    """Models that work together must have the same vocabularies and read the source in the same way."""
+    first = models[0]
+    for other in models[1:]:
+        for side in ("source", "target"):
+            if getattr(first, side).sha256 != getattr(other, side).sha256:
+                raise UserError(
+                    f"--model: {first.run.label} and {other.run.label} have different {side} vocabularies; "
+                    f"an ensemble needs models that were trained on the same prepared text"
+                )
+        if first.run.architecture.source_end != other.run.architecture.source_end:
+            raise UserError(
+                f"--model: {first.run.label} and {other.run.label} differ in architecture.source_end; "
+                f"an ensemble needs models that read the source in the same way"
+            )
+
+
+def copied(found: Found, source: Words) -> Found:
+    """A piece with the source word that gets most attention in place of each [UNK] (`weights` are known)."""
+    assert found.weights is not None
+    words = [
+        source[int(row.argmax())] if word == UNKNOWN_WORD else word
+        for word, row in zip(found.words, found.weights[0], strict=True)
+    ]
+    return replace(found, words=words)
+
+
+def _nothing(details: bool, aligns: bool) -> Found:
+    """The translation of a line without words: certain, and empty."""
+    return Found([], 0.0, True, [] if details else None, [] if details and aligns else None)

@@ -1,0 +1,1 @@
+"""BLEU, significance, alignment error rate."""

@@ -1,0 +1,117 @@
+"""How far a model's attention is from known word alignments (Och and Ney, 2003)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nmt.errors import UserError
+from nmt.evaluation.gold_alignments import Gold, Link, read_gold
+from nmt.evaluation.translations import read_alignments
+
+_DIGITS = 6
+
+
+def attended_links(alignment: Sequence[Sequence[float]], source_words: int, target_words: int) -> set[Link]:
+    """Link each target word to its most attended source word; the end symbol's row and column make no links.
+
+    `alignment` is T' x S' as in `records.Record`. The first of equal weights wins.
+    """
+    rows = enumerate(alignment[:target_words])
+    best = {(max(range(len(row)), key=row.__getitem__), target) for target, row in rows if row}
+    return {link for link in best if link[0] < source_words}
+
+
+def diagonal_links(source_words: int, target_words: int) -> set[Link]:
+    """The matrix' diagonal, stretched over both sides: each target word and the source word at its height."""
+    return {(int((j + 0.5) * source_words / target_words), j) for j in range(target_words) if source_words}
+
+
+def same_position_links(source_words: int, target_words: int) -> set[Link]:
+    """Each target word and the source word of the same number."""
+    return {(j, j) for j in range(min(source_words, target_words))}
+
+
+@dataclass
+class LinkCounts:
+    """Sums over sentences from which the alignment error rate follows: of links A found, sure S and possible P."""
+
+    found: int = 0
+    sure: int = 0
+    found_sure: int = 0
+    found_possible: int = 0
+
+    def add(self, found: set[Link], gold: Gold) -> None:
+        """Count one sentence."""
+        self.found += len(found)
+        self.sure += len(gold.sure)
+        self.found_sure += len(found & gold.sure)
+        self.found_possible += len(found & gold.possible)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Precision |A and P| / |A|, recall |A and S| / |S|, AER = 1 - (|A and S| + |A and P|) / (|A| + |S|)."""
+        right = self.found_sure + self.found_possible
+        return {
+            "alignment_error_rate": _rounded(1 - _ratio(right, self.found + self.sure)),
+            "precision": _rounded(_ratio(self.found_possible, self.found)),
+            "recall": _rounded(_ratio(self.found_sure, self.sure)),
+            "links": self.found,
+        }
+
+
+def _ratio(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0
+
+
+def _rounded(value: float) -> float:
+    return round(value, _DIGITS)
+
+
+def alignment_error_rate(model: str, alignments: Path, gold: Sequence[Path]) -> dict[str, Any]:
+    """Alignment error rate of a model's attention on the test set, beside two that know only the positions.
+
+    `alignments` holds teacher-forced attention (the reference's words were fed), `gold` the known links of the test
+    set (see `gold_alignments`). Raises a `UserError` for a link outside its sentence, and where no line is known.
+    """
+    names = {"attention": LinkCounts(), "diagonal": LinkCounts(), "same_position": LinkCounts()}
+    known = read_gold(gold)
+    sentences = 0
+    for record in read_alignments(alignments):
+        if record.alignment is None:
+            raise UserError(
+                f"{alignments}: line {record.line} has no attention; only an RNNsearch model has one"
+            )
+        if record.line not in known:
+            continue
+        size = (len(record.source), len(record.target))
+        true = known[record.line]
+        true.check(*size)
+        names["attention"].add(attended_links(record.alignment, *size), true)
+        names["diagonal"].add(diagonal_links(*size), true)
+        names["same_position"].add(same_position_links(*size), true)
+        sentences += 1
+    if not sentences:
+        raise UserError(
+            f"{alignments}: no line has gold links in {', '.join(map(str, gold))}; give those of this text"
+        )
+    attention = names.pop("attention")
+    return {
+        "model": model,
+        "sentences": sentences,
+        "gold_links": attention.sure,
+        **attention.as_dict(),
+        "baselines": {name: counts.as_dict() for name, counts in names.items()},
+    }
+
+
+def in_words(result: Mapping[str, Any]) -> str:
+    """One line that says what `alignment-error-rate` found."""
+    names = {"diagonal": "a plain diagonal", "same_position": "the same position"}
+    baselines = ", ".join(
+        f"{names[name]} {100 * values['alignment_error_rate']:.1f}%"
+        for name, values in result["baselines"].items()
+    )
+    own = f"{100 * result['alignment_error_rate']:.1f}% on {result['sentences']:,} sentences"
+    return f"Alignment error rate of {result['model']}: {own} ({baselines})."

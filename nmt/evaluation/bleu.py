@@ -1,0 +1,187 @@
+"""BLEU as multi-bleu computes it, of a test set and sentence by sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sacrebleu.metrics.bleu import BLEU
+
+from nmt.errors import UserError
+from nmt.evaluation.translations import Record, read_translations, words
+from nmt.io.text_files import read_pairs
+
+UNKNOWN_WORD = "[UNK]"
+# more digits than anyone reads, and none that depend on the order of a sum
+_DIGITS = 6
+
+_PathsOfSides = Sequence[tuple[str | Path, str | Path]]
+
+
+def multi_bleu(effective_order: bool = False) -> BLEU:
+    """sacrebleu with the choices of Moses' multi-bleu.perl: tokens as they are, cased, without smoothing.
+
+    The paper's scores are such scores (Sutskever et al., 2014, Sec. 3.6). `effective_order` touches only the
+    score of a single sentence, never its counts.
+    """
+    return BLEU(
+        tokenize="none", lowercase=False, smooth_method="none", force=True, effective_order=effective_order
+    )
+
+
+@dataclass(frozen=True)
+class BleuCounts:
+    """What corpus BLEU is computed from. Counts of disjoint sets of sentences add up to those of their union.
+
+    `correct` and `total` are the clipped matches and all n-grams of the translations, for n = 1, 2, 3, 4.
+    """
+
+    sentences: int
+    correct: tuple[int, ...]
+    total: tuple[int, ...]
+    hypothesis_words: int
+    reference_words: int
+
+    def __add__(self, other: BleuCounts) -> BleuCounts:
+        return BleuCounts(
+            self.sentences + other.sentences,
+            tuple(a + b for a, b in zip(self.correct, other.correct, strict=True)),
+            tuple(a + b for a, b in zip(self.total, other.total, strict=True)),
+            self.hypothesis_words + other.hypothesis_words,
+            self.reference_words + other.reference_words,
+        )
+
+    @property
+    def bleu(self) -> float:
+        """Corpus BLEU, 0 to 100."""
+        score = BLEU.compute_bleu(
+            list(self.correct),
+            list(self.total),
+            self.hypothesis_words,
+            self.reference_words,
+            smooth_method="none",
+        )
+        return round(score.score, _DIGITS)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The counts as JSON keeps them."""
+        return {
+            "sentences": self.sentences,
+            "correct": list(self.correct),
+            "total": list(self.total),
+            "hypothesis_words": self.hypothesis_words,
+            "reference_words": self.reference_words,
+        }
+
+    @property
+    def row(self) -> list[int]:
+        """What sums over sentences need, in one row: correct, total, words of translation and reference."""
+        return [*self.correct, *self.total, self.hypothesis_words, self.reference_words]
+
+    @classmethod
+    def from_dict(cls, value: dict[str, Any]) -> BleuCounts:
+        """The inverse of `as_dict`; other keys are ignored."""
+        return cls(
+            value["sentences"],
+            tuple(value["correct"]),
+            tuple(value["total"]),
+            value["hypothesis_words"],
+            value["reference_words"],
+        )
+
+
+def sentence_counts(hypothesis: str, reference: str, metric: BLEU) -> BleuCounts:
+    """Counts of one sentence."""
+    score = metric.sentence_score(hypothesis, [reference])
+    return BleuCounts(1, tuple(score.counts), tuple(score.totals), score.sys_len, score.ref_len)
+
+
+def text_counts(hypotheses: Sequence[str], references: Sequence[str], metric: BLEU) -> BleuCounts:
+    """Counts of some sentences together."""
+    score = metric.corpus_score(hypotheses, [references])
+    return BleuCounts(len(hypotheses), tuple(score.counts), tuple(score.totals), score.sys_len, score.ref_len)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A translation beside its reference."""
+
+    record: Record
+    reference: str
+
+    @property
+    def hypothesis(self) -> str:
+        """The generated words as multi-bleu reads them."""
+        return " ".join(self.record.target)
+
+
+def score(model: str, all_path: Path, no_unk_path: Path, test: _PathsOfSides) -> dict[str, Any]:
+    """Both BLEU scores of Table 1 for one model, with what Figure 2 needs.
+
+    `all_path` holds a translation of every sentence of the test set (`[UNK]` allowed: it scores as a wrong
+    word), `no_unk_path` those of the sentences without unknown words in source and reference. `test` names
+    source and reference of each test corpus, in the order in which they were translated. Raises a `UserError`
+    when a translation is missing or belongs to another text.
+    """
+    pairs = [pair for source, reference in test for pair in read_pairs(source, reference)]
+    everything = match(all_path, pairs)
+    if len(everything) != len(pairs):
+        raise UserError(
+            f"{all_path} has {len(everything)} translations, the test set {len(pairs)} lines; translate again"
+        )
+    known = match(no_unk_path, pairs)
+    bleu_all, signature = _corpus_bleu(everything)
+    bleu_no_unk, _ = _corpus_bleu(known)
+    return {
+        "model": model,
+        "bleu_all": bleu_all,
+        "bleu_no_unk": bleu_no_unk,
+        "signature": signature,
+        "sentences_all": len(everything),
+        "sentences_no_unk": len(known),
+        "unfinished_all": sum(not item.record.finished for item in everything),
+        "unknown_words_written": sum(item.record.target.count(UNKNOWN_WORD) for item in everything),
+        "by_sentence": [_sentence(item) for item in everything],
+    }
+
+
+def match(path: Path, pairs: Sequence[tuple[str, str]]) -> list[Scored]:
+    """Put each translation beside its reference; line numbers rise, and the sources agree."""
+    matched: list[Scored] = []
+    for record in read_translations(path):
+        if not 0 <= record.line < len(pairs):
+            raise UserError(
+                f"{path}: line {record.line} is outside the test set of {len(pairs)} lines; translate again"
+            )
+        if matched and record.line <= matched[-1].record.line:
+            raise UserError(
+                f"{path}: line {record.line} comes after {matched[-1].record.line}; translate again"
+            )
+        source, reference = pairs[record.line]
+        if record.source != words(source):
+            raise UserError(
+                f"{path}: line {record.line} translates another sentence than the source; translate again"
+            )
+        matched.append(Scored(record, reference))
+    return matched
+
+
+def _corpus_bleu(items: Sequence[Scored]) -> tuple[float | None, str]:
+    """Corpus BLEU and its signature; no score for no sentences."""
+    if not items:
+        return None, ""
+    metric = multi_bleu()
+    result = metric.corpus_score([item.hypothesis for item in items], [[item.reference for item in items]])
+    return round(result.score, _DIGITS), metric.get_signature().format()
+
+
+def _sentence(item: Scored) -> dict[str, Any]:
+    """What figures need of a sentence: lengths in words, without end symbols, unknown words of the source, counts."""
+    return {
+        "source_length": len(item.record.source),
+        "reference_length": len(words(item.reference)),
+        "source_unknown": item.record.source_unknown,
+        **sentence_counts(item.hypothesis, item.reference, multi_bleu(effective_order=True)).as_dict(),
+    }

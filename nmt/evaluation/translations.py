@@ -1,0 +1,130 @@
+"""Reading what decoding wrote: JSON lines of translations and of alignments, one object a sentence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nmt.errors import UserError
+from nmt.io.text_files import read_lines
+
+
+@dataclass(frozen=True)
+class Record:
+    """A sentence pair with the attention between its sides.
+
+    `alignment` is T' x S': a row for each target word, then perhaps one for the end symbol (an unfinished
+    translation has none), a column for each source word, then perhaps one for the end symbol. None for
+    RNNencdec.
+    """
+
+    line: int
+    source: list[str]
+    target: list[str]
+    alignment: list[list[float]] | None
+    finished: bool = True
+    source_unknown: int = 0
+    """Words of the source that the model does not know."""
+
+
+def read_translations(path: str | Path) -> Iterator[Record]:
+    """Yield the records that `decode` wrote; `target` holds the generated words."""
+    return _read(path, "text")
+
+
+def read_records(path: str | Path) -> Iterator[tuple[Record, dict[str, Any]]]:
+    """Yield the records that `decode` wrote, each with all that its line says."""
+    yield from _read_with_values(path, "text")
+
+
+def read_alignments(path: str | Path) -> Iterator[Record]:
+    """Yield the records that `align` wrote; `target` holds the words of the reference."""
+    return _read(path, "target")
+
+
+def words(text: str | Sequence[str]) -> list[str]:
+    """Words of a tokenised sentence: split at spaces and nowhere else."""
+    return [word for word in text.split(" ") if word] if isinstance(text, str) else list(text)
+
+
+def _read(path: str | Path, target: str) -> Iterator[Record]:
+    return (record for record, _ in _read_with_values(path, target))
+
+
+def _read_with_values(path: str | Path, target: str) -> Iterator[tuple[Record, dict[str, Any]]]:
+    for number, line in enumerate(read_lines(path), start=1):
+        where = f"{path}, line {number}"
+        value = _parse(line, where, target)
+        record = Record(
+            line=value["line"],
+            source=words(value["source"]),
+            target=words(value[target]),
+            alignment=value.get("alignment"),
+            finished=value.get("finished", True),
+            source_unknown=value.get("source_unknown", 0),
+        )
+        _check_shape(record, where)
+        yield record, value
+
+
+def _parse(line: str, where: str, target: str) -> dict[str, Any]:
+    """A line as an object whose keys have the types on which readers rely."""
+    try:
+        value = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise UserError(f"{where}: not JSON: {error.msg}; make the file again") from None
+    if not isinstance(value, dict):
+        raise UserError(f"{where}: found {type(value).__name__}, expected an object; make the file again")
+    needed = ("line", "source", target)
+    missing = [key for key in needed if key not in value]
+    if missing:
+        raise UserError(
+            f"{where}: key {missing[0]!r} is missing, expected {', '.join(needed)}; make the file again"
+        )
+    for key, (is_right, expected) in (_TYPES | {target: _TYPES["source"]}).items():
+        if key in value and not is_right(value[key]):
+            found = type(value[key]).__name__
+            raise UserError(f"{where}: {key!r} is {found}, expected {expected}; make the file again")
+    return value
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(v, str) for v in value))
+
+
+def _is_matrix(value: Any) -> bool:
+    return value is None or (isinstance(value, list) and all(map(_is_row, value)))
+
+
+def _is_row(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(weight, int | float) for weight in value)
+
+
+_TYPES = {
+    "line": (_is_count, "a number of a line"),
+    "source": (_is_text, "words"),
+    "alignment": (_is_matrix, "rows of numbers, or null"),
+    "finished": (lambda value: isinstance(value, bool), "true or false"),
+    "source_unknown": (_is_count, "a number of words"),
+}
+
+
+def _check_shape(record: Record, where: str) -> None:
+    """Refuse an alignment that does not belong to its words."""
+    if record.alignment is None:
+        return
+    rows, columns = len(record.alignment), {len(row) for row in record.alignment}
+    target, source = len(record.target), len(record.source)
+    if rows not in (target, target + 1) or not columns <= {source, source + 1} or len(columns) > 1:
+        found = f"{rows} x {'/'.join(map(str, sorted(columns)))}"
+        raise UserError(
+            f"{where}: the alignment is {found}, expected {target} (+1) target x {source} (+1) source; "
+            "make the file again"
+        )

@@ -1,0 +1,1 @@
+"""Files, text, progress, locks: what every other package reads and writes with."""

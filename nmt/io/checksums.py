@@ -1,0 +1,26 @@
+"""Sums of files as `sha256sum` writes and checks them: a line a file, its SHA-256 and its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from nmt.io.files import atomic_path, sha256
+
+
+def lines_of(folder: Path, names: Iterable[str]) -> str:
+    """A line for each of some files in a folder."""
+    return "".join(f"{sha256(folder / name)}  {name}\n" for name in names)
+
+
+def write(path: Path, files: Iterable[Path]) -> None:
+    """Write the sums of files that lie beside `path`."""
+    text = lines_of(path.parent, sorted(file.name for file in files))
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def read(path: Path) -> dict[str, str]:
+    """SHA-256 by name; what is no such line has a name that no file has."""
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    return {name: total for total, _, name in (line.partition("  ") for line in lines)}

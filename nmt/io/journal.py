@@ -1,0 +1,109 @@
+"""What a long job has finished so far, beside its output: killed half-way, it goes on from there.
+
+The first line says what the job was made from; each other line is the result of one part of the job with the seconds
+that it took, as JSON. A line that a killed process left unfinished does not count.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO
+
+import click
+
+from nmt.io.files import disk_full
+from nmt.io.locks import taken
+
+
+class PartFile:
+    """Results of the parts of one job, by number: `.NAME.unfinished` beside the output NAME.
+
+    `seconds` are those of all parts that are done, `resumed` says whether another process did some of them.
+    Only a job with the same `made_from` goes on; another begins anew. One process at a time: a second one waits until
+    the first has ended, where the file system has the kernel's locks.
+    """
+
+    def __init__(self, output: Path, made_from: str) -> None:
+        self.path = output.with_name(f".{output.name}.unfinished")
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        header = json.dumps(made_from).encode() + b"\n"
+        self.done: dict[int, Any] = {}
+        self.seconds = 0.0
+        self._file = _open_alone(self.path)
+        whole = self._read(header)
+        self._file.truncate(whole)
+        if not whole:
+            self._write(header)
+        self.resumed = bool(self.done)
+        self._since = time.monotonic()
+
+    def _read(self, header: bytes) -> int:
+        """Read what is there; how many bytes of it are whole lines of this job."""
+        self._file.seek(0)
+        if self._file.readline() != header:
+            return 0
+        whole = len(header)
+        for line in self._file:
+            try:
+                number, result, seconds = json.loads(line) if line.endswith(b"\n") else (None, None, 0.0)
+            except ValueError:
+                break
+            if number is None:
+                break
+            self.done[number] = result
+            self.seconds += seconds
+            whole += len(line)
+        return whole
+
+    def add(self, number: int, result: Any) -> None:
+        """Keep a part's result; once this returns, no end of the process or its machine loses it."""
+        seconds = round(time.monotonic() - self._since, 3)
+        self._write(json.dumps([number, result, seconds], ensure_ascii=False).encode() + b"\n")
+        self.done[number] = result
+        self.seconds += seconds
+        self._since = time.monotonic()
+
+    def _write(self, line: bytes) -> None:
+        with disk_full(self.path):
+            self._file.write(line)
+            self._file.flush()
+            os.fsync(self._file.fileno())
+
+    def remove(self) -> None:
+        """The output is there; nothing is left to go on with."""
+        self.path.unlink(missing_ok=True)
+
+    def __enter__(self) -> PartFile:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+
+def _open_alone(path: Path) -> BinaryIO:
+    """Open a file to append to, as soon as no other process has it open so."""
+    told = False
+    while True:
+        file = path.open("a+b")
+        while not taken(file.fileno()):
+            if not told:
+                click.echo(f"nmt: {path}: another process works on it; waiting for it", err=True)
+                told = True
+            time.sleep(1)
+        if _is(path, file):
+            return file
+        file.close()  # whom we waited for was done with it and has removed it
+
+
+def _is(path: Path, file: BinaryIO) -> bool:
+    """Whether `path` still leads to the open file."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return False

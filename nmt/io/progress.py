@@ -1,0 +1,140 @@
+"""Progress of long work: a bar on a terminal, sparse lines in a log."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TextIO
+
+from tqdm import tqdm
+
+LOG_SECONDS = 30.0
+LINE = re.compile(
+    r"(?P<label>.+): (?P<count>[\d,]+)(?: of (?P<total>[\d,]+) \(\d+%\))? (?P<unit>[^,]+),"
+    r"(?: (?P<before>[\d,]+) before,)? [\d,]+/s, (?P<hours>\d+):(?P<minutes>\d\d):(?P<seconds>\d\d)(?:, [\d:]+ left)?"
+)
+"""A line that `Progress` writes to a log."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a line of a log says: so many units done, of so many if anybody knew, in so many seconds.
+
+    `before`: units among them that an earlier attempt had done.
+    """
+
+    count: int
+    total: int | None
+    unit: str
+    seconds: int
+    before: int = 0
+
+    @property
+    def rate(self) -> float:
+        """Units a second."""
+        return (self.count - self.before) / max(self.seconds, 1)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Until all units are done; None where nobody knows."""
+        return (self.total - self.count) / self.rate if self.total and self.rate else None
+
+
+def read(line: str) -> Reading | None:
+    """A line of a log as numbers, if `Progress` wrote it."""
+    found = LINE.fullmatch(line.strip())
+    if not found:
+        return None
+    count, total, before = (
+        int(found[name].replace(",", "")) if found[name] else None for name in ("count", "total", "before")
+    )
+    hours, minutes, seconds = (int(found[name]) for name in ("hours", "minutes", "seconds"))
+    return Reading(count or 0, total, found["unit"], 3600 * hours + 60 * minutes + seconds, before or 0)
+
+
+class Progress:
+    """Shows count, share done, rate and time left on standard error.
+
+    `total` may be None when nobody knows it; `unit` is what is counted ("lines"), `label` the work. `before`: units
+    that an earlier attempt has done; they are counted, but rate and time left are those of this one.
+    """
+
+    def __init__(
+        self,
+        total: int | None,
+        unit: str,
+        label: str,
+        *,
+        before: int = 0,
+        stream: TextIO | None = None,
+        every: float = LOG_SECONDS,
+    ) -> None:
+        self.total = total
+        self.unit = unit
+        self.label = label
+        self.before = self.count = before
+        self._stream = stream if stream is not None else sys.stderr
+        self._every = every
+        self._begin = self._last = time.monotonic()
+        self._bar = self._make_bar() if self._stream.isatty() else None
+
+    @classmethod
+    def over_files(cls, paths: Iterable[str | Path], label: str) -> Progress:
+        """Progress over the bytes of files, as `nmt.io.text_files.read_lines` reports them."""
+        sizes = (Path(path).stat().st_size for path in paths if Path(path).exists())
+        return cls(sum(sizes), "bytes", label)
+
+    def _make_bar(self) -> tqdm:
+        return tqdm(
+            total=self.total,
+            initial=self.before,
+            unit=f" {self.unit}",
+            desc=self.label,
+            file=self._stream,
+            unit_scale=True,
+            leave=False,
+        )
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def update(self, n: int = 1) -> None:
+        """Count `n` more units done."""
+        self.count += n
+        if self._bar is not None:
+            self._bar.update(n)
+        elif time.monotonic() - self._last >= self._every:
+            self._print()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.close()
+        if kind is None:
+            self._print()
+
+    def _print(self) -> None:
+        self._last = time.monotonic()
+        print(self._line(self._last - self._begin), file=self._stream, flush=True)
+
+    def _line(self, seconds: float) -> str:
+        rate = (self.count - self.before) / max(seconds, 1e-9)
+        of_total = f" of {self.total:,} ({self.count / self.total:.0%})" if self.total else ""
+        before = f" {self.before:,} before," if self.before else ""
+        line = f"{self.label}: {self.count:,}{of_total} {self.unit},{before} {rate:,.0f}/s, {clock(seconds)}"
+        if self.total and self.before < self.count < self.total:
+            line += f", {clock((self.total - self.count) / rate)} left"
+        return line
+
+
+def clock(seconds: float) -> str:
+    """Seconds as h:mm:ss."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}"

@@ -1,0 +1,188 @@
+"""Lines that come in whatever way: from a file, a pipe or a terminal, in groups, as soon as they are there.
+
+A group is full after so many lines or characters; where the input pauses, it ends before that, so that somebody who
+types gets an answer to each line. Bytes that are no UTF-8 become U+FFFD; the number of lines never changes.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from nmt.errors import UserError
+from nmt.io.text_files import DAMAGED, decompressed
+
+STANDARD = Path("-")
+CHUNK = 1 << 16
+PAUSE_SECONDS = 0.05
+"""An input that gives nothing for so long pauses."""
+MAX_CHARACTERS = 1 << 18
+"""A group of long lines ends after so many characters."""
+MAX_BYTES = 1 << 20
+"""What is longer is no line of a text; the rest of it is left out, so that memory is bounded."""
+
+
+class LineStream:
+    """Lines of one input, in groups.
+
+    `replaced` counts lines that were no UTF-8, `cut` those that were longer than `max_bytes` and lost the rest; `size`
+    is that of the whole input in bytes, where it is known.
+    """
+
+    max_bytes = MAX_BYTES
+
+    def __init__(
+        self,
+        name: str,
+        read: Callable[[], bytes],
+        pausing: int | None,
+        size: int | None = None,
+        position: Callable[[], int] | None = None,
+    ) -> None:
+        """`read` gives some bytes, none at the end; `pausing` is the descriptor that may have none for a while.
+
+        `position` says how much of `size` has been read, where that is not what `read` has given.
+        """
+        self.name, self.size = name, size
+        self.replaced = self.first_replaced = 0
+        self.cut = self.first_cut = 0
+        self._lines = self._bytes_read = 0
+        self._read, self._pausing, self._position = read, pausing, position
+        self._buffer = bytearray()
+        self._searched = 0
+        self._ended = False
+
+    @property
+    def bytes_done(self) -> int:
+        """Bytes of the lines that were given out; of a compressed file those that were read."""
+        return self._position() if self._position else self._bytes_read - len(self._buffer)
+
+    def groups(self, lines: int) -> Iterator[list[str]]:
+        """Groups of at most `lines` lines, without line ends, none of them empty."""
+        group: list[str] = []
+        characters = 0
+        while True:
+            line = self._next(wait=not group)
+            if line is not None:
+                group.append(line)
+                characters += len(line)
+            if group and (line is None or len(group) == lines or characters >= MAX_CHARACTERS):
+                yield group
+                group, characters = [], 0
+            elif line is None:
+                return
+
+    def take(self, lines: int) -> list[str]:
+        """The next `lines` lines, waiting for them; fewer only at the end."""
+        found: list[str] = []
+        while len(found) < lines and (line := self._next(wait=True)) is not None:
+            found.append(line)
+        return found
+
+    def _next(self, wait: bool) -> str | None:
+        """The next line; None at the end, or, unless told to `wait`, when the input pauses."""
+        while (end := self._buffer.find(b"\n", self._searched)) < 0:
+            if self._ended:
+                end = len(self._buffer)
+                break
+            del self._buffer[
+                self.max_bytes + 2 :
+            ]  # the bytes too many, one of them perhaps \r, tell that it was longer
+            self._searched = len(self._buffer)
+            if not wait and self._pauses():
+                return None
+            self._fill()
+        if self._ended and not self._buffer:
+            return None
+        line = bytes(self._buffer[:end])
+        del self._buffer[: end + 1]
+        self._searched = 0
+        return self._decoded(line.removesuffix(b"\r"))
+
+    def _fill(self) -> None:
+        try:
+            chunk = self._read()
+        except DAMAGED as error:
+            raise UserError(f"{self.name}: damaged after line {self._lines} ({error})") from None
+        self._ended = not chunk
+        self._bytes_read += len(chunk)
+        self._buffer += chunk
+
+    def _pauses(self) -> bool:
+        return self._pausing is not None and not select.select([self._pausing], [], [], PAUSE_SECONDS)[0]
+
+    def _decoded(self, line: bytes) -> str:
+        self._lines += 1
+        if len(line) > self.max_bytes:
+            self.cut += 1
+            self.first_cut = self.first_cut or self._lines
+            line = _cut(line, self.max_bytes)
+        if self._lines == 1:
+            line = line.removeprefix(b"\xef\xbb\xbf")
+        try:
+            return line.decode("utf-8")
+        except UnicodeDecodeError:
+            self.replaced += 1
+            self.first_replaced = self.first_replaced or self._lines
+            return line.decode("utf-8", "replace")
+
+
+def _cut(line: bytes, end: int) -> bytes:
+    """The first `end` bytes of a longer line, without the beginning of a character that goes on behind them."""
+    for shorter in range(4):
+        if line[end - shorter] & 0xC0 != 0x80:
+            return line[: end - shorter]
+    return line[:end]
+
+
+def paired_groups(sources: LineStream, targets: LineStream, lines: int) -> Iterator[list[tuple[str, str]]]:
+    """Groups of lines of two inputs, in step; a UserError when one of them ends first."""
+    pairs = 0
+    for group in sources.groups(lines):
+        others = targets.take(len(group))
+        pairs += len(others)
+        if len(others) < len(group):
+            raise UserError(
+                f"{targets.name} ends after {pairs} lines, {sources.name} does not: give equally many"
+            )
+        yield list(zip(group, others, strict=True))
+    if targets.take(1):
+        raise UserError(
+            f"{sources.name} ends after {pairs} lines, {targets.name} does not: give equally many"
+        )
+
+
+@contextmanager
+def open_lines(path: Path) -> Iterator[LineStream]:
+    """The lines of a file (decompressed by its extension), or of standard input for `-`."""
+    if path == STANDARD:
+        descriptor = sys.stdin.fileno()
+        size = _size(descriptor)
+        pausing = descriptor if size is None else None
+        yield LineStream("standard input", lambda: os.read(descriptor, CHUNK), pausing, size)
+        return
+    try:
+        raw = path.open("rb", buffering=0)
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise UserError(f"{path}: a folder, expected a file of text") from None
+    with raw:
+        plain = path.suffix not in (".gz", ".zst")
+        size = _size(raw.fileno())
+        pausing = raw.fileno() if plain and size is None else None
+        file = decompressed(raw, path.suffix)
+        yield LineStream(str(path), lambda: file.read(CHUNK), pausing, size, None if plain else raw.tell)
+
+
+def _size(descriptor: int) -> int | None:
+    """Bytes that are left to read of an open file; None of anything else."""
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode):
+        return None
+    return max(0, found.st_size - os.lseek(descriptor, 0, os.SEEK_CUR))

@@ -1,0 +1,198 @@
+"""Lines of text: UTF-8, split at "\\n" and nowhere else, plain or compressed by the file's extension.
+
+Python's `splitlines` also cuts at U+2028, U+0085 and others, which occur inside the lines of parallel text.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+import zstandard
+
+from nmt.errors import UserError
+from nmt.io.files import atomic_path, replaceable
+from nmt.io.progress import Progress
+
+ZSTD_LEVEL = 3
+_CHUNK = 1 << 17
+
+
+_REPORT_LINES = 1000
+
+
+class _ZstdReader(io.RawIOBase):
+    """Decompressed bytes of zstd frames that follow one another; unlike the library's reader it refuses a cut frame."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._context = zstandard.ZstdDecompressor()
+        self._frame = self._context.decompressobj()
+        self._pending = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        while not self._pending:
+            ended = self._frame.eof
+            chunk = (self._frame.unused_data if ended else b"") or self._file.read(_CHUNK)
+            if not chunk and ended:
+                return 0
+            if not chunk:
+                raise EOFError("zstd stream ended before its end marker")
+            if ended:
+                self._frame = self._context.decompressobj()
+            self._pending = memoryview(self._frame.decompress(chunk))
+        size = min(len(buffer), len(self._pending))
+        buffer[:size] = self._pending[:size]
+        self._pending = self._pending[size:]
+        return size
+
+
+def decompressed(file: IO[bytes], suffix: str) -> IO[bytes]:
+    """Wrap an open file so that reading gives what is inside when `suffix` is .gz or .zst."""
+    if suffix == ".gz":
+        return cast(IO[bytes], gzip.GzipFile(fileobj=file, mode="rb"))
+    if suffix == ".zst":
+        return io.BufferedReader(_ZstdReader(file), _CHUNK)
+    return file
+
+
+DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, zstandard.ZstdError)
+"""What reading a damaged compressed file raises."""
+
+
+def read_lines(path: str | Path, progress: Progress | None = None) -> Iterator[str]:
+    """Yield the lines of a file without their "\\n"; a `UserError` names file (and line) when it is damaged.
+
+    `progress` counts the bytes read from the disk.
+    """
+    path = Path(path)
+    number = 0
+    try:
+        with path.open("rb", buffering=_CHUNK) as raw, _text(raw, path.suffix) as text:
+            for line in _reported(text, raw, progress):
+                number += 1
+                yield line.removesuffix("\n")
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: not UTF-8 after line {number} ({error.reason}); make it again") from None
+    except DAMAGED as error:
+        raise UserError(f"{path}: damaged after line {number} ({error}); make it again") from None
+
+
+def _text(raw: IO[bytes], suffix: str) -> io.TextIOWrapper:
+    # newline="\n" ends lines there only and translates nothing
+    return io.TextIOWrapper(decompressed(raw, suffix), encoding="utf-8", newline="\n")
+
+
+def _reported(lines: Iterable[str], raw: IO[bytes], progress: Progress | None) -> Iterator[str]:
+    """Pass lines on and tell `progress` now and then how far the file has been read."""
+    if progress is None:
+        yield from lines
+        return
+    done = 0
+    for number, line in enumerate(lines):
+        if number % _REPORT_LINES == 0:
+            position = raw.tell()
+            progress.update(position - done)
+            done = position
+        yield line
+    progress.update(raw.tell() - done)
+
+
+def read_pairs(
+    source: str | Path, target: str | Path, progress: Progress | None = None
+) -> Iterator[tuple[str, str]]:
+    """Yield the lines of both sides together; a `UserError` names files and counts if one ends first."""
+    sources, targets = read_lines(source, progress), read_lines(target, progress)
+    pairs = 0
+    for source_line in sources:
+        target_line = next(targets, None)
+        if target_line is None:
+            raise uneven(source, pairs + 1 + _count(sources), target, pairs)
+        yield source_line, target_line
+        pairs += 1
+    rest = _count(targets)
+    if rest:
+        raise uneven(source, pairs, target, pairs + rest)
+
+
+def _count(lines: Iterator[str]) -> int:
+    return sum(1 for _ in lines)
+
+
+def uneven(source: str | Path, sources: int, target: str | Path, targets: int) -> UserError:
+    """What is said of two sides that don't have equally many lines."""
+    return UserError(
+        f"{source} has {sources} lines but {target} has {targets} lines: both sides need equally many; "
+        "make both files again"
+    )
+
+
+class LineWriter:
+    """Writes lines to an open binary file."""
+
+    def __init__(self, path: Path, file: IO[bytes]) -> None:
+        self._path = path
+        self._file = file
+        self.lines = 0
+
+    def write(self, line: str) -> None:
+        """Write `line` and a "\\n"; a line that holds one itself would put both sides out of step."""
+        if "\n" in line:
+            raise ValueError(f"{self._path}, line {self.lines + 1}: holds a line break: {line[:60]!r}")
+        self._file.write(line.encode("utf-8") + b"\n")
+        self.lines += 1
+
+    def write_block(self, data: bytes, lines: int) -> None:
+        """Write so many lines at once, each ended by "\\n"."""
+        self._file.write(data)
+        self.lines += lines
+
+    def flush(self) -> None:
+        """Hand over what was written so far."""
+        self._file.flush()
+
+
+@contextmanager
+def line_writer(path: Path, append: bool = False) -> Iterator[LineWriter]:
+    """Open `path` itself for writing lines, compressed by its extension: for callers that name it later.
+
+    What is appended to a compressed file is a stream of its own behind what is there, and is read as one with it.
+    """
+    with path.open("ab" if append else "wb") as raw, _compressed(raw, path.suffix) as file:
+        yield LineWriter(path, file)
+
+
+@contextmanager
+def write_lines(path: str | Path) -> Iterator[LineWriter]:
+    """Open a file for writing lines; it appears when the block ends well. Equal lines give equal bytes.
+
+    A pipe, a device or standard output gets the lines at once.
+    """
+    at_once = not replaceable(Path(path))
+    with atomic_path(path) as temporary, line_writer(temporary, append=at_once) as writer:
+        yield writer
+
+
+@contextmanager
+def _compressed(raw: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
+    if suffix == ".gz":
+        # no name and no time inside: the bytes depend on the text only
+        with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
+            yield cast(IO[bytes], file)
+    elif suffix == ".zst":
+        compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=True)
+        stream = compressor.stream_writer(raw, closefd=False)
+        with io.BufferedWriter(cast(io.RawIOBase, stream), _CHUNK) as file:
+            yield file
+    else:
+        yield raw

@@ -1,0 +1,1 @@
+"""The models: encoders, decoders, attention, their start values and files."""

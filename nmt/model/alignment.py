@@ -1,0 +1,210 @@
+"""The alignment model and the decoder's recurrence over it (paper, Sec. 3.1 and App. A.1.2, A.2.2).
+
+Shapes: B sentences, S source length, T target length, K hypotheses a sentence, N hidden units, A alignment units,
+C annotation size (2N).
+
+    e_ij = v_a^T tanh(W_a s_{i-1} + U_a h_j)          the alignment model, App. A.1.2
+    alpha_i = softmax_j(e_ij),  c_i = sum_j alpha_ij h_j   Eqs. 5 and 6
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from nmt.config.schema import Biases
+from nmt.model.gru import gated_step, gated_step_backward, recurrent_gradients, weight
+from nmt.model.precision import affine, factor, product
+
+IN_CACHE = 1 << 18
+"""Activations of the alignment model that are worked on at once on a processor: so many stay in its cache."""
+IN_SEARCH = {"cpu": 1 << 21, "cuda": 1 << 28}
+"""And in a search, however wide the beam: 8 MB and 1 GB in 32 bits."""
+
+
+class Alignment(nn.Module):
+    """The weights W_a (N, A), U_a (C, A) and v_a (A,).
+
+    No bias, as in the authors' code; with biases `every`, b_a (A,) inside the tanh.
+    """
+
+    def __init__(self, hidden: int, annotation: int, units: int, biases: Biases) -> None:
+        super().__init__()
+        self.W_a, self.U_a = weight(hidden, units), weight(annotation, units)
+        self.v_a = nn.Parameter(torch.empty(units))
+        self.b_a = nn.Parameter(torch.empty(units)) if biases == "every" else None
+
+    def keys(self, annotations: Tensor) -> Tensor:
+        """U_a h_j, which does not depend on i and is computed once: (B, S, C) -> (B, S, A)."""
+        if self.b_a is None:
+            return product(annotations, self.U_a)
+        return affine(annotations.flatten(0, 1), self.U_a, self.b_a).view(*annotations.shape[:2], -1)
+
+    def weights(self, state: Tensor, keys: Tensor, padding: Tensor) -> Tensor:
+        """alpha, (B, K, S), for states (B, K, N), all hypotheses of a sentence sharing its keys (B, S, A)."""
+        batch, hypotheses, _ = state.shape
+        queries = product(state, self.W_a)
+        energy = queries.new_empty(batch, hypotheses, keys.shape[1])
+        size = max(1, IN_SEARCH[keys.device.type] // keys[0].numel())
+        sentences, each = max(1, size // hypotheses), min(size, hypotheses)
+        for first in range(0, batch, sentences):
+            rows = slice(first, first + sentences)
+            for place in range(0, hypotheses, each):
+                some = queries[rows, place : place + each].unsqueeze(2)
+                activation = (keys[rows].unsqueeze(1) + some).tanh_()
+                energy[rows, place : place + each] = activation @ self.v_a
+        return energy.masked_fill_(padding.unsqueeze(1), -torch.inf).softmax(dim=2)
+
+
+class AttentionScan(torch.autograd.Function):
+    """c_i and s_i for all steps, s_i = f(s_{i-1}, input_i, c_i), with a hand-written backward pass.
+
+    The (B, S, A) activations of the alignment model are computed again on the way back instead of being kept: kept,
+    they would take T times the memory of the keys.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        projected: Tensor,
+        start: Tensor,
+        annotations: Tensor,
+        keys: Tensor,
+        padding: Tensor,
+        W_a: Tensor,
+        v_a: Tensor,
+        U_gates: Tensor,
+        U: Tensor,
+        C: Tensor,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Run the recurrence.
+
+        Args:
+            projected: the words' share of the pre-activations, (T, B, 3N).
+            start: s_0, (B, N).
+            annotations, keys: h_j (B, S, C) and U_a h_j (B, S, A).
+            padding: True where the source is padding, (B, S).
+            W_a, v_a, U_gates, U, C: weights (N, A), (A,), (N, 2N), (N, N), (C, 3N).
+
+        Returns:
+            States s_0..s_T (T+1, B, N), contexts c_1..c_T (T, B, C) and weights alpha (T, B, S), of which the last
+            takes no gradient.
+        """
+        steps, batch, width = projected.shape
+        hidden, units = width // 3, keys.shape[2]
+        states = projected.new_empty(steps + 1, batch, hidden)
+        gates = projected.new_empty(steps, batch, 2 * hidden)
+        candidates = projected.new_empty(steps, batch, hidden)
+        queries = projected.new_empty(steps, batch, units)
+        contexts = projected.new_empty(steps, batch, annotations.shape[2])
+        weights = projected.new_empty(steps, batch, keys.shape[1])
+        from_state = torch.cat([W_a, U_gates], dim=1)
+        by_state, by_candidate, by_context = factor(from_state), factor(U), factor(C)
+        energy = torch.empty_like(weights[0])
+        states[0] = start
+        for t in range(steps):
+            products = product(states[t], by_state)
+            queries[t] = products[:, :units]
+            for rows, activation in activations(keys, queries[t]):
+                torch.mv(activation.flatten(0, 1), v_a, out=energy[rows].view(-1))
+            torch.softmax(energy.masked_fill_(padding, -torch.inf), dim=1, out=weights[t])
+            torch.bmm(weights[t].unsqueeze(1), annotations, out=contexts[t].unsqueeze(1))
+            given = product(contexts[t], by_context).add_(projected[t])
+            gates[t], candidates[t], states[t + 1] = gated_step(
+                given, products[:, units:], states[t], by_candidate
+            )
+        ctx.save_for_backward(
+            states, gates, candidates, queries, contexts, weights, annotations, keys, from_state, v_a, U, C
+        )
+        ctx.mark_non_differentiable(weights)
+        return states, contexts, weights
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        """Gradients in the order of the arguments; none for the padding."""
+        grad_states, grad_contexts, _ = grads
+        states, gates, candidates, queries, contexts, weights, annotations, keys, from_state, v_a, U, C = (
+            ctx.saved_tensors
+        )
+        steps, batch, hidden = candidates.shape
+        units = keys.shape[2]
+        grad_projected = gates.new_empty(steps, batch, 3 * hidden)
+        grad_contexts = grad_contexts.clone()
+        grad_products = gates.new_empty(steps, batch, units + 2 * hidden)
+        grad_energies = torch.empty_like(weights)
+        alignment = AlignmentBackward(keys, v_a)
+        state_back, candidate_back, context_back = factor(from_state.t()), factor(U.t()), factor(C.t())
+        grad = grad_states[steps]
+        for t in reversed(range(steps)):
+            before = gated_step_backward(
+                grad, gates[t], candidates[t], states[t], candidate_back, grad_projected[t]
+            )
+            grad_contexts[t] += product(grad_projected[t], context_back)
+            softmax_backward(weights[t], annotations, grad_contexts[t], grad_energies[t])
+            alignment.step(queries[t], grad_energies[t], grad_products[t, :, :units])
+            grad_products[t, :, units:] = grad_projected[t, :, : 2 * hidden]
+            before += product(grad_products[t], state_back)
+            grad = before.add_(grad_states[t])
+        # every weight gradient is one product over all steps
+        past, flat = states[:-1].view(-1, hidden), grad_projected.view(-1, 3 * hidden)
+        grad_W_a = product(past.t(), grad_products.view(-1, units + 2 * hidden)[:, :units])
+        grad_U_gates, grad_U = recurrent_gradients(past, gates.view(-1, 2 * hidden), flat)
+        grad_C = product(contexts.view(-1, contexts.shape[2]).t(), flat)
+        # d c_i / d h_j = alpha_ij
+        grad_annotations = torch.bmm(weights.permute(1, 2, 0), grad_contexts.transpose(0, 1))
+        grad_keys, grad_v = alignment.gradients(grad_energies)
+        return (
+            grad_projected, grad, grad_annotations, grad_keys, None, grad_W_a, grad_v, grad_U_gates, grad_U, grad_C,
+        )  # fmt: skip
+
+
+def activations(keys: Tensor, query: Tensor) -> Iterator[tuple[slice, Tensor]]:
+    """tanh(W_a s + U_a h_j) for keys (B, S, A) and queries (B, A): some sentences at a time, and which.
+
+    On a processor as many sentences as stay in its cache, on a GPU all. The memory is that of the one before.
+    """
+    batch, length, units = keys.shape
+    size = batch if keys.is_cuda else max(1, IN_CACHE // (length * units))
+    buffer = keys.new_empty(min(size, batch), length, units)
+    for first in range(0, batch, size):
+        rows = slice(first, min(first + size, batch))
+        activation = buffer[: rows.stop - first]
+        yield rows, torch.add(keys[rows], query[rows].unsqueeze(1), out=activation).tanh_()
+
+
+class AlignmentBackward:
+    """The way back through e_ij = v_a^T tanh(q_i + k_j), one step i after the other.
+
+    With a = tanh(q_i + k_j) and g = dL/de_ij, dL/dq_i = v_a * sum_j g (1 - a^2) and dL/dk_j = v_a * sum_i g (1 - a^2):
+    what is summed as it goes along is g a^2; the sums of g alone and the factor v_a join at the end.
+    """
+
+    def __init__(self, keys: Tensor, v_a: Tensor) -> None:
+        self.keys, self.v_a = keys, v_a
+        self.squares = torch.zeros_like(keys)
+        self.grad_v = torch.zeros_like(v_a)
+
+    def step(self, query: Tensor, grad_energy: Tensor, grad_query: Tensor) -> None:
+        """Step i: q_i (B, A) and dL/de_i (B, S); fills `grad_query` (B, A)."""
+        for rows, activation in activations(self.keys, query):
+            grads = grad_energy[rows]
+            self.grad_v.addmv_(activation.flatten(0, 1).t(), grads.reshape(-1))
+            square = activation.mul_(activation)
+            grad_query[rows] = torch.bmm(grads.unsqueeze(1), square).squeeze(1)
+            self.squares[rows].addcmul_(square, grads.unsqueeze(2))
+        torch.sub(grad_energy.sum(dim=1, keepdim=True), grad_query, out=grad_query).mul_(self.v_a)
+
+    def gradients(self, grad_energies: Tensor) -> tuple[Tensor, Tensor]:
+        """dL/dk (B, S, A) and dL/dv_a (A,) after all steps, whose dL/de is (T, B, S)."""
+        sums = grad_energies.sum(dim=0).unsqueeze(2)
+        return torch.sub(sums, self.squares, out=self.squares).mul_(self.v_a), self.grad_v
+
+
+def softmax_backward(weights: Tensor, annotations: Tensor, grad_context: Tensor, out: Tensor) -> None:
+    """Gradient of the energies, `out` (B, S), from that of the context (B, C); 0 on padding, whose weight is 0."""
+    grad_weights = torch.bmm(annotations, grad_context.unsqueeze(2)).squeeze(2)
+    inner = (weights * grad_weights).sum(dim=1, keepdim=True)
+    torch.mul(weights, grad_weights.sub_(inner), out=out)

@@ -1,0 +1,202 @@
+"""The gated hidden unit and its fast scan (paper, App. A.1.1 and A.2.2; Cho et al. 2014a).
+
+Shapes: D directions, B sentences, T steps, N hidden units, M embedding size, C context size. Vectors are rows, so a
+weight is (inputs, outputs). The unit here applies the reset gate BEFORE the matrix product, U [r * h], which is what
+the paper defines and what cuDNN's GRU does not do.
+
+Everything that does not depend on the previous state is one product over all steps, made by the caller; the scan
+below holds only the recurrent products. It runs several directions side by side, so that the encoder's two share each
+step. Its backward pass is written by hand: it keeps the states and gates and makes each weight gradient one product at
+the end.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from nmt.config.schema import Biases
+from nmt.model.precision import affine, factor, product
+
+
+def weight(inputs: int, outputs: int) -> nn.Parameter:
+    """A matrix (inputs, outputs) that `nmt.model.initialization` will fill."""
+    return nn.Parameter(torch.empty(inputs, outputs))
+
+
+class GatedUnit(nn.Module):
+    """Weights of one gated unit: W, W_z, W_r (M, N), U, U_z, U_r (N, N) and, with a context, C, C_z, C_r (C, N).
+
+    `b` stands on the candidate's input projection, as in the authors' code; with biases `every`, b_z and b_r on the
+    gates' too.
+    """
+
+    def __init__(self, inputs: int, hidden: int, biases: Biases, context: int = 0) -> None:
+        super().__init__()
+        self.hidden = hidden
+        self.W, self.W_z, self.W_r = (weight(inputs, hidden) for _ in range(3))
+        self.U, self.U_z, self.U_r = (weight(hidden, hidden) for _ in range(3))
+        if context:
+            self.C, self.C_z, self.C_r = (weight(context, hidden) for _ in range(3))
+        self.b = nn.Parameter(torch.empty(hidden))
+        self.b_z, self.b_r = (
+            nn.Parameter(torch.empty(hidden)) if biases == "every" else None for _ in range(2)
+        )
+
+    def input_weights(self) -> Tensor:
+        """[W_z | W_r | W], (M, 3N): the order in which scans keep their pre-activations."""
+        return torch.cat([self.W_z, self.W_r, self.W], dim=1)
+
+    def context_weights(self) -> Tensor:
+        """[C_z | C_r | C], (C, 3N)."""
+        return torch.cat([self.C_z, self.C_r, self.C], dim=1)
+
+    def gate_weights(self) -> Tensor:
+        """[U_z | U_r], (N, 2N)."""
+        return torch.cat([self.U_z, self.U_r], dim=1)
+
+    def input_bias(self) -> Tensor:
+        """The biases in their places among the three pre-activations, (3N,)."""
+        none = self.b.new_zeros(self.hidden)
+        gates = [none if bias is None else bias for bias in (self.b_z, self.b_r)]
+        return torch.cat([*gates, self.b])
+
+    def project(self, embedded: Tensor) -> Tensor:
+        """W E x of gates and candidate for all steps at once: (..., M) -> (..., 3N)."""
+        flat = embedded.reshape(-1, embedded.shape[-1])
+        return affine(flat, self.input_weights(), self.input_bias()).view(*embedded.shape[:-1], -1)
+
+    def step(self, projected: Tensor, state: Tensor) -> Tensor:
+        """One update: pre-activations (..., 3N) and h_{i-1} (..., N) give h_i (..., N)."""
+        gates = torch.sigmoid(projected[..., : 2 * self.hidden] + product(state, self.gate_weights()))
+        update, reset = gates.chunk(2, dim=-1)
+        candidate = torch.tanh(projected[..., 2 * self.hidden :] + product(reset * state, self.U))
+        return torch.lerp(state, candidate, update)
+
+
+def scan(
+    units: list[GatedUnit], projected: list[Tensor], start: Tensor, mask: Tensor | None = None
+) -> Tensor:
+    """States of one or more units that read side by side.
+
+    Args:
+        units: the D directions.
+        projected: the pre-activations of each, (T, B, 3N), in the order in which it reads.
+        start: h_0, (D, B, N).
+        mask: 0 where a direction reads padding, else 1, (D, T, B); None where nothing is padded.
+
+    Returns:
+        h_0..h_T, (D, T+1, B, N).
+    """
+    U_gates = torch.stack([unit.gate_weights() for unit in units])
+    U = torch.stack([unit.U for unit in units])
+    states: Tensor = GatedScan.apply(torch.stack(projected), start, U_gates, U, mask)  # type: ignore[no-untyped-call]
+    return states
+
+
+def gated_step(
+    projected: Tensor, recurrent: Tensor, state: Tensor, U: Tensor, mask: Tensor | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Gates [z | r] (..., B, 2N), candidate (..., B, N) and new state (..., B, N).
+
+    `projected` and `recurrent` are the halves of the pre-activations; the second, h [U_z | U_r], (..., B, 2N), is
+    computed by scans together with other products of the state. A padded step, 0 in `mask` (..., B, 1), has update
+    gate 0 and so carries the state over.
+    """
+    hidden = state.shape[-1]
+    gates = (projected[..., : 2 * hidden] + recurrent).sigmoid_()
+    if mask is not None:
+        gates[..., :hidden] *= mask
+    candidate = product(gates[..., hidden:] * state, U).add_(projected[..., 2 * hidden :]).tanh_()
+    return gates, candidate, torch.lerp(state, candidate, gates[..., :hidden])
+
+
+def gated_step_backward(
+    grad: Tensor, gates: Tensor, candidate: Tensor, state: Tensor, U_t: Tensor, grad_projected: Tensor
+) -> Tensor:
+    """Gradient through one step, but for the path by way of `recurrent`.
+
+    Args:
+        grad: of the new state, (..., B, N).
+        gates, candidate: as `gated_step` returned them.
+        state: the state before the step, (..., B, N).
+        U_t: U transposed.
+        grad_projected: (..., B, 3N), filled with the gradient of the pre-activations [z | r | candidate].
+
+    Returns:
+        The gradient of the state before the step, (..., B, N), without the share of `recurrent`, whose own gradient
+        is the first 2N columns of `grad_projected`.
+    """
+    hidden = state.shape[-1]
+    update, reset = gates[..., :hidden], gates[..., hidden:]
+    through_candidate = grad * update
+    grad_candidate = torch.addcmul(through_candidate, through_candidate, candidate * candidate, value=-1)
+    grad_projected[..., 2 * hidden :] = grad_candidate
+    grad_reset_state = product(grad_candidate, U_t)
+    torch.mul((candidate - state).mul_(grad), torch.addcmul(update, update, update, value=-1),
+              out=grad_projected[..., :hidden])  # fmt: skip
+    torch.mul(grad_reset_state * state, torch.addcmul(reset, reset, reset, value=-1),
+              out=grad_projected[..., hidden : 2 * hidden])  # fmt: skip
+    return torch.sub(grad, through_candidate).addcmul_(grad_reset_state, reset)
+
+
+class GatedScan(torch.autograd.Function):
+    """The recurrence over T steps with a hand-written backward pass."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, projected: Tensor, start: Tensor, U_gates: Tensor, U: Tensor, mask: Tensor | None
+    ) -> Tensor:
+        """h_0..h_T, (D, T+1, B, N), from (D, T, B, 3N), (D, B, N), (D, N, 2N), (D, N, N) and (D, T, B)."""
+        directions, steps, batch, width = projected.shape
+        hidden = width // 3
+        states = projected.new_empty(directions, steps + 1, batch, hidden)
+        gates = projected.new_empty(directions, steps, batch, 2 * hidden)
+        candidates = projected.new_empty(directions, steps, batch, hidden)
+        states[:, 0] = start
+        by_gates, by_candidate = factor(U_gates), factor(U)
+        for t in range(steps):
+            state = states[:, t]
+            kept = None if mask is None else mask[:, t].unsqueeze(2)
+            gates[:, t], candidates[:, t], states[:, t + 1] = gated_step(
+                projected[:, t], product(state, by_gates), state, by_candidate, kept
+            )
+        ctx.save_for_backward(states, gates, candidates, U_gates, U)
+        return states
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        """Gradients in the order of the arguments; none for the mask."""
+        (grad_states,) = grads
+        states, gates, candidates, U_gates, U = ctx.saved_tensors
+        directions, steps, batch, hidden = candidates.shape
+        grad_projected = gates.new_empty(directions, steps, batch, 3 * hidden)
+        gates_back, candidate_back = factor(U_gates.mT), factor(U.mT)
+        grad = grad_states[:, steps]
+        for t in reversed(range(steps)):
+            before = gated_step_backward(
+                grad, gates[:, t], candidates[:, t], states[:, t], candidate_back, grad_projected[:, t]
+            )
+            before += product(grad_projected[:, t, :, : 2 * hidden], gates_back)
+            grad = before.add_(grad_states[:, t])
+        grad_U_gates, grad_U = recurrent_gradients(
+            states[:, :-1].reshape(directions, -1, hidden),
+            gates.view(directions, -1, 2 * hidden),
+            grad_projected.view(directions, -1, 3 * hidden),
+        )
+        return grad_projected, grad, grad_U_gates, grad_U, None
+
+
+def recurrent_gradients(states: Tensor, gates: Tensor, grad_projected: Tensor) -> tuple[Tensor, Tensor]:
+    """Gradients of [U_z | U_r] (..., N, 2N) and U (..., N, N), each one product over all P steps of all sentences.
+
+    `states` are those before each step, (..., P, N); `gates` (..., P, 2N); `grad_projected` (..., P, 3N).
+    """
+    hidden = states.shape[-1]
+    reset = gates[..., hidden:]
+    return (
+        product(states.mT, grad_projected[..., : 2 * hidden]),
+        product((reset * states).mT, grad_projected[..., 2 * hidden :]),
+    )

@@ -1,0 +1,87 @@
+"""The cost: negative log-probability of the target's words under the softmax, with its gradient in the same pass.
+
+Shapes: P positions, D features of the readout, V vocabulary size.
+
+The logits (P, V) are by far the largest tensor of an update. Here they exist only a chunk at a time: each chunk's
+softmax becomes its own gradient in place, and goes into the gradients of features and weights before the next.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from nmt.model.precision import factor, product
+
+CHUNK = 600
+"""Positions whose logits are in memory at once."""
+IN_CACHE = 1 << 20
+"""Logits that are worked on at once on a processor: so many stay in its cache from one pass to the next."""
+
+
+class SummedNLL(torch.autograd.Function):
+    """-sum_p mask_p log softmax(features_p W + b)[word_p] in nats."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, features: Tensor, W: Tensor, b: Tensor, words: Tensor, mask: Tensor | None
+    ) -> Tensor:
+        """A scalar from features (P, D), weights (D, V) and (V,), words (P,) and a 0/1 mask (P,)."""
+        grads = torch.empty_like(features), torch.empty_like(W), torch.zeros_like(b)
+        total = torch.zeros((), dtype=torch.float64, device=features.device)
+        ahead, back = factor(W), factor(W.t())
+        for start in range(0, len(features), CHUNK):
+            rows = slice(start, start + CHUNK)
+            kept = None if mask is None else mask[rows].unsqueeze(1)
+            logits = product(features[rows], ahead)
+            total += become_error(logits, b, words[rows].unsqueeze(1), kept)
+            grads[0][rows] = product(logits, back)
+            add_product(grads[1], features[rows].t(), logits, kept=start > 0)
+            grads[2].addmv_(logits.t(), logits.new_ones(len(logits)))
+        ctx.save_for_backward(*grads)
+        return total.to(features.dtype)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        """The gradients that `forward` left, scaled; none for words and mask."""
+        (scale,) = grads
+        features, W, b = ctx.saved_tensors
+        return features.mul_(scale), W.mul_(scale), b.mul_(scale), None, None
+
+
+def become_error(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None) -> Tensor:
+    """Turn logits without bias (P, V) into the gradient of the cost by them, softmax - one-hot; returns the cost.
+
+    `words` and `mask` are (P, 1).
+    """
+    total = torch.zeros((), dtype=torch.float64, device=logits.device)
+    size = len(logits) if logits.is_cuda else max(1, IN_CACHE // logits.shape[1])
+    for start in range(0, len(logits), size):
+        part, word = logits[start : start + size], words[start : start + size]
+        torch.log_softmax(part.add_(b), dim=1, out=part)
+        chosen = part.gather(1, word)
+        part.exp_().scatter_add_(1, word, part.new_full((1, 1), -1.0).expand_as(word))
+        if mask is not None:
+            chosen = chosen * mask[start : start + size]
+            part.mul_(mask[start : start + size])
+        total -= chosen.sum(dtype=torch.float64)
+    return total
+
+
+def add_product(sums: Tensor, left: Tensor, right: Tensor, kept: bool) -> None:
+    """sums = left @ right, plus what `sums` held if that is `kept`; without a copy where the precision allows it."""
+    left, right = factor(left), factor(right)
+    if left.dtype == sums.dtype:
+        sums.addmm_(left, right, beta=1 if kept else 0)
+    elif kept:
+        sums += product(left, right)
+    else:
+        sums.copy_(product(left, right))
+
+
+def summed_nll(features: Tensor, W: Tensor, b: Tensor, words: Tensor, mask: Tensor | None = None) -> Tensor:
+    """-sum_p log p(word_p) in nats over the positions that `mask` does not hide, a scalar."""
+    total: Tensor = SummedNLL.apply(features, W, b, words, mask)  # type: ignore[no-untyped-call]
+    return total

@@ -1,0 +1,1 @@
+"""Status, preflight, estimates: what is done, what is left, what it takes."""

@@ -1,0 +1,162 @@
+"""What an experiment will still take: hours of training, from measured rates where there are any, and disk."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from nmt.config import jobs
+from nmt.config.runs import Run
+from nmt.config.schema import Architecture, Config, ModelEntry
+from nmt.monitor.training_state import read_history
+
+TEXT_PER_ARCHIVE_BYTE = 3.9
+"""Bytes for a byte of archive: raw, clean and tokenized text 0.90, 0.90 and 0.91, selected text 0.47, scores and
+language models 0.30, ids 0.4 to 0.6. Measured on 92 MB of English-French archives, half of whose words were selected;
+archives that hold other languages too need less."""
+
+STATE_COPIES = 11
+"""Weights kept of a run: two checkpoints and the final state with two averages of the optimizer each, the best weights
+before the end, the model."""
+
+SETTINGS = "resources.updates_per_hour"
+
+
+@dataclass(frozen=True)
+class TrainingTime:
+    """What is left of a run. source: where the rate comes from, a run that was measured or the settings."""
+
+    run: str
+    updates: int
+    updates_per_hour: float
+    source: str
+
+    @property
+    def hours(self) -> float:
+        """At this rate."""
+        return self.updates / self.updates_per_hour
+
+    @property
+    def measured(self) -> bool:
+        """Whether the rate is one of this experiment's own runs."""
+        return self.source != SETTINGS
+
+
+def training_times(config: Config, folder: Path, runs: Iterable[str]) -> list[TrainingTime]:
+    """What is left of these runs, each at its own rate, that of a like run here, or that of the settings."""
+    known = jobs.runs_in_use(config)
+    done, rates = {}, {}
+    for name, run in known.items():
+        reached = read_history(_history(folder, name), config.models[run.model].training.dev_score)
+        done[name] = reached.update
+        if reached.updates_per_second:
+            rates[name] = 3600 * reached.updates_per_second
+    return [_training_time(config, known, name, done, rates) for name in runs]
+
+
+def _history(folder: Path, run: str) -> Path:
+    """The history of a run that is at work or has ended."""
+    state = folder / "state" / run / "history.jsonl"
+    return state if state.exists() else folder / "models" / run / "history.jsonl"
+
+
+def _training_time(
+    config: Config, known: dict[str, Run], name: str, done: dict[str, int], rates: dict[str, float]
+) -> TrainingTime:
+    run = known[name]
+    entry = config.models[run.model]
+    base = config.models[known[run.base].model].training.updates if run.base else 0
+    left = max(0, entry.training.updates - max(done[name], base))
+    for other in dict.fromkeys([name, run.base, *known]):
+        if other in rates and _alike(entry, config.models[known[other].model]):
+            return TrainingTime(name, left, rates[other], other)
+    return TrainingTime(name, left, getattr(config.resources.updates_per_hour, entry.family), SETTINGS)
+
+
+def _alike(one: ModelEntry, other: ModelEntry) -> bool:
+    """Whether an update of one takes as long as one of the other."""
+    kept = {"batch_size", "optimizer", "precision", "device", "threads"}
+    return (
+        one.family == other.family
+        and one.max_words == other.max_words
+        and one.architecture == other.architecture
+        and one.training.model_dump(include=kept) == other.training.model_dump(include=kept)
+    )
+
+
+@dataclass(frozen=True)
+class TrainingLeft:
+    """Hours of training: of all runs together, and with each on a machine of its own. guessed: runs without a rate."""
+
+    hours: float
+    side_by_side: float
+    guessed: tuple[str, ...]
+
+
+def training_left(config: Config, folder: Path, runs: Iterable[str]) -> TrainingLeft:
+    """What training these runs will still take."""
+    times = training_times(config, folder, runs)
+    guessed = tuple(time.run for time in times if not time.measured)
+    return TrainingLeft(sum(time.hours for time in times), longest_chain(config, times), guessed)
+
+
+def in_words(left: TrainingLeft, runs: int) -> str:
+    """Hours of training as a piece of a line, with where they come from."""
+    source = "at rates measured here"
+    if left.guessed:
+        which = f" for {', '.join(left.guessed)}" if len(left.guessed) < runs else ""
+        source = f"an estimate from {SETTINGS}{which}"
+    return f"{_hours(left.hours)} in all, at least {_hours(left.side_by_side)} side by side ({source})"
+
+
+def _hours(hours: float) -> str:
+    if hours < 1:
+        return f"{max(1, round(60 * hours))} min"
+    return f"{hours:,.0f} hours" if hours >= 10 else f"{hours:.1f} hours"
+
+
+def longest_chain(config: Config, times: Collection[TrainingTime]) -> float:
+    """Hours until all are trained if each has a processor of its own: a run that goes on from another follows it."""
+    known, hours = jobs.runs_in_use(config), {time.run: time.hours for time in times}
+    return max((hours[run] + hours.get(known[run].base or "", 0.0) for run in hours), default=0.0)
+
+
+def disk_bytes(config: Config, folder: Path, archives: Iterable[str], runs: Iterable[str]) -> dict[str, int]:
+    """Bytes that archives to fetch, text to prepare and models to train will take; archives of unknown size count 0."""
+    known = jobs.runs_in_use(config)
+    fetched = sum(config.archives[archive].bytes or 0 for archive in archives)
+    text = sum(config.archives[archive].bytes or 0 for archive in _unprepared(config, folder))
+    words = config.vocabulary.words
+    weights = [parameters(config.models[known[run].model], words) for run in runs]
+    return {
+        "archives": fetched,
+        "prepared text": round(TEXT_PER_ARCHIVE_BYTE * text),
+        "models": 4 * STATE_COPIES * sum(weights),
+    }
+
+
+def _unprepared(config: Config, folder: Path) -> list[str]:
+    """Archives whose text is not tokenized yet, each once."""
+    if config.data_from or all((folder / f"data/binary/train/{name}").exists() for name in jobs.BITEXT_FILES):
+        return []
+    corpora = [config.corpora[corpus] for corpus in jobs.prepared_corpora(config)]
+    sides = [side for corpus in corpora for side in (corpus.source, corpus.target) if side]
+    return list(dict.fromkeys(side.archive for side in sides))
+
+
+def parameters(entry: ModelEntry, words: int) -> int:
+    """Weights of a model, those of small vectors left out."""
+    a = entry.architecture
+    n, m, maxout = a.hidden_units, a.embedding_size, a.maxout_units
+    unit = 3 * m * n + 3 * n * n
+    context, readers = (2 * n, 2) if entry.family == "rnnsearch" else (n, 1)
+    attention = a.alignment_units * (n + 2 * n) if entry.family == "rnnsearch" else 0
+    body = (readers + 1) * unit + 3 * context * n + n * n + attention + (n + m + context) * 2 * maxout
+    return body + 2 * words * m + _output(a, words)
+
+
+def _output(a: Architecture, words: int) -> int:
+    if a.output_layer == "direct":
+        return a.maxout_units * words
+    return a.maxout_units * a.embedding_size + a.embedding_size * words

@@ -1,0 +1,158 @@
+"""Whether a cluster can run what it is to be sent: other jobs would be refused hours later, or wait for ever."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from nmt.monitor.slurm import Nodes, Partitions, configuration, partitions
+
+SETTINGS = {"train": "train_hours", "translate": "translate_hours", "align": "translate_hours"} | {
+    "sweep_model": "sweep_hours"
+}
+"""Rules whose longest time the settings' `resources` state."""
+
+FORGOTTEN_AFTER = 240
+"""Seconds for which a scheduler has to remember a job that has ended: the executor asks every 180 at the latest."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What jobs of a rule ask for, the most of any of them; None is not known.
+
+    partition: names with commas between; empty for the cluster's own choice. lifted: a quality of service is named,
+    which may allow more time than the partition.
+    """
+
+    rule: str
+    partition: str = ""
+    minutes: float | None = None
+    megabytes: float | None = None
+    gpu: bool = False
+    gpu_model: str = ""
+    lifted: bool = False
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A cluster that jobs are sent to. status: the program that is asked how they fare, squeue or sacct."""
+
+    asked: tuple[Asked, ...] = ()
+    status: str | None = None
+
+
+def misfits(cluster: Cluster) -> list[str]:
+    """Why jobs would not start, or not be seen to end, a line each; nothing where Slurm does not answer."""
+    known = partitions()
+    lines = [
+        _unknown(name, sorted(known.nodes))
+        for name in _named(cluster)
+        if known.nodes and name not in known.nodes
+    ]
+    for asked in cluster.asked:
+        lines += _too_much(asked, known)
+    return [*dict.fromkeys(lines), *_forgetful(cluster)]
+
+
+def _named(cluster: Cluster) -> list[str]:
+    return sorted({name for asked in cluster.asked for name in asked.partition.split(",") if name})
+
+
+def _unknown(name: str, known: Sequence[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    guess = f"; did you mean `{close[0]}`?" if close else ""
+    return f"slurm_partition: found {name!r}, which this cluster lacks{guess}; known: {', '.join(known)}"
+
+
+def _too_much(asked: Asked, known: Partitions) -> Iterator[str]:
+    """What none of the partitions has that jobs may go to."""
+    names = [name for name in (asked.partition or known.default or "").split(",") if name in known.nodes]
+    nodes = [some for name in names for some in known.nodes[name]]
+    if not nodes:
+        return
+    where = ", ".join(names) + ("" if asked.partition else " (the cluster's own choice where none is named)")
+    if asked.gpu and not any(some.gpus for some in nodes):
+        yield (
+            f"slurm_partition of jobs with a GPU: {where}: none of its nodes has a GPU, as sinfo tells; those of"
+            f" {_having(known, lambda some: some.gpus)} have"
+        )
+        return
+    models = {model.lower() for some in nodes for model in some.gpu_models}
+    if asked.gpu and asked.gpu_model and asked.gpu_model.lower() not in models:
+        found = (
+            f"its types: {', '.join(sorted(models))}" if models else "it tells no types apart: leave it empty"
+        )
+        yield f"gpu_model: found {asked.gpu_model!r}, which partition {where} lacks; {found}"
+    longest = max(some.seconds for some in nodes)
+    if asked.minutes is not None and not asked.lifted and 60 * asked.minutes > longest:
+        yield (
+            f"{asked.rule}: a job asks for {_hours(60 * asked.minutes)} hours, but partition {where} grants"
+            f" {_hours(longest)}: {_less_time(asked.rule, longest)}another partition"
+        )
+    largest = max(some.megabytes for some in nodes if some.gpus or not asked.gpu)
+    if asked.megabytes is not None and asked.megabytes > largest:
+        size = "train_memory_gb" if asked.rule == "train" else "data_memory_gb"
+        yield (
+            f"{asked.rule}: a job asks for {asked.megabytes / 1000:,.0f} GB, but a node of partition {where} has"
+            f" {largest / 1000:,.0f}: lower resources.{size}, or name another partition"
+        )
+
+
+def _having(known: Partitions, has: Callable[[Nodes], bool]) -> str:
+    return ", ".join(name for name, nodes in known.nodes.items() if any(map(has, nodes))) or "no partition"
+
+
+def _less_time(rule: str, longest: float) -> str:
+    if rule not in SETTINGS:
+        return "name "
+    return f"set resources.{SETTINGS[rule]} to {_hours(longest)} or less, or name "
+
+
+def _hours(duration: float) -> str:
+    return f"{duration / 3600:,.2f}".removesuffix("0").removesuffix("0").removesuffix(".")
+
+
+def _forgetful(cluster: Cluster) -> Iterator[str]:
+    """Whether the program that is to be asked for states cannot know them."""
+    if cluster.status is None or not (config := configuration()):
+        return
+    accounting = not config.get("AccountingStorageType", "").endswith("none")
+    age = re.match(r"[0-9]+", config.get("MinJobAge", ""))
+    remembered = int(age[0]) if age else math.inf
+    if cluster.status == "sacct" and not accounting:
+        yield "slurm-status-command: found sacct, but this cluster keeps no accounting database; expected squeue"
+    if cluster.status == "squeue" and remembered < FORGOTTEN_AFTER:
+        cure = (
+            "say sacct"
+            if accounting
+            else f"it keeps no accounting database, so ask its administrators for {FORGOTTEN_AFTER} seconds"
+        )
+        yield (
+            f"slurm-status-command: found squeue, but this cluster forgets jobs {remembered} seconds after their end"
+            f" (MinJobAge), before it is asked for them: {cure}"
+        )
+
+
+def greediest(asked: Iterable[Asked]) -> tuple[Asked, ...]:
+    """Of jobs that are alike but for time and memory, one that asks for the most of both."""
+    found: dict[Asked, Asked] = {}
+    for one in asked:
+        alike = Asked(one.rule, one.partition, gpu=one.gpu, gpu_model=one.gpu_model, lifted=one.lifted)
+        other = found.get(alike, alike)
+        found[alike] = Asked(
+            one.rule,
+            one.partition,
+            _most(one.minutes, other.minutes),
+            _most(one.megabytes, other.megabytes),
+            one.gpu,
+            one.gpu_model,
+            one.lifted,
+        )
+    return tuple(found.values())
+
+
+def _most(one: float | None, other: float | None) -> float | None:
+    return one if other is None else other if one is None else max(one, other)

@@ -1,0 +1,148 @@
+"""What long work needs, looked at before it starts instead of missed hours later, and what it will take."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from nmt.config import jobs as stages
+from nmt.config.schema import Config
+from nmt.data.selection.kenlm_build import TOOLS, missing_tools, on_path
+from nmt.data.sources import unreachable
+from nmt.monitor.forecast import disk_bytes, in_words, training_left, training_times
+from nmt.monitor.job_state import Folder
+from nmt.monitor.partition_check import Asked, Cluster, misfits
+from nmt.monitor.time_limits import time_limit
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is about to be done.
+
+    rules: the workflow's, that have jobs waiting; runs: to be trained; archives: to be fetched, by their names in the
+    catalogue; cluster: where the jobs run, None for this machine.
+    """
+
+    rules: frozenset[str]
+    runs: tuple[str, ...]
+    archives: tuple[str, ...]
+    cluster: Cluster | None = None
+
+
+def work_left(config: Config, path: Path, cluster: Cluster | None = None) -> Work:
+    """What the files of an experiment's folder say is left to do."""
+    folder = Folder(path)
+    runs = list(stages.runs_in_use(config))
+    jobs = [job for stage in stages.data_stages(config) for job in stage.jobs]
+    for run in runs:
+        jobs += [stages.training(run), *(stages.translation(run, mode) for mode in stages.MODES)]
+    waiting = [job for job in jobs if not folder.has(job)]
+    paths = {job.name for job in waiting if job.rule == "download"}
+    return Work(
+        rules=frozenset(job.rule for job in waiting),
+        runs=tuple(job.name for job in waiting if job.rule == "train"),
+        archives=tuple(a for a in stages.archives_in_use(config) if config.archives[a].path in paths),
+        cluster=cluster,
+    )
+
+
+# --- what is missing --------------------------------------------------------------------------------------------------
+
+
+def missing(config: Config, work: Work, folder: Path) -> list[str]:
+    """What is lacking for the work that is about to be done, one line each.
+
+    Args:
+        config: the run's settings.
+        work: what is waiting.
+        folder: where the run writes.
+    """
+    found = [_language_models(work), _gpu(config, work), _disk(config, work, folder)]
+    problems = [problem for problem in found if problem]
+    cluster = misfits(work.cluster) if work.cluster else []
+    return [*problems, *cluster, *_network(config, work)]
+
+
+def _language_models(work: Work) -> str | None:
+    if "kenlm_programs" not in work.rules or on_path() or not (lacking := missing_tools()):
+        return None
+    verb = "is" if len(lacking) == 1 else "are"
+    return (
+        f"selection needs KenLM's lmplz and build_binary: not on the path, and to build them {' and '.join(lacking)}"
+        f" {verb} missing; install that ({TOOLS}), or say `selection: {{enabled: false}}`"
+    )
+
+
+def _gpu(config: Config, work: Work) -> str | None:
+    wanted = {config.models[model].training.device for model in config.use.models} if work.runs else set()
+    wanted |= {config.decoding.device} if {"translate", "align", "sweep_model"} & work.rules else set()
+    if work.cluster or "cuda" not in wanted or _has_gpu():
+        return None
+    return (
+        "training.device or decoding.device is `cuda`, but this machine shows no NVIDIA GPU: run on a cluster"
+        " (--profile slurm), choose a smaller experiment, or say `device: auto`"
+    )
+
+
+def _has_gpu() -> bool:
+    """Whether a driver is loaded; asking torch would take seconds."""
+    return any(Path("/dev").glob("nvidia[0-9]*")) or Path("/dev/dxg").exists()
+
+
+def _disk(config: Config, work: Work, folder: Path) -> str | None:
+    parts = disk_bytes(config, folder, work.archives, work.runs)
+    needed, free = sum(parts.values()), shutil.disk_usage(folder).free
+    if free >= needed:
+        return None
+    return f"{folder}: {_gigabytes(free)} free, but {_parts(parts)} need about {_gigabytes(needed)}"
+
+
+def _network(config: Config, work: Work) -> list[str]:
+    lines = unreachable([config.archives[archive] for archive in work.archives], config.mirrors)
+    return [f"{line}; look at the network, or name a mirror that has it (`mirrors`)" for line in lines]
+
+
+def on_partitions(
+    config: Config, folder: Path, names: tuple[str, ...], gpu_names: tuple[str, ...]
+) -> Cluster:
+    """What the settings make jobs ask a cluster's partitions for: those without a GPU and those with one."""
+    resources = config.resources
+    times = training_times(config, folder, stages.runs_in_use(config))
+    limits = [time_limit(time.updates, time.updates_per_hour, resources.train_hours) for time in times]
+    data, train = 1000 * resources.data_memory_gb, 1000 * resources.train_memory_gb
+    trains_on_gpu = any(config.models[model].training.device != "cpu" for model in config.use.models)
+    decodes_on_gpu = config.decoding.device != "cpu"
+    asked = [Asked("data", name, megabytes=data) for name in names or ("",)]
+    for name in gpu_names or ("",):
+        asked.append(Asked("train", name, max(limits, default=None), train, trains_on_gpu))
+        asked.append(Asked("translate", name, 60 * resources.translate_hours, data, decodes_on_gpu))
+    return Cluster(tuple(asked))
+
+
+# --- what it will take ------------------------------------------------------------------------------------------------
+
+
+def forecast(config: Config, work: Work, folder: Path) -> list[str]:
+    """Hours and disk that the work will take, a line each."""
+    lines = []
+    if work.runs:
+        number = f"{len(work.runs)} {'runs' if len(work.runs) > 1 else 'run'}"
+        left = training_left(config, folder, work.runs)
+        lines.append(f"training: {number}, {in_words(left, len(work.runs))}")
+    parts = disk_bytes(config, folder, work.archives, work.runs)
+    if any(parts.values()):
+        free = _gigabytes(shutil.disk_usage(folder).free)
+        lines.append(f"disk: about {_gigabytes(sum(parts.values()))} for {_parts(parts)}; {free} free")
+    unknown = [archive for archive in work.archives if config.archives[archive].bytes is None]
+    if unknown:
+        lines.append(f"disk: the sizes of {', '.join(unknown)} are not known and not counted")
+    return lines
+
+
+def _parts(parts: dict[str, int]) -> str:
+    return ", ".join(f"{name} {_gigabytes(size)}" for name, size in parts.items() if size)
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 1e9:,.1f} GB" if size >= 1e8 else f"{max(1, round(size / 1e6))} MB"

@@ -1,0 +1,1 @@
+"""Replication packages, their record and verification, model cards and archives."""

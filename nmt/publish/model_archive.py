@@ -1,0 +1,134 @@
+"""A trained model as one archive, and back: weights, vocabularies, settings, summary, card and sums.
+
+A tar archive in zstd; `tar --zstd -xf` unpacks it and `sha256sum -c SHA256SUMS` checks it. Equal files give equal
+bytes: fixed order, no times, no owners.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+import zstandard
+
+from nmt.errors import UserError
+from nmt.io import checksums
+from nmt.io.files import atomic_path, commit, sha256
+from nmt.io.text_files import DAMAGED
+from nmt.publish.model_card import CARD
+
+SUFFIX = ".tar.zst"
+SUMS = "SHA256SUMS"
+NEEDED = (CARD, "model.safetensors", "settings.json", "source.tsv", "summary.json", "target.tsv")
+ADDED = ("history.jsonl", "text.json")
+"""Packed where they are there."""
+FINAL_STATE = "final_state.safetensors"
+"""What another model goes on from: larger than the weights, so packed only when asked for."""
+
+_LEVEL = 3  # weights hardly shrink
+_CHUNK = 1 << 20
+
+
+def pack(folder: Path, archive: Path, with_final_state: bool = False) -> list[str]:
+    """Pack a model's folder under its own name; returns the names of the files in it, sums last.
+
+    Raises a `UserError` when a file is missing.
+    """
+    if not archive.name.endswith(SUFFIX):
+        raise UserError(f"{archive}: expected a name that ends in {SUFFIX}")
+    needed = [*NEEDED, *([FINAL_STATE] if with_final_state else [])]
+    missing = [name for name in needed if not (folder / name).is_file()]
+    if missing:
+        raise UserError(f"{folder}: no {missing[0]} in it; expected the folder of a finished model")
+    names = sorted([*needed, *(name for name in ADDED if (folder / name).is_file())])
+    text = checksums.lines_of(folder, names)
+    top = folder.resolve().name
+    compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
+    with (
+        atomic_path(archive) as temporary,
+        temporary.open("wb") as raw,
+        compressor.stream_writer(raw, closefd=False) as packed,
+        tarfile.open(fileobj=packed, mode="w|", format=tarfile.PAX_FORMAT) as tar,
+    ):
+        for name in names:
+            with (folder / name).open("rb") as file:
+                tar.addfile(_entry(f"{top}/{name}", (folder / name).stat().st_size), file)
+        tar.addfile(_entry(f"{top}/{SUMS}", len(text)), io.BytesIO(text.encode("ascii")))
+    return [*names, SUMS]
+
+
+def _entry(name: str, size: int) -> tarfile.TarInfo:
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mode, entry.mtime = size, 0o644, 0
+    return entry
+
+
+def unpack(archive: Path, output: Path) -> Path:
+    """Unpack an archive of `pack` into `output`, check every sum, and return the model's folder.
+
+    The folder appears whole or not at all. Raises a `UserError` for a damaged archive, one that holds anything but
+    plain files in one folder, or a folder that is already there.
+    """
+    output.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".unpacking-", dir=output) as place:
+        names = _extract(archive, Path(place))
+        folder = Path(place) / names.pop()
+        _check_sums(archive, folder)
+        target = output / folder.name
+        if target.exists():
+            raise UserError(f"{target}: already there; move it away or choose another --output")
+        commit(folder, target)
+    return target
+
+
+def _extract(archive: Path, place: Path) -> set[str]:
+    """Write the archive's files below `place`; returns the name of the one folder they lie in."""
+    tops = set()
+    try:
+        with (
+            archive.open("rb") as raw,
+            zstandard.ZstdDecompressor().stream_reader(raw, closefd=False) as plain,
+            tarfile.open(fileobj=plain, mode="r|") as tar,
+        ):
+            for entry, file in _plain_files(archive, tar):
+                path = PurePosixPath(entry.name)
+                tops.add(path.parts[0])
+                (place / path.parts[0]).mkdir(exist_ok=True)
+                with file, (place / path).open("wb") as target:
+                    shutil.copyfileobj(file, target, _CHUNK)
+    except FileNotFoundError:
+        raise UserError(f"{archive}: no such file") from None
+    except (*DAMAGED, tarfile.TarError) as error:
+        raise UserError(f"{archive}: damaged ({error}); get it again") from None
+    if len(tops) != 1:
+        raise UserError(f"{archive}: holds {len(tops)} folders, expected one model's; is it a release?")
+    return tops
+
+
+def _plain_files(
+    archive: Path, tar: tarfile.TarFile
+) -> Iterator[tuple[tarfile.TarInfo, tarfile.ExFileObject]]:
+    """The archive's entries, each FOLDER/FILE; anything else (links, paths that lead elsewhere) is refused."""
+    for entry in tar:
+        parts = PurePosixPath(entry.name).parts
+        file = tar.extractfile(entry) if entry.isreg() else None
+        if file is None or len(parts) != 2 or not {"..", "/"}.isdisjoint(parts):
+            raise UserError(f"{archive}: holds {entry.name!r}, expected plain files in one folder")
+        yield entry, file  # type: ignore[misc]  # a buffered reader of this kind
+
+
+def _check_sums(archive: Path, folder: Path) -> None:
+    if not (folder / SUMS).is_file():
+        raise UserError(f"{archive}: no {SUMS} in it; expected an archive of `nmt release`")
+    stated = checksums.read(folder / SUMS)
+    found = {path.name for path in folder.iterdir()} - {SUMS}
+    for name in sorted(found ^ set(stated)):
+        what = "is in no line of its sums" if name in found else "is missing"
+        raise UserError(f"{archive}: {name} {what}; get it again")
+    for name, total in stated.items():
+        if sha256(folder / name) != total:
+            raise UserError(f"{archive}: {name} has another sum than {SUMS} says; get it again")

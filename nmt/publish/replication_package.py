@@ -1,0 +1,113 @@
+"""The parts that tables and figures are made of, kept in `results/` so that everything can be made again without a GPU.
+
+Of each run the translations of both columns of Table 1 with what made them, summary, settings and history; source and
+reference of the test text; where its word alignments are known these and the attention held against them; the settings.
+Equal parts give equal bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from nmt.decoding import sidecar
+from nmt.errors import UserError
+from nmt.io.files import atomic_path
+from nmt.io.text_files import read_lines, write_lines
+
+MODES = ("all", "no_unk")
+RUN_FILES = ("summary.json", "settings.json", "history.jsonl")
+_DROPPED = ("n_best",)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Where the parts lie in a results folder."""
+
+    folder: Path
+
+    @property
+    def configuration(self) -> Path:
+        """The merged settings."""
+        return self.folder / "config.json"
+
+    @property
+    def paper(self) -> Path:
+        """What the paper reports: its numbers and its sentences."""
+        return self.folder / "paper.yaml"
+
+    def test(self, language: str) -> Path:
+        """One side of the tokenized test text."""
+        return self.folder / "test" / f"{language}.txt.gz"
+
+    def raw_reference(self, language: str) -> Path:
+        """The reference as it came, before tokenization."""
+        return self.folder / "test" / f"{language}.raw.txt.gz"
+
+    @property
+    def gold(self) -> Path:
+        """Known word alignments of the test text."""
+        return self.folder / "test" / "gold.align.gz"
+
+    def alignments(self, run: str) -> Path:
+        """A run's attention while it is made to write the reference."""
+        return self.folder / "alignments" / f"{run}.jsonl.gz"
+
+    def given(self, system: str) -> Path:
+        """Translations by another system, as they were given."""
+        return self.folder / "translations" / f"{system}.txt.gz"
+
+    def translations(self, run: str, mode: str) -> Path:
+        """A run's translations: of all sentences, or of those without unknown words."""
+        return self.folder / "translations" / f"{run}.{mode}.jsonl.gz"
+
+    def making(self, run: str, mode: str) -> Path:
+        """What made a run's translations."""
+        return sidecar.beside(self.translations(run, mode))
+
+    def of_run(self, run: str, name: str) -> Path:
+        """One of the `RUN_FILES`."""
+        return self.folder / "runs" / run / name
+
+
+def keep_translations(source: Path, target: Path, attention: bool) -> None:
+    """Copy translations without their n-best lists, and without attention unless it is wanted; and what made them.
+
+    Raises a `UserError` where that is missing or of other translations.
+    """
+    sidecar.refuse_other(source)
+    keep_file(sidecar.beside(source), sidecar.beside(target))
+    dropped = _DROPPED if attention else (*_DROPPED, "alignment")
+    with write_lines(target) as writer:
+        for value in _objects(source):
+            kept = {key: value[key] for key in value if key not in dropped}
+            writer.write(json.dumps(kept, ensure_ascii=False))
+
+
+def _objects(path: Path) -> Iterator[dict[str, object]]:
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            value = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise UserError(f"{path}, line {number}: not JSON: {error.msg}; make the file again") from None
+        if not isinstance(value, dict):
+            raise UserError(f"{path}, line {number}: expected an object; make the file again")
+        yield value
+
+
+def keep_lines(source: Path, target: Path) -> None:
+    """Copy lines of text, compressed as the names say."""
+    with write_lines(target) as writer:
+        for line in read_lines(source):
+            writer.write(line)
+
+
+def keep_file(source: Path, target: Path) -> None:
+    """Copy a file as it is."""
+    if not source.is_file():
+        raise UserError(f"{source}: no such file; make it again")
+    with atomic_path(target) as temporary:
+        shutil.copyfile(source, temporary)

@@ -1,0 +1,37 @@
+"""Sentences that stand for the test set: the paper's own where it holds them, others drawn with a seed."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from nmt.evaluation.translations import Record
+
+_NO_LETTERS = re.compile(r"\W+")
+
+
+def papers_own(records: Sequence[Record], openings: Sequence[str]) -> list[Record]:
+    """The sentences whose source begins with one of `openings`, in the order of these.
+
+    Letters and digits decide, so that it does not matter how a text was tokenized.
+    """
+    found = []
+    for opening in map(_letters, openings):
+        matching = (record for record in records if _letters(" ".join(record.source)).startswith(opening))
+        found += list(matching)[:1]
+    return found
+
+
+def _letters(text: str) -> str:
+    return _NO_LETTERS.sub("", html.unescape(text)).casefold()
+
+
+def draw(records: Sequence[Record], count: int, seed: int, taken: Sequence[Record] = ()) -> list[Record]:
+    """So many records at random, none of them among the lines `taken`; fewer where there are no more."""
+    lines = {record.line for record in taken}
+    rest = [record for record in records if record.line not in lines]
+    order = np.random.Generator(np.random.PCG64(seed)).permutation(len(rest))
+    return [rest[index] for index in order[:count]]

@@ -1,0 +1,158 @@
+"""Figure 2, drawn as in the paper, and BLEU against unknown words, drawn alike (2014b, Fig. 4c).
+
+A panel below shows how many sentences stand behind the points; bands are 95% intervals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from nmt.config.schema import Report
+from nmt.errors import UserError
+from nmt.evaluation import bleu_curves as score_curves
+from nmt.evaluation.bleu_curves import Bootstrap, Point, Rows
+from nmt.report.figures.style import COLORS, drawing
+
+Scores = Mapping[str, Mapping[str, Any]]
+"""Ids of models to what `evaluate` wrote."""
+
+# a line style a curve, in the order of the legend
+_LINES = tuple(zip(COLORS, ("-", "-.", "--", ":", "-", "--"), strict=False))
+# the paper's axis says "Sentence length"; where it is not the source's, ours says whose
+_LENGTHS = {
+    "source": "Sentence length",
+    "reference": "Sentence length (reference)",
+    "both": "Sentence length (source and reference)",
+}
+_BAND = 0.15
+_PAPERS_TOP = 30
+
+
+def figure2(scores: Scores, settings: Report) -> Figure:
+    """Figure 2: BLEU of the translations of the whole test set against the length of the sentences.
+
+    Curves and legend follow `figure2_models`; the points are those of `score_curves.by_length`.
+    """
+    window, longest, length = settings.figure2_window, settings.figure2_max_words, settings.figure2_length
+    bootstrap = _bootstrap(settings)
+
+    def curve(rows: Rows) -> list[Point]:
+        return score_curves.by_length(rows, window, longest, length, bootstrap)
+
+    with drawing():
+        figure, axes, below = _panels()
+        highest = _draw_curves(axes, scores, settings, curve)
+        _frame(axes, highest)
+        # the paper's axis, and half a length more: the last bar below is as wide as the others
+        axes.set_xlim(0, longest + 0.5)
+        axes.set_xticks(range(0, longest + 1, 10 if longest >= 40 else 5))
+        _note(axes, f"Windows of {window} lengths", settings)
+        rows = scores[settings.figure2_models[0]]["by_sentence"]
+        _draw_numbers(below, _lengths(rows, length, longest), "of a length")
+        below.set_xlabel(_LENGTHS[length])
+    return figure
+
+
+def unknown_words(scores: Scores, settings: Report) -> Figure:
+    """BLEU of the sentences with at most so many words that the models do not know, for the models of Figure 2."""
+    most, bootstrap = settings.unknown_words_most, _bootstrap(settings)
+
+    def curve(rows: Rows) -> list[Point]:
+        return score_curves.by_unknown_words(rows, most, bootstrap)
+
+    with drawing():
+        figure, axes, below = _panels()
+        highest = _draw_curves(axes, scores, settings, curve, marker="o")
+        _frame(axes, highest)
+        _note(axes, "Sentences with at most so many", settings)
+        points = curve(scores[settings.figure2_models[0]]["by_sentence"])
+        _draw_numbers(below, {point.place: point.sentences for point in points}, "with at most")
+        axes.set_xlim(-0.5, len(points) - 0.5)
+        below.xaxis.set_major_locator(MaxNLocator(integer=True))
+        below.set_xlabel("Unknown words in the source")
+    return figure
+
+
+def _bootstrap(settings: Report) -> Bootstrap:
+    return Bootstrap(settings.bootstrap_samples, settings.bootstrap_seed)
+
+
+def _panels() -> tuple[Figure, Axes, Axes]:
+    figure = Figure(figsize=(6.4, 4.8), layout="constrained")
+    axes, below = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
+    return figure, axes, below
+
+
+def _draw_curves(
+    axes: Axes, scores: Scores, settings: Report, curve: Callable[[Rows], list[Point]], **style: Any
+) -> float:
+    """Draw each model's curve and band; return the highest point."""
+    absent = [model for model in settings.figure2_models if model not in scores]
+    if absent:
+        raise UserError(
+            f"artifacts.figure2_models names {absent[0]!r}, which has no score; give its file with --score"
+        )
+    highest = 0.0
+    for index, model in enumerate(settings.figure2_models):
+        points = curve(scores[model]["by_sentence"])
+        color, line = _LINES[index % len(_LINES)]
+        _draw_band(axes, points, color)
+        values = [math.nan if point.bleu is None else point.bleu for point in points]
+        places = [point.place for point in points]
+        label = settings.short_label(model)
+        axes.plot(places, values, color=color, linestyle=line, linewidth=2, label=label, **style)
+        highest = max([highest, *(value for value in values if not math.isnan(value))])
+    return highest
+
+
+def _draw_band(axes: Axes, points: Sequence[Point], color: str) -> None:
+    bands = [
+        (point.place, *point.interval) if point.interval else (point.place, math.nan, math.nan)
+        for point in points
+    ]
+    if any(point.interval for point in points):
+        places, low, high = zip(*bands, strict=True)
+        axes.fill_between(places, low, high, color=color, alpha=_BAND, linewidth=0)
+
+
+def _frame(axes: Axes, highest: float) -> None:
+    # the paper's axis ends at 30; a better score moves the end up to the next ten
+    top = max(_PAPERS_TOP, min(100, 10 * math.ceil(highest / 10)))
+    axes.set_ylim(0, top)
+    axes.set_yticks(range(0, top + 1, 5 if top <= 50 else 10))
+    axes.set_ylabel("BLEU score")
+    axes.grid(color="0.85", linewidth=0.6)
+    axes.set_axisbelow(True)
+    # at the paper's scores its corner is free of curves; at others another may be
+    axes.legend(loc="lower left" if top == _PAPERS_TOP else "best", handlelength=3.2, framealpha=0.9)
+
+
+def _note(axes: Axes, what: str, settings: Report) -> None:
+    """Say above the axes what a point is."""
+    bands = (
+        f"; bands: 95% of {settings.bootstrap_samples:,} bootstrap samples"
+        if settings.bootstrap_samples
+        else ""
+    )
+    axes.set_title(what + bands, loc="left", fontsize=8, color="0.35")
+
+
+def _lengths(rows: Rows, length: str, longest: int) -> dict[int, int]:
+    """Sentences of each length; with `both`, by the longer side."""
+    sides = ("source", "reference") if length == "both" else (length,)
+    found = Counter(max(row[f"{side}_length"] for side in sides) for row in rows)
+    return {words: found[words] for words in range(1, longest + 1)}
+
+
+def _draw_numbers(axes: Axes, numbers: Mapping[int, int], which: str) -> None:
+    axes.bar(list(numbers), list(numbers.values()), width=0.8, color="0.55")
+    axes.set_ylabel(f"Sentences\n{which}", fontsize=8)
+    axes.tick_params(axis="y", labelsize=8)
+    axes.yaxis.set_major_locator(MaxNLocator(3, integer=True))

@@ -1,0 +1,190 @@
+"""A run's results as one HTML page that needs nothing else: tables, figures, captions, settings, times, versions."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib import metadata, resources
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import yaml
+from docutils.core import publish_parts
+from jinja2 import Environment, StrictUndefined, Template
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+from tabulate import tabulate
+
+from nmt import __version__
+from nmt.errors import UserError
+from nmt.evaluation.alignment_error_rate import in_words
+from nmt.io.files import atomic_path, read_json
+
+PACKAGES = ("torch", "numpy", "snakemake", "sacrebleu", "sacremoses", "kenlm", "pandas", "matplotlib")
+"""Those on which the numbers rest."""
+
+HEADINGS = {
+    "table1": "Table 1: BLEU",
+    "significance": "Significance of the differences",
+    "table2": "Table 2: learning statistics",
+    "table3": "Table 3: long sentences",
+    "readings": "What open readings are worth",
+    "decoding_sweep": "What decoding's open settings are worth",
+    "data": "The text",
+    "figure2": "Figure 2: BLEU against length",
+    "figure3": "Figure 3: alignments",
+    "unknown_words": "BLEU against unknown words",
+    "learning_curves": "Learning curves",
+}
+"""By the names of artifacts; others are called by their names."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A table or text (HTML in `body`) or a picture (PNG, base64 in `image`), with its caption."""
+
+    heading: str
+    body: Markup | None = None
+    caption: Markup | None = None
+    image: str = ""
+    folded: bool = False
+
+
+@dataclass(frozen=True)
+class Section:
+    """Items under a heading."""
+
+    heading: str
+    items: list[Item] = field(default_factory=list)
+
+    @property
+    def anchor(self) -> str:
+        """Where links go."""
+        return self.heading.lower().replace(" ", "-")
+
+
+def write(
+    output: Path,
+    title: str,
+    artifacts: Sequence[Path],
+    captions: Path,
+    seeds: str,
+    settings: dict[str, Any],
+    benchmarks: Path,
+) -> None:
+    """Write the page.
+
+    Args:
+        output: the HTML file.
+        title: of the page.
+        artifacts: Markdown tables, PNG figures and JSON error rates, in the order of the page.
+        captions: folder with a caption (reStructuredText with Jinja) for each artifact's name.
+        seeds: what captions say of models with several runs, of which figures show the first.
+        settings: the run's, merged.
+        benchmarks: folder of Snakemake's benchmark files, `STAGE/...tsv`.
+    """
+    tables = [_table(path, captions, seeds) for path in artifacts if path.suffix == ".md"]
+    figures = [_figure(path, captions, seeds) for path in artifacts if path.suffix == ".png"]
+    rates = [_error_rate(path) for path in artifacts if path.suffix == ".json"]
+    sections = [
+        Section("Tables", tables),
+        Section("Figures", figures),
+        Section("Alignments", rates),
+        Section("Configuration", [_settings(settings)]),
+        Section("Run times", [_times(benchmarks)]),
+        Section("Software", [_versions()]),
+    ]
+    text = resources.files("nmt.report").joinpath("templates", "report.html").read_text(encoding="utf-8")
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    page = environment.from_string(text).render(title=title, sections=[s for s in sections if s.items])
+    with atomic_path(output) as temporary:
+        temporary.write_text(page, encoding="utf-8")
+
+
+def _heading(path: Path) -> str:
+    return HEADINGS.get(path.stem, path.stem.replace("_", " ").capitalize())
+
+
+def _table(path: Path, captions: Path, seeds: str) -> Item:
+    return Item(
+        _heading(path), Markup(_rendered(path.read_text(encoding="utf-8"))), _caption(path, captions, seeds)
+    )
+
+
+def _rendered(markdown: str) -> str:
+    """As HTML; a title is dropped, since the item has a heading, below which those of the text come."""
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = parser.parse(markdown)
+    if tokens and tokens[0].tag == "h1":
+        tokens = tokens[3:]  # it opens, its text, it ends
+    for token in tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(int(token.tag[1]) + 2, 6)}"
+    return str(parser.renderer.render(tokens, parser.options, {}))
+
+
+def _figure(path: Path, captions: Path, seeds: str) -> Item:
+    image = base64.b64encode(path.read_bytes()).decode()
+    return Item(_heading(path), caption=_caption(path, captions, seeds), image=image)
+
+
+def _error_rate(path: Path) -> Item:
+    return Item(path.stem, Markup.escape(in_words(read_json(path))))
+
+
+def _caption(path: Path, captions: Path, seeds: str) -> Markup:
+    """The caption that Snakemake's report shows too."""
+    source = captions / f"{path.stem}.rst"
+    if not source.is_file():
+        raise UserError(f"{source}: no such file; expected the caption of {path.name}")
+    job = SimpleNamespace(params=SimpleNamespace(seeds=seeds))
+    text = Template(source.read_text(encoding="utf-8")).render(snakemake=job)
+    overrides = {"report_level": 5, "file_insertion_enabled": False, "raw_enabled": False}
+    return Markup(publish_parts(text, writer="html5", settings_overrides=overrides)["body"])
+
+
+def _settings(settings: dict[str, Any]) -> Item:
+    text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, width=110)
+    caption = Markup("config.yaml and the layers over it, merged.")
+    return Item("Settings", Markup("<pre>{}</pre>").format(text), caption, folded=True)
+
+
+def _times(folder: Path) -> Item:
+    """Jobs, hours and the most memory of each stage."""
+    jobs: dict[str, list[dict[str, str]]] = {}
+    for path in sorted(folder.rglob("*.tsv")):
+        with path.open(encoding="utf-8", newline="") as file:
+            jobs.setdefault(path.relative_to(folder).parts[0], []).extend(
+                csv.DictReader(file, delimiter="\t")
+            )
+    rows = [
+        [stage, len(rows), _hours(rows), max((_number(row, "max_rss") for row in rows), default=0.0)]
+        for stage, rows in jobs.items()
+    ]
+    html = tabulate(
+        rows, ["Stage", "Jobs", "Hours", "Largest memory (MB)"], "html", floatfmt=("", "", ".3f", ".0f")
+    )
+    return Item(
+        "Stages", Markup(html), Markup("As Snakemake's benchmarks have it; memory is looked at now and then.")
+    )
+
+
+def _hours(rows: Sequence[dict[str, str]]) -> float:
+    return sum(_number(row, "s") for row in rows) / 3600
+
+
+def _number(row: dict[str, str], name: str) -> float:
+    try:
+        return float(row.get(name, "0"))
+    except ValueError:  # Snakemake writes NA and - for jobs too short to look at
+        return 0.0
+
+
+def _versions() -> Item:
+    rows = [["this project", __version__], ["Python", platform.python_version()]]
+    rows += [[package, metadata.version(package)] for package in PACKAGES]
+    return Item("Versions", Markup(tabulate(rows, ["Package", "Version"], "html", disable_numparse=True)))

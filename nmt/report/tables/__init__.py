@@ -1,0 +1,1 @@
+"""Tables as CSV, Markdown and LaTeX."""

@@ -1,0 +1,44 @@
+"""Notes that several tables have below them: how models were trained, what ± means, whose numbers are reported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from nmt.evaluation.seeds import Row
+
+
+def reported_note(table: int) -> str:
+    """Whose the reported numbers of a table are."""
+    return f"Reported: what Bahdanau et al. (2015) give in their Table {table}; not computed by this run."
+
+
+def training_note(rows: Sequence[Row]) -> str:
+    """How the models of these rows were trained."""
+    recipes = (
+        "{optimizer}, {hidden_units} hidden units, {updates:,} updates".format(**row)
+        + (" on average" if row["updates_std"] else "")
+        for row in rows
+    )
+    return f"Trained with {grouped(zip(recipes, (row['model'] for row in rows), strict=True))}."
+
+
+def seeds_note(rows: Sequence[Row]) -> list[str]:
+    """What ± means, if a model has several runs; the last part of a table's notes that depends on seeds."""
+    if all(row["seeds"] == 1 for row in rows):
+        return []
+    counts = grouped((_seeds(row), row["model"]) for row in rows)
+    return [
+        f"±: standard deviation (n - 1) over runs that differ in the seed of their start values: {counts}."
+    ]
+
+
+def _seeds(row: Row) -> str:
+    return f"{row['seeds']} seeds" if row["seeds"] > 1 else "1 seed"
+
+
+def grouped(pairs: Iterable[tuple[str, str]]) -> str:
+    """`a (x, y); b (z)` from pairs of a text and a label."""
+    groups: dict[str, list[str]] = {}
+    for text, label in pairs:
+        groups.setdefault(text, []).append(label)
+    return "; ".join(f"{text} ({', '.join(labels)})" for text, labels in groups.items())

@@ -1,0 +1,1 @@
+"""The training recipe: batches, optimizers, validation, checkpoints, exact resume."""

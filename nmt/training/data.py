@@ -1,0 +1,43 @@
+"""What a training run reads: both bitexts and the vocabularies that they were made with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from nmt.data.bitext import Bitext
+from nmt.data.vocabulary import Vocabulary
+from nmt.errors import UserError
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Training and development text, and both vocabularies' sizes (source first)."""
+
+    train: Bitext
+    dev: Bitext
+    sizes: tuple[int, int]
+
+    @classmethod
+    def open(cls, train: Path, dev: Path, source_vocabulary: Path, target_vocabulary: Path) -> TrainingData:
+        """Open all; a UserError names a bitext that is empty or was made with another vocabulary."""
+        source, target = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
+        bitexts = Bitext.open(train), Bitext.open(dev)
+        for bitext in bitexts:
+            check(bitext, "source", source, source_vocabulary)
+            check(bitext, "target", target, target_vocabulary)
+            if not len(bitext):
+                raise UserError(
+                    f"{bitext.folder}: holds no sentence pair; look at the corpora it was made from"
+                )
+        return cls(*bitexts, (len(source), len(target)))
+
+
+def check(bitext: Bitext, side: str, vocabulary: Vocabulary, path: Path) -> None:
+    """Refuse a bitext whose ids mean other words."""
+    made_with = bitext.meta[f"{side}_vocabulary_sha256"]
+    if made_with != vocabulary.sha256:
+        raise UserError(
+            f"{bitext.folder}: its {side} ids were made with another vocabulary (sha256 {made_with[:12]}...) "
+            f"than {path} ({vocabulary.sha256[:12]}...); binarize the text again"
+        )

@@ -1,0 +1,97 @@
+"""Adadelta as the paper uses it, Adam for the small experiments, and clipping (Sec. 4.2, App. B.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor, nn
+
+from nmt.config.schema import Training
+from nmt.errors import UserError
+from nmt.training.adadelta import Adadelta
+
+PREFIX = "optimizer/"
+
+
+def make_optimizer(model: nn.Module, training: Training) -> torch.optim.Optimizer:
+    """The optimizer that the settings name."""
+    if training.optimizer == "adadelta":
+        return Adadelta(model.parameters(), training.learning_rate, training.rho, training.epsilon)
+    on_gpu = next(model.parameters()).is_cuda
+    adam: torch.optim.Optimizer = torch.optim.Adam(
+        model.parameters(), lr=training.learning_rate, eps=training.epsilon, fused=True, capturable=on_gpu
+    )
+    return adam
+
+
+def clip(parameters: Iterable[Tensor], threshold: float) -> tuple[Tensor, Tensor]:
+    """The gradient's L2 norm and what to scale it by, scalars: to norm `threshold` if it is longer, else by 1.
+
+    Pascanu et al. (2013). A gradient that is not finite has scale 1. Sparse gradients are coalesced on the way.
+    """
+    norms = [torch.linalg.vector_norm(values) for values in gradient_values(parameters)]
+    norm: Tensor = torch.linalg.vector_norm(torch.stack(norms))
+    scale = (threshold / norm).clamp(max=1.0)
+    return norm, torch.where(norm.isfinite(), scale, torch.ones_like(scale))
+
+
+def gradient_values(parameters: Iterable[Tensor]) -> Iterable[Tensor]:
+    """The gradient of each weight that has one, or the rows that it holds."""
+    for weight in parameters:
+        if weight.grad is None:
+            continue
+        if weight.grad.is_sparse:
+            weight.grad = weight.grad.coalesce()
+            yield weight.grad.values()
+        else:
+            yield weight.grad
+
+
+@torch.no_grad()
+def replace_not_finite(parameters: Iterable[Tensor], norm: Tensor) -> None:
+    """The authors' rule: where the gradient's norm is not finite, a tenth of the weights takes its place."""
+    if norm.is_cuda:  # without asking the GPU, which would have to be waited for
+        for weight in parameters:
+            if weight.grad is not None:
+                weight.grad.copy_(torch.where(norm.isfinite(), weight.grad, 0.1 * weight))
+    elif not norm.isfinite():
+        for weight in parameters:
+            weight.grad = 0.1 * weight.detach()
+
+
+def descend(optimizer: torch.optim.Optimizer, scale: Tensor) -> None:
+    """One step by the gradients times `scale`."""
+    if isinstance(optimizer, Adadelta):
+        optimizer.step(scale=scale)
+        return
+    for group in optimizer.param_groups:
+        for gradient in gradient_values(group["params"]):
+            gradient.mul_(scale)
+    optimizer.step()
+
+
+def optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """The optimizer's state by name: `optimizer/<weight>/<quantity>`."""
+    tensors = {}
+    for name, weight in model.named_parameters():
+        for key, value in optimizer.state[weight].items():
+            tensors[f"{PREFIX}{name}/{key}"] = value
+    return tensors
+
+
+def restore_optimizer(model: nn.Module, optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
+    """Put back what `optimizer_tensors` gave; a UserError says when the state is another model's."""
+    found: dict[str, dict[str, Tensor]] = {}
+    for path, value in tensors.items():
+        if path.startswith(PREFIX):
+            name, key = path.removeprefix(PREFIX).rsplit("/", 1)
+            found.setdefault(name, {})[key] = value
+    weights = dict(model.named_parameters())
+    if found and found.keys() != weights.keys():
+        other = sorted(found.keys() ^ weights.keys())[0]
+        raise UserError(f"the training state does not fit the model: only one of them has {other!r}")
+    for name, state in found.items():
+        optimizer.state[weights[name]] = {
+            key: value.to(weights[name].device, copy=True) for key, value in state.items()
+        }

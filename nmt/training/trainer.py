@@ -1,0 +1,400 @@
+"""The training loop (paper, Sec. 4.2 and App. B.2): updates, validation, checkpoints, and when to stop."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager, nullcontext
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+import torch
+from torch import Tensor
+
+from nmt.config.schema import ModelRun
+from nmt.data.batches import Batch, Indices, PairsWithinLimit, training_batches
+from nmt.data.bitext import Bitext
+from nmt.errors import UserError
+from nmt.io.files import sha256
+from nmt.io.progress import Progress
+from nmt.model import gpu_pool
+from nmt.model.encoder_decoder import Translator
+from nmt.model.memory import keep_freed_memory
+from nmt.model.precision import set_precision
+from nmt.training import checkpoint
+from nmt.training.checkpoint import Checkpoint
+from nmt.training.fingerprint import Fingerprint, differences, fingerprint
+from nmt.training.history import History
+from nmt.training.optimizers import optimizer_tensors, restore_optimizer
+from nmt.training.prefetch import ahead
+from nmt.training.tensorboard import FOLDER, Board
+from nmt.training.update import Updater
+from nmt.training.validation import development_rows, greedy_bleu, mean_nll
+
+BEST = "best.safetensors"
+
+
+@dataclass
+class Counters:
+    """Everything a run carries besides its tensors; JSON holds it exactly.
+
+    seconds: wall-clock of all parts of the run. Fields that begin with `window_` gather what the next line of the
+    history will say. best_score: of the development set, greater is better: BLEU, or the NLL with its sign changed.
+    """
+
+    update: int = 0
+    seconds: float = 0.0
+    history_bytes: int = 0
+    best_score: float | None = None
+    best_update: int = 0
+    best_sha256: str = ""
+    validations_without_gain: int = 0
+    window_updates: int = 0
+    window_sentences: int = 0
+    window_source_words: int = 0
+    window_target_words: int = 0
+    window_seconds: float = 0.0
+
+
+class Interrupted(Exception):
+    """The run was told to stop before its end; its state is saved."""
+
+
+def choose_device(name: str) -> torch.device:
+    """The device of a settings key: `auto` takes a GPU where there is one; of a pool a free one."""
+    gpu_pool.take(name)
+    available = torch.cuda.is_available()
+    if name == "cuda" and not available:
+        raise UserError(
+            "device is `cuda` but torch sees no GPU; set `device: cpu` or `auto`, or use a GPU machine"
+        )
+    return torch.device("cuda" if available and name != "cpu" else "cpu")
+
+
+def make_deterministic(threads: int) -> None:
+    """Same seed, same machine, same bits; the thread count comes from the config, never from the machine."""
+    os.environ.setdefault(
+        "CUBLAS_WORKSPACE_CONFIG", ":4096:8"
+    )  # without it a GPU's products may differ by run
+    torch.set_num_threads(threads)
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    # every `empty` here is filled before it is read: filling it beforehand would be time lost
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+
+
+class Trainer:
+    """One training run in one state folder, fresh or going on from its last checkpoint."""
+
+    def __init__(
+        self, run: ModelRun, train: Bitext, dev: Bitext, vocabularies: tuple[int, int], state: Path
+    ) -> None:
+        make_deterministic(run.training.threads)
+        torch.manual_seed(run.seed)  # torch itself draws another seed in every process
+        keep_freed_memory()
+        set_precision(run.training.precision)
+        self.run_settings, self.settings = run, run.training
+        self.train, self.dev, self.state = train, dev, state
+        self.device = choose_device(self.settings.device)
+        self.model = Translator.create(run.family, run.architecture, vocabularies, run.seed).to(self.device)
+        self.updater = Updater(self.model, self.settings)
+        self.counters = Counters()
+        self.pairs = PairsWithinLimit(train, run.max_words)
+        self.fingerprint: Fingerprint = fingerprint(run, train, dev)
+        self.history = History(state / "history.jsonl")
+        self.board: Board | None = None
+        self.stop_wanted = threading.Event()
+        self.lost: Callable[[], bool] = lambda: False
+
+    # Beginnings ------------------------------------------------------------------------------------------------
+
+    def resume(self, predecessor: Path | None) -> None:
+        """Go on from the last whole checkpoint, else from a predecessor's final state, else start fresh."""
+        self.state.mkdir(parents=True, exist_ok=True)
+        last = checkpoint.load_last(self.state)
+        if last is not None:
+            self._refuse_other(last.counters["fingerprint"], str(self.state), frozenset())
+            self._restore(last)
+            click.echo(f"nmt: {self.state}: going on after update {self.counters.update}", err=True)
+        self.history.rewind(self.counters.history_bytes if last is not None else 0)
+        if self.settings.tensorboard:
+            self.board = Board(self.state / FOLDER, self.counters.update)
+        if last is None and predecessor is not None:
+            self._continue_from(predecessor)
+
+    def _continue_from(self, path: Path) -> None:
+        final = load_final_state(path)
+        self._refuse_other(final.counters["fingerprint"], str(path), frozenset({"settings.continue_from"}))
+        self._restore(final)
+        # the patience of the run that begins here is its own, and its first weights may prove its best
+        self.counters = replace(self.counters, best_score=None, validations_without_gain=0)
+        self._validate()
+
+    def _refuse_other(self, was: Fingerprint, where: str, ignore: frozenset[str]) -> None:
+        changed = differences(was, self.fingerprint, ignore)
+        if changed:
+            raise UserError(
+                f"{where} belongs to a run with other settings or data: {changed}; "
+                f"set them back, or move that folder away to train anew"
+            )
+
+    def _restore(self, saved: Checkpoint) -> None:
+        weights = {
+            name.removeprefix("model/"): t for name, t in saved.tensors.items() if name.startswith("model/")
+        }
+        self.model.load_state_dict(weights)
+        restore_optimizer(self.model, self.updater.optimizer, saved.tensors)
+        self.updater.sums.copy_(saved.tensors["sums"])
+        torch.set_rng_state(saved.tensors["random/torch"])
+        self.counters = Counters(**saved.counters["counters"])
+
+    # The loop --------------------------------------------------------------------------------------------------
+
+    def run(self, max_seconds: float | None = None, lost: Callable[[], bool] | None = None) -> str:
+        """Train until done; returns what stopped it: `updates`, `development NLL` or `development BLEU`.
+
+        Raises Interrupted, with the state saved, on SIGTERM or SIGINT or after `max_seconds`; UserError if the
+        state's lock is lost or the gradient is not finite.
+        """
+        settings, counters = self.settings, self.counters
+        self.lost = lost or self.lost
+        if counters.update > settings.updates:
+            raise UserError(
+                f"{self.state}: {counters.update} updates are done but training.updates is {settings.updates}; "
+                f"raise it, or move the folder away to train anew"
+            )
+        deadline = math.inf if max_seconds is None else time.monotonic() + max_seconds
+        progress = Progress(settings.updates - counters.update, "updates", f"train {self.run_settings.model}")
+        board = nullcontext() if self.board is None else closing(self.board)
+        with progress, board, self._signals(), closing(self._batches()) as batches:
+            clock = time.monotonic()
+            while (reason := self._finished()) is None:
+                self._update(next(batches))
+                clock = self._tick(clock)
+                self._bookkeep()
+                clock = self._tick(clock)
+                progress.update()
+                if self.stop_wanted.is_set() or time.monotonic() >= deadline:
+                    self.save()
+                    raise Interrupted(
+                        f"stopped after update {counters.update} of {settings.updates}; run again"
+                    )
+        self.save()
+        return reason
+
+    def _finished(self) -> str | None:
+        patience = self.settings.patience
+        if patience is not None and self.counters.validations_without_gain >= patience:
+            return f"development {self.settings.dev_score.upper()}"
+        return "updates" if self.counters.update >= self.settings.updates else None
+
+    def _batches(self) -> Generator[Batch]:
+        """Minibatches from the next update on; for a GPU made ahead, in memory that it can fetch from."""
+        architecture = self.run_settings.architecture
+        batches = training_batches(
+            self.pairs,
+            self.settings.batch_size,
+            self.settings.batches_per_sort,
+            architecture.source_end,
+            self.counters.update,
+        )
+        return ahead(batches, self.updater.prepare) if self.device.type == "cuda" else batches
+
+    def _update(self, batch: Batch) -> None:
+        """One update and its share of the next line of the history."""
+        self.updater(batch)
+        counters = self.counters
+        counters.update += 1
+        counters.window_updates += 1
+        counters.window_sentences += len(batch)
+        counters.window_source_words += batch.source_words
+        counters.window_target_words += batch.target_words
+        if self.device.type == "cpu":
+            self._refuse_not_finite()  # on a GPU this would have to wait for it: there it is looked at less often
+
+    def _refuse_not_finite(self) -> None:
+        """Stop before anything is made of a state that a NaN has entered, unless the settings say to go on."""
+        if self.settings.not_finite != "stop" or not (count := self.updater.read().not_finite):
+            return
+        update = self.counters.update
+        self._record({"update": update, "not_finite": count, "seconds": self.counters.seconds})
+        where = f"of update {update}" if self.device.type == "cpu" else f"of {count} updates up to {update}"
+        raise UserError(
+            f"{self.state}: the gradient {where} is not finite; the last checkpoint is from before it. Lower "
+            f"training.learning_rate, look at the data, or go on as the authors did with training.not_finite: groundhog"
+        )
+
+    def _refuse_to_write(self) -> None:
+        """Before anything is written: stop if the folder is another process' by now or a NaN is in the state."""
+        if self.lost():
+            raise UserError(f"{self.state}: another process has taken over this folder; stopped")
+        self._refuse_not_finite()
+
+    def _tick(self, before: float) -> float:
+        now = time.monotonic()
+        self.counters.seconds += now - before
+        self.counters.window_seconds += now - before
+        return now
+
+    # Bookkeeping -----------------------------------------------------------------------------------------------
+
+    def _bookkeep(self) -> None:
+        update, last = self.counters.update, self.counters.update == self.settings.updates
+        due = [update % every == 0 for every in (self.settings.log_every, self.settings.validate_every)]
+        if any(due) or last or update % self.settings.checkpoint_every == 0:
+            self._refuse_to_write()
+        if due[0] or last:
+            self._log()
+        if due[1] or last:
+            self._validate()
+        if update % self.settings.checkpoint_every == 0:
+            self.save()
+
+    def _record(self, line: dict[str, Any]) -> None:
+        self.history.add(line)
+        if self.board is not None:
+            self.board.add(line)
+
+    def _log(self) -> None:
+        window, sums = self.counters, self.updater.read()
+        seconds = max(window.window_seconds, 1e-9)
+        finite = window.window_updates - sums.not_finite
+        self._record(
+            {
+                "update": window.update,
+                "epoch": self.epochs(),
+                "train_nll": sums.nll / window.window_sentences,
+                "gradient_norm": sums.norm / finite if finite else None,
+                "clipped": sums.clipped / window.window_updates,
+                "not_finite": sums.not_finite,
+                "source_words_per_second": window.window_source_words / seconds,
+                "target_words_per_second": window.window_target_words / seconds,
+                "seconds": window.seconds,
+            }
+        )
+        self.updater.sums.zero_()
+        for name, value in asdict(Counters()).items():
+            if name.startswith("window_"):
+                setattr(window, name, value)
+
+    def _validate(self) -> None:
+        measured = {"dev_nll": self.dev_nll()}
+        if self.settings.dev_score == "bleu":
+            measured["dev_bleu"] = self.dev_bleu()
+        score = measured.get("dev_bleu", -measured["dev_nll"])
+        counters = self.counters
+        if counters.best_score is None or score > counters.best_score:
+            counters.best_score, counters.best_update, counters.validations_without_gain = (
+                score,
+                counters.update,
+                0,
+            )
+            # kept without `patience` too: it may be set later, and the run then gone on with
+            checkpoint.save_tensors(self.state / BEST, self.model.state_dict())
+            counters.best_sha256 = sha256(self.state / BEST)
+        else:
+            counters.validations_without_gain += 1
+        self._record(
+            {"update": counters.update, "epoch": self.epochs(), **measured, "seconds": counters.seconds}
+        )
+        bleu = f", BLEU {score:.2f}" if "dev_bleu" in measured else ""
+        nll = f"{measured['dev_nll']:.3f} nats a sentence"
+        click.echo(f"update {counters.update:,}: development NLL {nll}{bleu}", err=True)
+
+    def dev_nll(self) -> float:
+        """Over the development set: all of it, or the pairs within the length limit, as `dev_sentences` says."""
+        return self._nll(self.dev, self._dev_rows())
+
+    def dev_bleu(self) -> float:
+        """Of greedy translations of the same pairs."""
+        source_end = self.run_settings.architecture.source_end
+        return greedy_bleu(self.model, self.dev, self._dev_rows(), self.settings.batch_size, source_end)
+
+    def _dev_rows(self) -> Indices:
+        limit = None if self.settings.dev_sentences == "all" else self.run_settings.max_words
+        return development_rows(self.dev, limit)
+
+    def train_nll(self) -> float:
+        """Over a fixed random sample of the training pairs within the length limit."""
+        run = self.run_settings
+        generator = torch.Generator().manual_seed(run.seed if run.sample_seed is None else run.sample_seed)
+        ranks = (
+            torch.randperm(len(self.pairs), generator=generator)[: self.settings.train_sample].sort().values
+        )
+        rows = torch.tensor([self.pairs[int(rank)] for rank in ranks])
+        return self._nll(self.train, rows.numpy())
+
+    def _nll(self, bitext: Bitext, rows: Any) -> float:
+        return mean_nll(
+            self.model, bitext, rows, self.settings.batch_size, self.run_settings.architecture.source_end
+        )
+
+    def epochs(self) -> float:
+        """Passes over the pairs within the length limit."""
+        return self.counters.update * self.settings.batch_size / len(self.pairs)
+
+    def state_tensors(self) -> dict[str, Tensor]:
+        """Weights, optimizer and random state by name."""
+        weights = {f"model/{name}": weight for name, weight in self.model.state_dict().items()}
+        rest = {"random/torch": torch.get_rng_state(), "sums": self.updater.sums}
+        return weights | optimizer_tensors(self.model, self.updater.optimizer) | rest
+
+    def record(self) -> dict[str, Any]:
+        """Counters and fingerprint, as checkpoints and final states carry them."""
+        self.counters.history_bytes = self.history.size
+        return {"counters": asdict(self.counters), "fingerprint": self.fingerprint}
+
+    def save(self) -> None:
+        """Write a checkpoint."""
+        self._refuse_to_write()
+        checkpoint.save(self.state, self.counters.update, Checkpoint(self.state_tensors(), self.record()))
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        """SIGTERM and SIGINT ask for a stop in good order after the update at hand."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        wanted = (signal.SIGTERM, signal.SIGINT)
+        before = [signal.signal(number, lambda *_: self.stop_wanted.set()) for number in wanted]
+        try:
+            yield
+        finally:
+            for number, handler in zip(wanted, before, strict=True):
+                signal.signal(number, handler)
+
+    # The end ---------------------------------------------------------------------------------------------------
+
+    def load_chosen_weights(self) -> None:
+        """The weights that the model keeps: the best by development score, or the last, as `keep` says."""
+        if self.settings.keep == "best":
+            best = self.state / BEST
+            if not best.exists() or sha256(best) != self.counters.best_sha256:
+                raise UserError(
+                    f"{best}: missing or damaged: its sum is not the one noted when it was written; set "
+                    f"training.keep: last to take the last weights"
+                )
+            self.model.load_state_dict(checkpoint.load_tensors(best))
+
+
+def save_final_state(path: Path, trainer: Trainer) -> None:
+    """Everything a successor needs to train on, in one file."""
+    tensors = trainer.state_tensors()
+    metadata = {"record": json.dumps(trainer.record()), "digest": checkpoint.digest(tensors)}
+    checkpoint.save_tensors(path, tensors, metadata)
+
+
+def load_final_state(path: Path) -> Checkpoint:
+    """What `save_final_state` wrote; a UserError names a file that is none or damaged."""
+    tensors, metadata = checkpoint.load_tensors(path), checkpoint.load_metadata(path)
+    if not {"record", "digest"} <= metadata.keys():
+        raise UserError(f"{path}: no training state in it; expected a final_state.safetensors of `nmt train`")
+    if checkpoint.digest(tensors) != metadata["digest"]:
+        raise UserError(f"{path}: damaged (its sum is another); train the model that wrote it again")
+    return Checkpoint(tensors, json.loads(metadata["record"]))

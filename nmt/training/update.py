@@ -1,0 +1,79 @@
+"""One update: cost, gradient, clipping, step (paper, Sec. 4.2 and App. B.2); on a GPU without a wait for its results.
+
+What an update leaves behind, its cost and the gradient's norm, is added up on the device; the host looks when it wants
+to say or save something.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from nmt.config.schema import Training
+from nmt.data.batches import Batch
+from nmt.model.encoder_decoder import Translator
+from nmt.training.cuda_graphs import GraphedUpdates
+from nmt.training.optimizers import clip, descend, make_optimizer, replace_not_finite
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Over some updates: NLL in nats and gradient norms where finite, how many were clipped, how many not finite."""
+
+    nll: float
+    norm: float
+    clipped: int
+    not_finite: int
+
+
+class Updater:
+    """A model, its optimizer, and the sums of what its updates showed.
+
+    sums: (4,) float64 on the model's device, in the order of `Sums`; whoever has read them sets them back to 0. They
+    are part of a run's state: added up in one go, they are the same for a run that was interrupted.
+    """
+
+    def __init__(self, model: Translator, training: Training) -> None:
+        self.model, self.training = model, training
+        self.optimizer = make_optimizer(model, training)
+        self.device = next(model.parameters()).device
+        self.sums = torch.zeros(4, dtype=torch.float64, device=self.device)
+        # rows that a batch does not look up cost nothing, where the host may ask which they are
+        for embedding in (model.source_embedding, model.target_embedding):
+            embedding.sparse = training.optimizer == "adadelta" and self.device.type == "cpu"
+        self._graphs = None
+        if self.device.type == "cuda":
+            self._graphs = GraphedUpdates(self._descend, self.device)
+
+    def __call__(self, batch: Batch) -> None:
+        """One step of SGD."""
+        (self._graphs or self._descend)(batch)
+
+    def prepare(self, batch: Batch) -> Batch:
+        """The form in which a GPU takes a batch of the host."""
+        return batch.in_bucket(self.training.length_bucket).pinned()
+
+    def _descend(self, batch: Batch) -> None:
+        parameters = list(self.model.parameters())
+        self.optimizer.zero_grad(set_to_none=True)
+        nll = self.model.total_nll(*batch.inputs())
+        cost = nll if self.training.cost == "sum" else nll / len(batch)
+        cost.backward()  # type: ignore[no-untyped-call]
+        norm, scale = clip(parameters, self.training.clip_norm)
+        self._count(nll.detach(), norm)
+        if self.training.not_finite == "groundhog":
+            replace_not_finite(parameters, norm)
+        descend(self.optimizer, scale)
+
+    def _count(self, nll: Tensor, norm: Tensor) -> None:
+        finite = norm.isfinite()
+        clipped = finite & (norm > self.training.clip_norm)
+        seen = [torch.where(finite, value, 0.0) for value in (nll, norm)]
+        self.sums += torch.stack([part.to(self.sums) for part in (*seen, clipped, ~finite)])
+
+    def read(self) -> Sums:
+        """The sums so far; waits for the device."""
+        nll, norm, clipped, not_finite = self.sums.tolist()
+        return Sums(nll, norm, int(clipped), int(not_finite))

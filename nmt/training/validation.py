@@ -1,0 +1,79 @@
+"""What a model is worth on development text: mean NLL of a sentence, as Table 2 gives it, in nats, or BLEU."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch.nn.functional import cross_entropy
+
+from nmt.config.schema import Decoding
+from nmt.data.batches import Batch, Indices, PairsWithinLimit, evaluation_batches, make_batch, sort_by_length
+from nmt.data.bitext import Bitext
+from nmt.data.vocabulary import UNKNOWN
+from nmt.decoding.beam_search import translate
+from nmt.model.encoder_decoder import Translator
+
+GREEDY = Decoding(
+    beam=1,
+    normalize_by_length=False,
+    min_length="half",
+    max_length_factor=3,
+    unfinished="best",
+    widest_beam=1,
+    unknown="allowed",
+    n_best=1,
+    batch_size=1,
+    device="auto",
+    threads=1,
+)
+"""The search of a validation: the authors' rules, but with one hypothesis. Batches and device are the caller's."""
+
+
+def development_rows(bitext: Bitext, limit: int | None) -> Indices:
+    """The pairs whose NLL counts: all, or those with at most `limit` words a side (a UserError if there is none)."""
+    if limit is None:
+        return np.arange(len(bitext))
+    pairs = PairsWithinLimit(bitext, limit)
+    return pairs.take(0, len(pairs))
+
+
+def sentence_nll(model: Translator, batch: Batch) -> torch.Tensor:
+    """-log p(target | source) of each pair in nats, the end symbol included: (B,), float64."""
+    logits, _ = model(batch.source, batch.source_mask, batch.target, batch.positions)
+    words = batch.target.flatten()[batch.positions]
+    losses = cross_entropy(logits, words, reduction="none").double()
+    return losses.new_zeros(len(batch)).index_add_(0, batch.sentence, losses)
+
+
+@torch.no_grad()
+def mean_nll(model: Translator, bitext: Bitext, rows: Indices, batch_size: int, source_end: bool) -> float:
+    """Mean over the pairs at `rows` of the NLL of a sentence, in nats."""
+    device = next(model.parameters()).device
+    total = torch.zeros((), dtype=torch.float64, device=device)
+    for batch in evaluation_batches(bitext, rows, batch_size, source_end):
+        total += sentence_nll(model, batch.to(device)).sum()
+    return float(total) / len(rows)
+
+
+@torch.no_grad()
+def greedy_bleu(model: Translator, bitext: Bitext, rows: Indices, batch_size: int, source_end: bool) -> float:
+    """BLEU, 0 to 100, of greedy translations of the pairs at `rows`; an unknown word is never right."""
+    from nmt.evaluation.bleu import multi_bleu  # translating needs this module too, but no BLEU
+
+    device = next(model.parameters()).device
+    hypotheses, references = [], []
+    ordered = sort_by_length(bitext, rows)
+    for start in range(0, len(ordered), batch_size):
+        group = ordered[start : start + batch_size]
+        batch = make_batch(bitext, group, source_end).to(device)
+        lengths = np.array([len(bitext.source(row)) for row in group])
+        encoded = model.encode(batch.source, batch.source_mask)
+        found = translate(model, encoded, lengths, GREEDY, forbid_unknown=False)
+        hypotheses += [" ".join(map(str, best[0].words)) for best in found]
+        references += [" ".join(map(known, bitext.target(row).tolist())) for row in group]
+    return float(multi_bleu().corpus_score(hypotheses, [references]).score)
+
+
+def known(word: int) -> str:
+    """A word of a reference as its number; the unknown word as something that no translation holds."""
+    return "?" if word == UNKNOWN else str(word)

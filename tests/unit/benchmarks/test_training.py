@@ -1,0 +1,349 @@
+"""The benchmark of training updates: every contender does what its figures say it does."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from benchmarks import plain_loop
+from benchmarks.training import arithmetic, environment, memory, report
+from benchmarks.training.arithmetic import Arithmetic
+from benchmarks.training.contest import Failed, Measured, Remote
+from benchmarks.training.sentences import SPECIALS, draw
+from benchmarks.training.sizes import Machine, Sizes
+from benchmarks.training.worker import Worker, make
+from nmt.model.precision import set_precision
+from tests.running import ROOT
+from tests.small_models import TARGET_VOCABULARY, small_model
+
+TINY = Sizes(length=6, batch=5, hidden=12, embedding=7, maxout=5, vocabulary=30, square=32)
+MACHINE = Machine(threads=1)
+OURS = ("rnnsearch", "rnnencdec", "plain")
+JOEYNMT = ROOT / "benchmarks" / ".joeynmt"
+SMALL = {
+    "threads": 1,
+    "rounds": 2,
+    "batch": 3,
+    "hidden": 8,
+    "embedding": 6,
+    "maxout": 4,
+    "vocabulary": 20,
+    "square": 32,
+}
+OPTIONS = [f"--{name}={value}" for name, value in SMALL.items()]
+
+
+def interpreter(name: str) -> str:
+    """The one that a contender needs; skips where JoeyNMT's has not been made."""
+    if name != "joeynmt":
+        return sys.executable
+    if not (JOEYNMT / environment.STAMP).is_file():
+        pytest.skip("JoeyNMT's environment is not there: `make bench-training` makes it")
+    return str(JOEYNMT / "bin" / "python")
+
+
+def bench(*options: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "benchmarks.training", *OPTIONS, *options],
+        cwd=ROOT,
+        env=os.environ | environ,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+# The contenders ------------------------------------------------------------------------------------------------------
+
+
+def test_the_plain_loop_is_the_projects_model() -> None:
+    model = small_model("rnnsearch")
+    generator = torch.Generator().manual_seed(2)
+    source, target = (torch.randint(TARGET_VOCABULARY, (steps, 4), generator=generator) for steps in (5, 3))
+    ours = model.total_nll(source, torch.ones(5, 4, dtype=torch.float64), target, torch.arange(12))
+    plain = plain_loop.total_nll(dict(model.named_parameters()), source, target)
+    torch.testing.assert_close(plain, ours, rtol=1e-12, atol=0)
+    weights = list(model.parameters())
+    for one, other in zip(
+        torch.autograd.grad(plain, weights), torch.autograd.grad(ours, weights), strict=True
+    ):
+        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-12)
+
+
+def test_the_plain_contender_starts_and_goes_on_as_the_projects() -> None:
+    losses = {}
+    for name in ("rnnsearch", "plain"):
+        contender = make(name, TINY, MACHINE)
+        losses[name] = [float(contender.update(contender.batch(*draw(TINY, update)))) for update in range(4)]
+    assert losses["plain"] == pytest.approx(losses["rnnsearch"], rel=1e-5)
+
+
+@pytest.mark.parametrize("name", [*OURS, "joeynmt"])
+def test_a_contender_learns_and_counts_its_weights(name: str) -> None:
+    remote = Remote(name, interpreter(name), threads=1)
+    try:
+        ready = remote.ask(do="set up", sizes=vars(TINY), machine=vars(MACHINE))
+        assert ready["parameters"] == parameters(name, TINY)
+        nlls = [remote.ask(do="update", first=0, count=1)["nll"][0] for _ in range(30)]
+        used = remote.ask(do="memory")
+    finally:
+        remote.close()
+    assert nlls[0] == pytest.approx(TINY.positions * np.log(TINY.vocabulary), rel=0.1)
+    assert nlls[-1] < 0.99 * nlls[0]
+    assert used["peak_bytes"] >= ready["resident_bytes"] > 1e7
+
+
+def parameters(name: str, sizes: Sizes) -> int:
+    """Counted by hand from the equations and, for JoeyNMT, from its layers."""
+    n, m, maxout, words = sizes.hidden, sizes.embedding, sizes.maxout, sizes.vocabulary
+    if name == "joeynmt":
+        encoder = 2 * (3 * n * (m + n) + 6 * n)
+        decoder = 3 * n * (m + n + n) + 6 * n + 2 * n * n + n
+        attention = 2 * n * n + n * n + n
+        return 2 * words * m + encoder + decoder + attention + 3 * n * n + n + n * words
+    wide = n if name == "rnnencdec" else 2 * n
+    unit = 3 * n * (m + n) + n
+    encoder = unit * (1 if name == "rnnencdec" else 2)
+    decoder = unit + 3 * wide * n + n * n + n
+    alignment = 0 if name == "rnnencdec" else n * n + wide * n + n
+    readout = (n + m + wide + 1) * 2 * maxout + maxout * words + words
+    return 2 * (words * m + m) + encoder + decoder + alignment + readout
+
+
+def test_at_the_papers_sizes_the_weights_are_those_that_were_seen() -> None:
+    paper = Sizes(length=30)
+    assert parameters("rnnsearch", paper) == pytest.approx(80.4e6, abs=0.05e6)
+    assert parameters("joeynmt", paper) == pytest.approx(92.8e6, abs=0.05e6)
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_contender_learns_in_16_bits_too(name: str) -> None:
+    def learn(precision: str) -> list[float]:
+        contender = make(name, TINY, Machine(threads=1, precision=precision))
+        batch = contender.batch(*draw(TINY, 0))
+        return [float(contender.update(batch)) for _ in range(20)]
+
+    exact, rounded = learn("fp32"), learn("bf16")
+    set_precision("fp32")
+    assert rounded != exact
+    assert rounded == pytest.approx(exact, rel=0.01)
+
+
+def test_every_contender_gets_the_same_positions() -> None:
+    source, target = draw(TINY, update=3)
+    for name in OURS:
+        batch = make(name, TINY, MACHINE).batch(source, target)
+        sides = batch if name == "plain" else (batch.source, batch.target)
+        for side, words in zip(sides, (source, target), strict=True):
+            assert side.shape == (TINY.length, TINY.batch)
+            assert (side[:-1].numpy() == words.T).all()
+            assert (side[-1] < SPECIALS).all()
+
+
+# The text ------------------------------------------------------------------------------------------------------------
+
+
+def test_text_is_the_same_for_all_but_not_for_every_update() -> None:
+    paper = Sizes(length=30)
+    source, target = draw(paper, update=5)
+    assert source.shape == target.shape == (80, 29)
+    assert source.min() >= SPECIALS and source.max() < paper.vocabulary
+    assert all((one == other).all() for one, other in zip(draw(paper, 5), (source, target), strict=True))
+    assert not (draw(paper, update=6)[0] == source).all()
+    # Zipf's law: the first rank's share among 29,996 is 1 / 10.9, and a batch holds words by the hundred
+    assert (source == SPECIALS).mean() == pytest.approx(0.092, abs=0.02)
+    assert 800 < len(np.unique(source)) < 1500
+
+
+# What is counted -----------------------------------------------------------------------------------------------------
+
+
+def test_multiply_adds_of_a_position_at_the_papers_sizes() -> None:
+    paper = Sizes(length=30)
+    assert arithmetic.rnnsearch(paper).position == 42_200_000
+    assert arithmetic.joeynmt(paper).position == 53_580_000
+    # RNNencdec: one unit reads (4.86M), one writes (4.86M), readout 1.62M, output layer 15M
+    assert arithmetic.rnnencdec(paper).position == 26_340_000
+
+
+def test_an_update_at_27_positions_is_547_gflop_and_the_attention() -> None:
+    counted = arithmetic.rnnsearch(Sizes(length=27))
+    products = 80 * 27 * 42.2e6 * 6 / 1e9
+    attention = 80 * 27 * 27 * 3000 * 6 / 1e9
+    start = 80 * 1e6 * 6 / 1e9
+    assert products == pytest.approx(547, abs=0.5)
+    assert counted.gflop(Sizes(length=27)) == pytest.approx(products + attention + start)
+
+
+class Products(torch.utils._python_dispatch.TorchDispatchMode):
+    """Counts the multiply-adds of the matrix products that run under it."""
+
+    total = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+        name, found = func.overloadpacket.__name__, func(*args, **(kwargs or {}))
+        if name in ("mm", "bmm", "mv"):
+            self.total += args[0].numel() * (1 if name == "mv" else args[1].shape[-1])
+        elif name == "addmm":
+            self.total += args[1].numel() * args[2].shape[-1]
+        return found
+
+
+def test_the_count_is_what_the_plain_loop_multiplies() -> None:
+    plain = make("plain", TINY, MACHINE)
+    batch = plain.batch(*draw(TINY, 0))
+    with Products() as products, torch.no_grad():
+        plain_loop.total_nll(plain.weights, *batch)
+    assert products.total * 3 == arithmetic.rnnsearch(TINY).update(TINY)
+
+
+# The report ----------------------------------------------------------------------------------------------------------
+
+
+def measured(seconds: list[float], peak: int, **set_up: object) -> Measured:
+    ready = {"parameters": 10, "multiply_adds": None, "resident_bytes": 5, "torch": "2", "gpu": None} | set_up
+    return Measured(ready, {"peak_bytes": peak, "peak_gpu_bytes": None}, seconds, [1.0], [1.0])
+
+
+def test_ratios_are_of_medians_and_shares_of_the_square_products_rate() -> None:
+    sizes = Sizes(length=30)
+    ours, theirs = arithmetic.rnnsearch(sizes).gflop(sizes), arithmetic.joeynmt(sizes).gflop(sizes)
+    found = report.figures(
+        {
+            "rnnsearch": measured([5.0, 99.0, 4.0], 1000),
+            "joeynmt": measured([8.0, 8.0, 1.0], 1500),
+            "plain": measured([10.0], 3000),
+            "matrix": measured([1.0], 10, multiply_adds=100e9),
+        },
+        sizes,
+    )
+    assert found["ratio_joeynmt"] == pytest.approx(8 / 5)
+    assert found["ratio_plain"] == pytest.approx(2)
+    assert found["ratio_joeynmt_arithmetic"] == pytest.approx(theirs / ours)
+    assert found["ratio_joeynmt_peak_bytes"] == pytest.approx(1.5)
+    assert found["share_of_matrix_rate"] == pytest.approx(ours / 5 / 200)
+    assert found["share_of_matrix_rate_joeynmt"] == pytest.approx(theirs / 8 / 200)
+    assert found["contenders"]["rnnsearch"]["target_words_per_second"] == pytest.approx(80 * 29 / 5)
+    shown = report.table(found).splitlines()
+    cells = {line.split("|")[1].strip(): [cell.strip() for cell in line.split("|")[2:-1]] for line in shown}
+    assert cells[""] == ["RNNsearch", "plain loop", "JoeyNMT 2.3.0"]
+    assert cells["time / RNNsearch's"] == ["1.00x", "2.00x", "1.60x"]
+    assert cells["arithmetic / RNNsearch's"] == ["1.00x", "1.00x", "1.27x"]
+    assert cells["of them in the output layer"] == ["15.0M", "15.0M", "30.0M"]
+    assert "peak GPU memory" not in cells
+    assert len({len(line) for line in shown}) == 1
+
+
+@pytest.mark.slow
+def test_the_whole_contest_without_its_peer(tmp_path: Path) -> None:
+    output = tmp_path / "training.json"
+    # no index and no wheels: what a machine without a network sees
+    options = ("--output", str(output), "--environment", str(tmp_path / "env"), "--pip-options=--no-index")
+    contenders = ("rnnsearch", "plain", "joeynmt")
+    result = bench(
+        "--lengths", "4", "--contenders", *contenders, *options, PIP_CONFIG_FILE=os.devnull, PIP_FIND_LINKS=""
+    )
+    assert result.returncode == 0, result.stderr
+    assert "Going on without JoeyNMT" in result.stderr
+    assert "Without joeynmt: " in result.stdout
+    found = json.loads(output.read_text(encoding="utf-8"))
+    assert "joeynmt" in found["missing"]
+    assert found["machine"]["processor"] and found["machine"]["torch"] and found["machine"]["threads"] == 1
+    assert list(found["lengths"]) == ["4"]
+    for length in found["lengths"].values():
+        assert length["ratio_joeynmt"] is None and length["share_of_matrix_rate_joeynmt"] is None
+        assert length["ratio_plain"] > 0 and length["share_of_matrix_rate"] > 0
+        assert list(length["contenders"]) == ["rnnsearch", "plain"]
+        for contender in length["contenders"].values():
+            assert len(contender["seconds_of_rounds"]) == 2
+            assert 0 < contender["processors"] < 1.5
+            assert np.isfinite(contender["nll_of_updates"]).all()
+    assert not (tmp_path / "env" / environment.STAMP).exists()
+
+
+@pytest.mark.slow
+def test_the_whole_contest_with_its_peer(tmp_path: Path) -> None:
+    interpreter("joeynmt")
+    output = tmp_path / "training.json"
+    result = bench("--lengths", "4", "6", "--output", str(output), "--contenders", "rnnsearch", "joeynmt")
+    assert result.returncode == 0, result.stderr
+    found = json.loads(output.read_text(encoding="utf-8"))
+    assert not found["missing"]
+    assert list(found["lengths"]) == ["4", "6"]
+    assert all(length["ratio_joeynmt"] > 0 for length in found["lengths"].values())
+    assert "| JoeyNMT 2.3.0" in result.stdout
+
+
+def test_joeynmt_runs_the_projects_torch() -> None:
+    python = interpreter("joeynmt")
+    code = "import torch, joeynmt, importlib.metadata as m; print(torch.__file__, m.version('joeynmt'))"
+    result = subprocess.run([python, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    specification = importlib.util.find_spec("torch")
+    assert specification is not None
+    assert result.stdout.split() == [specification.origin, "2.3.0"]
+
+
+# Processes -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_contender_that_dies_is_said_so() -> None:
+    remote = Remote("no such contender", sys.executable, threads=1)
+    try:
+        with pytest.raises(Failed, match="no such contender: its process ended with code 1"):
+            remote.ask(do="set up", sizes=vars(TINY), machine=vars(MACHINE))
+    finally:
+        remote.close()
+
+
+def test_a_waiting_contender_uses_no_processor() -> None:
+    psutil = pytest.importorskip("psutil")
+    remote = Remote("rnnsearch", sys.executable, threads=2)
+    try:
+        remote.ask(do="set up", sizes=vars(TINY), machine={"device": "cpu", "threads": 2})
+        remote.ask(do="update", first=0, count=3)
+        process = psutil.Process(remote.process.pid)
+        psutil.cpu_percent(interval=0.2)  # whatever threads still spin after their last work
+        before = process.cpu_times()
+        psutil.cpu_percent(interval=1.0)
+        after = process.cpu_times()
+    finally:
+        remote.close()
+    assert (after.user + after.system) - (before.user + before.system) < 0.1
+
+
+def test_a_peak_is_this_programs_own() -> None:
+    """A child of a large process starts anew: getrusage alone would give it its parent's peak."""
+    pytest.importorskip("resource")
+    if not memory.STATUS.exists():
+        pytest.skip("no /proc here")
+    code = (
+        "import subprocess, sys; held = b'x' * 400_000_000; "
+        "child = 'from benchmarks.training import memory; print(memory.peak())'; "
+        "print(subprocess.run([sys.executable, '-c', child], capture_output=True, text=True).stdout)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert 1e6 < int(result.stdout) < 200e6
+
+
+def test_a_worker_answers_about_products() -> None:
+    worker = Worker("matrix")
+    ready = worker.answer({"do": "set up", "sizes": vars(TINY), "machine": vars(MACHINE)})
+    assert ready["multiply_adds"] == 32**3
+    assert worker.answer({"do": "update", "first": 0, "count": 2})["seconds"] > 0
+
+
+def test_arithmetic_adds_up() -> None:
+    counted = Arithmetic(encoder=1, keys=2, recurrence=3, readout=4, output=5, attention=10, sentence=100)
+    assert counted.position == 15
+    assert counted.update(Sizes(length=2, batch=3)) == 3 * (3 * 2 * (15 + 10 * 2) + 3 * 100)

@@ -1,0 +1,285 @@
+"""Settings in layers: merging, completion, and what is said about faults."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt.config.overlays import ConfigError, Layer, Merged, find_layers, load, read_layer
+from nmt.config.schema import Config
+
+ROOT = Path(__file__).resolve().parents[3]
+PAPER = ROOT / "config.yaml"
+
+TREES = st.recursive(
+    st.integers() | st.lists(st.integers(), max_size=2),
+    lambda inner: st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=8,
+)
+MAPPINGS = st.dictionaries(st.sampled_from("abc"), TREES, max_size=3)
+
+
+def layer(values: dict[str, Any], name: str = "a.yaml", folder: Path = ROOT) -> Layer:
+    return Layer(name, folder, values)
+
+
+def paper_with(values: dict[str, Any]) -> Config:
+    return load([read_layer(PAPER), layer(values, "over.yaml")])
+
+
+def problems_of(values: dict[str, Any]) -> list[str]:
+    with pytest.raises(ConfigError) as raised:
+        paper_with(values)
+    return raised.value.problems
+
+
+@given(MAPPINGS)
+def test_merging_a_layer_with_itself_or_nothing_changes_nothing(values: dict[str, Any]) -> None:
+    assert Merged([layer(values)]).values == values
+    assert Merged([layer(values), layer(values)]).values == values
+    assert Merged([layer(values), layer({})]).values == values
+
+
+@given(MAPPINGS, MAPPINGS)
+def test_what_the_later_layer_says_stands(first: dict[str, Any], second: dict[str, Any]) -> None:
+    merged = Merged([layer(first), layer(second)]).values
+    assert merged.keys() == first.keys() | second.keys()
+    for key, value in second.items():
+        if not isinstance(value, dict):
+            assert merged[key] == value
+    for key in first.keys() - second.keys():
+        assert merged[key] == first[key]
+
+
+@given(MAPPINGS, MAPPINGS)
+def test_merging_leaves_the_layers_alone(first: dict[str, Any], second: dict[str, Any]) -> None:
+    before = repr((first, second))
+    Merged([layer(first), layer(second)])
+    assert repr((first, second)) == before
+
+
+def test_the_paper_is_what_the_paper_says() -> None:
+    config = load([read_layer(PAPER)])
+    updates = {name: config.models[name].training.updates for name in config.use.models}
+    assert updates == {
+        "rnnencdec-30": 846_000,
+        "rnnsearch-30": 471_000,
+        "rnnencdec-50": 600_000,
+        "rnnsearch-50": 288_000,
+        "rnnsearch-50-star": 667_000,
+    }
+    for name in config.use.models:
+        model = config.models[name]
+        sizes = model.architecture
+        assert (sizes.hidden_units, sizes.embedding_size, sizes.maxout_units, sizes.alignment_units) == (
+            1000,
+            620,
+            500,
+            1000,
+        )
+        assert (model.training.optimizer, model.training.rho, model.training.epsilon) == (
+            "adadelta",
+            0.95,
+            1e-6,
+        )
+        assert (model.training.clip_norm, model.training.batch_size, model.training.batches_per_sort) == (
+            1,
+            80,
+            20,
+        )
+    assert config.vocabulary.words == 30_000
+    assert config.selection.target_words == 348_000_000
+
+
+def test_a_model_starts_from_the_shared_blocks_and_states_what_differs() -> None:
+    config = paper_with(
+        {
+            "architecture": {"hidden_units": 7},
+            "training": {"clip_norm": 3.0},
+            "models": {"rnnsearch-30": {"architecture": {"embedding_size": 9}}},
+        }
+    )
+    own, other = config.models["rnnsearch-30"], config.models["rnnencdec-30"]
+    assert (own.architecture.hidden_units, own.architecture.embedding_size) == (7, 9)
+    assert (other.architecture.hidden_units, other.architecture.embedding_size) == (7, 620)
+    assert own.training.clip_norm == 3.0
+    assert own.training.updates == 471_000
+
+
+def test_a_fault_in_a_shared_block_is_said_once() -> None:
+    assert problems_of({"training": {"rho": 2.0}}) == [
+        "over.yaml: training.rho: found 2.0, expected 1.0 or less"
+    ]
+
+
+def test_a_missing_key_of_a_new_model_is_said_with_the_file_of_the_model() -> None:
+    found = problems_of({"models": {"new": {"label": "New", "family": "rnnsearch"}}})
+    assert found == ["over.yaml: models.new.max_words: missing; say it here or in the root config.yaml"]
+
+
+def test_wrong_kinds_in_place_of_mappings_are_faults_and_no_crash() -> None:
+    keys = Config.model_fields
+    for value in (None, 3, "text", [], {}):
+        for key in set(keys) - {"seed", "seeds", "data_from", "mirrors"}:
+            found = problems_of_replacing(key, value)
+            assert found or value == {}, (key, value)
+
+
+def problems_of_replacing(key: str, value: Any) -> list[str]:
+    values = Merged([read_layer(PAPER)]).values | {key: value}
+    try:
+        load([layer(values)])
+    except ConfigError as error:
+        return error.problems
+    return []
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (
+            {"use": {"train": ["nowhere"]}},
+            "over.yaml: use.train: found 'nowhere', which the catalogue `corpora` lacks",
+        ),
+        ({"use": {"dev": ["newstest2014"]}}, "use.dev: found 'newstest2014', which is the test corpus"),
+        ({"use": {"test": ["newstest2014", "newstest2013"]}}, "use.test: found 2 corpora, expected one"),
+        ({"use": {"train": ["un-2000", "un-2000"]}}, "use.train: found 'un-2000' twice"),
+        (
+            {"corpora": {"newstest2014": {"shards": 2}}},
+            "corpora.newstest2014.shards: the test corpus is read in order",
+        ),
+        (
+            {"corpora": {"un-2000": {"source": {"archive": "un-2001"}}}},
+            "un-2000.source.archive: found 'un-2001', which the catalogue `archives` lacks; did you mean `un-2000`?",
+        ),
+        (
+            {"models": {"rnnsearch-50-star": {"continue_from": "rnnsearch-30"}}},
+            "models.rnnsearch-50-star.max_words: found 50, expected 30 as in rnnsearch-30",
+        ),
+        (
+            {"models": {"rnnsearch-50-star": {"architecture": {"hidden_units": 10}}}},
+            "models.rnnsearch-50-star.architecture.hidden_units: found 10, expected 1000",
+        ),
+        (
+            {"models": {"rnnsearch-50-star": {"training": {"updates": 288_000}}}},
+            "models.rnnsearch-50-star.training.updates: found 288000, expected more than the 288000",
+        ),
+        (
+            {"models": {"rnnsearch-50-star": {"training": {"cost": "mean"}}}},
+            "models.rnnsearch-50-star.training.cost: found 'mean', expected 'sum' as in rnnsearch-50",
+        ),
+        (
+            {"models": {"rnnsearch-50-star": {"continue_from": "rnnsearch-50-star"}}},
+            "found 'rnnsearch-50-star', which",
+        ),
+        ({"selection": {"in_domain": []}}, "selection.in_domain: found none"),
+        (
+            {"corpora": {"giga-fren": {"shards": 2000}}},
+            "use.train: found corpora with 2,049 shards in all, expected at most 652, which is what a job's",
+        ),
+        ({"selection": {"in_domain": ["newstest2014"]}}, "which is the test corpus"),
+        (
+            {"selection": {"corpus_words": {"newstest2009": 5}}},
+            "selection.corpus_words.newstest2009: found 'newstest2009', which `use.train` lacks",
+        ),
+        (
+            {"artifacts": {"figure3_model": "rnnencdec-50"}},
+            "artifacts.figure3_model: found 'rnnencdec-50', which does not",
+        ),
+        (
+            {"artifacts": {"figure3_words": [20, 10]}},
+            "artifacts.figure3_words: found [20, 10], expected the smaller",
+        ),
+        ({"languages": {"target": "en"}}, "languages.target: found 'en' twice"),
+        ({"vocabulary": {"words": 70_000}}, "vocabulary.words: found 70000, expected at most 65534"),
+        (
+            {"corpora": {"x": {"source": {"archive": "un-2000"}}}},
+            "a corpus has either `source` and `target`, or `grammar`",
+        ),
+        (
+            {"archives": {"un-2000": {"md5": "abc"}}},
+            "archives.un-2000.md5: found 'abc', expected text of the form",
+        ),
+        (
+            {"archives": {"x": {"url": "https://x/a", "path": "wmt14/dev.tgz"}}},
+            "archives.x.path: found 'wmt14/dev.tgz', which is that of wmt14-dev",
+        ),
+        (
+            {"archives": {"un-2000": {"alternatives": [{"url": "https://x/a", "path": "a", "sum": "b"}]}}},
+            "archives.un-2000.alternatives.0.sum",
+        ),
+        (
+            {"corpora": {"x": {"grammar": {"split": "train", "pairs": 2}, "tokenized": True}}},
+            "generated text has no `pairs`",
+        ),
+        (
+            {"cleaning": {"min_words": 9, "max_words": 8}},
+            "cleaning.min_words: found 9, expected at most the 8",
+        ),
+        ({"cleaning": {"invalid_utf8": "keep"}}, "cleaning.invalid_utf8: found 'keep', expected"),
+    ],
+)
+def test_contradictions(values: dict[str, Any], expected: str) -> None:
+    assert any(expected in problem for problem in problems_of(values)), problems_of(values)
+
+
+@pytest.mark.parametrize(("found", "better"), [("1e-6", "1.0e-6"), ("1e6", "1.0e+6"), ("2.5e3", "2.5e+3")])
+def test_numbers_that_yaml_reads_as_text_get_a_hint_that_it_reads_as_a_number(
+    tmp_path: Path, found: str, better: str
+) -> None:
+    file = tmp_path / "over.yaml"
+    file.write_text(f"training: {{epsilon: {found}}}\n", encoding="utf-8")
+    with pytest.raises(ConfigError) as raised:
+        load([read_layer(PAPER), read_layer(file)])
+    assert f"write {better})" in str(raised.value)
+    file.write_text(f"training: {{epsilon: {better}}}\n", encoding="utf-8")
+    assert load([read_layer(PAPER), read_layer(file)]).training.epsilon == float(found)
+
+
+def test_a_key_said_twice_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "over.yaml"
+    file.write_text("seed: 1\nseed: 2\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="line 2, column 1: not valid YAML: key said twice: seed"):
+        read_layer(file)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"nowhere\.yaml: cannot be read: No such file"):
+        read_layer(tmp_path / "nowhere.yaml")
+
+
+def test_the_experiment_lies_over_the_paper_and_the_command_line_over_both(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("seed: 2\n", encoding="utf-8")
+    overlay = tmp_path / "overlay.yaml"
+    overlay.write_text("seed: 3\n", encoding="utf-8")
+    assert load(find_layers(PAPER, ROOT)).seed == 1
+    assert load(find_layers(PAPER, tmp_path)).seed == 2
+    assert load(find_layers(PAPER, tmp_path, [overlay])).seed == 3
+    assert load(find_layers(PAPER, tmp_path, [overlay], {"seed": 4})).seed == 4
+
+
+def test_values_of_the_command_line_are_read_as_yaml() -> None:
+    config = load(find_layers(PAPER, ROOT, pairs={"training": {"learning_rate": "0.5", "patience": "3"}}))
+    assert (config.training.learning_rate, config.training.patience) == (0.5, 3)
+
+
+def test_folders_start_at_the_file_that_says_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    experiment = tmp_path / "experiment"
+    experiment.mkdir()
+    (experiment / "config.yaml").write_text(
+        "data_from: ../other\nmirrors: [../mirror, /mirror, 'https://a.org/b']\n", encoding="utf-8"
+    )
+    monkeypatch.chdir(experiment)
+    config = load(find_layers(PAPER, experiment))
+    assert config.data_from == "../other"
+    assert config.mirrors == ["../mirror", "/mirror", "https://a.org/b"]
+    monkeypatch.chdir(tmp_path)
+    config = load(find_layers(PAPER, experiment))
+    assert config.data_from == "other"
+    assert config.mirrors[0] == "mirror"
+    assert os.path.isabs(config.mirrors[1])

@@ -1,0 +1,116 @@
+"""Minibatches against App. B.2, on small bitexts."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nmt.data import batches
+from nmt.data.batches import Batch, PairsWithinLimit, evaluation_batches, pad_pairs, training_batches
+from nmt.data.bitext import Bitext
+from nmt.data.vocabulary import END
+from nmt.errors import UserError
+from tests.bitexts import write_bitext
+
+LENGTHS = [(3, 5), (9, 1), (2, 2), (12, 3), (4, 4), (1, 8), (6, 6), (5, 2), (3, 3), (7, 11)]
+
+
+@pytest.fixture
+def bitext(tmp_path: Path) -> Bitext:
+    """Ten pairs; the words of pair i are all i + 2, so that a batch shows which pairs it holds."""
+    return write_bitext(tmp_path, [([i + 2] * s, [i + 2] * t) for i, (s, t) in enumerate(LENGTHS)])
+
+
+def members(batch: Batch) -> list[int]:
+    return [int(word) - 2 for word in batch.source[0]]
+
+
+def order_by_hand(limit: int, size: int, group: int) -> list[list[int]]:
+    """Two groups of B.2: fetch in order, wrapping around; sort by the longer side; split."""
+    usable = [i for i, lengths in enumerate(LENGTHS) if max(lengths) <= limit]
+    found = []
+    for start in (0, size * group):
+        fetched = [usable[(start + k) % len(usable)] for k in range(size * group)]
+        fetched.sort(key=lambda i: max(LENGTHS[i]))
+        found += [fetched[k : k + size] for k in range(0, len(fetched), size)]
+    return found
+
+
+def test_groups_are_fetched_in_order_sorted_and_split(bitext: Bitext) -> None:
+    found = [
+        members(batch) for batch in islice(training_batches(PairsWithinLimit(bitext, 9), 2, 3, True, 0), 6)
+    ]
+    assert found == order_by_hand(9, 2, 3)
+
+
+def test_pairs_with_a_side_over_the_limit_are_never_seen(bitext: Bitext) -> None:
+    seen = {
+        i
+        for batch in islice(training_batches(PairsWithinLimit(bitext, 8), 3, 2, True, 0), 20)
+        for i in members(batch)
+    }
+    assert seen == {i for i, lengths in enumerate(LENGTHS) if max(lengths) <= 8}
+
+
+@given(first=st.integers(0, 40), limit=st.integers(5, 12), size=st.integers(1, 4), group=st.integers(1, 5))
+@settings(max_examples=40, deadline=None)
+def test_batches_from_any_update_are_those_of_an_unbroken_run(
+    tmp_path_factory: pytest.TempPathFactory, first: int, limit: int, size: int, group: int
+) -> None:
+    pairs = [([i + 2] * s, [i + 2] * t) for i, (s, t) in enumerate(LENGTHS)]
+    bitext = write_bitext(tmp_path_factory.mktemp("bitext"), pairs)
+    unbroken = islice(
+        training_batches(PairsWithinLimit(bitext, limit), size, group, True, 0), first, first + 5
+    )
+    resumed = islice(training_batches(PairsWithinLimit(bitext, limit), size, group, True, first), 5)
+    for one, other in zip(unbroken, resumed, strict=True):
+        assert all(torch.equal(a, b) for a, b in zip(one.inputs()[:4], other.inputs()[:4], strict=True))
+
+
+def test_an_epoch_holds_every_pair_once(bitext: Bitext) -> None:
+    usable = len(PairsWithinLimit(bitext, 12))
+    first = list(islice(training_batches(PairsWithinLimit(bitext, 12), 2, usable // 2, True, 0), usable // 2))
+    assert sorted(i for batch in first for i in members(batch)) == list(range(usable))
+
+
+def test_pairs_are_found_across_blocks(bitext: Bitext, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "BLOCK", 3)
+    pairs = PairsWithinLimit(bitext, 9)
+    usable = [i for i, lengths in enumerate(LENGTHS) if max(lengths) <= 9]
+    assert len(pairs) == len(usable)
+    assert pairs.take(5, 9).tolist() == [usable[(5 + k) % len(usable)] for k in range(9)]
+
+
+def test_no_pair_within_the_limit_is_an_error_that_names_the_text(tmp_path: Path) -> None:
+    long = write_bitext(tmp_path, [([2] * 9, [2] * 9)])
+    with pytest.raises(UserError, match=r"none of its 1 pairs has at most 5 words"):
+        PairsWithinLimit(long, 5)
+
+
+def test_padding_and_end_symbols() -> None:
+    ids = [np.array([4, 5], dtype=np.uint16), np.array([6], dtype=np.uint16)]
+    batch = pad_pairs(ids, ids[::-1], True)
+    assert batch.source.t().tolist() == [[4, 5, END], [6, END, END]]
+    assert batch.source_mask.t().tolist() == [[1, 1, 1], [1, 1, 0]]
+    assert batch.target.t().tolist() == [[6, END, END], [4, 5, END]]
+    assert batch.target.flatten()[batch.positions].tolist() == [6, 4, END, 5, END]
+    assert batch.sentence.tolist() == [0, 1, 0, 1, 1]
+    assert (batch.source_words, batch.target_words) == (3, 3)
+
+
+def test_the_source_end_can_be_left_out() -> None:
+    ids = [np.array([4, 5], dtype=np.uint16)]
+    assert pad_pairs(ids, ids, False).source.t().tolist() == [[4, 5]]
+
+
+def test_evaluation_sees_each_pair_once(bitext: Bitext) -> None:
+    found = [members(batch) for batch in evaluation_batches(bitext, np.arange(10), 4, True)]
+    assert sorted(i for batch in found for i in batch) == list(range(10))
+    longest = [max(max(LENGTHS[i]) for i in batch) for batch in found]
+    assert longest == sorted(longest)

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nmt.data.bitext import FILES, Bitext, binarize, fingerprint
+from nmt.data.shards import shard_of
+from nmt.data.vocabulary import Vocabulary
+from nmt.errors import UserError
+from nmt.io.text_files import write_lines
+
+WORDS = Vocabulary([(f"w{i}", 1) for i in range(500)])
+
+
+def shard(folder: Path, name: str, pairs: list[tuple[str, str]]) -> tuple[Path, Path]:
+    paths = folder / f"{name}.en.zst", folder / f"{name}.fr.zst"
+    with write_lines(paths[0]) as sources, write_lines(paths[1]) as targets:
+        for source, target in pairs:
+            sources.write(source)
+            targets.write(target)
+    return paths
+
+
+def numbered(pairs: int) -> list[tuple[str, str]]:
+    return [(f"w{i % 500} w{i // 500}", " ".join([f"w{i % 500}"] * (1 + i % 3))) for i in range(pairs)]
+
+
+def content(bitext: Bitext) -> list[tuple[list[int], list[int]]]:
+    return [(bitext.source(i).tolist(), bitext.target(i).tolist()) for i in range(len(bitext))]
+
+
+def test_pairs_come_back_in_order_without_empty_ones(tmp_path: Path) -> None:
+    corpora = {
+        "a": [shard(tmp_path, "0", [("w0 no w1", "w2"), ("", ""), ("w3", "w3 w3")])],
+        "b": [shard(tmp_path, "1", [("w4", ""), ("", "w4"), ("w5", "w6")])],
+    }
+    bitext = binarize(corpora, WORDS, WORDS, tmp_path / "b")
+    assert content(bitext) == [([2, 1, 3], [4]), ([5], [5, 5]), ([7], [8])]
+    assert bitext.source_lengths(0, 3).tolist() == [3, 1, 1]
+    assert bitext.target_lengths(1, 3).tolist() == [2, 1]
+    assert bitext.source(0).dtype == np.uint16
+    assert bitext.meta["pairs"] == 3
+    assert (bitext.meta["source_words"], bitext.meta["target_words"]) == (5, 4)
+    assert bitext.meta["shuffled_seed"] is None
+    assert bitext.meta["source_vocabulary_sha256"] == WORDS.sha256
+    assert bitext.meta["sha256"] == fingerprint(tmp_path / "b")
+
+
+def test_shuffling_permutes_whole_pairs_by_the_seed_alone(tmp_path: Path) -> None:
+    corpora = {"c": [shard(tmp_path, "0", numbered(3000))]}
+    straight = content(binarize(corpora, WORDS, WORDS, tmp_path / "straight"))
+    first = content(binarize(corpora, WORDS, WORDS, tmp_path / "first", shuffle_seed=1))
+    again = binarize(corpora, WORDS, WORDS, tmp_path / "again", shuffle_seed=1)
+    other = content(binarize(corpora, WORDS, WORDS, tmp_path / "other", shuffle_seed=2))
+    assert first == content(again)
+    assert first != straight
+    assert first != other
+    assert sorted(first) == sorted(straight) == sorted(other)
+    assert {path.name for path in (tmp_path / "again").iterdir()} == {*FILES, "meta.json"}
+
+
+@pytest.mark.parametrize("seed", [None, 1])
+def test_shards_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int | None) -> None:
+    monkeypatch.setattr("nmt.data.shards.BLOCK_LINES", 100)
+    pairs = [("", "") if i % 7 == 0 else pair for i, pair in enumerate(numbered(1850))]
+    made = []
+    for shards in (1, 3, 16):
+        own = [
+            [pair for i, pair in enumerate(pairs) if shard_of(i, shards) == number]
+            for number in range(shards)
+        ]
+        corpora = {"c": [shard(tmp_path, f"{shards}.{i}", lines) for i, lines in enumerate(own)]}
+        corpora["d"] = [shard(tmp_path, "d", numbered(30))]
+        made.append(binarize(corpora, WORDS, WORDS, tmp_path / str(shards), shuffle_seed=seed))
+    for name in (*FILES, "meta.json"):
+        assert len({(bitext.folder / name).read_bytes() for bitext in made}) == 1
+    if seed is None:
+        assert content(made[2]) == content(
+            binarize({"c": [shard(tmp_path, "c", pairs + numbered(30))]}, WORDS, WORDS, tmp_path / "straight")
+        )
+
+
+def test_buckets_that_are_written_in_pieces_come_back_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpora = {"c": [shard(tmp_path, "0", numbered(3000))]}
+    whole = content(binarize(corpora, WORDS, WORDS, tmp_path / "whole", shuffle_seed=1))
+    monkeypatch.setattr("nmt.data.bitext._FLUSH_BYTES", 50)
+    assert content(binarize(corpora, WORDS, WORDS, tmp_path / "pieces", shuffle_seed=1)) == whole
+
+
+def test_shuffling_leaves_no_trace_of_the_old_order(tmp_path: Path) -> None:
+    pairs = 10_000
+    vocabulary = Vocabulary([(f"w{i}", 1) for i in range(pairs)])
+    corpora = {"c": [shard(tmp_path, "0", [(f"w{i}", "w0") for i in range(pairs)])]}
+    bitext = binarize(corpora, vocabulary, vocabulary, tmp_path / "b", shuffle_seed=1)
+    places = np.array([int(bitext.source(i)[0]) - 2 for i in range(pairs)])
+    # uniform: each tenth of the new order has mean 4999.5 with deviation 2887 / sqrt(1000) = 91
+    assert np.abs(places.reshape(10, -1).mean(axis=1) - 4999.5).max() < 4 * 91
+    # and half of all neighbours ascend, with deviation sqrt(pairs / 12) = 29, also far apart
+    for distance in (1, 2, 20):
+        ascents = int((places[distance:] > places[:-distance]).sum())
+        assert abs(ascents - pairs / 2) < 5 * 29
+
+
+def test_a_run_that_was_killed_leaves_nothing_that_looks_whole(tmp_path: Path) -> None:
+    corpora = {"c": [shard(tmp_path, "0", numbered(2000))]}
+    binarize(corpora, WORDS, WORDS, tmp_path / "b", shuffle_seed=1)
+    WORDS.write(tmp_path / "v.tsv")
+    program = (
+        "import os, signal, sys, nmt.data.bitext as b; from nmt.data.vocabulary import Vocabulary\n"
+        "b.fingerprint = lambda folder: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "v = Vocabulary.read(sys.argv[3]); b.binarize({'c': [(sys.argv[1], sys.argv[2])]}, v, v, sys.argv[4], 2)"
+    )
+    arguments = [*map(str, corpora["c"][0]), str(tmp_path / "v.tsv"), str(tmp_path / "b")]
+    code = subprocess.run(
+        [sys.executable, "-c", program, *arguments], cwd=Path(__file__).parents[3], check=False
+    ).returncode
+    assert code == -signal.SIGKILL
+    with pytest.raises(UserError, match=r"meta\.json is missing"):
+        Bitext.open(tmp_path / "b")
+    assert content(binarize(corpora, WORDS, WORDS, tmp_path / "b")) == content(
+        binarize(corpora, WORDS, WORDS, tmp_path / "c")
+    )
+    assert {path.name for path in (tmp_path / "b").iterdir()} == {*FILES, "meta.json"}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_cut_short_is_noticed(tmp_path: Path, name: str) -> None:
+    binarize({"c": [shard(tmp_path, "0", numbered(100))]}, WORDS, WORDS, tmp_path / "b")
+    path = tmp_path / "b" / name
+    os.truncate(path, path.stat().st_size - 2)
+    with pytest.raises(UserError, match=re.escape(name)):
+        Bitext.open(tmp_path / "b")
+
+
+def test_files_of_another_bitext_are_noticed(tmp_path: Path) -> None:
+    binarize({"c": [shard(tmp_path, "0", numbered(100))]}, WORDS, WORDS, tmp_path / "b")
+    binarize({"c": [shard(tmp_path, "1", numbered(90))]}, WORDS, WORDS, tmp_path / "c")
+    shutil.copy(tmp_path / "c" / FILES[0], tmp_path / "b" / FILES[0])
+    with pytest.raises(UserError, match=r"meta\.json says"):
+        Bitext.open(tmp_path / "b")
+
+
+def test_text_without_pairs_and_uneven_sides_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no pair"):
+        binarize({"c": [shard(tmp_path, "0", [("", "")])]}, WORDS, WORDS, tmp_path / "b")
+    source, _ = shard(tmp_path, "1", numbered(3))
+    _, target = shard(tmp_path, "2", numbered(4))
+    with pytest.raises(UserError, match=r"has 3 lines but .* has 4"):
+        binarize({"c": [(source, target)]}, WORDS, WORDS, tmp_path / "b")
+    assert not (tmp_path / "b" / "meta.json").exists()

@@ -1,0 +1,68 @@
+"""From tokens to text: what Moses' rules do, what they lack for French, and real sentences there and back."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from nmt.config.schema import GrammarSettings
+from nmt.data.detokenization import Detokenizer
+from nmt.data.synthetic.grammar import Grammar
+from nmt.data.tokenization import Tokenizer
+from tests.translators import MOSES
+
+FRENCH = [
+    "L'homme d'Alice n'aime pas l'été, et qu'il dit : « Bonjour ! » (50 %).",
+    "Aujourd'hui, a-t-il dit, c'est l'heure ; n'est-ce pas ?",
+    'Il a dit "oui", puis "non" : [peut-être] & <jamais> | 3,50.',
+    "Il coûte 5 € par jour, ou 90 M $ l'année dernière ; même d'1 cent.",
+    "Qu’est-ce que c’est ? L’un d’eux, aujourd’hui.",
+    "Ils paient 10 000 £",
+]
+ENGLISH = [
+    "Alice's dog doesn't bark, it's \"fine\" (really).",
+    "The boys' books cost $5 & 3%.",
+    "It’s what they’re saying.",
+]
+
+
+@pytest.mark.parametrize("text", FRENCH[1:2] + FRENCH[3:])
+def test_french_comes_back_as_it_was(text: str) -> None:
+    assert Detokenizer("fr", MOSES)(Tokenizer("fr", MOSES)(text).split()) == text
+
+
+def test_escapes_and_quotes_come_back() -> None:
+    there_and_back = [Detokenizer("fr", MOSES)(Tokenizer("fr", MOSES)(text).split()) for text in FRENCH]
+    assert there_and_back[0] == FRENCH[0]
+    assert there_and_back[2] == 'Il a dit "oui", puis "non" : [peut-être] & < jamais > | 3,50.'
+
+
+@pytest.mark.parametrize("text", ENGLISH)
+def test_english_comes_back_as_it_was(text: str) -> None:
+    assert Detokenizer("en", MOSES)(Tokenizer("en", MOSES)(text).split()) == text
+
+
+def test_private_characters_stay_what_they_are() -> None:
+    """Those of the source that were copied into the text."""
+    assert Detokenizer("fr", MOSES)(["\ue000", "\ue001", "5", "€", "\ue003"]) == "\ue000 \ue001 5 € \ue003"
+
+
+def test_the_demos_french_comes_back_as_it_was() -> None:
+    grammar = Grammar(GrammarSettings(seed=1, max_words=60, lexicon=500, zipf_exponent=1.0))
+    rng = random.Random(3)
+    tokenize, detokenize = Tokenizer("fr", MOSES), Detokenizer("fr", MOSES)
+    for _ in range(300):
+        text = grammar.sentence(rng).french_text()
+        assert detokenize(tokenize(text).split()) == text
+
+
+def test_without_escaping_entities_are_words() -> None:
+    plain = MOSES.model_copy(update={"escape": False})
+    assert Detokenizer("fr", plain)(["l'", "&apos;"]) == "l' &apos;"
+    assert Detokenizer("fr", MOSES)(["l&apos;", "un"]) == "l'un"
+    assert Detokenizer("fr", MOSES)([]) == ""
+
+
+def test_the_unknown_word_stays_one() -> None:
+    assert Detokenizer("fr", MOSES)(["Le", "[UNK]", ",", "l&apos;", "[UNK]", "."]) == "Le [UNK], l' [UNK]."

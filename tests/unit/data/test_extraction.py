@@ -1,0 +1,457 @@
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import io
+import json
+import lzma
+import subprocess
+import sys
+import tarfile
+import tracemalloc
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+
+from nmt.data.extraction import Side, extract
+from nmt.data.shards import BLOCK_LINES, global_line, shard_of
+from nmt.errors import UserError
+from nmt.io.files import read_json
+from nmt.io.text_files import decompressed, read_lines
+from tests.running import MIRROR, ROOT
+
+ENGLISH = b"Hello.\nA\xe2\x80\xa8B\xc2\x85C\nend\r\n\nlast"
+FRENCH = b"Bonjour.\nD\nfin\n\ndernier\n"
+ENGLISH_LINES = ["Hello.", "A\u2028B\x85C", "end\r", "", "last"]
+FRENCH_LINES = ["Bonjour.", "D", "fin", "", "dernier"]
+
+
+def tar(path: Path, members: dict[str, bytes]) -> Path:
+    mode = {".tgz": "w:gz", ".tar": "w", ".xz": "w:xz"}[path.suffix]
+    with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]
+        for name, data in members.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+    return path
+
+
+def run(
+    folder: Path,
+    archives: tuple[Path, Path],
+    members: tuple[str | None, str | None],
+    shards: int = 1,
+    pairs: int | None = None,
+    sums: tuple[str | None, str | None] = (None, None),
+) -> dict[str, Any]:
+    sources = [folder / f"{i}.en.zst" for i in range(shards)]
+    targets = [folder / f"{i}.fr.zst" for i in range(shards)]
+    sides = [Side(*side) for side in zip(archives, members, (sources, targets), sums, strict=True)]
+    return extract(*sides, folder / "counts.json", pairs)
+
+
+def md5(data: bytes) -> str:
+    return hashlib.md5(data).hexdigest()
+
+
+def assert_extracted(folder: Path) -> None:
+    assert [*read_lines(folder / "0.en.zst")] == ENGLISH_LINES
+    assert [*read_lines(folder / "0.fr.zst")] == FRENCH_LINES
+
+
+def assert_nothing_left(folder: Path) -> None:
+    assert not folder.exists() or not [*folder.iterdir()]
+
+
+@pytest.mark.parametrize("name", ["a.tgz", "a.tar", "a.tar.xz"])
+@pytest.mark.parametrize("order", [("x/c.en", "x/c.fr"), ("x/c.fr", "x/c.en")])
+def test_tar_with_members_in_any_order(tmp_path: Path, name: str, order: tuple[str, str]) -> None:
+    texts = {"x/c.en": ENGLISH, "x/c.fr": FRENCH}
+    members = {"other": b"x", order[0]: texts[order[0]], "between": b"\xff", order[1]: texts[order[1]]}
+    archive = tar(tmp_path / name, members)
+    counts = run(tmp_path / "out", (archive, archive), ("x/c.en", "x/c.fr"))
+    assert_extracted(tmp_path / "out")
+    assert counts == read_json(tmp_path / "out" / "counts.json")
+    assert counts == {
+        "pairs": 5,
+        "source_words": 6,
+        "target_words": 4,
+        "source_invalid_lines": 0,
+        "target_invalid_lines": 0,
+        "source_empty_lines": 1,
+        "target_empty_lines": 1,
+        "source_md5": md5(ENGLISH),
+        "target_md5": md5(FRENCH),
+        "archives": {},
+    }
+
+
+def test_tar_with_compressed_members(tmp_path: Path) -> None:
+    members = {"./g.en.gz": gzip.compress(ENGLISH), "./g.fr.bz2": bz2.compress(FRENCH)}
+    archive = tar(tmp_path / "a.tar", members)
+    run(tmp_path / "out", (archive, archive), ("g.en.gz", "g.fr.bz2"))
+    assert_extracted(tmp_path / "out")
+
+
+def test_sides_in_two_archives_and_zip(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("t/c.en", ENGLISH)
+    target = tar(tmp_path / "b.tgz", {"c.fr": FRENCH})
+    run(tmp_path / "out", (tmp_path / "a.zip", target), ("t/c.en", "c.fr"))
+    assert_extracted(tmp_path / "out")
+
+
+def test_plain_and_gzip_files_without_archive(tmp_path: Path) -> None:
+    (tmp_path / "a.en.gz").write_bytes(gzip.compress(ENGLISH))
+    (tmp_path / "a.fr").write_bytes(FRENCH)
+    run(tmp_path / "out", (tmp_path / "a.en.gz", tmp_path / "a.fr"), (None, None))
+    assert_extracted(tmp_path / "out")
+
+
+def test_segments_of_sgml(tmp_path: Path) -> None:
+    sgml = (
+        '<refset setid="x"><doc docid="1">\n<hl>\n'
+        '<seg id="1"> A &amp; B &lt;c&gt; &#8217;x &copy </seg>\n</hl>\n'
+        '<p><SEG id="2">two\nlines</SEG> <seg id="3">&quot;l&apos;a&quot;\u2028b</seg>\n</p></doc></refset>\n'
+    )
+    archive = tar(tmp_path / "a.tgz", {"s.en.sgm": sgml.encode(), "c.fr": b"1\n2\n3\n"})
+    run(tmp_path / "out", (archive, archive), ("s.en.sgm", "c.fr"))
+    assert [*read_lines(tmp_path / "out" / "0.en.zst")] == [
+        "A & B <c> ’x &copy",
+        "two lines",
+        '"l\'a"\u2028b',
+    ]
+
+
+def test_invalid_bytes_are_counted_and_left_to_cleaning(tmp_path: Path) -> None:
+    (tmp_path / "a.en").write_bytes(b"ok\nb\xe9d \xff\nok\n")
+    (tmp_path / "a.fr").write_bytes(b"1\n2\n3\n")
+    counts = run(tmp_path / "out", (tmp_path / "a.en", tmp_path / "a.fr"), (None, None))
+    assert counts["source_invalid_lines"] == 1
+    assert counts["target_invalid_lines"] == 0
+    with decompressed((tmp_path / "out" / "0.en.zst").open("rb"), ".zst") as text:
+        assert text.read() == b"ok\nb\xe9d \xff\nok\n"
+
+
+def test_blocks_are_dealt_to_shards_in_turn(tmp_path: Path) -> None:
+    lines = 3 * BLOCK_LINES + 5
+    text = "".join(f"{i}\n" for i in range(lines)).encode()
+    (tmp_path / "a.en").write_bytes(text)
+    (tmp_path / "a.fr").write_bytes(text)
+    run(tmp_path / "out", (tmp_path / "a.en", tmp_path / "a.fr"), (None, None), shards=2)
+    for shard in (0, 1):
+        found = [*map(int, read_lines(tmp_path / "out" / f"{shard}.fr.zst"))]
+        assert found == [global_line(i, shard, 2) for i in range(len(found))]
+        assert all(shard_of(line, 2) == shard for line in found)
+    assert len(found) == BLOCK_LINES + 5
+
+
+def test_a_shard_without_lines_is_a_file(tmp_path: Path) -> None:
+    for side in ("en", "fr"):
+        (tmp_path / f"a.{side}").write_bytes(b"x\n")
+    run(tmp_path / "out", (tmp_path / "a.en", tmp_path / "a.fr"), (None, None), shards=3)
+    assert [[*read_lines(tmp_path / "out" / f"{shard}.fr.zst")] for shard in range(3)] == [["x"], [], []]
+
+
+PEAK = """
+import resource, sys
+from pathlib import Path
+from nmt.data.extraction import Side, extract
+text, folder, shards = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+sides = [Side(text.with_suffix(end), None, [folder / f"{i}{end}.zst" for i in range(shards)]) for end in (".en", ".fr")]
+extract(*sides, folder / "counts.json")
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+def test_memory_does_not_grow_with_the_number_of_shards(tmp_path: Path) -> None:
+    for side in ("en", "fr"):
+        (tmp_path / f"a.{side}").write_bytes(b"".join(b"%d\n" % i for i in range(64 * BLOCK_LINES)))
+    peaks = {}
+    for shards in (1, 64):
+        command = [sys.executable, "-c", PEAK, str(tmp_path / "a"), str(tmp_path / "out"), str(shards)]
+        result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        peaks[shards] = int(result.stdout)
+    # a compressor has about 4 MB
+    assert peaks[64] - peaks[1] < 12, peaks
+
+
+def test_sides_that_differ_by_a_line_are_refused(tmp_path: Path) -> None:
+    archive = tar(tmp_path / "a.tgz", {"c.en": b"1\n2\n3\n", "c.fr": b"1\n2\n"})
+    message = r"a\.tgz:c\.en has 3 lines but .*a\.tgz:c\.fr has 2 lines"
+    with pytest.raises(UserError, match=message):
+        run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
+    assert_nothing_left(tmp_path / "out")
+
+
+@pytest.mark.parametrize("empty", [0, 1])
+def test_an_empty_file_is_refused(tmp_path: Path, empty: int) -> None:
+    texts = [b"1\n", b"1\n"]
+    texts[empty] = b""
+    archive = tar(tmp_path / "a.tgz", {"c.0": texts[0], "c.1": texts[1]})
+    with pytest.raises(UserError, match=rf"a\.tgz:c\.{empty}: holds no lines"):
+        run(tmp_path / "out", (archive, archive), ("c.0", "c.1"))
+    assert_nothing_left(tmp_path / "out")
+
+
+def test_a_missing_member_brings_near_names(tmp_path: Path) -> None:
+    archive = tar(tmp_path / "a.tgz", {"training/europarl-v7.fr-en.en": b"1\n", "c.fr": b"1\n"})
+    with pytest.raises(
+        UserError, match=r"no member training/europarl-v7\.fr-en\.fr; near names: training/europarl"
+    ):
+        run(tmp_path / "out", (archive, archive), ("training/europarl-v7.fr-en.fr", "c.fr"))
+    assert_nothing_left(tmp_path / "out")
+
+
+def zipped(path: Path, members: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return path
+
+
+def bzip2_tar(path: Path, members: dict[str, bytes]) -> Path:
+    path.write_bytes(bz2.compress(tar(path.with_suffix(".tar"), members).read_bytes()))
+    return path
+
+
+def xz_tar(path: Path, members: dict[str, bytes]) -> Path:
+    path.write_bytes(lzma.compress(tar(path.with_suffix(".tar"), members).read_bytes()))
+    return path
+
+
+def zstd_tar(path: Path, members: dict[str, bytes]) -> Path:
+    compressor = zstandard.ZstdCompressor(write_checksum=True)
+    path.write_bytes(compressor.compress(tar(path.with_suffix(".tar"), members).read_bytes()))
+    return path
+
+
+@pytest.mark.parametrize("fault", ["cut", "flipped", "no archive"])
+@pytest.mark.parametrize("make", [tar, bzip2_tar, xz_tar, zstd_tar, zipped])
+def test_a_damaged_archive_is_refused(
+    tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path], fault: str
+) -> None:
+    text = b"".join(b"%d\n" % (i * 7919) for i in range(20_000))
+    archive = make(tmp_path / "a.tgz", {"c.en": text, "c.fr": text})
+    data = bytearray(archive.read_bytes())
+    if fault == "cut":
+        del data[-9:]
+    elif fault == "flipped":
+        data[len(data) // 2] ^= 1
+    else:
+        data = bytearray(b"<html>moved</html>" * 100)
+    archive.write_bytes(data)
+    with pytest.raises(UserError, match=r"a\.tgz: damaged"):
+        run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
+    assert_nothing_left(tmp_path / "out")
+
+
+def test_missing_archives_and_equal_sides_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no such file"):
+        run(tmp_path / "out", (tmp_path / "a.tgz", tmp_path / "a.tgz"), ("a", "b"))
+    with pytest.raises(UserError, match="two different texts"):
+        run(tmp_path / "out", (tmp_path / "a.tgz", tmp_path / "a.tgz"), ("a", "a"))
+
+
+# --- what an archive may be, whatever its name
+
+
+def renamed_zip(path: Path, members: dict[str, bytes]) -> Path:
+    return zipped(path, members)
+
+
+def plain_tar(path: Path, members: dict[str, bytes]) -> Path:
+    return tar(path.with_suffix(".tar"), members).rename(path)
+
+
+@pytest.mark.parametrize("make", [renamed_zip, plain_tar, bzip2_tar])
+def test_an_archive_is_what_it_holds_not_what_it_is_called(
+    tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]
+) -> None:
+    archive = make(tmp_path / "a.tgz", {"x/c.en": gzip.compress(ENGLISH), "x/c.fr": lzma.compress(FRENCH)})
+    run(tmp_path / "out", (archive, archive), ("x/c.en", "x/c.fr"))
+    assert_extracted(tmp_path / "out")
+
+
+def test_members_in_another_folder_are_found_and_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    archive = zipped(tmp_path / "a.tgz", {"dev/c.en": ENGLISH, "dev/c.fr": FRENCH, "dev/d.fr": b"x"})
+    run(tmp_path / "out", (archive, archive), ("test/c.en", "dev/c.fr"))
+    assert_extracted(tmp_path / "out")
+    assert "a.tgz: test/c.en found as dev/c.en" in capsys.readouterr().err
+
+
+def test_of_two_members_with_one_name_none_is_guessed(tmp_path: Path) -> None:
+    archive = tar(tmp_path / "a.tgz", {"x/c.en": ENGLISH, "y/c.en": ENGLISH, "c.fr": FRENCH})
+    with pytest.raises(UserError, match=r"no member z/c\.en; near names: "):
+        run(tmp_path / "out", (archive, archive), ("z/c.en", "c.fr"))
+    assert_nothing_left(tmp_path / "out")
+
+
+def test_an_encrypted_or_unknown_zip_is_one_line(tmp_path: Path) -> None:
+    archive = zipped(tmp_path / "a.zip", {"c.en": ENGLISH, "c.fr": FRENCH})
+    data = bytearray(archive.read_bytes())
+    for header, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        data[data.index(header) + flags] |= 1
+    archive.write_bytes(data)
+    with pytest.raises(UserError, match=r"a\.zip: damaged .*encrypted"):
+        run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
+    assert_nothing_left(tmp_path / "out")
+
+
+# --- what is known of the text
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_sums_are_those_of_the_members(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    members = {"c.en": pack(ENGLISH), "c.fr": pack(FRENCH)}
+    sums = md5(members["c.en"]), md5(members["c.fr"])
+    archive = tar(tmp_path / "a.tgz", members)
+    counts = run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"), pairs=5, sums=sums)
+    assert (counts["source_md5"], counts["target_md5"]) == sums
+    with pytest.raises(UserError, match=rf"a\.tgz:c\.fr: its md5 is {sums[1]}, expected {'0' * 32}"):
+        run(tmp_path / "other", (archive, archive), ("c.en", "c.fr"), sums=(sums[0], "0" * 32))
+    with pytest.raises(UserError, match=r"a\.tgz:c\.en: 5 pairs, expected 6"):
+        run(tmp_path / "other", (archive, archive), ("c.en", "c.fr"), pairs=6)
+    assert_nothing_left(tmp_path / "other")
+
+
+def test_what_the_download_noted_goes_into_the_counts(tmp_path: Path) -> None:
+    archive = tar(tmp_path / "a.tgz", {"c.en": ENGLISH, "c.fr": FRENCH})
+    (tmp_path / "a.tgz.json").write_text(json.dumps({"source": "https://x/a.tgz", "sha256": "1"}))
+    counts = run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
+    assert counts["archives"] == {str(archive): {"source": "https://x/a.tgz", "sha256": "1"}}
+
+
+def sgml(kind: str, names: list[tuple[str, str]]) -> bytes:
+    """A set of segments, each with the names of its document and its own."""
+    lines = [f'<{kind} setid="x">']
+    for document, segment in names:
+        lines.append(
+            f"<doc sysid='ref' docid=\"{document}\"><p><seg id={segment}>w {segment}</seg></p></doc>"
+        )
+    return "\n".join([*lines, f"</{kind}>", ""]).encode()
+
+
+def test_segments_with_other_names_on_the_other_side_are_refused(tmp_path: Path) -> None:
+    names = [("a", "1"), ("a", "2"), ("b", "1")]
+    for other, message in (
+        (
+            [("a", "1"), ("b", "1"), ("a", "2")],
+            "sentence 2 is document 'a', segment '2' here and document 'b'",
+        ),
+        (names[:2], "has 3 lines but .* has 2 lines"),
+    ):
+        members = {"x.en.sgm": sgml("srcset", names), "x.fr.sgm": sgml("refset", other)}
+        archive = tar(tmp_path / "a.tgz", members)
+        with pytest.raises(UserError, match=message):
+            run(tmp_path / "out", (archive, archive), ("x.en.sgm", "x.fr.sgm"))
+        assert_nothing_left(tmp_path / "out")
+    archive = tar(tmp_path / "a.tgz", {"x.en.sgm": sgml("srcset", names), "x.fr.sgm": sgml("refset", names)})
+    assert run(tmp_path / "out", (archive, archive), ("x.en.sgm", "x.fr.sgm"))["pairs"] == 3
+
+
+# --- archives that mean harm
+
+TEXTS = {"c.en": ENGLISH, "c.fr": FRENCH}
+
+
+def evil_tar(path: Path, *entries: tuple[tarfile.TarInfo, bytes]) -> Path:
+    """An archive with such entries before those of the corpus."""
+    with tarfile.open(path, "w:gz") as archive:
+        for entry, data in (*entries, *((tarfile.TarInfo(name), data) for name, data in TEXTS.items())):
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+    return path
+
+
+def link(name: str, to: str, kind: bytes) -> tarfile.TarInfo:
+    entry = tarfile.TarInfo(name)
+    entry.type, entry.linkname = kind, to
+    return entry
+
+
+def test_nothing_in_an_archive_makes_a_file_elsewhere(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "victim").write_text("mine")
+    entries = [
+        (tarfile.TarInfo(f"{outside}/absolute"), b"x"),
+        (tarfile.TarInfo("../outside/above"), b"x"),
+        (link("folder", str(outside), tarfile.SYMTYPE), b""),
+        (tarfile.TarInfo("folder/through"), b"x"),
+        (link("hard", f"{outside}/victim", tarfile.LNKTYPE), b""),
+        (tarfile.TarInfo("hard"), b"theirs"),
+        (link("device", "", tarfile.CHRTYPE), b""),
+        (link("pipe", "", tarfile.FIFOTYPE), b""),
+        (link("0.en.zst", f"{outside}/victim", tarfile.SYMTYPE), b""),
+    ]
+    archive = evil_tar(tmp_path / "a.tgz", *entries)
+    run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
+    assert_extracted(tmp_path / "out")
+    assert [path.name for path in outside.iterdir()] == ["victim"]
+    assert (outside / "victim").read_text() == "mine"
+    assert {path.name for path in tmp_path.iterdir()} == {"a.tgz", "out", "outside"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"0.en.zst", "0.fr.zst", "counts.json"}
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.DIRTYPE])
+def test_a_member_that_is_no_file_is_refused(tmp_path: Path, kind: bytes) -> None:
+    archive = evil_tar(tmp_path / "a.tgz", (link("evil", "/etc/passwd", kind), b""))
+    with pytest.raises(UserError, match=r"a\.tgz: evil is a link or a folder in it, expected a file"):
+        run(tmp_path / "out", (archive, archive), ("evil", "c.fr"))
+    assert_nothing_left(tmp_path / "out")
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("kind", ["tar", "zip"])
+def test_a_member_that_comes_twice_is_refused(tmp_path: Path, kind: str) -> None:
+    if kind == "tar":
+        archive = evil_tar(tmp_path / "a", (tarfile.TarInfo("c.en"), b"1\n2\n3\n4\n5\n"))
+    else:
+        archive = zipped(tmp_path / "a", TEXTS)
+        with zipfile.ZipFile(archive, "a") as more:
+            more.writestr("c.en", b"1\n")
+    with pytest.raises(UserError, match=r"a: holds c\.en twice"):
+        run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
+    assert_nothing_left(tmp_path / "out")
+
+
+@pytest.mark.parametrize(("line", "message"), [(b"", "line 1 is longer"), (b"\n", None)])
+def test_a_bomb_is_streamed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: bytes, message: str | None
+) -> None:
+    monkeypatch.setattr("nmt.io.text_blocks.LONGEST_LINE", 1 << 22)
+    content = (b"\0" * 999 + (line or b"\0")) * (1 << 15)  # 32 MB
+    archive = tar(tmp_path / "a.tgz", {"c.en": content, "c.fr": b"x\n" * (1 << 15)})
+    assert archive.stat().st_size < len(content) / 200
+    tracemalloc.start()
+    if message:
+        with pytest.raises(UserError, match=rf"a\.tgz:c\.en: {message} than 4,194,304 bytes"):
+            run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
+    else:
+        assert run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))["pairs"] == 1 << 15
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 24_000_000
+
+
+@pytest.mark.skipif(not MIRROR.is_dir(), reason="no mirror with real archives beside the checkout")
+def test_real_segments_equal_the_plain_text(tmp_path: Path) -> None:
+    archive = MIRROR / "wmt14" / "dev.tgz"
+    name = "dev/newstest2013"
+    run(tmp_path / "plain", (archive, archive), (f"{name}.en", f"{name}.fr"))
+    run(tmp_path / "sgm", (archive, archive), (f"{name}-src.en.sgm", f"{name}-ref.fr.sgm"))
+    for side in ("0.en.zst", "0.fr.zst"):
+        plain = [line.strip() for line in read_lines(tmp_path / "plain" / side)]
+        assert [*read_lines(tmp_path / "sgm" / side)] == plain
+    assert read_json(tmp_path / "sgm" / "counts.json")["pairs"] == 3000
+    plain_counts = read_json(tmp_path / "plain" / "counts.json")
+    assert plain_counts["source_md5"] == "23be23d7b9bd5ad1f2ebd076484332c9"
+    assert plain_counts["target_md5"] == "77db6a3d2259d00b4d5f45009a3ed375"

@@ -1,0 +1,52 @@
+"""Dealing a corpus to shards, and reading it back in order."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt.data.shards import BLOCK_LINES, global_line, in_order, shard_of
+from nmt.errors import UserError
+
+
+def dealt(lines: int, shards: int) -> list[list[int]]:
+    return [[line for line in range(lines) if shard_of(line, shards) == shard] for shard in range(shards)]
+
+
+@given(blocks=st.integers(0, 7), rest=st.sampled_from([0, 1, BLOCK_LINES - 1]), shards=st.integers(1, 5))
+def test_a_corpus_comes_back_in_order(blocks: int, rest: int, shards: int) -> None:
+    lines = blocks * BLOCK_LINES + rest
+    assert [*in_order("c", dealt(lines, shards))] == [*range(lines)]
+
+
+@given(line=st.integers(0, 10**9), shards=st.integers(1, 200))
+def test_a_line_has_one_place(line: int, shards: int) -> None:
+    block = line // BLOCK_LINES
+    local = block // shards * BLOCK_LINES + line % BLOCK_LINES
+    assert global_line(local, shard_of(line, shards), shards) == line
+
+
+def test_lines_are_taken_as_they_are_asked_for() -> None:
+    taken = in_order("c", [iter(range(BLOCK_LINES)), (1 // 0 for _ in range(1))])
+    assert [next(taken) for _ in range(BLOCK_LINES)] == [*range(BLOCK_LINES)]
+    with pytest.raises(ZeroDivisionError):
+        next(taken)
+
+
+@pytest.mark.parametrize(
+    ("lost", "message"),
+    [
+        ((0, -1), r"c: its 3 shards do not fit one another: 0 has no line 39,999 of the corpus"),
+        (
+            (2, 5),
+            r"2 has no line 29,999 of the corpus \(from 0\), and others go on; make this stage of it again",
+        ),
+    ],
+)
+def test_shards_that_lack_a_line_are_refused(lost: tuple[int, int], message: str) -> None:
+    shards = dealt(4 * BLOCK_LINES + 5, 3)
+    shard, place = lost
+    del shards[shard][place]
+    with pytest.raises(UserError, match=message):
+        list(in_order("c", shards))

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import re
+import tarfile
+from pathlib import Path
+
+import pytest
+import sacremoses
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nmt.config.schema import Tokenization
+from nmt.data import tokenization
+from nmt.data.tokenization import Tokenizer, tokenize_file
+from nmt.io.text_files import read_lines, write_lines
+from tests.running import MIRROR
+
+MOSES = Tokenization(tokenizer="moses", escape=True, split_hyphens=False)
+UNESCAPED = Tokenization(tokenizer="moses", escape=False, split_hyphens=False)
+SPLIT_HYPHENS = Tokenization(tokenizer="moses", escape=True, split_hyphens=True)
+
+# what Moses' own tokenizer.perl v1.1 gives
+ENGLISH = [
+    ("It's the U.S. and/or Mr. Smith's.", "It &apos;s the U.S. and / or Mr. Smith &apos;s ."),
+    ("a [b] | <c> & \"d\" 'e'", "a &#91; b &#93; &#124; &lt; c &gt; &amp; &quot; d &quot; &apos; e&apos;"),
+    ("Hello...  World.... no", "Hello ... World .... no"),
+    ("1,000,5 a,b", "1,000,5 a , b"),
+    ("No. 7 and No. way", "No. 7 and No. way"),
+    ("foo-bar", "foo-bar"),
+]
+FRENCH = [
+    (
+        "L'homme qu'on n'a pas vu, aujourd'hui : « oui » !",
+        "L&apos; homme qu&apos; on n&apos; a pas vu , aujourd&apos; hui : « oui » !",
+    ),
+    ("a\u00a0b\u202fc", "a b c"),
+    ("a\x1cb\x01c\td", "abc d"),
+    ("a\u2028b\u00a0c\x85d", "a b c d"),
+]
+
+
+@pytest.mark.parametrize(("line", "expected"), ENGLISH)
+def test_english_as_moses(line: str, expected: str) -> None:
+    assert Tokenizer("en", MOSES)(line) == expected
+
+
+@pytest.mark.parametrize(("line", "expected"), FRENCH)
+def test_french_as_moses(line: str, expected: str) -> None:
+    assert Tokenizer("fr", MOSES)(line) == expected
+
+
+def test_switches() -> None:
+    assert Tokenizer("fr", UNESCAPED)("l'un & [x]") == "l' un & [ x ]"
+    assert Tokenizer("en", SPLIT_HYPHENS)("well-known") == "well @-@ known"
+
+
+@pytest.mark.parametrize("line", ["", " ", "\t \u00a0\u2028", "\x01\x1f"])
+def test_a_line_without_words_becomes_empty(line: str) -> None:
+    assert Tokenizer("en", MOSES)(line) == ""
+
+
+def stock(language: str, line: str) -> str:
+    """What sacremoses alone gives; it takes for spaces what Moses deletes."""
+    return " ".join(STOCK[language].tokenize(re.sub("[\x1c-\x1f]", "", line)))
+
+
+STOCK = {language: sacremoses.MosesTokenizer(language) for language in ("en", "fr")}
+# never made anew: what one line leaves behind must not change another
+LONG_LIVED = {language: Tokenizer(language, MOSES) for language in ("en", "fr")}
+
+CHARACTERS = st.sampled_from("aBé.,'\"-&|<[ \u00a0\u2028\x855№…!?:;()\x01") | st.characters(codec="utf-8")
+WORDS = st.one_of(
+    st.sampled_from(["a", "B", "7", "No.", "no.", "U.S.", "Mr.", "art.", "A", "A.", "é", "ß", "ª.", "l'un"]),
+    st.sampled_from(
+        ["(a", "b)", '"c', "'", "'y", "x'", "x.'", "...", "a...", ".b", ",5", "5,", "5,5", ",", ",,"]
+    ),
+    st.sampled_from(["DOTMULTI", "DOTDOTMULTI"]),
+)
+LINES = st.text(CHARACTERS) | st.lists(WORDS | st.text(CHARACTERS, max_size=3)).map(" ".join)
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+@settings(deadline=None, max_examples=300)
+@given(line=LINES)
+def test_tokens_are_those_of_sacremoses(language: str, line: str) -> None:
+    assert LONG_LIVED[language](line) == stock(language, line)
+
+
+def test_remembering_few_words_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokenization, "_REMEMBERED", 8)
+    tokenizer = Tokenizer("en", MOSES)
+    lines = [f"(a{i}) b{i}, c{i % 3}. d{i}! e." for i in range(50)]
+    assert [tokenizer(line) for line in lines] == [stock("en", line) for line in lines]
+
+
+@pytest.mark.skipif(not MIRROR.is_dir(), reason=f"no mirror of the archives at {MIRROR}")
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_real_text_gives_the_tokens_of_sacremoses(language: str) -> None:
+    with tarfile.open(MIRROR / "wmt14" / "training-parallel-nc-v9.tgz") as archive:
+        member = archive.extractfile(f"training/news-commentary-v9.fr-en.{language}")
+        assert member is not None
+        lines = member.read().decode("utf-8", errors="replace").split("\n")
+    tokenizer = Tokenizer(language, MOSES)
+    assert [tokenizer(line) for line in lines] == [stock(language, line) for line in lines]
+
+
+def test_a_file_keeps_its_lines(tmp_path: Path) -> None:
+    lines = ["Hello, world.", "", "a\u2028b", "\x85", "Bye!"]
+    with write_lines(tmp_path / "a.zst") as writer:
+        for line in lines:
+            writer.write(line)
+    assert tokenize_file(tmp_path / "a.zst", tmp_path / "b.zst", "en", MOSES) == 5
+    assert [*read_lines(tmp_path / "b.zst")] == ["Hello , world .", "", "a b", "", "Bye !"]
+
+
+def test_lines_of_a_megabyte_are_lines_like_others(tmp_path: Path) -> None:
+    """One of very many words, and one of a single word."""
+    lines = ["Before.", "Hello, world's end. " * 50_000, "x" * 1_000_000, "After."]
+    with write_lines(tmp_path / "a.zst") as writer:
+        for line in lines:
+            writer.write(line)
+    assert tokenize_file(tmp_path / "a.zst", tmp_path / "b.zst", "en", MOSES) == 4
+    first, long, word, last = read_lines(tmp_path / "b.zst")
+    assert (first, word, last) == ("Before .", lines[2], "After .")
+    assert long == " ".join(["Hello , world &apos;s end ."] * 50_000)

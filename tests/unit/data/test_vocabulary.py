@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nmt.data.vocabulary import END, UNKNOWN, Vocabulary, build, full_size
+from nmt.errors import UserError
+from nmt.io.files import sha256
+from nmt.io.text_files import write_lines
+
+
+def tokens(path: Path, *lines: str) -> Path:
+    with write_lines(path) as writer:
+        for line in lines:
+            writer.write(line)
+    return path
+
+
+def test_rank_is_by_count_then_code_point(tmp_path: Path) -> None:
+    shards = [tokens(tmp_path / "0.zst", "b a é a", "", "z b"), tokens(tmp_path / "1.zst", "c Z")]
+    vocabulary = build(shards, 5, False, tmp_path / "v.tsv")
+    assert (
+        tmp_path / "v.tsv"
+    ).read_text() == "rank\tword\tcount\n1\ta\t2\n2\tb\t2\n3\tZ\t1\n4\tc\t1\n5\tz\t1\n"
+    assert len(vocabulary) == 7
+    assert vocabulary.ids(["a", "b", "é", "z"]) == [2, 3, UNKNOWN, 6]
+    assert vocabulary.words([END, UNKNOWN, 2]) == ["</s>", "[UNK]", "a"]
+
+
+def test_specials_count_among_the_words_when_asked(tmp_path: Path) -> None:
+    shard = tokens(tmp_path / "0", "a a a b b c")
+    assert len(build([shard], 4, True, tmp_path / "v")) == 4
+    with pytest.raises(UserError, match="2 words leave none"):
+        build([shard], 2, True, tmp_path / "v")
+
+
+@pytest.mark.parametrize("specials_count", [False, True])
+def test_the_full_size_is_that_of_a_vocabulary_whose_text_has_words_enough(
+    tmp_path: Path, specials_count: bool
+) -> None:
+    shard = tokens(tmp_path / "0", "a b c d e f")
+    assert len(build([shard], 5, specials_count, tmp_path / "v")) == full_size(5, specials_count)
+
+
+def test_names_of_specials_in_the_text_are_unknown_words(tmp_path: Path) -> None:
+    vocabulary = build([tokens(tmp_path / "0", "</s> [UNK] a")], 10, False, tmp_path / "v")
+    assert vocabulary.ids(["</s>", "[UNK]", "a"]) == [UNKNOWN, UNKNOWN, 2]
+    assert "[UNK]" not in vocabulary
+    assert "a" in vocabulary
+
+
+def test_reading_gives_the_same_vocabulary_and_sum(tmp_path: Path) -> None:
+    path = tmp_path / "v.tsv"
+    built = build([tokens(tmp_path / "0", "le la le &apos; «")], 10, False, path)
+    read = Vocabulary.read(path)
+    assert read.words(range(len(read))) == built.words(range(len(built)))
+    assert read.counts == built.counts
+    assert read.sha256 == built.sha256 == sha256(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("word\n", "line 1: expected the header"),
+        ("rank\tword\tcount\n1\ta\t3\n3\tb\t2\n", "line 3: .*expected rank 2"),
+        ("rank\tword\tcount\n1\ta\t3\n2\ta\t2\n", "stands there twice"),
+        ("rank\tword\tcount\n1\ta\n", "line 2"),
+    ],
+)
+def test_a_broken_file_is_refused_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "v.tsv").write_text(text)
+    with pytest.raises(UserError, match=message):
+        Vocabulary.read(tmp_path / "v.tsv")
+
+
+def test_no_words_and_too_many_words_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no words"):
+        build([tokens(tmp_path / "0", "")], 3, False, tmp_path / "v")
+    with pytest.raises(UserError, match="at most 65534"):
+        build([tokens(tmp_path / "0", "a")], 65_535, False, tmp_path / "v")

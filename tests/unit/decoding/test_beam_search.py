@@ -1,0 +1,382 @@
+"""Beam search against enumeration of every sequence, and its rules one by one."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nmt.config.schema import Decoding
+from nmt.data.batches import pad_pairs
+from nmt.data.vocabulary import END, UNKNOWN
+from nmt.decoding import beam_search
+from nmt.decoding.beam_search import Hypothesis, translate
+from nmt.errors import UserError
+from nmt.model.encoder_decoder import Family, Translator
+from tests.scripted_model import ScriptedModel, ScriptedSources
+from tests.small_models import TARGET_VOCABULARY, small_model
+
+SOURCES = [[3, 5], [6], [2, 2, 7]]
+
+
+def decoding(**changes: object) -> Decoding:
+    settings: dict[str, object] = {
+        "beam": 10,
+        "normalize_by_length": False,
+        "min_length": "none",
+        "max_length_factor": 1,
+        "unfinished": "best",
+        "widest_beam": 500,
+        "unknown": "allowed",
+        "n_best": 1,
+        "batch_size": 8,
+        "device": "cpu",
+        "threads": 1,
+    }
+    return Decoding.model_validate(settings | changes)
+
+
+def encode(model: Any, sources: list[list[int]]) -> tuple[Any, np.ndarray]:
+    ids = [np.array(source, dtype=np.uint16) for source in sources]
+    first = getattr(model, "models", [model])[0]
+    batch = pad_pairs(ids, [ids[0][:0]] * len(ids), first.architecture.source_end)
+    dtype = next(first.parameters()).dtype
+    return model.encode(batch.source, batch.source_mask.to(dtype)), np.array([len(s) for s in sources])
+
+
+@torch.no_grad()
+def log_probability(model: Translator, source: list[int], words: list[int]) -> float:
+    """log p(words, end | source), step by step."""
+    encoded, _ = encode(model, [source])
+    steps, total = model.steps(encoded), 0.0
+    for word in [*words, END]:
+        total += float(steps.predict()[0, word])
+        steps.extend(torch.tensor([[0]]), torch.tensor([[word]]))
+    return total
+
+
+def best_by_enumeration(
+    model: Translator, source: list[int], steps: int, least: int, normalize: bool, unknown: bool
+) -> Hypothesis:
+    words = [word for word in range(TARGET_VOCABULARY) if word != END and (unknown or word != UNKNOWN)]
+    candidates = (
+        Hypothesis(list(sequence), log_probability(model, source, list(sequence)), True)
+        for length in range(least, steps)
+        for sequence in product(words, repeat=length)
+    )
+    return max(candidates, key=lambda found: found.score(normalize))
+
+
+@torch.no_grad()
+def n_best_of(
+    model: Translator, sources: list[list[int]], forbid: bool, **changes: object
+) -> list[list[Hypothesis]]:
+    encoded, lengths = encode(model, sources)
+    return translate(model, encoded, lengths, decoding(**changes), forbid)
+
+
+def search(model: Translator, sources: list[list[int]], forbid: bool, **changes: object) -> list[Hypothesis]:
+    return [found[0] for found in n_best_of(model, sources, forbid, **changes)]
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("min_length", ["half", "none"])
+@pytest.mark.parametrize("forbid", [False, True])
+def test_a_wide_beam_finds_the_best_of_all_sequences(
+    family: Family, normalize: bool, min_length: str, forbid: bool
+) -> None:
+    model = small_model(family)
+    everything = TARGET_VOCABULARY ** (max(map(len, SOURCES)) + 1)
+    found = search(
+        model, SOURCES, forbid, beam=everything, normalize_by_length=normalize, min_length=min_length
+    )
+    for source, hypothesis in zip(SOURCES, found, strict=True):
+        least = (len(source) + 1) // 2 if min_length == "half" else 0
+        expected = best_by_enumeration(model, source, len(source) + 1, least, normalize, not forbid)
+        assert hypothesis.words == expected.words
+        assert hypothesis.log_probability == pytest.approx(expected.log_probability, rel=1e-9)
+        assert hypothesis.finished
+
+
+@torch.no_grad()
+def test_width_one_is_greedy(family: Family) -> None:
+    model = small_model(family)
+    for source, hypothesis in zip(
+        SOURCES, search(model, SOURCES, False, beam=1, max_length_factor=4), strict=True
+    ):
+        encoded, _ = encode(model, [source])
+        steps, words = model.steps(encoded), list[int]()
+        while len(words) < 4 * (len(source) + 1):
+            words.append(int(steps.predict()[0].argmax()))
+            if words[-1] == END:
+                break
+            steps.extend(torch.tensor([[0]]), torch.tensor([[words[-1]]]))
+        assert hypothesis.words == [word for word in words if word != END]
+        assert hypothesis.finished == (words[-1] == END)
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_results_do_not_depend_on_the_batch(family: Family, normalize: bool) -> None:
+    model = small_model(family)
+    options = {"beam": 4, "max_length_factor": 3, "normalize_by_length": normalize}
+    together = search(model, SOURCES, False, **options)
+    alone = [search(model, [source], False, **options)[0] for source in SOURCES]
+    backwards = search(model, SOURCES[::-1], False, **options)[::-1]
+    assert [found.words for found in together] == [found.words for found in alone]
+    assert [found.words for found in together] == [found.words for found in backwards]
+
+
+def scrambled(model: Translator, sources: list[list[int]], **options: object) -> list[list[Hypothesis]]:
+    """The same sentences in another order, in two batches, behind much padding."""
+    order = [*range(1, len(sources), 2), *range(0, len(sources), 2)]
+    padded = [*order, None]
+    found: dict[int, list[Hypothesis]] = {}
+    for half in (padded[: len(order) // 2], padded[len(order) // 2 :]):
+        rows = [sources[row] if row is not None else [4] * 12 for row in half]
+        for row, hypotheses in zip(half, n_best_of(model, rows, False, **options), strict=True):
+            if row is not None:
+                found[row] = hypotheses
+    return [found[row] for row in range(len(sources))]
+
+
+MANY = [list(map(int, line)) for line in np.random.default_rng(4).integers(2, 9, (30, 9))]
+MANY = [line[: 1 + number % 9] for number, line in enumerate(MANY)]
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_in_float64_batch_order_and_padding_change_nothing(family: Family, normalize: bool) -> None:
+    model = small_model(family)
+    options = {"beam": 4, "max_length_factor": 3, "normalize_by_length": normalize, "unfinished": "retry"}
+    options["n_best"] = 4
+    lists = n_best_of(model, MANY, False, **options)
+    assert max(map(len, lists)) == 4
+    for first, second in zip(lists, scrambled(model, MANY, **options), strict=True):
+        for one, other in zip(first, second, strict=True):
+            assert (one.words, one.finished) == (other.words, other.finished)
+            assert one.log_probability == pytest.approx(other.log_probability, rel=1e-12)
+
+
+def test_in_float32_only_near_ties_may_change(family: Family) -> None:
+    """Searches differ where scores do by less than 1e-5: then both results are about as likely."""
+    model = small_model(family, torch.float32)
+    options = {"beam": 4, "max_length_factor": 3}
+    for one, (other, *_) in zip(
+        search(model, MANY, False, **options), scrambled(model, MANY, **options), strict=True
+    ):
+        same = one.words == other.words
+        assert same or abs(one.log_probability - other.log_probability) < 1e-5
+
+
+def test_ties_go_to_the_lower_id(family: Family) -> None:
+    """Where all words are equally likely, for ever, everything is a tie."""
+    model = small_model(family)
+    with torch.no_grad():
+        model.readout.W_o.zero_()
+        model.readout.b_o.zero_()
+    encoded, lengths = encode(model, SOURCES)
+    n_best = translate(model, encoded, lengths, decoding(beam=3, n_best=3, max_length_factor=3), False)
+    for found in n_best:
+        # the end symbol, 0, is the first of all words, and each end takes a place of the beam along
+        assert [hypothesis.words for hypothesis in found] == [[], [1], [1, 1]]
+
+
+def scripted(first: list[float], after: dict[int, list[float]], **changes: object) -> list[list[int]]:
+    """The n best of a scripted model in a beam of 4, from a source of 2 words."""
+    settings = decoding(**({"beam": 4, "n_best": 4} | changes))
+    (found,) = translate(ScriptedModel(first, after), ScriptedSources(1), np.array([2]), settings, False)
+    return [hypothesis.words for hypothesis in found]
+
+
+def test_ties_go_to_the_better_parent() -> None:
+    """Then to the likelier word, also where it adds too little to be seen, then to the lower id."""
+    end = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    first = [0.0, 0.0, 0.5, 0.25, 0.0, 0.0]
+    after = {2: [0, 0, 0, 0, 0.125, 0.25], 3: [0, 0, 0, 0, 0.5, 0.25], 4: end, 5: end}
+    assert scripted(first, after) == [[2, 5], [3, 4], [2, 4], [3, 5]]
+    nearly = 1 - 2**-53
+    tiny = [0.0, 0.0, 1e-300, 0.0, 0.0, 0.0]
+    after = {2: [0, 0, 0, nearly, 1.0, 1.0], 3: end, 4: end, 5: end}
+    assert np.log(1e-300) + np.log(nearly) == np.log(1e-300)
+    assert scripted(tiny, after) == [[2, 4], [2, 5], [2, 3]]
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_ties_of_finished_ones_go_to_the_first_then_to_the_better_placed(normalize: bool) -> None:
+    """Divided by length, 1/2 once is as good as 1/2 twice; undivided, 1/4."""
+    first = [0.5 if normalize else 0.25, 0.0, 0.5, 0.25]
+    after = {2: [0.5, 0, 0, 0], 3: [1.0, 0, 0, 0]}
+    assert scripted(first, after, normalize_by_length=normalize) == [[], [2], [3]]
+
+
+def test_the_host_may_look_late(family: Family, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a GPU: finished sentences stay in the batch for a while, dead hypotheses are computed."""
+    model = small_model(family)
+    options = {"beam": 4, "max_length_factor": 3, "unfinished": "retry"}
+    now = search(model, MANY, False, **options)
+    monkeypatch.setattr(beam_search, "looks_at_each_step", lambda device: False)
+    late = search(model, MANY, False, **options)
+    assert [(found.words, found.finished) for found in late] == [
+        (found.words, found.finished) for found in now
+    ]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("normalize", [False, True])
+@torch.no_grad()
+def test_on_a_gpu_no_step_between_looks_waits_for_the_host(family: Family, normalize: bool) -> None:
+    """All that a search does to a step; torch refuses what would make the host wait."""
+    device = torch.device("cuda")
+    model = small_model(family, torch.float32).to(device)
+    ids = [np.array(source, dtype=np.uint16) for source in SOURCES]
+    batch = pad_pairs(ids, [ids[0][:0]] * len(ids), True).to(device)
+    settings = decoding(beam=4, n_best=2, normalize_by_length=normalize, max_length_factor=3)
+    encoded = model.encode(batch.source, batch.source_mask)
+    limits = beam_search.Limits.of(np.array([len(source) for source in SOURCES]), settings)
+
+    def few_steps(first: int, steps: Any, beams: beam_search.Beams) -> None:
+        for number in range(first, first + beam_search.LOOK - 1):
+            chosen = beam_search.step(number, steps, beams, None, True)
+            steps.extend(chosen.parents, chosen.words)
+
+    few_steps(0, model.steps(encoded), beam_search.Beams(encoded, limits, settings, 4))  # what is set up once
+    steps, beams = model.steps(encoded), beam_search.Beams(encoded, limits, settings, 4)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        few_steps(0, steps, beams)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+
+
+def test_the_unknown_word_can_be_forbidden() -> None:
+    model = small_model("rnnsearch")
+    with torch.no_grad():
+        model.readout.b_o[UNKNOWN] += 4.0
+    assert any(UNKNOWN in found.words for found in search(model, SOURCES, False, max_length_factor=3))
+    assert not any(UNKNOWN in found.words for found in search(model, SOURCES, True, max_length_factor=3))
+
+
+def test_an_id_that_no_word_has_is_never_written(family: Family) -> None:
+    """Even by a model that would rather write it than anything else; what is left keeps its probability."""
+    model = small_model(family, unused_ids=2)
+    with torch.no_grad():
+        model.readout.b_o[TARGET_VOCABULARY:] += 50.0
+    for source, found in zip(
+        SOURCES, search(model, SOURCES, False, beam=50, max_length_factor=3, min_length="half"), strict=True
+    ):
+        assert found.finished
+        assert all(word < TARGET_VOCABULARY for word in found.words)
+        expected = log_probability(model, source, found.words)
+        assert found.log_probability == pytest.approx(expected, rel=1e-9)
+
+
+def test_ids_that_no_word_has_leave_every_word_its_chance(family: Family) -> None:
+    model = small_model(family, unused_ids=2)
+    with torch.no_grad():
+        model.readout.b_o[TARGET_VOCABULARY - 1] += 20.0
+    for found in search(model, SOURCES, False, max_length_factor=3, min_length="half"):
+        assert TARGET_VOCABULARY - 1 in found.words
+
+
+def never_ending() -> Translator:
+    model = small_model("rnnsearch")
+    with torch.no_grad():
+        model.readout.b_o[END] -= 1000.0
+    return model
+
+
+def test_what_never_ends_is_given_unfinished_at_the_step_limit() -> None:
+    for source, found in zip(
+        SOURCES, search(never_ending(), SOURCES, False, beam=2, max_length_factor=3), strict=True
+    ):
+        assert not found.finished
+        assert len(found.words) == 3 * (len(source) + 1)
+
+
+def test_a_search_in_which_nothing_finishes_is_tried_again_wider() -> None:
+    model = small_model("rnnsearch")
+    with torch.no_grad():
+        model.readout.b_o[END] -= 4.5
+    options = {"beam": 1, "max_length_factor": 1}
+    stuck = [not found.finished for found in search(model, SOURCES, False, **options)]
+    again = search(model, SOURCES, False, unfinished="retry", **options)
+    assert any(stuck)
+    assert all(found.finished for found in again)
+    twice = search(model, SOURCES, False, unfinished="retry", widest_beam=2, **options)
+    assert [found.finished for found in twice] == [
+        found.finished for found in search(model, SOURCES, False, beam=2, max_length_factor=1)
+    ]
+    assert not all(found.finished for found in twice)
+
+
+def test_what_does_not_finish_without_the_unknown_word_is_tried_again_with_it() -> None:
+    """Before any wider beam, and however wide the first one was; unless the word is forbidden for good."""
+    model = ScriptedModel(  # END, [UNK], a word that goes on, another
+        [0.0, 0.6, 0.4, 0.0], {UNKNOWN: [0.9, 0.0, 0.1, 0.0], 2: [0.1, 0.0, 0.8, 0.1]}
+    )
+
+    def found(never: bool = False, **changes: object) -> tuple[list[int], bool]:
+        settings = decoding(beam=1, **changes)
+        ((best, *_),) = translate(model, ScriptedSources(1), np.array([1]), settings, True, never)
+        return best.words, best.finished
+
+    assert found() == ([2, 2], False)
+    assert found(unfinished="retry", widest_beam=1) == ([UNKNOWN], True)
+    assert found(unfinished="retry", widest_beam=2) == ([UNKNOWN], True)
+    assert found(never=True, unfinished="retry", widest_beam=1) == ([2, 2], False)
+    assert found(never=True, unfinished="retry", widest_beam=2) == ([2], True)
+
+
+def test_searches_go_from_the_unknown_word_to_wider_beams() -> None:
+    def searches(forbid: bool, never: bool, **changes: object) -> list[tuple[int, bool]]:
+        settings = decoding(**({"beam": 3, "widest_beam": 10, "unfinished": "retry"} | changes))
+        return [*beam_search.searches_again(settings, forbid, never)]
+
+    assert searches(False, False, unfinished="best") == []
+    assert searches(False, False) == [(6, False), (12, False)]
+    assert searches(True, False) == [(3, False), (6, False), (12, False)]
+    assert searches(True, True) == [(6, True), (12, True)]
+    assert searches(True, False, widest_beam=3) == [(3, False)]
+
+
+def test_a_source_without_words_is_read_as_the_end_symbol_alone(family: Family) -> None:
+    """Also by a model that reads no end symbols, in whatever batch; the others do not notice."""
+    model = small_model(family, source_end=False)
+    options: dict[str, Any] = {"beam": 4, "max_length_factor": 3, "unfinished": "retry"}
+    alone, other = (search(model, [source], False, **options)[0] for source in ([], [6]))
+    assert alone.log_probability < 0
+    mixed = search(model, [[], [6], [2, 2, 7]], False, **options)
+    for one, expected in zip(mixed, (alone, other), strict=False):
+        assert (one.words, one.finished) == (expected.words, expected.finished)
+        assert one.log_probability == pytest.approx(expected.log_probability, rel=1e-12)
+    assert log_probability(model, [END], alone.words) == log_probability(model, [], alone.words)
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_numbers_that_are_none_are_refused(family: Family, normalize: bool) -> None:
+    model = small_model(family)
+    with torch.no_grad():
+        model.readout.b_o.fill_(torch.nan)
+    with pytest.raises(UserError, match="no word has a probability"):
+        search(model, SOURCES, False, normalize_by_length=normalize)
+
+
+def test_without_division_the_early_end_of_the_search_changes_nothing(family: Family) -> None:
+    """n_best beyond the beam keeps every search going to its end."""
+    model = small_model(family)
+    options = {"beam": 5, "max_length_factor": 3}
+    early = search(model, SOURCES, False, **options)
+    late = search(model, SOURCES, False, n_best=50, **options)
+    assert [found.words for found in early] == [found.words for found in late]
+
+
+def test_n_best_lists_are_sorted_and_differ() -> None:
+    model = small_model("rnnsearch")
+    encoded, lengths = encode(model, SOURCES)
+    for found in translate(model, encoded, lengths, decoding(n_best=5, beam=30, max_length_factor=3), False):
+        scores = [hypothesis.log_probability for hypothesis in found]
+        assert len(found) == 5
+        assert scores == sorted(scores, reverse=True)
+        assert len({tuple(hypothesis.words) for hypothesis in found}) == 5

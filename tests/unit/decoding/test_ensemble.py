@@ -1,0 +1,85 @@
+"""Ensembles: one model twice is that model; two are the mean of their probabilities, counted out by hand."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+
+from nmt.data.vocabulary import END
+from nmt.decoding.beam_search import Hypothesis, translate
+from nmt.decoding.ensemble import Ensemble
+from nmt.errors import UserError
+from nmt.model.encoder_decoder import Family, Translator
+from tests.small_models import TARGET_VOCABULARY, small_model
+from tests.unit.decoding.test_beam_search import MANY, SOURCES, decoding, encode
+
+
+@torch.no_grad()
+def search(
+    model: Translator | Ensemble, sources: list[list[int]], **options: object
+) -> list[list[Hypothesis]]:
+    encoded, lengths = encode(model, sources)
+    return translate(model, encoded, lengths, decoding(**options), False)
+
+
+def another(family: Family, **changes: object) -> Translator:
+    """A model with other weights."""
+    model = small_model(family, **changes)
+    generator = torch.Generator().manual_seed(5)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.normal_(0, 0.7, generator=generator)
+    return model
+
+
+@pytest.mark.parametrize("copies", [1, 2, 3])
+def test_of_a_model_with_itself_is_the_model(family: Family, copies: int) -> None:
+    model = small_model(family)
+    options = {"beam": 4, "n_best": 3, "max_length_factor": 3, "unfinished": "retry"}
+    alone, together = search(model, MANY, **options), search(Ensemble([model] * copies), MANY, **options)
+    for one, other in zip(alone, together, strict=True):
+        assert [found.words for found in one] == [found.words for found in other]
+        assert [found.log_probability for found in one] == pytest.approx(
+            [found.log_probability for found in other], rel=1e-12
+        )
+
+
+@torch.no_grad()
+def probabilities(model: Translator, source: list[int], words: list[int]) -> np.ndarray:
+    """p of each word and of the end."""
+    steps, found = model.steps(encode(model, [source])[0]), []
+    for word in [*words, END]:
+        found.append(float(steps.predict()[0, word].exp()))
+        steps.extend(torch.tensor([[0]]), torch.tensor([[word]]))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("step_order", ["groundhog", "section3"])
+def test_two_models_are_the_mean_of_their_probabilities(step_order: str) -> None:
+    """Families may be mixed; the best of all sequences is found."""
+    models = [small_model("rnnsearch", step_order=step_order), another("rnnencdec")]
+    for source, (found, *_) in zip(
+        SOURCES, search(Ensemble(models), SOURCES, beam=300, max_length_factor=1), strict=True
+    ):
+        sequences = [
+            list(words)
+            for length in range(len(source) + 1)
+            for words in product(range(1, TARGET_VOCABULARY), repeat=length)
+        ]
+        means = [
+            float(np.log(np.mean([probabilities(model, source, words) for model in models], axis=0)).sum())
+            for words in sequences
+        ]
+        best = int(np.argmax(means))
+        assert found.words == sequences[best]
+        assert found.log_probability == pytest.approx(means[best], rel=1e-9)
+
+
+def test_models_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(UserError, match="source_end are"):
+        Ensemble([small_model("rnnsearch"), small_model("rnnsearch", source_end=False)])
+    with pytest.raises(UserError, match="at least one"):
+        Ensemble([])

@@ -1,0 +1,329 @@
+"""Translating files: what is written, in which order, and for which sentences; the verbs as a user calls them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from nmt.data.vocabulary import UNKNOWN
+from nmt.decoding import sidecar
+from nmt.decoding.test_set import align_file, attention, translate_file
+from nmt.errors import UserError
+from nmt.io.files import sha256, write_json
+from nmt.io.journal import PartFile
+from nmt.io.text_files import read_lines, write_lines
+from nmt.model import trained_model
+from nmt.model.trained_model import TrainedModel
+from nmt.publish.replication_package import keep_translations
+from nmt.training.trainer import Trainer
+from tests.bitexts import write_bitext
+from tests.training_settings import model_run
+from tests.unit.decoding.test_beam_search import decoding
+
+ROOT = Path(__file__).parents[3]
+SOURCES = ["w3 w4 w5 w6", "w2", "w7 strange w8", "", "w9 w10 w11 w12 w13 w14"]
+TARGETS = ["w4 w5", "odd w3", "w8 w9 w10", "", "w2 w3 w4 w5 w6"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model after a few updates, and a test set beside it."""
+    here = tmp_path_factory.mktemp("translation")
+    text = write_bitext(here, [([i % 28 + 2, i % 5 + 2], [i % 7 + 2]) for i in range(40)])
+    trainer = Trainer(model_run(updates=10), text, text, (32, 32), here / "state")
+    trainer.resume(None)
+    trainer.run()
+    trained_model.export(here / "model", trainer, (here / "source.tsv", here / "target.tsv"), "updates")
+    for name, lines in (("test.en", SOURCES), ("test.fr", TARGETS)):
+        with write_lines(here / name) as writer:
+            for line in lines:
+                writer.write(line)
+    return here
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> TrainedModel:
+    return trained_model.load(folder / "model", torch.device("cpu"))
+
+
+def records(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in read_lines(path)]
+
+
+def test_every_line_is_translated_in_order(folder: Path, model: TrainedModel, tmp_path: Path) -> None:
+    settings = decoding(beam=4, batch_size=2, max_length_factor=2)
+    assert (
+        translate_file([model], folder / "test.en", None, "all", settings, tmp_path / "out.jsonl").sentences
+        == 5
+    )
+    found = records(tmp_path / "out.jsonl")
+    assert [entry["line"] for entry in found] == [0, 1, 2, 3, 4]
+    assert [entry["source"] for entry in found] == SOURCES
+    assert [entry["source_unknown"] for entry in found] == [0, 0, 1, 0, 0]
+    for entry in found:
+        assert entry["text"] == " ".join(entry["tokens"])
+        assert entry["n_best"][0]["text"] == entry["text"]
+        assert len(entry["alignment"]) == len(entry["tokens"]) + entry["finished"]
+        for row in entry["alignment"]:
+            assert len(row) == len(entry["source"].split()) + 1
+            assert sum(row) == pytest.approx(1, abs=1e-3)
+
+
+def test_batches_change_nothing(folder: Path, model: TrainedModel, tmp_path: Path) -> None:
+    for size in (1, 5):
+        settings = decoding(beam=3, batch_size=size, max_length_factor=2)
+        translate_file([model], folder / "test.en", None, "all", settings, tmp_path / f"{size}.jsonl")
+    one, other = records(tmp_path / "1.jsonl"), records(tmp_path / "5.jsonl")
+    assert [entry["tokens"] for entry in one] == [entry["tokens"] for entry in other]
+
+
+def test_no_unk_takes_sentences_known_on_both_sides_and_forbids_the_unknown_word(
+    folder: Path, model: TrainedModel, tmp_path: Path
+) -> None:
+    arguments = (folder / "test.en", folder / "test.fr", "no_unk")
+    assert (
+        translate_file([model], *arguments, decoding(max_length_factor=3), tmp_path / "out.jsonl").sentences
+        == 3
+    )
+    found = records(tmp_path / "out.jsonl")
+    assert [entry["line"] for entry in found] == [0, 3, 4]
+    assert not any("[UNK]" in entry["tokens"] for entry in found)
+
+
+@pytest.mark.parametrize("unknown", ["allowed", "excluded"])
+def test_the_settings_say_whether_all_may_hold_the_unknown_word(
+    folder: Path, tmp_path: Path, unknown: str
+) -> None:
+    model = trained_model.load(folder / "model", torch.device("cpu"))
+    with torch.no_grad():
+        model.translator.readout.b_o[UNKNOWN] += 10.0
+    settings = decoding(beam=2, max_length_factor=2, min_length="half", unknown=unknown)
+    assert (
+        translate_file([model], folder / "test.en", None, "all", settings, tmp_path / "out.jsonl").sentences
+        == 5
+    )
+    written = [entry for entry in records(tmp_path / "out.jsonl") if "[UNK]" in entry["tokens"]]
+    assert bool(written) == (unknown == "allowed")
+    arguments = (folder / "test.en", folder / "test.fr", "no_unk")
+    assert translate_file([model], *arguments, settings, tmp_path / "out.jsonl").sentences == 3
+    assert not any("[UNK]" in entry["tokens"] for entry in records(tmp_path / "out.jsonl"))
+
+
+def test_alignments_of_given_translations(folder: Path, model: TrainedModel, tmp_path: Path) -> None:
+    align_file(model, folder / "test.en", folder / "test.fr", 2, tmp_path / "out.jsonl")
+    for entry, source, target in zip(records(tmp_path / "out.jsonl"), SOURCES, TARGETS, strict=True):
+        assert (entry["source"], entry["target"]) == (source, target)
+        assert len(entry["alignment"]) == len(target.split()) + 1
+        assert all(len(row) == len(source.split()) + 1 for row in entry["alignment"])
+    alone = attention(model, [SOURCES[0].split()], [TARGETS[0].split()])[0]
+    assert alone is not None
+    assert torch.tensor(alone).allclose(
+        torch.tensor(records(tmp_path / "out.jsonl")[0]["alignment"]), atol=1e-4
+    )
+
+
+def nmt(*arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "nmt", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+
+
+def train_options(folder: Path, output: Path, **changes: object) -> list[str]:
+    settings = model_run(updates=6, **changes).model_dump_json()
+    text = str(folder / "bitext")
+    vocabularies = [f"--{side}-vocabulary={folder / side}.tsv" for side in ("source", "target")]
+    places = ["--state", str(output / "state"), "--output", str(output / "model")]
+    return ["train", "--settings", settings, "--train", text, "--dev", text, *vocabularies, *places]
+
+
+def test_words_have_their_probabilities(folder: Path, model: TrainedModel, tmp_path: Path) -> None:
+    settings = decoding(beam=2, max_length_factor=1, n_best=1)
+    translate_file([model], folder / "test.en", None, "all", settings, tmp_path / "out.jsonl")
+    for entry in records(tmp_path / "out.jsonl"):
+        assert len(entry["word_log_probabilities"]) == len(entry["tokens"]) + entry["finished"]
+        assert sum(entry["word_log_probabilities"]) == pytest.approx(entry["log_probability"], abs=1e-3)
+
+
+def test_a_killed_decode_goes_on_where_it_stopped(folder: Path, tmp_path: Path) -> None:
+    """Killed for good after a few batches; what was done is not done again, and the bytes are the same."""
+    with write_lines(tmp_path / "long.en") as writer:
+        for number in range(1500):
+            writer.write(" ".join(f"w{2 + (number + place) % 28}" for place in range(1 + number % 5)))
+    settings = decoding(beam=3, batch_size=2, max_length_factor=2, n_best=2).model_dump_json()
+
+    def start(output: Path) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "nmt", "decode", "--model", str(folder / "model")]
+        command += ["--source", str(tmp_path / "long.en"), "--settings", settings, "--output", str(output)]
+        return subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(ROOT)})
+
+    def making(name: str) -> dict[str, Any]:
+        return json.loads((tmp_path / f"{name}.made.json").read_text(encoding="utf-8"))
+
+    output = tmp_path / "killed.jsonl"
+    part = tmp_path / ".killed.jsonl.unfinished"
+    process = start(output)
+    while not (part.exists() and part.stat().st_size > 5000):
+        assert process.poll() is None, "it ended before it could be killed"
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    assert not output.exists()
+    # what a whole line says is believed: the next run must have taken it from there
+    lines = part.read_bytes().split(b"\n")
+    lines[1] = lines[1].replace(b'"line": 0,', b'"line": 0, "kept": true,')
+    number, done, _ = json.loads(lines[2])
+    lines[2] = json.dumps([number, done, 5000.0], ensure_ascii=False).encode()
+    part.write_bytes(b"\n".join(lines) + b'[7000, [{"li')
+    assert start(output).wait() == 0
+    assert start(tmp_path / "whole.jsonl").wait() == 0
+    assert output.read_bytes().count(b'"kept": true, ') == 1
+    assert output.read_bytes().replace(b'"kept": true, ', b"") == (tmp_path / "whole.jsonl").read_bytes()
+    assert not part.exists()
+    killed, whole = making("killed"), making("whole")
+    assert 5000 < killed.pop("seconds") < 5600 and 0 < whole.pop("seconds") < 600
+    assert killed.pop("resumed") and not whole.pop("resumed")
+    assert killed == whole
+
+
+def test_what_made_translations_stands_beside_them(folder: Path, tmp_path: Path) -> None:
+    settings = decoding(beam=3, max_length_factor=2)
+    output = tmp_path / "out.jsonl"
+    options = ["--model", str(folder / "model"), "--source", str(folder / "test.en")]
+    result = nmt("decode", *options, "--settings", settings.model_dump_json(), "--output", str(output))
+    assert result.returncode == 0, result.stderr
+    made = sidecar.read(output)
+    assert (made["mode"], made["sentences"], made["settings"]) == ("all", 5, settings.model_dump())
+    assert made["models"] == [{"name": "model", "sha256": sha256(folder / "model" / "model.safetensors")}]
+    assert made["device"].startswith("CPU (") and made["made_with"]["packages"]["torch"] == torch.__version__
+    keep_translations(output, tmp_path / "kept" / "out.jsonl.gz", attention=False)
+    sidecar.refuse_other(tmp_path / "kept" / "out.jsonl.gz")
+    lines = [*read_lines(output)]
+    output.write_text(
+        "\n".join([lines[0].replace('"text": "', '"text": "w2 '), *lines[1:]]) + "\n", encoding="utf-8"
+    )
+    with pytest.raises(UserError, match=r"out\.jsonl: not the translations that .*out\.made\.json is of"):
+        keep_translations(output, tmp_path / "again.jsonl.gz", attention=False)
+    (tmp_path / "out.made.json").write_text('{"mode": 3}', encoding="utf-8")
+    with pytest.raises(UserError, match=r"out\.made\.json: expected 'mode', str"):
+        sidecar.read(output)
+    for part, says in (({"models": [3]}, "`name` and `sha256`"), ({"made_with": {}}, r"`made_with\.code")):
+        write_json(tmp_path / "out.made.json", made | part)
+        with pytest.raises(UserError, match=f"expected {says}"):
+            sidecar.read(output)
+
+
+def test_another_job_does_not_go_on(tmp_path: Path) -> None:
+    with PartFile(tmp_path / "out", "one") as part:
+        part.add(3, ["done"])
+    with PartFile(tmp_path / "out", "one") as part:
+        assert part.done == {3: ["done"]}
+    with PartFile(tmp_path / "out", "other") as part:
+        assert part.done == {}
+
+
+def test_a_second_process_waits_for_the_first(tmp_path: Path) -> None:
+    """And then makes its own: the first has taken its file away."""
+    code = "import sys; from pathlib import Path; from nmt.io.journal import PartFile\n"
+    code += "with PartFile(Path(sys.argv[1]), 'one') as part: print(part.done)"
+    with PartFile(tmp_path / "out", "one") as part:
+        part.add(3, ["done"])
+        command = [sys.executable, "-c", code, str(tmp_path / "out")]
+        with subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+        ) as second:
+            assert second.stderr is not None
+            assert "another process works on it; waiting for it" in second.stderr.readline()
+            assert second.poll() is None
+            part.remove()
+            part.__exit__(None, None, None)
+            assert second.communicate(timeout=60)[0] == "{}\n"
+            assert second.returncode == 0
+
+
+class TestVerbs:
+    """`nmt train`, `decode` and `align` in processes of their own."""
+
+    def test_train_then_decode_then_align(self, folder: Path, tmp_path: Path) -> None:
+        trained = nmt(*train_options(folder, tmp_path))
+        assert trained.returncode == 0, trained.stderr
+        assert "Small: 6 updates" in trained.stderr
+        settings = decoding().model_dump_json()
+        both = ["--source", str(folder / "test.en")]
+        translated = nmt(
+            "decode",
+            "--model",
+            str(tmp_path / "model"),
+            *both,
+            "--settings",
+            settings,
+            "--output",
+            str(tmp_path / "t"),
+        )
+        assert translated.returncode == 0, translated.stderr
+        assert len(records(tmp_path / "t")) == 5
+        both += ["--target", str(folder / "test.fr")]
+        aligned = nmt("align", "--model", str(tmp_path / "model"), *both, "--output", str(tmp_path / "a"))
+        assert aligned.returncode == 0, aligned.stderr
+        assert len(records(tmp_path / "a")) == 5
+
+    def test_a_run_over_its_time_says_so_and_goes_on(self, folder: Path, tmp_path: Path) -> None:
+        options = train_options(folder, tmp_path)
+        first = nmt(*options, "--max-seconds", "0.000001")
+        assert first.returncode == 75
+        assert "run again" in first.stderr
+        assert not (tmp_path / "model").exists()
+        assert nmt(*options).returncode == 0
+
+    def test_settings_that_are_wrong_are_one_line(self, folder: Path, tmp_path: Path) -> None:
+        options = train_options(folder, tmp_path)
+        options[2] = options[2].replace('"batch_size":4', '"batch_size":0')
+        found = nmt(*options)
+        assert found.returncode == 2
+        assert found.stderr.startswith("nmt: error: --settings: training.batch_size")
+        assert found.stderr.count("\n") == 1
+
+    def test_text_of_another_vocabulary_is_refused(self, folder: Path, tmp_path: Path) -> None:
+        other = tmp_path / "other"
+        other.mkdir()
+        write_bitext(other, [([2], [3])], size=20)
+        options = train_options(folder, tmp_path)
+        options = [
+            option.replace(str(folder / "source.tsv"), str(other / "source.tsv")) for option in options
+        ]
+        found = nmt(*options)
+        assert found.returncode == 2
+        assert "its source ids were made with another vocabulary" in found.stderr
+
+    def test_no_unk_needs_a_reference(self, folder: Path, tmp_path: Path) -> None:
+        found = nmt(
+            "decode", "--model", str(folder / "model"), "--source", str(folder / "test.en"), "--mode", "no_unk",
+            "--settings", decoding().model_dump_json(), "--output", str(tmp_path / "t"),
+        )  # fmt: skip
+        assert found.returncode == 2
+        assert "--mode no_unk needs --reference" in found.stderr
+
+    def test_a_damaged_model_is_one_line(self, folder: Path, tmp_path: Path) -> None:
+        (tmp_path / "model").mkdir()
+        for path in (folder / "model").iterdir():
+            (tmp_path / "model" / path.name).write_bytes(path.read_bytes())
+        weights = tmp_path / "model" / "model.safetensors"
+        weights.write_bytes(weights.read_bytes()[:100])
+        found = nmt(
+            "align", "--model", str(tmp_path / "model"), "--source", str(folder / "test.en"),
+            "--target", str(folder / "test.fr"), "--output", str(tmp_path / "a"),
+        )  # fmt: skip
+        assert found.returncode == 2
+        assert "model.safetensors: damaged" in found.stderr
+        assert "Traceback" not in found.stderr

@@ -1,0 +1,256 @@
+"""Text to text: order, groups, n-best lists, unknown words, pieces, scores; ensembles that do not fit together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.torch import load_file, save_file
+
+from nmt.data.text_processor import RawText, TokenText
+from nmt.data.vocabulary import UNKNOWN
+from nmt.decoding import forced_decoding
+from nmt.decoding.forced_decoding import WORDS_A_SENTENCE, batches, score
+from nmt.decoding.output_formats import as_json, as_n_best, as_text, pharaoh, soft
+from nmt.decoding.sentence_splitting import Found
+from nmt.decoding.text_translator import TextTranslator, Wishes, copied
+from nmt.errors import UserError
+from nmt.model import encoder_decoder
+from nmt.model import trained_model as model_folder
+from nmt.model.trained_model import TrainedModel
+from tests.translators import MOSES, text_settings, trained_model
+from tests.unit.decoding.test_beam_search import decoding
+
+LINES = ["w3 w4 w5.", "", "w2", "w7 strange, w8", "  ", "w9 w10 w11 w12 w13"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return trained_model(tmp_path_factory.mktemp("translator"))
+
+
+@pytest.fixture
+def model(folder: Path) -> TrainedModel:
+    return model_folder.load(folder, torch.device("cpu"))
+
+
+def translator(*models: TrainedModel, **wishes: Any) -> TextTranslator:
+    changes = {"beam": 3, "n_best": 1, "max_length_factor": 2, "min_length": "half"} | wishes.pop(
+        "search", {}
+    )
+    settings = Wishes(**({"decoding": decoding(**changes)} | wishes))
+    return TextTranslator(models, RawText("en", MOSES), RawText("fr", MOSES), settings)
+
+
+def test_each_line_gives_one_translation_however_they_are_grouped(model: TrainedModel) -> None:
+    whole = translator(model)(LINES)
+    alone = [found for line in LINES for found in translator(model, search={"batch_size": 1})([line])]
+    assert [found.source for found in whole] == LINES
+    assert [found.n_best[0].text for found in whole] == [found.n_best[0].text for found in alone]
+    assert [bool(found.n_best[0].words) for found in whole] == [True, False, True, True, False, True]
+    assert whole[1].n_best[0].log_probability == 0.0
+
+
+def test_the_n_best_are_those_of_the_search_and_their_scores_are_scores(model: TrainedModel) -> None:
+    found = translator(model, search={"n_best": 3, "min_length": "none"}, details=True)(LINES)
+    for entry in found:
+        probabilities = [candidate.log_probability for candidate in entry.n_best]
+        assert probabilities == sorted(probabilities, reverse=True)
+        for candidate in entry.n_best:
+            assert sum(candidate.word_log_probabilities or []) == pytest.approx(
+                candidate.log_probability, abs=1e-4
+            )
+            assert candidate.weights is not None
+            shapes = [weights.shape for weights in candidate.weights]
+            assert shapes == ([(len(candidate.words), len(entry.source_words))] if entry.source_words else [])
+            if candidate.finished and entry.source_words:
+                (reading,) = score([model], [(entry.source_words, candidate.words)], 4)
+                assert reading.log_probability == pytest.approx(candidate.log_probability, abs=1e-4)
+
+
+def test_what_is_asked_for_unknown_words_happens(model: TrainedModel) -> None:
+    with torch.no_grad():
+        model.translator.readout.b_o[UNKNOWN] += 10.0
+    lines = ["w7 strange, w8", "O'Neill & co."]
+    assert all("[UNK]" in found.n_best[0].text for found in translator(model)(lines))
+    for search in ({}, {"unfinished": "retry"}):
+        forbidden = translator(model, unknown="forbid", search=search)(lines)
+        assert not any("[UNK]" in found.n_best[0].words for found in forbidden)
+    kept = translator(model, details=True)(lines)
+    for found, keeping in zip(translator(model, unknown="copy")(lines), kept, strict=True):
+        weights = keeping.n_best[0].weights
+        assert weights is not None
+        expected = [
+            found.source_words[row.argmax()] if word == "[UNK]" else word
+            for word, row in zip(keeping.n_best[0].words, weights[0], strict=True)
+        ]
+        assert found.n_best[0].words == expected
+        assert "[UNK]" not in found.n_best[0].text and "&apos;" not in found.n_best[0].text
+
+
+def test_copying_takes_the_word_with_most_attention() -> None:
+    weights = np.array([[0.1, 0.9], [0.8, 0.2], [0.3, 0.7]], np.float32)
+    found = copied(Found(["[UNK]", "x", "[UNK]"], -1.0, True, None, [weights]), ["a", "b"])
+    assert found.words == ["b", "x", "b"]
+
+
+def test_a_long_line_is_translated_in_pieces(model: TrainedModel) -> None:
+    line = "w3 w4, " * 30
+    (found,) = translator(model, max_words=9, details=True)([line])
+    assert [len(piece) for piece in found.pieces] == [9] * 10
+    weights = found.n_best[0].weights
+    assert weights is not None
+    assert sum(len(block) for block in weights) == len(found.n_best[0].words)
+    assert all(block.shape[1] == 9 for block in weights)
+    assert found.n_best[0].log_probability == pytest.approx(
+        sum(found.n_best[0].word_log_probabilities or []), abs=1e-3
+    )
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_the_first_of_the_n_best_is_the_plain_translation(model: TrainedModel, normalize: bool) -> None:
+    lines = ["w3 w4 w9, w21 w8. w2 w5 w3, w7", "w10 w11, w2. w4"]
+    search = {"normalize_by_length": normalize, "beam": 4, "min_length": "none"}
+    plain = translator(model, search=search, max_words=3)(lines)
+    several = translator(model, search=search | {"n_best": 4}, max_words=3)(lines)
+    for one, other in zip(plain, several, strict=True):
+        assert len(one.pieces) > 1 and len(other.n_best) > 1
+        assert other.n_best[0].words == one.n_best[0].words
+
+
+def test_what_was_written_is_read_again_in_batches(
+    model: TrainedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Details and copied words are those of one line at a time, from a few calls."""
+    with torch.no_grad():
+        model.translator.readout.b_o[UNKNOWN] += 10.0
+    lines = [f"w{3 + number % 9} strange w{5 + number % 7}" for number in range(16)]
+    options: dict[str, Any] = {"unknown": "copy", "details": True, "search": {"n_best": 2}}
+    alone = [found for line in lines for found in translator(model, **options)([line])]
+    sizes: list[int] = []
+    plain = forced_decoding.read
+
+    def counted(models: Any, sources: Any, *others: Any) -> Any:
+        sizes.append(len(sources))
+        return plain(models, sources, *others)
+
+    monkeypatch.setattr(forced_decoding, "read", counted)
+    whole = translator(model, **options)(lines)
+    assert sizes == [8] * 4
+    for one, other in zip(alone, whole, strict=True):
+        assert [found.words for found in one.n_best] == [found.words for found in other.n_best]
+        for found, expected in zip(other.n_best, one.n_best, strict=True):
+            assert found.word_log_probabilities == pytest.approx(expected.word_log_probabilities, abs=1e-4)
+            assert found.weights is not None and expected.weights is not None
+            assert np.allclose(found.weights[0], expected.weights[0], atol=1e-4)
+
+
+def test_surrogates_and_control_characters_are_no_text() -> None:
+    line = "a\ud800b \x00c\x1b\u2028d e\x7ff \x9b31m\x85g"
+    assert TokenText().tokens(line) == ["a\ufffd\ufffd\ufffdb", "c", "d", "ef", "31m", "g"]
+    raw = RawText("en", MOSES)
+    assert raw.text(raw.tokens(line)).encode().decode().endswith("c d ef 31m g")
+
+
+def test_without_attention_nothing_can_be_copied(tmp_path: Path) -> None:
+    model = model_folder.load(trained_model(tmp_path, "rnnencdec"), torch.device("cpu"))
+    with pytest.raises(UserError, match="rnnencdec has no attention"):
+        translator(model, unknown="copy")
+    (found,) = translator(model, details=True)(["w3 w4"])
+    assert found.n_best[0].weights is None and found.n_best[0].word_log_probabilities
+
+
+def test_models_of_other_vocabularies_are_no_ensemble(model: TrainedModel, tmp_path: Path) -> None:
+    other = model_folder.load(trained_model(tmp_path, size=29), torch.device("cpu"))
+    with pytest.raises(UserError, match="different source vocabularies"):
+        translator(model, other)
+
+
+def test_weights_that_are_no_numbers_are_refused(folder: Path, tmp_path: Path) -> None:
+    for path in folder.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    weights = load_file(tmp_path / "model.safetensors")
+    weights["readout.b_o"][3] = torch.nan
+    save_file(weights, tmp_path / "model.safetensors")
+    with pytest.raises(UserError, match=r"model\.safetensors: readout\.b_o holds NaN"):
+        model_folder.load(tmp_path, torch.device("cpu"))
+
+
+def test_the_scores_of_a_long_pair_are_those_of_one_run(
+    model: TrainedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many steps are in memory at once, with attention or without."""
+    pairs = [(["w3", "w4", "w9"], ["w5", "w6"] * 9), (["w2"], ["w3"] * 4), ([], [])]
+    whole = score([model], pairs, 4)
+    monkeypatch.setattr(encoder_decoder, "STEPS", 5)
+    for attention in (True, False):
+        for one, other in zip(whole, score([model], pairs, 4, attention), strict=True):
+            assert one.word_log_probabilities == pytest.approx(other.word_log_probabilities, abs=1e-5)
+            assert (other.attention is not None) == attention
+            if one.attention is not None and other.attention is not None:
+                assert np.allclose(one.attention, other.attention, atol=1e-5)
+
+
+def test_an_ensemble_of_a_model_with_itself_translates_like_it(model: TrainedModel) -> None:
+    alone, twice = translator(model)(LINES), translator(model, model)(LINES)
+    assert [found.n_best[0].text for found in alone] == [found.n_best[0].text for found in twice]
+
+
+def test_the_score_of_several_models_is_that_of_their_mean_probability(
+    model: TrainedModel, tmp_path: Path
+) -> None:
+    other = model_folder.load(trained_model(tmp_path, seed=6), torch.device("cpu"))
+    pairs = [(["w3", "w4"], ["w5"]), (["w9"], ["w3", "odd", "w4"]), ([], []), (["w2"], [])]
+    one, two, both = (score(models, pairs, 2) for models in ([model], [other], [model, other]))
+    for single, second, mean in zip(one, two, both, strict=True):
+        probabilities = np.exp(single.word_log_probabilities), np.exp(second.word_log_probabilities)
+        assert np.exp(mean.word_log_probabilities) == pytest.approx(np.mean(probabilities, axis=0))
+    assert [len(reading.word_log_probabilities) for reading in one] == [2, 4, 1, 1]
+
+
+@given(st.lists(st.integers(1, 4000), max_size=40), st.integers(1, 8))
+def test_batches_hold_each_sentence_once_and_few_words(lengths: list[int], size: int) -> None:
+    found = list(batches(lengths, size))
+    assert sorted(place for batch in found for place in batch) == list(range(len(lengths)))
+    for batch in found:
+        longest = max(lengths[place] for place in batch)
+        assert len(batch) == 1 or len(batch) * longest <= size * WORDS_A_SENTENCE
+        assert len(batch) <= size
+
+
+def test_what_is_written(model: TrainedModel) -> None:
+    (found,) = translator(model, search={"n_best": 2}, details=True)(["w3\u2028w4"])
+    best = found.n_best[0]
+    assert as_text(found, None) == best.text
+    assert as_text(found, "pharaoh").startswith(f"{best.text} ||| ")
+    rows = as_n_best(7, found, "weights").split("\n")
+    assert len(rows) == 2
+    number, text, probability, weights = rows[0].split(" ||| ")
+    assert (number, text, probability) == ("7", best.text, f"{best.log_probability:.4f}")
+    assert len(weights.split(" ")) == len(best.words)
+    assert as_json(7, found).isprintable() or "\u2028" not in as_json(7, found)
+
+
+def test_alignments_in_both_forms() -> None:
+    weights = np.array([[0.25, 0.75], [0.5, 0.125]], np.float32)
+    assert pharaoh([weights]) == "1-0 0-1"
+    assert pharaoh([weights, weights]) == "1-0 0-1 3-2 2-3"
+    assert soft([weights]) == "0.25000,0.75000 0.50000,0.12500"
+    assert pharaoh([]) == soft([]) == ""
+
+
+def test_a_folder_without_text_settings_says_what_to_do(folder: Path, tmp_path: Path) -> None:
+    for name in ("settings.json", "model.safetensors", "source.tsv", "target.tsv"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    with pytest.raises(UserError, match=r"text\.json: no such file.*nmt package"):
+        model_folder.text_settings(tmp_path)
+    model_folder.package(tmp_path, text_settings())
+    assert model_folder.text_settings(tmp_path) == text_settings()
+    (tmp_path / "text.json").write_text('{"languages": {}}')
+    with pytest.raises(UserError, match=r"text\.json: languages\.source: Field required"):
+        model_folder.text_settings(tmp_path)

@@ -1,0 +1,95 @@
+"""Attention against known alignments, in both forms in which these come."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmt.errors import UserError
+from nmt.evaluation.alignment_error_rate import alignment_error_rate, attended_links, diagonal_links
+from nmt.evaluation.gold_alignments import read_gold
+
+
+def test_most_attended_words_are_linked() -> None:
+    weights = [[0.1, 0.7, 0.2], [0.6, 0.3, 0.1], [0.1, 0.2, 0.7], [0.0, 0.0, 1.0]]
+    # two source words and the end symbol, three target words and the end symbol: the third looks at the end
+    assert attended_links(weights, source_words=2, target_words=3) == {(1, 0), (0, 1)}
+
+
+def test_the_diagonal_is_stretched() -> None:
+    assert diagonal_links(3, 3) == {(0, 0), (1, 1), (2, 2)}
+    assert diagonal_links(2, 4) == {(0, 0), (0, 1), (1, 2), (1, 3)}
+    assert diagonal_links(4, 2) == {(1, 0), (3, 1)}
+    assert diagonal_links(0, 2) == set()
+
+
+def aligned(folder: Path, gold: str) -> dict[str, Any]:
+    record = {
+        "line": 0,
+        "source": "european area .",
+        "target": "zone européenne .",
+        "alignment": [[0, 1, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 1]],
+    }
+    (folder / "alignments.jsonl").write_text(json.dumps(record) + "\n")
+    (folder / "gold.align").write_text(gold)
+    return alignment_error_rate("m", folder / "alignments.jsonl", [folder / "gold.align"])
+
+
+def test_alignment_error_rate_by_hand(tmp_path: Path) -> None:
+    # found 1-0 0-1 1-2; gold 1-0 0-1 2-2 0-0: two right, so 1 - 2*2 / (3+4)
+    result = aligned(tmp_path, "1-0 0-1 2-2 0-0\n")
+    assert result["alignment_error_rate"] == pytest.approx(1 - 4 / 7, abs=1e-6)
+    assert result["precision"] == pytest.approx(2 / 3, abs=1e-6)
+    assert result["recall"] == pytest.approx(2 / 4)
+    # the diagonal finds 0-0 and 2-2
+    assert result["baselines"]["diagonal"]["alignment_error_rate"] == pytest.approx(1 - 4 / 7, abs=1e-6)
+    assert (result["sentences"], result["links"], result["gold_links"]) == (1, 3, 4)
+
+
+@pytest.mark.parametrize(
+    ("gold", "message"),
+    [
+        ("", "no line has gold links in"),
+        ("0-0 x\n", "gold.align, line 1: found 'x', expected links such as 0-0"),
+        ("3-0\n", "gold.align, line 1: link 3-0 (from 0) is outside a pair of 3 and 3 words"),
+    ],
+)
+def test_bad_gold_is_named(tmp_path: Path, gold: str, message: str) -> None:
+    with pytest.raises(UserError) as error:
+        aligned(tmp_path, gold)
+    assert message in str(error.value)
+
+
+def test_a_model_without_attention_has_no_error_rate(tmp_path: Path) -> None:
+    record = {"line": 0, "source": "a", "target": "b", "alignment": None}
+    (tmp_path / "a.jsonl").write_text(json.dumps(record) + "\n")
+    (tmp_path / "gold").write_text("0-0\n")
+    with pytest.raises(UserError, match="only an RNNsearch model has one"):
+        alignment_error_rate("m", tmp_path / "a.jsonl", [tmp_path / "gold"])
+
+
+def test_possible_links_are_right_but_not_missed(tmp_path: Path) -> None:
+    # found 1-0 0-1 1-2; sure 1-0 2-2, possible 0-1 too: A and S 1, A and P 2, so 1 - (1 + 2) / (3 + 2)
+    result = aligned(tmp_path, "1-0 2-2 0?1\n")
+    assert result["alignment_error_rate"] == pytest.approx(1 - 3 / 5, abs=1e-6)
+    assert (result["precision"], result["recall"]) == (pytest.approx(2 / 3, abs=1e-6), pytest.approx(1 / 2))
+
+
+def test_both_forms_say_the_same(tmp_path: Path) -> None:
+    (tmp_path / "pharaoh").write_text("1-0 2-2 0p1\n\n0-0\n")
+    (tmp_path / "wpt").write_text("0001 2 1 S\n0001 3 3\n0001 1 2 P\n3 1 1 S\n")
+    pharaoh, wpt = read_gold([tmp_path / "pharaoh"]), read_gold([tmp_path / "wpt"])
+    assert {line: (gold.sure, gold.possible) for line, gold in wpt.items()} == {
+        line: (gold.sure, gold.possible) for line, gold in pharaoh.items() if gold.possible
+    }
+    assert aligned(tmp_path, "1 2 1 S\n1 3 3 S\n1 1 2 P\n") == aligned(tmp_path, "1-0 2-2 0?1\n")
+
+
+@pytest.mark.parametrize("line", ["1 0 1 S", "0 1 1 S", "1 1", "1 1 x"])
+def test_a_bad_line_of_the_wpt_form_is_named(tmp_path: Path, line: str) -> None:
+    (tmp_path / "wpt").write_text(f"1 1 1 S\n{line}\n")
+    with pytest.raises(UserError, match=r"wpt, line 2: found .*, expected `sentence source target"):
+        read_gold([tmp_path / "wpt"])

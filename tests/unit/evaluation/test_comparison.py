@@ -1,0 +1,311 @@
+"""Intervals, paired significance and today's metrics, held against sacrebleu called on its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sacrebleu
+
+from nmt.config.schema import Report
+from nmt.errors import UserError
+from nmt.evaluation.comparison import EvaluatedText, compare
+from nmt.io.text_files import write_lines
+from nmt.report.paper_numbers import Paper, ReportedScore
+from nmt.report.tables.significance import COLUMNS, significance
+from nmt.report.tables.table1 import table1
+from nmt.report.tables.writer import as_tex, write_table
+from tests.latex import assert_compiles
+from tests.plain_csv import read_plain
+from tests.report_settings import report_settings
+
+WORDS = [
+    "le",
+    "la",
+    "un",
+    "une",
+    "chat",
+    "chien",
+    "maison",
+    "rouge",
+    "vert",
+    "grand",
+    "petit",
+    "dort",
+    "mange",
+    "voit",
+    "aime",
+]
+SENTENCES = 60
+
+
+def sentence(rng: random.Random) -> list[str]:
+    return [*rng.choices(WORDS, k=rng.randint(6, 14)), "."]
+
+
+def damaged(rng: random.Random, words: list[str], share: float) -> list[str]:
+    """A translation in which this share of the words is wrong."""
+    return [rng.choice(WORDS) if rng.random() < share else word for word in words]
+
+
+def decode(path: Path, texts: dict[int, list[str]]) -> Path:
+    with write_lines(path) as writer:
+        for line, words in texts.items():
+            record = {"line": line, "source": f"s{line}", "text": " ".join(words)}
+            writer.write(json.dumps(record))
+    return path
+
+
+@pytest.fixture
+def evaluated_text(tmp_path: Path) -> EvaluatedText:
+    rng = random.Random(0)
+    references = [sentence(rng) for _ in range(SENTENCES)]
+    sides = {
+        "source": [f"s{line}" for line in range(SENTENCES)],
+        "reference": [" ".join(words) for words in references],
+        "raw": [" ".join(words[:-1]) + "." for words in references],
+    }
+    for name, lines in sides.items():
+        with write_lines(tmp_path / name) as writer:
+            for line in lines:
+                writer.write(line)
+    return EvaluatedText(tmp_path / "source", tmp_path / "reference", tmp_path / "raw", "fr")
+
+
+def references(test: EvaluatedText) -> list[list[str]]:
+    return [line.split() for line in test.reference.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture
+def translations(evaluated_text: EvaluatedText, tmp_path: Path) -> dict[str, list[Path]]:
+    """A good model, one nearly as good, and a bad one."""
+    found = {}
+    for name, share, seed in (("good", 0.2, 1), ("similar", 0.21, 2), ("bad", 0.6, 3)):
+        rng = random.Random(seed)
+        texts = {line: damaged(rng, words, share) for line, words in enumerate(references(evaluated_text))}
+        known = {line: texts[line] for line in range(0, SENTENCES, 2)}
+        found[name] = [
+            decode(tmp_path / f"{name}.{mode}", t) for mode, t in (("all", texts), ("no_unk", known))
+        ]
+    return found
+
+
+def hypotheses(path: Path) -> list[str]:
+    return [json.loads(line)["text"] for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_scores_and_p_values_are_those_of_sacrebleu(
+    translations: dict[str, list[Path]], evaluated_text: EvaluatedText, tmp_path: Path
+) -> None:
+    found = compare(translations, {"moses": evaluated_text.reference}, evaluated_text, samples=300, seed=7)
+    everything, known = found["all"], found["no_unk"]
+    assert (everything["sentences"], known["sentences"]) == (SENTENCES, SENTENCES // 2)
+    tokens = [" ".join(words) for words in references(evaluated_text)]
+    raw = (
+        evaluated_text.raw_reference.read_text(encoding="utf-8").splitlines()
+        if evaluated_text.raw_reference
+        else []
+    )
+    for model, (path, _) in translations.items():
+        system = everything["systems"][model]
+        texts = hypotheses(path)
+        plain = sacrebleu.corpus_bleu(texts, [tokens], tokenize="none", force=True, smooth_method="none")
+        assert system["bleu"] == pytest.approx(plain.score, abs=1e-5)
+        detokenized = [text.replace(" .", ".") for text in texts]
+        assert system["sacrebleu"] == pytest.approx(sacrebleu.corpus_bleu(detokenized, [raw]).score, abs=1e-5)
+        assert system["chrf"] == pytest.approx(sacrebleu.corpus_chrf(detokenized, [raw]).score, abs=1e-5)
+    assert everything["systems"]["moses"]["bleu"] == known["systems"]["moses"]["bleu"] == 100
+    p = {(pair["first"], pair["second"]): pair["p"] for pair in everything["pairs"]}
+    assert len(p) == 6
+    assert p["good", "bad"] < 0.01 and p["similar", "bad"] < 0.01 and p["good", "similar"] > 0.05
+    assert "bs:300" in everything["signatures"]["bleu"] and "seed:7" in everything["signatures"]["bleu"]
+    assert "tok:13a" in everything["signatures"]["sacrebleu"]
+
+
+def test_intervals_and_p_follow_from_sentences_drawn_anew(
+    translations: dict[str, list[Path]], evaluated_text: EvaluatedText
+) -> None:
+    samples, seed = 200, 7
+    found = compare(translations, {"moses": evaluated_text.reference}, evaluated_text, samples, seed)["all"]
+    tokens = [" ".join(words) for words in references(evaluated_text)]
+    lines = np.random.default_rng(seed).choice(SENTENCES, size=(samples, SENTENCES), replace=True)
+    bleu = {}
+    for model in ("good", "similar"):
+        texts = hypotheses(translations[model][0])
+        bleu[model] = np.array(
+            [
+                sacrebleu.corpus_bleu(
+                    [texts[line] for line in sample],
+                    [[tokens[line] for line in sample]],
+                    tokenize="none",
+                    force=True,
+                    smooth_method="none",
+                ).score
+                for sample in lines
+            ]
+        )
+        system = found["systems"][model]
+        expected = np.percentile(bleu[model], [2.5, 97.5])
+        assert [system["low"], system["high"]] == pytest.approx(expected, abs=1e-5)
+    differences = np.abs(bleu["similar"] - bleu["good"])
+    (pair,) = (pair for pair in found["pairs"] if (pair["first"], pair["second"]) == ("good", "similar"))
+    larger = np.sum(differences - differences.mean() > abs(pair["difference"]))
+    assert pair["p"] == pytest.approx((larger + 1) / (samples + 1), abs=1e-6)
+    # no BLEU is above 100, so no bound is
+    assert [found["systems"]["moses"][bound] for bound in ("low", "high")] == [100, 100]
+
+
+def test_an_interval_keeps_to_what_bleu_can_be(evaluated_text: EvaluatedText, tmp_path: Path) -> None:
+    pairs = enumerate(references(evaluated_text))
+    texts = {line: words if line else damaged(random.Random(1), words, 1.0) for line, words in pairs}
+    path = decode(tmp_path / "nearly", texts)
+    system = compare({"nearly": [path, path]}, {}, evaluated_text, 300, 1)["all"]["systems"]["nearly"]
+    assert 90 < system["low"] < system["bleu"] < system["high"] == 100
+
+
+def test_the_seed_alone_decides(translations: dict[str, list[Path]], evaluated_text: EvaluatedText) -> None:
+    before = dict(os.environ)
+    first, again, other = (compare(translations, {}, evaluated_text, 100, seed) for seed in (0, 0, 1))
+    assert first == again
+    assert first["all"]["systems"]["good"]["low"] != other["all"]["systems"]["good"]["low"]
+    assert dict(os.environ) == before
+
+
+def test_a_model_does_not_differ_from_itself(
+    translations: dict[str, list[Path]], evaluated_text: EvaluatedText
+) -> None:
+    found = compare({"good": translations["good"], "twin": translations["good"]}, {}, evaluated_text, 100, 1)
+    assert found["all"]["pairs"] == [{"first": "good", "second": "twin", "difference": 0, "p": 1}]
+
+
+def test_todays_metrics_of_several_seeds_are_means(
+    translations: dict[str, list[Path]], evaluated_text: EvaluatedText
+) -> None:
+    alone = {
+        name: compare({name: translations[name]}, {}, evaluated_text, 50, 1)["all"]["systems"][name]
+        for name in ("good", "bad")
+    }
+    first = {"good": translations["good"]}
+    both = compare(first, {}, evaluated_text, 50, 1, {"good": [translations["bad"]]})
+    system = both["all"]["systems"]["good"]
+    for metric in ("sacrebleu", "chrf"):
+        values = [run[metric] for run in alone.values()]
+        assert system[metric] == pytest.approx(np.mean(values), abs=1e-5)
+        assert system[f"{metric}_std"] == pytest.approx(np.std(values, ddof=1), abs=1e-5)
+    for of_the_first in ("bleu", "low", "high"):
+        assert system[of_the_first] == alone["good"][of_the_first]
+    scores = runs(both)
+    table = table1(scores, summaries(scores), settings("good"), Paper(table1={}, table2={}), both)
+    assert " ± " in table.cells[0][-1] and " ± " in table.cells[0][-2]
+    everything = {"good": translations["good"]}
+    with pytest.raises(UserError, match="translates other sentences than the model's first run"):
+        compare(everything, {}, evaluated_text, 10, 1, {"good": [list(reversed(translations["bad"]))]})
+
+
+def test_no_samples_give_scores_alone(
+    translations: dict[str, list[Path]], evaluated_text: EvaluatedText
+) -> None:
+    found = compare(translations, {}, evaluated_text, 0, 1)["all"]
+    assert found["systems"]["good"]["low"] is None and found["pairs"][0]["p"] is None
+    assert found["pairs"][0]["difference"] == pytest.approx(
+        found["systems"]["similar"]["bleu"] - found["systems"]["good"]["bleu"], abs=1e-5
+    )
+
+
+def test_no_sentence_without_unknown_words(
+    translations: dict[str, list[Path]], evaluated_text: EvaluatedText, tmp_path: Path
+) -> None:
+    nothing = decode(tmp_path / "nothing", {})
+    found = compare({"good": [translations["good"][0], nothing]}, {}, evaluated_text, 10, 1)
+    assert found["no_unk"] == {"sentences": 0, "systems": {}, "pairs": [], "signatures": {}}
+    significance(found, settings("good"))
+
+
+def test_what_does_not_belong_together_is_refused(
+    translations: dict[str, list[Path]], evaluated_text: EvaluatedText, tmp_path: Path
+) -> None:
+    translations["bad"][1] = translations["bad"][0]
+    with pytest.raises(UserError, match="translates other sentences than"):
+        compare(translations, {}, evaluated_text, 10, 1)
+    (tmp_path / "short").write_text("un\n", encoding="utf-8")
+    with pytest.raises(UserError, match="has 1 lines, the test set 60"):
+        compare({"good": translations["good"]}, {"moses": tmp_path / "short"}, evaluated_text, 10, 1)
+
+
+def settings(*models: str) -> Report:
+    labels = {model: model.capitalize() for model in models}
+    return Report.model_validate_json(json.dumps(report_settings(labels, reported=True)))
+
+
+def runs(found: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    systems = {column: found[column]["systems"] for column in ("all", "no_unk")}
+    return {
+        model: [
+            {
+                "model": model,
+                "seed": 1,
+                **{f"bleu_{column}": systems[column][model]["bleu"] for column in systems},
+                **{f"sentences_{column}": found[column]["sentences"] for column in systems},
+                "signature": "tok:none",
+            }
+        ]
+        for model in systems["all"]
+        if model != "moses"
+    }
+
+
+def summaries(models: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    recipe = {"optimizer": "adam", "hidden_units": 8, "updates": 10, "epochs": 1.0, "hours": 1.0}
+    same = {"seed": 1, "family": "rnnsearch", "train_nll": 1.0, "dev_nll": 1.0}
+    return {model: [{"model": model, **same, **recipe}] for model in models}
+
+
+def test_table_1_has_intervals_differences_and_a_measured_moses(
+    translations: dict[str, list[Path]], evaluated_text: EvaluatedText, tmp_path: Path
+) -> None:
+    found = compare(translations, {"moses": evaluated_text.reference}, evaluated_text, 100, 1)
+    scores = runs(found)
+    reported = {
+        "good": ReportedScore(label="Good", bleu_all=10, bleu_no_unk=99.5),
+        "moses": ReportedScore(label="Moses", bleu_all=33.30, bleu_no_unk=35.63),
+    }
+    table = table1(scores, summaries(scores), settings(*scores), Paper(table1=reported, table2={}), found)
+    rows = {row["id"]: row for row in table.frame.to_dict("records")}
+    bleu = found["all"]["systems"]["good"]["bleu"]
+    assert rows["good"]["bleu_all"] == f"{bleu:.2f}"
+    assert float(rows["good"]["low_all"]) < bleu < float(rows["good"]["high_all"])
+    assert rows["good"]["difference_all"] == f"{float(f'{bleu:.2f}') - 10:+.2f}"
+    assert rows["good"]["difference_no_unk"].startswith("-")
+    assert table.cells[0][8].startswith("−")
+    assert rows["moses"]["bleu_all"] == "100.00" and rows["moses"]["difference_all"] == "+66.70"
+    assert rows["moses"]["sentences_no_unk"] == SENTENCES // 2
+    assert table.headers == [
+        "Model", "All", "95%", "No UNK°", "95%", "All, reported", "No UNK°, reported", "Δ All", "Δ No UNK°",
+        "13a", "chrF",
+    ]  # fmt: skip
+    assert table.rules == [3]
+    assert r"$\Delta$ All" in as_tex(table)
+    write_table(table, *(tmp_path / f"table1.{form}" for form in ("csv", "md", "tex")))
+    assert_compiles(tmp_path / "table1.tex")
+
+
+def test_the_table_of_significance(
+    translations: dict[str, list[Path]], evaluated_text: EvaluatedText, tmp_path: Path
+) -> None:
+    found = compare(translations, {}, evaluated_text, 200, 1)
+    table = significance(found, settings(*translations))
+    assert [cells[:2] for cells in table.cells] == [["Similar", "Good"], ["Bad", "Good"], ["Bad", "Similar"]]
+    assert table.cells[0][3].endswith("(n.s.)") and not table.cells[1][3].endswith("(n.s.)")
+    assert table.cells[1][2].startswith("−")
+    assert len(table.frame) == 6 and set(table.frame["sentences"]) == {SENTENCES, SENTENCES // 2}
+    write_table(table, *(tmp_path / f"significance.{form}" for form in ("csv", "md", "tex")))
+    assert_compiles(tmp_path / "significance.tex")
+    plain = read_plain(
+        tmp_path / "significance.csv", COLUMNS, words={"column", "first", "second", "signature"}
+    )
+    assert plain["difference"][1] < 0 and plain["p"].between(0, 1).all()

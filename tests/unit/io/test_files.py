@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from nmt.errors import UserError
+from nmt.io.files import atomic_path, md5, read_json, replaceable, sha256, write_json
+from nmt.io.text_files import write_lines
+
+
+def test_a_file_appears_when_the_block_ends(tmp_path: Path) -> None:
+    target = tmp_path / "folder" / "a.txt"
+    with atomic_path(target) as temporary:
+        temporary.write_text("whole")
+        assert temporary.parent == target.parent
+        assert temporary.suffix == ".txt"
+        assert not target.exists()
+    assert target.read_text() == "whole"
+    assert [*target.parent.iterdir()] == [target]
+
+
+def test_an_error_leaves_the_earlier_file_and_nothing_else(tmp_path: Path) -> None:
+    target = tmp_path / "a"
+    target.write_text("earlier")
+
+    def fail() -> None:
+        with atomic_path(target) as temporary:
+            temporary.write_text("half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert target.read_text() == "earlier"
+    assert [*tmp_path.iterdir()] == [target]
+
+
+def test_a_pipe_is_written_to_and_stays(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.txt"
+    os.mkfifo(pipe)
+    got: list[bytes] = []
+    reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()))
+    reader.start()
+    with write_lines(pipe) as writer:
+        writer.write("whole")
+    reader.join(timeout=60)
+    assert got == [b"whole\n"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert [*tmp_path.iterdir()] == [pipe]
+
+
+def test_devices_and_what_is_open_are_never_replaced(tmp_path: Path) -> None:
+    for name in ("/dev/null", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/dev/tty"):
+        assert not replaceable(Path(name)) or not Path(name).exists()
+    (tmp_path / "a").write_text("")
+    assert all(map(replaceable, (tmp_path, tmp_path / "a", tmp_path / "none", tmp_path / "a" / "none")))
+
+
+def test_behind_a_link_its_target_is_replaced(tmp_path: Path) -> None:
+    target, link, loose = tmp_path / "there" / "a.txt", tmp_path / "link.txt", tmp_path / "loose"
+    target.parent.mkdir()
+    target.write_text("earlier")
+    link.symlink_to(Path("there", "a.txt"))
+    loose.symlink_to(Path("there", "none"))
+    for path in (link, loose):
+        with atomic_path(path) as temporary:
+            temporary.write_text("whole")
+            assert temporary.parent == target.parent
+        assert path.is_symlink() and path.read_text() == "whole"
+    assert target.read_text() == "whole"
+
+
+def test_what_a_killed_process_left_goes_with_the_next_write(tmp_path: Path) -> None:
+    target = tmp_path / "a.txt"
+    program = (
+        "import os, signal, sys; from nmt.io.files import atomic_path\n"
+        "with atomic_path(sys.argv[1]) as p: p.write_text('half'); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    subprocess.run([sys.executable, "-c", program, str(target)], cwd=Path(__file__).parents[3], check=False)
+    assert not target.exists()
+    assert len([*tmp_path.iterdir()]) == 1
+    with atomic_path(target) as temporary:
+        temporary.write_text("whole")
+    assert [*tmp_path.iterdir()] == [target]
+
+
+def test_sums(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"abc")
+    assert md5(path) == "900150983cd24fb0d6963f7d28e17f72"
+    assert sha256(path) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+
+def test_json_does_not_depend_on_the_order_of_keys(tmp_path: Path) -> None:
+    write_json(tmp_path / "a", {"b": 1, "a": "é"})
+    write_json(tmp_path / "b", {"a": "é", "b": 1})
+    assert (tmp_path / "a").read_bytes() == '{\n  "a": "é",\n  "b": 1\n}\n'.encode()
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert read_json(tmp_path / "a") == {"a": "é", "b": 1}
+
+
+def test_broken_json_names_file_and_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{\n"a": }')
+    with pytest.raises(UserError, match=r"a\.json, line 2"):
+        read_json(path)
+    with pytest.raises(UserError, match="no such file"):
+        read_json(tmp_path / "none")

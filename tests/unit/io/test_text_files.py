@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nmt.errors import UserError
+from nmt.io.progress import Progress
+from nmt.io.text_files import line_writer, read_lines, read_pairs, write_lines
+
+SUFFIXES = ["", ".gz", ".zst"]
+LINES = st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])))
+
+
+def write(path: Path, lines: list[str]) -> Path:
+    with write_lines(path) as writer:
+        for line in lines:
+            writer.write(line)
+    return path
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@settings(deadline=None)
+@given(lines=LINES)
+def test_lines_come_back(tmp_path_factory: pytest.TempPathFactory, suffix: str, lines: list[str]) -> None:
+    path = write(tmp_path_factory.mktemp("text") / f"a{suffix}", lines)
+    assert [*read_lines(path)] == lines
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_only_a_line_feed_ends_a_line(tmp_path: Path, suffix: str) -> None:
+    lines = ["a\u2028b\u2029c", "d\x85e\x0bf\x0cg", "h\ri\x1cj", ""]
+    assert [*read_lines(write(tmp_path / f"a{suffix}", lines))] == lines
+
+
+def test_a_line_break_inside_a_line_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="line 2: holds a line break"):
+        write(tmp_path / "a", ["a", "b\nc"])
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_equal_lines_give_equal_bytes(tmp_path: Path, suffix: str) -> None:
+    first = write(tmp_path / f"a{suffix}", ["x"] * 1000).read_bytes()
+    assert write(tmp_path / f"b{suffix}", ["x"] * 1000).read_bytes() == first
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES[1:])
+@pytest.mark.parametrize("fault", ["cut", "flipped"])
+def test_damaged_files_are_never_taken_for_whole(tmp_path: Path, suffix: str, fault: str) -> None:
+    path = write(tmp_path / f"a{suffix}", [f"line {i * 7919}" for i in range(50_000)])
+    data = bytearray(path.read_bytes())
+    if fault == "cut":
+        del data[-5:]
+    else:
+        data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(UserError, match=r"a\.(gz|zst): damaged"):
+        list(read_lines(path))
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_what_is_appended_is_read_as_one_with_it(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"a{suffix}"
+    pieces = [["a", "b"], [], [f"line {i * 7919}" for i in range(50_000)], ["c"]]
+    for lines in pieces:
+        with line_writer(path, append=True) as writer:
+            for line in lines:
+                writer.write(line)
+    assert [*read_lines(path)] == [line for lines in pieces for line in lines]
+
+
+@pytest.mark.parametrize("fault", ["cut", "garbage"])
+def test_what_follows_a_zstd_frame_must_be_one(tmp_path: Path, fault: str) -> None:
+    path = write(tmp_path / "a.zst", ["a"])
+    frame = path.read_bytes()
+    path.write_bytes(frame + (frame[:-3] if fault == "cut" else b"garbage"))
+    with pytest.raises(UserError, match=r"a\.zst: damaged after line"):
+        list(read_lines(path))
+
+
+def test_invalid_utf8_and_missing_files_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"ok\n\xff\n")
+    with pytest.raises(UserError, match="a: not UTF-8"):
+        list(read_lines(path))
+    with pytest.raises(UserError, match="none: no such file"):
+        list(read_lines(tmp_path / "none"))
+
+
+@pytest.mark.parametrize(("sources", "targets"), [(3, 5), (5, 3), (0, 1), (1, 0)])
+def test_uneven_sides_name_both_files_and_counts(tmp_path: Path, sources: int, targets: int) -> None:
+    source = write(tmp_path / "s", ["x"] * sources)
+    target = write(tmp_path / "t", ["x"] * targets)
+    with pytest.raises(UserError, match=rf"s has {sources} lines but .*t has {targets} lines:"):
+        list(read_pairs(source, target))
+
+
+def test_progress_counts_the_bytes_on_the_disk(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.zst", [f"line {i}" for i in range(5000)])
+    log = io.StringIO()
+    with Progress(path.stat().st_size, "bytes", "read", stream=log, every=0) as progress:
+        list(read_lines(path, progress))
+    assert progress.count == path.stat().st_size
+    assert "(100%) bytes" in log.getvalue().splitlines()[-1]
+
+
+def test_progress_tells_share_rate_and_time_left(tmp_path: Path) -> None:
+    log = io.StringIO()
+    with Progress(200, "lines", "work", stream=log, every=0) as progress:
+        progress.update(50)
+    line = log.getvalue().split("\n")[0]
+    assert line.startswith("work: 50 of 200 (25%) lines, ")
+    assert "/s, " in line
+    assert line.endswith(" left")

@@ -1,0 +1,129 @@
+"""Both models against the equations as plain loops, values and gradients, in float64."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+
+from nmt.data.batches import Batch, pad_pairs
+from nmt.data.vocabulary import END
+from nmt.model import loss
+from nmt.model.encoder_decoder import Family, Translator
+from nmt.training.validation import sentence_nll
+from tests.reference import Reference
+from tests.small_models import small_model
+
+PAIRS = [([3, 5, 2, 8], [4, 2]), ([6], [5, 1, 3, 2, 6]), ([2, 2, 7], [6, 6, 3])]
+ORDERS = ["groundhog", "appendix", "section3"]
+
+
+def batch_of(pairs: list[tuple[list[int], list[int]]]) -> Batch:
+    sources, targets = zip(*pairs, strict=True)
+    as_ids = [[np.array(ids, dtype=np.uint16) for ids in side] for side in (sources, targets)]
+    batch = pad_pairs(as_ids[0], as_ids[1], True)
+    return replace(batch, source_mask=batch.source_mask.double())
+
+
+def nll_by_loops(model: Translator, pairs: list[tuple[list[int], list[int]]]) -> torch.Tensor:
+    weights = dict(model.named_parameters())
+    loops = Reference(weights, model.family, model.architecture)
+    return torch.stack([loops.nll([*source, END], [*target, END])[0] for source, target in pairs])
+
+
+READINGS = {
+    "step_order": ORDERS,
+    "output_layer": ["direct", "factored"],
+    "biases": ["groundhog", "every"],
+    "encdec_start": ["last", "zero"],
+}
+
+
+@pytest.mark.parametrize("readings", list(product(*READINGS.values())), ids="-".join)
+def test_values_and_gradients_follow_the_equations(family: Family, readings: tuple[str, ...]) -> None:
+    model = small_model(family, **dict(zip(READINGS, readings, strict=True)))
+    weights = torch.tensor([1.0, -2.0, 0.5], dtype=torch.float64)
+    expected = nll_by_loops(model, PAIRS)
+    gradients = torch.autograd.grad((expected * weights).sum(), list(model.parameters()))
+    found = sentence_nll(model, batch_of(PAIRS))
+    torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
+    (found * weights).sum().backward()
+    for (name, parameter), gradient in zip(model.named_parameters(), gradients, strict=True):
+        assert gradient.abs().sum() > 0, f"{name} has no share in the result: the test would not see it"
+        assert parameter.grad is not None
+        torch.testing.assert_close(
+            parameter.grad, gradient, rtol=1e-8, atol=1e-10, msg=lambda m, n=name: f"{n}: {m}"
+        )
+
+
+def test_alignment_weights_follow_the_equations() -> None:
+    model = small_model("rnnsearch")
+    batch = batch_of(PAIRS)
+    _, found = model(batch.source, batch.source_mask, batch.target, batch.positions)
+    loops = Reference(dict(model.named_parameters()), "rnnsearch", model.architecture)
+    for column, (source, target) in enumerate(PAIRS):
+        _, alphas = loops.nll([*source, END], [*target, END])
+        expected = torch.stack([torch.stack(row) for row in alphas])
+        torch.testing.assert_close(found[: len(target) + 1, column, : len(source) + 1], expected)
+        assert not found[:, column, len(source) + 1 :].any(), "padding must get no weight"
+
+
+def test_padding_changes_nothing(family: Family) -> None:
+    model = small_model(family)
+    together = sentence_nll(model, batch_of(PAIRS))
+    alone = torch.cat([sentence_nll(model, batch_of([pair])) for pair in PAIRS])
+    torch.testing.assert_close(together, alone, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("step_order", ORDERS)
+@torch.no_grad()
+def test_stepwise_decoding_gives_the_same_probabilities(family: Family, step_order: str) -> None:
+    model = small_model(family, step_order=step_order)
+    source, target = PAIRS[1]
+    batch = batch_of([PAIRS[1]])
+    steps, total = model.steps(model.encode(batch.source, batch.source_mask)), 0.0
+    for word in [*target, END]:
+        total -= float(steps.predict()[0, word].detach())
+        steps.extend(torch.tensor([[0]]), torch.tensor([[word]]))
+    assert total == pytest.approx(float(nll_by_loops(model, [(source, target)])[0].detach()), rel=1e-10)
+
+
+def test_hand_written_backward_passes_agree_with_finite_differences(family: Family) -> None:
+    model = small_model(family)
+    batch = batch_of(PAIRS[:2])
+    names = [name for name, _ in model.named_parameters()]
+    values = [weight.detach().clone().requires_grad_() for weight in model.parameters()]
+
+    def cost(*weights: torch.Tensor) -> torch.Tensor:
+        logits, _ = torch.func.functional_call(
+            model,
+            dict(zip(names, weights, strict=True)),
+            (batch.source, batch.source_mask, batch.target, batch.positions),
+        )
+        return logits.log_softmax(dim=1)[:, :3].sum()
+
+    assert torch.autograd.gradcheck(cost, values, fast_mode=True)
+
+
+def test_the_cost_is_the_sum_of_the_equations_with_the_same_gradients(family: Family) -> None:
+    model = small_model(family)
+    batch = batch_of(PAIRS)
+    expected = nll_by_loops(model, PAIRS).sum()
+    gradients = torch.autograd.grad(expected, list(model.parameters()))
+    found = model.total_nll(batch.source, batch.source_mask, batch.target, batch.positions)
+    torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
+    (3 * found).backward()
+    for parameter, gradient in zip(model.parameters(), gradients, strict=True):
+        torch.testing.assert_close(parameter.grad, 3 * gradient, rtol=1e-8, atol=1e-10)
+
+
+def test_the_cost_does_not_depend_on_its_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = small_model("rnnsearch")
+    batch = batch_of(PAIRS)
+    whole = model.total_nll(batch.source, batch.source_mask, batch.target, batch.positions)
+    monkeypatch.setattr(loss, "CHUNK", 2)
+    parts = model.total_nll(batch.source, batch.source_mask, batch.target, batch.positions)
+    torch.testing.assert_close(parts, whole, rtol=1e-12, atol=0)

@@ -1,0 +1,89 @@
+"""One GPU a job: processes of their own, on a pool of GPUs that need not exist."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.running import ROOT
+
+JOB = """
+import os, sys
+from nmt.model import gpu_pool
+from nmt.cli import fail
+from nmt.errors import UserError
+try:
+    gpu_pool.take(sys.argv[1])
+    gpu_pool.take(sys.argv[1])  # asked again, it stays with what it has
+except UserError as error:
+    fail(str(error))
+print("has", os.environ.get("CUDA_VISIBLE_DEVICES"), flush=True)
+sys.stdin.read()
+"""
+
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts a job that holds what it took until it is ended."""
+    started: list[subprocess.Popen[str]] = []
+
+    def job(device: str = "auto", pool: str = "7,8") -> subprocess.Popen[str]:
+        environment = {**os.environ, "NMT_GPUS": pool, "TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
+        environment.pop("CUDA_VISIBLE_DEVICES", None)
+        started.append(
+            subprocess.Popen(
+                [sys.executable, "-c", JOB, device],
+                env=environment,
+                text=True,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+        )
+        return started[-1]
+
+    yield job
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def first_line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def first_complaint(process: subprocess.Popen[str]) -> str:
+    assert process.stderr is not None
+    return process.stderr.readline().strip()
+
+
+def test_two_jobs_hold_different_gpus_a_third_waits_and_a_kill_frees_one(start: Start) -> None:
+    first, second = start(), start()
+    assert {first_line(first), first_line(second)} == {"has 7", "has 8"}
+    third = start()
+    assert first_complaint(third) == "nmt: GPUs 7, 8 are all in use by other jobs; waiting for one"
+    freed = 7 if "GPU 7 " in first_complaint(first) else 8
+    first.send_signal(signal.SIGKILL)
+    assert first_line(third) == f"has {freed}"
+    assert second.poll() is None
+
+
+def test_a_job_without_a_gpu_takes_none(start: Start) -> None:
+    assert first_line(start(device="cpu")) == "has None"
+    assert first_line(start(pool="")) == "has None"
+
+
+@pytest.mark.parametrize("pool", ["0,0", "../0"])
+def test_a_pool_that_is_none_is_refused(start: Start, pool: str) -> None:
+    job = start(pool=pool)
+    assert job.wait(timeout=30) == 2
+    assert first_complaint(job).startswith(f"nmt: error: NMT_GPUS={pool}: expected names")

@@ -1,0 +1,130 @@
+"""Table 1: its columns, our numbers and the paper's, several seeds, and what bad input is answered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nmt.report.tables.table1 import COLUMNS
+from tests.latex import assert_compiles, unescaped_specials
+from tests.plain_csv import read_plain
+from tests.table_inputs import MODELS, PAPER, five_models, make, nmt, rows_of, settings, several_seeds
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return five_models(tmp_path_factory.mktemp("inputs"))
+
+
+@pytest.fixture(scope="module")
+def reported(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The table of a run that is the paper's."""
+    return make(1, inputs, tmp_path_factory.mktemp("reported"), settings(), "--paper", PAPER)
+
+
+@pytest.fixture(scope="module")
+def own(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The table of another run: reported numbers are at hand but not wanted."""
+    return make(1, inputs, tmp_path_factory.mktemp("own"), settings(reported=False), "--paper", PAPER)
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The table of a model with three seeds beside one with a single seed."""
+    folder = several_seeds(tmp_path_factory.mktemp("several"))
+    return make(1, folder, folder, settings(reported=False))
+
+
+def test_csv_starts_with_the_agreed_columns(reported: Path) -> None:
+    header = (reported / "table1.csv").read_text().split("\n")[0]
+    assert header.startswith("model,bleu_all,bleu_no_unk,reported_all,reported_no_unk,sentences_all,")
+
+
+def test_the_papers_numbers_stand_beside_ours(reported: Path) -> None:
+    rows = rows_of(reported / "table1.csv")
+    assert [row["model"] for row in rows] == [*MODELS.values(), "Moses"]
+    star = rows[4]
+    assert (star["bleu_all"], star["bleu_no_unk"]) == ("14.01", "24.00")
+    assert (star["reported_all"], star["reported_no_unk"]) == ("28.45", "36.15")
+    assert (star["updates"], star["hidden_units"], star["optimizer"]) == ("1238", "96", "adam")
+    assert star["signature"] == "nrefs:1|tok:none"
+    moses = rows[5]
+    assert (moses["bleu_all"], moses["reported_all"], moses["reported_no_unk"]) == ("", "33.30", "35.63")
+    assert rows[0]["bleu_no_unk"] == ""
+
+
+def test_another_run_has_nothing_reported(own: Path) -> None:
+    rows = rows_of(own / "table1.csv")
+    assert [row["model"] for row in rows] == list(MODELS.values())
+    assert {row["reported_all"] + row["reported_no_unk"] for row in rows} == {""}
+    for form in ("md", "tex"):
+        text = (own / f"table1.{form}").read_text()
+        assert "reported" not in text.lower() and "Moses" not in text and "28.45" not in text
+
+
+def test_notes_say_how_models_were_trained(reported: Path) -> None:
+    text = (reported / "table1.md").read_text(encoding="utf-8")
+    table, *notes = text.split("\n\n")
+    assert "RNNsearch-50*" in table and "All, reported" in table
+    assert any("adam, 96 hidden units, 1,238 updates (RNNsearch-50*)" in " ".join(n.split()) for n in notes)
+    assert "not computed by this run" in text
+
+
+def test_notes_say_whether_the_unknown_word_could_be_written(inputs: Path, own: Path, tmp_path: Path) -> None:
+    make(1, inputs, tmp_path, settings(reported=False, unknown="excluded"))
+    for folder, written in ((own, "may be written"), (tmp_path, "forbidden here too")):
+        text = " ".join((folder / "table1.md").read_text(encoding="utf-8").split())
+        assert f"All: 3,003 sentences, [UNK] {written}." in text
+
+
+def test_seeds_become_mean_and_spread(several: Path) -> None:
+    one, three = rows_of(several / "table1.csv")
+    # BLEU 10, 11, 15: mean 12, deviation sqrt((4 + 1 + 9) / 2)
+    assert (three["bleu_all"], three["bleu_all_std"], three["seeds"]) == ("12.00", "2.65", "3")
+    assert (three["bleu_no_unk"], three["bleu_no_unk_std"]) == ("24.00", "5.29")
+    assert (one["bleu_all"], one["bleu_all_std"], one["bleu_no_unk_std"], one["seeds"]) == (
+        "5.00",
+        "",
+        "",
+        "1",
+    )
+    text = (several / "table1.md").read_text(encoding="utf-8")
+    assert "| 12.00 ± 2.65 | 24.00 ± 5.29 |" in text
+    assert "1 seed (RNNencdec-50); 3 seeds (RNNsearch-50)" in " ".join(text.split())
+    # updates 1000, 1000, 1600
+    assert "1,200 updates on average (RNNsearch-50)" in " ".join(text.split())
+
+
+def test_spread_in_tex_is_mathematics(several: Path) -> None:
+    tex = (several / "table1.tex").read_text(encoding="utf-8")
+    assert tex.isascii()
+    assert r"12.00 $\pm$ 2.65 & 24.00 $\pm$ 5.29" in tex
+
+
+def test_tex_compiles(reported: Path) -> None:
+    tex = reported / "table1.tex"
+    assert unescaped_specials(tex.read_text(encoding="utf-8")) == []
+    assert_compiles(tex)
+
+
+def test_csv_is_plain(reported: Path) -> None:
+    table = read_plain(reported / "table1.csv", COLUMNS, {"model", "optimizer", "signature", "id"})
+    assert table["reported_all"].max() == 33.30 and table["updates"].max() == 1238
+
+
+def test_table_is_the_same_twice(inputs: Path, reported: Path, tmp_path: Path) -> None:
+    make(1, inputs, tmp_path, settings(), "--paper", PAPER)
+    for form in ("csv", "md", "tex"):
+        assert (tmp_path / f"table1.{form}").read_bytes() == (reported / f"table1.{form}").read_bytes()
+
+
+def test_bad_input_is_one_line_and_writes_nothing(inputs: Path, tmp_path: Path) -> None:
+    files = ["--score", inputs / "3.score.json", "--summary", inputs / "3.summary.json"]
+    outputs = [
+        word for form in ("csv", "md", "tex") for word in (f"--output-{form}", tmp_path / f"out.{form}")
+    ]
+    result = nmt("table1", "--settings", settings(), *files, *outputs)
+    assert result.returncode == 2
+    assert result.stderr.count("\n") == 1 and "add --paper FILE" in result.stderr
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,100 @@
+"""Table 3: which sentences it shows, and how."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nmt.evaluation.translations import Record
+from nmt.report.example_sentences import draw, papers_own
+from nmt.report.tables.table3 import COLUMNS
+from tests.latex import assert_compiles
+from tests.plain_csv import read_plain
+from tests.report_settings import report_settings
+from tests.running import ROOT
+
+OPENING = "This will change my future with my family"
+OWN = "&quot; This will change my future with my family , &quot; the man said ."
+LONG = "the house , which " + "very " * 28 + "old [UNK] was , is l&apos; un ."
+MODELS = {"rnnencdec-50": "RNNencdec-50", "rnnsearch-50": "RNNsearch-50"}
+
+
+def record(line: int, source: str) -> Record:
+    return Record(line, source.split(), [], None)
+
+
+def test_own_sentences_are_found_however_they_were_tokenized() -> None:
+    records = [
+        record(0, "a b"),
+        record(1, OWN),
+        record(2, "this  will  change"),
+        record(3, "“This will change"),
+    ]
+    assert [one.line for one in papers_own(records, [OPENING, "A B", "no such sentence"])] == [1, 0]
+
+
+def test_others_are_drawn_with_the_seed_and_never_twice() -> None:
+    records = [record(line, "a") for line in range(50)]
+    first = draw(records, 5, 1, records[:40])
+    assert {one.line for one in first} <= set(range(40, 50)) and len(first) == 5
+    assert first == draw(records, 5, 1, records[:40])
+    assert first != draw(records, 5, 2, records[:40])
+    assert len(draw(records, 5, 1, records[:48])) == 2
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Path:
+    """The table of a test set of four sentences, one of them the paper's own, two long."""
+    sources = ["short .", LONG, OWN, LONG.replace("old", "new")]
+    for model in MODELS:
+        rows = [
+            {"line": line, "source": source, "text": f"l&apos; homme {model.upper()} [UNK] . {line} &#124; *"}
+            for line, source in enumerate(sources)
+        ]
+        (tmp_path / f"{model}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    (tmp_path / "reference").write_text("".join(f"qu&apos; il , le {line} .\n" for line in range(4)))
+    (tmp_path / "paper.yaml").write_text(
+        json.dumps({"table1": {}, "table2": {}, "sentences": {"table3": ["not there", OPENING]}})
+    )
+    settings = json.dumps(report_settings(MODELS, table3_models=list(MODELS), table3_sentences=3))
+    command = [sys.executable, "-m", "nmt", "table3", "--settings", settings, "--paper", "paper.yaml"]
+    command += ["--reference", "reference", "--source-language", "en", "--target-language", "fr"]
+    for model in MODELS:
+        command += ["--translations", model, f"{model}.jsonl"]
+    for kind in ("csv", "md", "tex"):
+        command += [f"--output-{kind}", f"table3.{kind}"]
+    subprocess.run(command, cwd=tmp_path, check=True, env={"PYTHONPATH": str(ROOT)})
+    return tmp_path
+
+
+def test_the_papers_own_sentence_comes_first_then_long_ones(made: Path) -> None:
+    with (made / "table3.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["line"] for row in rows[::4]] == [
+        "2",
+        *sorted({"1", "3"}, key=[row["line"] for row in rows[4::4]].index),
+    ]
+    assert [row["sentence"] for row in rows[:4]] == ["Source", "Reference", "RNNenc-50", "RNNsearch-50"]
+    assert rows[0]["text"] == '"This will change my future with my family," the man said.'
+    assert rows[1]["text"] == "qu'il, le 2."
+    assert rows[3]["text"] == "l'homme RNNSEARCH-50 [UNK]. 2 | *"
+    text = (made / "table3.md").read_text(encoding="utf-8")
+    assert (
+        "1 of the paper's own sentences, 2 drawn at random (seed 1) from those of 30 words or more"
+        in " ".join(text.split())
+    )
+
+
+def test_csv_is_plain(made: Path) -> None:
+    table = read_plain(made / "table3.csv", COLUMNS, words={"sentence", "text"})
+    assert set(table["line"]) == {1, 2, 3}
+
+
+def test_long_text_breaks_into_lines(made: Path) -> None:
+    assert "p{12cm}" in (made / "table3.tex").read_text(encoding="utf-8")
+    assert_compiles(made / "table3.tex")

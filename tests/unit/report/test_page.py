@@ -1,0 +1,108 @@
+"""The page of a run's results: all of it in one file, nothing of it from elsewhere."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmt.errors import UserError
+from nmt.report.page import write
+from tests.running import ROOT
+
+CAPTIONS = ROOT / "workflow" / "report"
+PIXEL = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
+)
+VOID = {"meta", "img", "br", "hr", "link", "input"}
+
+
+class Balance(HTMLParser):
+    """Finds tags that are not closed, and every address that the page asks for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.addresses: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Remember what is open."""
+        self.addresses += [value or "" for name, value in attrs if name in ("src", "href")]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        """Close the last tag."""
+        assert self.open.pop() == tag
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> str:
+    results = tmp_path / "results"
+    results.mkdir()
+    (results / "table1.md").write_text(
+        "# Title\n\n## Part\n\n| Model | All |\n|:--|--:|\n| RNNsearch-50* <b> | 26.75 |\n\nA note & more.\n"
+    )
+    (results / "figure2.png").write_bytes(PIXEL)
+    baselines = {name: {"alignment_error_rate": 0.5} for name in ("diagonal", "same_position")}
+    rate = {"model": "m", "alignment_error_rate": 0.125, "sentences": 7, "baselines": baselines}
+    (results / "m.json").write_text(json.dumps(rate))
+    for stage, seconds in (("train/a", "3600"), ("train/b", "1800"), ("clean/c", "NA")):
+        path = tmp_path / "benchmarks" / f"{stage}.tsv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"s\th:m:s\tmax_rss\n{seconds}\tx\t512.4\n")
+    settings: dict[str, Any] = {"seed": 1, "cleaning": {"max_words": None, "name": "<script>"}}
+    artifacts = [results / name for name in ("table1.md", "figure2.png", "m.json")]
+    write(
+        results / "report.html",
+        "A <run>",
+        artifacts,
+        CAPTIONS,
+        "seed 1 of X",
+        settings,
+        tmp_path / "benchmarks",
+    )
+    return (results / "report.html").read_text(encoding="utf-8")
+
+
+def test_the_page_is_whole_and_needs_nothing_else(page: str) -> None:
+    balance = Balance()
+    balance.feed(page)
+    assert not balance.open
+    assert all(address.startswith(("#", "data:image/png;base64,")) for address in balance.addresses)
+    assert base64.b64encode(PIXEL).decode() in page
+    assert "url(" not in page and "@import" not in page
+
+
+def test_it_shows_tables_figures_settings_times_and_versions(page: str) -> None:
+    assert re.search(r"<td[^>]*>26.75</td>", page)
+    assert "A note &amp; more." in page
+    assert "95% bootstrap intervals" in page and "seed 1 of X" in page
+    assert "12.5% on 7 sentences" in page
+    assert "max_words: null" in page
+    assert re.search(
+        r"<td>train\s*</td><td[^>]*>\s*2\s*</td><td[^>]*>\s*1.500\s*</td><td[^>]*>\s*512\s*</td>", page
+    )
+    assert re.search(r"<td>torch\s*</td><td>2\.", page)
+
+
+def test_headings_of_a_text_stand_below_its_own(page: str) -> None:
+    assert page.count("<h1>") == 1 and "Title" not in page
+    assert page.index("<h2>Tables</h2>") < page.index("<h3>Table 1: BLEU</h3>") < page.index("<h4>Part</h4>")
+
+
+def test_what_a_run_says_is_text_and_no_markup(page: str) -> None:
+    assert "<h1>A &lt;run&gt;</h1>" in page
+    assert "RNNsearch-50* &lt;b&gt;" in page
+    assert "<script>" not in page
+
+
+def test_an_artifact_without_caption_is_named(tmp_path: Path) -> None:
+    (tmp_path / "new.md").write_text("x")
+    with pytest.raises(UserError, match=r"new\.rst: no such file; expected the caption of new\.md"):
+        write(tmp_path / "r.html", "t", [tmp_path / "new.md"], CAPTIONS, "", {}, tmp_path)

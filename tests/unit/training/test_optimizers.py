@@ -1,0 +1,178 @@
+"""Adadelta, clipping and the rule for gradients that are not finite, against their formulas."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from nmt.training import adadelta
+from nmt.training.optimizers import (
+    clip,
+    descend,
+    make_optimizer,
+    optimizer_tensors,
+    replace_not_finite,
+    restore_optimizer,
+)
+from tests.training_settings import training
+
+RHO, EPSILON = 0.95, 1e-6
+
+
+def formula(weight: Tensor, gradients: list[Tensor]) -> Tensor:
+    """Zeiler (2012): both averages start at 0, epsilon is inside both roots, rho 0.95, epsilon 1e-6."""
+    squares, steps = torch.zeros_like(weight), torch.zeros_like(weight)
+    for gradient in gradients:
+        squares = RHO * squares + (1 - RHO) * gradient**2
+        step = -torch.sqrt(steps + EPSILON) / torch.sqrt(squares + EPSILON) * gradient
+        steps = RHO * steps + (1 - RHO) * step**2
+        weight = weight + step
+    return weight
+
+
+def made(*weights: Tensor) -> tuple[nn.ParameterList, torch.optim.Optimizer]:
+    """A "model" of these weights and its Adadelta."""
+    model = nn.ParameterList([nn.Parameter(weight.clone()) for weight in weights])
+    return model, make_optimizer(model, training(optimizer="adadelta", learning_rate=1.0))
+
+
+def random_gradients(steps: int, *shape: int) -> list[Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    return [torch.randn(shape, generator=generator, dtype=torch.float64) for _ in range(steps)]
+
+
+@pytest.mark.parametrize("in_cache", [2, 1 << 16])
+def test_adadelta_follows_its_formula(in_cache: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adadelta, "IN_CACHE", in_cache)
+    start = torch.tensor([[1.0, -2.0, 0.5], [0.1, 0.0, 3.0]], dtype=torch.float64)
+    model, optimizer = made(start)
+    gradients = random_gradients(7, 2, 3)
+    for gradient in gradients:
+        model[0].grad = gradient.clone()
+        optimizer.step()
+    torch.testing.assert_close(model[0].detach(), formula(start, gradients), rtol=1e-12, atol=1e-14)
+
+
+def test_adadelta_is_torchs() -> None:
+    start = torch.linspace(-1, 1, 10, dtype=torch.float64)
+    model, optimizer = made(start)
+    other = nn.Parameter(start.clone())
+    theirs = torch.optim.Adadelta([other], lr=1.0, rho=RHO, eps=EPSILON)
+    for gradient in random_gradients(9, 10):
+        model[0].grad, other.grad = gradient.clone(), gradient.clone()
+        optimizer.step()
+        theirs.step()
+    torch.testing.assert_close(model[0].detach(), other.detach(), rtol=1e-12, atol=1e-14)
+
+
+ROWS = st.lists(st.sets(st.integers(0, 5), max_size=4), min_size=1, max_size=12)
+
+
+@settings(deadline=None)
+@given(used=ROWS, whole=st.sets(st.integers(0, 11)))
+def test_rows_that_come_and_go_end_as_if_their_gradient_had_been_zero(
+    used: list[set[int]], whole: set[int]
+) -> None:
+    """Sparse gradients, now and then a dense one among them, against the formula on dense ones."""
+    start = torch.linspace(-1, 1, 12, dtype=torch.float64).view(6, 2)
+    model, optimizer = made(start)
+    dense = random_gradients(len(used), 6, 2)
+    for number, (rows, gradient) in enumerate(zip(used, dense, strict=True)):
+        absent = sorted(set(range(6)) - rows)
+        gradient[absent] = 0
+        indices = torch.tensor([sorted(rows)], dtype=torch.int64)
+        sparse = torch.sparse_coo_tensor(indices, gradient[sorted(rows)], (6, 2))
+        model[0].grad = gradient.clone() if number in whole else sparse
+        optimizer.step()
+    torch.testing.assert_close(model[0].detach(), formula(start, dense), rtol=1e-12, atol=1e-14)
+
+
+def test_a_words_gradients_add_up() -> None:
+    start = torch.zeros(3, 2, dtype=torch.float64)
+    model, optimizer = made(start)
+    nn.functional.embedding(torch.tensor([1, 2, 1]), model[0], sparse=True).sum().backward()
+    optimizer.step()
+    expected = formula(start, [torch.tensor([[0.0, 0.0], [2.0, 2.0], [1.0, 1.0]]).double()])
+    torch.testing.assert_close(model[0].detach(), expected, rtol=1e-12, atol=1e-14)
+
+
+def test_a_scale_acts_on_the_gradient() -> None:
+    start = torch.ones(3, dtype=torch.float64)
+    gradients = random_gradients(4, 3)
+    model, optimizer = made(start)
+    for gradient in gradients:
+        model[0].grad = gradient.clone()
+        descend(optimizer, torch.tensor(0.25, dtype=torch.float64))
+    expected = formula(start, [gradient / 4 for gradient in gradients])
+    torch.testing.assert_close(model[0].detach(), expected, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_the_state_comes_back_bit_by_bit(sparse: bool) -> None:
+    start = torch.linspace(-1, 1, 12).view(6, 2)
+    model, optimizer = made(start)
+    words = [torch.tensor(ids) for ids in ([0, 3], [3], [1, 1], [0, 5])]
+    for number, ids in enumerate(words):
+        if number == 2:
+            saved = {name: value.clone() for name, value in optimizer_tensors(model, optimizer).items()}
+            model, optimizer = made(model[0].detach())
+            restore_optimizer(model, optimizer, saved)
+        model[0].grad = None
+        nn.functional.embedding(ids, model[0], sparse=sparse).pow(2).sum().backward()
+        optimizer.step()
+    unbroken, other = made(start)
+    for ids in words:
+        unbroken[0].grad = None
+        nn.functional.embedding(ids, unbroken[0], sparse=sparse).pow(2).sum().backward()
+        other.step()
+    assert torch.equal(model[0], unbroken[0])
+
+
+@given(norm=st.floats(1e-3, 1e3), threshold=st.floats(1e-2, 10))
+def test_clipping_scales_to_the_threshold_only_above_it(norm: float, threshold: float) -> None:
+    gradients = [torch.tensor([3.0, 0.0]).double(), torch.tensor([[0.0], [4.0]]).double()]
+    weights = [nn.Parameter(torch.zeros_like(gradient)) for gradient in gradients]
+    for weight, gradient in zip(weights, gradients, strict=True):
+        weight.grad = gradient * norm / 5
+    found, scale = clip(weights, threshold)
+    assert float(found) == pytest.approx(norm)
+    assert float(scale) * norm == pytest.approx(min(norm, threshold))
+    assert float(scale) <= 1
+
+
+def test_rows_of_a_sparse_gradient_count_once_in_the_norm() -> None:
+    weight = nn.Parameter(torch.zeros(4, 1))
+    nn.functional.embedding(torch.tensor([1, 1, 1, 2]), weight, sparse=True).sum().backward()
+    assert float(clip([weight], 1.0)[0]) == pytest.approx(math.sqrt(3**2 + 1))
+
+
+@pytest.mark.parametrize(("size", "scale"), [(0.999, 1.0), (1.0, 1.0), (1.25, 0.8)])
+def test_clipping_at_and_around_the_threshold(size: float, scale: float) -> None:
+    weight = nn.Parameter(torch.zeros(2, dtype=torch.float64))
+    weight.grad = torch.tensor([0.6, 0.8], dtype=torch.float64) * size
+    assert float(clip([weight], 1.0)[1]) == pytest.approx(scale, abs=1e-12)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_a_gradient_that_is_not_finite_becomes_a_tenth_of_the_weights(bad: float) -> None:
+    """The authors' rule."""
+    weights = [nn.Parameter(torch.tensor([1.0, -2.0])), nn.Parameter(torch.tensor([5.0]))]
+    weights[0].grad, weights[1].grad = torch.tensor([bad, 0.0]), torch.tensor([3.0])
+    norm, scale = clip(weights, 1.0)
+    assert not norm.isfinite() and float(scale) == 1
+    replace_not_finite(weights, norm)
+    assert weights[0].grad is not None and weights[1].grad is not None
+    torch.testing.assert_close(weights[0].grad, torch.tensor([0.1, -0.2]))
+    torch.testing.assert_close(weights[1].grad, torch.tensor([0.5]))
+
+
+def test_a_finite_gradient_is_left_alone() -> None:
+    weight = nn.Parameter(torch.ones(2))
+    weight.grad = torch.tensor([3.0, 4.0])
+    replace_not_finite([weight], clip([weight], 1.0)[0])
+    assert weight.grad.tolist() == [3.0, 4.0]

@@ -1,0 +1,52 @@
+"""Batches made ahead in a thread."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from nmt.data.batches import Batch
+from nmt.training.prefetch import ahead
+from tests.unit.model.test_encoder_decoder import PAIRS, batch_of
+
+
+def numbered(count: int, made: list[int]) -> Iterator[Batch]:
+    for number in range(count):
+        made.append(number)
+        yield replace(batch_of(PAIRS), source_words=number)
+
+
+def worker_threads() -> int:
+    return sum(thread.name == "batches" for thread in threading.enumerate())
+
+
+def test_the_same_batches_come_in_the_same_order_prepared() -> None:
+    found = ahead(numbered(40, []), lambda batch: replace(batch, target_words=7), depth=3)
+    assert [(batch.source_words, batch.target_words) for batch in found] == [(n, 7) for n in range(40)]
+    assert worker_threads() == 0
+
+
+def test_no_more_than_the_depth_is_made_in_advance() -> None:
+    made: list[int] = []
+    found = ahead(numbered(1000, made), lambda batch: batch, depth=4)
+    next(found)
+    time.sleep(0.3)
+    assert 4 <= len(made) <= 7  # taken, queued, and one in the hand of the thread
+    found.close()  # type: ignore[attr-defined]
+    assert worker_threads() == 0
+
+
+def test_an_error_comes_where_its_batch_would_have_come() -> None:
+    def broken() -> Iterator[Batch]:
+        yield from numbered(2, [])
+        raise OSError("the disk is gone")
+
+    found = ahead(broken(), lambda batch: batch)
+    assert [next(found).source_words, next(found).source_words] == [0, 1]
+    with pytest.raises(OSError, match="the disk is gone"):
+        next(found)
+    assert worker_threads() == 0

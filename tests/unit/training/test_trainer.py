@@ -1,0 +1,442 @@
+"""Training runs: what they record, how they stop, and that a broken-off one ends like an unbroken one."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+import signal
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tensorboardX.proto.event_pb2 import Event
+
+from nmt.config.schema import ModelRun
+from nmt.data.bitext import Bitext
+from nmt.errors import UserError
+from nmt.io import locks
+from nmt.model import trained_model
+from nmt.training.trainer import Interrupted, Trainer, checkpoint, load_final_state, save_final_state
+from tests.bitexts import write_bitext
+from tests.training_settings import model_run
+
+CLOCKS = {"seconds", "source_words_per_second", "target_words_per_second"}
+SIZES = (32, 32)
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> Bitext:
+    """Sixty pairs whose target repeats the source's words, shifted."""
+    draw = random.Random(1)
+    pairs = []
+    for _ in range(60):
+        words = [draw.randint(2, 30) for _ in range(draw.randint(1, 9))]
+        pairs.append((words, [2 + (word + 1) % 29 for word in words]))
+    return write_bitext(tmp_path_factory.mktemp("text"), pairs)
+
+
+def trainer(run: ModelRun, text: Bitext, state: Path) -> Trainer:
+    made = Trainer(run, text, text, SIZES, state)
+    made.resume(None)
+    return made
+
+
+def history_of(made: Trainer) -> list[dict[str, Any]]:
+    return [{k: v for k, v in line.items() if k not in CLOCKS} for line in made.history.records()]
+
+
+def same_tensors(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_training_lowers_the_nll(text: Bitext, tmp_path: Path) -> None:
+    run = model_run(updates=150, optimizer="adam", learning_rate=0.01, cost="mean")
+    made = trainer(run, text, tmp_path)
+    before = made.dev_nll()
+    assert made.run() == "updates"
+    assert made.dev_nll() < 0.9 * before
+
+
+def test_the_first_update_is_the_papers(text: Bitext, tmp_path: Path) -> None:
+    """Cost summed over sentences, gradient clipped to norm 1, Adadelta."""
+    made = trainer(model_run(updates=1), text, tmp_path)
+    before = {name: weight.detach().clone() for name, weight in made.model.named_parameters()}
+    made.run()
+    norm = made.history.records()[0]["gradient_norm"]
+    assert norm > 1, "the summed cost's gradient is longer than 1, so it is clipped"
+    for name, weight in made.model.named_parameters():
+        assert weight.grad is not None
+        grad = weight.grad.to_dense() / norm
+        step = -math.sqrt(1e-6) / (0.05 * grad**2 + 1e-6).sqrt() * grad
+        torch.testing.assert_close(weight.detach() - before[name], step, rtol=1e-3, atol=1e-7)
+
+
+def test_the_mean_cost_is_the_sum_over_the_batch_size(text: Bitext, tmp_path: Path) -> None:
+    norms = []
+    for cost in ("sum", "mean"):
+        made = trainer(model_run(updates=1, cost=cost), text, tmp_path / cost)
+        made.run()
+        norms.append(made.history.records()[0]["gradient_norm"])
+    assert norms[0] == pytest.approx(4 * norms[1], rel=1e-5)
+
+
+def test_history_says_what_happened(text: Bitext, tmp_path: Path) -> None:
+    made = trainer(model_run(updates=15, log_every=5, validate_every=10), text, tmp_path)
+    made.run()
+    records = made.history.records()
+    assert [line["update"] for line in records if "train_nll" in line] == [5, 10, 15]
+    assert [line["update"] for line in records if "dev_nll" in line] == [10, 15]
+    assert records[-1]["epoch"] == pytest.approx(15 * 4 / 60)
+    assert records[-1]["dev_nll"] == pytest.approx(made.dev_nll(), rel=1e-12)
+    assert 0 <= records[0]["clipped"] <= 1
+
+
+@pytest.mark.parametrize("stop", [3, 5, 12, 29])
+def test_a_run_stopped_anywhere_ends_like_an_unbroken_one(text: Bitext, tmp_path: Path, stop: int) -> None:
+    unbroken = trainer(model_run(), text, tmp_path / "unbroken")
+    unbroken.run()
+    first = trainer(model_run(), text, tmp_path / "broken")
+    original = first._update
+
+    def update(batch: Any) -> None:
+        original(batch)
+        if first.counters.update == stop:
+            first.stop_wanted.set()
+
+    first._update = update  # type: ignore[method-assign]
+    with pytest.raises(Interrupted):
+        first.run()
+    second = trainer(model_run(), text, tmp_path / "broken")
+    assert second.counters.update == stop
+    second.run()
+    assert same_tensors(unbroken.state_tensors(), second.state_tensors())
+    assert history_of(unbroken) == history_of(second)
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[3])
+from tests.training_settings import model_run
+from nmt.data.bitext import Bitext
+from nmt.training.trainer import Trainer
+text = Bitext.open(sys.argv[1])
+made = Trainer(model_run(updates=30, checkpoint_every=3), text, text, (32, 32), Path(sys.argv[2]))
+made.resume(None)
+made.run()
+"""
+
+
+def test_a_run_killed_at_random_points_ends_like_an_unbroken_one(text: Bitext, tmp_path: Path) -> None:
+    unbroken = trainer(model_run(updates=30, checkpoint_every=3), text, tmp_path / "unbroken")
+    unbroken.run()
+    state, draw = tmp_path / "killed", random.Random(7)
+    command = [sys.executable, "-c", SCRIPT, str(text.folder), str(state), str(Path(__file__).parents[3])]
+    kills = 0
+    for _ in range(40):
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        begun = len(checkpoint.saved(state))
+        deadline = time.monotonic() + 60
+        newest = checkpoint.saved(state)[-1:] if begun else []
+        while (
+            process.poll() is None and checkpoint.saved(state)[-1:] == newest and time.monotonic() < deadline
+        ):
+            time.sleep(0.001)
+        time.sleep(draw.random() * 0.02)
+        if process.poll() is not None:
+            break
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        kills += 1
+    assert process.wait() == 0
+    assert kills >= 3, "the machine was too quick for the test to kill anything"
+    resumed = trainer(model_run(updates=30, checkpoint_every=3), text, state)
+    assert resumed.counters.update == 30
+    assert same_tensors(unbroken.state_tensors(), resumed.state_tensors())
+    assert history_of(unbroken) == history_of(resumed)
+
+
+def test_a_damaged_checkpoint_is_noticed_and_the_one_before_is_used(
+    text: Bitext, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trainer(model_run(updates=10), text, tmp_path).run()
+    newest = checkpoint.saved(tmp_path)[-1].with_suffix(".safetensors")
+    content = bytearray(newest.read_bytes())
+    content[-3] ^= 1
+    newest.write_bytes(content)
+    resumed = trainer(model_run(updates=10), text, tmp_path)
+    assert resumed.counters.update == 5
+    assert "damaged" in capsys.readouterr().err
+    resumed.run()
+    assert same_tensors(resumed.state_tensors(), finished(text, tmp_path / "other").state_tensors())
+
+
+def finished(text: Bitext, state: Path) -> Trainer:
+    made = trainer(model_run(updates=10), text, state)
+    made.run()
+    return made
+
+
+def test_two_checkpoints_are_kept(text: Bitext, tmp_path: Path) -> None:
+    finished(text, tmp_path)
+    assert sorted(path.name for path in tmp_path.glob("checkpoint-*")) == [
+        f"checkpoint-{update:09d}.{kind}" for update in (5, 10) for kind in ("json", "safetensors")
+    ]
+
+
+def test_other_settings_are_refused_and_named(text: Bitext, tmp_path: Path) -> None:
+    finished(text, tmp_path)
+    with pytest.raises(UserError, match=r"settings\.training\.batch_size was 4 and is now 5"):
+        trainer(model_run(updates=10, batch_size=5), text, tmp_path)
+
+
+def test_other_data_are_refused_and_named(text: Bitext, tmp_path: Path) -> None:
+    finished(text, tmp_path / "state")
+    (tmp_path / "other").mkdir()
+    other = write_bitext(tmp_path / "other", [([3, 4], [5])])
+    with pytest.raises(UserError, match=r"data\.train was"):
+        trainer(model_run(updates=10), other, tmp_path / "state")
+
+
+def test_more_updates_go_on_and_fewer_are_refused(text: Bitext, tmp_path: Path) -> None:
+    finished(text, tmp_path)
+    longer = trainer(model_run(updates=30), text, tmp_path)
+    longer.run()
+    unbroken = trainer(model_run(), text, tmp_path / "unbroken")
+    unbroken.run()
+    assert same_tensors(longer.state_tensors(), unbroken.state_tensors())
+    with pytest.raises(UserError, match=r"30 updates are done but training\.updates is 8"):
+        trainer(model_run(updates=8), text, tmp_path).run()
+
+
+def test_a_gradient_that_is_not_finite_stops_with_the_last_good_state(text: Bitext, tmp_path: Path) -> None:
+    made = trainer(model_run(), text, tmp_path)
+    with torch.no_grad():
+        made.model.readout.b_o[0] = math.inf
+    with pytest.raises(UserError, match="gradient of update 1 is not finite"):
+        made.run()
+    assert not checkpoint.saved(tmp_path)
+
+
+def test_the_best_weights_are_kept_when_the_development_score_stops_the_run(
+    text: Bitext, tmp_path: Path
+) -> None:
+    """A step size that grows wild lets the score rise again."""
+    run = model_run(
+        updates=400,
+        patience=2,
+        keep="best",
+        optimizer="adam",
+        learning_rate=0.1,
+        cost="mean",
+        validate_every=5,
+    )
+    made = trainer(run, text, tmp_path)
+    assert made.run() == "development NLL"
+    validations = [line["dev_nll"] for line in made.history.records() if "dev_nll" in line]
+    assert made.counters.best_score == -min(validations)
+    assert validations[-3] == min(validations)
+    made.load_chosen_weights()
+    assert made.dev_nll() == pytest.approx(min(validations), rel=1e-12)
+
+
+def test_patience_can_be_set_for_a_run_that_began_without(text: Bitext, tmp_path: Path) -> None:
+    wild = {"updates": 60, "optimizer": "adam", "learning_rate": 0.3, "cost": "mean", "validate_every": 5}
+    trainer(model_run(**wild), text, tmp_path).run()
+    later = trainer(model_run(**wild, patience=1, keep="best"), text, tmp_path)
+    validations = [line["dev_nll"] for line in later.history.records() if "dev_nll" in line]
+    assert min(validations) < validations[-1], "the step size was meant to be too large"
+    assert later.run() == "development NLL"
+    later.load_chosen_weights()
+    assert later.dev_nll() == pytest.approx(min(validations), rel=1e-12)
+
+
+def test_a_successor_goes_on_exactly_where_its_predecessor_ended(text: Bitext, tmp_path: Path) -> None:
+    first = finished(text, tmp_path / "first")
+    save_final_state(tmp_path / "final.safetensors", first)
+    successor = Trainer(model_run(continue_from="small", updates=30), text, text, SIZES, tmp_path / "second")
+    successor.resume(tmp_path / "final.safetensors")
+    assert successor.counters.update == 10
+    assert successor.counters.seconds == first.counters.seconds
+    successor.run()
+    unbroken = trainer(model_run(), text, tmp_path / "unbroken")
+    unbroken.run()
+    assert same_tensors(successor.state_tensors(), unbroken.state_tensors())
+
+
+def test_a_successor_with_patience_starts_counting_anew(text: Bitext, tmp_path: Path) -> None:
+    first = trainer(
+        model_run(updates=12, validate_every=1, optimizer="adam", learning_rate=0.5), text, tmp_path / "first"
+    )
+    first.run()
+    assert first.counters.validations_without_gain > 0
+    save_final_state(tmp_path / "final.safetensors", first)
+    run = model_run(
+        continue_from="small", updates=13, patience=1, validate_every=1, optimizer="adam", learning_rate=0.5
+    )
+    successor = Trainer(run, text, text, SIZES, tmp_path / "second")
+    successor.resume(tmp_path / "final.safetensors")
+    assert successor.run() in ("updates", "development NLL")
+    assert successor.counters.update == 13
+    successor.load_chosen_weights()
+
+
+def test_a_successor_of_another_size_is_refused(text: Bitext, tmp_path: Path) -> None:
+    save_final_state(tmp_path / "final.safetensors", finished(text, tmp_path / "first"))
+    run = model_run(continue_from="small")
+    other = run.model_copy(update={"architecture": run.architecture.model_copy(update={"hidden_units": 7})})
+    successor = Trainer(other, text, text, SIZES, tmp_path / "second")
+    with pytest.raises(UserError, match=r"settings\.architecture\.hidden_units was 5 and is now 7"):
+        successor.resume(tmp_path / "final.safetensors")
+
+
+def test_a_file_that_is_no_state_is_refused(tmp_path: Path) -> None:
+    checkpoint.save_tensors(tmp_path / "x.safetensors", {"a": torch.zeros(1)})
+    with pytest.raises(UserError, match="no training state in it"):
+        load_final_state(tmp_path / "x.safetensors")
+
+
+def test_a_final_state_with_one_changed_bit_is_refused(text: Bitext, tmp_path: Path) -> None:
+    path = tmp_path / "final.safetensors"
+    save_final_state(path, finished(text, tmp_path / "first"))
+    load_final_state(path)
+    content = bytearray(path.read_bytes())
+    content[-3] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(UserError, match=r"final\.safetensors: damaged"):
+        load_final_state(path)
+
+
+def test_others_may_read_a_model(text: Bitext, tmp_path: Path) -> None:
+    """As far as the user's umask lets them: a cluster's files are shared."""
+    before = os.umask(0o027)
+    try:
+        checkpoint.save_tensors(tmp_path / "x.safetensors", {"a": torch.zeros(1)})
+    finally:
+        os.umask(before)
+    assert (tmp_path / "x.safetensors").stat().st_mode & 0o777 == 0o640
+
+
+def test_tensorboard_sees_the_history_as_often_as_the_run_is_gone_on_with(
+    text: Bitext, tmp_path: Path
+) -> None:
+    made = trainer(model_run(updates=8, tensorboard=True, log_every=4, validate_every=8), text, tmp_path)
+    made.run()
+    longer = trainer(model_run(updates=12, tensorboard=True, log_every=4, validate_every=8), text, tmp_path)
+    longer.run()
+    found = events(tmp_path / "tensorboard")
+    for line in longer.history.records():
+        for name in ("train_nll", "dev_nll", "gradient_norm", "clipped", "target_words_per_second"):
+            if name in line:
+                assert found[name, line["update"]] == pytest.approx(line[name], rel=1e-6)
+
+
+def events(folder: Path) -> dict[tuple[str, int], float]:
+    """Every scalar of the event files: each record is its length, a check of that, the event, and a check of it."""
+    found = {}
+    for path in sorted(folder.glob("events.out.tfevents.*")):
+        data = path.read_bytes()
+        while data:
+            (length,) = struct.unpack("<Q", data[:8])
+            event = Event.FromString(data[12 : 12 + length])
+            for value in event.summary.value:
+                found[value.tag, event.step] = value.simple_value
+            data = data[16 + length :]
+    return found
+
+
+def test_without_the_setting_there_is_no_tensorboard(text: Bitext, tmp_path: Path) -> None:
+    finished(text, tmp_path)
+    assert not (tmp_path / "tensorboard").exists()
+
+
+def test_a_time_budget_ends_in_good_order(text: Bitext, tmp_path: Path) -> None:
+    made = trainer(model_run(), text, tmp_path)
+    with pytest.raises(Interrupted, match=r"stopped after update 1 of 30; run again"):
+        made.run(max_seconds=1e-9)
+    assert trainer(model_run(), text, tmp_path).counters.update == 1
+
+
+def test_a_folder_holds_all_that_table_2_and_a_translator_need(text: Bitext, tmp_path: Path) -> None:
+    made = finished(text, tmp_path / "state")
+    vocabularies = (text.folder.parent / "source.tsv", text.folder.parent / "target.tsv")
+    summary = trained_model.export(tmp_path / "model", made, vocabularies, "updates")
+    assert summary == json.loads((tmp_path / "model" / "summary.json").read_text())
+    assert summary["updates"] == 10
+    assert summary["epochs"] == pytest.approx(10 * 4 / 60)
+    assert summary["train_nll"] > 0 and summary["dev_nll"] > 0 and summary["hours"] > 0
+    loaded = trained_model.load(tmp_path / "model", torch.device("cpu"))
+    assert same_tensors(loaded.translator.state_dict(), made.model.state_dict())
+    assert len(loaded.source) == SIZES[0] - 1 or len(loaded.source) == SIZES[0]
+
+
+class TestLock:
+    """One writer a state folder."""
+
+    def test_a_second_process_is_refused_and_the_first_named(self, tmp_path: Path) -> None:
+        with locks.hold(tmp_path, "refuse"):
+            code = "import sys; from pathlib import Path; from nmt.io import locks as state_lock\n"
+            code += "with state_lock.hold(Path(sys.argv[1]), 'refuse'): pass"
+            command = [sys.executable, "-c", code, str(tmp_path)]
+            found = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert f"process {os.getpid()} on" in found.stderr
+
+    def test_a_dead_processs_lock_is_broken_at_once(self, tmp_path: Path) -> None:
+        code = "import os, sys; from pathlib import Path; from nmt.io import locks as state_lock\n"
+        code += "with state_lock.hold(Path(sys.argv[1]), 'refuse'): os.kill(os.getpid(), 9)"
+        subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
+        assert (tmp_path / "lock").exists()
+        begun = time.monotonic()
+        with locks.hold(tmp_path, "refuse"):
+            assert time.monotonic() - begun < 10
+
+    def test_a_process_on_a_machine_of_the_same_name_is_not_taken_for_dead(self, tmp_path: Path) -> None:
+        code = "import os, sys; from pathlib import Path; from nmt.io import locks as state_lock\n"
+        code += "with state_lock.hold(Path(sys.argv[1]), 'refuse'): os.kill(os.getpid(), 9)"
+        subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
+        dead = locks.observe(tmp_path)
+        assert dead is not None and dead.dead
+        (tmp_path / "lock.machine").write_text("another", encoding="utf-8")
+        living = locks.observe(tmp_path)
+        assert living is not None and living.alive
+        with pytest.raises(UserError, match="works on it"), locks.hold(tmp_path, "refuse"):
+            pass
+
+    def test_a_lost_lock_stops_training(self, text: Bitext, tmp_path: Path) -> None:
+        with pytest.raises(UserError, match="another process has taken over"):
+            trainer(model_run(), text, tmp_path).run(lost=lambda: True)
+        assert not checkpoint.saved(tmp_path)
+
+    def test_a_suspended_process_is_not_taken_for_dead(self, tmp_path: Path) -> None:
+        code = "import sys, time; from pathlib import Path; from nmt.io import locks as state_lock\n"
+        code += "with state_lock.hold(Path(sys.argv[1]), 'refuse'): print('held', flush=True); time.sleep(60)"
+        with subprocess.Popen(
+            [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True
+        ) as first:
+            try:
+                assert first.stdout is not None and first.stdout.readline() == "held\n"
+                first.send_signal(signal.SIGSTOP)
+                os.utime(tmp_path / "lock", (0, 0))  # its heartbeat is long overdue
+                with (
+                    pytest.raises(UserError, match=f"process {first.pid} on"),
+                    locks.hold(tmp_path, "refuse"),
+                ):
+                    pytest.fail("two at once")
+            finally:
+                first.kill()
+
+    def test_who_was_taken_over_knows_it_before_the_next_heartbeat(self, tmp_path: Path) -> None:
+        with locks.hold(tmp_path, "refuse") as holding:
+            assert not holding.lost()
+            claim = tmp_path / "lock|elsewhere|123|456"
+            claim.write_text(str(claim), encoding="utf-8")
+            (tmp_path / "lock").unlink()
+            os.link(claim, tmp_path / "lock")
+            assert holding.lost()

@@ -1,0 +1,154 @@
+"""One update: padding, sparse rows, blocks, precision and CUDA graphs change nothing that they should not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from nmt.data.batches import Batch
+from nmt.model import alignment, loss
+from nmt.model.encoder_decoder import Family, Translator
+from nmt.model.memory import keep_freed_memory
+from nmt.model.precision import factor, precision_of, product
+from nmt.training.update import Sums, Updater
+from tests.small_models import small_model
+from tests.training_settings import training
+from tests.unit.model.test_encoder_decoder import PAIRS, batch_of
+
+
+def gradients(model: Translator, batch: Batch) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    model.zero_grad()
+    nll = model.total_nll(*batch.inputs())
+    nll.backward()  # type: ignore[no-untyped-call]
+    return nll.detach(), [w.grad.clone() for w in model.parameters() if w.grad is not None]
+
+
+@pytest.mark.parametrize("multiple", [1, 4, 7])
+def test_a_bucket_changes_neither_cost_nor_gradients(family: Family, multiple: int) -> None:
+    model = small_model(family)
+    batch = batch_of(PAIRS)
+    padded = batch.in_bucket(multiple)
+    assert len(padded.source) == len(padded.target) and len(padded.target) % multiple == 0
+    padded = replace(padded, counts=padded.counts.double() if padded.counts is not None else None)
+    nll, expected = gradients(model, batch)
+    found, other = gradients(model, padded)
+    torch.testing.assert_close(found, nll, rtol=1e-12, atol=0)
+    for one, two in zip(expected, other, strict=True):
+        torch.testing.assert_close(two, one, rtol=1e-9, atol=1e-12)
+
+
+def test_blocks_of_the_cache_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, batch = small_model("rnnsearch"), batch_of(PAIRS)
+    nll, expected = gradients(model, batch)
+    monkeypatch.setattr(alignment, "IN_CACHE", 1)
+    monkeypatch.setattr(loss, "IN_CACHE", 1)
+    found, other = gradients(model, batch)
+    torch.testing.assert_close(found, nll, rtol=1e-12, atol=0)
+    for one, two in zip(expected, other, strict=True):
+        torch.testing.assert_close(two, one, rtol=1e-10, atol=1e-13)
+
+
+def updated(family: Family, sparse: bool, updates: int = 5) -> tuple[Translator, Sums]:
+    model = small_model(family)
+    updater = Updater(model, training(clip_norm=0.5))
+    assert model.source_embedding.sparse and model.target_embedding.sparse
+    for embedding in (model.source_embedding, model.target_embedding):
+        embedding.sparse = sparse
+    for number in range(updates):
+        updater(batch_of([PAIRS[number % 3], PAIRS[(number + 1) % 3]]))
+    return model, updater.read()
+
+
+def test_rows_that_are_not_looked_up_lose_nothing(family: Family) -> None:
+    (sparse, one), (dense, two) = updated(family, True), updated(family, False)
+    for a, b in zip(sparse.parameters(), dense.parameters(), strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-12)
+    assert one.clipped == two.clipped == 5
+    assert one.norm == pytest.approx(two.norm, rel=1e-9)
+
+
+def test_sums_are_those_of_the_updates(family: Family) -> None:
+    model = small_model(family)
+    expected = 0.0
+    updater = Updater(model, training(learning_rate=1e-9))
+    for _ in range(3):
+        expected += float(model.total_nll(*batch_of(PAIRS).inputs()).detach())
+        updater(batch_of(PAIRS))
+    found = updater.read()
+    assert found.nll == pytest.approx(expected, rel=1e-6)
+    assert found.not_finite == 0
+
+
+def test_a_gradient_that_is_not_finite_is_counted_and_by_the_authors_rule_gone_on_from(
+    family: Family,
+) -> None:
+    model = small_model(family, torch.float32)
+    updater = Updater(model, training(not_finite="groundhog"))
+    batch = replace(batch_of(PAIRS), source_mask=batch_of(PAIRS).source_mask.float())
+    before = [weight.detach().clone() for weight in model.parameters()]
+    with torch.no_grad():
+        kept = model.readout.b_o[0].clone()
+        model.readout.b_o[0] = torch.inf
+    updater(batch)
+    sums = updater.read()
+    assert (sums.not_finite, sums.nll, sums.norm, sums.clipped) == (1, 0.0, 0.0, 0)
+    assert all(weight.grad is not None for weight in model.parameters())
+    for weight, old in zip(model.parameters(), before, strict=True):
+        moved = (weight.detach() - old)[old != 0]
+        assert weight is model.readout.b_o or bool((moved * old[old != 0] < 0).all()), "each shrinks a little"
+    with torch.no_grad():
+        model.readout.b_o[0] = kept
+    updater(batch)
+    assert updater.read().not_finite == 1
+
+
+def test_factors_are_rounded_and_sums_are_not() -> None:
+    left, right = torch.full((1, 512), 1.0), torch.full((512, 1), 1.0 + 2**-12)
+    assert float(product(left, right)) == 512 * (1 + 2**-12)
+    with precision_of("bf16"):
+        assert factor(right).dtype == torch.bfloat16
+        found = product(left, right)
+        assert found.dtype == torch.float32 and float(found) == 512
+    assert product(left, right).dtype == torch.float32
+
+
+def test_in_bf16_state_and_gradients_stay_in_32_bits(family: Family) -> None:
+    model = small_model(family, torch.float32)
+    batch = replace(batch_of(PAIRS), source_mask=batch_of(PAIRS).source_mask.float())
+    nll, exact = gradients(model, batch)
+    with precision_of("bf16"):
+        rounded_nll, rounded = gradients(model, batch)
+        updater = Updater(model, training())
+        updater(batch)
+    assert float(rounded_nll) == pytest.approx(float(nll), rel=0.02)
+    assert not torch.equal(rounded_nll, nll), "nothing was rounded"
+    for one, two in zip(exact, rounded, strict=True):
+        assert two.dtype == torch.float32
+        assert float((one - two).norm()) < 0.05 * float(one.norm()) + 1e-3
+    for state in updater.optimizer.state.values():
+        assert state["square_average"].dtype == torch.float32
+
+
+def test_freed_memory_is_kept_where_the_c_library_can() -> None:
+    import platform
+
+    assert keep_freed_memory() == (platform.libc_ver()[0] == "glibc")
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("optimizer", ["adadelta", "adam"])
+def test_graphs_give_the_updates_of_plain_calls(family: Family, optimizer: str) -> None:
+    runs = []
+    for graphed in (True, False):
+        model = small_model(family, torch.float32).to("cuda")
+        updater = Updater(model, training(optimizer=optimizer))
+        for number in range(12):
+            batch = batch_of([PAIRS[number % 3], PAIRS[(number + 1) % 3]])
+            batch = updater.prepare(replace(batch, source_mask=batch.source_mask.float()))
+            updater(batch) if graphed else updater._descend(batch.to(updater.device))
+        runs.append(([weight.detach().cpu() for weight in model.parameters()], updater.read()))
+    assert runs[0][1] == runs[1][1]
+    for one, two in zip(runs[0][0], runs[1][0], strict=True):
+        assert torch.equal(one, two)

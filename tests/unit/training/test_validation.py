@@ -1,0 +1,152 @@
+"""What the development set's NLL and BLEU are taken over, and which weights they choose."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nmt.data.batches import make_batch
+from nmt.data.bitext import Bitext
+from nmt.data.vocabulary import UNKNOWN
+from nmt.decoding.beam_search import translate
+from nmt.errors import UserError
+from nmt.model.trained_model import summarize
+from nmt.training.trainer import Trainer
+from nmt.training.validation import GREEDY, development_rows, greedy_bleu, mean_nll
+from tests.bitexts import write_bitext
+from tests.training_settings import model_run
+
+LIMIT = 12
+"""`max_words` of the small runs."""
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> Bitext:
+    """Pairs of up to 20 words a side, some of them over the limit on one side only."""
+    draw = random.Random(3)
+
+    def words() -> list[int]:
+        return [draw.randint(2, 30) for _ in range(draw.randint(1, 20))]
+
+    return write_bitext(tmp_path_factory.mktemp("text"), [(words(), words()) for _ in range(60)])
+
+
+def trainer(text: Bitext, state: Path, **changes: Any) -> Trainer:
+    made = Trainer(model_run(**changes), text, text, (32, 32), state)
+    made.resume(None)
+    return made
+
+
+def within(text: Bitext) -> list[int]:
+    return [row for row in range(len(text)) if max(len(text.source(row)), len(text.target(row))) <= LIMIT]
+
+
+def test_all_pairs_or_those_with_both_sides_within_the_limit(text: Bitext) -> None:
+    assert development_rows(text, None).tolist() == list(range(60))
+    assert development_rows(text, LIMIT).tolist() == within(text)
+    assert 5 < len(within(text)) < 55
+
+
+def test_a_limit_that_leaves_nothing_is_refused(tmp_path: Path) -> None:
+    long = write_bitext(tmp_path, [([2] * 9, [3])])
+    with pytest.raises(UserError, match="none of its 1 pairs has at most 8 words on both sides"):
+        development_rows(long, 8)
+
+
+@pytest.mark.parametrize("sentences", ["all", "within_limit"])
+def test_the_settings_say_which_sentences_are_watched_and_reported(
+    text: Bitext, tmp_path: Path, sentences: str
+) -> None:
+    made = trainer(text, tmp_path, updates=7, dev_sentences=sentences)
+    made.run()
+    rows = np.array(range(60) if sentences == "all" else within(text))
+    expected = mean_nll(made.model, text, rows, 4, source_end=True)
+    (validated,) = [line["dev_nll"] for line in made.history.records() if "dev_nll" in line]
+    assert validated == pytest.approx(expected, rel=1e-12)
+    assert summarize(made, "updates")["dev_nll"] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("patience", [None, 100])
+@pytest.mark.parametrize("keep", ["best", "last"])
+def test_the_settings_say_which_weights_are_kept(
+    text: Bitext, tmp_path: Path, keep: str, patience: int | None
+) -> None:
+    """A step size that is too large lets the score rise again after its best."""
+    wild = {"updates": 60, "optimizer": "adam", "learning_rate": 0.3, "cost": "mean", "validate_every": 5}
+    made = trainer(text, tmp_path, **wild, keep=keep, patience=patience)
+    made.run()
+    validations = [line["dev_nll"] for line in made.history.records() if "dev_nll" in line]
+    assert min(validations) < validations[-1], "the step size was meant to be too large"
+    made.load_chosen_weights()
+    chosen = min(validations) if keep == "best" else validations[-1]
+    assert made.dev_nll() == pytest.approx(chosen, rel=1e-12)
+    best = 5 * (1 + validations.index(min(validations)))
+    assert summarize(made, "updates")["best_update"] == (best if keep == "best" else None)
+
+
+def translations(made: Trainer, text: Bitext) -> list[tuple[list[int], list[int]]]:
+    """Every source with the model's own greedy translation, where it is of known words."""
+    pairs = []
+    for row in range(len(text)):
+        batch = make_batch(text, np.array([row]), source_end=True)
+        encoded = made.model.encode(batch.source, batch.source_mask)
+        length = np.array([len(text.source(row))])
+        [[found]] = translate(made.model, encoded, length, GREEDY, forbid_unknown=False)
+        pairs += [(text.source(row).tolist(), found.words)] if min(found.words) > UNKNOWN else []
+    return pairs
+
+
+def test_bleu_is_that_of_greedy_translations(text: Bitext, tmp_path: Path) -> None:
+    wild = {"updates": 40, "optimizer": "adam", "learning_rate": 0.05, "cost": "mean"}
+    made = trainer(text, tmp_path / "state", **wild)
+    made.run()
+    own = translations(made, text)
+    assert len(own) > 20
+
+    def bleu(name: str, pairs: list[tuple[list[int], list[int]]], batch_size: int) -> float:
+        (tmp_path / name).mkdir(exist_ok=True)
+        made_text = write_bitext(tmp_path / name, pairs)
+        return greedy_bleu(made.model, made_text, np.arange(len(pairs)), batch_size, source_end=True)
+
+    assert bleu("own", own, 7) == pytest.approx(100)
+    wrong = [(source, [word % 29 + 2 for word in words]) for source, words in own[:10]] + own[10:]
+    assert 0 < bleu("wrong", wrong, 7) < 100
+    assert bleu("wrong", wrong, 3) == bleu("wrong", wrong, 7), "batches change nothing"
+
+
+def test_the_unknown_word_is_never_right(text: Bitext, tmp_path: Path) -> None:
+    made = trainer(text, tmp_path / "state", updates=1)
+    with torch.no_grad():
+        made.model.readout.b_o[UNKNOWN] += 50.0
+    unknown = write_bitext(tmp_path, [([2] * 12, [UNKNOWN] * 6)])
+    assert unknown.target(0).tolist() == [UNKNOWN] * 6
+    assert greedy_bleu(made.model, unknown, np.arange(1), 1, source_end=True) == 0
+
+
+def test_the_settings_say_which_score_chooses_and_stops(text: Bitext, tmp_path: Path) -> None:
+    wild = {"updates": 400, "optimizer": "adam", "learning_rate": 0.1, "cost": "mean", "validate_every": 5}
+    made = trainer(text, tmp_path, **wild, dev_score="bleu", keep="best", patience=2)
+    assert made.run() == "development BLEU"
+    lines = [line for line in made.history.records() if "dev_nll" in line]
+    scores = [line["dev_bleu"] for line in lines]
+    best = scores.index(max(scores))
+    assert made.counters.best_update == lines[best]["update"]
+    assert len(scores) == best + 3, "two validations without a better score"
+    made.load_chosen_weights()
+    assert made.dev_bleu() == pytest.approx(max(scores), rel=1e-12)
+
+
+def test_the_choice_may_change_between_two_parts_of_a_run(text: Bitext, tmp_path: Path) -> None:
+    """The best weights are there whatever was asked for before."""
+    wild = {"optimizer": "adam", "learning_rate": 0.3, "cost": "mean", "validate_every": 5}
+    trainer(text, tmp_path, updates=30, keep="last", **wild).run()
+    later = trainer(text, tmp_path, updates=40, keep="best", patience=100, **wild)
+    later.run()
+    later.load_chosen_weights()
+    validations = [line["dev_nll"] for line in later.history.records() if "dev_nll" in line]
+    assert later.dev_nll() == pytest.approx(min(validations), rel=1e-12)
