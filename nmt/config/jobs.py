@@ -163,7 +163,7 @@ def sweep(config: Config) -> Stage:
 
 def aligned_runs(config: Config) -> list[str]:
     """Runs of the models in use that align."""
-    aligned = [model for model in config.use.models if config.models[model].family == "rnnsearch"]
+    aligned = [model for model in config.use.models if config.models[model].aligns]
     return list(runs_of(config, aligned))
 
 

@@ -261,17 +261,27 @@ FREE = frozenset(
 """Training keys that may change between two parts of one run: they don't bear on the updates already made."""
 
 
+Family = Literal["rnnencdec", "rnnsearch"]
+ALIGNING: frozenset[Family] = frozenset({"rnnsearch"})
+"""The families whose models align."""
+
+
 class ModelEntry(Settings):
     """One of the models to train. `architecture` and `training` hold only what differs from the shared ones."""
 
     label: str
-    family: Literal["rnnencdec", "rnnsearch"]
+    family: Family
     max_words: PositiveInt
     continue_from: Identifier | None = None
     seeds: Seeds | None = None
     """None: the shared ones."""
     architecture: Architecture
     training: Training
+
+    @property
+    def aligns(self) -> bool:
+        """Whether the model says which source words a target word comes from."""
+        return self.family in ALIGNING
 
 
 class Search(Settings):
@@ -431,7 +441,7 @@ class ModelRun(Settings):
     model: Identifier
     """Its id in the catalogue; the runs of one model differ in `seed` alone."""
     label: str
-    family: Literal["rnnencdec", "rnnsearch"]
+    family: Family
     max_words: PositiveInt
     seed: int
     """Of the start values."""
@@ -440,3 +450,8 @@ class ModelRun(Settings):
     continue_from: Identifier | None
     architecture: Architecture
     training: Training
+
+    @property
+    def aligns(self) -> bool:
+        """As in `ModelEntry`."""
+        return self.family in ALIGNING

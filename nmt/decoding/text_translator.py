@@ -61,7 +61,7 @@ class TextTranslator:
         """`source` and `target` say how lines become tokens and tokens lines."""
         refuse_unlike(models)
         self.models, self.wishes = list(models), wishes
-        self.aligns = any(model.run.family == "rnnsearch" for model in models)
+        self.aligns = any(model.run.aligns for model in models)
         if wishes.unknown == "copy" and not self.aligns:
             raise UserError(
                 f"--unknown copy: {models[0].run.label} has no attention to tell which source word to copy; "

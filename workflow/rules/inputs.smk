@@ -678,7 +678,7 @@ def compared_models():
 
 def aligned_runs():
     """Runs of the models in use that align."""
-    return runs([model for model in CONFIG.use.models if CONFIG.models[model].family == "rnnsearch"])
+    return runs([model for model in CONFIG.use.models if CONFIG.models[model].aligns])
 
 
 def measured_runs():
