@@ -76,6 +76,7 @@ lint: $(INSTALLED) ## Linters, formatters, types
 	$(BIN)/ruff check nmt workflow tests benchmarks
 	$(BIN)/ruff format --check nmt workflow tests benchmarks
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
 

@@ -26,7 +26,7 @@ from selenium import webdriver
 
 from benchmarks.findings import publish, whole_numbers
 from nmt.io.text_files import write_lines
-from nmt.report.explorer import write_explorer
+from nmt.report.explorer.page import write_explorer
 
 OUTPUT = Path(__file__).parent / "results" / "explorer.json"
 WORDS = 20_000

@@ -30,7 +30,7 @@ def explorer(translations: tuple[tuple[str, Path], ...], reference: Path, title:
 
     One file that a browser opens from the file system, without a network.
     """
-    from nmt.report.explorer import labels_of, write_explorer
+    from nmt.report.explorer.page import labels_of, write_explorer
 
     count = write_explorer(list(labels_of(translations)), reference, title, output)
     click.echo(f"{output}: {count:,} sentences, {output.stat().st_size / 1e6:.1f} MB", err=True)

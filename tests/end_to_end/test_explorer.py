@@ -22,7 +22,7 @@ from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.ui import WebDriverWait
 
 from nmt.evaluation.bleu import multi_bleu
-from nmt.report.explorer import write_explorer
+from nmt.report.explorer.page import write_explorer
 
 SENTENCES = 3003
 ATTENDS, OTHER, PLAIN = "RNNsearch <b>50</b>", "RNNsearch-30", "RNNencdec-50"

@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 import yaml
 
+import nmt
 from tests.running import ROOT, run, snakemake
 from workflow.schema import TARGET, schema
 
@@ -79,6 +80,11 @@ def test_environments_pin_what_the_lock_file_pins() -> None:
         listed = pins(environment.read_text(encoding="utf-8").split("\n"))
         assert listed, environment
         assert listed.items() <= lock.items(), environment
+
+
+def test_the_citation_is_of_this_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == nmt.__version__
 
 
 def test_every_import_of_the_package_is_a_stated_dependency() -> None:
@@ -158,6 +164,17 @@ def test_nothing_that_could_run_code_is_ever_loaded() -> None:
 def test_lock_file_holds_no_local_build_or_path() -> None:
     text = (ROOT / "constraints.txt").read_text(encoding="utf-8")
     assert not re.search(r"^[^#].*(\+|@|file:|/)", text, flags=re.MULTILINE)
+
+
+def test_packages_import_nothing_heavy() -> None:
+    program = (
+        "import pkgutil, sys; import nmt; "
+        "print(sum(found.ispkg for found in pkgutil.walk_packages(nmt.__path__, 'nmt.')), "
+        "[name for name in ('torch', 'numpy', 'pandas', 'matplotlib', 'pydantic') if name in sys.modules])"
+    )
+    count, _, heavy = run([sys.executable, "-c", program]).stdout.strip().partition(" ")
+    assert int(count) > 10
+    assert heavy == "[]"
 
 
 def test_snakefile_imports_nothing_heavy() -> None:

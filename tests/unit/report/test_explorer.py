@@ -14,7 +14,7 @@ import pytest
 
 from nmt.errors import UserError
 from nmt.evaluation.bleu import multi_bleu
-from nmt.report.explorer import labels_of, write_explorer
+from nmt.report.explorer.page import labels_of, write_explorer
 
 SENTENCES = [
     ("l&apos; école", "the school", [[0.9, 0.05, 0.05], [0.2, 0.8, 0.0], [0.0, 0.0, 1.0]]),

@@ -1,0 +1,183 @@
+"""A page to explore translations and what each word attended to: one file, without a network.
+
+The page's parts lie beside this module; data and parts become one HTML file that a browser opens from the file system.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nmt.errors import UserError
+from nmt.evaluation.bleu import multi_bleu, sentence_counts
+from nmt.evaluation.translations import Record, read_records, words
+from nmt.io.files import atomic_path
+from nmt.io.text_files import read_lines
+
+ESCAPES = (
+    ("&apos;", "'"),
+    ("&quot;", '"'),
+    ("&lt;", "<"),
+    ("&gt;", ">"),
+    ("&#124;", "|"),
+    ("&#91;", "["),
+    ("&#93;", "]"),
+    ("&amp;", "&"),
+)
+"""What Moses' tokenizer writes for characters that its decoder takes for its own; the page shows the characters."""
+
+LEVELS = 255
+"""Steps in which the page knows a weight: an error of 0.002 at most."""
+
+
+def write_explorer(
+    translations: Sequence[tuple[str, Path]], reference: Path, title: str, output: Path
+) -> int:
+    """Write the page; returns the number of sentences.
+
+    Args:
+        translations: label of each model and its translations of the same lines, as `decode` wrote them.
+        reference: the test set's other side, tokenized.
+        title: heading of the page.
+        output: the HTML file.
+
+    Raises:
+        UserError: files that do not belong together.
+    """
+    data = _pack(*_collect(translations, reference, title))
+    page = _page(title, base64.b64encode(zlib.compress(data, 9)).decode("ascii"))
+    with atomic_path(output) as temporary:
+        temporary.write_text(page, encoding="utf-8")
+    return struct.unpack_from("<I", data, 4)[0]  # type: ignore[no-any-return]
+
+
+def _page(title: str, data: str) -> str:
+    """The parts as one file."""
+    folder = resources.files(__package__)
+    parts = {
+        name: (folder / name).read_text(encoding="utf-8")
+        for name in ("page.html", "style.css", "explorer.js")
+    }
+    page = parts["page.html"].replace("{{title}}", html.escape(title))
+    page = page.replace("{{style}}", parts["style.css"]).replace("{{script}}", parts["explorer.js"])
+    return page.replace("{{data}}", data)
+
+
+def _pack(values: dict[str, Any], weights: bytes) -> bytes:
+    """Length of the JSON text, number of sentences (both four bytes, little end first), JSON text, weights."""
+    text = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    return struct.pack("<II", len(text), len(values["source"])) + text + weights
+
+
+def _collect(
+    translations: Sequence[tuple[str, Path]], reference: Path, title: str
+) -> tuple[dict[str, Any], bytes]:
+    """Everything that the page shows, and all weights, model after model, each row by row."""
+    references = [words(line) for line in read_lines(reference)]
+    models, weights = [], bytearray()
+    first: list[tuple[int, list[str]]] = []
+    unknown: list[int] = []
+    for label, path in translations:
+        records = list(read_records(path))
+        lines = [(record.line, record.source) for record, _ in records]
+        if not first:
+            first, unknown = lines, [value.get("source_unknown", 0) for _, value in records]
+        _refuse_other_lines(first, lines, translations[0][1], path)
+        _refuse_short_reference(lines, references, reference)
+        models.append(_model(label, records, references))
+        weights += b"".join(_quantised(record) for record, _ in records)
+    kept = [references[line] for line, _ in first]
+    values = {
+        "title": title,
+        "lines": [line + 1 for line, _ in first],
+        "source": [_shown(source) for _, source in first],
+        "reference": [_shown(tokens) for tokens in kept],
+        "unknown": unknown,
+        "models": models,
+    }
+    return values, bytes(weights)
+
+
+def _refuse_other_lines(
+    first: Sequence[tuple[int, list[str]]], lines: Sequence[tuple[int, list[str]]], one: Path, other: Path
+) -> None:
+    if len(first) != len(lines):
+        raise UserError(
+            f"{other}: {len(lines)} sentences, but {one} has {len(first)}; expected the same ones"
+        )
+    for number, (expected, found) in enumerate(zip(first, lines, strict=True), start=1):
+        if expected != found:
+            raise UserError(f"{other}, line {number}: another sentence than in {one}; expected the same ones")
+
+
+def _refuse_short_reference(
+    lines: Sequence[tuple[int, list[str]]], references: Sequence[list[str]], path: Path
+) -> None:
+    last = max((line for line, _ in lines), default=-1)
+    if last >= len(references):
+        raise UserError(
+            f"{path}: {len(references)} lines, expected at least {last + 1}, as the translations say"
+        )
+
+
+def _model(
+    label: str, records: Sequence[tuple[Record, dict[str, Any]]], references: Sequence[list[str]]
+) -> dict[str, Any]:
+    """What the page shows of a model. counts: n-grams of a sentence that the reference has too, n = 1 to 4."""
+    metric = multi_bleu(effective_order=True)
+    pairs = ((" ".join(record.target), " ".join(references[record.line])) for record, _ in records)
+    return {
+        "label": label,
+        "text": [_shown(record.target) for record, _ in records],
+        "score": [round(value.get("log_probability", 0.0), 3) for _, value in records],
+        "finished": [int(record.finished) for record, _ in records],
+        "counts": [list(sentence_counts(text, other, metric).correct) for text, other in pairs],
+        "shape": [_shape(record) for record, _ in records],
+    }
+
+
+def _shape(record: Record) -> list[int]:
+    """Rows and columns of an alignment; none where the model does not align."""
+    return [len(record.alignment), len(record.alignment[0])] if record.alignment else [0, 0]
+
+
+def _quantised(record: Record) -> bytes:
+    """The weights row by row, a byte each."""
+    if not record.alignment:
+        return b""
+    return (
+        np.rint(np.array(record.alignment, dtype=np.float64) * LEVELS)
+        .clip(0, LEVELS)
+        .astype(np.uint8)
+        .tobytes()
+    )
+
+
+def _shown(tokens: Sequence[str]) -> str:
+    """Tokens with the characters that they stand for, at spaces."""
+    return " ".join(map(_unescaped, tokens))
+
+
+def _unescaped(token: str) -> str:
+    for written, meant in ESCAPES:
+        token = token.replace(written, meant)
+    return token
+
+
+def labels_of(pairs: Sequence[tuple[str, Path]]) -> Iterator[tuple[str, Path]]:
+    """The pairs of a command line; a label twice is refused, since the page tells models apart by it."""
+    seen: set[str] = set()
+    for label, path in pairs:
+        if label in seen:
+            raise UserError(f"--translations: the label {label!r} stands twice; expected one for each model")
+        seen.add(label)
+        yield label, path
