@@ -21,7 +21,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo multi30k readings europarl paper groundhog report sweep test test-slurm lint bench bench-batching bench-data bench-decoding bench-explorer bench-selection bench-training format clean
+.PHONY: help setup demo multi30k ablations europarl paper groundhog report sweep test test-slurm lint bench bench-batching bench-data bench-decoding bench-explorer bench-selection bench-training format clean
 
 help: ## Show the doors
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -48,8 +48,8 @@ demo: $(INSTALLED) ## The whole paper in ten minutes on two cores, on generated 
 multi30k: $(INSTALLED) ## Real image captions: two cores for about 15 minutes, or a GPU
 	$(RUN) experiments/multi30k $(OPTIONS)
 
-readings: $(INSTALLED) ## What the paper's open readings are worth, on the demo's text: two cores for about half an hour
-	$(RUN) experiments/readings $(OPTIONS)
+ablations: $(INSTALLED) ## Ablation of ambiguous paper details, on the demo's text: two cores for about half an hour
+	$(RUN) experiments/ablations $(OPTIONS)
 
 europarl: $(INSTALLED) ## Europarl and the WMT'14 test set: one GPU, an estimated hour
 	$(RUN) experiments/europarl $(OPTIONS)

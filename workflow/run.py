@@ -24,7 +24,7 @@ RESULTS = (
     "table1.md",
     "significance.md",
     "table2.md",
-    "readings.md",
+    "ablations.md",
     "decoding_sweep.md",
     "alignment_error_rate/*.json",
     "figure2.png",

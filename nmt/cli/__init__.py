@@ -51,7 +51,7 @@ SECTIONS = {
         "significance": "tables",
         "table2": "tables",
         "table3": "tables",
-        "readings": "tables",
+        "ablations": "tables",
         "figure2": "figures",
         "figure3": "figures",
         "unknown-words": "figures",

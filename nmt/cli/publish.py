@@ -126,7 +126,7 @@ def verify(results: Path) -> None:
     """Check that results are as they were recorded and that the tables follow from the translations kept.
 
     Every file must have the sum that ro-crate-metadata.json names, the models' and the search's settings must be
-    those that models were trained and translations decoded with, and Tables 1 to 3, significance, readings and
+    those that models were trained and translations decoded with, and Tables 1 to 3, significance, ablations and
     alignment error rates, made again from the parts kept, must be the same to the byte; all else is checked by
     sums. Lists every problem and exits with 1 if there is one.
     """

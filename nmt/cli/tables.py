@@ -1,4 +1,4 @@
-"""Verbs that write tables: table1, significance, table2, table3, readings."""
+"""Verbs that write tables: table1, significance, table2, table3, ablations."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def table3(
 @file_option("--run-settings", "The settings.json of a run, written by `train`. Repeat it.", multiple=True)
 @report_settings
 @table_outputs
-def readings(
+def ablations(
     score: tuple[Path, ...],
     summary: tuple[Path, ...],
     run_settings: tuple[Path, ...],
@@ -177,12 +177,12 @@ def readings(
     output_md: Path,
     output_tex: Path,
 ) -> None:
-    """Write the table of readings: what it is worth to read an open point of the paper in another way.
+    """Write the table of ablations: how much each ambiguous detail of the paper changes BLEU and NLL.
 
-    A block for each baseline of the settings' `readings`; what differs from it is read from the runs' own settings.
+    A block for each baseline of the settings' `ablations`; what differs from it is read from the runs' own settings.
     """
     from nmt.report.run_results import read_runs
-    from nmt.report.tables.ablations import readings as make
+    from nmt.report.tables.ablations import ablations as make
     from nmt.report.tables.writer import write_table
 
     table = make(

@@ -269,17 +269,17 @@ def _artifacts(values: Mapping[str, Any]) -> Iterator[Problem]:
     elif isinstance(name, str) and _block(values, "models", name).get("family") == "rnnencdec":
         text = f"found {name!r}, which does not align: expected an rnnsearch"
         yield Problem(("artifacts", "figure3_model"), text)
-    yield from _readings(values, used)
+    yield from _ablations(values, used)
     words = artifacts.get("figure3_words")
     if isinstance(words, list) and [type(word) for word in words] == [int, int] and words[0] > words[1]:
         yield Problem(("artifacts", "figure3_words"), f"found {words}, expected the smaller number first")
 
 
-def _readings(values: Mapping[str, Any], used: list[str]) -> Iterator[Problem]:
+def _ablations(values: Mapping[str, Any], used: list[str]) -> Iterator[Problem]:
     """Baselines and what is compared with them: in use, of one family, and different."""
-    for baseline in _block(values, "artifacts", "readings"):
-        path = ("artifacts", "readings", baseline)
-        others = _names(values, "artifacts", "readings", baseline)
+    for baseline in _block(values, "artifacts", "ablations"):
+        path = ("artifacts", "ablations", baseline)
+        others = _names(values, "artifacts", "ablations", baseline)
         unknown = [name for name in (baseline, *others) if name not in used]
         for name in unknown:
             yield Problem(path, _unknown(name, "`use.models`", used))
@@ -287,12 +287,12 @@ def _readings(values: Mapping[str, Any], used: list[str]) -> Iterator[Problem]:
             yield Problem(path, f"found {name!r} twice, expected each name once")
         for name in dict.fromkeys(others):
             if baseline not in unknown and name not in unknown:
-                yield from _reading(values, baseline, name)
+                yield from _ablation(values, baseline, name)
 
 
-def _reading(values: Mapping[str, Any], baseline: str, name: str) -> Iterator[Problem]:
+def _ablation(values: Mapping[str, Any], baseline: str, name: str) -> Iterator[Problem]:
     path, mine, theirs = (
-        ("artifacts", "readings", baseline),
+        ("artifacts", "ablations", baseline),
         *(_block(values, "models", m) for m in (name, baseline)),
     )
     if mine.get("family") != theirs.get("family"):

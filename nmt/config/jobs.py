@@ -94,8 +94,8 @@ def archives_in_use(config: Config) -> list[str]:
 def runs_in_use(config: Config) -> dict[str, Run]:
     """The runs that the results are made from, in the order of the tables; those that others go on from included."""
     art = config.artifacts
-    shown = [*config.use.models, *(art.readings or {})]
-    shown += [model for others in (art.readings or {}).values() for model in others]
+    shown = [*config.use.models, *(art.ablations or {})]
+    shown += [model for others in (art.ablations or {}).values() for model in others]
     shown += [*art.figure2_models, art.figure3_model, *art.table3_models]
     bases = [base for model in shown if (base := config.models[model].continue_from)]
     return runs_of(config, list(dict.fromkeys([*shown, *bases])))
@@ -141,7 +141,7 @@ def report(config: Config) -> Stage:
         "significance",
         "table2",
         "table3",
-        *(["readings"] if config.artifacts.readings else []),
+        *(["ablations"] if config.artifacts.ablations else []),
     ]
     jobs = [_result(name, ("csv", "md", "tex")) for name in tables]
     jobs += [_result(name, ("pdf", "png")) for name in FIGURES]

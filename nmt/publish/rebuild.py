@@ -10,7 +10,7 @@ from nmt.config.schema import Config, Report
 from nmt.errors import UserError
 from nmt.publish.replication_package import MODES, Parts
 
-TABLES = ("table1", "significance", "table2", "table3", "readings")
+TABLES = ("table1", "significance", "table2", "table3", "ablations")
 COMPARISON = "comparison.json"
 ERROR_RATES = "alignment_error_rate"
 """A folder with a file for each run."""
@@ -35,7 +35,7 @@ class Remake:
 
     def artifacts(self, names: Sequence[str]) -> list[str]:
         """Of these names, what the settings ask for."""
-        return [name for name in names if name != "readings" or self._config.artifacts.readings]
+        return [name for name in names if name != "ablations" or self._config.artifacts.ablations]
 
     def make(self, name: str) -> list[Path]:
         """Make one table or figure; returns its files."""
@@ -44,7 +44,7 @@ class Remake:
             "significance": self._comparison,
             "table2": self._table2,
             "table3": self._table3,
-            "readings": self._readings,
+            "ablations": self._ablations,
             "figure2": self._curves,
             "unknown_words": self._curves,
             "figure3": self._figure3,
@@ -88,8 +88,8 @@ class Remake:
     def _table2(self) -> list[str]:
         return [*self._summaries(), *self._paper()]
 
-    def _readings(self) -> list[str]:
-        pairs = (self._config.artifacts.readings or {}).items()
+    def _ablations(self) -> list[str]:
+        pairs = (self._config.artifacts.ablations or {}).items()
         models = list(dict.fromkeys(model for base, others in pairs for model in (base, *others)))
         return [
             *self._scores(models),

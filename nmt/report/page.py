@@ -32,7 +32,7 @@ HEADINGS = {
     "significance": "Significance of the differences",
     "table2": "Table 2: learning statistics",
     "table3": "Table 3: long sentences",
-    "readings": "What open readings are worth",
+    "ablations": "Ablations: ambiguous details of the paper",
     "decoding_sweep": "What decoding's open settings are worth",
     "data": "The text",
     "figure2": "Figure 2: BLEU against length",

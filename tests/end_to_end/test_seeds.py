@@ -18,7 +18,7 @@ use: {models: [rnnsearch-50, rnnsearch-50-star]}
 artifacts:
   figure2_models: [rnnsearch-50, rnnsearch-50-star]
   table3_models: [rnnsearch-50]
-  readings: {rnnsearch-50: [rnnsearch-50-star]}
+  ablations: {rnnsearch-50: [rnnsearch-50-star]}
 sweep: {models: [rnnsearch-50]}
 """
 RUNS = {
@@ -29,7 +29,7 @@ RUNS = {
 }
 
 
-TARGETS = [f"results/{name}" for name in ("table1.csv", "table2.csv", "readings.csv", "learning_curves.png")]
+TARGETS = [f"results/{name}" for name in ("table1.csv", "table2.csv", "ablations.csv", "learning_curves.png")]
 TARGETS += [f"results/alignment_error_rate/{run}.json" for run in RUNS]
 
 
@@ -94,9 +94,9 @@ def test_tables_carry_the_means_of_both_seeds(finished: tuple[Path, str]) -> Non
     assert all("chrf_std" in system for system in compared.values()) and len(compared) == 2
 
 
-def test_readings_say_what_differs(finished: tuple[Path, str]) -> None:
+def test_ablations_say_what_differs(finished: tuple[Path, str]) -> None:
     folder, output = finished
-    baseline, star = table(folder, "readings").values()
+    baseline, star = table(folder, "ablations").values()
     assert baseline["differs"] == ""
     assert star["differs"].split(", ") == [
         "continue_from: rnnsearch-50",
@@ -106,4 +106,4 @@ def test_readings_say_what_differs(finished: tuple[Path, str]) -> None:
     ]
     difference = float(star["dev_nll"]) - float(baseline["dev_nll"])
     assert float(star["dev_nll_difference"]) == pytest.approx(difference, abs=2e-4)
-    assert "readings.md" in output and "learning_curves.png" in output
+    assert "ablations.md" in output and "learning_curves.png" in output

@@ -20,7 +20,7 @@ COLUMNS = {
     "table2": table2.COLUMNS,
     "table3": table3.COLUMNS,
     "significance": significance.COLUMNS,
-    "readings": ablations.COLUMNS,
+    "ablations": ablations.COLUMNS,
     "decoding_sweep": decoding_sweep.COLUMNS,
     "data": corpora.COLUMNS,
 }
@@ -30,7 +30,7 @@ SUBJECTS = {
     "table2": "Table 2 of the paper",
     "table3": "Table 3 of the paper",
     "significance": "paired bootstrap",
-    "readings": "baseline",
+    "ablations": "baseline",
     "decoding_sweep": "width of the beam",
     "figure2": "Figure 2 of the paper",
     "figure3": "Figure 3 of the paper",

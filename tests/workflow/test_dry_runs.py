@@ -201,41 +201,41 @@ def prepared(other: Path) -> None:
         (other / file).write_bytes(b"")
 
 
-READINGS = ["", "-appendix", "-section3", "-factored", "-mean"]
+INTERPRETATIONS = ["", "-appendix", "-section3", "-factored", "-mean"]
 
 
-def test_readings_are_trained_side_by_side_with_three_seeds(tmp_path: Path) -> None:
-    shutil.copy(ROOT / "experiments" / "readings" / "config.yaml", tmp_path)
+def test_ablations_are_trained_side_by_side_with_three_seeds(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "experiments" / "ablations" / "config.yaml", tmp_path)
     result = snakemake(tmp_path, "-n")
     assert result.returncode == 0, result.stdout
     jobs = scheduled(result.stdout, "train")
     assert len(jobs) == 30
-    (table,) = scheduled(result.stdout, "readings")
-    assert "results/readings.csv" in table
+    (table,) = scheduled(result.stdout, "ablations")
+    assert "results/ablations.csv" in table
     for family in ("rnnencdec-50", "rnnsearch-50"):
-        for reading in READINGS:
+        for interpretation in INTERPRETATIONS:
             for seed in ("", ".seed-2", ".seed-3"):
-                name = f"{family}{reading}{seed}"
+                name = f"{family}{interpretation}{seed}"
                 assert f"scores/{name}.json" in table and f"models/{name}/settings.json" in table
     assert all("gpu=1" not in job for job in jobs)
 
 
-def test_readings_on_europarl_read_its_text(tmp_path: Path) -> None:
+def test_ablations_on_europarl_read_its_text(tmp_path: Path) -> None:
     prepared(tmp_path / "europarl")
-    mine = tmp_path / "readings-europarl"
+    mine = tmp_path / "ablations-europarl"
     mine.mkdir()
-    shutil.copy(ROOT / "experiments" / "readings-europarl" / "config.yaml", mine)
+    shutil.copy(ROOT / "experiments" / "ablations-europarl" / "config.yaml", mine)
     result = snakemake(mine, "-n")
     assert result.returncode == 0, result.stdout
     jobs = scheduled(result.stdout, "train")
     assert len(jobs) == 36
     assert all("../europarl/data/binary/train/meta.json" in job and "gpu=1" in job for job in jobs)
-    (table,) = scheduled(result.stdout, "readings")
+    (table,) = scheduled(result.stdout, "ablations")
     assert "scores/rnnsearch-50-adadelta-mean.seed-3.json" in table
 
 
-@pytest.mark.parametrize(("experiment", "other"), [("readings", "demo"), ("readings-europarl", "europarl")])
-def test_readings_are_trained_on_the_text_of_another_experiment(experiment: str, other: str) -> None:
+@pytest.mark.parametrize(("experiment", "other"), [("ablations", "demo"), ("ablations-europarl", "europarl")])
+def test_ablations_are_trained_on_the_text_of_another_experiment(experiment: str, other: str) -> None:
     mine, its = (
         load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / name)) for name in (experiment, other)
     )
@@ -245,8 +245,8 @@ def test_readings_are_trained_on_the_text_of_another_experiment(experiment: str,
     assert mine.use.model_dump(include=roles) == its.use.model_dump(include=roles)
 
 
-def test_without_readings_there_is_no_such_table(tmp_path: Path) -> None:
-    assert not scheduled(snakemake(tmp_path, "-n").stdout, "readings")
+def test_without_ablations_there_is_no_such_table(tmp_path: Path) -> None:
+    assert not scheduled(snakemake(tmp_path, "-n").stdout, "ablations")
 
 
 @pytest.mark.parametrize("experiment", ["", "demo", "multi30k"])

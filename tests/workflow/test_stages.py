@@ -37,7 +37,7 @@ def known(config: Config) -> set[tuple[str, str]]:
     return {(job.rule, file) for job in jobs for file in job.files}
 
 
-@pytest.mark.parametrize("experiment", ["", "demo", "readings"])
+@pytest.mark.parametrize("experiment", ["", "demo", "ablations"])
 def test_stages_name_what_the_rules_make(tmp_path: Path, experiment: str) -> None:
     if experiment:
         shutil.copy(ROOT / "experiments" / experiment / "config.yaml", tmp_path)

@@ -671,8 +671,8 @@ def settings_files(runs):
 
 
 def compared_models():
-    """Baselines of the table of readings and the models compared with them, each once."""
-    pairs = (CONFIG.artifacts.readings or {}).items()
+    """Baselines of the table of ablations and the models compared with them, each once."""
+    pairs = (CONFIG.artifacts.ablations or {}).items()
     return list(dict.fromkeys(model for baseline, others in pairs for model in (baseline, *others)))
 
 
@@ -693,7 +693,7 @@ def artifacts():
         "significance",
         "table2",
         "table3",
-        *(["readings"] if CONFIG.artifacts.readings else []),
+        *(["ablations"] if CONFIG.artifacts.ablations else []),
     ]
     tables = [f"results/{table}.{kind}" for table in names for kind in ("csv", "md", "tex")]
     figures = [f"results/{figure}.{kind}" for figure in FIGURES for kind in ("pdf", "png")]

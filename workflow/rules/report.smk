@@ -280,25 +280,25 @@ rule explorer:
         " --output {output.page:q} 2>&1 | tee -i {log:q}"
 
 
-if CONFIG.artifacts.readings:
+if CONFIG.artifacts.ablations:
 
     localrules:
-        readings,
+        ablations,
 
-    rule readings:
-        """What open readings of the paper are worth: each against its baseline."""
+    rule ablations:
+        """Ambiguous details of the paper: each interpretation against its baseline."""
         input:
             scores=scores(runs(compared_models())),
             summaries=summaries(runs(compared_models())),
             settings=settings_files(runs(compared_models())),
         output:
-            csv=report("results/readings.csv", caption="../report/readings.rst", category="Tables"),
-            md="results/readings.md",
-            tex="results/readings.tex",
+            csv=report("results/ablations.csv", caption="../report/ablations.rst", category="Tables"),
+            md="results/ablations.md",
+            tex="results/ablations.tex",
         log:
-            "logs/report/readings.log",
+            "logs/report/ablations.log",
         benchmark:
-            "benchmarks/report/readings.tsv"
+            "benchmarks/report/ablations.tsv"
         conda:
             "../../envs/report.yaml"
         resources:
@@ -310,7 +310,7 @@ if CONFIG.artifacts.readings:
             summaries=lambda wildcards, input: repeated("--summary", input.summaries),
             run_settings=lambda wildcards, input: repeated("--run-settings", input.settings),
         shell:
-            "nmt readings {params.scores} {params.summaries} {params.run_settings} --settings {params.settings:q}"
+            "nmt ablations {params.scores} {params.summaries} {params.run_settings} --settings {params.settings:q}"
             " --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
 
 

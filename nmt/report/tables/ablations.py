@@ -1,4 +1,4 @@
-"""What the paper's open readings are worth: models that differ from a baseline in a setting or two, as a table."""
+"""Ablations of ambiguous details of the paper: models that differ from a baseline in a setting or two, as a table."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ _NOISE_NOTE = (
 _ONE_SEED_NOTE = "Δ: difference to the baseline. With a single seed nothing says how much of it is noise."
 
 
-def readings(scores: Runs, summaries: Runs, run_settings: Runs, settings: Report) -> Table:
-    """Each baseline of `artifacts.readings` with the models that are compared with it, a block each.
+def ablations(scores: Runs, summaries: Runs, run_settings: Runs, settings: Report) -> Table:
+    """Each baseline of `artifacts.ablations` with the models that are compared with it, a block each.
 
     Args:
         scores: what `score` wrote for each run.
@@ -55,7 +55,7 @@ def readings(scores: Runs, summaries: Runs, run_settings: Runs, settings: Report
     Raises:
         UserError: a model has no score, or its runs differ in more than their seeds.
     """
-    compared = settings.readings or {}
+    compared = settings.ablations or {}
     models = _models(compared, scores, summaries, run_settings)
     rows: list[Row] = []
     rules: list[int] = []
@@ -74,7 +74,7 @@ def _models(
     wanted = list(dict.fromkeys(model for base, others in compared.items() for model in (base, *others)))
     absent = [model for model in wanted if model not in scores]
     if absent:
-        text = f"artifacts.readings names {absent[0]!r}, which has no score"
+        text = f"artifacts.ablations names {absent[0]!r}, which has no score"
         raise UserError(f"{text}; give its file with --score")
     chosen = {model: scores[model] for model in wanted}
     trained = same_runs(chosen, summaries, "summary", "--summary")

@@ -1,4 +1,4 @@
-"""The table of readings: what differs is read from the runs' settings, numbers against sums by hand."""
+"""The table of ablations: what differs is read from the runs' settings, numbers against sums by hand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nmt.config.overlays import ConfigError, find_layers, load
 from nmt.config.schema import Report
 from nmt.errors import UserError
 from nmt.evaluation.seeds import Row
-from nmt.report.tables.ablations import COLUMNS, readings
+from nmt.report.tables.ablations import COLUMNS, ablations
 from tests.latex import assert_compiles
 from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
@@ -29,7 +29,7 @@ LABELS = {
     "both": "RNNsearch-50, both",
     "other": "Other",
 }
-SETTINGS = report_settings(LABELS, readings={"base": ["appendix", "both"], "other": ["base"]})
+SETTINGS = report_settings(LABELS, ablations={"base": ["appendix", "both"], "other": ["base"]})
 CHANGES: dict[str, dict[str, dict[str, Any]]] = {
     "base": {},
     "appendix": {"architecture": {"step_order": "appendix"}},
@@ -71,7 +71,7 @@ def inputs() -> tuple[dict[str, list[Row]], dict[str, list[Row]], dict[str, list
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The table as the verb writes it."""
-    folder = tmp_path_factory.mktemp("readings")
+    folder = tmp_path_factory.mktemp("ablations")
     arguments = ["--settings", json.dumps(SETTINGS)]
     options = ("--score", "--summary", "--run-settings")
     for option, files in zip(options, inputs(), strict=True):
@@ -80,15 +80,15 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
             path.write_text(json.dumps(row), encoding="utf-8")
             arguments += [option, str(path)]
     for form in ("csv", "md", "tex"):
-        arguments += [f"--output-{form}", str(folder / f"readings.{form}")]
-    command = [sys.executable, "-m", "nmt", "readings", *arguments]
+        arguments += [f"--output-{form}", str(folder / f"ablations.{form}")]
+    command = [sys.executable, "-m", "nmt", "ablations", *arguments]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     return folder
 
 
 def rows_of(folder: Path) -> list[dict[str, str]]:
-    with (folder / "readings.csv").open(encoding="utf-8", newline="") as file:
+    with (folder / "ablations.csv").open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
@@ -129,12 +129,12 @@ def test_means_spreads_and_differences_by_hand(made: Path) -> None:
 
 
 def test_csv_is_plain(made: Path) -> None:
-    table = read_plain(made / "readings.csv", COLUMNS, words={"model", "baseline", "differs", "id"})
+    table = read_plain(made / "ablations.csv", COLUMNS, words={"model", "baseline", "differs", "id"})
     assert table["bleu_all_difference"].tolist()[2] == -10
 
 
 def test_readers_see_what_may_be_noise(made: Path) -> None:
-    text = (made / "readings.md").read_text(encoding="utf-8")
+    text = (made / "ablations.md").read_text(encoding="utf-8")
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.split("\n")[:7]]
     assert cells[0] == ["Model", "Reading", "All", "Δ", "No UNK°", "Δ", "Dev. NLL", "Δ"]
     # the baseline shows its own values of whatever the others change
@@ -155,20 +155,20 @@ def test_readers_see_what_may_be_noise(made: Path) -> None:
 
 def test_one_seed_a_model_is_said_to_show_no_noise() -> None:
     first = [{model: rows[:1] for model, rows in rows_by_model.items()} for rows_by_model in inputs()]
-    table = readings(*first, Report.model_validate(SETTINGS))
+    table = ablations(*first, Report.model_validate(SETTINGS))
     assert "With a single seed" in table.notes[1]
     assert len(table.notes) == 2
     assert [row[3] for row in table.cells] == ["", "+3.00", "−8.00", "", "+0.50"]
 
 
 def test_blocks_are_ruled_off_and_tex_is_plain(made: Path) -> None:
-    tex = (made / "readings.tex").read_text(encoding="utf-8")
+    tex = (made / "ablations.tex").read_text(encoding="utf-8")
     assert tex.isascii()
     assert tex.count("\\midrule") == 2
     assert (
         r"($+$" not in tex and r"($-$0.50)" in tex and r"$\Delta$" in tex and r"step\_order: appendix" in tex
     )
-    assert_compiles(made / "readings.tex")
+    assert_compiles(made / "ablations.tex")
 
 
 def test_runs_of_a_model_must_be_trained_alike() -> None:
@@ -177,17 +177,17 @@ def test_runs_of_a_model_must_be_trained_alike() -> None:
     with pytest.raises(
         UserError, match=r"model 'base' differ from that of seed 1 in training\.learning_rate"
     ):
-        readings(scores, summaries, settings, Report.model_validate(SETTINGS))
+        ablations(scores, summaries, settings, Report.model_validate(SETTINGS))
 
 
 def test_a_model_without_score_or_settings_is_named() -> None:
     scores, summaries, settings = inputs()
     del settings["both"][2]
     with pytest.raises(UserError, match="'both' has a score but no settings with seed 3"):
-        readings(scores, summaries, settings, Report.model_validate(SETTINGS))
+        ablations(scores, summaries, settings, Report.model_validate(SETTINGS))
     del scores["both"]
-    with pytest.raises(UserError, match=r"artifacts\.readings names 'both', which has no score"):
-        readings(scores, summaries, settings, Report.model_validate(SETTINGS))
+    with pytest.raises(UserError, match=r"artifacts\.ablations names 'both', which has no score"):
+        ablations(scores, summaries, settings, Report.model_validate(SETTINGS))
 
 
 MODELS = """
@@ -204,8 +204,8 @@ artifacts:
 """
 
 
-def problems(folder: Path, readings: str, models: str = MODELS) -> list[str]:
-    (folder / "config.yaml").write_text(models + f"  readings: {readings}\n", encoding="utf-8")
+def problems(folder: Path, ablations: str, models: str = MODELS) -> list[str]:
+    (folder / "config.yaml").write_text(models + f"  ablations: {ablations}\n", encoding="utf-8")
     try:
         load(find_layers(ROOT / "config.yaml", folder))
     except ConfigError as error:
@@ -213,13 +213,13 @@ def problems(folder: Path, readings: str, models: str = MODELS) -> list[str]:
     return []
 
 
-def test_readings_that_make_sense_are_accepted(tmp_path: Path) -> None:
+def test_ablations_that_make_sense_are_accepted(tmp_path: Path) -> None:
     assert problems(tmp_path, "{rnnsearch-50: [rnnsearch-50-appendix]}") == []
 
 
-def test_readings_that_cannot_be_compared_are_refused(tmp_path: Path) -> None:
+def test_ablations_that_cannot_be_compared_are_refused(tmp_path: Path) -> None:
     (line,) = problems(tmp_path, "{rnnsearch-50: [rnnsearch-50-appendx]}")
-    assert "artifacts.readings.rnnsearch-50: found 'rnnsearch-50-appendx', which `use.models` lacks" in line
+    assert "artifacts.ablations.rnnsearch-50: found 'rnnsearch-50-appendx', which `use.models` lacks" in line
     assert "did you mean `rnnsearch-50-appendix`?" in line
     (line,) = problems(tmp_path, "{rnnencdec-50: [rnnsearch-50]}")
     assert "found 'rnnsearch-50', which is an rnnsearch: expected an rnnencdec as the baseline" in line
@@ -231,5 +231,5 @@ def test_readings_that_cannot_be_compared_are_refused(tmp_path: Path) -> None:
     (line,) = problems(tmp_path, "{rnnsearch-50: [rnnsearch-50-appendix]}", same)
     assert "found 'rnnsearch-50-appendix', which does not differ from the baseline" in line
     (line,) = problems(tmp_path, "{rnnsearch-50: []}")
-    assert "artifacts.readings.rnnsearch-50: found [], expected" in line
+    assert "artifacts.ablations.rnnsearch-50: found [], expected" in line
     assert len(problems(tmp_path, "[rnnsearch-50]")) == 1
