@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from nmt.config import jobs
+from nmt.config.flatten import differences, flatten
 from nmt.config.runs import Run
 from nmt.config.schema import Config, ModelRun
 from nmt.io.locks import Writer, observe
 from nmt.io.progress import clock
 from nmt.monitor.job_state import Folder, State
-from nmt.training.fingerprint import differences, flatten
 
 WINDOWS = 20
 """Lines of the history over which the rate is taken."""

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt.config import snapshot
+from nmt.config.flatten import flatten
 from nmt.config.runs import run_settings, runs_of
 from nmt.config.schema import Config
 from nmt.decoding import sidecar
@@ -28,7 +29,6 @@ from nmt.io.files import read_json, sha256
 from nmt.publish.rebuild import COMPARISON, ERROR_RATES, TABLES, Remake, Verb
 from nmt.publish.replication_package import MODES, Parts
 from nmt.publish.ro_crate import RECORD, REPORT
-from nmt.training.fingerprint import flatten
 
 SWEEP = "decoding_sweep.sha256"
 """The sums of the files of the sweep."""

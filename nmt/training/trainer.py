@@ -18,6 +18,7 @@ import click
 import torch
 from torch import Tensor
 
+from nmt.config.flatten import differences
 from nmt.config.schema import ModelRun
 from nmt.data.batches import Batch, Indices, PairsWithinLimit, training_batches
 from nmt.data.bitext import Bitext
@@ -30,7 +31,7 @@ from nmt.model.memory import keep_freed_memory
 from nmt.model.precision import set_precision
 from nmt.training import checkpoint
 from nmt.training.checkpoint import Checkpoint
-from nmt.training.fingerprint import Fingerprint, differences, fingerprint
+from nmt.training.fingerprint import Fingerprint, fingerprint
 from nmt.training.history import History
 from nmt.training.optimizers import optimizer_tensors, restore_optimizer
 from nmt.training.prefetch import ahead

@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from nmt.config.flatten import flatten
 from nmt.config.schema import Report
 from nmt.errors import UserError
 from nmt.evaluation.seeds import Row, merged, shown
 from nmt.report.run_results import Runs, same_runs
 from nmt.report.tables.notes import seeds_note
 from nmt.report.tables.writer import Table, fixed, frame, signed
-from nmt.training.fingerprint import flatten
 
 NUMBERS = {"bleu_all": 2, "bleu_no_unk": 2, "dev_nll": 2}
 """What is compared, with the decimals that readers see."""
