@@ -1,4 +1,4 @@
-"""The command `nmt`: one verb a stage. Verbs are imported when they are called, so that `--help` stays quick."""
+"""The command `nmt`: one subcommand per stage, imported when it is called, so that `--help` stays quick."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import click
 import nmt
 from nmt.errors import UserError
 
-# heading of the help -> verb -> module of nmt.cli that defines it (dashes become underscores)
+# heading of the help -> subcommand -> module of nmt.cli that defines it (dashes become underscores)
 SECTIONS = {
-    "Text": {
+    "Data": {
         "download": "data",
         "extract": "data",
         "generate": "synthetic",
@@ -26,7 +26,7 @@ SECTIONS = {
         "sum-counts": "statistics",
         "data-report": "statistics",
     },
-    "Selection of training text": {
+    "Data selection": {
         "lm-sample": "selection",
         "kenlm-programs": "selection",
         "lm-train": "selection",
@@ -36,14 +36,14 @@ SECTIONS = {
         "select-threshold": "selection",
         "select-apply": "selection",
     },
-    "Models": {
+    "Training and decoding": {
         "train": "decode",
         "package": "translate",
         "decode": "decode",
         "sweep": "sweep",
         "align": "decode",
     },
-    "Scores, tables and figures": {
+    "Evaluation, tables and figures": {
         "evaluate": "evaluate",
         "alignment-error-rate": "evaluate",
         "compare": "evaluate",
@@ -69,45 +69,45 @@ SECTIONS = {
         "release": "publish",
         "unpack": "publish",
     },
-    "Text of your own": {
+    "Your own text": {
         "translate": "translate",
         "score": "translate",
     },
-    "An experiment as a whole": {
+    "Monitoring": {
         "status": "monitor",
         "preflight": "monitor",
     },
 }
-VERBS = {verb: module for verbs in SECTIONS.values() for verb, module in verbs.items()}
+SUBCOMMANDS = {name: module for section in SECTIONS.values() for name, module in section.items()}
 _SENTENCE = 200
-"""More letters than a verb's first sentence has; the help shows it whole."""
+"""More letters than a subcommand's first sentence has; the help shows it whole."""
 
 
 class LazyGroup(click.Group):
-    """A group whose verbs' modules are imported only when needed."""
+    """A group that imports the module of a subcommand only when it is needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All verbs in the order of the help."""
-        return list(VERBS)
+        """All subcommands in the order of the help."""
+        return list(SUBCOMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one verb."""
-        if cmd_name not in VERBS:
+        """Import one subcommand."""
+        if cmd_name not in SUBCOMMANDS:
             return None
-        module = importlib.import_module(f"nmt.cli.{VERBS[cmd_name]}")
+        module = importlib.import_module(f"nmt.cli.{SUBCOMMANDS[cmd_name]}")
         command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write every verb with its first sentence, under the heading of what it is for."""
-        width = max(map(len, VERBS))
-        for heading, verbs in SECTIONS.items():
-            commands = {verb: self.get_command(ctx, verb) for verb in verbs}
+        """Write every subcommand with its first sentence, under the heading of what it is for."""
+        width = max(map(len, SUBCOMMANDS))
+        for heading, names in SECTIONS.items():
+            commands = {name: self.get_command(ctx, name) for name in names}
             with formatter.section(heading):
                 formatter.write_dl(
                     [
-                        (verb.ljust(width), command.get_short_help_str(_SENTENCE))
-                        for verb, command in commands.items()
+                        (name.ljust(width), command.get_short_help_str(_SENTENCE))
+                        for name, command in commands.items()
                         if command
                     ]
                 )
@@ -118,13 +118,13 @@ class LazyGroup(click.Group):
 def commands() -> None:
     """Neural machine translation by jointly learning to align and translate (Bahdanau et al., 2015).
 
-    One verb a stage of the pipeline; Snakemake calls them, and each also works by hand. To use a model that has been
-    trained, see `translate` and `score`; to see how a run is getting on, `status`.
+    Each stage of the pipeline is a subcommand; Snakemake calls them, and each also works by hand. To use a trained
+    model, see `translate` and `score`; to follow a run, `status`.
     """
 
 
 def main() -> None:
-    """Run a verb; a `UserError` or a full disk becomes one line on standard error."""
+    """Run a subcommand; a `UserError` or a full disk becomes one line on standard error."""
     try:
         commands(prog_name="nmt")
     except UserError as error:

@@ -1,4 +1,4 @@
-"""Verbs that bring text to the models: download, extract, clean, tokenize, vocabulary, binarize."""
+"""Subcommands that bring text to the models: download, extract, clean, tokenize, vocabulary, binarize."""
 
 from __future__ import annotations
 

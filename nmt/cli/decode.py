@@ -1,4 +1,4 @@
-"""The verbs that need torch: train, decode, align."""
+"""The subcommands that need torch: train, decode, align."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verbs that measure translations and attention: evaluate, alignment-error-rate, compare."""
+"""Subcommands that measure translations and attention: evaluate, alignment-error-rate, compare."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verbs that draw figures: figure2, figure3, unknown-words, learning-curves."""
+"""Subcommands that draw figures: figure2, figure3, unknown-words, learning-curves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verbs about a whole experiment: status, preflight."""
+"""The subcommands about a whole experiment: status, preflight."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from nmt.errors import UserError
 PACKAGE = Path(__file__).resolve().parents[2]
 
 
-def experiment(verb: Callable[..., None]) -> Callable[..., None]:
-    """The argument and options by which a verb finds an experiment and its settings."""
+def experiment(command: Callable[..., None]) -> Callable[..., None]:
+    """The argument and options by which a command finds an experiment and its settings."""
     options = [
         click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default="."),
         click.option(
@@ -31,8 +31,8 @@ def experiment(verb: Callable[..., None]) -> Callable[..., None]:
         click.option("--config", "pairs", multiple=True, metavar="KEY=VALUE", help="The same, single keys."),
     ]
     for option in reversed(options):
-        verb = option(verb)
-    return verb
+        command = option(command)
+    return command
 
 
 def settings(folder: Path, files: tuple[Path, ...], pairs: tuple[str, ...]) -> Config:

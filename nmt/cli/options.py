@@ -12,14 +12,14 @@ from pydantic import BaseModel, ValidationError
 from nmt.errors import UserError
 
 Model = TypeVar("Model", bound=BaseModel)
-Verb = TypeVar("Verb", bound=Callable[..., Any])
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 PATH = click.Path(path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
-def shard_option(files: str, help_text: str) -> Callable[[Verb], Verb]:
+def shard_option(files: str, help_text: str) -> Callable[[Command], Command]:
     """`--shard CORPUS FILE...`, repeated; `files` names the files of a shard, one word each."""
     return click.option(
         "--shard",
@@ -32,48 +32,50 @@ def shard_option(files: str, help_text: str) -> Callable[[Verb], Verb]:
     )
 
 
-def file_option(name: str, help_text: str, metavar: str = "FILE", **extra: Any) -> Callable[[Verb], Verb]:
+def file_option(
+    name: str, help_text: str, metavar: str = "FILE", **extra: Any
+) -> Callable[[Command], Command]:
     """An option that names a file and must be given."""
     return click.option(name, type=PATH, required=True, metavar=metavar, help=help_text, **extra)
 
 
-def settings_option(what: str) -> Callable[[Verb], Verb]:
+def settings_option(what: str) -> Callable[[Command], Command]:
     """`--settings`, whose value `parse_settings` reads; `what` says which part of the configuration it is."""
     text = f"{what}, as JSON or the path of a JSON file."
     return click.option("--settings", required=True, metavar="JSON|FILE", help=text)
 
 
-def languages_option(**extra: Any) -> Callable[[Verb], Verb]:
+def languages_option(**extra: Any) -> Callable[[Command], Command]:
     """`--languages SOURCE TARGET`."""
     text = "Codes of source and target language."
     return click.option("--languages", type=(str, str), metavar="SOURCE TARGET", help=text, **extra)
 
 
-def language_option(side: str) -> Callable[[Verb], Verb]:
+def language_option(side: str) -> Callable[[Command], Command]:
     """`--source-language` or `--target-language`, by whose rules text is detokenized."""
     text = f"Code of the {side} language, as Moses' detokenizer knows it."
     return click.option(f"--{side}-language", required=True, metavar="CODE", help=text)
 
 
-def vocabularies(verb: Verb) -> Verb:
+def vocabularies(command: Command) -> Command:
     """The options that name the vocabularies of both sides."""
     for side in ("target", "source"):
-        verb = file_option(f"--{side}-vocabulary", f"TSV file of the {side} words.")(verb)
-    return verb
+        command = file_option(f"--{side}-vocabulary", f"TSV file of the {side} words.")(command)
+    return command
 
 
-def table_outputs(verb: Verb) -> Verb:
+def table_outputs(command: Command) -> Command:
     """The options that name the three files of a table."""
     for form in ("tex", "md", "csv"):
-        verb = file_option(f"--output-{form}", f"The table as .{form}.")(verb)
-    return verb
+        command = file_option(f"--output-{form}", f"The table as .{form}.")(command)
+    return command
 
 
-def figure_outputs(verb: Verb) -> Verb:
+def figure_outputs(command: Command) -> Command:
     """The options that name both files of a figure."""
     for form in ("png", "pdf"):
-        verb = file_option(f"--output-{form}", f"The figure as .{form}.")(verb)
-    return verb
+        command = file_option(f"--output-{form}", f"The figure as .{form}.")(command)
+    return command
 
 
 report_settings = settings_option(

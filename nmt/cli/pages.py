@@ -1,4 +1,4 @@
-"""Verbs that write HTML pages: explorer, report."""
+"""Subcommands that write HTML pages: explorer, report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verbs of what is published: parts kept beside the results, their record, its verification, model cards, releases."""
+"""Subcommands that publish: parts kept beside the results, their record, its verification, model cards, releases."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def remake(results: Path, output: Path) -> None:
 
 
 def _run_verb(words: Sequence[str]) -> None:
-    """Run a verb in this process."""
+    """Run a subcommand in this process."""
     from nmt.cli import commands
 
     commands.main(args=list(words), prog_name="nmt", standalone_mode=False)

@@ -1,4 +1,4 @@
-"""Verbs that choose training text, and the language models that it is chosen by."""
+"""Subcommands that choose training text, and the language models that it is chosen by."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nmt.cli.options import PATH, Verb, shard_option
+from nmt.cli.options import PATH, Command, shard_option
 
 if TYPE_CHECKING:
     from nmt.data.selection.language_models import TokenShard
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _SHARDS_OF_ALL = "A shard's files; repeat, corpora in the config's order, their shards in order."
 
 
-def _lmplz_options(verb: Verb) -> Verb:
+def _lmplz_options(command: Command) -> Command:
     """How a language model is trained."""
     memory, programs = (
         "Memory that may be used.",
@@ -34,8 +34,8 @@ def _lmplz_options(verb: Verb) -> Verb:
             "--order", required=True, type=click.IntRange(2, 6), help="Words in the longest n-gram."
         ),
     ):
-        verb = option(verb)
-    return verb
+        command = option(command)
+    return command
 
 
 @click.command(short_help="Draw the out-of-domain sample for the language models.")
@@ -190,7 +190,7 @@ def cut_candidate(
 ) -> None:
     """Train language models on the best share of the text and measure the perplexity of held-out text.
 
-    Both sides count, unknown words included. The verb `cut-choose` takes the best of several shares.
+    Both sides count, unknown words included. The subcommand `cut-choose` takes the best of several shares.
     """
     from nmt.data.selection.cross_entropy import ScoredShard
     from nmt.data.selection.perplexity_cut import CandidateShard, Training, candidate

@@ -1,4 +1,4 @@
-"""Verbs that count the text and report on it: count, sum-counts, data-report."""
+"""Subcommands that count the text and report on it: count, sum-counts, data-report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verbs of the sweep over decoding settings: sweep, decoding-sweep."""
+"""Subcommands of the sweep over decoding settings: sweep, decoding-sweep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verb that writes the demo's text."""
+"""The subcommand that writes the demo's text."""
 
 from __future__ import annotations
 

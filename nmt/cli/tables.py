@@ -1,4 +1,4 @@
-"""Verbs that write tables: table1, significance, table2, table3, ablations."""
+"""Subcommands that write tables: table1, significance, table2, table3, ablations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a verb behaves between pipes and on a terminal."""
+"""How a subcommand behaves between pipes and on a terminal."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _same(input: Path, output: Path) -> bool:
 
 @contextmanager
 def progress_over(
-    verb: str, lines: LineStream, input: Path, output: Path | None
+    name: str, lines: LineStream, input: Path, output: Path | None
 ) -> Iterator[Callable[[int], None]]:
     """A function that is told of so many lines more, for progress on a terminal; elsewhere it says nothing.
 
@@ -104,7 +104,7 @@ def progress_over(
     if typed or mixed or sys.stderr is None or not sys.stderr.isatty():
         yield lambda count: None
         return
-    with Progress(lines.size, "lines" if lines.size is None else "bytes", verb) as progress:
+    with Progress(lines.size, "lines" if lines.size is None else "bytes", name) as progress:
         yield lambda count: progress.update(
             count if lines.size is None else lines.bytes_done - progress.count
         )

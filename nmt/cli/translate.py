@@ -1,4 +1,4 @@
-"""The verbs for people with a trained model and text of their own: package, translate, score."""
+"""The subcommands for people with a trained model and text of their own: package, translate, score."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from nmt.cli.options import PATH, Verb, parse_settings, settings_option
+from nmt.cli.options import PATH, Command, parse_settings, settings_option
 from nmt.cli.terminal import (
     like_unix_tools,
     progress_over,
@@ -54,7 +54,7 @@ _json = click.option(
 )
 
 
-def _running(verb: Verb) -> Verb:
+def _running(command: Command) -> Command:
     """The options that say how to compute."""
     for option in reversed(
         [
@@ -82,8 +82,8 @@ def _running(verb: Verb) -> Verb:
             ),
         ]
     ):
-        verb = option(verb)
-    return verb
+        command = option(command)
+    return command
 
 
 @click.command(short_help="Complete a model's folder, so that it can translate raw text.")
@@ -288,7 +288,7 @@ def score_row(number: int, pair: tuple[list[str], list[str]], reading: Reading, 
     return json.dumps(record, ensure_ascii=False)
 
 
-# --- what the verbs share ---------------------------------------------------------------------------------------------
+# --- what the subcommands share ---------------------------------------------------------------------------------------
 
 
 def text_settings_of(folders: Sequence[Path]) -> TextSettings:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nmt.cli import VERBS
+from nmt.cli import SUBCOMMANDS
 from tests.running import ROOT, make_demo, snakemake_command
 from tests.workflow.test_house import pins
 
@@ -31,12 +31,12 @@ DISTRIBUTIONS = {
 
 
 def environments() -> Iterator[tuple[str, str]]:
-    """Each environment with a verb of `nmt` that a rule calls in it."""
+    """Each environment with a subcommand of `nmt` that a rule calls in it."""
     for file in RULES:
         for body in re.split(r"^ *rule[^:\n]*:\n", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
             for environment in re.findall(r'"\.\./\.\./envs/(\w+\.yaml)"', body):
-                for verb in re.findall(r'"nmt ([a-z0-9-]+) ', body):
-                    yield environment, verb
+                for subcommand in re.findall(r'"nmt ([a-z0-9-]+) ', body):
+                    yield environment, subcommand
 
 
 def imported(node: ast.AST, nested: bool) -> set[str]:
@@ -57,10 +57,10 @@ def file_of(module: str) -> Path | None:
     return path if path.exists() else package if package.exists() else None
 
 
-def needed(verb: str) -> set[str]:
-    """Packages that a verb may import: its own function's, and all of the modules that it reaches."""
-    cli = ast.parse((ROOT / "nmt" / "cli" / f"{VERBS[verb]}.py").read_text(encoding="utf-8"))
-    name = verb.replace("-", "_")
+def needed(subcommand: str) -> set[str]:
+    """Packages that a subcommand may import: its own function's, and all of the modules that it reaches."""
+    cli = ast.parse((ROOT / "nmt" / "cli" / f"{SUBCOMMANDS[subcommand]}.py").read_text(encoding="utf-8"))
+    name = subcommand.replace("-", "_")
     (function,) = [node for node in cli.body if isinstance(node, ast.FunctionDef) and node.name == name]
     waiting, seen, packages = imported(cli, nested=False) | imported(function, nested=True), set(), set()
     while waiting:
@@ -73,11 +73,11 @@ def needed(verb: str) -> set[str]:
     return packages - set(sys.stdlib_module_names)
 
 
-@pytest.mark.parametrize(("environment", "verb"), sorted(set(environments())))
-def test_an_environment_has_what_its_verbs_import(environment: str, verb: str) -> None:
+@pytest.mark.parametrize(("environment", "subcommand"), sorted(set(environments())))
+def test_an_environment_has_what_its_subcommands_import(environment: str, subcommand: str) -> None:
     listed = pins((ROOT / "envs" / environment).read_text(encoding="utf-8").split("\n"))
-    lacking = {DISTRIBUTIONS.get(name, name).lower() for name in needed(verb)} - set(listed)
-    assert not lacking, f"envs/{environment} lacks what `nmt {verb}` imports"
+    lacking = {DISTRIBUTIONS.get(name, name).lower() for name in needed(subcommand)} - set(listed)
+    assert not lacking, f"envs/{environment} lacks what `nmt {subcommand}` imports"
 
 
 def test_every_environment_is_used() -> None:

@@ -6,7 +6,7 @@ import pytest
 from click import Option
 from click.testing import CliRunner
 
-from nmt.cli import SECTIONS, VERBS, commands
+from nmt.cli import SECTIONS, SUBCOMMANDS, commands
 
 
 def shown(*words: str) -> str:
@@ -16,21 +16,21 @@ def shown(*words: str) -> str:
     return " ".join(result.output.split())
 
 
-def test_the_help_shows_every_verb_once_with_its_first_sentence_whole() -> None:
+def test_the_help_shows_every_subcommand_once_with_its_first_sentence_whole() -> None:
     text = shown("--help")
-    assert len(VERBS) == sum(map(len, SECTIONS.values())), "a verb stands under two headings"
+    assert len(SUBCOMMANDS) == sum(map(len, SECTIONS.values())), "a subcommand stands under two headings"
     assert "..." not in text.partition("Options:")[2]
     for heading in SECTIONS:
         assert f" {heading}: " in text
-    for verb in VERBS:
-        command = commands.get_command(None, verb)  # type: ignore[arg-type]  # not looked at
-        assert command is not None and f" {verb} {command.get_short_help_str(1000)}" in text
+    for subcommand in SUBCOMMANDS:
+        command = commands.get_command(None, subcommand)  # type: ignore[arg-type]  # not looked at
+        assert command is not None and f" {subcommand} {command.get_short_help_str(1000)}" in text
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_has_help_in_sentences(verb: str) -> None:
-    command = commands.get_command(None, verb)  # type: ignore[arg-type]  # not looked at
+@pytest.mark.parametrize("subcommand", SUBCOMMANDS)
+def test_every_subcommand_has_help_in_sentences(subcommand: str) -> None:
+    command = commands.get_command(None, subcommand)  # type: ignore[arg-type]  # not looked at
     assert command is not None and command.help and command.help.rstrip().endswith(".")
     for option in command.params:
         if isinstance(option, Option) and option.help:
-            assert option.help.endswith("."), (verb, option.name)
+            assert option.help.endswith("."), (subcommand, option.name)

@@ -1,4 +1,4 @@
-"""The data verbs as a stranger calls them: by hand, with files."""
+"""The data subcommands as a stranger calls them: by hand, with files."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from nmt.cli import VERBS
+from nmt.cli import SUBCOMMANDS
 from nmt.data.bitext import Bitext
 from nmt.io.text_files import read_lines
 
 PACKAGE = Path(__file__).parents[3]
-DATA_VERBS = [verb for verb, module in VERBS.items() if module in ("data", "selection")]
+DATA_SUBCOMMANDS = [name for name, module in SUBCOMMANDS.items() if module in ("data", "selection")]
 TOKENIZATION = '{"tokenizer": "moses", "escape": true, "split_hyphens": false}'
 ENGLISH = ["The dog's here.", "Only here", "Yes, of course!", "The dog sleeps."]
 FRENCH = ["Le chien est là.", "", "Oui, bien sûr !", "L'homme dort."]
@@ -106,9 +106,9 @@ def test_from_tokens_to_selected_pairs(tmp_path: Path) -> None:
     assert [*read_lines(tmp_path / "x.fr.zst")] == ["Le chien est là .", "", "", "L&apos; homme dort ."]
 
 
-@pytest.mark.parametrize("verb", DATA_VERBS)
-def test_help_explains_every_option(tmp_path: Path, verb: str) -> None:
-    result = nmt(tmp_path, verb, "--help")
+@pytest.mark.parametrize("subcommand", DATA_SUBCOMMANDS)
+def test_help_explains_every_option(tmp_path: Path, subcommand: str) -> None:
+    result = nmt(tmp_path, subcommand, "--help")
     assert result.returncode == 0
     assert "output" in result.stdout.lower()
     usage, *options = re.split(r"\n  (?=--)", result.stdout)
