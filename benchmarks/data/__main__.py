@@ -80,8 +80,6 @@ def run(options: argparse.Namespace, texts: dict[str, grown.Text], times: int) -
         raw = times * sum(len(line.encode()) + 1 for text in texts.values() for line in text.lines)
         estimates = [estimate.estimate(measured, pairs, cores) for cores in CORES]
         found = report.figures(folder / "run" / "data", measured, pairs, raw)
-        if options.cut:
-            found = report.with_cut(found, workflow.held_out_cut(folder / "run", options.cores))
         return found | {
             "shards": shards,
             "types": {side: grown.types(text, times) for side, text in texts.items()},
@@ -107,12 +105,6 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--archives", type=Path, default=ROOT / "data" / "archives", help="(%(default)s)")
     parser.add_argument("--sizes", type=int, nargs="+", default=[1, 4, 16], help="(%(default)s)")
     parser.add_argument("--cores", type=int, default=2, help="of the workflow (%(default)s)")
-    parser.add_argument(
-        "--cut",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="the stage that `selection.cut: held_out` adds, with language models of all of the text (%(default)s)",
-    )
     parser.add_argument("--rounds", type=int, default=5, help="of the tokenizers (%(default)s)")
     parser.add_argument("--lines", type=int, default=100_000, help="a side for the tokenizers (%(default)s)")
     parser.add_argument("--folder", type=Path, help="where runs may write; 16 x takes 35 GB (the system's)")

@@ -7,7 +7,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from benchmarks.data.workflow import Run, Used, of
+from benchmarks.data.workflow import Run, of
 from nmt.io.text_files import read_lines
 
 Figures = dict[str, Any]
@@ -33,12 +33,6 @@ def figures(data: Path, run: Run, pairs: int, raw_bytes: int) -> Figures:
         | {"lmplz": max(process.children_peak_mb for process in of(run.used, "lm-train"))},
         "disk_mb": {stage: size / 1e6 for stage, size in run.disk.items()},
     }
-
-
-def with_cut(found: Figures, cut: Used) -> Figures:
-    """Figures with those of the largest candidate of a cut that a held-out text decides."""
-    peaks = {"cut-candidate": cut.peak_mb, "lmplz of all text": cut.children_peak_mb}
-    return found | {"cut_seconds": cut.seconds, "peak_mb": found["peak_mb"] | peaks}
 
 
 def count(folder: Path, language: str) -> int:

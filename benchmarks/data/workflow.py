@@ -76,18 +76,6 @@ def run(folder: Path, settings: dict[str, Any], cores: int) -> Run:
     return Run(seconds, used, {stage: size(folder / "data" / stage) for stage in STAGES})
 
 
-def held_out_cut(folder: Path, cores: int) -> Used:
-    """After `run`: the largest candidate of a cut that a held-out text decides, language models of all of the text.
-
-    Copies of a text hold too few n-grams that occur once to tell discounts by, so given ones stand in.
-    """
-    settings = "selection={cut: held_out, held_out_shares: [1.0], discount_fallback: true}"
-    options = ["--rerun-triggers", "mtime", "--config", settings]
-    _, used = _snakemake(folder, cores, "data/selection/cut/1.0.json", *options)
-    (candidate,) = of(used, "cut-candidate")
-    return candidate
-
-
 def _snakemake(folder: Path, cores: int, target: str, *options: str) -> tuple[float, list[Used]]:
     """Seconds and processes of a target."""
     usage = folder / f"usage-{Path(target).name}"

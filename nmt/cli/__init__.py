@@ -31,8 +31,6 @@ SECTIONS = {
         "kenlm-programs": "selection",
         "lm-train": "selection",
         "select-score": "selection",
-        "cut-candidate": "selection",
-        "cut-choose": "selection",
         "select-threshold": "selection",
         "select-apply": "selection",
     },

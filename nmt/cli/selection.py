@@ -163,79 +163,19 @@ def select_score(
     cross_entropy.score(source, target, source_models, target_models, output, histogram)
 
 
-@click.command(short_help="Try one share of the text against a held-out text.")
-@click.option(
-    "--share", required=True, type=click.FloatRange(0, 1, min_open=True), help="Share of all target words."
-)
-@shard_option("SCORES HISTOGRAM SOURCE TARGET", _SHARDS_OF_ALL)
-@click.option(
-    "--held-out",
-    required=True,
-    multiple=True,
-    type=(PATH, PATH),
-    metavar="SOURCE TARGET",
-    help="Token files of the held-out text; repeat.",
-)
-@_lmplz_options
-@click.option("--output", required=True, type=PATH, help="JSON file: words, pairs, perplexities.")
-def cut_candidate(
-    share: float,
-    shards: tuple[tuple[str, Path, Path, Path, Path], ...],
-    held_out: tuple[tuple[Path, Path], ...],
-    order: int,
-    discount_fallback: bool,
-    memory_mb: int,
-    programs: Path | None,
-    output: Path,
-) -> None:
-    """Train language models on the best share of the text and measure the perplexity of held-out text.
-
-    Both sides count, unknown words included. The subcommand `cut-choose` takes the best of several shares.
-    """
-    from nmt.data.selection.cross_entropy import ScoredShard
-    from nmt.data.selection.perplexity_cut import CandidateShard, Training, candidate
-
-    given = [CandidateShard(ScoredShard(name, *files[:2]), (files[2], files[3])) for name, *files in shards]
-    training = Training(order, discount_fallback, memory_mb, programs)
-    found = candidate(given, share, held_out, training, output)
-    click.echo(
-        f"{output}: {found['target_words']:,} target words, perplexity {found['perplexity']}", err=True
-    )
-
-
-@click.command()
-@click.argument("candidates", metavar="CANDIDATE...", nargs=-1, required=True, type=PATH)
-@click.option("--output", required=True, type=PATH, help="JSON file: the chosen candidate, and all.")
-def cut_choose(candidates: tuple[Path, ...], output: Path) -> None:
-    """Take the candidate of `cut-candidate` with the lowest perplexity, the smaller of equals."""
-    from nmt.data.selection.perplexity_cut import choose
-
-    found = choose(candidates, output)
-    click.echo(
-        f"{output}: {found['share']:.0%} of the text, {found['target_words']:,} target words", err=True
-    )
-
-
 @click.command(short_help="Choose the one threshold for all shards.")
-@click.option("--target-words", type=click.IntRange(min=1), help="Budget in target words.")
-@click.option("--cut", type=PATH, help="Instead: what `cut-choose` wrote.")
+@click.option("--target-words", required=True, type=click.IntRange(min=1), help="Budget in target words.")
 @shard_option("SCORES HISTOGRAM", _SHARDS_OF_ALL)
 @click.option("--output", required=True, type=PATH, help="JSON file for the threshold.")
-def select_threshold(
-    target_words: int | None, cut: Path | None, shards: tuple[tuple[str, Path, Path], ...], output: Path
-) -> None:
+def select_threshold(target_words: int, shards: tuple[tuple[str, Path, Path], ...], output: Path) -> None:
     """Choose the threshold that takes pairs up to a budget of target words.
 
     Pairs are taken by score, then corpus, then line number, until the next would exceed the budget.
     """
     from nmt.data.selection import cross_entropy
-    from nmt.io.files import read_json
 
-    if (target_words is None) == (cut is None):
-        raise click.UsageError("give either --target-words or --cut")
-    words = target_words or int(read_json(cut)["chosen"]["target_words"])  # type: ignore[arg-type]
     scored = [cross_entropy.ScoredShard(*shard) for shard in shards]
-    threshold = cross_entropy.choose_threshold(scored, words, output)
+    threshold = cross_entropy.choose_threshold(scored, target_words, output)
     click.echo(f"{output}: {threshold.pairs:,} pairs, {threshold.target_words:,} target words", err=True)
 
 

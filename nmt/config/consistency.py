@@ -23,7 +23,7 @@ said of every shard."""
 
 SAID_OF_A_SHARD = 130
 NAMED_FOR_A_SHARD = 6
-"""What the longest commands (of the rules cut_candidate and sum_counts) say of a training shard at most: so many
+"""What the longest commands (of the rule sum_counts) say of a training shard at most: so many
 characters, and so often the name of its corpus."""
 
 CONTINUED = tuple(key for key in Training.model_fields if key not in FREE)
@@ -215,34 +215,10 @@ def _selection(values: Mapping[str, Any]) -> Iterator[Problem]:
         if name in _names(values, "use", "test"):
             text = f"found {name!r}, which is the test corpus: expected others"
             yield Problem(("selection", "in_domain"), text)
-    yield from _held_out_cut(values, known)
     training = _names(values, "use", "train")
     for name in _block(values, "selection", "corpus_words"):
         if name not in training:
             yield Problem(("selection", "corpus_words", name), _unknown(name, "`use.train`", training))
-
-
-def _held_out_cut(values: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[Problem]:
-    selection = _block(values, "selection")
-    if selection.get("cut") != "held_out":
-        return
-    if not selection.get("held_out"):
-        yield Problem(("selection", "held_out"), "found none, expected corpora, since `cut` is held_out")
-    if not selection.get("held_out_shares"):
-        yield Problem(
-            ("selection", "held_out_shares"), "found none, expected shares, since `cut` is held_out"
-        )
-    taken = [
-        *_names(values, "use", "train"),
-        *_names(values, "use", "test"),
-        *_names(values, "selection", "in_domain"),
-    ]
-    for name in _names(values, "selection", "held_out"):
-        if name not in known:
-            yield Problem(("selection", "held_out"), _unknown(name, "the catalogue `corpora`", known))
-        elif name in taken:
-            text = f"found {name!r}, which is training, test or in-domain text: expected others"
-            yield Problem(("selection", "held_out"), text)
 
 
 def _sweep(values: Mapping[str, Any]) -> Iterator[Problem]:

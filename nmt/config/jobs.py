@@ -74,12 +74,7 @@ def data_stages(config: Config) -> list[Stage]:
 def prepared_corpora(config: Config) -> list[str]:
     """The corpora in use, and those that the selection compares with, each once."""
     in_domain = config.selection.in_domain if config.selection.enabled else []
-    held_out = config.selection.held_out if _cut_by_held_out(config) else []
-    return list(dict.fromkeys([*config.use.train, *config.use.dev, *config.use.test, *in_domain, *held_out]))
-
-
-def _cut_by_held_out(config: Config) -> bool:
-    return config.selection.enabled and config.selection.cut == "held_out"
+    return list(dict.fromkeys([*config.use.train, *config.use.dev, *config.use.test, *in_domain]))
 
 
 def archives_in_use(config: Config) -> list[str]:
@@ -236,15 +231,6 @@ def _selected(config: Config) -> Iterator[Job]:
         for language in _languages(config):
             name = f"{domain}.{language}"
             yield Job(name, "language_model", (f"{models}/{name}.binary",), f"logs/select/{name}.log")
-    for share in config.selection.held_out_shares if _cut_by_held_out(config) else []:
-        yield Job(
-            f"cut at {share}",
-            "cut_candidate",
-            (f"data/selection/cut/{share}.json",),
-            f"logs/select/cut/{share}.log",
-        )
-    if _cut_by_held_out(config):
-        yield Job("cut", "cut", ("data/selection/cut.json",), "logs/select/cut.log")
     for budget in _budgets(config):
         file = f"{budget}threshold"
         yield Job(file, "threshold", (f"data/selection/{file}.json",), f"logs/select/{file}.log")

@@ -181,10 +181,6 @@ class Selection(Settings):
     target_words: PositiveInt
     corpus_words: dict[Identifier, PositiveInt] = {}
     """Corpora with a budget of their own; all others share `target_words`."""
-    cut: Literal["budget", "held_out"]
-    """How much is kept: `target_words`, or the share under which a held-out text's perplexity is lowest."""
-    held_out: list[Identifier] = []
-    held_out_shares: list[Annotated[float, Field(gt=0, le=1)]] = []
     discount_fallback: bool = False
 
 

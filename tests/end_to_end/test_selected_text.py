@@ -76,23 +76,3 @@ def test_a_corpus_with_a_budget_of_its_own_takes_nothing_from_the_others(tmp_pat
         assert budget - 100 < words <= budget
     binary = json.loads((tmp_path / "data" / "binary" / "train" / "meta.json").read_text(encoding="utf-8"))
     assert 3500 < binary["target_words"] <= 3700
-
-
-CUT = """
-corpora: {demo-held: {grammar: {split: test, pairs: 40}}}
-selection: {cut: held_out, held_out: [demo-held], held_out_shares: [0.3, 0.6, 1.0]}
-"""
-
-
-def test_a_held_out_text_decides_how_much_is_kept(tmp_path: Path) -> None:
-    overlay = make_demo(tmp_path)
-    for name, text in (("select.yaml", SELECT), ("cut.yaml", CUT)):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    options = ["--configfile", str(overlay), str(tmp_path / "select.yaml"), str(tmp_path / "cut.yaml")]
-    result = snakemake(tmp_path, *options, "--cores", "2", "--", "data/selected/demo-train/0.en.zst")
-    assert result.returncode == 0, result.stdout
-    found = json.loads((tmp_path / "data/selection/cut.json").read_text(encoding="utf-8"))
-    assert [value["share"] for value in found["candidates"]] == [0.3, 0.6, 1.0]
-    assert found["chosen"]["cross_entropy"] == min(value["cross_entropy"] for value in found["candidates"])
-    threshold = json.loads((tmp_path / "data/selection/threshold.json").read_text(encoding="utf-8"))
-    assert threshold["target_words"] == found["chosen"]["target_words"]

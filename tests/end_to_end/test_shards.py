@@ -19,11 +19,11 @@ from tests import kenlm
 from tests.running import snakemake
 
 SHARDS = (1, 3, 16)
-MOST = {"wide": 16, "near": 3, "dev": 3, "test": 1, "held": 1}
+MOST = {"wide": 16, "near": 3, "dev": 3, "test": 1}
 """A job takes a second whatever it holds: only one corpus is cut into many shards."""
 
 SIDES = ("en", "fr")
-PAIRS = {"wide": 3 * BLOCK_LINES + 77, "near": BLOCK_LINES + 1, "dev": 300, "test": 100, "held": 200}
+PAIRS = {"wide": 3 * BLOCK_LINES + 77, "near": BLOCK_LINES + 1, "dev": 300, "test": 100}
 WORDS = {side: [f"{side}{number}" for number in range(900)] for side in SIDES}
 """The first third is the in-domain text's, and the first half of the pairs of `wide` keep to it."""
 
@@ -77,9 +77,7 @@ def experiment(folder: Path, mirror: Path, shards: int) -> Path:
             "in_domain": ["near"],
             "order": 3,
             "sample_pairs": 2000,
-            "cut": "held_out",
-            "held_out": ["held"],
-            "held_out_shares": [0.3, 0.9],
+            "target_words": 20000,
             "corpus_words": {"near": 9000},
             "discount_fallback": True,
         },
@@ -99,8 +97,6 @@ def prepared(folder: Path, shards: int) -> dict[str, Any]:
         *sorted((data / "vocabulary").iterdir()),
         *sorted((data / "binary").rglob("*.*")),
         *sorted((data / "selection" / "lm").iterdir()),
-        *sorted((data / "selection" / "cut").iterdir()),
-        data / "selection" / "cut.json",
         *sorted((folder / "results").iterdir()),
         data / "counts.json",
     ]

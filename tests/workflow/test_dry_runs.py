@@ -87,20 +87,19 @@ def test_every_text_of_the_paper_is_checked_whatever_archive_it_comes_in(tmp_pat
 def test_language_models_are_sorted_in_the_memory_that_their_job_asks_for(tmp_path: Path) -> None:
     """With the text there, so that the jobs' memory is known."""
     programs = kenlm.programs()
-    for corpus in ("newstest2011", "newstest2012", "newstest2013"):
+    for corpus in ("newstest2012", "newstest2013"):
         for side in ("en", "fr"):
             path = tmp_path / "data" / "tokens" / corpus / f"0.{side}.zst"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(b"x" * 1_000_000)
-    settings = ["--config", "selection={cut: held_out}", "resources={data_memory_gb: 3}"]
-    wanted = ["data/selection/lm/in.en.binary", "data/selection/cut/0.5.json"]
-    output = snakemake(tmp_path, "-n", "-p", *settings, "--", *wanted).stdout
+    settings = ["--config", "resources={data_memory_gb: 3}"]
+    wanted = "data/selection/lm/in.en.binary"
+    output = snakemake(tmp_path, "-n", "-p", *settings, "--", wanted).stdout
     size = (2_000_000 + (programs / "lmplz").stat().st_size) / 2**20
-    for rule, memory in (("language_model", 3000 + 2 * size), ("cut_candidate", 3000)):
-        (job,) = [job for job in scheduled(output, rule) if any(f"output: {file}" in job for file in wanted)]
-        asked, given = re.search(r" mem_mb=(\d+)", job), re.search(r"--memory-mb (\d+)", job)
-        assert asked and given
-        assert int(asked[1]) == int(given[1]) == pytest.approx(memory, abs=2)
+    (job,) = [job for job in scheduled(output, "language_model") if f"output: {wanted}" in job]
+    asked, given = re.search(r" mem_mb=(\d+)", job), re.search(r"--memory-mb (\d+)", job)
+    assert asked and given
+    assert int(asked[1]) == int(given[1]) == pytest.approx(3000 + 2 * size, abs=2)
 
 
 def test_as_many_shards_as_the_settings_allow_fit_into_a_command(tmp_path: Path) -> None:
@@ -111,9 +110,8 @@ def test_as_many_shards_as_the_settings_allow_fit_into_a_command(tmp_path: Path)
     options = [
         "--config",
         f"use={{train: [{corpus}]}}",
-        "selection={cut: held_out}",
         "--",
-        "data/selection/cut/0.5.json",
+        "data/counts.json",
     ]
 
     def planned(shards: int) -> str:
@@ -121,8 +119,8 @@ def test_as_many_shards_as_the_settings_allow_fit_into_a_command(tmp_path: Path)
         (tmp_path / "config.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
         return snakemake(tmp_path, "-n", "-p", *options).stdout
 
-    (job,) = scheduled(planned(most), "cut_candidate")
-    (command,) = [line for line in job.split("\n") if "nmt cut-candidate" in line]
+    (job,) = scheduled(planned(most), "sum_counts")
+    (command,) = [line for line in job.split("\n") if "nmt sum-counts" in line]
     assert 100_000 < len(command) < 128 * 1024
     assert "lower `corpora.*.shards`" in planned(most + 1)
 

@@ -45,12 +45,6 @@ def test_stages_name_what_the_rules_make(tmp_path: Path, experiment: str) -> Non
     assert known(config) == declared(tmp_path), "nmt/stages.py and workflow/rules must name the same files"
 
 
-def test_stages_of_a_cut_by_held_out_text(tmp_path: Path) -> None:
-    (tmp_path / "config.yaml").write_text("selection: {cut: held_out}\noverlap: {drop: both}\n")
-    config = load(find_layers(ROOT / "config.yaml", tmp_path))
-    assert known(config) == declared(tmp_path)
-
-
 def test_stages_name_what_the_sweep_makes(tmp_path: Path) -> None:
     config = load(find_layers(ROOT / "config.yaml", tmp_path))
     swept = {(job.rule, file) for job in stages.sweep(config).jobs for file in job.files}

@@ -74,11 +74,10 @@ PAPER = str(ROOT / "workflow" / "paper.yaml")
 
 # Corpora that this run prepares itself; those that the selection compares with need not be in use.
 IN_DOMAIN = list(CONFIG.selection.in_domain) if CONFIG.selection.enabled else []
-HELD_OUT = list(CONFIG.selection.held_out) if IN_DOMAIN and CONFIG.selection.cut == "held_out" else []
 PREPARED = (
     []
     if CONFIG.data_from
-    else list(dict.fromkeys([*CONFIG.use.train, *CONFIG.use.dev, *CONFIG.use.test, *IN_DOMAIN, *HELD_OUT]))
+    else list(dict.fromkeys([*CONFIG.use.train, *CONFIG.use.dev, *CONFIG.use.test, *IN_DOMAIN]))
 )
 DOWNLOADED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is None]
 GENERATED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is not None]
@@ -107,7 +106,6 @@ wildcard_constraints:
     corpus="[a-z0-9][a-z0-9.-]*",
     language="[a-z]{2}",
     shard="[0-9]+",
-    share=r"[0-9.]+",
     budget="([a-z0-9][a-z0-9.-]*/)?",
     part="train|dev",
     model="[a-z0-9][a-z0-9.-]*",
@@ -134,15 +132,13 @@ def model_run(wildcards):
     return as_json(run_settings(CONFIG, RUNS[wildcards.model]))
 
 
-CUT_KEYS = ("cut", "held_out", "held_out_shares")
 LM_VOCABULARY_KEYS = ("lm_vocabulary", "lm_vocabulary_least")
-"""Of the selection; they decide nothing where the budget cuts, and where language models know all words."""
+"""Of the selection; they decide nothing where language models know all words."""
 
 
 def deciding_selection():
     """The selection's settings without those that decide nothing."""
-    idle = CUT_KEYS if CONFIG.selection.cut == "budget" else ()
-    idle += LM_VOCABULARY_KEYS if CONFIG.selection.lm_vocabulary == "all" else ()
+    idle = LM_VOCABULARY_KEYS if CONFIG.selection.lm_vocabulary == "all" else ()
     return CONFIG.selection.model_dump(exclude=set(idle))
 
 
@@ -248,13 +244,6 @@ def sample_options(wildcards):
     if CONFIG.selection.sample_pairs is not None:
         return f"--pairs {CONFIG.selection.sample_pairs}"
     return repeated("--as-many-as", in_domain_tokens(SOURCE))
-
-
-def shard_options(files_of_shard, budget=None):
-    """`--shard CORPUS FILE...` for each training shard (of one word budget), corpora in the order of the settings."""
-    return " ".join(
-        shard_option(corpus, files_of_shard(corpus, shard)) for corpus, shard in training_shards(budget)
-    )
 
 
 def text_options(stage, corpora, *languages):
@@ -392,40 +381,11 @@ def budget_of(corpus):
     return f"{corpus}/" if corpus in CONFIG.selection.corpus_words else ""
 
 
-def cut_file(wildcards):
-    """What a held-out text says of the common budget, if it decides."""
-    return "data/selection/cut.json" if HELD_OUT and not wildcards.budget else []
-
-
-def budget_option(wildcards, input):
-    """Target words that a budget allows, or the file that says so."""
-    if input.cut:
-        return f"--cut {shlex.quote(str(input.cut))}"
+def budget_option(wildcards):
+    """Target words that a budget allows."""
     own = CONFIG.selection.corpus_words
     words = own[wildcards.budget.rstrip("/")] if wildcards.budget else CONFIG.selection.target_words
     return f"--target-words {words}"
-
-
-def candidate_files(corpus, shard):
-    """Scores and text of a training shard."""
-    text = [f"data/{TRAINING_STAGE}/{corpus}/{shard}.{language}.zst" for language in (SOURCE, TARGET)]
-    return [*score_files(corpus, shard), *text]
-
-
-def held_out_tokens():
-    """Both sides of each shard of the text that decides on the cut."""
-    return [
-        f"data/tokens/{corpus}/{shard}.{language}.zst"
-        for corpus in HELD_OUT
-        for shard in shards(corpus)
-        for language in (SOURCE, TARGET)
-    ]
-
-
-def pairs_of_files(option, files):
-    """`--option SOURCE TARGET` for each pair of files that stand together."""
-    sides = [iter(map(shlex.quote, files))] * 2
-    return " ".join(f"{option} {source} {target}" for source, target in zip(*sides))
 
 
 def threshold_file(corpus):

@@ -105,54 +105,6 @@ if PREPARED and CONFIG.selection.enabled:
             " --in-target {input.in_target:q} --out-target {input.out_target:q} {input.source:q} {input.target:q}"
             " --output {output.scores:q} --histogram {output.histogram:q} 2>&1 | tee -i {log:q}"
 
-    rule cut_candidate:
-        """What language models of one share of the text make of the held-out text."""
-        input:
-            shards=lambda wildcards: [
-                file for corpus, shard in training_shards("") for file in candidate_files(corpus, shard)
-            ],
-            held_out=held_out_tokens(),
-            programs=ancient(f"{KENLM}/lmplz"),
-        output:
-            candidate="data/selection/cut/{share}.json",
-        log:
-            "logs/select/cut/{share}.log",
-        benchmark:
-            "benchmarks/select/cut/{share}.tsv"
-        conda:
-            "../../envs/select.yaml"
-        resources:
-            mem_mb=memory(1000 * CONFIG.resources.data_memory_gb),
-            runtime=minutes(60, 400),
-        params:
-            order=CONFIG.selection.order,
-            fallback="--discount-fallback" if CONFIG.selection.discount_fallback else "",
-            folder=lambda wildcards, input: os.path.dirname(input.programs),
-            shards=lambda wildcards: shard_options(candidate_files, ""),
-            held_out=lambda wildcards, input: pairs_of_files("--held-out", input.held_out),
-        shell:
-            "nmt cut-candidate --share {wildcards.share} --order {params.order} {params.fallback} {params.held_out}"
-            " --memory-mb {resources.mem_mb} --programs {params.folder:q} {params.shards}"
-            " --output {output.candidate:q} 2>&1 | tee -i {log:q}"
-
-    rule cut:
-        """Take the share of the text with which the held-out text's perplexity is lowest."""
-        input:
-            [f"data/selection/cut/{share}.json" for share in CONFIG.selection.held_out_shares],
-        output:
-            cut="data/selection/cut.json",
-        log:
-            "logs/select/cut.log",
-        benchmark:
-            "benchmarks/select/cut.tsv"
-        conda:
-            "../../envs/select.yaml"
-        resources:
-            mem_mb=1000,
-            runtime=10,
-        shell:
-            "nmt cut-choose {input:q} --output {output.cut:q} 2>&1 | tee -i {log:q}"
-
     rule threshold:
         """Find the one score up to which all shards of a word budget together hold the words wanted."""
         input:
@@ -161,7 +113,6 @@ if PREPARED and CONFIG.selection.enabled:
                 for corpus, shard in training_shards(wildcards.budget)
                 for file in score_files(corpus, shard)
             ],
-            cut=cut_file,
         output:
             threshold="data/selection/{budget}threshold.json",
         log:
@@ -175,7 +126,10 @@ if PREPARED and CONFIG.selection.enabled:
             runtime=minutes(30),
         params:
             words=budget_option,
-            shards=lambda wildcards: shard_options(score_files, wildcards.budget),
+            shards=lambda wildcards: " ".join(
+                shard_option(corpus, score_files(corpus, shard))
+                for corpus, shard in training_shards(wildcards.budget)
+            ),
         shell:
             "nmt select-threshold {params.words} {params.shards} --output {output.threshold:q}"
             " 2>&1 | tee -i {log:q}"

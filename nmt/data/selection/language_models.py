@@ -5,11 +5,10 @@ from __future__ import annotations
 import glob
 import heapq
 import shutil
-import signal
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,6 @@ from typing import IO, Any
 
 import kenlm
 
-from nmt.data.selection import arpa_filter
 from nmt.data.shards import global_line, in_order, random_key
 from nmt.errors import UserError
 from nmt.io.files import atomic_path
@@ -115,35 +113,15 @@ def train(
     """
     with _work_beside(output) as work:
         whole = work / "model.arpa"
-        command = [*_lmplz(order, discount_fallback, memory_mb, programs, work), "--arpa", str(whole)]
+        sorting = max(_LEAST_SORTING_MB, round(_SORTING_SHARE * memory_mb))
+        command = [_program("lmplz", programs), "--order", str(order), "--memory", f"{sorting}M"]
+        command += ["--temp_prefix", f"{work}/", "--skip_symbols"]
+        command += ["--discount_fallback"] * discount_fallback + ["--arpa", str(whole)]
         build_binary = _program("build_binary", programs)
         command += _limited(words, work / "words") if words is not None else []
         _run(command, text, output)
         with atomic_path(output) as binary:
             _run([build_binary, str(whole), str(binary)], {}, output)
-
-
-def train_for(
-    sentences: Iterable[str],
-    text: Corpora,
-    order: int,
-    output: Path,
-    discount_fallback: bool,
-    memory_mb: int,
-    programs: Path | None = None,
-    padded_vocabulary: int | None = None,
-) -> None:
-    """Train a model as `train` does; write, in ARPA form, what the probabilities of some sentences depend on.
-
-    The whole model is nowhere, neither in memory nor on the disk: lmplz' sorting, below `memory_mb`, takes disk beside
-    `output`. `padded_vocabulary` pads the number of different words, over which the probability of unknown ones is
-    spread.
-    """
-    wanted = arpa_filter.ngrams(sentences, order)
-    with _work_beside(output) as work:
-        command = _lmplz(order, discount_fallback, memory_mb, programs, work)
-        command += ["--vocab_pad", str(padded_vocabulary)] if padded_vocabulary else []
-        _run(command, text, output, lambda lines: arpa_filter.keep(lines, wanted, output))
 
 
 @contextmanager
@@ -155,16 +133,6 @@ def _work_beside(output: Path) -> Iterator[Path]:
         shutil.rmtree(leftover)  # of a process that was killed
     with tempfile.TemporaryDirectory(dir=output.parent, prefix=prefix) as temporary:
         yield Path(temporary)
-
-
-def _lmplz(
-    order: int, discount_fallback: bool, memory_mb: int, programs: Path | None, work: Path
-) -> list[str]:
-    """The command that reads text and, unless told otherwise, writes a model to its standard output."""
-    sorting = max(_LEAST_SORTING_MB, round(_SORTING_SHARE * memory_mb))
-    command = [_program("lmplz", programs), "--order", str(order), "--memory", f"{sorting}M"]
-    command += ["--temp_prefix", f"{work}/", "--skip_symbols"]
-    return command + ["--discount_fallback"] * discount_fallback
 
 
 def _limited(words: Sequence[str], path: Path) -> list[str]:
@@ -183,30 +151,16 @@ def _program(name: str, folder: Path | None) -> str:
     return path
 
 
-def _run(
-    command: Sequence[str],
-    text: Corpora,
-    output: Path,
-    take: Callable[[Iterable[bytes]], None] | None = None,
-) -> None:
-    """Run a program with the non-empty lines of `text` on its standard input; `take` gets what it then writes."""
+def _run(command: Sequence[str], text: Corpora, output: Path) -> None:
+    """Run a program with the non-empty lines of `text` on its standard input."""
     with tempfile.TemporaryFile() as log:
-        written = log if take is None else subprocess.PIPE
-        problem: UserError | None = None
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=written, stderr=log) as process:
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log) as process:
             assert process.stdin is not None
             # a program that leaves early is judged by its exit status and message below
             with suppress(BrokenPipeError):
                 _feed(text, process.stdin)
             with suppress(BrokenPipeError):
                 process.stdin.close()
-            if take is not None and process.stdout is not None:
-                try:
-                    take(process.stdout)
-                except UserError as error:
-                    problem = error
-        if problem is not None and process.returncode in (0, -signal.SIGPIPE):
-            raise problem  # else it is what the program's own end led to
         if process.returncode:
             log.seek(0)
             raise _failure(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.data import differences, estimate, grown, report, tokenizers, workflow
+from benchmarks.data import differences, estimate, grown, tokenizers, workflow
 from benchmarks.data.workflow import Run, Used
 from nmt.io.text_files import write_lines
 from tests.running import ROOT
@@ -57,12 +57,6 @@ def test_every_process_leaves_a_note(tmp_path: Path) -> None:
     assert used.verb == "vocabulary"
     assert 0 < used.processor_seconds < 60
     assert 10 < used.peak_mb < 500
-
-
-def test_the_held_out_cut_stands_beside_the_stages_of_every_run() -> None:
-    found = report.with_cut({"peak_mb": {"clean": 80.0}}, Used("cut-candidate", 9.0, 8.0, 70.0, 5000.0))
-    assert found["peak_mb"] == {"clean": 80.0, "cut-candidate": 70.0, "lmplz of all text": 5000.0}
-    assert found["cut_seconds"] == 9.0
 
 
 def test_a_stage_takes_its_work_over_the_cores_but_at_least_its_longest_job() -> None:

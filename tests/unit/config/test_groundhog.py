@@ -74,6 +74,8 @@ AUTHORS = {
     "models/rnnencdec-50/training/batches_per_sort": 20,
     "tokenization/escape": True,
     "tokenization/split_hyphens": False,
+    "selection/lm_vocabulary": "in_domain",
+    "selection/lm_vocabulary_least": 1,
     "cleaning/max_words": None,
     "cleaning/max_ratio": None,
     "cleaning/max_characters": None,

@@ -212,10 +212,7 @@ def test_missing_programs_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         language_models.train({"c": [tmp_path / "a"]}, 4, tmp_path / "lm.binary", False, 500)
 
 
-@pytest.mark.parametrize("verb", ["lm-train", "cut-candidate"])
-def test_the_memory_of_the_job_reaches_lmplz(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str
-) -> None:
+def test_the_memory_of_the_job_reaches_lmplz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Most of it sorts; the rest is for the vocabulary. `lmplz` is asked by its own name, and fails."""
     programs = tmp_path / "programs"
     programs.mkdir()
@@ -226,10 +223,7 @@ def test_the_memory_of_the_job_reaches_lmplz(
         (programs / name).chmod(0o755)
     text = write(tmp_path / "t.zst", ["a b", "", "c"])
     with pytest.raises(UserError, match=r"lm: lmplz ended with code 3"):
-        if verb == "lm-train":
-            language_models.train({"c": [text]}, 4, tmp_path / "lm", False, 5000, programs)
-        else:
-            language_models.train_for(["a b"], {"c": [text]}, 4, tmp_path / "lm", False, 5000, programs)
+        language_models.train({"c": [text]}, 4, tmp_path / "lm", False, 5000, programs)
     said = (tmp_path / "lmplz.said").read_text().split()
     assert said[said.index("--memory") + 1] == "3500M"
     assert (tmp_path / "in").read_bytes() == b"a b\nc\n"
