@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from nmt.config.schema import ClusterResources, Config, Sweep
 from nmt.errors import UserError
@@ -20,6 +20,19 @@ class Published(Config):
     mirrors: list[str] = Field(default_factory=list)
     resources: ClusterResources | None = None  # type: ignore[assignment]  # nobody asks for any
     sweep: Sweep | None = None  # type: ignore[assignment]  # has results of its own
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_before(cls, values: Any) -> Any:
+        """Settings that an earlier version wrote, by today's names and without what decides no results any more."""
+        if not isinstance(values, dict):
+            return values
+        blocks = {name: dict(values[name]) for name in ("selection", "artifacts") if _is_block(values, name)}
+        for gone in ("cut", "held_out", "held_out_shares"):
+            blocks.get("selection", {}).pop(gone, None)
+        if "readings" in (artifacts := blocks.get("artifacts", {})):
+            artifacts["ablations"] = artifacts.pop("readings")
+        return values | blocks
 
 
 def published(config: Config) -> dict[str, Any]:
@@ -39,6 +52,10 @@ def archives(config: Config, corpora: list[str]) -> list[str]:
         side for corpus in corpora for side in (config.corpora[corpus].source, config.corpora[corpus].target)
     ]
     return list(dict.fromkeys(side.archive for side in sides if side))
+
+
+def _is_block(values: Mapping[str, Any], name: str) -> bool:
+    return isinstance(values.get(name), dict)
 
 
 def _only(values: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
