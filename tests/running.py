@@ -1,4 +1,4 @@
-"""How tests start Snakemake and the doors: as a user does, in a process of their own."""
+"""How tests start Snakemake and workflow/run.py: as a user does, in a process of their own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The door behind `make demo` and its like: run an experiment, or go on with it, and show what came out.
+"""What `make demo` and the like call: run or resume an experiment, and show its results.
 
 Usage: python workflow/run.py [--cores N] FOLDER [option of snakemake]...
 """
@@ -40,7 +40,7 @@ are `ancient`); a second look finds a model that both changes made outdated, and
 
 
 PATIENCE = 75.0
-"""Seconds until a door that has ended on another machine is known to have: its heartbeat counts for a minute."""
+"""Seconds until a run that ended on another machine is known to have: its heartbeat counts for a minute."""
 
 
 def main() -> int:
@@ -51,7 +51,7 @@ def main() -> int:
         return _refuse(f"{folder}: no such folder: expected an experiment, such as experiments/demo")
     with _alone_in(folder) as lock:
         if lock is None:
-            return _refuse(f"{folder}: another run is at work here: wait for it, or end it")
+            return _refuse(f"{folder}: another run is active here: wait for it, or end it")
         command = _snakemake(folder, arguments.cores, options)
         if any((folder / ".snakemake" / "locks").glob("*")):
             # We hold the folder, so the lock that Snakemake left is that of a run that was killed.
@@ -86,19 +86,19 @@ def _alone_in(folder: Path) -> Iterator[int | None]:
     """Hold the folder; yields the lock's descriptor, or None where another run holds it.
 
     The descriptor is handed on to Snakemake, so that the folder stays held as long as either of both lives. That is
-    seen on this machine; a door on another sees the heartbeat beside it, and waits for one that may just have ended.
+    seen on this machine; a run on another sees the heartbeat beside it, and waits for one that may just have ended.
     """
     from nmt.io.locks import StillLocked, hold, taken
 
     (folder / ".snakemake").mkdir(exist_ok=True)
-    descriptor = os.open(folder / ".snakemake" / "door.lock", os.O_RDWR | os.O_CREAT, 0o644)
+    descriptor = os.open(folder / ".snakemake" / "run.lock", os.O_RDWR | os.O_CREAT, 0o644)
     with ExitStack() as held:
         held.callback(os.close, descriptor)
         free = taken(descriptor)
         if free:
             try:
                 deadline = time.monotonic() + PATIENCE
-                held.enter_context(hold(folder / ".snakemake" / "door", "wait", deadline))
+                held.enter_context(hold(folder / ".snakemake" / "run", "wait", deadline))
             except StillLocked:
                 free = False
         yield descriptor if free else None
@@ -116,7 +116,7 @@ GPU_RULES = ("train", "translate", "align", "sweep_model")
 
 
 def _gpu_options(cores: str, options: Sequence[str]) -> list[str]:
-    """As many GPU jobs side by side as this machine has GPUs, each on its own; without a GPU, cores are the only limit.
+    """As many GPU jobs in parallel as this machine has GPUs, each on its own; without a GPU, cores are the only limit.
 
     Jobs take their GPU from the pool that NMT_GPUS names; a cluster's scheduler hands out its own.
     """
@@ -156,7 +156,7 @@ def _installed_gpus() -> list[str]:
 
 
 def _run(command: Sequence[str], lock: int) -> int:
-    """Run a command to its end; a signal to end is handed on, and Snakemake then ends in good order."""
+    """Run a command to its end; a signal to end is passed on, and Snakemake then ends cleanly."""
     with subprocess.Popen(command, pass_fds=(lock,)) as process:
 
         def hand_on(number: int, frame: FrameType | None) -> None:
@@ -173,7 +173,7 @@ def _show(folder: Path) -> None:
 
 
 def show(paths: Iterable[Path]) -> None:
-    """Print results on the terminal: Markdown tables as they are, error rates in words, other files' paths."""
+    """Print results on the terminal: Markdown tables, error rates in words, other files' paths."""
     from nmt.evaluation.alignment_error_rate import in_words
     from nmt.io.files import read_json
 

@@ -19,7 +19,7 @@ NOTHING = "Nothing to be done"
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A finished run through the door, and what it printed."""
+    """A finished run through workflow/run.py, and what it printed."""
     folder = tmp_path_factory.mktemp("demo")
     overlay = make_demo(folder)
     result = run(door_command(folder, "--configfile", str(overlay)))

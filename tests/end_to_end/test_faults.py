@@ -269,5 +269,5 @@ def test_a_second_door_is_refused_while_the_first_works(experiment: Path) -> Non
     os.kill(process.pid, signal.SIGTERM)
     process.communicate(timeout=120)
     assert second.returncode == 2
-    assert "another run is at work here" in second.stdout
+    assert "another run is active here" in second.stdout
     assert len(second.stdout.strip().split("\n")) == 1

@@ -35,7 +35,7 @@ TARGETS += [f"results/alignment_error_rate/{run}.json" for run in RUNS]
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A finished run through the door, and what it printed."""
+    """A finished run through workflow/run.py, and what it printed."""
     folder = tmp_path_factory.mktemp("seeds")
     overlay = make_demo(folder)
     seeds = folder / "seeds.yaml"

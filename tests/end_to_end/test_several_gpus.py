@@ -1,4 +1,4 @@
-"""The doors train models side by side on one machine's GPUs, each on its own; here on GPUs that need not exist."""
+"""workflow/run.py trains models in parallel, each on a GPU of its own; here on GPUs that need not exist."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AUTO = "training: {device: auto}\nuse: {models: [rnnencdec-30, rnnsearch-30, rnn
 )
 
 
-def door(folder: Path, gpus: str, *options: str) -> subprocess.CompletedProcess[str]:
+def start(folder: Path, gpus: str, *options: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "NMT_GPUS": gpus, "TMPDIR": str(folder)}
     return subprocess.run(
         door_command(folder, *options), cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300
@@ -33,7 +33,7 @@ def demo(tmp_path: Path) -> Path:
 
 def test_two_gpus_train_two_models_at_a_time_each_on_its_own(demo: Path) -> None:
     overlays = [str(demo / "tiny.yaml"), str(demo / "auto.yaml")]
-    result = door(demo, "5,6", "--configfile", *overlays, "--until", "train")
+    result = start(demo, "5,6", "--configfile", *overlays, "--until", "train")
     assert result.returncode == 0, result.stdout + result.stderr
     logs = [path.read_text(encoding="utf-8") for path in sorted((demo / "logs" / "train").glob("*.log"))]
     taken = [re.findall(r"nmt: computes on GPU (\d) of 5, 6", log) for log in logs]

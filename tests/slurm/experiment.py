@@ -63,12 +63,12 @@ class Experiment:
         (self.profile / "config.yaml").write_text(filled, encoding="utf-8")
 
     def start_here(self, *options: str) -> None:
-        """Start the door, to compute on this machine."""
+        """Start workflow/run.py, to compute on this machine."""
         here = ["--configfile", *map(str, self.overlays), "--cores", "2"]
         self._start("nice", *door_command(self.folder, *here, *options))
 
     def start_on_cluster(self, *options: str) -> None:
-        """Start the door, to send jobs."""
+        """Start workflow/run.py, to send jobs."""
         self._start(*door_command(self.folder, *self.options_on_cluster(), *options))
 
     def _start(self, *command: str) -> None:
@@ -80,13 +80,13 @@ class Experiment:
         self.heads.append(head)
 
     def options_on_cluster(self) -> list[str]:
-        """What the door needs to send the experiment's jobs to the cluster."""
+        """What workflow/run.py needs to send the experiment's jobs to the cluster."""
         return ["--configfile", *map(str, self.overlays), "--profile", str(self.profile), *QUICK]
 
     def kill_head(self) -> None:
         """End the head process as a crash of its machine would: its jobs don't notice."""
-        door = psutil.Process(self.heads[-1].pid)
-        processes = [door, *door.children(recursive=True)]
+        head = psutil.Process(self.heads[-1].pid)
+        processes = [head, *head.children(recursive=True)]
         for process in processes:
             process.send_signal(signal.SIGKILL)
         self.heads[-1].wait()

@@ -37,7 +37,7 @@ def test_show_prints_tables_rates_and_paths(tmp_path: Path, capsys: pytest.Captu
 
 
 @pytest.mark.parametrize("error", [errno.ENOSYS, errno.ENOLCK])
-def test_the_door_holds_a_folder_where_there_are_no_kernel_s_locks(
+def test_a_run_holds_its_folder_where_there_are_no_kernel_s_locks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: int
 ) -> None:
     def unsupported(descriptor: int, operation: int) -> None:
@@ -47,11 +47,11 @@ def test_the_door_holds_a_folder_where_there_are_no_kernel_s_locks(
     monkeypatch.setattr(run, "PATIENCE", 1.0)
     with run._alone_in(tmp_path) as lock:
         assert lock is not None
-        assert (tmp_path / ".snakemake" / "door" / "lock").exists()
-    # Another machine's door: its kernel's lock is not seen here, its heartbeat is.
+        assert (tmp_path / ".snakemake" / "run" / "lock").exists()
+    # Another machine's run: its kernel's lock is not seen here, its heartbeat is.
     code = "import sys, time; from pathlib import Path; from nmt.io import locks as state_lock\n"
     code += "with state_lock.hold(Path(sys.argv[1]), 'refuse'): print('holding', flush=True); time.sleep(60)"
-    command = [sys.executable, "-c", code, str(tmp_path / ".snakemake" / "door")]
+    command = [sys.executable, "-c", code, str(tmp_path / ".snakemake" / "run")]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None and other.stdout.readline() == "holding\n"
         with run._alone_in(tmp_path) as lock:
