@@ -26,5 +26,7 @@ def report_settings(labels: dict[str, str], **changes: Any) -> dict[str, Any]:
         "table3_seed": 1,
         "labels": labels,
         "unknown": "allowed",
+        "languages": {"source": "en", "target": "fr"},
+        "tokenization": {"tokenizer": "moses", "escape": True, "split_hyphens": True},
     }
     return settings | changes

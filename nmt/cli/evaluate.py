@@ -10,7 +10,6 @@ from nmt.cli.options import (
     PATH,
     file_option,
     given_translations,
-    language_option,
     parse_settings,
     report_settings,
 )
@@ -96,7 +95,6 @@ def alignment_error_rate(model: str, alignments: Path, gold: tuple[Path, ...], o
     metavar="FILE",
     help="The reference as it came; without it its tokens are detokenized.",
 )
-@language_option("target")
 @report_settings
 @file_option("--output", "The comparison as JSON.")
 def compare(
@@ -105,7 +103,6 @@ def compare(
     source: Path,
     reference: Path,
     raw_reference: Path | None,
-    target_language: str,
     settings: str,
     output: Path,
 ) -> None:
@@ -115,11 +112,13 @@ def compare(
     percentile, p-values are sacrebleu's. BLEU with sacrebleu's own tokenization (13a) and chrF are of detokenized
     text; of a model with several seeds they are means.
     """
+    from nmt.data.detokenization import Detokenizer
     from nmt.evaluation.comparison import EvaluatedText
     from nmt.evaluation.comparison import compare as compared
 
     wanted = parse_settings(Report, settings)
-    test = EvaluatedText(source, reference, raw_reference, target_language)
+    detokenize = Detokenizer(wanted.languages.target, wanted.tokenization)
+    test = EvaluatedText(source, reference, raw_reference, detokenize)
     by_model: dict[str, list[list[Path]]] = {}
     for model, *paths in translations:
         by_model.setdefault(model, []).append(paths)

@@ -51,12 +51,6 @@ def languages_option(**extra: Any) -> Callable[[Command], Command]:
     return click.option("--languages", type=(str, str), metavar="SOURCE TARGET", help=text, **extra)
 
 
-def language_option(side: str) -> Callable[[Command], Command]:
-    """`--source-language` or `--target-language`, by whose rules text is detokenized."""
-    text = f"Code of the {side} language, as Moses' detokenizer knows it."
-    return click.option(f"--{side}-language", required=True, metavar="CODE", help=text)
-
-
 def vocabularies(command: Command) -> Command:
     """The options that name the vocabularies of both sides."""
     for side in ("target", "source"):
@@ -79,7 +73,7 @@ def figure_outputs(command: Command) -> Command:
 
 
 report_settings = settings_option(
-    "The config's `artifacts`, plus `labels` (model id to label) and `unknown` (of `decoding`)"
+    "The config's `artifacts`, `languages` and `tokenization`, `labels` (by model id), `unknown` (of `decoding`)"
 )
 summaries = file_option(
     "--summary", "The summary.json of a run, written by `train`. Repeat it.", multiple=True

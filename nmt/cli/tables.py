@@ -9,7 +9,6 @@ import click
 from nmt.cli.options import (
     PATH,
     file_option,
-    language_option,
     own_sentences,
     parse_settings,
     report_settings,
@@ -126,16 +125,12 @@ def table2(
 )
 @file_option("--reference", "Tokens of the reference.")
 @own_sentences
-@language_option("source")
-@language_option("target")
 @report_settings
 @table_outputs
 def table3(
     translations: tuple[tuple[str, Path], ...],
     reference: Path,
     paper: Path | None,
-    source_language: str,
-    target_language: str,
     settings: str,
     output_csv: Path,
     output_md: Path,
@@ -145,7 +140,6 @@ def table3(
 
     The paper's own sentences come first where the test set holds them; others are drawn from the long ones.
     """
-    from nmt.config.schema import Languages
     from nmt.evaluation.translations import read_translations
     from nmt.io.text_files import read_lines
     from nmt.report.paper_numbers import read_own_sentences
@@ -157,7 +151,6 @@ def table3(
         list(read_lines(reference)),
         read_own_sentences(paper).table3,
         parse_settings(Report, settings),
-        Languages(source=source_language, target=target_language),
     )
     write_table(table, output_csv, output_md, output_tex)
 

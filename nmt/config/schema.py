@@ -360,11 +360,14 @@ class Artifacts(Settings):
 
 
 class Report(Artifacts):
-    """What the verbs of the report stage read as `--settings`: `artifacts`, the models' labels, how UNK was decoded."""
+    """`--settings` of the report stage: `artifacts`, labels, how UNK was decoded, how text was tokenized."""
 
     labels: dict[Identifier, str]
     unknown: Unknown
     """As in `Decoding`: Table 1 says how its first column came about."""
+    languages: Languages
+    tokenization: Tokenization
+    """How text was tokenized, which detokenization undoes."""
 
     def label(self, model: str) -> str:
         """The name that tables and figures show; a model without one is shown by its id."""

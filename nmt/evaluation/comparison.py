@@ -20,12 +20,12 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.significance import PairedTest, Result
 
+from nmt.data.detokenization import Detokenizer
 from nmt.errors import UserError
 from nmt.evaluation.bleu import match, multi_bleu, sentence_counts
 from nmt.evaluation.bleu_curves import percentiles
 from nmt.evaluation.seeds import deviation, mean
 from nmt.io.text_files import read_lines, read_pairs
-from nmt.report.tables.table3 import detokenized
 
 COLUMNS = ("all", "no_unk")
 """Of Table 1: every sentence, and those without an unknown word."""
@@ -40,8 +40,8 @@ class EvaluatedText:
     source: Path
     reference: Path
     raw_reference: Path | None
-    language: str
-    """Of the reference, as Moses' detokenizer knows it."""
+    detokenize: Detokenizer
+    """Of the reference's language, with the settings of its tokenization."""
 
 
 @dataclass(frozen=True)
@@ -85,13 +85,13 @@ def compare(
             for model, runs in (others or {}).items()
         }
         as_tokens, as_text = ([lines[line] for line in texts.lines] for lines in (tokens, raw))
-        found[column] = _compared(texts, again, as_tokens, as_text, test.language, samples, seed)
+        found[column] = _compared(texts, again, as_tokens, as_text, test.detokenize, samples, seed)
     return found
 
 
 def _raw_reference(test: EvaluatedText, tokens: Sequence[str]) -> list[str]:
     if test.raw_reference is None:
-        return [detokenized(line.split(), test.language) for line in tokens]
+        return [test.detokenize(line.split()) for line in tokens]
     raw = [*read_lines(test.raw_reference)]
     if len(raw) != len(tokens):
         raise UserError(
@@ -138,13 +138,13 @@ def _compared(
     again: Mapping[str, Sequence[list[str]]],
     tokens: list[str],
     raw: list[str],
-    language: str,
+    detokenize: Detokenizer,
     samples: int,
     seed: int,
 ) -> dict[str, Any]:
     if not texts.lines:
         return {"sentences": 0, "systems": {}, "pairs": [], "signatures": {}}
-    systems, signatures = _todays_scores(texts, again, raw, language)
+    systems, signatures = _todays_scores(texts, again, raw, detokenize)
     results, pairs, signature = _significance(texts.hypotheses, tokens, samples, seed)
     return {
         "sentences": len(texts.lines),
@@ -155,7 +155,7 @@ def _compared(
 
 
 def _todays_scores(
-    texts: _Column, again: Mapping[str, Sequence[list[str]]], raw: list[str], language: str
+    texts: _Column, again: Mapping[str, Sequence[list[str]]], raw: list[str], detokenize: Detokenizer
 ) -> tuple[dict[str, dict[str, float | None]], dict[str, str]]:
     """BLEU with sacrebleu's own tokenisation (13a) and chrF, of detokenised text against the reference as it came.
 
@@ -165,7 +165,7 @@ def _todays_scores(
     found = {}
     for name, hypotheses in texts.hypotheses.items():
         runs = [
-            [detokenized(hypothesis.split(), language) for hypothesis in run]
+            [detokenize(hypothesis.split()) for hypothesis in run]
             for run in (hypotheses, *again.get(name, ()))
         ]
         scores: dict[str, float | None] = {}

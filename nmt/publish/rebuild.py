@@ -81,7 +81,6 @@ class Remake:
         return [
             *(word for model, file in files for word in ("--translations", model, file)),
             *("--reference", str(self._parts.test(sides.target))),
-            *("--source-language", sides.source, "--target-language", sides.target),
             *self._paper(),
         ]
 
@@ -145,8 +144,7 @@ class Remake:
                 *(() if config.corpora[config.use.test[0]].tokenized else ("--raw-reference", str(raw))),
             ]
             test = ("--source", str(parts.test(sides.source)), "--reference", str(parts.test(sides.target)))
-            language = ("--target-language", sides.target, "--settings", self._settings)
-            self._verb(["compare", *options, *test, *language, "--output", str(path)])
+            self._verb(["compare", *options, *test, "--settings", self._settings, "--output", str(path)])
         return ["--comparison", str(path)]
 
     def _scores(self, models: Sequence[str]) -> list[str]:
@@ -175,6 +173,12 @@ class Remake:
 
 
 def report_settings(config: Config) -> Report:
-    """What the tables and figures show, the models' names, and how the unknown word was decoded."""
+    """What the tables and figures show, the models' names, how UNK was decoded, and how text was tokenized."""
     labels = {model: config.models[model].label for model in config.use.models} | {"moses": "Moses"}
-    return Report(**config.artifacts.model_dump(), labels=labels, unknown=config.decoding.unknown)
+    return Report(
+        **config.artifacts.model_dump(),
+        labels=labels,
+        unknown=config.decoding.unknown,
+        languages=config.languages,
+        tokenization=config.tokenization,
+    )

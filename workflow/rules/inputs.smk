@@ -280,7 +280,7 @@ def comparison_options(wildcards, input):
     ]
     options += [f"--given moses {shlex.quote(str(input.given))}"] if input.get("given") else []
     options += [repeated("--raw-reference", [raw_reference()])] if raw_reference() else []
-    return " ".join([*options, f"--target-language {TARGET}"])
+    return " ".join(options)
 
 
 def run_options(wildcards):

@@ -143,11 +143,10 @@ rule table3:
         runtime=30,
     params:
         settings=report_settings,
-        languages=f"--source-language {SOURCE} --target-language {TARGET}",
         translations=table3_options,
         seeds=shown_seeds(CONFIG.artifacts.table3_models),
     shell:
-        "nmt table3 {params.translations} --reference {input.reference:q} --paper {input.paper:q} {params.languages}"
+        "nmt table3 {params.translations} --reference {input.reference:q} --paper {input.paper:q}"
         " --settings {params.settings:q} --output-csv {output.csv:q} --output-md {output.md:q}"
         " --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
 

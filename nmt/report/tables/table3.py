@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
-from sacremoses import MosesDetokenizer
 
-from nmt.config.schema import Languages, Report
+from nmt.config.schema import Report
+from nmt.data.detokenization import Detokenizer
 from nmt.errors import UserError
 from nmt.evaluation.translations import Record
 from nmt.report.example_sentences import draw, papers_own
@@ -21,7 +21,6 @@ def table3(
     references: Sequence[str],
     openings: Sequence[str],
     settings: Report,
-    languages: Languages,
 ) -> Table:
     """The table of sentences of `table3_words` words or more.
 
@@ -29,8 +28,7 @@ def table3(
         translations: of the whole test set, by model, in the order of the rows.
         references: tokenised lines of the test set.
         openings: beginnings of the paper's own sentences, which come first.
-        settings: which models, how many sentences, how long, and the seed of the draw.
-        languages: whose rules of detokenisation hold.
+        settings: which models, how many sentences, how long, the seed of the draw, languages and tokenization.
     """
     missing = [model for model in settings.table3_models if model not in translations]
     if missing:
@@ -41,6 +39,10 @@ def table3(
             f"Table 3: no sentence of the test set has {settings.table3_words} words or more; "
             "lower artifacts.table3_words"
         )
+    source, target = (
+        Detokenizer(language, settings.tokenization)
+        for language in (settings.languages.source, settings.languages.target)
+    )
     by_line = {
         model: {record.line: record for record in translations[model]} for model in settings.table3_models
     }
@@ -49,10 +51,10 @@ def table3(
     rules: list[int] = []
     for record in chosen:
         rules.append(len(cells))
-        texts = [("Source", detokenized(record.source, languages.source))]
-        texts += [("Reference", detokenized(references[record.line].split(" "), languages.target))]
+        texts = [("Source", source(record.source))]
+        texts += [("Reference", target(references[record.line].split()))]
         texts += [
-            (settings.short_label(model), detokenized(by_line[model][record.line].target, languages.target))
+            (settings.short_label(model), target(by_line[model][record.line].target))
             for model in settings.table3_models
         ]
         cells += [[name, text] for name, text in texts]
@@ -82,8 +84,3 @@ def notes(own: int, chosen: Sequence[Record], settings: Report) -> list[str]:
     )
     parts = [f"{own} of the paper's own sentences"] * bool(own) + [f"{others} {drawn}"] * bool(others)
     return [f"Sentences of the test set: {', '.join(parts)}. Text is detokenised; [UNK] is an unknown word."]
-
-
-def detokenized(tokens: Sequence[str], language: str) -> str:
-    """Text as people write it; `[UNK]` stays."""
-    return str(MosesDetokenizer(lang=language).detokenize(list(tokens), unescape=True))

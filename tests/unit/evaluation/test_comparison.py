@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import random
+import re
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,9 @@ import numpy as np
 import pytest
 import sacrebleu
 
-from nmt.config.schema import Report
+from nmt.config.schema import Report, Tokenization
+from nmt.data.detokenization import Detokenizer
+from nmt.data.tokenization import Tokenizer
 from nmt.errors import UserError
 from nmt.evaluation.comparison import EvaluatedText, compare
 from nmt.io.text_files import write_lines
@@ -42,6 +47,10 @@ WORDS = [
     "aime",
 ]
 SENTENCES = 60
+TOKENIZATION = Tokenization(tokenizer="moses", escape=True, split_hyphens=False)
+FRENCH = Detokenizer("fr", TOKENIZATION)
+MIRROR = "NMT_TEST_MIRROR"
+"""Variable with the folder of a mirror of WMT'14's archives, for a test on its test set."""
 
 
 def sentence(rng: random.Random) -> list[str]:
@@ -74,7 +83,7 @@ def evaluated_text(tmp_path: Path) -> EvaluatedText:
         with write_lines(tmp_path / name) as writer:
             for line in lines:
                 writer.write(line)
-    return EvaluatedText(tmp_path / "source", tmp_path / "reference", tmp_path / "raw", "fr")
+    return EvaluatedText(tmp_path / "source", tmp_path / "reference", tmp_path / "raw", FRENCH)
 
 
 def references(test: EvaluatedText) -> list[list[str]]:
@@ -205,6 +214,60 @@ def test_todays_metrics_of_several_seeds_are_means(
     everything = {"good": translations["good"]}
     with pytest.raises(UserError, match="translates other sentences than the model's first run"):
         compare(everything, {}, evaluated_text, 10, 1, {"good": [list(reversed(translations["bad"]))]})
+
+
+def text_of(folder: Path, tokens: list[str], raw: list[str], detokenize: Detokenizer) -> EvaluatedText:
+    """A test set of these sentences, on whose source nothing depends."""
+    sides = {"source": [f"s{line}" for line in range(len(raw))], "reference": tokens, "raw": raw}
+    for name, lines in sides.items():
+        with write_lines(folder / name) as writer:
+            for line in lines:
+                writer.write(line)
+    return EvaluatedText(folder / "source", folder / "reference", folder / "raw", detokenize)
+
+
+def todays_scores(
+    folder: Path, raw: list[str], tokens: list[str], settings: Tokenization = TOKENIZATION
+) -> dict[str, float]:
+    """13a and chrF of a system that writes these tokens."""
+    path = decode(folder / "system", dict(enumerate(line.split() for line in tokens)))
+    test = text_of(folder, tokens, raw, Detokenizer("fr", settings))
+    found: dict[str, float] = compare({"system": [path, path]}, {}, test, 0, 1)["all"]["systems"]["system"]
+    return found
+
+
+def test_todays_metrics_see_text_as_the_project_detokenizes_it(tmp_path: Path) -> None:
+    """French apostrophes, and a currency behind its number."""
+    raw = ["L’homme s’en va aujourd’hui.", "Il gagne 5 € par jour, d’accord ?", "Qu'il dorme."]
+    found = todays_scores(tmp_path, raw, list(map(Tokenizer("fr", TOKENIZATION), raw)))
+    assert found["sacrebleu"] == pytest.approx(100) and found["chrf"] == pytest.approx(100)
+
+
+def test_what_was_not_escaped_is_not_unescaped(tmp_path: Path) -> None:
+    settings = TOKENIZATION.model_copy(update={"escape": False})
+    raw = ["Une page dit &lt; et rien de plus."]
+    found = todays_scores(tmp_path, raw, ["Une page dit &lt; et rien de plus ."], settings)
+    assert found["chrf"] == pytest.approx(100)
+
+
+@pytest.mark.skipif(MIRROR not in os.environ, reason=f"{MIRROR} names no mirror of WMT'14")
+def test_newstest2014_scores_as_much_from_tokens_as_from_text(tmp_path: Path) -> None:
+    """Text with typographic apostrophes loses next to nothing by tokenization and detokenization."""
+    with tarfile.open(Path(os.environ[MIRROR]) / "wmt14" / "test-full.tgz") as archive:
+        member = archive.extractfile("test-full/newstest2014-fren-ref.fr.sgm")
+        assert member is not None
+        text = member.read().decode("utf-8")
+    raw = [
+        " ".join(html.unescape(line).split())
+        for line in re.findall(r"<seg[^>]*>(.*?)</seg>", text, re.DOTALL)
+    ]
+    assert len(raw) == 3003
+    rng = random.Random(1)
+    words = [word for line in raw for word in line.split()]
+    system = [" ".join(rng.choice(words) if rng.random() < 0.2 else w for w in line.split()) for line in raw]
+    direct = sacrebleu.corpus_bleu(system, [raw]).score
+    found = todays_scores(tmp_path, raw, list(map(Tokenizer("fr", TOKENIZATION), system)))["sacrebleu"]
+    assert abs(found - direct) < 0.3
 
 
 def test_no_samples_give_scores_alone(

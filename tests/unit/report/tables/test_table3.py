@@ -53,7 +53,7 @@ def made(tmp_path: Path) -> Path:
     sources = ["short .", LONG, OWN, LONG.replace("old", "new")]
     for model in MODELS:
         rows = [
-            {"line": line, "source": source, "text": f"l&apos; homme {model.upper()} [UNK] . {line} &#124; *"}
+            {"line": line, "source": source, "text": f"l ’ homme {model.upper()} [UNK] . {line} &#124; *"}
             for line, source in enumerate(sources)
         ]
         (tmp_path / f"{model}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
@@ -63,7 +63,7 @@ def made(tmp_path: Path) -> Path:
     )
     settings = json.dumps(report_settings(MODELS, table3_models=list(MODELS), table3_sentences=3))
     command = [sys.executable, "-m", "nmt", "table3", "--settings", settings, "--paper", "paper.yaml"]
-    command += ["--reference", "reference", "--source-language", "en", "--target-language", "fr"]
+    command += ["--reference", "reference"]
     for model in MODELS:
         command += ["--translations", model, f"{model}.jsonl"]
     for kind in ("csv", "md", "tex"):
@@ -82,7 +82,7 @@ def test_the_papers_own_sentence_comes_first_then_long_ones(made: Path) -> None:
     assert [row["sentence"] for row in rows[:4]] == ["Source", "Reference", "RNNenc-50", "RNNsearch-50"]
     assert rows[0]["text"] == '"This will change my future with my family," the man said.'
     assert rows[1]["text"] == "qu'il, le 2."
-    assert rows[3]["text"] == "l'homme RNNSEARCH-50 [UNK]. 2 | *"
+    assert rows[3]["text"] == "l’homme RNNSEARCH-50 [UNK]. 2 | *"
     text = (made / "table3.md").read_text(encoding="utf-8")
     assert (
         "1 of the paper's own sentences, 2 drawn at random (seed 1) from those of 30 words or more"
