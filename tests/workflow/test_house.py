@@ -82,9 +82,11 @@ def test_environments_pin_what_the_lock_file_pins() -> None:
         assert listed.items() <= lock.items(), environment
 
 
-def test_the_citation_is_of_this_version() -> None:
+def test_citation_and_changelog_are_of_this_version() -> None:
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["version"] == nmt.__version__
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"\n## [{nmt.__version__}] - {citation['date-released']}\n" in changelog
 
 
 def test_every_import_of_the_package_is_a_stated_dependency() -> None:
