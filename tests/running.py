@@ -62,7 +62,7 @@ def run(command: list[str]) -> subprocess.CompletedProcess[str]:
     )
 
 
-def door_command(directory: Path, *options: str) -> list[str]:
+def run_command(directory: Path, *options: str) -> list[str]:
     """What `make demo` and its like call."""
     return [sys.executable, str(ROOT / "workflow" / "run.py"), "--cores", "2", str(directory), *options]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.running import ROOT, door_command, make_demo, run, scheduled, snakemake, snakemake_command
+from tests.running import ROOT, make_demo, run, run_command, scheduled, snakemake, snakemake_command
 
 MODELS = ["rnnencdec-30", "rnnsearch-30", "rnnencdec-50", "rnnsearch-50", "rnnsearch-50-star"]
 LABELS = ["RNNencdec-30", "RNNsearch-30", "RNNencdec-50", "RNNsearch-50", "RNNsearch-50*"]
@@ -22,7 +22,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A finished run through workflow/run.py, and what it printed."""
     folder = tmp_path_factory.mktemp("demo")
     overlay = make_demo(folder)
-    result = run(door_command(folder, "--configfile", str(overlay)))
+    result = run(run_command(folder, "--configfile", str(overlay)))
     assert result.returncode == 0, result.stdout
     return folder, result.stdout
 
@@ -105,7 +105,7 @@ def test_another_search_completes_the_folders_anew_and_trains_nothing(copy: Path
 
 def test_a_second_run_has_nothing_to_do(finished: tuple[Path, str]) -> None:
     folder, _ = finished
-    result = run(door_command(folder, "--configfile", str(folder / "tiny.yaml")))
+    result = run(run_command(folder, "--configfile", str(folder / "tiny.yaml")))
     assert result.returncode == 0
     assert NOTHING in result.stdout
     assert "RNNsearch-50*" in result.stdout
@@ -150,7 +150,7 @@ def test_changed_display_of_a_figure_draws_it_anew_and_trains_nothing(copy: Path
 
 def test_a_sweep_is_made_when_asked_for_and_then_shown_on_the_page(copy: Path) -> None:
     options = ["--configfile", str(copy / "tiny.yaml"), "--config", "sweep={beams: [1, 2]}"]
-    result = run(door_command(copy, "sweep", *options))
+    result = run(run_command(copy, "sweep", *options))
     assert result.returncode == 0, result.stdout
     assert "Best beam" in result.stdout and "decoding_sweep.png" in result.stdout
     results = copy / "results"

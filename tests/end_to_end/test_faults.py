@@ -18,7 +18,7 @@ import psutil
 import pytest
 import yaml
 
-from tests.running import ROOT, door_command, make_demo, run, snakemake
+from tests.running import ROOT, make_demo, run, run_command, snakemake
 
 ENGLISH = "".join(f"This is sentence number {number} .\n" for number in range(120))
 FRENCH = "".join(f"Ceci est la phrase numéro {number} .\n" for number in range(120))
@@ -190,7 +190,7 @@ def experiment(prepared: Path, tmp_path: Path) -> Iterator[Path]:
 
 def train_command(folder: Path) -> list[str]:
     overlays = [str(folder / "tiny.yaml"), str(folder / "one.yaml")]
-    return door_command(folder, "--configfile", *overlays, "--", TARGET)
+    return run_command(folder, "--configfile", *overlays, "--", TARGET)
 
 
 def start(folder: Path) -> subprocess.Popen[str]:

@@ -19,7 +19,7 @@ import yaml
 from nmt.report.figures.style import COLORS
 from tests.drawing import colors_of
 from tests.latex import assert_compiles
-from tests.running import ROOT, door_command, make_demo, run, scheduled, snakemake
+from tests.running import ROOT, make_demo, run, run_command, scheduled, snakemake
 
 RUNS = ["rnnencdec-50", "rnnsearch-50"]
 SETTINGS = """
@@ -60,7 +60,7 @@ def settings_of(folder: Path) -> list[str]:
 
 
 def finished_run(folder: Path) -> Path:
-    result = run(door_command(folder, *settings_of(folder)))
+    result = run(run_command(folder, *settings_of(folder)))
     assert result.returncode == 0, result.stdout
     return folder
 
@@ -463,7 +463,7 @@ def test_tables_and_figures_from_released_translations_are_those_of_the_run(
         mine,
         "released: {results: ../results}\nartifacts: {moses_translations: ../results/translations/moses.txt.gz}\n",
     )
-    result = run(door_command(mine, *options))
+    result = run(run_command(mine, *options))
     assert result.returncode == 0, result.stdout
     assert not {"models", "data", "translations"} & {path.name for path in mine.iterdir()}
     made = [path for path in (mine / "results").rglob("*") if path.is_file()]

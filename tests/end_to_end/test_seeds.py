@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.running import door_command, make_demo, run
+from tests.running import make_demo, run, run_command
 
 OVERLAY = """
 seeds: [3, 8]
@@ -40,7 +40,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     overlay = make_demo(folder)
     seeds = folder / "seeds.yaml"
     seeds.write_text(OVERLAY, encoding="utf-8")
-    result = run(door_command(folder, "--configfile", str(overlay), str(seeds), "--", *TARGETS))
+    result = run(run_command(folder, "--configfile", str(overlay), str(seeds), "--", *TARGETS))
     assert result.returncode == 0, result.stdout
     return folder, result.stdout
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.running import ROOT, door_command, make_demo
+from tests.running import ROOT, make_demo, run_command
 
 AUTO = "training: {device: auto}\nuse: {models: [rnnencdec-30, rnnsearch-30, rnnencdec-50]}\n" + (
     "artifacts: {figure2_models: [rnnsearch-30], figure3_model: rnnsearch-30, table3_models: [rnnsearch-30]}\n"
@@ -20,7 +20,7 @@ AUTO = "training: {device: auto}\nuse: {models: [rnnencdec-30, rnnsearch-30, rnn
 def start(folder: Path, gpus: str, *options: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "NMT_GPUS": gpus, "TMPDIR": str(folder)}
     return subprocess.run(
-        door_command(folder, *options), cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300
+        run_command(folder, *options), cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300
     )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.running import ROOT, door_command, make_demo
+from tests.running import ROOT, make_demo, run_command
 from tests.slurm.cluster import Cluster
 
 CLUSTER = """
@@ -65,11 +65,11 @@ class Experiment:
     def start_here(self, *options: str) -> None:
         """Start workflow/run.py, to compute on this machine."""
         here = ["--configfile", *map(str, self.overlays), "--cores", "2"]
-        self._start("nice", *door_command(self.folder, *here, *options))
+        self._start("nice", *run_command(self.folder, *here, *options))
 
     def start_on_cluster(self, *options: str) -> None:
         """Start workflow/run.py, to send jobs."""
-        self._start(*door_command(self.folder, *self.options_on_cluster(), *options))
+        self._start(*run_command(self.folder, *self.options_on_cluster(), *options))
 
     def _start(self, *command: str) -> None:
         environment = os.environ | {"NMT_SBATCH_PAUSE": "1", "OMP_NUM_THREADS": "1"}
