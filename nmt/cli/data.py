@@ -10,20 +10,20 @@ from nmt.cli.options import PATH, parse_settings, settings_option, shard_option,
 from nmt.config.schema import Cleaning, Source, Tokenization
 
 
-@click.command(short_help="Bring one file from mirrors or its official address.")
+@click.command(short_help="Download one file from mirrors or its official address.")
 @click.option("--url", required=True, help="Official address: http, https or file.")
 @click.option(
-    "--mirror", "mirrors", multiple=True, help="Folder or URL prefix asked before the address; repeat."
+    "--mirror", "mirrors", multiple=True, help="Folder or URL prefix tried before the address; repeat."
 )
 @click.option("--path", help="Where the file lies under a mirror, for example wmt14/dev.tgz.")
 @click.option("--bytes", "size", type=int, help="Size that the file must have.")
-@click.option("--md5", help="MD5 sum that the file must have.")
-@click.option("--sha256", help="SHA-256 sum that the file must have.")
+@click.option("--md5", help="MD5 checksum that the file must have.")
+@click.option("--sha256", help="SHA-256 checksum that the file must have.")
 @click.option(
     "--alternative",
     "alternatives",
     multiple=True,
-    help="Another archive with the same members, asked for when nobody gives the file itself: url, path and what is"
+    help="Another archive with the same members, tried when no source has the file itself: url, path and what is"
     " known of bytes, md5 and sha256, as JSON or the path of a JSON file; repeat.",
 )
 @click.option("--output", required=True, type=PATH, help="Where the file goes.")
@@ -37,10 +37,10 @@ def download(
     alternatives: tuple[str, ...],
     output: Path,
 ) -> None:
-    """Bring one file from the first mirror that has it, or from its official address.
+    """Download one file from the first mirror that has it, or from its official address.
 
-    Size and sums are checked. What arrived before a break lies in OUTPUT.part; the next call goes on. OUTPUT.json notes
-    where the file came from, its size and its sums.
+    Size and checksums are verified. An interrupted download lies in OUTPUT.part; the next call resumes it.
+    OUTPUT.json records the source, size and checksums.
     """
     from nmt.data.download import File
     from nmt.data.download import download as bring
@@ -56,16 +56,16 @@ def download(
     click.echo(f"{output}: from {source}", err=True)
 
 
-@click.command(short_help="Take both sides of a corpus out of their archives, cut into shards.")
+@click.command(short_help="Extract both sides of a corpus from their archives, split into shards.")
 @click.option("--archive-source", required=True, type=PATH, help="Archive (or text) with the source side.")
 @click.option("--member-source", help="Its member; without it the file itself is the text.")
 @click.option("--archive-target", required=True, type=PATH, help="Archive (or text) with the target side.")
 @click.option("--member-target", help="Its member; without it the file itself is the text.")
 @click.option("--output-source", required=True, multiple=True, type=PATH, help="A shard; repeat, in order.")
 @click.option("--output-target", required=True, multiple=True, type=PATH, help="A shard; repeat, in order.")
-@click.option("--md5-source", help="MD5 sum that the source member must have.")
-@click.option("--md5-target", help="MD5 sum that the target member must have.")
-@click.option("--pairs", type=click.IntRange(min=1), help="How many pairs there must be.")
+@click.option("--md5-source", help="MD5 checksum that the source member must have.")
+@click.option("--md5-target", help="MD5 checksum that the target member must have.")
+@click.option("--pairs", type=click.IntRange(min=1), help="Expected number of pairs.")
 @click.option("--counts", required=True, type=PATH, help="JSON file for the counts of lines and words.")
 def extract(
     archive_source: Path,
@@ -79,7 +79,7 @@ def extract(
     pairs: int | None,
     counts: Path,
 ) -> None:
-    """Take both sides of a corpus out of their archives, cut into shards.
+    """Extract both sides of a corpus from their archives, split into shards.
 
     Archives are tar (maybe compressed) or zip, whatever they are called; what they hold is text, or SGML if its name
     ends in .sgm, maybe compressed. Blocks of 10,000 lines go to the shards in turn. Both sides must have equally many
@@ -93,19 +93,22 @@ def extract(
     click.echo(f"{counts}: {found['pairs']:,} pairs", err=True)
 
 
-@click.command(short_help="Blank the pairs that are of no use.")
+@click.command(short_help="Blank out unusable pairs, keeping line numbers.")
 @settings_option("The config's `cleaning`")
 @click.argument("source", type=PATH)
 @click.argument("target", type=PATH)
 @click.option("--output-source", required=True, type=PATH, help="Cleaned source side.")
 @click.option("--output-target", required=True, type=PATH, help="Cleaned target side.")
 @click.option(
-    "--counts", required=True, type=PATH, help="JSON file: how many pairs stayed, and why others went."
+    "--counts",
+    required=True,
+    type=PATH,
+    help="JSON file: how many pairs were kept, and why others were removed.",
 )
 def clean(
     settings: str, source: Path, target: Path, output_source: Path, output_target: Path, counts: Path
 ) -> None:
-    """Blank the pairs of SOURCE and TARGET that are of no use: an empty side, too long, too unequal.
+    """Blank out unusable pairs of SOURCE and TARGET: an empty side, too long, or lengths too unequal.
 
     They become empty lines on both sides, so that line numbers stay as they are. Characters that don't belong into text
     are repaired, kept or dropped with their pair, as the settings say.
@@ -117,13 +120,13 @@ def clean(
     click.echo(f"{counts}: kept {found['kept']:,} of {found['pairs']:,} pairs", err=True)
 
 
-@click.command(short_help="Cut lines into words as Moses does.")
+@click.command(short_help="Tokenize lines as Moses does.")
 @click.option("--language", required=True, help="Code of the language, for example en.")
 @settings_option("The config's `tokenization`")
 @click.argument("input", type=PATH)
 @click.argument("output", type=PATH)
 def tokenize(language: str, settings: str, input: Path, output: Path) -> None:
-    """Cut the lines of INPUT into words by the rules of Moses' tokenizer; OUTPUT has as many lines."""
+    """Tokenize INPUT by the rules of Moses' tokenizer; OUTPUT has equally many lines."""
     from nmt.data import tokenization
 
     tokenization.tokenize_file(input, output, language, parse_settings(Tokenization, settings))
@@ -156,9 +159,9 @@ def binarize(
     shuffle_seed: int | None,
     output: Path,
 ) -> None:
-    """Turn token files into one bitext of word ids that training maps into memory.
+    """Turn token files into one memory-mapped bitext of word ids.
 
-    Pairs with an empty side are left out. The bitext is the same into however many shards a corpus is cut.
+    Pairs with an empty side are left out. The number of shards does not change the bitext.
     """
     from nmt.data import bitext
     from nmt.data.vocabulary import Vocabulary
@@ -184,8 +187,8 @@ def binarize(
 @click.argument("source", type=PATH)
 @click.argument("target", type=PATH)
 @click.option("--counts", required=True, type=PATH, help="JSON file for the counts.")
-@click.option("--output-source", type=PATH, help="Source side without the pairs that go.")
-@click.option("--output-target", type=PATH, help="Target side without the pairs that go.")
+@click.option("--output-source", type=PATH, help="Source side without the overlapping pairs.")
+@click.option("--output-target", type=PATH, help="Target side without the overlapping pairs.")
 def overlap(
     settings: str,
     held_out: tuple[tuple[str, Path, Path], ...],

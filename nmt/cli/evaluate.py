@@ -60,12 +60,12 @@ def evaluate(
 @file_option("--alignments", "Attention on source and reference, from `align`.")
 @file_option(
     "--gold",
-    "Known links: 0-0 1?2, a line a sentence, or as WPT 2003 has them. Repeat it as for the test set.",
+    "Gold links, one sentence per line (0-0 1?2), or in the WPT 2003 format. Repeat it as for the test set.",
     multiple=True,
 )
 @file_option("--output", "Error rates as JSON.")
 def alignment_error_rate(model: str, alignments: Path, gold: tuple[Path, ...], output: Path) -> None:
-    """Compare attention with known word alignments (Och and Ney's alignment error rate).
+    """Alignment error rate of attention against gold word alignments (Och and Ney).
 
     Each word of the reference is linked to the source word that gets most attention while the model is fed
     the reference; links of the end symbol don't count. Beside it stand the
@@ -93,7 +93,7 @@ def alignment_error_rate(model: str, alignments: Path, gold: tuple[Path, ...], o
     "--raw-reference",
     type=PATH,
     metavar="FILE",
-    help="The reference as it came; without it its tokens are detokenized.",
+    help="The raw reference; without it the tokens are detokenized.",
 )
 @report_settings
 @file_option("--output", "The comparison as JSON.")
@@ -106,7 +106,7 @@ def compare(
     settings: str,
     output: Path,
 ) -> None:
-    """Compare models: 95% intervals of their BLEU, paired significance of each pair, and today's metrics.
+    """Compare models: 95% bootstrap intervals of BLEU, paired significance, BLEU of sacrebleu's tokenization and chrF.
 
     Bootstrap over sentences, seeded by the settings' `bootstrap_seed`: intervals are the 2.5th and 97.5th
     percentile, p-values are sacrebleu's. BLEU with sacrebleu's own tokenization (13a) and chrF are of detokenized

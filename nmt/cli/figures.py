@@ -23,7 +23,7 @@ from nmt.config.schema import Report
 @report_settings
 @figure_outputs
 def figure2(score: tuple[Path, ...], settings: str, output_pdf: Path, output_png: Path) -> None:
-    """Draw Figure 2: BLEU against sentence length, a curve a model."""
+    """Draw Figure 2: BLEU against sentence length, one curve per model."""
     from nmt.report.figures import bleu_curves
     from nmt.report.figures.style import save
     from nmt.report.run_results import read_by_model
@@ -71,7 +71,7 @@ def figure3(
 @report_settings
 @figure_outputs
 def unknown_words(score: tuple[Path, ...], settings: str, output_pdf: Path, output_png: Path) -> None:
-    """Draw BLEU against the number of unknown words in the source, a curve a model.
+    """Draw BLEU against the number of unknown words in the source, one curve per model.
 
     As in Figure 4c of Cho et al. (2014b).
     """
@@ -96,7 +96,7 @@ def learning_curves(
 ) -> None:
     """Draw the learning curves of all runs: development and training NLL against updates.
 
-    A colour a model; several seeds are thin lines of it. A run that goes on from another
+    One colour per model; several seeds are thin lines of it. A run that continues another
     starts where that one's curve ends, if it is given too.
     """
     from nmt.report.figures import learning_curves as curves

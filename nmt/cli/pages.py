@@ -26,7 +26,7 @@ from nmt.errors import UserError
 )
 @file_option("--output", "The page, one HTML file.")
 def explorer(translations: tuple[tuple[str, Path], ...], reference: Path, title: str, output: Path) -> None:
-    """Write a page to explore translations: search, filter, compare two models, see what each word attended to.
+    """Write a page to explore translations: search, filter, compare two models, see the attention of each word.
 
     One file that a browser opens from the file system, without a network.
     """
@@ -43,7 +43,7 @@ def explorer(translations: tuple[tuple[str, Path], ...], reference: Path, title:
     "A table (.md), figure (.png) or error rate (.json), in the order of the page. Repeat it.",
     multiple=True,
 )
-@file_option("--captions", "Holds a caption (.rst) for each artifact's name.", metavar="FOLDER")
+@file_option("--captions", "Folder with a caption (.rst) per artifact.", metavar="FOLDER")
 @click.option("--seeds", default="", help="Which runs of models with several seeds the figures show.")
 @click.option(
     "--configuration", required=True, metavar="JSON", help="The run's merged settings, to be shown."

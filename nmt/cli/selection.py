@@ -19,8 +19,8 @@ _SHARDS_OF_ALL = "A shard's files; repeat, corpora in the config's order, their 
 def _lmplz_options(command: Command) -> Command:
     """How a language model is trained."""
     memory, programs = (
-        "Memory that may be used.",
-        "Folder of lmplz and build_binary; else they are on the PATH.",
+        "Memory limit.",
+        "Folder of lmplz and build_binary; without it they must be on the PATH.",
     )
     for option in (
         click.option("--programs", type=PATH, help=programs),
@@ -43,7 +43,7 @@ def _lmplz_options(command: Command) -> Command:
 @click.option(
     "--as-many-as", multiple=True, type=PATH, help="Instead: as many as these files have lines; repeat."
 )
-@click.option("--seed", required=True, type=int, help="Another seed, another sample.")
+@click.option("--seed", required=True, type=int, help="Seed of the sample.")
 @shard_option("SOURCE TARGET", "Both token files of a shard; repeat, the shards of a corpus in order.")
 @click.option("--output-source", required=True, type=PATH, help="Source side of the sample.")
 @click.option("--output-target", required=True, type=PATH, help="Target side of the sample.")
@@ -55,9 +55,9 @@ def lm_sample(
     output_source: Path,
     output_target: Path,
 ) -> None:
-    """Draw a random sample of pairs, the same however the corpora are cut into shards.
+    """Draw a random sample of pairs that does not depend on the number of shards.
 
-    Say its size with --pairs, or with --as-many-as by the files of the in-domain text.
+    Its size is --pairs, or with --as-many-as that of the in-domain files.
     """
     from nmt.data.selection import language_models
 
@@ -81,7 +81,9 @@ def _token_shards(shards: tuple[tuple[str, Path, Path], ...]) -> list[TokenShard
 
 
 @click.command()
-@click.option("--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="Compilers at a time.")
+@click.option(
+    "--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="Parallel compilations."
+)
 @click.option("--output", required=True, type=PATH, help="Folder for lmplz and build_binary.")
 def kenlm_programs(jobs: int, output: Path) -> None:
     """Provide KenLM's programs lmplz and build_binary, which train language models.
@@ -108,7 +110,7 @@ def kenlm_programs(jobs: int, output: Path) -> None:
     default=1,
     show_default=True,
     type=click.IntRange(min=1),
-    help="So often must a word occur in the files of --words-of.",
+    help="Minimum count of a word in the files of --words-of.",
 )
 @click.option("--output", required=True, type=PATH, help="The model in KenLM's binary form.")
 def lm_train(
@@ -179,15 +181,15 @@ def select_threshold(target_words: int, shards: tuple[tuple[str, Path, Path], ..
     click.echo(f"{output}: {threshold.pairs:,} pairs, {threshold.target_words:,} target words", err=True)
 
 
-@click.command(short_help="Write the pairs of a shard that the threshold takes.")
+@click.command(short_help="Write the pairs of a shard that pass the threshold.")
 @click.option("--threshold", required=True, type=PATH, help="What select-threshold wrote.")
-@click.option("--corpus", required=True, help="The shard's corpus, as select-threshold was told.")
+@click.option("--corpus", required=True, help="The shard's corpus, as given to select-threshold.")
 @click.option("--shard", required=True, type=click.IntRange(min=0), help="The shard's number, from 0.")
 @click.option("--scores", required=True, type=PATH, help="The shard's scores.")
 @click.argument("source", type=PATH)
 @click.argument("target", type=PATH)
-@click.option("--output-source", required=True, type=PATH, help="Source side of the taken pairs.")
-@click.option("--output-target", required=True, type=PATH, help="Target side of the taken pairs.")
+@click.option("--output-source", required=True, type=PATH, help="Source side of the selected pairs.")
+@click.option("--output-target", required=True, type=PATH, help="Target side of the selected pairs.")
 def select_apply(
     threshold: Path,
     corpus: str,
@@ -198,7 +200,7 @@ def select_apply(
     output_source: Path,
     output_target: Path,
 ) -> None:
-    """Write the pairs of the token files SOURCE and TARGET that the threshold takes, in order."""
+    """Write the pairs of the token files SOURCE and TARGET that pass the threshold, in order."""
     from nmt.data.selection import cross_entropy
 
     chosen = cross_entropy.read_threshold(threshold)

@@ -16,17 +16,17 @@ from nmt.errors import UserError
     "--split",
     required=True,
     type=click.Choice(["train", "dev", "test"]),
-    help="Which text; no two share a sentence.",
+    help="Which split; no two share a sentence.",
 )
 @click.option("--pairs", required=True, type=click.IntRange(min=1), help="How many sentence pairs.")
 @click.option(
-    "--output-source", required=True, multiple=True, type=FILE, help="English; once a shard, in order."
+    "--output-source", required=True, multiple=True, type=FILE, help="English; once per shard, in order."
 )
 @click.option(
-    "--output-target", required=True, multiple=True, type=FILE, help="French; once a shard, in order."
+    "--output-target", required=True, multiple=True, type=FILE, help="French; once per shard, in order."
 )
 @click.option(
-    "--output-alignment", required=True, multiple=True, type=FILE, help="Links; once a shard, in order."
+    "--output-alignment", required=True, multiple=True, type=FILE, help="Links; once per shard, in order."
 )
 @click.option("--counts", required=True, type=FILE, help="JSON: pairs, source_words, target_words.")
 def generate(
@@ -38,7 +38,7 @@ def generate(
     output_alignment: tuple[Path, ...],
     counts: Path,
 ) -> None:
-    """Write English-French sentence pairs of the project's own grammar, with their word alignments.
+    """Generate synthetic English-French sentence pairs with word alignments from the project's own grammar.
 
     Text is raw, to be tokenized. An alignment line holds the links `i-j` of its pair, source and target
     position from 0, in tokens as Moses' tokenizer gives them. Blocks of 10,000 pairs go to the shards in

@@ -31,9 +31,7 @@ _paper = click.option(
     "--score", "Scores of a run, from `evaluate`. Repeat it, in the order of the rows.", multiple=True
 )
 @summaries
-@click.option(
-    "--comparison", type=PATH, metavar="FILE", help="What `compare` found; adds intervals and more."
-)
+@click.option("--comparison", type=PATH, metavar="FILE", help="Output of `compare`; adds intervals and more.")
 @_paper
 @report_settings
 @table_outputs
@@ -62,7 +60,7 @@ def table1(
 
 
 @click.command()
-@file_option("--comparison", "What `compare` found.")
+@file_option("--comparison", "Output of `compare`.")
 @report_settings
 @table_outputs
 def significance(
@@ -136,7 +134,7 @@ def table3(
     output_md: Path,
     output_tex: Path,
 ) -> None:
-    """Write Table 3: long sentences with their reference and what the models make of them.
+    """Write Table 3: long sentences with their reference and the models' translations.
 
     The paper's own sentences come first where the test set holds them; others are drawn from the long ones.
     """
@@ -172,7 +170,7 @@ def ablations(
 ) -> None:
     """Write the table of ablations: how much each ambiguous detail of the paper changes BLEU and NLL.
 
-    A block for each baseline of the settings' `ablations`; what differs from it is read from the runs' own settings.
+    One block per baseline of the settings' `ablations`; differences are read from the runs' own settings.
     """
     from nmt.report.run_results import read_runs
     from nmt.report.tables.ablations import ablations as make
