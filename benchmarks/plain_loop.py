@@ -4,7 +4,7 @@ Every product that the equations write for a step is made in that step, one weig
 U_a h_j are made once, since the paper itself says so (App. A.1.2). There is no padding: sentences of a batch have one
 length. `step_order: groundhog` and `output_layer: direct`, as `config.yaml` has them.
 
-Weights come by the names that `nmt.model.encoder_decoder.Translator` gives them. Shapes: B sentences, S source length,
+Weights come by the names that `EncoderDecoder` gives them. Shapes: B sentences, S source length,
 T target length, N hidden units, M embedding size, C annotation size (2N), V vocabulary size.
 """
 

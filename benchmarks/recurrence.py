@@ -20,7 +20,7 @@ from torch import Tensor
 from benchmarks import plain_loop
 from benchmarks.findings import publish, whole_numbers
 from nmt.config.schema import Architecture
-from nmt.model.encoder_decoder import Translator
+from nmt.model.encoder_decoder import EncoderDecoder
 
 OUTPUT = Path(__file__).parent / "results" / "recurrence.json"
 
@@ -60,7 +60,7 @@ def parse() -> argparse.Namespace:
     return whole_numbers(__doc__, hidden=1000, batch=80, length=30, rounds=5, threads=2)
 
 
-def make_model(hidden: int) -> Translator:
+def make_model(hidden: int) -> EncoderDecoder:
     """An RNNsearch whose vocabularies are tiny: only its recurrences are measured."""
     architecture = Architecture(
         hidden_units=hidden,
@@ -76,10 +76,10 @@ def make_model(hidden: int) -> Translator:
         alignment_init_std=0.001,
         init_std=0.01,
     )
-    return Translator.create("rnnsearch", architecture, (4, 4), seed=1)
+    return EncoderDecoder.create("rnnsearch", architecture, (4, 4), seed=1)
 
 
-def measure(model: Translator, runs: dict[str, Callable[[], Tensor]], rounds: int) -> dict[str, float]:
+def measure(model: EncoderDecoder, runs: dict[str, Callable[[], Tensor]], rounds: int) -> dict[str, float]:
     """Median seconds of each run; they take turns, and a first turn, which pays for memory, does not count."""
     seconds: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(rounds + 1):
@@ -88,7 +88,7 @@ def measure(model: Translator, runs: dict[str, Callable[[], Tensor]], rounds: in
     return {name: statistics.median(values[1:]) for name, values in seconds.items()}
 
 
-def timed(model: Translator, run: Callable[[], Tensor]) -> float:
+def timed(model: EncoderDecoder, run: Callable[[], Tensor]) -> float:
     """Seconds of one pass forward and back."""
     model.zero_grad()
     begin = time.perf_counter()
@@ -96,14 +96,14 @@ def timed(model: Translator, run: Callable[[], Tensor]) -> float:
     return time.perf_counter() - begin
 
 
-def fast(model: Translator, source: Tensor, mask: Tensor, target: Tensor) -> Tensor:
+def fast(model: EncoderDecoder, source: Tensor, mask: Tensor, target: Tensor) -> Tensor:
     """Encoder and decoder as training runs them."""
     encoded = model.decoder.prepare(model.encoder(source, mask))
     states, contexts, _ = model.decoder.scan(encoded, target, model.decoder.start(encoded))
     return states.sum() + contexts.sum()
 
 
-def plain(model: Translator, source: Tensor, target: Tensor) -> Tensor:
+def plain(model: EncoderDecoder, source: Tensor, target: Tensor) -> Tensor:
     """The same, step by step under autograd, every product inside the loop."""
     total = source.new_zeros(())
     for step in plain_loop.steps(dict(model.named_parameters()), source, target):

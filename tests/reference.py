@@ -13,7 +13,7 @@ from nmt.config.schema import Architecture
 
 
 class Reference:
-    """log p(y | x) of one pair, from the weights of a `Translator` by name."""
+    """log p(y | x) of one pair, from the weights of a `EncoderDecoder` by name."""
 
     def __init__(self, weights: dict[str, Tensor], family: str, architecture: Architecture) -> None:
         self.weights, self.family, self.readings = weights, family, architecture

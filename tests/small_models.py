@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from nmt.config.schema import Architecture
-from nmt.model.encoder_decoder import Family, Translator
+from nmt.model.encoder_decoder import EncoderDecoder, Family
 
 SIZES = {"hidden_units": 5, "embedding_size": 4, "maxout_units": 3, "alignment_units": 6}
 SOURCE_VOCABULARY, TARGET_VOCABULARY = 9, 7
@@ -26,9 +26,9 @@ def small_architecture(**changes: object) -> Architecture:
     return Architecture.model_validate(settings | changes)
 
 
-def small_model(family: Family, dtype: torch.dtype = torch.float64, **changes: object) -> Translator:
+def small_model(family: Family, dtype: torch.dtype = torch.float64, **changes: object) -> EncoderDecoder:
     """A model with random weights everywhere, biases and v_a too."""
-    model = Translator.create(
+    model = EncoderDecoder.create(
         family, small_architecture(**changes), (SOURCE_VOCABULARY, TARGET_VOCABULARY), seed=3
     )
     generator = torch.Generator().manual_seed(11)

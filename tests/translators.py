@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from nmt.config.schema import Decoding, Languages, TextSettings, Tokenization
-from nmt.model import trained_model as model_folder
 from nmt.model.encoder_decoder import Family
+from nmt.model.model_folder import package
+from nmt.training.export import export
 from nmt.training.trainer import Trainer
 from tests.bitexts import write_bitext
 from tests.training_settings import model_run
@@ -30,6 +31,6 @@ def trained_model(here: Path, family: Family = "rnnsearch", seed: int = 5, size:
     trainer.resume(None)
     trainer.run()
     folder = here / "model"
-    model_folder.export(folder, trainer, (here / "source.tsv", here / "target.tsv"), "updates")
-    model_folder.package(folder, text_settings())
+    export(folder, trainer, (here / "source.tsv", here / "target.tsv"), "updates")
+    package(folder, text_settings())
     return folder

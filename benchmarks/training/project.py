@@ -14,10 +14,9 @@ from benchmarks.training.sentences import Words
 from benchmarks.training.sizes import Machine, Sizes
 from nmt.config.schema import Architecture, Training
 from nmt.data.batches import Batch, pad_pairs
-from nmt.model.encoder_decoder import Family, Translator
-from nmt.model.memory import keep_freed_memory
+from nmt.model.device import keep_freed_memory, make_deterministic
+from nmt.model.encoder_decoder import EncoderDecoder, Family
 from nmt.model.precision import set_precision
-from nmt.training.trainer import make_deterministic
 from nmt.training.update import Updater
 
 CONFIG = Path(__file__).resolve().parents[2] / "config.yaml"
@@ -53,7 +52,7 @@ class Project:
         set_precision(self.training.precision)
         self.device = torch.device(machine.device)
         vocabularies = (sizes.vocabulary, sizes.vocabulary)
-        self.model = Translator.create(self.family, architecture, vocabularies, seed=1).to(self.device)
+        self.model = EncoderDecoder.create(self.family, architecture, vocabularies, seed=1).to(self.device)
         self.updater = Updater(self.model, self.training)
         self.parameters = sum(weight.numel() for weight in self.model.parameters())
 

@@ -35,7 +35,7 @@ SECTIONS = {
         "select-apply": "selection",
     },
     "Training and decoding": {
-        "train": "decode",
+        "train": "train",
         "package": "translate",
         "decode": "decode",
         "sweep": "sweep",

@@ -33,8 +33,7 @@ def sweep(model: Path, source: Path, reference: Path, settings: str, output: Pat
     wanted = parse_settings(SweepRun, settings)
     from nmt.decoding.sweep import sweep_file
     from nmt.model import trained_model
-    from nmt.model.memory import keep_freed_memory
-    from nmt.training.trainer import choose_device, make_deterministic
+    from nmt.model.device import choose_device, keep_freed_memory, make_deterministic
 
     make_deterministic(wanted.threads)
     keep_freed_memory()

@@ -98,9 +98,9 @@ def package(model_path: Path, settings: str) -> None:
     otherwise. Nothing else that the folder holds changes; the folder may then be moved anywhere.
     """
     text = parse_settings(TextSettings, settings)
-    from nmt.model import trained_model
+    from nmt.model import model_folder
 
-    trained_model.package(model_path, text)
+    model_folder.package(model_path, text)
 
 
 @click.command(short_help="Translate text with a trained model: raw text in, raw text out.")
@@ -293,11 +293,11 @@ def score_row(number: int, pair: tuple[list[str], list[str]], reading: Reading, 
 
 def text_settings_of(folders: Sequence[Path]) -> TextSettings:
     """What the folders say of their text; several models must agree in it."""
-    from nmt.model import trained_model
+    from nmt.model.model_folder import refuse_other_than_model, text_settings
 
     for folder in folders:
-        trained_model.refuse_other_than_model(folder)
-    first, *others = (trained_model.text_settings(folder) for folder in folders)
+        refuse_other_than_model(folder)
+    first, *others = (text_settings(folder) for folder in folders)
     for folder, other in zip(folders[1:], others, strict=True):
         if (other.languages, other.tokenization) != (first.languages, first.tokenization):
             raise UserError(
@@ -339,8 +339,7 @@ def chosen(
 def load_models(folders: Sequence[Path], decoding: Decoding) -> list[TrainedModel]:
     """The models, on the device that was asked for."""
     from nmt.model import trained_model
-    from nmt.model.memory import keep_freed_memory
-    from nmt.training.trainer import choose_device, make_deterministic
+    from nmt.model.device import choose_device, keep_freed_memory, make_deterministic
 
     make_deterministic(decoding.threads)
     keep_freed_memory()

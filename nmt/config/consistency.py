@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nmt.config.runs import LATER
-from nmt.config.schema import FREE, Training
+from nmt.config.schema import RESUMABLE, Training
 
 LARGEST_VOCABULARY = 2**16 - 2
 """Ids are stored as uint16; two of them are the end symbol and UNK."""
@@ -26,7 +26,7 @@ NAMED_FOR_A_SHARD = 6
 """What the longest commands (of the rule sum_counts) say of a training shard at most: so many
 characters, and so often the name of its corpus."""
 
-CONTINUED = tuple(key for key in Training.model_fields if key not in FREE)
+CONTINUED = tuple(key for key in Training.model_fields if key not in RESUMABLE)
 """Training settings that a model shares with the one it goes on from: the trainer would refuse it otherwise."""
 
 

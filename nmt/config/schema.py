@@ -242,7 +242,7 @@ class Training(Settings):
     threads: PositiveInt
 
 
-FREE = frozenset(
+RESUMABLE = frozenset(
     {
         "updates",
         "patience",

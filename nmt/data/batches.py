@@ -58,7 +58,7 @@ class Batch:
         return Batch(**(vars(self) | parts))
 
     def inputs(self) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None]:
-        """What `Translator.total_nll` reads."""
+        """What `EncoderDecoder.total_nll` reads."""
         return self.source, self.source_mask, self.target, self.positions, self.counts
 
     def in_bucket(self, multiple: int) -> Batch:

@@ -35,7 +35,7 @@ WORTHWHILE = 7 / 8
 
 
 class Model(Protocol):
-    """What can be searched with: a `Translator` or an `Ensemble`."""
+    """What can be searched with: a `EncoderDecoder` or an `Ensemble`."""
 
     def steps(self, encoded: Any) -> Steps:
         """The way through sentences that it has read."""
@@ -167,7 +167,7 @@ def search(
                 beams.keep(left)
         else:
             steps.extend(chosen.parents, chosen.words)
-    return Past(beams.history, len(encoded), width).hypotheses(limits, decoding)
+    return BackPointers(beams.history, len(encoded), width).hypotheses(limits, decoding)
 
 
 def step(number: int, steps: Steps, beams: Beams, alive: Tensor | None, forbid_unknown: bool) -> Chosen:
@@ -273,7 +273,7 @@ class Beams:
         return over | (self.finished[:, -1] >= self.scores.amax(dim=1))
 
 
-class Past:
+class BackPointers:
     """All steps of a search on the host, (T, B, K) each; nothing ended or went on where a sentence had left."""
 
     def __init__(self, history: list[Chosen], sentences: int, width: int) -> None:

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from nmt.decoding.steps import ModelSteps
 from nmt.errors import UserError
-from nmt.model.encoder_decoder import Encoded, Translator
+from nmt.model.encoder_decoder import Encoded, EncoderDecoder
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class EncodedByAll:
 
 
 class Ensemble:
-    """Any number of models, searched with like one `Translator`."""
+    """Any number of models, searched with like one `EncoderDecoder`."""
 
-    def __init__(self, models: Sequence[Translator]) -> None:
+    def __init__(self, models: Sequence[EncoderDecoder]) -> None:
         """A UserError unless all write the same number of words and read the source's end alike."""
         if not models:
             raise UserError("an ensemble needs at least one model")
@@ -98,6 +98,6 @@ class EnsembleSteps:
             part.keep(rows)
 
 
-def joined(models: Sequence[Translator]) -> Translator | Ensemble:
+def joined(models: Sequence[EncoderDecoder]) -> EncoderDecoder | Ensemble:
     """The one model, or the ensemble of several."""
     return models[0] if len(models) == 1 else Ensemble(models)

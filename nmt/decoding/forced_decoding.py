@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nmt.data.batches import Batch, pad_pairs
-from nmt.model.encoder_decoder import Translator, at
+from nmt.model.encoder_decoder import EncoderDecoder, at
 from nmt.model.loss import CHUNK
 from nmt.model.trained_model import TrainedModel
 
@@ -48,11 +48,11 @@ def read(
     attention: bool = True,
 ) -> list[Reading]:
     """One batch of pairs, in their order; the models share their vocabularies."""
-    device = next(models[0].translator.parameters()).device
+    device = next(models[0].network.parameters()).device
     found = []
     for model in models:
         batch = make_batch(model, sources, targets).to(device)
-        found.append(word_log_probabilities(model.translator, batch, attention))
+        found.append(word_log_probabilities(model.network, batch, attention))
     logs = torch.logsumexp(torch.stack([values for values, _ in found]), dim=0) - math.log(len(models))
     aligned = [weights for _, weights in found if weights is not None]
     weights = torch.stack(aligned).mean(dim=0).cpu().numpy() if aligned else None
@@ -79,7 +79,7 @@ def make_batch(
 
 
 def word_log_probabilities(
-    model: Translator, batch: Batch, attention: bool = True
+    model: EncoderDecoder, batch: Batch, attention: bool = True
 ) -> tuple[Tensor, Tensor | None]:
     """log p of the words at the batch's P positions, (P,) float64, and attention (T, B, S), or None without.
 

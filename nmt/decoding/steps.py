@@ -20,7 +20,7 @@ from nmt.model.precision import affine, factor, product
 from nmt.model.readout import maxout
 
 if TYPE_CHECKING:
-    from nmt.model.encoder_decoder import Encoded, Translator
+    from nmt.model.encoder_decoder import Encoded, EncoderDecoder
 
 
 class Steps(Protocol):
@@ -54,9 +54,9 @@ class Encoding(Protocol):
 
 
 class ModelSteps:
-    """The steps of one model; its three orders of a step are those of `Translator`."""
+    """The steps of one model; its three orders of a step are those of `EncoderDecoder`."""
 
-    def __init__(self, model: Translator, encoded: Encoded) -> None:
+    def __init__(self, model: EncoderDecoder, encoded: Encoded) -> None:
         unit, readout = model.decoder.unit, model.readout
         self.model, self.encoded = model, encoded
         self.order = model.architecture.step_order

@@ -22,7 +22,8 @@ from nmt.evaluation.bleu import BleuCounts, multi_bleu, text_counts
 from nmt.io.files import write_json
 from nmt.io.journal import PartFile
 from nmt.io.progress import Progress
-from nmt.model.trained_model import TrainedModel, device_name
+from nmt.model.device import device_name
+from nmt.model.trained_model import TrainedModel
 
 Tally = dict[str, Any]
 """What translations of some sentences add up to: their `BleuCounts`, how many did not finish, log-probabilities."""
@@ -124,7 +125,7 @@ def _conditions(model: TrainedModel, settings: SweepRun, sentences: int) -> dict
         **settings.model_dump(exclude=set(Grid.model_fields)),
         "model": model.run.model,
         "seed": model.run.seed,
-        "device": device_name(next(model.translator.parameters()).device),
+        "device": device_name(next(model.network.parameters()).device),
         "sentences": sentences,
         "signature": metric.get_signature().format(),
     }

@@ -24,7 +24,8 @@ from nmt.evaluation.translations import words as split_words
 from nmt.io.journal import PartFile
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, read_pairs, write_lines
-from nmt.model.trained_model import TrainedModel, device_name
+from nmt.model.device import device_name
+from nmt.model.trained_model import TrainedModel
 
 Mode = Literal["all", "no_unk"]
 Matrix = list[list[float]]
@@ -114,9 +115,9 @@ def made_from(
     for model in models:
         total.update(model.run.architecture.model_dump_json().encode())
         total.update(f"{model.source.sha256} {model.target.sha256}".encode())
-        for weight in model.translator.state_dict().values():
+        for weight in model.network.state_dict().values():
             total.update(weight.cpu().contiguous().numpy())
-    device = device_name(next(models[0].translator.parameters()).device)
+    device = device_name(next(models[0].network.parameters()).device)
     total.update(json.dumps([nmt.__version__, device, torch.__version__, forbid_unknown]).encode())
     total.update(decoding.model_dump_json().encode())
     total.update(json.dumps([[sentence.line, sentence.source] for sentence in sentences]).encode())
@@ -171,8 +172,8 @@ class ReadSources:
     @torch.no_grad()
     def by(cls, models: Sequence[TrainedModel], sources: Sequence[Sequence[str]]) -> ReadSources:
         """Let the models read."""
-        model = joined([one.translator for one in models])
-        device = next(models[0].translator.parameters()).device
+        model = joined([one.network for one in models])
+        device = next(models[0].network.parameters()).device
         batch = make_batch(models[0], sources, [[] for _ in sources]).to(device)
         lengths = np.array([len(words) for words in sources])
         return cls(model, model.encode(batch.source, batch.source_mask), lengths)

@@ -213,7 +213,7 @@ DECODERS: dict[Family, type[FixedContextDecoder] | type[AttentionDecoder]] = {
 }
 
 
-class Translator(nn.Module):
+class EncoderDecoder(nn.Module):
     """An encoder and a decoder with their embeddings and readout.
 
     The order of a step is a reading (`step_order`), since the paper contradicts itself:
@@ -250,7 +250,7 @@ class Translator(nn.Module):
     @classmethod
     def create(
         cls, family: Family, architecture: Architecture, vocabularies: tuple[int, int], seed: int
-    ) -> Translator:
+    ) -> EncoderDecoder:
         """A model with B.1's start values; `vocabularies` are both sizes, source first."""
         model = cls(family, architecture, *vocabularies)
         initialize(model, architecture, seed)

@@ -19,15 +19,23 @@ from nmt.errors import UserError
 from nmt.io import checksums
 from nmt.io.files import atomic_path, commit, sha256
 from nmt.io.text_files import DAMAGED
+from nmt.model.model_folder import (
+    FINAL_STATE,
+    HISTORY,
+    SETTINGS,
+    SOURCE_VOCABULARY,
+    SUMMARY,
+    TARGET_VOCABULARY,
+    TEXT,
+    WEIGHTS,
+)
 from nmt.publish.model_card import CARD
 
 SUFFIX = ".tar.zst"
 SUMS = "SHA256SUMS"
-NEEDED = (CARD, "model.safetensors", "settings.json", "source.tsv", "summary.json", "target.tsv")
-ADDED = ("history.jsonl", "text.json")
-"""Packed where they are there."""
-FINAL_STATE = "final_state.safetensors"
-"""What another model goes on from: larger than the weights, so packed only when asked for."""
+NEEDED = (CARD, WEIGHTS, SETTINGS, SOURCE_VOCABULARY, SUMMARY, TARGET_VOCABULARY)
+ADDED = (HISTORY, TEXT)
+"""Packed where they are there; the final state, larger than the weights, only when asked for."""
 
 _LEVEL = 3  # weights hardly shrink
 _CHUNK = 1 << 20

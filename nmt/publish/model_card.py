@@ -1,6 +1,6 @@
 """The README.md of a trained model: what it is, how it was trained, how good it is, how to load it.
 
-With front matter as model hubs read it. `nmt train` writes it without scores; once there are some it is written again.
+With front matter as model hubs read it; its scores are left out while there are none.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ translates raw text, a sentence a line, where FOLDER is the folder of this page.
     import torch
     from nmt.model import trained_model
 
-    model = model_folder.load(Path("FOLDER"), torch.device("cpu"))"""
+    model = trained_model.load(Path("FOLDER"), torch.device("cpu"))"""
 
 _FILES = """| file | |
 |---|---|

@@ -7,23 +7,18 @@ can run code.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
-import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from nmt.errors import UserError
-from nmt.io.files import allow_by_umask, atomic_path, read_json, sha256, write_json
+from nmt.io.files import read_json, sha256, write_json
+from nmt.model.tensors import load_metadata, load_tensors, save_tensors
 
 KEPT = 2
 NAME = re.compile(r"^checkpoint-(\d+)\.json$")
@@ -35,52 +30,6 @@ class Checkpoint:
 
     tensors: dict[str, Tensor]
     counters: dict[str, Any]
-
-
-def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
-    """Write a safetensors file, whole or not at all; a UserError says why it could not be written."""
-    with atomic_path(path) as temporary, write_errors(path):
-        save_file(
-            {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()},
-            temporary,
-            metadata,
-        )
-        allow_by_umask(temporary)  # the library lets nobody but the owner read its files
-
-
-@contextmanager
-def write_errors(path: Path) -> Iterator[None]:
-    """The library reports a full disk as an error of its own kind."""
-    try:
-        yield
-    except SafetensorError as error:
-        raise UserError(f"{path}: could not be written ({error}); make room and run again") from None
-
-
-def load_tensors(path: Path) -> dict[str, Tensor]:
-    """Read a safetensors file; a UserError names one that is damaged or missing."""
-    try:
-        return load_file(path)
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file; expected the weights of a model") from None
-    except SafetensorError as error:
-        raise UserError(f"{path}: damaged ({error}); make or fetch it again") from None
-
-
-def digest(tensors: dict[str, Tensor]) -> str:
-    """SHA-256 of names and contents."""
-    total = hashlib.sha256()
-    for name in sorted(tensors):
-        total.update(name.encode())
-        content = tensors[name].detach().cpu().contiguous().view(-1).view(torch.uint8)
-        total.update(content.numpy().data)
-    return total.hexdigest()
-
-
-def load_metadata(path: Path) -> dict[str, str]:
-    """What `save_tensors` wrote beside the tensors; empty if nothing."""
-    with safe_open(path, framework="pt") as file:
-        return file.metadata() or {}
 
 
 def save(folder: Path, update: int, checkpoint: Checkpoint) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nmt.config.flatten import Flat, flatten
-from nmt.config.schema import FREE, ModelRun
+from nmt.config.schema import RESUMABLE, ModelRun
 from nmt.data.bitext import Bitext
 
 Fingerprint = Flat
@@ -12,7 +12,7 @@ Fingerprint = Flat
 def fingerprint(run: ModelRun, train: Bitext, dev: Bitext) -> Fingerprint:
     """Everything that decides the weights, as flat dotted keys."""
     settings = run.model_dump(exclude={"model", "label", "sample_seed", "training"})
-    training = run.training.model_dump(exclude=set(FREE))
+    training = run.training.model_dump(exclude=set(RESUMABLE))
     data = {
         "train": train.meta["sha256"],
         "dev": dev.meta["sha256"],

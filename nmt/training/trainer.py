@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import signal
 import threading
 import time
@@ -25,10 +24,10 @@ from nmt.data.bitext import Bitext
 from nmt.errors import UserError
 from nmt.io.files import sha256
 from nmt.io.progress import Progress
-from nmt.model import gpu_pool
-from nmt.model.encoder_decoder import Translator
-from nmt.model.memory import keep_freed_memory
+from nmt.model.device import choose_device, keep_freed_memory, make_deterministic
+from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.model.precision import set_precision
+from nmt.model.tensors import digest, load_metadata, load_tensors, save_tensors
 from nmt.training import checkpoint
 from nmt.training.checkpoint import Checkpoint
 from nmt.training.fingerprint import Fingerprint, fingerprint
@@ -68,28 +67,6 @@ class Interrupted(Exception):
     """The run was told to stop before its end; its state is saved."""
 
 
-def choose_device(name: str) -> torch.device:
-    """The device of a settings key: `auto` takes a GPU where there is one; of a pool a free one."""
-    gpu_pool.take(name)
-    available = torch.cuda.is_available()
-    if name == "cuda" and not available:
-        raise UserError(
-            "device is `cuda` but torch sees no GPU; set `device: cpu` or `auto`, or use a GPU machine"
-        )
-    return torch.device("cuda" if available and name != "cpu" else "cpu")
-
-
-def make_deterministic(threads: int) -> None:
-    """Same seed, same machine, same bits; the thread count comes from the config, never from the machine."""
-    os.environ.setdefault(
-        "CUBLAS_WORKSPACE_CONFIG", ":4096:8"
-    )  # without it a GPU's products may differ by run
-    torch.set_num_threads(threads)
-    torch.use_deterministic_algorithms(True, warn_only=True)
-    # every `empty` here is filled before it is read: filling it beforehand would be time lost
-    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
-
-
 class Trainer:
     """One training run in one state folder, fresh or going on from its last checkpoint."""
 
@@ -103,7 +80,9 @@ class Trainer:
         self.run_settings, self.settings = run, run.training
         self.train, self.dev, self.state = train, dev, state
         self.device = choose_device(self.settings.device)
-        self.model = Translator.create(run.family, run.architecture, vocabularies, run.seed).to(self.device)
+        self.model = EncoderDecoder.create(run.family, run.architecture, vocabularies, run.seed).to(
+            self.device
+        )
         self.updater = Updater(self.model, self.settings)
         self.counters = Counters()
         self.pairs = PairsWithinLimit(train, run.max_words)
@@ -297,7 +276,7 @@ class Trainer:
                 0,
             )
             # kept without `patience` too: it may be set later, and the run then gone on with
-            checkpoint.save_tensors(self.state / BEST, self.model.state_dict())
+            save_tensors(self.state / BEST, self.model.state_dict())
             counters.best_sha256 = sha256(self.state / BEST)
         else:
             counters.validations_without_gain += 1
@@ -381,21 +360,21 @@ class Trainer:
                     f"{best}: missing or damaged: its sum is not the one noted when it was written; set "
                     f"training.keep: last to take the last weights"
                 )
-            self.model.load_state_dict(checkpoint.load_tensors(best))
+            self.model.load_state_dict(load_tensors(best))
 
 
 def save_final_state(path: Path, trainer: Trainer) -> None:
     """Everything a successor needs to train on, in one file."""
     tensors = trainer.state_tensors()
-    metadata = {"record": json.dumps(trainer.record()), "digest": checkpoint.digest(tensors)}
-    checkpoint.save_tensors(path, tensors, metadata)
+    metadata = {"record": json.dumps(trainer.record()), "digest": digest(tensors)}
+    save_tensors(path, tensors, metadata)
 
 
 def load_final_state(path: Path) -> Checkpoint:
     """What `save_final_state` wrote; a UserError names a file that is none or damaged."""
-    tensors, metadata = checkpoint.load_tensors(path), checkpoint.load_metadata(path)
+    tensors, metadata = load_tensors(path), load_metadata(path)
     if not {"record", "digest"} <= metadata.keys():
         raise UserError(f"{path}: no training state in it; expected a final_state.safetensors of `nmt train`")
-    if checkpoint.digest(tensors) != metadata["digest"]:
+    if digest(tensors) != metadata["digest"]:
         raise UserError(f"{path}: damaged (its sum is another); train the model that wrote it again")
     return Checkpoint(tensors, json.loads(metadata["record"]))

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from nmt.config.schema import Training
 from nmt.data.batches import Batch
-from nmt.model.encoder_decoder import Translator
+from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.training.cuda_graphs import GraphedUpdates
 from nmt.training.optimizers import clip, descend, make_optimizer, replace_not_finite
 
@@ -35,7 +35,7 @@ class Updater:
     are part of a run's state: added up in one go, they are the same for a run that was interrupted.
     """
 
-    def __init__(self, model: Translator, training: Training) -> None:
+    def __init__(self, model: EncoderDecoder, training: Training) -> None:
         self.model, self.training = model, training
         self.optimizer = make_optimizer(model, training)
         self.device = next(model.parameters()).device

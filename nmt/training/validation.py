@@ -11,7 +11,7 @@ from nmt.data.batches import Batch, Indices, PairsWithinLimit, evaluation_batche
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding.beam_search import translate
-from nmt.model.encoder_decoder import Translator
+from nmt.model.encoder_decoder import EncoderDecoder
 
 GREEDY = Decoding(
     beam=1,
@@ -37,7 +37,7 @@ def development_rows(bitext: Bitext, limit: int | None) -> Indices:
     return pairs.take(0, len(pairs))
 
 
-def sentence_nll(model: Translator, batch: Batch) -> torch.Tensor:
+def sentence_nll(model: EncoderDecoder, batch: Batch) -> torch.Tensor:
     """-log p(target | source) of each pair in nats, the end symbol included: (B,), float64."""
     logits, _ = model(batch.source, batch.source_mask, batch.target, batch.positions)
     words = batch.target.flatten()[batch.positions]
@@ -46,7 +46,9 @@ def sentence_nll(model: Translator, batch: Batch) -> torch.Tensor:
 
 
 @torch.no_grad()
-def mean_nll(model: Translator, bitext: Bitext, rows: Indices, batch_size: int, source_end: bool) -> float:
+def mean_nll(
+    model: EncoderDecoder, bitext: Bitext, rows: Indices, batch_size: int, source_end: bool
+) -> float:
     """Mean over the pairs at `rows` of the NLL of a sentence, in nats."""
     device = next(model.parameters()).device
     total = torch.zeros((), dtype=torch.float64, device=device)
@@ -56,7 +58,9 @@ def mean_nll(model: Translator, bitext: Bitext, rows: Indices, batch_size: int, 
 
 
 @torch.no_grad()
-def greedy_bleu(model: Translator, bitext: Bitext, rows: Indices, batch_size: int, source_end: bool) -> float:
+def greedy_bleu(
+    model: EncoderDecoder, bitext: Bitext, rows: Indices, batch_size: int, source_end: bool
+) -> float:
     """BLEU, 0 to 100, of greedy translations of the pairs at `rows`; an unknown word is never right."""
     from nmt.evaluation.bleu import multi_bleu  # translating needs this module too, but no BLEU
 

@@ -27,7 +27,8 @@ from nmt.config.schema import ModelRun
 from nmt.errors import UserError
 from nmt.io.files import sha256
 from nmt.io.locks import hold
-from nmt.model import trained_model
+from nmt.model import model_folder, trained_model
+from nmt.model.tensors import load_metadata, load_tensors
 from nmt.training import checkpoint
 from nmt.training.trainer import load_final_state
 from tests.bitexts import write_bitext
@@ -112,16 +113,14 @@ class Run:
 
     def outcome(self) -> dict[str, Any]:
         """Everything that a run leaves behind; clocks and rates apart."""
-        final = self.model / trained_model.FINAL_STATE
-        record = json.loads(checkpoint.load_metadata(final)["record"])
-        history = (self.model / trained_model.HISTORY).read_text(encoding="utf-8").splitlines()
-        summary = json.loads((self.model / trained_model.SUMMARY).read_text(encoding="utf-8"))
+        final = self.model / model_folder.FINAL_STATE
+        record = json.loads(load_metadata(final)["record"])
+        history = (self.model / model_folder.HISTORY).read_text(encoding="utf-8").splitlines()
+        summary = json.loads((self.model / model_folder.SUMMARY).read_text(encoding="utf-8"))
         counters = {key: value for key, value in record["counters"].items() if "seconds" not in key}
         return {
-            "weights": (self.model / trained_model.WEIGHTS).read_bytes(),
-            "final state": {
-                name: tensor.numpy().tobytes() for name, tensor in checkpoint.load_tensors(final).items()
-            },
+            "weights": (self.model / model_folder.WEIGHTS).read_bytes(),
+            "final state": {name: tensor.numpy().tobytes() for name, tensor in load_tensors(final).items()},
             "counters": {key: value for key, value in counters.items() if key != "history_bytes"},
             "history": [without(json.loads(line), CLOCKS) for line in history],
             "summary": without(summary, {"hours"}),
@@ -244,7 +243,7 @@ def test_killed_at_random_points_and_in_every_kind_of_write(
     result = run.finish()
     assert result.code == 0, result.said
     assert same(run.outcome(), unbroken) == []
-    history = (run.model / trained_model.HISTORY).read_text(encoding="utf-8").splitlines()
+    history = (run.model / model_folder.HISTORY).read_text(encoding="utf-8").splitlines()
     seconds = [json.loads(line)["seconds"] for line in history]
     assert seconds == sorted(seconds), "the clock of an earlier part was lost"
     left = [name for folder in (run.state, run.model) for name in names(folder) if ".part" in name]
@@ -383,7 +382,7 @@ def test_weights_that_could_run_code_are_refused_unread(finished: Run, tmp_path:
     trap = tmp_path / "trap"
     shutil.copytree(finished.model, tmp_path / "model")
     for content in ("a pickle", "no weights at all"):
-        weights = tmp_path / "model" / trained_model.WEIGHTS
+        weights = tmp_path / "model" / model_folder.WEIGHTS
         if content == "a pickle":
             pickle_that_acts(weights, trap)
         else:

@@ -15,7 +15,7 @@ from nmt.data.vocabulary import END, UNKNOWN
 from nmt.decoding import beam_search
 from nmt.decoding.beam_search import Hypothesis, translate
 from nmt.errors import UserError
-from nmt.model.encoder_decoder import Family, Translator
+from nmt.model.encoder_decoder import EncoderDecoder, Family
 from tests.scripted_model import ScriptedModel, ScriptedSources
 from tests.small_models import TARGET_VOCABULARY, small_model
 
@@ -48,7 +48,7 @@ def encode(model: Any, sources: list[list[int]]) -> tuple[Any, np.ndarray]:
 
 
 @torch.no_grad()
-def log_probability(model: Translator, source: list[int], words: list[int]) -> float:
+def log_probability(model: EncoderDecoder, source: list[int], words: list[int]) -> float:
     """log p(words, end | source), step by step."""
     encoded, _ = encode(model, [source])
     steps, total = model.steps(encoded), 0.0
@@ -59,7 +59,7 @@ def log_probability(model: Translator, source: list[int], words: list[int]) -> f
 
 
 def best_by_enumeration(
-    model: Translator, source: list[int], steps: int, least: int, normalize: bool, unknown: bool
+    model: EncoderDecoder, source: list[int], steps: int, least: int, normalize: bool, unknown: bool
 ) -> Hypothesis:
     words = [word for word in range(TARGET_VOCABULARY) if word != END and (unknown or word != UNKNOWN)]
     candidates = (
@@ -72,13 +72,15 @@ def best_by_enumeration(
 
 @torch.no_grad()
 def n_best_of(
-    model: Translator, sources: list[list[int]], forbid: bool, **changes: object
+    model: EncoderDecoder, sources: list[list[int]], forbid: bool, **changes: object
 ) -> list[list[Hypothesis]]:
     encoded, lengths = encode(model, sources)
     return translate(model, encoded, lengths, decoding(**changes), forbid)
 
 
-def search(model: Translator, sources: list[list[int]], forbid: bool, **changes: object) -> list[Hypothesis]:
+def search(
+    model: EncoderDecoder, sources: list[list[int]], forbid: bool, **changes: object
+) -> list[Hypothesis]:
     return [found[0] for found in n_best_of(model, sources, forbid, **changes)]
 
 
@@ -129,7 +131,7 @@ def test_results_do_not_depend_on_the_batch(family: Family, normalize: bool) -> 
     assert [found.words for found in together] == [found.words for found in backwards]
 
 
-def scrambled(model: Translator, sources: list[list[int]], **options: object) -> list[list[Hypothesis]]:
+def scrambled(model: EncoderDecoder, sources: list[list[int]], **options: object) -> list[list[Hypothesis]]:
     """The same sentences in another order, in two batches, behind much padding."""
     order = [*range(1, len(sources), 2), *range(0, len(sources), 2)]
     padded = [*order, None]
@@ -280,7 +282,7 @@ def test_ids_that_no_word_has_leave_every_word_its_chance(family: Family) -> Non
         assert TARGET_VOCABULARY - 1 in found.words
 
 
-def never_ending() -> Translator:
+def never_ending() -> EncoderDecoder:
     model = small_model("rnnsearch")
     with torch.no_grad():
         model.readout.b_o[END] -= 1000.0

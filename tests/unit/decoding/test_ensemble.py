@@ -12,20 +12,20 @@ from nmt.data.vocabulary import END
 from nmt.decoding.beam_search import Hypothesis, translate
 from nmt.decoding.ensemble import Ensemble
 from nmt.errors import UserError
-from nmt.model.encoder_decoder import Family, Translator
+from nmt.model.encoder_decoder import EncoderDecoder, Family
 from tests.small_models import TARGET_VOCABULARY, small_model
 from tests.unit.decoding.test_beam_search import MANY, SOURCES, decoding, encode
 
 
 @torch.no_grad()
 def search(
-    model: Translator | Ensemble, sources: list[list[int]], **options: object
+    model: EncoderDecoder | Ensemble, sources: list[list[int]], **options: object
 ) -> list[list[Hypothesis]]:
     encoded, lengths = encode(model, sources)
     return translate(model, encoded, lengths, decoding(**options), False)
 
 
-def another(family: Family, **changes: object) -> Translator:
+def another(family: Family, **changes: object) -> EncoderDecoder:
     """A model with other weights."""
     model = small_model(family, **changes)
     generator = torch.Generator().manual_seed(5)
@@ -48,7 +48,7 @@ def test_of_a_model_with_itself_is_the_model(family: Family, copies: int) -> Non
 
 
 @torch.no_grad()
-def probabilities(model: Translator, source: list[int], words: list[int]) -> np.ndarray:
+def probabilities(model: EncoderDecoder, source: list[int], words: list[int]) -> np.ndarray:
     """p of each word and of the end."""
     steps, found = model.steps(encode(model, [source])[0]), []
     for word in [*words, END]:

@@ -25,6 +25,7 @@ from nmt.evaluation.bleu import multi_bleu
 from nmt.evaluation.translations import words
 from nmt.io.text_files import read_lines, write_lines
 from nmt.model import trained_model
+from nmt.training.export import export
 from nmt.training.trainer import Trainer
 from tests.bitexts import write_bitext
 from tests.running import ROOT
@@ -70,7 +71,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for weight in trainer.model.parameters():
             weight.normal_(0, 0.9, generator=generator)
         trainer.model.readout.b_o[UNKNOWN] += 5.0
-    trained_model.export(here / "model", trainer, (here / "source.tsv", here / "target.tsv"), "updates")
+    export(here / "model", trainer, (here / "source.tsv", here / "target.tsv"), "updates")
     write(here / "test.en", SOURCES)
     # a reference that the model nearly finds, or BLEU would be 0 whatever the settings
     wanted = decoding(beam=2, max_length_factor=2, min_length="half").model_dump_json()

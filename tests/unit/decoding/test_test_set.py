@@ -23,6 +23,7 @@ from nmt.io.text_files import read_lines, write_lines
 from nmt.model import trained_model
 from nmt.model.trained_model import TrainedModel
 from nmt.publish.replication_package import keep_translations
+from nmt.training.export import export
 from nmt.training.trainer import Trainer
 from tests.bitexts import write_bitext
 from tests.training_settings import model_run
@@ -41,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     trainer = Trainer(model_run(updates=10), text, text, (32, 32), here / "state")
     trainer.resume(None)
     trainer.run()
-    trained_model.export(here / "model", trainer, (here / "source.tsv", here / "target.tsv"), "updates")
+    export(here / "model", trainer, (here / "source.tsv", here / "target.tsv"), "updates")
     for name, lines in (("test.en", SOURCES), ("test.fr", TARGETS)):
         with write_lines(here / name) as writer:
             for line in lines:
@@ -104,7 +105,7 @@ def test_the_settings_say_whether_all_may_hold_the_unknown_word(
 ) -> None:
     model = trained_model.load(folder / "model", torch.device("cpu"))
     with torch.no_grad():
-        model.translator.readout.b_o[UNKNOWN] += 10.0
+        model.network.readout.b_o[UNKNOWN] += 10.0
     settings = decoding(beam=2, max_length_factor=2, min_length="half", unknown=unknown)
     assert (
         translate_file([model], folder / "test.en", None, "all", settings, tmp_path / "out.jsonl").sentences

@@ -20,9 +20,8 @@ from nmt.decoding.output_formats import as_json, as_n_best, as_text, pharaoh, so
 from nmt.decoding.sentence_splitting import Found
 from nmt.decoding.text_translator import TextTranslator, Wishes, copied
 from nmt.errors import UserError
-from nmt.model import encoder_decoder
-from nmt.model import trained_model as model_folder
-from nmt.model.trained_model import TrainedModel
+from nmt.model import encoder_decoder, model_folder
+from nmt.model.trained_model import TrainedModel, load
 from tests.translators import MOSES, text_settings, trained_model
 from tests.unit.decoding.test_beam_search import decoding
 
@@ -36,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def model(folder: Path) -> TrainedModel:
-    return model_folder.load(folder, torch.device("cpu"))
+    return load(folder, torch.device("cpu"))
 
 
 def translator(*models: TrainedModel, **wishes: Any) -> TextTranslator:
@@ -75,7 +74,7 @@ def test_the_n_best_are_those_of_the_search_and_their_scores_are_scores(model: T
 
 def test_what_is_asked_for_unknown_words_happens(model: TrainedModel) -> None:
     with torch.no_grad():
-        model.translator.readout.b_o[UNKNOWN] += 10.0
+        model.network.readout.b_o[UNKNOWN] += 10.0
     lines = ["w7 strange, w8", "O'Neill & co."]
     assert all("[UNK]" in found.n_best[0].text for found in translator(model)(lines))
     for search in ({}, {"unfinished": "retry"}):
@@ -128,7 +127,7 @@ def test_what_was_written_is_read_again_in_batches(
 ) -> None:
     """Details and copied words are those of one line at a time, from a few calls."""
     with torch.no_grad():
-        model.translator.readout.b_o[UNKNOWN] += 10.0
+        model.network.readout.b_o[UNKNOWN] += 10.0
     lines = [f"w{3 + number % 9} strange w{5 + number % 7}" for number in range(16)]
     options: dict[str, Any] = {"unknown": "copy", "details": True, "search": {"n_best": 2}}
     alone = [found for line in lines for found in translator(model, **options)([line])]
@@ -158,7 +157,7 @@ def test_surrogates_and_control_characters_are_no_text() -> None:
 
 
 def test_without_attention_nothing_can_be_copied(tmp_path: Path) -> None:
-    model = model_folder.load(trained_model(tmp_path, "rnnencdec"), torch.device("cpu"))
+    model = load(trained_model(tmp_path, "rnnencdec"), torch.device("cpu"))
     with pytest.raises(UserError, match="rnnencdec has no attention"):
         translator(model, unknown="copy")
     (found,) = translator(model, details=True)(["w3 w4"])
@@ -166,7 +165,7 @@ def test_without_attention_nothing_can_be_copied(tmp_path: Path) -> None:
 
 
 def test_models_of_other_vocabularies_are_no_ensemble(model: TrainedModel, tmp_path: Path) -> None:
-    other = model_folder.load(trained_model(tmp_path, size=29), torch.device("cpu"))
+    other = load(trained_model(tmp_path, size=29), torch.device("cpu"))
     with pytest.raises(UserError, match="different source vocabularies"):
         translator(model, other)
 
@@ -178,7 +177,7 @@ def test_weights_that_are_no_numbers_are_refused(folder: Path, tmp_path: Path) -
     weights["readout.b_o"][3] = torch.nan
     save_file(weights, tmp_path / "model.safetensors")
     with pytest.raises(UserError, match=r"model\.safetensors: readout\.b_o holds NaN"):
-        model_folder.load(tmp_path, torch.device("cpu"))
+        load(tmp_path, torch.device("cpu"))
 
 
 def test_the_scores_of_a_long_pair_are_those_of_one_run(
@@ -204,7 +203,7 @@ def test_an_ensemble_of_a_model_with_itself_translates_like_it(model: TrainedMod
 def test_the_score_of_several_models_is_that_of_their_mean_probability(
     model: TrainedModel, tmp_path: Path
 ) -> None:
-    other = model_folder.load(trained_model(tmp_path, seed=6), torch.device("cpu"))
+    other = load(trained_model(tmp_path, seed=6), torch.device("cpu"))
     pairs = [(["w3", "w4"], ["w5"]), (["w9"], ["w3", "odd", "w4"]), ([], []), (["w2"], [])]
     one, two, both = (score(models, pairs, 2) for models in ([model], [other], [model, other]))
     for single, second, mean in zip(one, two, both, strict=True):

@@ -12,7 +12,7 @@ import torch
 from nmt.data.batches import Batch, pad_pairs
 from nmt.data.vocabulary import END
 from nmt.model import loss
-from nmt.model.encoder_decoder import Family, Translator
+from nmt.model.encoder_decoder import EncoderDecoder, Family
 from nmt.training.validation import sentence_nll
 from tests.reference import Reference
 from tests.small_models import small_model
@@ -28,7 +28,7 @@ def batch_of(pairs: list[tuple[list[int], list[int]]]) -> Batch:
     return replace(batch, source_mask=batch.source_mask.double())
 
 
-def nll_by_loops(model: Translator, pairs: list[tuple[list[int], list[int]]]) -> torch.Tensor:
+def nll_by_loops(model: EncoderDecoder, pairs: list[tuple[list[int], list[int]]]) -> torch.Tensor:
     weights = dict(model.named_parameters())
     loops = Reference(weights, model.family, model.architecture)
     return torch.stack([loops.nll([*source, END], [*target, END])[0] for source, target in pairs])

@@ -7,13 +7,13 @@ import re
 import pytest
 import torch
 
-from nmt.model.encoder_decoder import Family, Translator
+from nmt.model.encoder_decoder import EncoderDecoder, Family
 from tests.small_models import small_architecture
 
 RECURRENT = {"U", "U_z", "U_r"}
 
 
-def model_of(family: Family) -> Translator:
+def model_of(family: Family) -> EncoderDecoder:
     architecture = small_architecture(
         hidden_units=150,
         embedding_size=120,
@@ -22,7 +22,7 @@ def model_of(family: Family) -> Translator:
         init_std=0.01,
         alignment_init_std=0.001,
     )
-    return Translator.create(family, architecture, (400, 300), seed=1)
+    return EncoderDecoder.create(family, architecture, (400, 300), seed=1)
 
 
 def test_start_values_are_those_of_b1(family: Family) -> None:

@@ -18,7 +18,7 @@ import pytest
 from nmt.config.overlays import find_layers, load
 from nmt.config.schema import Archive, Config
 from nmt.data.sources import unreachable
-from nmt.model.encoder_decoder import Translator
+from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.monitor import preflight
 from nmt.monitor.forecast import SETTINGS, longest_chain, parameters, training_times
 from nmt.monitor.preflight import Work, forecast, missing, work_left
@@ -143,7 +143,7 @@ def test_parameters_are_those_of_the_model(tmp_path: Path, family: str, output_l
     sizes = {"hidden_units": 100, "embedding_size": 62, "maxout_units": 50, "alignment_units": 70}
     config = paper(tmp_path, architecture=sizes | {"output_layer": output_layer})
     entry = config.models[f"{family}-50"]
-    model = Translator.create(entry.family, entry.architecture, (3000, 3000), seed=1)
+    model = EncoderDecoder.create(entry.family, entry.architecture, (3000, 3000), seed=1)
     real = sum(weight.numel() for weight in model.parameters())
     assert parameters(entry, 3000) == pytest.approx(real, rel=0.02)
 

@@ -18,7 +18,6 @@ from click.testing import CliRunner
 
 from nmt.cli import commands
 from nmt.errors import UserError
-from nmt.model import trained_model
 from nmt.publish import model_archive, model_card
 
 SUMMARY: dict[str, Any] = {
@@ -75,20 +74,6 @@ def model(tmp_path: Path) -> Path:
     (folder / "private.txt").write_text("not for others\n", encoding="utf-8")
     model_card.write(folder)
     return folder
-
-
-def test_names_are_those_of_a_models_folder() -> None:
-    names = {
-        trained_model.WEIGHTS,
-        trained_model.SETTINGS,
-        trained_model.SUMMARY,
-        trained_model.SOURCE_VOCABULARY,
-        trained_model.TARGET_VOCABULARY,
-        model_card.CARD,
-    }
-    assert set(model_archive.NEEDED) == names
-    assert trained_model.HISTORY in model_archive.ADDED
-    assert trained_model.FINAL_STATE == model_archive.FINAL_STATE
 
 
 def test_unpacking_gives_what_was_packed_and_nothing_private(model: Path, tmp_path: Path) -> None:

@@ -23,6 +23,8 @@ from nmt.data.bitext import Bitext
 from nmt.errors import UserError
 from nmt.io import locks
 from nmt.model import trained_model
+from nmt.model.tensors import save_tensors
+from nmt.training.export import export
 from nmt.training.trainer import Interrupted, Trainer, checkpoint, load_final_state, save_final_state
 from tests.bitexts import write_bitext
 from tests.training_settings import model_run
@@ -126,6 +128,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[3])
 from tests.training_settings import model_run
 from nmt.data.bitext import Bitext
+from nmt.training.export import export
 from nmt.training.trainer import Trainer
 text = Bitext.open(sys.argv[1])
 made = Trainer(model_run(updates=30, checkpoint_every=3), text, text, (32, 32), Path(sys.argv[2]))
@@ -298,7 +301,7 @@ def test_a_successor_of_another_size_is_refused(text: Bitext, tmp_path: Path) ->
 
 
 def test_a_file_that_is_no_state_is_refused(tmp_path: Path) -> None:
-    checkpoint.save_tensors(tmp_path / "x.safetensors", {"a": torch.zeros(1)})
+    save_tensors(tmp_path / "x.safetensors", {"a": torch.zeros(1)})
     with pytest.raises(UserError, match="no training state in it"):
         load_final_state(tmp_path / "x.safetensors")
 
@@ -318,7 +321,7 @@ def test_others_may_read_a_model(text: Bitext, tmp_path: Path) -> None:
     """As far as the user's umask lets them: a cluster's files are shared."""
     before = os.umask(0o027)
     try:
-        checkpoint.save_tensors(tmp_path / "x.safetensors", {"a": torch.zeros(1)})
+        save_tensors(tmp_path / "x.safetensors", {"a": torch.zeros(1)})
     finally:
         os.umask(before)
     assert (tmp_path / "x.safetensors").stat().st_mode & 0o777 == 0o640
@@ -367,13 +370,13 @@ def test_a_time_budget_ends_in_good_order(text: Bitext, tmp_path: Path) -> None:
 def test_a_folder_holds_all_that_table_2_and_a_translator_need(text: Bitext, tmp_path: Path) -> None:
     made = finished(text, tmp_path / "state")
     vocabularies = (text.folder.parent / "source.tsv", text.folder.parent / "target.tsv")
-    summary = trained_model.export(tmp_path / "model", made, vocabularies, "updates")
+    summary = export(tmp_path / "model", made, vocabularies, "updates")
     assert summary == json.loads((tmp_path / "model" / "summary.json").read_text())
     assert summary["updates"] == 10
     assert summary["epochs"] == pytest.approx(10 * 4 / 60)
     assert summary["train_nll"] > 0 and summary["dev_nll"] > 0 and summary["hours"] > 0
     loaded = trained_model.load(tmp_path / "model", torch.device("cpu"))
-    assert same_tensors(loaded.translator.state_dict(), made.model.state_dict())
+    assert same_tensors(loaded.network.state_dict(), made.model.state_dict())
     assert len(loaded.source) == SIZES[0] - 1 or len(loaded.source) == SIZES[0]
 
 

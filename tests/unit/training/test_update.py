@@ -9,8 +9,8 @@ import torch
 
 from nmt.data.batches import Batch
 from nmt.model import alignment, loss
-from nmt.model.encoder_decoder import Family, Translator
-from nmt.model.memory import keep_freed_memory
+from nmt.model.device import keep_freed_memory
+from nmt.model.encoder_decoder import EncoderDecoder, Family
 from nmt.model.precision import factor, precision_of, product
 from nmt.training.update import Sums, Updater
 from tests.small_models import small_model
@@ -18,7 +18,7 @@ from tests.training_settings import training
 from tests.unit.model.test_encoder_decoder import PAIRS, batch_of
 
 
-def gradients(model: Translator, batch: Batch) -> tuple[torch.Tensor, list[torch.Tensor]]:
+def gradients(model: EncoderDecoder, batch: Batch) -> tuple[torch.Tensor, list[torch.Tensor]]:
     model.zero_grad()
     nll = model.total_nll(*batch.inputs())
     nll.backward()  # type: ignore[no-untyped-call]
@@ -50,7 +50,7 @@ def test_blocks_of_the_cache_change_nothing(monkeypatch: pytest.MonkeyPatch) -> 
         torch.testing.assert_close(two, one, rtol=1e-10, atol=1e-13)
 
 
-def updated(family: Family, sparse: bool, updates: int = 5) -> tuple[Translator, Sums]:
+def updated(family: Family, sparse: bool, updates: int = 5) -> tuple[EncoderDecoder, Sums]:
     model = small_model(family)
     updater = Updater(model, training(clip_norm=0.5))
     assert model.source_embedding.sparse and model.target_embedding.sparse

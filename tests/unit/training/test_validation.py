@@ -15,7 +15,7 @@ from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding.beam_search import translate
 from nmt.errors import UserError
-from nmt.model.trained_model import summarize
+from nmt.training.export import summarize
 from nmt.training.trainer import Trainer
 from nmt.training.validation import GREEDY, development_rows, greedy_bleu, mean_nll
 from tests.bitexts import write_bitext

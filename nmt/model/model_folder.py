@@ -1,0 +1,60 @@
+"""The folder of a trained model: its files, and what it says of raw text. Nothing here needs torch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from nmt.config.schema import TextSettings
+from nmt.errors import UserError
+from nmt.io.files import read_json, write_json
+
+WEIGHTS, FINAL_STATE, SETTINGS = "model.safetensors", "final_state.safetensors", "settings.json"
+SUMMARY, HISTORY = "summary.json", "history.jsonl"
+TEXT = "text.json"
+SOURCE_VOCABULARY, TARGET_VOCABULARY = "source.tsv", "target.tsv"
+
+
+def package(folder: Path, text: TextSettings) -> None:
+    """Complete a finished model's folder with what raw text needs.
+
+    It is no part of training: none of this changes a weight, and models that were trained before get it too.
+    """
+    refuse_other_than_model(folder)
+    write_json(folder / TEXT, text.model_dump())
+
+
+def text_settings(folder: Path) -> TextSettings:
+    """What `package` wrote; a UserError says how to write it where it is missing or of another version."""
+    path = folder / TEXT
+    again = "write it with `nmt package`, or let Snakemake make that file (docs/translating.md)"
+    if not path.exists():
+        raise UserError(
+            f"{path}: no such file: without it nobody knows how the model's text was tokenized; {again}"
+        )
+    try:
+        return TextSettings.model_validate(read_json(path))
+    except ValidationError as error:
+        raise UserError(f"{path}: {first_problem(error)}; {again}") from None
+
+
+def first_problem(error: ValidationError) -> str:
+    """The first key at fault and what is wrong with it."""
+    problem = error.errors()[0]
+    return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
+
+
+def refuse_other_than_model(folder: Path) -> None:
+    """A UserError unless `folder` looks like one that training has finished."""
+    if not folder.is_dir():
+        raise UserError(
+            f"{folder}: no such folder; expected a model's, as `nmt train` writes it (models/...)"
+        )
+    missing = [
+        n for n in (SETTINGS, WEIGHTS, SOURCE_VOCABULARY, TARGET_VOCABULARY) if not (folder / n).exists()
+    ]
+    if missing:
+        raise UserError(
+            f"{folder}: no {missing[0]} in it; expected a model's folder, as `nmt train` writes it"
+        )
