@@ -88,13 +88,13 @@ def _alone_in(folder: Path) -> Iterator[int | None]:
     The descriptor is handed on to Snakemake, so that the folder stays held as long as either of both lives. That is
     seen on this machine; a run on another sees the heartbeat beside it, and waits for one that may just have ended.
     """
-    from nmt.io.locks import StillLocked, hold, taken
+    from nmt.io.locks import StillLocked, hold, try_lock
 
     (folder / ".snakemake").mkdir(exist_ok=True)
     descriptor = os.open(folder / ".snakemake" / "run.lock", os.O_RDWR | os.O_CREAT, 0o644)
     with ExitStack() as held:
         held.callback(os.close, descriptor)
-        free = taken(descriptor)
+        free = try_lock(descriptor)
         if free:
             try:
                 deadline = time.monotonic() + PATIENCE

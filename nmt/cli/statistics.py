@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from nmt.cli.options import PATH, figure_outputs, languages_option, vocabularies
+from nmt.data.statistics import PARTS
 from nmt.errors import UserError
 
 if TYPE_CHECKING:
-    from nmt.data.corpus_counts import CorpusFiles
-
-PARTS = ("train", "dev", "test", "in-domain")
+    from nmt.data.statistics import CorpusFiles
 
 _SHARD = (str, PATH)
 
@@ -46,11 +45,11 @@ def count(
     The vocabularies are held against the last stage, which models read: unknown words, and words covered by
     smaller vocabularies.
     """
-    from nmt.data import shard_counts
+    from nmt.data.statistics import Stage, count_shard
     from nmt.data.vocabulary import Vocabulary
 
     words = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
-    found = shard_counts.count([shard_counts.Stage(*stage) for stage in stages], words, output, types)
+    found = count_shard([Stage(*stage) for stage in stages], words, output, types)
     counts = ", ".join(f"{stage['name']} {stage['pairs']:,}" for stage in found["stages"])
     click.echo(f"{output}: pairs: {counts}", err=True)
 
@@ -90,16 +89,16 @@ def sum_counts(
     output: Path,
 ) -> None:
     """Add up the counts of all shards, corpus by corpus, and check that the stages fit one another."""
-    from nmt.data import corpus_counts
+    from nmt.data.statistics import CorpusFiles, sum_corpora
 
-    files = {name: corpus_counts.CorpusFiles(name, part, raw) for part, name, raw in corpora}
+    files = {name: CorpusFiles(name, part, raw) for part, name, raw in corpora}
     _deal("clean", clean, files)
     _deal("stages", counts, files)
     _deal("overlap", overlap, files)
     for name, corpus in files.items():
         if not corpus.clean or not corpus.stages:
             raise UserError(f"sum-counts: no counts of {name}'s shards; give them with --clean and --count")
-    corpus_counts.sum_corpora([*files.values()], languages, output)
+    sum_corpora([*files.values()], languages, output)
 
 
 def _deal(kind: str, shards: Iterable[tuple[str, Path]], files: dict[str, CorpusFiles]) -> None:

@@ -29,7 +29,8 @@ from nmt.io.npy import ArrayWriter, map_array, write_array
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_pairs
 
-FILES = ("source.ids.npy", "target.ids.npy", "source.offsets.npy", "target.offsets.npy")
+ARRAYS = ("source.ids.npy", "target.ids.npy", "source.offsets.npy", "target.offsets.npy")
+BITEXT_FILES = (*ARRAYS, "meta.json")
 BUCKETS = 256
 """One for each first byte of a key. Shuffling holds one in memory: the corpus would have to fit 256 times over."""
 
@@ -132,9 +133,9 @@ def binarize(
 
 
 def fingerprint(folder: Path) -> str:
-    """SHA-256 over the bytes of the four arrays, in the order of `FILES`."""
+    """SHA-256 over the bytes of the four arrays, in the order of `ARRAYS`."""
     digest = hashlib.sha256()
-    for name in FILES:
+    for name in ARRAYS:
         with (folder / name).open("rb") as file:
             while chunk := file.read(1 << 20):
                 digest.update(chunk)

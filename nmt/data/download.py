@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from urllib.parse import quote, unquote, urlsplit
 
+from nmt.data.sources import local_path, places
 from nmt.data.transfer import Expected, Patience, SourceError, Transfer
 from nmt.errors import UserError
 from nmt.io.files import commit, write_json
@@ -39,9 +39,11 @@ def download(
     Raises:
         UserError: no source gave the file, or the disk has no room for it.
     """
+    files = [file, *alternatives]
+    if mirrors and any(each.path is None for each in files):
+        raise UserError("download: a mirror needs --path, the file's place under it")
     output.parent.mkdir(parents=True, exist_ok=True)
     problems: list[str] = []
-    files = [file, *alternatives]
     parts = [output.with_name(f"{output.name}{f'.{n}' if n else ''}.part") for n in range(len(files))]
     for wanted, part in zip(files, parts, strict=True):
         source = _download_one(wanted, part, output, mirrors, patience or Patience(), problems)
@@ -60,11 +62,11 @@ def _download_one(
     """The source that gave the file; None, and why in `problems`, if none did."""
     if not file.expected.has_sum:
         part.unlink(missing_ok=True)
-    for source in [*_under_mirrors(mirrors, file.path), file.url]:
+    for source in places(file.url, file.path, mirrors):
         try:
             transfer = Transfer(source, part, file.expected, patience)
-            folder = None if _is_web(source) else _local(source)
-            seen = transfer.from_folder(folder) if folder else transfer.from_web()
+            path = local_path(source)
+            seen = transfer.from_folder(path) if path else transfer.from_web()
         except SourceError as error:
             problems.append(f"{source}: {error}")
             if not file.expected.has_sum:
@@ -81,19 +83,3 @@ def _download_one(
 
 def _note(output: Path) -> Path:
     return output.with_name(f"{output.name}.json")
-
-
-def _under_mirrors(mirrors: Sequence[str], path: str | None) -> Iterator[str]:
-    if mirrors and path is None:
-        raise UserError("download: a mirror needs --path, the file's place under it")
-    for mirror in mirrors:
-        place = quote(path or "") if _is_web(mirror) else path
-        yield f"{mirror.rstrip('/')}/{place}"
-
-
-def _is_web(source: str) -> bool:
-    return urlsplit(source).scheme in ("http", "https")
-
-
-def _local(source: str) -> Path:
-    return Path(unquote(urlsplit(source).path)) if source.startswith("file://") else Path(source)

@@ -6,44 +6,30 @@ What an archive or a member is, its first bytes say, not its name. Bytes stay as
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import hashlib
 import html
 import io
-import lzma
 import re
 import sys
-import tarfile
-import zipfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
+from nmt.data.archives import plain, visit_members
 from nmt.data.shards import BLOCK_LINES, ShardFiles
 from nmt.errors import UserError
 from nmt.io.files import atomic_path, read_json, write_json
-from nmt.io.progress import Progress
 from nmt.io.text_blocks import Lines, line_blocks
-from nmt.io.text_files import DAMAGED, decompressed
 
 _TAG = re.compile(rb"<doc\b([^>]*)>|<seg\b([^>]*)>(.*?)</seg\s*>", re.DOTALL | re.IGNORECASE)
 _NAME = re.compile(rb"""\b(?:doc)?id\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#[0-9]+|#[xX][0-9a-fA-F]+);")
 _CHUNK = 1 << 17
-_TAR_BLOCKS = 1 << 20
-_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _LARGEST_SGML = 1 << 28
 """Test sets have a megabyte; the whole of one is held in memory."""
-
-_BROKEN = (*DAMAGED, tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, NotImplementedError, RuntimeError)
-"""What reading a damaged archive raises; the last two are zipfile's for encryption and unknown compression."""
-
-Visit = Callable[[str, IO[bytes]], None]
-"""Takes the name of a member and its bytes."""
 
 
 @dataclass
@@ -180,7 +166,7 @@ def _read_archives(source: Side, target: Side) -> None:
 def _read_archive(archive: Path, sides: Sequence[Side]) -> None:
     """Read all sides that one archive holds, under their members' names or, if need be, in another folder of it."""
     if sides[0].member is None:
-        _visit(archive, None, lambda _, stream: _take(sides[0], archive.name, stream))
+        visit_members(archive, None, lambda _, stream: _take(sides[0], archive.name, stream))
         return
     wanted = {str(side.member): side for side in sides}
     names = _take_members(archive, wanted)
@@ -202,7 +188,7 @@ def _take_members(archive: Path, wanted: dict[str, Side]) -> list[str]:
         taken.add(member)
         _take(wanted.pop(member), member, stream)
 
-    return _visit(archive, frozenset(wanted), visit)
+    return visit_members(archive, frozenset(wanted), visit)
 
 
 def _elsewhere(member: str, names: Iterable[str]) -> str | None:
@@ -211,65 +197,10 @@ def _elsewhere(member: str, names: Iterable[str]) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _visit(archive: Path, members: Collection[str] | None, visit: Visit) -> list[str]:
-    """Call `visit` with each wanted member in the order of the archive (None: with the file itself)."""
-    try:
-        with (
-            archive.open("rb") as raw,
-            Progress.over_files([archive], f"extract {archive.name}") as progress,
-        ):
-            reported = io.BufferedReader(_Reported(raw, progress), _CHUNK)
-            if members is None:
-                visit(archive.name, reported)
-                return []
-            if reported.peek(4)[:4] in _ZIP:
-                return _visit_zip(archive, reported, members, visit)
-            return _visit_tar(archive, reported, members, visit)
-    except FileNotFoundError:
-        raise UserError(f"{archive}: no such file; download it first") from None
-    except _BROKEN as error:
-        raise _damaged(archive, error) from None
-    except OSError as error:
-        if error.errno is not None:
-            raise
-        raise _damaged(archive, error) from None  # bz2 has no error of its own
-
-
-def _damaged(archive: Path, error: Exception) -> UserError:
-    return UserError(f"{archive}: damaged ({error}); remove it and download it again")
-
-
 def _missing(archive: Path, members: list[str], names: list[str]) -> UserError:
     near = get_close_matches(members[0], names, n=3, cutoff=0.4)
     hint = f"near names: {', '.join(near)}" if near else f"it holds {len(names)} files"
     return UserError(f"{archive}: no member {', '.join(members)}; {hint}; correct the corpus in the config")
-
-
-class _Reported(io.RawIOBase):
-    """A file open for reading that tells `progress` how far it has been read."""
-
-    def __init__(self, raw: IO[bytes], progress: Progress) -> None:
-        self._raw = raw
-        self._progress = progress
-        self._done = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        return self._raw.seek(offset, whence)
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        data = self._raw.read(len(buffer))
-        buffer[: len(data)] = data
-        position = self._raw.tell()
-        if position > self._done:
-            self._progress.update(position - self._done)
-            self._done = position
-        return len(data)
 
 
 class _Summed(io.RawIOBase):
@@ -289,54 +220,11 @@ class _Summed(io.RawIOBase):
         return len(data)
 
 
-def _visit_zip(archive: Path, raw: IO[bytes], members: Collection[str], visit: Visit) -> list[str]:
-    with zipfile.ZipFile(raw) as zipped:
-        for entry in zipped.infolist():
-            if entry.filename in members:
-                with zipped.open(entry) as stream:
-                    visit(entry.filename, stream)
-        return zipped.namelist()
-
-
-def _visit_tar(
-    archive: Path, raw: io.BufferedReader[Any], members: Collection[str], visit: Visit
-) -> list[str]:
-    names = []
-    # unlike tarfile's own stream mode, these check the sum at the end; so the archive is read to its end
-    stream = _plain(raw)
-    with tarfile.open(fileobj=stream, mode="r|", bufsize=_TAR_BLOCKS) as packed:
-        for entry in packed:
-            name = entry.name.removeprefix("./")
-            names.append(name)
-            if name in members:
-                content = packed.extractfile(entry) if entry.isfile() else None
-                if content is None:
-                    raise UserError(f"{archive}: {name} is a link or a folder in it, expected a file")
-                visit(name, content)
-    while stream.read(_CHUNK):
-        pass
-    return names
-
-
-def _plain(stream: io.BufferedReader[Any]) -> IO[bytes]:
-    """What is inside a stream that its first bytes show to be compressed; any other as it is."""
-    head = stream.peek(10)
-    if head.startswith(b"\x1f\x8b\x08"):
-        return cast(IO[bytes], io.BufferedReader(gzip.GzipFile(fileobj=stream), _CHUNK))
-    if head.startswith(b"BZh") and head[4:10] == b"1AY&SY":
-        return cast(IO[bytes], bz2.open(stream))
-    if head.startswith(b"\xfd7zXZ\x00"):
-        return cast(IO[bytes], lzma.open(stream))
-    if head.startswith(b"\x28\xb5\x2f\xfd"):
-        return decompressed(stream, ".zst")
-    return stream
-
-
 def _take(side: Side, name: str, stream: IO[bytes]) -> None:
     """Deal the lines of a plain or compressed text or SGML file to the shards of `side`; keep its sum."""
     summed = _Summed(stream)
     raw = io.BufferedReader(summed, _CHUNK)
-    text = _plain(raw)
+    text = plain(raw)
     try:
         _deal(_sgml(text, side) if _is_sgml(name) else line_blocks(text), side)
     except UserError as error:

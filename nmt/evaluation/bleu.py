@@ -9,11 +9,11 @@ from typing import Any
 
 from sacrebleu.metrics.bleu import BLEU
 
+from nmt.data.vocabulary import UNKNOWN_WORD
 from nmt.errors import UserError
 from nmt.evaluation.translations import Record, read_translations, words
 from nmt.io.text_files import read_pairs
 
-UNKNOWN_WORD = "[UNK]"
 # more digits than anyone reads, and none that depend on the order of a sum
 _DIGITS = 6
 

@@ -13,10 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
 
-import click
-
 from nmt.io.files import disk_full
-from nmt.io.locks import taken
+from nmt.io.locks import wait_for_lock
 
 
 class PartFile:
@@ -88,14 +86,9 @@ class PartFile:
 
 def _open_alone(path: Path) -> BinaryIO:
     """Open a file to append to, as soon as no other process has it open so."""
-    told = False
     while True:
         file = path.open("a+b")
-        while not taken(file.fileno()):
-            if not told:
-                click.echo(f"nmt: {path}: another process works on it; waiting for it", err=True)
-                told = True
-            time.sleep(1)
+        wait_for_lock(file.fileno(), str(path))
         if _is(path, file):
             return file
         file.close()  # whom we waited for was done with it and has removed it

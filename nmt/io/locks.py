@@ -1,8 +1,9 @@
-"""One writer a state folder: a lock with a heartbeat that also holds on shared file systems.
+"""Locks: one writer per folder, with a heartbeat that is also seen on shared file systems; one process per file.
 
 Two locks in one. The heartbeat's file is seen from every machine, but a process that was only suspended is taken for
 dead when its heartbeat has been silent for a minute. The kernel's lock is exact, for suspended processes too, but in
-general seen on one machine only. A process holds both.
+general seen on one machine only. A process that holds a folder holds both; what is of one machine only
+(a build, a GPU, a journal) needs the kernel's alone.
 """
 
 from __future__ import annotations
@@ -152,7 +153,7 @@ def on_this_machine(path: Path, lock: Lock, if_locked: IfLocked, deadline: float
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     told = False
     try:
-        while not taken(descriptor):
+        while not try_lock(descriptor):
             told = refuse_or_tell(lock, if_locked, told, deadline)
             time.sleep(1)
         yield
@@ -160,8 +161,11 @@ def on_this_machine(path: Path, lock: Lock, if_locked: IfLocked, deadline: float
         os.close(descriptor)
 
 
-def taken(descriptor: int) -> bool:
-    """Whether the kernel's lock is ours now, or cannot be had on this file system."""
+def try_lock(descriptor: int) -> bool:
+    """Take the kernel's lock of an open file; False if another process holds it.
+
+    True also where the file system has no such locks. It ends with the process, or when the file is closed.
+    """
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -170,6 +174,16 @@ def taken(descriptor: int) -> bool:
         if error.errno not in UNSUPPORTED:
             raise
     return True
+
+
+def wait_for_lock(descriptor: int, name: str) -> None:
+    """Take the kernel's lock of an open file; says once, by this name, that another process is waited for."""
+    told = False
+    while not try_lock(descriptor):
+        if not told:
+            click.echo(f"nmt: {name}: another process works on it; waiting for it", err=True)
+            told = True
+        time.sleep(1)
 
 
 def refuse_or_tell(lock: Lock, if_locked: IfLocked, told: bool, deadline: float) -> bool:

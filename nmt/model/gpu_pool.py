@@ -7,7 +7,6 @@ that ends, so no GPU is ever lost to a killed job.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import tempfile
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 import click
 
 from nmt.errors import UserError
+from nmt.io.locks import try_lock
 
 POOL, VISIBLE = "NMT_GPUS", "CUDA_VISIBLE_DEVICES"
 POLL = 1.0
@@ -67,11 +67,9 @@ def _first_free(pool: Sequence[str]) -> tuple[str, int]:
     while True:
         for gpu in pool:
             descriptor = os.open(folder() / f"{gpu}.lock", os.O_RDWR | os.O_CREAT, 0o600)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if try_lock(descriptor):
                 return gpu, descriptor
-            except BlockingIOError:
-                os.close(descriptor)
+            os.close(descriptor)
         if not told:
             click.echo(f"nmt: GPUs {', '.join(pool)} are all in use by other jobs; waiting for one", err=True)
             told = True

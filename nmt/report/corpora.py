@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from nmt.data.corpus_counts import PARTS, SIDES, Counts, removed, repaired, total
+from nmt.data.statistics import PARTS, SIDES, Counts, removed, repaired, total
 from nmt.errors import UserError
 from nmt.io.files import atomic_path, read_json
 from nmt.report.paper_numbers import ReportedData

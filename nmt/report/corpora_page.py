@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from nmt.data.corpus_counts import SIDES
+from nmt.data.statistics import SIDES
 from nmt.io.files import atomic_path
 from nmt.report.corpora import TOTAL, Corpus, Report, ratio, reported_words
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from nmt.publish import rebuild
 from nmt.config.snapshot import published
 from nmt.decoding.sidecar import beside
+from nmt.data.bitext import BITEXT_FILES
 from nmt.io.files import sha256
 from nmt.config.overlays import ConfigError, find_layers, load
 from nmt.publish.replication_package import MODES, RUN_FILES, Parts
@@ -98,7 +99,6 @@ OVERLAP_COUNTS = "data/overlap/{corpus}/{shard}.json"
 # The training text from which the selection and the models take: without the pairs that overlap with the test set, if
 # these are dropped.
 TRAINING_STAGE = "tokens" if CONFIG.overlap.drop == "none" else "kept"
-BITEXT_FILES = ("source.ids.npy", "source.offsets.npy", "target.ids.npy", "target.offsets.npy", "meta.json")
 
 
 wildcard_constraints:

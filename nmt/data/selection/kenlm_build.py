@@ -5,18 +5,17 @@ The Python package kenlm only reads models; what trains them is built by cmake f
 
 from __future__ import annotations
 
-import fcntl
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from nmt.errors import UserError
 from nmt.io.files import atomic_path
+from nmt.io.locks import wait_for_lock
 
 PROGRAMS = ("lmplz", "build_binary")
 REQUIREMENT = "kenlm==0.3.0"
@@ -45,7 +44,8 @@ def provide(folder: Path, jobs: int) -> str:
         UserError: neither on the PATH nor to be built; the message says what is missing.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with _alone(folder):
+    with (folder / "lock").open("w") as lock:
+        wait_for_lock(lock.fileno(), str(folder))
         if all((folder / name).exists() for name in PROGRAMS):
             return "already there"
         found = on_path()
@@ -81,13 +81,6 @@ def _missing_boost() -> list[str]:
     if not code:
         return []
     return ["Boost" if "Boost" in said else "a C++ compiler that works"]
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _link(program: Path, link: Path) -> None:

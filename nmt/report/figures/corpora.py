@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from nmt.data.corpus_counts import SIDES
+from nmt.data.statistics import SIDES
 from nmt.report.corpora import Corpus, Report, reported_words
 from nmt.report.figures.style import COLORS, drawing
 

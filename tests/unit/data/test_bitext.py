@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nmt.data.bitext import FILES, Bitext, binarize, fingerprint
+from nmt.data.bitext import ARRAYS, BITEXT_FILES, Bitext, binarize, fingerprint
 from nmt.data.shards import shard_of
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
@@ -64,7 +64,7 @@ def test_shuffling_permutes_whole_pairs_by_the_seed_alone(tmp_path: Path) -> Non
     assert first != straight
     assert first != other
     assert sorted(first) == sorted(straight) == sorted(other)
-    assert {path.name for path in (tmp_path / "again").iterdir()} == {*FILES, "meta.json"}
+    assert {path.name for path in (tmp_path / "again").iterdir()} == {*BITEXT_FILES}
 
 
 @pytest.mark.parametrize("seed", [None, 1])
@@ -80,7 +80,7 @@ def test_shards_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, s
         corpora = {"c": [shard(tmp_path, f"{shards}.{i}", lines) for i, lines in enumerate(own)]}
         corpora["d"] = [shard(tmp_path, "d", numbered(30))]
         made.append(binarize(corpora, WORDS, WORDS, tmp_path / str(shards), shuffle_seed=seed))
-    for name in (*FILES, "meta.json"):
+    for name in BITEXT_FILES:
         assert len({(bitext.folder / name).read_bytes() for bitext in made}) == 1
     if seed is None:
         assert content(made[2]) == content(
@@ -130,10 +130,10 @@ def test_a_run_that_was_killed_leaves_nothing_that_looks_whole(tmp_path: Path) -
     assert content(binarize(corpora, WORDS, WORDS, tmp_path / "b")) == content(
         binarize(corpora, WORDS, WORDS, tmp_path / "c")
     )
-    assert {path.name for path in (tmp_path / "b").iterdir()} == {*FILES, "meta.json"}
+    assert {path.name for path in (tmp_path / "b").iterdir()} == {*BITEXT_FILES}
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", ARRAYS)
 def test_a_file_cut_short_is_noticed(tmp_path: Path, name: str) -> None:
     binarize({"c": [shard(tmp_path, "0", numbered(100))]}, WORDS, WORDS, tmp_path / "b")
     path = tmp_path / "b" / name
@@ -145,7 +145,7 @@ def test_a_file_cut_short_is_noticed(tmp_path: Path, name: str) -> None:
 def test_files_of_another_bitext_are_noticed(tmp_path: Path) -> None:
     binarize({"c": [shard(tmp_path, "0", numbered(100))]}, WORDS, WORDS, tmp_path / "b")
     binarize({"c": [shard(tmp_path, "1", numbered(90))]}, WORDS, WORDS, tmp_path / "c")
-    shutil.copy(tmp_path / "c" / FILES[0], tmp_path / "b" / FILES[0])
+    shutil.copy(tmp_path / "c" / ARRAYS[0], tmp_path / "b" / ARRAYS[0])
     with pytest.raises(UserError, match=r"meta\.json says"):
         Bitext.open(tmp_path / "b")
 

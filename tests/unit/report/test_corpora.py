@@ -14,10 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt.data import corpus_counts, shard_counts
-from nmt.data.corpus_counts import CorpusFiles, added, sum_corpora, total
-from nmt.data.shard_counts import Stage, sizes
 from nmt.data.shards import shard_of
+from nmt.data.statistics import CorpusFiles, Stage, added, count_shard, sizes, sum_corpora, sum_corpus, total
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
 from nmt.io.files import read_json, write_json
@@ -57,7 +55,7 @@ def count(
 ) -> dict[str, Any]:
     folder.mkdir(exist_ok=True)
     written = [write_stage(folder, name, pairs) for name, pairs in stages.items()]
-    return shard_counts.count(written, (SOURCE_WORDS, TARGET_WORDS), output, types)
+    return count_shard(written, (SOURCE_WORDS, TARGET_WORDS), output, types)
 
 
 @pytest.fixture
@@ -252,7 +250,7 @@ def test_counts_that_do_not_fit_one_another_are_refused(
     files.clean = [folder / "clean0.json", folder / "clean1.json"]
     files.stages = [folder / "0.json", folder / "1.json"]
     with pytest.raises(UserError, match=problem):
-        corpus_counts.sum_corpus(files)
+        sum_corpus(files)
 
 
 def test_counts_of_another_form_are_refused(tmp_path: Path) -> None:

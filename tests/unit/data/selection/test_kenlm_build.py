@@ -146,9 +146,11 @@ def test_programs_bring_their_libraries_where_these_are_there_to_be_linked_in(
 def test_a_second_process_waits_for_the_first(tmp_path: Path) -> None:
     """The first holds the folder, puts the programs there and lets go; the second then finds them."""
     first = (
-        "import sys, time; from pathlib import Path; from nmt.data.selection import kenlm_build as k\n"
+        "import sys, time; from pathlib import Path; from nmt.io.locks import wait_for_lock\n"
+        "from nmt.data.selection import kenlm_build as k\n"
         f"folder = Path({str(tmp_path / 'ours')!r}); folder.mkdir()\n"
-        "with k._alone(folder):\n"
+        "with (folder / 'lock').open('w') as lock:\n"
+        "    wait_for_lock(lock.fileno(), 'ours')\n"
         "    print('holding', flush=True); time.sleep(1)\n"
         "    [(folder / name).write_text('') for name in k.PROGRAMS]\n"
     )
