@@ -38,7 +38,8 @@ decoding: {beam: 2, n_best: 1}
 
 
 def snakemake_command(directory: Path, *options: str) -> list[str]:
-    """Snakemake on the project's Snakefile, with `directory` as the experiment."""
+    """Snakemake on the project's Snakefile, with `directory` as the experiment: without settings, the paper's."""
+    (directory / "config.yaml").touch()
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
     return [*command, "--directory", str(directory), *options]
 

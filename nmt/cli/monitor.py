@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-import yaml
 
+from nmt.config.faults import shortened
 from nmt.config.overlays import find_layers, load
 from nmt.config.schema import Config
+from nmt.config.yaml_text import parse
 from nmt.errors import UserError
 
 PACKAGE = Path(__file__).resolve().parents[2]
@@ -55,9 +56,9 @@ def _pair(text: str) -> tuple[str, Any]:
     if not equals:
         raise UserError(f"--config {text}: expected KEY=VALUE, such as seed=2")
     try:
-        return key, yaml.safe_load(value)
-    except yaml.YAMLError:
-        raise UserError(f"--config {text}: the value is no YAML; write it as in config.yaml") from None
+        return key, parse(value)
+    except ValueError as error:
+        raise UserError(f"--config {shortened(text)}: {error}; write the value as in config.yaml") from None
 
 
 @click.command()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
+from nmt.config.faults import shortened
+from nmt.config.json_settings import parse, read
 from nmt.errors import UserError
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -98,21 +101,9 @@ def parse_settings(schema: type[Model], value: str, option: str = "--settings") 
 
     Raises a `UserError` that names the first key at fault and how many others there are.
     """
-    inline = value.lstrip().startswith("{")
-    where = option if inline else value
-    try:
-        text = value if inline else Path(value).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise UserError(f"{option} {value}: no such file; expected JSON or the path of a JSON file") from None
-    try:
-        return schema.model_validate_json(text)
-    except ValidationError as error:
-        raise UserError(f"{where}: {_first(error)}") from None
-
-
-def _first(error: ValidationError) -> str:
-    problem, *others = error.errors()
-    key = ".".join(map(str, problem["loc"])) or "JSON"
-    found = repr(problem["input"])
-    more = f" (and {len(others)} more)" if others else ""
-    return f"{key}: {problem['msg']}, found {found[:80]}{more}"
+    if value.lstrip().startswith("{"):
+        return parse(schema, value, option)
+    if not os.path.exists(value):
+        found = shortened(value)
+        raise UserError(f"{option} {found}: no such file; expected JSON or the path of a JSON file")
+    return read(schema, Path(value))

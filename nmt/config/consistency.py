@@ -6,16 +6,12 @@ and typos: whatever has the wrong shape is skipped here, since the schema report
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from nmt.config.faults import Problem, nearest, shown
 from nmt.config.runs import LATER
 from nmt.config.schema import RESUMABLE, Training
-
-LARGEST_VOCABULARY = 2**16 - 2
-"""Ids are stored as uint16; two of them are the end symbol and UNK."""
 
 LONGEST_COMMAND = 120_000
 """Characters of a job's command, which is one argument of a shell: Linux takes 128 KiB. The rest is for what is not
@@ -28,14 +24,6 @@ characters, and so often the name of its corpus."""
 
 CONTINUED = tuple(key for key in Training.model_fields if key not in RESUMABLE)
 """Training settings that a model shares with the one it goes on from: the trainer would refuse it otherwise."""
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What is wrong at which key."""
-
-    path: tuple[Any, ...]
-    text: str
 
 
 def contradictions(values: Mapping[str, Any]) -> list[Problem]:
@@ -52,7 +40,6 @@ def contradictions(values: Mapping[str, Any]) -> list[Problem]:
         _sweep,
         _artifacts,
         _languages,
-        _vocabulary,
         _cleaning,
     )
     return [problem for check in checks for problem in check(values)]
@@ -71,9 +58,8 @@ def _names(values: Mapping[str, Any], *path: str) -> list[str]:
 
 def _unknown(name: str, what: str, known: Iterable[str]) -> str:
     known = list(known)
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    guess = f"; did you mean `{close[0]}`?" if close else ""
-    return f"found {name!r}, which {what} lacks{guess}; known: {', '.join(known) or 'none'}"
+    guess = nearest(name, known)
+    return f"found {shown(name)}, which {what} lacks{guess}; known: {', '.join(known) or 'none'}"
 
 
 def _uses(values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -84,14 +70,14 @@ def _uses(values: Mapping[str, Any]) -> Iterator[Problem]:
             if name not in known:
                 yield Problem(("use", key), _unknown(name, f"the catalogue `{catalogue}`", known))
         for name in sorted({name for name in names if names.count(name) > 1}):
-            yield Problem(("use", key), f"found {name!r} twice, expected each name once")
+            yield Problem(("use", key), f"found {shown(name)} twice, expected each name once")
 
 
 def _released(values: Mapping[str, Any]) -> Iterator[Problem]:
     """Models or translations of others, not both."""
     released = _block(values, "released")
     if released.get("models") is not None and released.get("results") is not None:
-        text = f"found {released['results']!r} beside `released.models`, expected one of both to be null"
+        text = f"found {shown(released['results'])} beside `released.models`, expected one of both to be null"
         yield Problem(("released", "results"), text)
 
 
@@ -105,10 +91,14 @@ def _roles(values: Mapping[str, Any]) -> Iterator[Problem]:
             yield Problem(("corpora", name, "shards"), "the test corpus is read in order: expected 1 shard")
         for role in ("train", "dev"):
             if name in _names(values, "use", role):
-                yield Problem(("use", role), f"found {name!r}, which is the test corpus: expected others")
+                yield Problem(
+                    ("use", role), f"found {shown(name)}, which is the test corpus: expected others"
+                )
     for name in _names(values, "use", "dev"):
         if name in _names(values, "use", "train"):
-            yield Problem(("use", "train"), f"found {name!r}, which is a development corpus: expected others")
+            yield Problem(
+                ("use", "train"), f"found {shown(name)}, which is a development corpus: expected others"
+            )
 
 
 def _shards(values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -132,7 +122,7 @@ def _archives(values: Mapping[str, Any]) -> Iterator[Problem]:
     for name in known:
         path = _block(known, name).get("path")
         if isinstance(path, str) and places.setdefault(path, name) != name:
-            text = f"found {path!r}, which is that of {places[path]}: expected a place of its own"
+            text = f"found {shown(path)}, which is that of {places[path]}: expected a place of its own"
             yield Problem(("archives", name, "path"), text)
     for name in _block(values, "corpora"):
         for side in ("source", "target"):
@@ -176,7 +166,9 @@ def _continuations(values: Mapping[str, Any]) -> Iterator[Problem]:
             others = [other for other in used if other != name]
             yield Problem(path, _unknown(base, "`use.models` (the model itself left out)", others))
         elif _block(values, "models", base).get("continue_from"):
-            yield Problem(path, f"found {base!r}, which goes on from another: expected one that starts anew")
+            yield Problem(
+                path, f"found {shown(base)}, which goes on from another: expected one that starts anew"
+            )
         else:
             yield from _continuation(values, name, base)
 
@@ -190,7 +182,7 @@ def _continuation(values: Mapping[str, Any], name: str, base: str) -> Iterator[P
     for path in paths:
         own, wanted = (_block(entry, *path[:-1]).get(path[-1]) for entry in (mine, theirs))
         if own != wanted:
-            text = f"found {own!r}, expected {wanted!r} as in {base}, from which it goes on"
+            text = f"found {shown(own)}, expected {wanted!r} as in {base}, from which it goes on"
             yield Problem(("models", name, *path), text)
     seeds = _seeds_of(values, base)
     for seed in _seeds_of(values, name):
@@ -213,7 +205,7 @@ def _selection(values: Mapping[str, Any]) -> Iterator[Problem]:
         if name not in known:
             yield Problem(("selection", "in_domain"), _unknown(name, "the catalogue `corpora`", known))
         if name in _names(values, "use", "test"):
-            text = f"found {name!r}, which is the test corpus: expected others"
+            text = f"found {shown(name)}, which is the test corpus: expected others"
             yield Problem(("selection", "in_domain"), text)
     training = _names(values, "use", "train")
     for name in _block(values, "selection", "corpus_words"):
@@ -230,20 +222,20 @@ def _sweep(values: Mapping[str, Any]) -> Iterator[Problem]:
     for key, listed in _block(values, "sweep").items():
         for place, value in enumerate(listed if isinstance(listed, list) else []):
             if listed[:place].count(value) == 1:
-                yield Problem(("sweep", key), f"found {value!r} twice, expected each value once")
+                yield Problem(("sweep", key), f"found {shown(value)} twice, expected each value once")
 
 
 def _artifacts(values: Mapping[str, Any]) -> Iterator[Problem]:
     used, artifacts = _names(values, "use", "models"), _block(values, "artifacts")
     for key in ("figure2_models", "table3_models"):
-        for shown in _names(values, "artifacts", key):
-            if shown not in used:
-                yield Problem(("artifacts", key), _unknown(shown, "`use.models`", used))
-    name = artifacts.get("figure3_model")
-    if isinstance(name, str) and name not in used:
-        yield Problem(("artifacts", "figure3_model"), _unknown(name, "`use.models`", used))
-    elif isinstance(name, str) and _block(values, "models", name).get("family") == "rnnencdec":
-        text = f"found {name!r}, which does not align: expected an rnnsearch"
+        for name in _names(values, "artifacts", key):
+            if name not in used:
+                yield Problem(("artifacts", key), _unknown(name, "`use.models`", used))
+    aligner = artifacts.get("figure3_model")
+    if isinstance(aligner, str) and aligner not in used:
+        yield Problem(("artifacts", "figure3_model"), _unknown(aligner, "`use.models`", used))
+    elif isinstance(aligner, str) and _block(values, "models", aligner).get("family") == "rnnencdec":
+        text = f"found {shown(aligner)}, which does not align: expected a model that does"
         yield Problem(("artifacts", "figure3_model"), text)
     yield from _ablations(values, used)
     words = artifacts.get("figure3_words")
@@ -260,7 +252,7 @@ def _ablations(values: Mapping[str, Any], used: list[str]) -> Iterator[Problem]:
         for name in unknown:
             yield Problem(path, _unknown(name, "`use.models`", used))
         for name in sorted({name for name in others if others.count(name) > 1}):
-            yield Problem(path, f"found {name!r} twice, expected each name once")
+            yield Problem(path, f"found {shown(name)} twice, expected each name once")
         for name in dict.fromkeys(others):
             if baseline not in unknown and name not in unknown:
                 yield from _ablation(values, baseline, name)
@@ -272,28 +264,23 @@ def _ablation(values: Mapping[str, Any], baseline: str, name: str) -> Iterator[P
         *(_block(values, "models", m) for m in (name, baseline)),
     )
     if mine.get("family") != theirs.get("family"):
-        text = f"found {name!r}, which is an {mine.get('family')}: expected an {theirs.get('family')} as the baseline"
+        families = f"an {mine.get('family')}: expected an {theirs.get('family')}"
+        text = f"found {shown(name)}, which is {families} as the baseline"
         yield Problem(path, text)
     apart = ("label", "seeds")
     if {**mine, **dict.fromkeys(apart)} == {**theirs, **dict.fromkeys(apart)}:
-        yield Problem(path, f"found {name!r}, which does not differ from the baseline in any setting")
+        yield Problem(path, f"found {shown(name)}, which does not differ from the baseline in any setting")
 
 
 def _languages(values: Mapping[str, Any]) -> Iterator[Problem]:
     source, target = _block(values, "languages").get("source"), _block(values, "languages").get("target")
     if isinstance(source, str) and source == target:
-        yield Problem(("languages", "target"), f"found {target!r} twice, expected two languages")
+        yield Problem(("languages", "target"), f"found {shown(target)} twice, expected two languages")
     used = [name for role in ("train", "dev", "test") for name in _names(values, "use", role)]
     generated = any(_block(values, "corpora", name, "grammar") for name in used)
     if generated and (source, target) != ("en", "fr"):
         text = f"found {source}-{target}, expected en-fr: the grammar writes nothing else"
         yield Problem(("languages",), text)
-
-
-def _vocabulary(values: Mapping[str, Any]) -> Iterator[Problem]:
-    words = _block(values, "vocabulary").get("words")
-    if isinstance(words, int) and words > LARGEST_VOCABULARY:
-        yield Problem(("vocabulary", "words"), f"found {words}, expected at most {LARGEST_VOCABULARY}")
 
 
 def _cleaning(values: Mapping[str, Any]) -> Iterator[Problem]:

@@ -7,26 +7,25 @@ every problem is reported at once, one line each, with the layer that said it.
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any
 
-import yaml
-from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import ValidationError
 
-from nmt.config.consistency import Problem, contradictions
+from nmt.config.consistency import contradictions
+from nmt.config.faults import KeyPath, Problem, problems, shortened, shown
 from nmt.config.schema import Config
+from nmt.config.yaml_text import parse, parsed_or_text
 from nmt.errors import UserError
-
-KeyPath = tuple[Any, ...]
 
 SHARED = ("architecture", "training")
 """Blocks at the top of the settings from which each model starts."""
+
+LONGEST_LINE = 1000
+"""Characters of a message: room for the known keys of the largest block."""
 
 
 class ConfigError(UserError):
@@ -52,24 +51,6 @@ class Layer:
     values: Mapping[str, Any]
 
 
-class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML has no types
-    """YAML that refuses a key said twice, of which plain YAML silently keeps the last."""
-
-
-def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[Any, Any]:
-    seen: set[Any] = set()
-    for key_node, _ in node.value:
-        key = loader.construct_object(key_node)
-        if key in seen:
-            raise yaml.constructor.ConstructorError(None, None, f"key said twice: {key}", key_node.start_mark)
-        seen.add(key)
-    mapping: dict[Any, Any] = loader.construct_mapping(node, deep=True)
-    return mapping
-
-
-_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
-
-
 def read_layer(path: Path) -> Layer:
     """Read one YAML file.
 
@@ -79,22 +60,16 @@ def read_layer(path: Path) -> Layer:
     name = os.path.relpath(path)
     name = str(path) if name.startswith(os.path.join("..", "..", "..")) else name
     try:
-        values = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
+        values = parse(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError([f"{name}: cannot be read: {error.strerror}"]) from error
     except UnicodeDecodeError as error:
         raise ConfigError([f"{name}: not UTF-8 text at byte {error.start}"]) from error
-    except yaml.YAMLError as error:
-        raise ConfigError([f"{name}{_place(error)}"]) from error
+    except ValueError as error:
+        raise ConfigError([f"{name}: {error}"]) from error
     if not isinstance(values, dict | None):
         raise ConfigError([f"{name}: found {shown(values)}, expected keys with values"])
     return Layer(name, path.resolve().parent, values or {})
-
-
-def _place(error: yaml.YAMLError) -> str:
-    mark = getattr(error, "problem_mark", None)
-    line = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-    return f"{line}: not valid YAML: {getattr(error, 'problem', None) or error}"
 
 
 def find_layers(
@@ -104,14 +79,18 @@ def find_layers(
 
     Args:
         root: the paper's `config.yaml`.
-        directory: the experiment's folder; its `config.yaml` counts if it is there and another file.
+        directory: the experiment's folder with its own `config.yaml`, unless it is the root's.
         files: overlays from the command line, in order.
         pairs: keys and values from the command line.
+
+    Raises:
+        ConfigError: a file cannot be read, or the folder has none: a mistyped name would be the paper's run.
     """
-    paths = [root]
     own = directory / "config.yaml"
-    if own.exists() and not own.samefile(root):
-        paths.append(own)
+    if not os.path.lexists(own):
+        hint = "expected an experiment's settings; an empty file stands for the paper's"
+        raise ConfigError([f"{directory.resolve()}: no config.yaml here: {hint}"])
+    paths = [root] if own.exists() and own.samefile(root) else [root, own]
     layers = [read_layer(path) for path in [*paths, *files]]
     if pairs:
         layers.append(Layer("--config", directory.resolve(), _reread(pairs)))
@@ -124,7 +103,7 @@ def _reread(value: Any) -> Any:
         return {key: _reread(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_reread(inner) for inner in value]
-    return yaml.safe_load(value) if isinstance(value, str) and value else value
+    return parsed_or_text(value) if isinstance(value, str) and value else value
 
 
 class Merged:
@@ -167,11 +146,11 @@ def load(layers: Sequence[Layer]) -> Config:
     """
     merged = Merged(layers)
     values = _with_resolved_paths(merged, _with_shared_blocks(merged.values))
-    config, problems = _validated(values, merged)
-    problems += contradictions(values)
-    if config is None or problems:
+    config, faults = _validated(values, merged)
+    faults += contradictions(values)
+    if config is None or faults:
         unknown = layers[0].name if layers else "configuration"
-        raise ConfigError(sorted({_line(problem, merged, unknown) for problem in problems}))
+        raise ConfigError(sorted({_line(fault, merged, unknown) for fault in faults}))
     return config
 
 
@@ -229,8 +208,8 @@ def _validated(values: Mapping[str, Any], merged: Merged) -> tuple[Config | None
     try:
         return Config.model_validate(values), []
     except ValidationError as error:
-        details = error.errors(include_url=False)
-        return None, [_problem(detail) for detail in details if not _repeats_shared(detail["loc"], merged)]
+        found = problems(error, Config)
+        return None, [problem for problem in found if not _repeats_shared(problem.path, merged)]
 
 
 def _repeats_shared(path: KeyPath, merged: Merged) -> bool:
@@ -239,88 +218,7 @@ def _repeats_shared(path: KeyPath, merged: Merged) -> bool:
     return inside and not merged.said(path) and not merged.said(path[:4])
 
 
-def _problem(detail: ErrorDetails) -> Problem:
-    path = tuple(part for part in detail["loc"] if part != "[key]")
-    match detail["type"]:
-        case "extra_forbidden":
-            return Problem(path, f"unknown key{nearest(str(path[-1]), known_keys(path[:-1]))}")
-        case "missing":
-            return Problem(path, "missing; say it here or in the root config.yaml")
-        case "value_error":
-            return Problem(path, f"found {shown(detail['input'])}; {detail['ctx']['error']}")
-    return Problem(path, f"found {shown(detail['input'])}, expected {_expected(detail)}")
-
-
-def _expected(detail: ErrorDetails) -> str:
-    context = detail.get("ctx", {})
-    match detail["type"]:
-        case "greater_than_equal":
-            return f"{context['ge']} or more"
-        case "greater_than":
-            return f"more than {context['gt']}"
-        case "less_than_equal":
-            return f"{context['le']} or less"
-        case "string_pattern_mismatch":
-            return f"text of the form {context['pattern']}"
-    message = detail["msg"].removeprefix("Input should be ").removeprefix("a valid ")
-    return message[:1].lower() + message[1:] + _hint(detail["input"], detail["type"])
-
-
-def _hint(found: Any, kind: str) -> str:
-    """What to write instead, where YAML did not read what was meant."""
-    if not isinstance(found, str) or kind not in ("float_type", "int_type"):
-        return ""
-    if isinstance(yaml.safe_load(found), int | float):
-        return " (without quotes)"
-    try:
-        float(found)
-    except ValueError:
-        return ""
-    mantissa, _, exponent = found.lower().partition("e")
-    mantissa += "" if "." in mantissa else ".0"
-    sign = "" if exponent[:1] in "+-" else "+"
-    return f" (YAML reads {found} as text: write {mantissa}e{sign}{exponent})"
-
-
-def known_keys(path: KeyPath) -> list[str]:
-    """The keys that the schema knows at a path; none where names are free."""
-    kind: Any = Config
-    for part in path:
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
-            field = kind.model_fields.get(str(part))
-            kind = _inner(field.annotation) if field else None
-        elif get_origin(kind) is dict:
-            kind = _inner(get_args(kind)[1])
-        else:
-            return []
-    return list(kind.model_fields) if isinstance(kind, type) and issubclass(kind, BaseModel) else []
-
-
-def _inner(kind: Any) -> Any:
-    """A type without its `| None`."""
-    if get_origin(kind) in (Union, UnionType):
-        return next(option for option in get_args(kind) if option is not type(None))
-    return kind
-
-
-def nearest(found: str, known: Sequence[str]) -> str:
-    """`; did you mean ...?` and what is known, or nothing where nothing is."""
-    if not known:
-        return ""
-    close = difflib.get_close_matches(found, known, n=1, cutoff=0.6)
-    guess = f"; did you mean `{close[0]}`?" if close else ""
-    return f"{guess}; known here: {', '.join(known)}"
-
-
-def shown(value: Any) -> str:
-    """A value as a short piece of one line."""
-    if isinstance(value, Mapping):
-        return "keys " + ", ".join(map(str, value)) if value else "no keys"
-    text = repr(value).replace("\n", " ")
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
 def _line(problem: Problem, merged: Merged, unknown: str) -> str:
     layer = merged.layer(problem.path)
-    key = ".".join(map(str, problem.path)) or "(top)"
-    return f"{layer.name if layer else unknown}: {key}: {problem.text}"
+    where = "; say it here or in the root config.yaml" if problem.text == "missing" else ""
+    return shortened(f"{layer.name if layer else unknown}: {problem}{where}", LONGEST_LINE)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from nmt.config.schema import Config, ModelRun
 
-LATER = re.compile(r"\.seed-(-?\d+)$")
+LATER = re.compile(r"\.seed-(\d+)$")
 """How the names of runs end whose seed is not their model's first."""
 
 

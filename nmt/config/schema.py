@@ -25,17 +25,32 @@ Unknown = Literal["allowed", "excluded"]
 Remedy = Literal["repair", "keep", "drop", "stop"]
 """What becomes of a line with odd characters: repaired, kept as it is, dropped with its pair, or the run stops."""
 
-PositiveInt = Annotated[int, Field(ge=1)]
+PositiveInt = Annotated[int, Field(ge=1, le=10**12)]
+"""A count: no text has more words, no training more updates."""
+Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]
+"""What both NumPy and torch take."""
+Words = Annotated[int, Field(ge=1, le=100_000)]
+"""Length of a sentence."""
+Width = Annotated[int, Field(ge=1, le=10_000)]
+"""Hypotheses side by side for each sentence."""
+BatchSize = Annotated[int, Field(ge=1, le=100_000)]
+Threads = Annotated[int, Field(ge=1, le=1024)]
+Hours = Annotated[float, Field(gt=0, le=10_000)]
+Gigabytes = Annotated[int, Field(ge=1, le=100_000)]
+Rate = Annotated[float, Field(gt=0, le=1e9)]
+"""Updates per hour."""
+LARGEST_VOCABULARY = 2**16 - 2
+"""Ids are stored as uint16; two of them are the end symbol and UNK."""
 Md5 = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
-Seeds = Annotated[list[int], Field(min_length=1)]
+Seeds = Annotated[list[Seed], Field(min_length=1, max_length=1000)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Biases = Literal["groundhog", "every"]
 
 
 class Settings(BaseModel):
-    """Base of all settings: frozen, strict about types, unknown keys refused."""
+    """Base of all settings: frozen, strict about types, unknown keys and numbers that are not finite refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class Released(Settings):
@@ -67,8 +82,8 @@ class Source(Settings):
     """Where a file is, and what is known of it."""
 
     url: Annotated[str, Field(pattern=r"^(https?|file)://")]
-    path: Annotated[str, Field(pattern=r"^[^/].*[^/]$")]
-    """Where it lies under a mirror."""
+    path: Annotated[str, Field(pattern=r"^[^/{}][^{}]*[^/{}]$")]
+    """Where it lies under a mirror; Snakemake would take braces for wildcards."""
     bytes: PositiveInt | None = None
     md5: Md5 | None = None
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
@@ -103,7 +118,7 @@ class Corpus(Settings):
     source: Member | None = None
     target: Member | None = None
     grammar: GrammarCorpus | None = None
-    shards: PositiveInt = 1
+    shards: Annotated[int, Field(ge=1, le=10_000)] = 1
     pairs: PositiveInt | None = None
     """As many as the archives must hold; None: any number."""
     tokenized: bool = False
@@ -125,18 +140,19 @@ class Corpus(Settings):
 class GrammarSettings(Settings):
     """The generated language of the demo."""
 
-    seed: int
-    max_words: PositiveInt
-    lexicon: PositiveInt
-    zipf_exponent: Annotated[float, Field(gt=0)]
+    seed: Seed
+    max_words: Annotated[int, Field(ge=12, le=1000)]
+    """The least that every kind of clause fits into."""
+    lexicon: Annotated[int, Field(ge=1, le=100_000)]
+    zipf_exponent: Annotated[float, Field(gt=0, le=10)]
 
 
 class Cleaning(Settings):
     """Which pairs are blanked before tokenisation, and what becomes of odd characters; empty sides always go."""
 
-    min_words: PositiveInt = 1
-    max_words: PositiveInt | None = None
-    max_ratio: Annotated[float, Field(gt=1)] | None = None
+    min_words: Words = 1
+    max_words: Words | None = None
+    max_ratio: Annotated[float, Field(gt=1, le=1e6)] | None = None
     max_characters: PositiveInt | None = None
     max_word_characters: PositiveInt | None = None
     invalid_utf8: Literal["repair", "drop", "stop"] = "repair"
@@ -187,7 +203,7 @@ class Selection(Settings):
 class VocabularySettings(Settings):
     """The words that keep their own id."""
 
-    words: PositiveInt
+    words: Annotated[int, Field(ge=1, le=LARGEST_VOCABULARY)]
     specials_count: bool
     """Whether UNK and the end symbol count among `words`."""
 
@@ -215,14 +231,14 @@ class Training(Settings):
 
     optimizer: Literal["adadelta", "adam"]
     rho: Share
-    epsilon: Annotated[float, Field(gt=0)]
-    learning_rate: Annotated[float, Field(gt=0)]
+    epsilon: Annotated[float, Field(gt=0, le=1)]
+    learning_rate: Annotated[float, Field(gt=0, le=1000)]
     clip_norm: Annotated[float, Field(gt=0)]
     cost: Literal["sum", "mean"]
     not_finite: Literal["stop", "groundhog"]
     precision: Literal["fp32", "tf32", "bf16"]
-    batch_size: PositiveInt
-    batches_per_sort: PositiveInt
+    batch_size: BatchSize
+    batches_per_sort: Annotated[int, Field(ge=1, le=10_000)]
     updates: PositiveInt
     patience: PositiveInt | None
     """Stop after so many validations without a better development score; None: run all updates."""
@@ -237,9 +253,9 @@ class Training(Settings):
     log_every: PositiveInt
     train_sample: PositiveInt
     tensorboard: bool
-    length_bucket: PositiveInt
+    length_bucket: Annotated[int, Field(ge=1, le=10_000)]
     device: Literal["auto", "cpu", "cuda"]
-    threads: PositiveInt
+    threads: Threads
 
 
 RESUMABLE = frozenset(
@@ -267,7 +283,7 @@ class ModelEntry(Settings):
 
     label: str
     family: Family
-    max_words: PositiveInt
+    max_words: Words
     continue_from: Identifier | None = None
     seeds: Seeds | None = None
     """None: the shared ones."""
@@ -283,29 +299,29 @@ class ModelEntry(Settings):
 class Search(Settings):
     """What a sweep over decoding settings leaves as `decoding` has it."""
 
-    max_length_factor: PositiveInt
+    max_length_factor: Annotated[int, Field(ge=1, le=1000)]
     unfinished: Literal["retry", "best"]
-    widest_beam: PositiveInt
+    widest_beam: Width
     """A search in which nothing finishes is tried again until its beam was at least this wide."""
-    batch_size: PositiveInt
+    batch_size: BatchSize
     device: Literal["auto", "cpu", "cuda"]
-    threads: PositiveInt
+    threads: Threads
 
 
 class Decoding(Search):
     """Beam search; the defaults are the authors' (see docs/fidelity.md)."""
 
-    beam: PositiveInt
+    beam: Width
     normalize_by_length: bool
     min_length: MinLength
     unknown: Unknown
-    n_best: PositiveInt
+    n_best: Width
 
 
 class Grid(Settings):
     """Decoding settings that a sweep tries: each of these values with each."""
 
-    beams: Annotated[list[PositiveInt], Field(min_length=1)]
+    beams: Annotated[list[Width], Field(min_length=1)]
     normalize_by_length: Annotated[list[bool], Field(min_length=1)]
     min_length: Annotated[list[MinLength], Field(min_length=1)]
     unknown: Annotated[list[Unknown], Field(min_length=1)]
@@ -337,20 +353,20 @@ class Artifacts(Settings):
     """Show the paper's numbers beside ours: only where the run is the paper's."""
     figure2_models: Annotated[list[Identifier], Field(min_length=1)]
     figure2_length: SentenceLength
-    figure2_window: PositiveInt
-    figure2_max_words: PositiveInt
-    bootstrap_samples: Annotated[int, Field(ge=0)]
+    figure2_window: Words
+    figure2_max_words: Words
+    bootstrap_samples: Annotated[int, Field(ge=0, le=100_000)]
     """Samples of sentences behind each confidence interval; 0: none are shown."""
-    bootstrap_seed: int
-    unknown_words_most: PositiveInt
+    bootstrap_seed: Seed
+    unknown_words_most: Words
     """Right end of the axis of BLEU against unknown words."""
     figure3_model: Identifier
-    figure3_words: Annotated[list[int], Field(min_length=2, max_length=2)]
-    figure3_seed: int
+    figure3_words: Annotated[list[Words], Field(min_length=2, max_length=2)]
+    figure3_seed: Seed
     table3_models: Annotated[list[Identifier], Field(min_length=1)]
-    table3_words: PositiveInt
-    table3_sentences: PositiveInt
-    table3_seed: int
+    table3_words: Words
+    table3_sentences: Annotated[int, Field(ge=1, le=1000)]
+    table3_seed: Seed
     gold_alignments: str | None = None
     """File of the test set's known alignments; text that the grammar wrote brings its own."""
     moses_translations: str | None = None
@@ -381,8 +397,8 @@ class Report(Artifacts):
 class UpdatesPerHour(Settings):
     """How fast a family is trained."""
 
-    rnnencdec: Annotated[float, Field(gt=0)]
-    rnnsearch: Annotated[float, Field(gt=0)]
+    rnnencdec: Rate
+    rnnsearch: Rate
 
 
 class Overlap(Settings):
@@ -397,19 +413,19 @@ class Overlap(Settings):
 class ClusterResources(Settings):
     """What jobs ask a scheduler for."""
 
-    train_hours: Annotated[float, Field(gt=0)]
+    train_hours: Hours
     updates_per_hour: UpdatesPerHour
-    train_attempts: PositiveInt
-    train_memory_gb: PositiveInt
-    translate_hours: Annotated[float, Field(gt=0)]
-    sweep_hours: Annotated[float, Field(gt=0)]
-    data_memory_gb: PositiveInt
+    train_attempts: Annotated[int, Field(ge=1, le=1000)]
+    train_memory_gb: Gigabytes
+    translate_hours: Hours
+    sweep_hours: Hours
+    data_memory_gb: Gigabytes
 
 
 class Config(Settings):
     """The whole of `config.yaml` after its layers are merged."""
 
-    seed: int
+    seed: Seed
     seeds: Seeds | None
     """Each makes a run of every model; None: `seed` alone."""
     data_from: str | None
@@ -441,10 +457,10 @@ class ModelRun(Settings):
     """Its id in the catalogue; the runs of one model differ in `seed` alone."""
     label: str
     family: Family
-    max_words: PositiveInt
-    seed: int
+    max_words: Words
+    seed: Seed
     """Of the start values."""
-    sample_seed: int | None = None
+    sample_seed: Seed | None = None
     """Of the training pairs whose NLL Table 2 reports: the same for every run of a model; None: `seed`."""
     continue_from: Identifier | None
     architecture: Architecture

@@ -14,10 +14,8 @@ from nmt.config.schema import GrammarSettings
 from nmt.data.synthetic.derivation import Derivation
 from nmt.data.synthetic.elision import Piece, join_words
 from nmt.data.synthetic.rare_words import RareWords
-from nmt.errors import UserError
 
 SHORTEST = 4  # tokens that a sentence aims at, at least
-SHORTEST_LIMIT = 12  # the least `max_words`: every kind of clause fits
 LENGTH_SKEW = 1.5  # above 1: more short sentences than long ones
 
 
@@ -46,10 +44,6 @@ class Grammar:
     """The language that the settings describe."""
 
     def __init__(self, settings: GrammarSettings) -> None:
-        if settings.max_words < SHORTEST_LIMIT:
-            raise UserError(
-                f"grammar.max_words: {settings.max_words}, but the grammar needs at least {SHORTEST_LIMIT}"
-            )
         self.max_words = settings.max_words
         self.rare = RareWords(settings.lexicon, settings.zipf_exponent, settings.seed)
 

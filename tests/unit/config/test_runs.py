@@ -50,11 +50,11 @@ def test_the_first_seed_keeps_the_plain_name_and_stars_go_on_from_their_seed(tmp
 
 
 def test_a_model_may_have_seeds_of_its_own(tmp_path: Path) -> None:
-    overlay = "seeds: [4, -2]\nmodels: {rnnsearch-50-star: {seeds: [-2]}}\n"
+    overlay = "seeds: [4, 2]\nmodels: {rnnsearch-50-star: {seeds: [2]}}\n"
     assert names(tmp_path, overlay) == {
         "rnnsearch-50": ("rnnsearch-50", 4, None),
-        "rnnsearch-50.seed--2": ("rnnsearch-50", -2, None),
-        "rnnsearch-50-star": ("rnnsearch-50-star", -2, "rnnsearch-50.seed--2"),
+        "rnnsearch-50.seed-2": ("rnnsearch-50", 2, None),
+        "rnnsearch-50-star": ("rnnsearch-50-star", 2, "rnnsearch-50.seed-2"),
     }
 
 

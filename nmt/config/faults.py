@@ -1,0 +1,167 @@
+"""What is wrong with settings, as one short line: the key, what was found, what was expected."""
+
+from __future__ import annotations
+
+import difflib
+import reprlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+KeyPath = tuple[Any, ...]
+LONGEST = 80
+"""Characters of a value or a key that are shown."""
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = LONGEST
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong at which key."""
+
+    path: KeyPath
+    text: str
+
+    def __str__(self) -> str:
+        return f"{dotted(self.path)}: {self.text}"
+
+
+def problems(error: ValidationError, schema: type[BaseModel]) -> Iterator[Problem]:
+    """All that `schema` finds wrong, in its order."""
+    for detail in error.errors(include_url=False):
+        path = _keys(detail["loc"], schema)
+        yield Problem(path, _text(detail, path, schema))
+
+
+def summary(error: ValidationError, schema: type[BaseModel]) -> str:
+    """The first of them, and how many others there are."""
+    first, *others = problems(error, schema)
+    return f"{first} (and {len(others)} more)" if others else str(first)
+
+
+def dotted(path: KeyPath) -> str:
+    """A key's path as messages show it."""
+    return shortened(".".join(map(str, path)) or "(top)")
+
+
+def shown(value: Any) -> str:
+    """A value as a short piece of one line."""
+    if isinstance(value, Mapping):
+        return shortened("keys " + ", ".join(map(str, value)) if value else "no keys")
+    return shortened(_SHORT.repr(value))
+
+
+def shortened(text: str, most: int = LONGEST) -> str:
+    """Text of one line without control characters, its middle left out where it is longer than `most`."""
+    if len(text) > most:
+        text = f"{text[: most // 2]}...{text[-most // 4 :]}"
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+
+
+def nearest(found: str, known: Sequence[str]) -> str:
+    """`; did you mean ...?`, or nothing where no known name is like the one found."""
+    close = difflib.get_close_matches(found[:LONGEST], known, n=1, cutoff=0.6)
+    return f"; did you mean `{close[0]}`?" if close else ""
+
+
+def known_keys(path: KeyPath, schema: Any) -> list[str]:
+    """The keys that a schema knows at a path; none where names are free."""
+    kinds = _models(schema)
+    for part in path:
+        kinds = [inner for kind in kinds for inner in _below(kind, part)]
+    return list(dict.fromkeys(key for kind in kinds if _is_model(kind) for key in kind.model_fields))
+
+
+def _text(detail: ErrorDetails, path: KeyPath, schema: type[BaseModel]) -> str:
+    found = shown(detail["input"])
+    match detail["type"]:
+        case "extra_forbidden":
+            known = known_keys(path[:-1], schema)
+            here = f"; known here: {', '.join(known)}" if known else ""
+            return f"unknown key{nearest(str(path[-1]), known)}{here}"
+        case "missing":
+            return "missing"
+        case "value_error":
+            return f"found {found}; {detail['ctx']['error']}"
+        case "json_invalid":
+            return f"found {found}, expected JSON: {detail['ctx']['error']}"
+        case "union_tag_not_found":
+            return f"missing, expected {_expected(detail)}"
+        case "union_tag_invalid":
+            found = repr(detail["ctx"]["tag"])
+    return f"found {found}, expected {_expected(detail)}"
+
+
+def _expected(detail: ErrorDetails) -> str:
+    context = detail.get("ctx", {})
+    match detail["type"]:
+        case "greater_than_equal":
+            return f"{context['ge']} or more"
+        case "greater_than":
+            return f"more than {context['gt']}"
+        case "less_than_equal":
+            return f"{context['le']} or less"
+        case "string_pattern_mismatch":
+            return f"text of the form {context['pattern']}"
+        case "union_tag_invalid":
+            return str(context["expected_tags"])
+        case "int_type" | "int_from_float" | "int_parsing_size":
+            return "integer" + _without_quotes(detail["input"], int)
+        case "float_type":
+            return "number" + _without_quotes(detail["input"], float)
+    message = detail["msg"].removeprefix("Input should be ").removeprefix("a valid ")
+    return shortened(message[:1].lower() + message[1:], 2 * LONGEST)
+
+
+def _without_quotes(found: Any, number: type) -> str:
+    """What to write instead where a number stands in quotes."""
+    try:
+        number(found if isinstance(found, str) else "")
+    except ValueError:
+        return ""
+    return " (without quotes)"
+
+
+def _keys(location: KeyPath, schema: type[BaseModel]) -> KeyPath:
+    """An error's place without what pydantic adds to the keys: `[key]`, and which kind of a union it looked at."""
+    kinds, path = _models(schema), []
+    for part in location:
+        tagged = [kind for kind in kinds if len(kinds) > 1 and part in _tags(kind)]
+        if tagged:
+            kinds = tagged
+        elif part != "[key]":
+            path.append(part)
+            kinds = [inner for kind in kinds for inner in _below(kind, part)]
+    return tuple(path)
+
+
+def _tags(kind: Any) -> tuple[Any, ...]:
+    """What a member of a union is called in an error's place: its name, or the values of its literal fields."""
+    literals = [get_args(field.annotation) for field in kind.model_fields.values()] if _is_model(kind) else []
+    return (getattr(kind, "__name__", None), *(value for values in literals for value in values))
+
+
+def _below(kind: Any, part: Any) -> list[Any]:
+    """The kinds that a key of a model or of a mapping, or an item of a list, may have."""
+    if _is_model(kind):
+        field = kind.model_fields.get(str(part))
+        return _models(field.annotation) if field else []
+    return _models(get_args(kind)[-1]) if get_origin(kind) in (dict, list) else []
+
+
+def _models(kind: Any) -> list[Any]:
+    """A type's alternatives: without annotations, aliases and `| None`."""
+    if get_origin(kind) is Annotated:
+        return _models(get_args(kind)[0])
+    if get_origin(kind) in (Union, UnionType):
+        return [inner for option in get_args(kind) if option is not type(None) for inner in _models(option)]
+    return [kind]
+
+
+def _is_model(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
