@@ -65,6 +65,20 @@ def test_every_key_of_the_paper_is_commented() -> None:
             assert above.lstrip().startswith("#"), f"no comment above: {line}"
 
 
+def test_links_between_pages_lead_somewhere() -> None:
+    folders = (ROOT, ROOT / "docs", ROOT / "results", ROOT / "benchmarks")
+    for page in (page for folder in folders for page in folder.glob("*.md")):
+        for link in re.findall(r"\]\((?!https?:)([^)\s]+)\)", page.read_text(encoding="utf-8")):
+            path, _, anchor = link.partition("#")
+            target = (page.parent / path).resolve() if path else page
+            assert target.exists(), f"{page}: {link}"
+            headings = (
+                re.findall(r"^#+ (.+)$", target.read_text(encoding="utf-8"), re.MULTILINE) if anchor else []
+            )
+            anchors = [re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings]
+            assert not anchor or anchor in anchors, f"{page}: {link}"
+
+
 def pins(lines: list[str]) -> dict[str, str]:
     pairs = [line.strip(" -").split("==") for line in lines if "==" in line and not line.startswith("#")]
     return {name.lower().replace("_", "-"): version for name, version in pairs}
