@@ -1,4 +1,4 @@
-"""What reading, sorting and padding cost beside the update that they are for: `make bench`.
+"""What loading a batch costs against the update that it is for: `make bench`.
 
 Usage: python -m benchmarks.batches [--pairs N] [--rounds N] [--threads N]
 

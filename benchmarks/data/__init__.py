@@ -1,1 +1,1 @@
-"""Speed and memory of the way of the data, from archives to binary text."""
+"""Speed and memory of the data pipeline, from archives to binary text."""

@@ -1,4 +1,4 @@
-"""Measure the way of the data, from archives to binary text: `make bench-data`.
+"""Measure the data pipeline, from archives to binary text: `make bench-data`.
 
 Usage: python -m benchmarks.data --archives FOLDER [--sizes N [N ...]] [--cores N] [--rounds N] [--lines N]
 

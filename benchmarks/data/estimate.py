@@ -50,20 +50,20 @@ def estimate(run: Run, pairs: int, cores: int) -> Estimate:
     of pairs says; counting it whole errs on the long side.
     """
     hours = {}
-    for verb in sorted({process.verb for process in run.used} - {"download"}):
-        seconds = sum(process.seconds for process in of(run.used, verb))
-        work = seconds if verb in FIXED else seconds * PAIRS / pairs
-        hours[verb] = max(work / cores, longest(verb, work)) / 3600
+    for subcommand in sorted({process.subcommand for process in run.used} - {"download"}):
+        seconds = sum(process.seconds for process in of(run.used, subcommand))
+        work = seconds if subcommand in FIXED else seconds * PAIRS / pairs
+        hours[subcommand] = max(work / cores, longest(subcommand, work)) / 3600
     return Estimate(cores, hours)
 
 
-def longest(verb: str, work: float) -> float:
+def longest(subcommand: str, work: float) -> float:
     """Seconds of the longest single job of a stage with so much work."""
-    if verb in WHOLE | SELECTED_ONCE:
+    if subcommand in WHOLE | SELECTED_ONCE:
         return work
-    if verb in SELECTED_SIDES:
+    if subcommand in SELECTED_SIDES:
         return work / 2
-    return work * LARGEST_SHARE if verb in BY_CORPUS else 0.0
+    return work * LARGEST_SHARE if subcommand in BY_CORPUS else 0.0
 
 
 def disk(run: Run, pairs: int) -> dict[str, float]:

@@ -15,8 +15,10 @@ Figures = dict[str, Any]
 
 def figures(data: Path, run: Run, pairs: int, raw_bytes: int) -> Figures:
     """Everything about one run over `pairs` pairs with `raw_bytes` bytes of text."""
-    verbs = sorted({process.verb for process in run.used})
-    seconds = {verb: sum(process.seconds for process in of(run.used, verb)) for verb in verbs}
+    subcommands = sorted({process.subcommand for process in run.used})
+    seconds = {
+        subcommand: sum(process.seconds for process in of(run.used, subcommand)) for subcommand in subcommands
+    }
     words = {language: count(data / "tokens" / "europarl-v7", language) for language in ("en", "fr")}
     both = sum(words.values())
     return {
@@ -28,8 +30,11 @@ def figures(data: Path, run: Run, pairs: int, raw_bytes: int) -> Figures:
         "tokens_per_second_tokenize": both / seconds["tokenize"],
         "words_per_second_score": both / seconds["select-score"],
         "process_seconds": seconds,
-        "jobs": {verb: len(of(run.used, verb)) for verb in verbs},
-        "peak_mb": {verb: max(process.peak_mb for process in of(run.used, verb)) for verb in verbs}
+        "jobs": {subcommand: len(of(run.used, subcommand)) for subcommand in subcommands},
+        "peak_mb": {
+            subcommand: max(process.peak_mb for process in of(run.used, subcommand))
+            for subcommand in subcommands
+        }
         | {"lmplz": max(process.children_peak_mb for process in of(run.used, "lm-train"))},
         "disk_mb": {stage: size / 1e6 for stage, size in run.disk.items()},
     }
@@ -45,8 +50,11 @@ def count(folder: Path, language: str) -> int:
 def table(found: Figures) -> str:
     """The figures as text."""
     sizes = found["sizes"]
-    verbs = dict.fromkeys(verb for size in sizes.values() for verb in size["peak_mb"])
-    memory = [[verb, *(size["peak_mb"].get(verb) for size in sizes.values())] for verb in verbs]
+    subcommands = dict.fromkeys(subcommand for size in sizes.values() for subcommand in size["peak_mb"])
+    memory = [
+        [subcommand, *(size["peak_mb"].get(subcommand) for size in sizes.values())]
+        for subcommand in subcommands
+    ]
     names = ("seconds", "mb_per_second", "tokens_per_second_tokenize", "words_per_second_score")
     rates = [[name, *(f"{size[name]:,.1f}" for size in sizes.values())] for name in names]
     hours = [

@@ -1,4 +1,4 @@
-"""Tokens a second of this project's tokenizer, of sacremoses alone and of Moses' own tokenizer.perl, in one run."""
+"""Tokens per second of this project's tokenizer, of sacremoses alone and of Moses' own tokenizer.perl, in one run."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def measure(lines: Sequence[str], language: str, rounds: int, perl: Path | None)
 
 
 def ours(language: str) -> Tokenize:
-    """A tokenizer made anew each time: what it remembers is part of the race."""
+    """A new tokenizer each time: its cache is part of the contest."""
 
     def tokenize(lines: Sequence[str]) -> list[str]:
         tokenizer = Tokenizer(language, SETTINGS)

@@ -24,7 +24,7 @@ STAGES = ("raw", "clean", "tokens", "selection", "selected", "vocabulary", "bina
 class Used:
     """What one process used; memory in MB of 2^20 bytes."""
 
-    verb: str
+    subcommand: str
     seconds: float
     processor_seconds: float
     peak_mb: float
@@ -105,6 +105,6 @@ def size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def of(used: Iterable[Used], verb: str) -> list[Used]:
-    """The processes of one verb."""
-    return [process for process in used if process.verb == verb]
+def of(used: Iterable[Used], subcommand: str) -> list[Used]:
+    """The processes of one subcommand."""
+    return [process for process in used if process.subcommand == subcommand]

@@ -38,7 +38,7 @@ def ensure(folder: Path, mirrors: Sequence[Path], root: Path = ROOT) -> Path:
 
 
 def overlay(mirrors: Sequence[Path]) -> dict[str, Any]:
-    """Settings of the run; a mirror's archive may have been packed anew, which changes its sums."""
+    """Settings of the run; a mirror's archive may be repacked, which changes its checksums."""
     if not mirrors:
         return {}
     return {

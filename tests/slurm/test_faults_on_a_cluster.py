@@ -122,7 +122,7 @@ def test_a_head_that_is_a_job_goes_on_in_another_when_its_time_is_over(
 
     cluster.wait(lambda: "has been submitted" in text(log), "a job of the head")
     run("scancel", "--batch", "--signal=USR1", job)
-    cluster.wait(lambda: "it goes on in another" in text(log), "the end of its time")
+    cluster.wait(lambda: "it continues in another" in text(log), "the end of its time")
     cluster.wait(lambda: state() in ("COMPLETED", "FAILED"), "the end of the head", PATIENCE)
     assert state() == "COMPLETED", text(log)
     assert_same_results(undisturbed, disturbed)

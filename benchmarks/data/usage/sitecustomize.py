@@ -1,6 +1,6 @@
 """Loaded by every Python process whose path begins with this folder: leaves a note of what the process has used.
 
-The note is one JSON file in the folder that NMT_BENCHMARK_USAGE names: the verb, its seconds on the clock and on
+The note is one JSON file in the folder that NMT_BENCHMARK_USAGE names: the subcommand, its seconds on the clock and on
 processors, and the most memory that it and the largest of its children held (MB of 2^20 bytes).
 """
 
@@ -24,7 +24,7 @@ def _peak_mb() -> float:
 def _note() -> None:
     own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     used = {
-        "verb": sys.argv[1] if len(sys.argv) > 1 else "",
+        "subcommand": sys.argv[1] if len(sys.argv) > 1 else "",
         "arguments": sys.argv[2:],
         "seconds": time.monotonic() - _BEGIN,
         "processor_seconds": sum((own.ru_utime, own.ru_stime, children.ru_utime, children.ru_stime)),

@@ -1,4 +1,4 @@
-"""The benchmark of the way of the data: its texts grow as they should, its notes are of the processes they name."""
+"""The benchmark of the data pipeline: its texts grow as they should, its notes are of the processes they name."""
 
 from __future__ import annotations
 
@@ -54,15 +54,15 @@ def test_every_process_leaves_a_note(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "nmt", "vocabulary", "--words", "5", str(tmp_path / "text.zst")]
     subprocess.run([*command, "--output", str(tmp_path / "words.tsv")], env=environment, check=True)
     (used,) = workflow.read_usage(tmp_path)
-    assert used.verb == "vocabulary"
+    assert used.subcommand == "vocabulary"
     assert 0 < used.processor_seconds < 60
     assert 10 < used.peak_mb < 500
 
 
 def test_a_stage_takes_its_work_over_the_cores_but_at_least_its_longest_job() -> None:
     used = [
-        Used(verb, 10.0, 0.0, 0.0, 0.0)
-        for verb in ("tokenize", "tokenize", "extract", "binarize", "lm-train")
+        Used(name, 10.0, 0.0, 0.0, 0.0)
+        for name in ("tokenize", "tokenize", "extract", "binarize", "lm-train")
     ]
     run = Run(30.0, used, {"raw": 1000})
     pairs = estimate.PAIRS // 100
