@@ -9,7 +9,7 @@ import sys
 sys.path.insert(0, workflow.basedir)
 
 
-include: "workflow/rules/inputs.smk"
+include: "workflow/rules/common.smk"
 
 
 # The image in which jobs run under `--sdm apptainer` (container/nmt.def); nothing without. Its path starts at the working
@@ -19,12 +19,16 @@ container: os.path.relpath(ROOT / "container" / "nmt.sif")
 
 include: "workflow/rules/download.smk"
 include: "workflow/rules/prepare.smk"
+include: "workflow/rules/overlap.smk"
 include: "workflow/rules/select.smk"
+include: "workflow/rules/binarize.smk"
 include: "workflow/rules/count.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/translate.smk"
 include: "workflow/rules/sweep.smk"
-include: "workflow/rules/report.smk"
+include: "workflow/rules/tables.smk"
+include: "workflow/rules/figures.smk"
+include: "workflow/rules/pages.smk"
 include: "workflow/rules/publish.smk"
 
 
@@ -40,37 +44,45 @@ rule all:
     """Tables 1 and 2, Figures 2 and 3, learning curves, the report on the text, and alignment error rates where known."""
     default_target: True
     input:
-        artifacts(),
-        publication(),
+        ARTIFACTS,
+        PARTS_KEPT,
+        COMPLETED,
+        "results/ro-crate-metadata.json",
 
 
 rule data:
     """The prepared text: vocabularies, binary training and development text, tokenized test text, a report on it all."""
     input:
-        vocabularies(),
-        bitext("train"),
-        bitext("dev"),
+        expand(f"{DATA}/vocabulary/{{language}}.tsv", language=[SOURCE, TARGET]),
+        expand(f"{DATA}/binary/{{part}}/{{name}}", part=["train", "dev"], name=BITEXT_FILES),
         test_tokens(SOURCE),
         test_tokens(TARGET),
-        data_report(),
+        DATA_REPORT,
 
 
 rule models:
     """The trained models in use, each in a folder that translates raw text."""
     input:
-        model_folders(),
+        (
+            run_files(USED, "model.safetensors")
+            if CONFIG.released.models
+            else expand("models/{run}/text.json", run=USED)
+        ),
 
 
 rule releases:
     """An archive of each model in use, for others."""
     input:
-        expand("releases/{model}.tar.zst", model=runs(CONFIG.use.models)),
+        expand("releases/{model}.tar.zst", model=USED),
 
 
 rule sweep:
     """What the decoding settings that the paper leaves open are worth: a table and a figure."""
     input:
-        sweep_results(),
+        SWEEP,
+
+
+include: "workflow/rules/start.smk"
 
 
 onstart:

@@ -5,18 +5,35 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from nmt.config.runs import Run, runs_of
+from nmt.config.schema import Config
+
 PROGRAMS = Path(__file__).resolve().parents[1] / "slurm" / "bin"
+
+
+MOST_URGENT = 3
+
+
+def urgency(config: Config, run: Run) -> int:
+    """The longest chain first, so that all end together: a run that another continues from, that other, the rest."""
+    bases = [other.base for other in runs_of(config, config.use.models).values()]
+    return MOST_URGENT if run.name in bases else 2 if run.base else 1
+
+
+def niceness(config: Config, runs: Iterable[Run]) -> dict[str, int]:
+    """How much later than others the training job of each run is to start, as sbatch's --nice."""
+    return {run.name: 10 * (MOST_URGENT - urgency(config, run)) for run in runs}
 
 
 def use_own_programs(niceness: Mapping[str, int]) -> None:
     """Let the executor find this project's sbatch, squeue and the like, which stand before Slurm's and call them.
 
     Args:
-        niceness: how much later than others the training job of each run is to start, as sbatch's --nice.
+        niceness: of each run's training job.
     """
     os.environ["PATH"] = f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}"
     os.environ["NMT_HEAD"] = _open_ear()

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable
 from pathlib import Path
+
+from nmt.config.runs import Run
+from nmt.config.schema import Config
 
 MARGIN = 1.25
 """A job that is given too little only comes back once more; one that asks for too much waits longer in the queue."""
@@ -21,6 +25,39 @@ def time_limit(updates: int, updates_per_hour: float, longest_hours: float) -> i
 def time_slices(updates: int, updates_per_hour: float, longest_hours: float) -> int:
     """Jobs that a training run takes at most, should it be half as fast as it was said to be."""
     return math.ceil(2 * updates / updates_per_hour / longest_hours)
+
+
+def training_minutes(config: Config, run: Run, folder: Path) -> int:
+    """Minutes that a training job asks for: its updates left at the rate of the run, or at that of the settings."""
+    updates = config.models[run.model].training.updates
+    done, rate = progress_of(folder / "state" / run.name / "history.jsonl")
+    if rate is None and run.base:
+        done, rate = progress_of(folder / "models" / run.base / "history.jsonl")
+        base = config.models[run.model].continue_from
+        done = done or (config.models[base].training.updates if base else 0)
+    return time_limit(updates - done, rate or stated_rate(config, run), config.resources.train_hours)
+
+
+def training_retries(config: Config, runs: Iterable[Run], longest_hours: float | None = None) -> int:
+    """How often a training job is sent again: its time slices, by twice the estimate, and those lost on the way.
+
+    Args:
+        config: the run's settings.
+        runs: that may be trained.
+        longest_hours: the longest time limit, where it is not that of the settings.
+    """
+    longest = longest_hours or config.resources.train_hours
+    slices = (
+        time_slices(config.models[run.model].training.updates, stated_rate(config, run), longest)
+        for run in runs
+    )
+    return max(slices) + config.resources.train_attempts
+
+
+def stated_rate(config: Config, run: Run) -> float:
+    """Updates per hour that the settings expect of a run."""
+    rate: float = getattr(config.resources.updates_per_hour, config.models[run.model].family)
+    return rate
 
 
 def progress_of(history: Path) -> tuple[int, float | None]:

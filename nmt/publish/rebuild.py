@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from nmt.config.projections import report_settings
 from nmt.config.runs import runs_of
-from nmt.config.schema import Config, Report
+from nmt.config.schema import Config
 from nmt.errors import UserError
 from nmt.publish.replication_package import MODES, Parts
 
@@ -170,15 +171,3 @@ class Remake:
                 ]
             )
         return ["--score", str(path)]
-
-
-def report_settings(config: Config) -> Report:
-    """What the tables and figures show, the models' names, how UNK was decoded, and how text was tokenized."""
-    labels = {model: config.models[model].label for model in config.use.models} | {"moses": "Moses"}
-    return Report(
-        **config.artifacts.model_dump(),
-        labels=labels,
-        unknown=config.decoding.unknown,
-        languages=config.languages,
-        tokenization=config.tokenization,
-    )

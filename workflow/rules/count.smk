@@ -7,17 +7,30 @@ localrules:
     data_report,
 
 
+# The report on the text, where this run is what prepares it.
+DATA_REPORT = (
+    []
+    if KEPT or CONFIG.released.models
+    else [f"results/{name}" for name in ("data.csv", "data_lengths.csv", "data.md", "data.pdf", "data.png")]
+)
+
+
 if PREPARED:
 
     rule count:
         """Count a shard at each stage of its tokenized text: pairs, words, lengths, words that the vocabulary lacks, and
         the different words of all but training text."""
         input:
-            text=counted_files,
+            text=lambda wildcards: expand(
+                "data/{stage}/{corpus}/{shard}.{language}.zst",
+                **wildcards,
+                stage=experiment.counted_stages(CONFIG, wildcards.corpus),
+                language=[SOURCE, TARGET],
+            ),
             source_vocabulary=f"data/vocabulary/{SOURCE}.tsv",
             target_vocabulary=f"data/vocabulary/{TARGET}.tsv",
         output:
-            counts=STAGE_COUNTS,
+            counts="data/counts/{corpus}/{shard}.json",
         log:
             "logs/count/{corpus}/{shard}.log",
         benchmark:
@@ -28,7 +41,7 @@ if PREPARED:
             mem_mb=memory(2000),
             runtime=minutes(30, 200),
         params:
-            stages=stage_options,
+            stages=lambda wildcards, input: options.stages(CONFIG, wildcards.corpus, input.text),
             types=lambda wildcards: "" if wildcards.corpus in CONFIG.use.train else "--types",
         shell:
             "nmt count {params.stages} {params.types} --source-vocabulary {input.source_vocabulary:q}"
@@ -38,9 +51,9 @@ if PREPARED:
         """Add up the counts of all shards, corpus by corpus, and check that the stages fit one another."""
         input:
             raw=expand("data/raw/{corpus}/counts.json", corpus=PREPARED),
-            clean=[file for _, file in shard_counts(CLEAN_COUNTS)],
-            counts=[file for _, file in shard_counts(STAGE_COUNTS)],
-            overlap=[file for _, file in overlap_counts()],
+            clean=expand("data/clean/{shard}.counts.json", shard=shards(PREPARED)),
+            counts=expand("data/counts/{shard}.json", shard=shards(PREPARED)),
+            overlap=expand("data/overlap/{shard}.json", shard=shards(CONFIG.use.train)),
         output:
             counts="data/counts.json",
         log:
@@ -53,10 +66,18 @@ if PREPARED:
             mem_mb=2000,
             runtime=30,
         params:
-            corpora=counted_corpora,
+            corpora=" ".join(
+                options.option(
+                    "corpus", experiment.part_of(CONFIG, corpus), corpus, f"data/raw/{corpus}/counts.json"
+                )
+                for corpus in PREPARED
+            ),
+            clean=options.shards(CONFIG, "clean", PREPARED, "data/clean/{shard}.counts.json"),
+            counts=options.shards(CONFIG, "count", PREPARED, "data/counts/{shard}.json"),
+            overlap=options.shards(CONFIG, "overlap", CONFIG.use.train, "data/overlap/{shard}.json"),
             languages=f"{SOURCE} {TARGET}",
         shell:
-            "nmt sum-counts {params.corpora} --languages {params.languages} --output {output.counts:q}"
+            "nmt sum-counts {params.corpora} {params.clean} {params.counts} {params.overlap} --languages {params.languages} --output {output.counts:q}"
             " 2>&1 | tee -i {log:q}"
 
 
@@ -81,7 +102,9 @@ rule data_report:
         mem_mb=2000,
         runtime=30,
     params:
-        limits=limit_options,
+        limits=options.repeated(
+            "limit", sorted({CONFIG.models[model].max_words for model in CONFIG.use.models})
+        ),
         paper=lambda wildcards, input: f"--paper {input.paper}" if CONFIG.artifacts.reported else "",
     shell:
         "nmt data-report --counts {input.counts:q} {params.limits} {params.paper} --output-csv {output.csv:q}"

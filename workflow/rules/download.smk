@@ -21,7 +21,8 @@ rule download:
         mem_mb=1000,
         runtime=24 * 60,
     params:
-        archive=archive_options,
-        sources=source_options,
+        archive=lambda wildcards: options.archive(CONFIG, wildcards.archive),
+        # asks for `input` so that other sources are no reason to fetch again what is already there
+        sources=lambda wildcards, input: options.other_sources(CONFIG, wildcards.archive),
     shell:
         "nmt download {params.archive} {params.sources} --output {output.archive:q} 2>&1 | tee -i {log:q}"

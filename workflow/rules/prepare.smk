@@ -1,6 +1,12 @@
-"""From archives (or the grammar) to tokens, vocabularies and memory-mapped ids. Both sides always have as many lines."""
+"""From archives (or the grammar) to tokens. Both sides always have as many lines."""
 
-# A corpus has as many shards as its settings say, and outputs cannot depend on wildcards: one rule a corpus.
+# Corpora by how they come: in archives, from the grammar, already as words.
+DOWNLOADED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is None]
+GENERATED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is not None]
+TOKENIZED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].tokenized]
+
+
+# A corpus has as many shards as its settings say, and outputs cannot depend on wildcards: one rule per corpus.
 for corpus in DOWNLOADED:
 
     rule:
@@ -8,21 +14,11 @@ for corpus in DOWNLOADED:
         name:
             f"extract_{corpus}"
         input:
-            source=archive_file(corpus, "source"),
-            target=archive_file(corpus, "target"),
+            source=f"data/archives/{CONFIG.archives[CONFIG.corpora[corpus].source.archive].path}",
+            target=f"data/archives/{CONFIG.archives[CONFIG.corpora[corpus].target.archive].path}",
         output:
-            source=expand(
-                "data/raw/{corpus}/{shard}.{language}.zst",
-                corpus=corpus,
-                shard=shards(corpus),
-                language=SOURCE,
-            ),
-            target=expand(
-                "data/raw/{corpus}/{shard}.{language}.zst",
-                corpus=corpus,
-                shard=shards(corpus),
-                language=TARGET,
-            ),
+            source=expand("data/raw/{shard}.{language}.zst", shard=shards([corpus]), language=SOURCE),
+            target=expand("data/raw/{shard}.{language}.zst", shard=shards([corpus]), language=TARGET),
             counts=f"data/raw/{corpus}/counts.json",
         log:
             f"logs/extract/{corpus}.log",
@@ -34,9 +30,9 @@ for corpus in DOWNLOADED:
             mem_mb=memory(2000),
             runtime=minutes(60, 60),
         params:
-            members=member_options(corpus),
-            source=lambda wildcards, output: repeated("--output-source", output.source),
-            target=lambda wildcards, output: repeated("--output-target", output.target),
+            members=options.members(CONFIG, corpus),
+            source=lambda wildcards, output: options.repeated("output-source", output.source),
+            target=lambda wildcards, output: options.repeated("output-target", output.target),
         shell:
             "nmt extract --archive-source {input.source:q} --archive-target {input.target:q} {params.members}"
             " {params.source} {params.target} --counts {output.counts:q} 2>&1 | tee -i {log:q}"
@@ -49,19 +45,9 @@ for corpus in GENERATED:
         name:
             f"generate_{corpus}"
         output:
-            source=expand(
-                "data/raw/{corpus}/{shard}.{language}.zst",
-                corpus=corpus,
-                shard=shards(corpus),
-                language=SOURCE,
-            ),
-            target=expand(
-                "data/raw/{corpus}/{shard}.{language}.zst",
-                corpus=corpus,
-                shard=shards(corpus),
-                language=TARGET,
-            ),
-            alignment=expand("data/raw/{corpus}/{shard}.align.zst", corpus=corpus, shard=shards(corpus)),
+            source=expand("data/raw/{shard}.{language}.zst", shard=shards([corpus]), language=SOURCE),
+            target=expand("data/raw/{shard}.{language}.zst", shard=shards([corpus]), language=TARGET),
+            alignment=expand("data/raw/{shard}.align.zst", shard=shards([corpus])),
             counts=f"data/raw/{corpus}/counts.json",
         log:
             f"logs/generate/{corpus}.log",
@@ -76,9 +62,9 @@ for corpus in GENERATED:
             settings=constant(CONFIG.grammar),
             split=CONFIG.corpora[corpus].grammar.split,
             pairs=CONFIG.corpora[corpus].grammar.pairs,
-            source=lambda wildcards, output: repeated("--output-source", output.source),
-            target=lambda wildcards, output: repeated("--output-target", output.target),
-            alignment=lambda wildcards, output: repeated("--output-alignment", output.alignment),
+            source=lambda wildcards, output: options.repeated("output-source", output.source),
+            target=lambda wildcards, output: options.repeated("output-target", output.target),
+            alignment=lambda wildcards, output: options.repeated("output-alignment", output.alignment),
         shell:
             "nmt generate --settings {params.settings:q} --split {params.split} --pairs {params.pairs}"
             " {params.source} {params.target} {params.alignment} --counts {output.counts:q} 2>&1 | tee -i {log:q}"
@@ -100,7 +86,7 @@ if PREPARED:
         benchmark:
             "benchmarks/clean/{corpus}/{shard}.tsv"
         wildcard_constraints:
-            corpus=none_of(TOKENIZED),
+            corpus=options.none_of(TOKENIZED),
         conda:
             "../../envs/prepare.yaml"
         resources:
@@ -120,7 +106,7 @@ if PREPARED:
             target=f"data/tokens/{{corpus}}/{{shard}}.{TARGET}.zst",
             counts="data/clean/{corpus}/{shard}.counts.json",
         wildcard_constraints:
-            corpus=any_of(TOKENIZED),
+            corpus=options.any_of(TOKENIZED),
 
     rule tokenize:
         """Tokenize one side of a shard by Moses' rules."""
@@ -133,7 +119,7 @@ if PREPARED:
         benchmark:
             "benchmarks/tokenize/{corpus}/{shard}.{language}.tsv"
         wildcard_constraints:
-            corpus=none_of(TOKENIZED),
+            corpus=options.none_of(TOKENIZED),
         conda:
             "../../envs/prepare.yaml"
         resources:
@@ -144,102 +130,3 @@ if PREPARED:
         shell:
             "nmt tokenize --language {wildcards.language} --settings {params.settings:q} {input.text:q}"
             " {output.tokens:q} 2>&1 | tee -i {log:q}"
-
-    if CONFIG.overlap.drop == "none":
-
-        rule overlap:
-            """Count the training pairs that share a sentence with the development or test set."""
-            input:
-                unpack(overlap_files),
-            output:
-                counts=OVERLAP_COUNTS,
-            log:
-                "logs/overlap/{corpus}/{shard}.log",
-            benchmark:
-                "benchmarks/overlap/{corpus}/{shard}.tsv"
-            conda:
-                "../../envs/prepare.yaml"
-            resources:
-                mem_mb=memory(1000),
-                runtime=minutes(30, 200),
-            params:
-                settings=constant(CONFIG.overlap),
-                held_out=held_out_options,
-            shell:
-                "nmt overlap --settings {params.settings:q} {params.held_out} {input.source:q} {input.target:q}"
-                " --counts {output.counts:q} 2>&1 | tee -i {log:q}"
-
-    else:
-
-        rule drop_overlap:
-            """Blank the training pairs that share a sentence with the development or test set; count them."""
-            input:
-                unpack(overlap_files),
-            output:
-                source=f"data/kept/{{corpus}}/{{shard}}.{SOURCE}.zst",
-                target=f"data/kept/{{corpus}}/{{shard}}.{TARGET}.zst",
-                counts=OVERLAP_COUNTS,
-            log:
-                "logs/overlap/{corpus}/{shard}.log",
-            benchmark:
-                "benchmarks/overlap/{corpus}/{shard}.tsv"
-            conda:
-                "../../envs/prepare.yaml"
-            resources:
-                mem_mb=memory(1000),
-                runtime=minutes(30, 200),
-            params:
-                settings=constant(CONFIG.overlap),
-                held_out=held_out_options,
-            shell:
-                "nmt overlap --settings {params.settings:q} {params.held_out} {input.source:q} {input.target:q}"
-                " --counts {output.counts:q} --output-source {output.source:q} --output-target {output.target:q}"
-                " 2>&1 | tee -i {log:q}"
-
-    rule vocabulary:
-        """Count the words of one side of the training text and keep the most frequent."""
-        input:
-            text=lambda wildcards: part_files("train", wildcards.language),
-        output:
-            vocabulary="data/vocabulary/{language}.tsv",
-        log:
-            "logs/vocabulary/{language}.log",
-        benchmark:
-            "benchmarks/vocabulary/{language}.tsv"
-        conda:
-            "../../envs/prepare.yaml"
-        resources:
-            mem_mb=memory(DATA_MEMORY),
-            runtime=minutes(30, 60),
-        params:
-            words=CONFIG.vocabulary.words,
-            specials="--specials-count" if CONFIG.vocabulary.specials_count else "",
-        shell:
-            "nmt vocabulary --words {params.words} {params.specials} {input.text:q} --output {output.vocabulary:q}"
-            " 2>&1 | tee -i {log:q}"
-
-    rule binarize:
-        """Turn training or development text into memory-mapped ids; training text is shuffled once, with the seed."""
-        input:
-            source=lambda wildcards: part_files(wildcards.part, SOURCE),
-            target=lambda wildcards: part_files(wildcards.part, TARGET),
-            source_vocabulary=f"data/vocabulary/{SOURCE}.tsv",
-            target_vocabulary=f"data/vocabulary/{TARGET}.tsv",
-        output:
-            [f"data/binary/{{part}}/{name}" for name in BITEXT_FILES],
-        log:
-            "logs/binarize/{part}.log",
-        benchmark:
-            "benchmarks/binarize/{part}.tsv"
-        conda:
-            "../../envs/prepare.yaml"
-        resources:
-            mem_mb=memory(DATA_MEMORY, 1),
-            runtime=minutes(60, 60),
-        params:
-            shards=lambda wildcards: text_options(*part_text(wildcards.part), SOURCE, TARGET),
-            shuffle=lambda wildcards: f"--shuffle-seed {CONFIG.seed}" if wildcards.part == "train" else "",
-        shell:
-            "nmt binarize {params.shards} --source-vocabulary {input.source_vocabulary:q}"
-            " --target-vocabulary {input.target_vocabulary:q} {params.shuffle} --output data/binary/{wildcards.part}"
-            " 2>&1 | tee -i {log:q}"

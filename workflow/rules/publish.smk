@@ -6,25 +6,58 @@ localrules:
     model_card,
 
 
+RELEASE_FILES = (*NEEDED, "text.json")
+
+# What is kept beside the results, so that they can be made again: translations with what made them, attention, what
+# training left of each run, and the text.
+USED = runs(CONFIG.use.models)
+KEPT_TRANSLATIONS = [str(RESULTS.translations(run, mode)) for run in USED for mode in MODES]
+KEPT_MAKING = [str(RESULTS.making(run, mode)) for run in USED for mode in MODES]
+KEPT_ALIGNMENTS = [str(RESULTS.alignments(run)) for run in measured_runs()]
+KEPT_RUN_FILES = [str(RESULTS.of_run(run, name)) for run in USED for name in RUN_FILES]
+KEPT_TEXT = [
+    *(str(RESULTS.test(language)) for language in (SOURCE, TARGET)),
+    *([str(RESULTS.raw_reference(TARGET))] if raw_reference() else []),
+    *([str(RESULTS.given("moses"))] if CONFIG.artifacts.moses_translations else []),
+    *([str(RESULTS.gold)] if gold_alignments() else []),
+]
+PARTS_KEPT = [
+    *KEPT_TRANSLATIONS,
+    *KEPT_MAKING,
+    *KEPT_ALIGNMENTS,
+    *KEPT_RUN_FILES,
+    *KEPT_TEXT,
+    str(RESULTS.configuration),
+    str(RESULTS.paper),
+]
+
+# What is made last in the folders of the models that this run trains.
+COMPLETED = (
+    []
+    if KEPT or CONFIG.released.models
+    else expand("models/{run}/{name}", run=USED, name=["text.json", "README.md"])
+)
+
+
 rule parts:
     """Keep translations, test text, summaries and settings beside the tables, which can be made again of them."""
     input:
-        translations=translations_of(runs(CONFIG.use.models)),
-        making=making_of(runs(CONFIG.use.models)),
-        files=[run_files(runs(CONFIG.use.models), name) for name in RUN_FILES],
+        translations=translations_of(USED),
+        making=making_of(USED),
+        files=[run_files(USED, name) for name in RUN_FILES],
         source=test_tokens(SOURCE),
         reference=test_tokens(TARGET),
-        raw_reference=raw_reference(),
-        given=CONFIG.artifacts.moses_translations or [],
-        gold=GOLD or [],
+        raw_reference=[raw_reference()] if raw_reference() else [],
+        given=[CONFIG.artifacts.moses_translations] if CONFIG.artifacts.moses_translations else [],
+        gold=[gold_alignments()] if gold_alignments() else [],
         alignments=[aligned(run) for run in measured_runs()],
         paper=PAPER,
     output:
-        translations=kept_translations(),
-        making=kept_making(),
-        alignments=kept_alignments(),
-        files=kept_run_files(),
-        text=kept_text(),
+        translations=KEPT_TRANSLATIONS,
+        making=KEPT_MAKING,
+        alignments=KEPT_ALIGNMENTS,
+        files=KEPT_RUN_FILES,
+        text=KEPT_TEXT,
         configuration=RESULTS.configuration,
         paper=RESULTS.paper,
     log:
@@ -37,19 +70,24 @@ rule parts:
         mem_mb=2000,
         runtime=30,
     params:
-        configuration=configuration,
-        runs=kept_runs,
-        options=kept_options,
+        configuration=lambda wildcards: projections.as_json(published(CONFIG)),
+        runs=lambda wildcards, input: options.kept_runs(
+            CONFIG, input.translations, [run_files(USED, name) for name in RUN_FILES]
+        ),
+        raw_reference=lambda wildcards, input: options.repeated("raw-reference", input.raw_reference),
+        given=lambda wildcards, input: options.given(input.given),
+        gold=lambda wildcards, input: options.repeated("gold", input.gold),
+        alignments=lambda wildcards, input: options.paired("alignments", measured_runs(), input.alignments),
         attention=CONFIG.artifacts.figure3_model,
     shell:
         "nmt keep {params.runs} --test {input.source:q} {input.reference:q} --attention {params.attention}"
-        " {params.options} --paper {input.paper:q} --configuration {params.configuration:q} --output results 2>&1 | tee -i {log:q}"
+        " {params.raw_reference} {params.given} {params.gold} {params.alignments} --paper {input.paper:q} --configuration {params.configuration:q} --output results 2>&1 | tee -i {log:q}"
 
 
 rule provenance:
-    """Record where the results come from, last of all: code, settings, text, models, and the sum of every file."""
+    """Record where the results come from, last of all: code, settings, text, models, and the checksum of every file."""
     input:
-        files=[*artifacts(), "results/comparison.json", *parts_kept()],
+        files=[*ARTIFACTS, "results/comparison.json", *PARTS_KEPT],
     output:
         record="results/ro-crate-metadata.json",
     log:
@@ -63,7 +101,7 @@ rule provenance:
         runtime=60,
     params:
         # of the sweep, which the page shows where it was made, as it was when this run began
-        files=lambda wildcards, input: repeated("--file", [*input.files, *sweep_made()]),
+        files=lambda wildcards, input: options.repeated("file", [*input.files, *SWEEP_MADE]),
         archives=f"{DATA}/archives",
     shell:
         "nmt provenance results {params.files} --archives {params.archives:q} 2>&1 | tee -i {log:q}"
@@ -87,7 +125,7 @@ rule model_card:
         mem_mb=2000,
         runtime=30,
     params:
-        text=card_options,
+        text=options.text_of_card(CONFIG),
     shell:
         "nmt model-card --model models/{wildcards.model} --scores {input.scores:q} {params.text} 2>&1 | tee -i {log:q}"
 

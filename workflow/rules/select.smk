@@ -1,13 +1,30 @@
 """Data selection by bilingual cross-entropy difference (Axelrod et al., 2011), the same for any number of shards."""
 
+# KenLM's programs, one build for all experiments.
+KENLM = str(ROOT / ".kenlm")
+
+IN_DOMAIN = experiment.in_domain_corpora(CONFIG)
+
+# Files of a training shard.
+TEXT = [f"data/{TRAINING_STAGE}/{{shard}}.{language}.zst" for language in (SOURCE, TARGET)]
+# What the language models of both domains are trained on, and the text whose words are all that they know, if they do not
+# know all words of their own.
+LM_TEXT = {
+    "in": expand("data/tokens/{shard}.{{language}}.zst", shard=shards(IN_DOMAIN)),
+    "out": ["data/selection/lm/out.{language}.zst"],
+}
+LM_WORDS = LM_TEXT["in"] if CONFIG.selection.lm_vocabulary == "in_domain" else []
+SCORES = ["data/selection/{shard}.scores.npy", "data/selection/{shard}.histogram.json"]
+
+
 if PREPARED and CONFIG.selection.enabled:
 
     rule sample_out_of_domain:
         """Draw the text of the out-of-domain language models at random from the training text."""
         input:
-            source=training_tokens(SOURCE),
-            target=training_tokens(TARGET),
-            in_domain=in_domain_tokens(SOURCE),
+            source=expand(TEXT[0], shard=shards(CONFIG.use.train)),
+            target=expand(TEXT[1], shard=shards(CONFIG.use.train)),
+            in_domain=expand(f"data/tokens/{{shard}}.{SOURCE}.zst", shard=shards(IN_DOMAIN)),
         output:
             source=f"data/selection/lm/out.{SOURCE}.zst",
             target=f"data/selection/lm/out.{TARGET}.zst",
@@ -22,8 +39,12 @@ if PREPARED and CONFIG.selection.enabled:
             runtime=minutes(30, 60),
         params:
             seed=CONFIG.seed,
-            size=sample_options,
-            shards=lambda wildcards: text_options(TRAINING_STAGE, CONFIG.use.train, SOURCE, TARGET),
+            size=lambda wildcards, input: (
+                options.repeated("as-many-as", input.in_domain)
+                if CONFIG.selection.sample_pairs is None
+                else options.option("pairs", CONFIG.selection.sample_pairs)
+            ),
+            shards=options.shards(CONFIG, "shard", CONFIG.use.train, *TEXT),
         shell:
             "nmt lm-sample {params.size} --seed {params.seed} {params.shards}"
             " --output-source {output.source:q} --output-target {output.target:q} 2>&1 | tee -i {log:q}"
@@ -47,15 +68,15 @@ if PREPARED and CONFIG.selection.enabled:
             mem_mb=4000,
             runtime=60,
         params:
-            folder=lambda wildcards, output: folder_of(output),
+            folder=lambda wildcards, output: os.path.dirname(output[0]),
         shell:
             "nmt kenlm-programs --jobs {threads} --output {params.folder:q} 2>&1 | tee -i {log:q}"
 
     rule language_model:
         """Train one of the four language models with KenLM's lmplz."""
         input:
-            text=language_model_text,
-            words=language_model_words,
+            text=lambda wildcards: expand(LM_TEXT[wildcards.domain], language=wildcards.language),
+            words=LM_WORDS,
             programs=ancient(f"{KENLM}/lmplz"),
         output:
             model="data/selection/lm/{domain}.{language}.binary",
@@ -73,11 +94,17 @@ if PREPARED and CONFIG.selection.enabled:
         params:
             order=CONFIG.selection.order,
             fallback="--discount-fallback" if CONFIG.selection.discount_fallback else "",
-            folder=lambda wildcards, input: folder_of([input.programs]),
-            text=language_model_options,
+            folder=lambda wildcards, input: os.path.dirname(input.programs),
+            text=lambda wildcards: (
+                options.shards(CONFIG, "shard", IN_DOMAIN, f"data/tokens/{{shard}}.{wildcards.language}.zst")
+                if wildcards.domain == "in"
+                else options.option("shard", "out", f"data/selection/lm/out.{wildcards.language}.zst")
+            ),
+            words=lambda wildcards, input: options.repeated("words-of", input.words),
+            least=f"--words-least {CONFIG.selection.lm_vocabulary_least}" if LM_WORDS else "",
         shell:
             "nmt lm-train --order {params.order} {params.fallback} --memory-mb {resources.mem_mb}"
-            " --programs {params.folder:q} {params.text} --output {output.model:q} 2>&1 | tee -i {log:q}"
+            " --programs {params.folder:q} {params.text} {params.words} {params.least} --output {output.model:q} 2>&1 | tee -i {log:q}"
 
     rule score_pairs:
         """Score the pairs of a training shard: cross-entropy difference summed over both sides, smaller is better."""
@@ -108,11 +135,9 @@ if PREPARED and CONFIG.selection.enabled:
     rule threshold:
         """Find the one score up to which all shards of a word budget together hold the words wanted."""
         input:
-            lambda wildcards: [
-                file
-                for corpus, shard in training_shards(wildcards.budget)
-                for file in score_files(corpus, shard)
-            ],
+            scores=lambda wildcards: expand(
+                SCORES, shard=shards(experiment.corpora_of_budget(CONFIG, wildcards.budget))
+            ),
         output:
             threshold="data/selection/{budget}threshold.json",
         log:
@@ -125,10 +150,9 @@ if PREPARED and CONFIG.selection.enabled:
             mem_mb=memory(4000),
             runtime=minutes(30),
         params:
-            words=budget_option,
-            shards=lambda wildcards: " ".join(
-                shard_option(corpus, score_files(corpus, shard))
-                for corpus, shard in training_shards(wildcards.budget)
+            words=lambda wildcards: options.budget(CONFIG, wildcards.budget),
+            shards=lambda wildcards: options.shards(
+                CONFIG, "shard", experiment.corpora_of_budget(CONFIG, wildcards.budget), *SCORES
             ),
         shell:
             "nmt select-threshold {params.words} {params.shards} --output {output.threshold:q}"
@@ -137,7 +161,9 @@ if PREPARED and CONFIG.selection.enabled:
     rule select:
         """Keep the pairs of a training shard that score below the threshold; the others become empty lines."""
         input:
-            threshold=lambda wildcards: threshold_file(wildcards.corpus),
+            threshold=lambda wildcards: (
+                f"data/selection/{experiment.budget_of(CONFIG, wildcards.corpus)}threshold.json"
+            ),
             scores="data/selection/{corpus}/{shard}.scores.npy",
             source=f"data/{TRAINING_STAGE}/{{corpus}}/{{shard}}.{SOURCE}.zst",
             target=f"data/{TRAINING_STAGE}/{{corpus}}/{{shard}}.{TARGET}.zst",

@@ -6,10 +6,24 @@ localrules:
     decoding_sweep,
 
 
+# What the target `sweep` is for, which a plain run does not make; and what there is of it when this run begins. That is no
+# input of anything, or a plain run would make it again whenever a model has changed.
+SWEEP = expand("results/decoding_sweep.{form}", form=["csv", "md", "tex", "pdf", "png", "sha256"])
+SWEEP_MADE = [file for file in SWEEP if Path(file).is_file()]
+
+
 rule sweep_model:
     """Score a model under every combination of decoding settings."""
     input:
-        model=swept_model,
+        model=(
+            MODEL_FILES
+            if not KEPT
+            else lambda wildcards: refuse(
+                [
+                    f"released.results: {CONFIG.released.results} holds no models, which a sweep needs; give `released.models`"
+                ]
+            )
+        ),
         source=test_tokens(SOURCE),
         reference=test_tokens(TARGET),
     output:
@@ -26,8 +40,8 @@ rule sweep_model:
         mem_mb=memory(DATA_MEMORY),
         runtime=math.ceil(60 * CONFIG.resources.sweep_hours),
     params:
-        model=model_folder,
-        settings=sweep_settings,
+        model=lambda wildcards: f"{MODELS}/{wildcards.model}",
+        settings=lambda wildcards: projections.sweep_settings(CONFIG),
     shell:
         "nmt sweep --model {params.model:q} --source {input.source:q} --reference {input.reference:q}"
         " --settings {params.settings:q} --output {output.scores:q} 2>&1 | tee -i {log:q}"
@@ -54,7 +68,7 @@ rule decoding_sweep:
         mem_mb=2000,
         runtime=30,
     params:
-        sweeps=lambda wildcards, input: sweep_options(input.sweeps),
+        sweeps=lambda wildcards, input: options.paired("sweep", CONFIG.sweep.models, input.sweeps),
         decoding=constant(CONFIG.decoding),
         settings=report_settings,
         seeds=shown_seeds(CONFIG.sweep.models),

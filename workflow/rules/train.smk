@@ -1,14 +1,30 @@
 """One job a run (a model at a seed), whose name stands for {model}. Only its settings, and those of its text, make it run again: never a comment, cores or paths."""
 
+from nmt.monitor import time_limits
+from workflow import cluster
+
+# Nothing is sent again on this machine, where whoever calls sees the error, nor from inside a cluster's job: Snakemake
+# would count the rule's attempts there once more.
+RETRIES = 0
+if SENDS_JOBS:
+    RETRIES = time_limits.training_retries(
+        CONFIG, RUNS.values(), cluster.stated_hours(workflow.resource_settings.overwrite_resources, "train")
+    )
+    cluster.use_own_programs(cluster.niceness(CONFIG, RUNS.values()))
+
 
 rule train:
     """Train a model, or go on with one that was stopped: checkpoints lie in state/, which no rule declares or deletes."""
     input:
-        train=ancient(bitext("train")),
-        dev=ancient(bitext("dev")),
-        source_vocabulary=ancient(vocabularies()[0]),
-        target_vocabulary=ancient(vocabularies()[1]),
-        base=base_state,
+        train=ancient(expand(f"{DATA}/binary/train/{{name}}", name=BITEXT_FILES)),
+        dev=ancient(expand(f"{DATA}/binary/dev/{{name}}", name=BITEXT_FILES)),
+        source_vocabulary=ancient(f"{DATA}/vocabulary/{SOURCE}.tsv"),
+        target_vocabulary=ancient(f"{DATA}/vocabulary/{TARGET}.tsv"),
+        base=lambda wildcards: (
+            ancient(f"models/{RUNS[wildcards.model].base}/final_state.safetensors")
+            if RUNS[wildcards.model].base
+            else []
+        ),
     output:
         model="models/{model}/model.safetensors",
         final_state="models/{model}/final_state.safetensors",
@@ -21,21 +37,23 @@ rule train:
         "logs/train/{model}.log",
     benchmark:
         "benchmarks/train/{model}.tsv"
-    priority: lambda wildcards: urgency(wildcards.model)
-    retries: training_retries()
+    priority: lambda wildcards: cluster.urgency(CONFIG, RUNS[wildcards.model])
+    retries: RETRIES
     conda:
         "../../envs/train.yaml"
-    threads: lambda wildcards: training_of(wildcards).threads
+    threads: lambda wildcards: CONFIG.models[RUNS[wildcards.model].model].training.threads
     resources:
-        gpu=lambda wildcards: gpus(training_of(wildcards).device),
+        gpu=lambda wildcards: gpus(CONFIG.models[RUNS[wildcards.model].model].training.device),
         mem_mb=1000 * CONFIG.resources.train_memory_gb,
-        runtime=training_minutes,
+        runtime=lambda wildcards: time_limits.training_minutes(CONFIG, RUNS[wildcards.model], Path()),
     params:
-        settings=model_run,
-        data=data_settings,
-        continue_from=continue_option,
-        train=lambda wildcards, input: folder_of(input.train),
-        dev=lambda wildcards, input: folder_of(input.dev),
+        settings=lambda wildcards: projections.training_settings(CONFIG, RUNS[wildcards.model]),
+        data=lambda wildcards: projections.data_settings(CONFIG),
+        continue_from=lambda wildcards, input: (
+            options.option("continue-from", input.base) if input.get("base") else ""
+        ),
+        train=lambda wildcards, input: os.path.dirname(input.train[0]),
+        dev=lambda wildcards, input: os.path.dirname(input.dev[0]),
     shell:
         # In a job of Slurm it stops in good order before its time is over; submitted again, it goes on.
         "nmt train --settings {params.settings:q} --train {params.train:q} --dev {params.dev:q}"

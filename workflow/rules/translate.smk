@@ -7,10 +7,17 @@ localrules:
     package,
 
 
+# What a command needs of a trained model.
+MODEL_FILES = [
+    f"{MODELS}/{{model}}/{name}"
+    for name in ("model.safetensors", "settings.json", "source.tsv", "target.tsv")
+]
+
+
 rule translate:
     """Translate the test text: all of it, or only the sentences without unknown words and then without [UNK]."""
     input:
-        model=model_files,
+        model=MODEL_FILES,
         source=test_tokens(SOURCE),
         reference=test_tokens(TARGET),
     output:
@@ -28,7 +35,7 @@ rule translate:
         mem_mb=memory(DATA_MEMORY),
         runtime=math.ceil(60 * CONFIG.resources.translate_hours),
     params:
-        model=model_folder,
+        model=lambda wildcards: f"{MODELS}/{wildcards.model}",
         settings=constant(CONFIG.decoding),
     shell:
         "nmt decode --model {params.model:q} --source {input.source:q} --reference {input.reference:q}"
@@ -38,7 +45,7 @@ rule translate:
 rule align:
     """Read off the attention of a model while it is made to write the reference."""
     input:
-        model=model_files,
+        model=MODEL_FILES,
         source=test_tokens(SOURCE),
         target=test_tokens(TARGET),
     output:
@@ -55,8 +62,11 @@ rule align:
         mem_mb=memory(DATA_MEMORY),
         runtime=minutes(60 * CONFIG.resources.translate_hours),
     params:
-        model=model_folder,
-        options=align_options,
+        model=lambda wildcards: f"{MODELS}/{wildcards.model}",
+        options=options.known(
+            (name.replace("_", "-"), getattr(CONFIG.decoding, name))
+            for name in ("batch_size", "threads", "device")
+        ),
     shell:
         "nmt align --model {params.model:q} --source {input.source:q} --target {input.target:q}"
         " {params.options} --output {output.alignments:q} 2>&1 | tee -i {log:q}"
@@ -81,7 +91,9 @@ rule score:
         mem_mb=4000,
         runtime=60,
     params:
-        run=run_options,
+        run=lambda wildcards: options.known(
+            [("model", RUNS[wildcards.model].model), ("seed", RUNS[wildcards.model].seed)]
+        ),
     shell:
         "nmt evaluate {params.run} --all {input.all:q} --no-unk {input.no_unk:q} --source {input.source:q}"
         " --reference {input.reference:q} --output {output.scores:q} 2>&1 | tee -i {log:q}"
@@ -90,7 +102,7 @@ rule score:
 rule package:
     """Complete a model's folder with languages, tokenization and decoding, so that it can translate raw text."""
     input:
-        model=model_files,
+        model=MODEL_FILES,
     output:
         text="models/{model}/text.json",
     log:
@@ -103,6 +115,6 @@ rule package:
         mem_mb=1000,
         runtime=10,
     params:
-        settings=text_settings,
+        settings=lambda wildcards: projections.text_settings(CONFIG),
     shell:
         "nmt package --model models/{wildcards.model} --settings {params.settings:q} 2>&1 | tee -i {log:q}"

@@ -1,0 +1,111 @@
+"""What an experiment uses of its catalogues: corpora with their shards, archives, runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from nmt.config.runs import Run, runs_of
+from nmt.config.schema import Config
+
+# --- corpora ----------------------------------------------------------------------------------------------------------
+
+
+def in_domain_corpora(config: Config) -> list[str]:
+    """The corpora that the selection takes for in-domain text."""
+    return list(config.selection.in_domain) if config.selection.enabled else []
+
+
+def corpora_in_use(config: Config) -> list[str]:
+    """The corpora in use, and those that the selection compares with, each once."""
+    used = [*config.use.train, *config.use.dev, *config.use.test]
+    return list(dict.fromkeys([*used, *in_domain_corpora(config)]))
+
+
+def prepared_corpora(config: Config) -> list[str]:
+    """The corpora in use that this experiment prepares itself; none where it takes its data from another."""
+    return [] if config.data_from else corpora_in_use(config)
+
+
+def part_of(config: Config, corpus: str) -> str:
+    """What a corpus is for: train, dev, test or, if only the selection compares with it, in-domain."""
+    parts = {"train": config.use.train, "dev": config.use.dev, "test": config.use.test}
+    return next((part for part, corpora in parts.items() if corpus in corpora), "in-domain")
+
+
+def knows_alignments(config: Config) -> bool:
+    """Whether the test text's word alignments are known: those of generated text are, others are named."""
+    generated = config.corpora[config.use.test[0]].grammar is not None
+    return generated or config.artifacts.gold_alignments is not None
+
+
+# --- shards and stages of text ----------------------------------------------------------------------------------------
+
+
+def shards_of(config: Config, corpora: Iterable[str]) -> list[str]:
+    """Every shard of some corpora as CORPUS/NUMBER, in order."""
+    return [f"{corpus}/{shard}" for corpus in corpora for shard in range(config.corpora[corpus].shards)]
+
+
+def training_stage(config: Config) -> str:
+    """The stage of the training text before selection: without the pairs that overlap with the test set, if dropped."""
+    return "tokens" if config.overlap.drop == "none" else "kept"
+
+
+def final_stage(config: Config) -> str:
+    """The stage of the training text that models are trained on."""
+    return "selected" if config.selection.enabled else training_stage(config)
+
+
+def counted_stages(config: Config, corpus: str) -> list[str]:
+    """The stages of a corpus' tokenized text, in order, each once."""
+    if corpus not in config.use.train:
+        return ["tokens"]
+    return list(dict.fromkeys(["tokens", training_stage(config), final_stage(config)]))
+
+
+def budget_of(config: Config, corpus: str) -> str:
+    """The word budget that a corpus is selected from, as a folder: CORPUS/ for its own, empty for the common one."""
+    return f"{corpus}/" if corpus in config.selection.corpus_words else ""
+
+
+def corpora_of_budget(config: Config, budget: str) -> list[str]:
+    """The training corpora that share a word budget, named as by `budget_of`."""
+    return [corpus for corpus in config.use.train if budget_of(config, corpus) == budget]
+
+
+# --- archives ---------------------------------------------------------------------------------------------------------
+
+
+def archives_of(config: Config, corpora: Iterable[str]) -> list[str]:
+    """Catalogue names of the archives that hold some corpora, each once, in order."""
+    entries = [config.corpora[corpus] for corpus in corpora]
+    sides = [side for entry in entries for side in (entry.source, entry.target) if side]
+    return list(dict.fromkeys(side.archive for side in sides))
+
+
+def archives_in_use(config: Config) -> list[str]:
+    """Catalogue names of the archives that this experiment fetches, each once."""
+    return archives_of(config, prepared_corpora(config))
+
+
+# --- runs -------------------------------------------------------------------------------------------------------------
+
+
+def compared_models(config: Config) -> list[str]:
+    """Baselines of the table of ablations and the models compared with them, each once."""
+    pairs = (config.artifacts.ablations or {}).items()
+    return list(dict.fromkeys(model for baseline, others in pairs for model in (baseline, *others)))
+
+
+def runs_in_use(config: Config) -> dict[str, Run]:
+    """The runs that the results are made from, in the order of the tables; those they continue from included."""
+    artifacts = config.artifacts
+    shown = [*config.use.models, *compared_models(config), *artifacts.figure2_models]
+    shown += [artifacts.figure3_model, *artifacts.table3_models]
+    bases = [base for model in shown if (base := config.models[model].continue_from)]
+    return runs_of(config, list(dict.fromkeys([*shown, *bases])))
+
+
+def aligned_runs(config: Config) -> list[str]:
+    """Runs of the models in use that align."""
+    return list(runs_of(config, [model for model in config.use.models if config.models[model].aligns]))

@@ -1,0 +1,94 @@
+"""Which settings decide which job: what stands among a job's parameters, so that a change of them runs it again.
+
+Settings that decide nothing are left out, so that a change of them runs nothing again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from nmt.config.experiment import corpora_in_use
+from nmt.config.runs import Run, run_settings
+from nmt.config.schema import Config, Grid, Report, Search, SweepRun, TextSettings
+
+_LM_VOCABULARY_KEYS = ("lm_vocabulary", "lm_vocabulary_least")
+"""Of the selection; they decide nothing where language models know all words."""
+
+
+def as_json(settings: BaseModel | Mapping[str, Any]) -> str:
+    """Settings as one line of JSON with a fixed order of keys, so that equal settings are equal text."""
+    values = settings.model_dump() if isinstance(settings, BaseModel) else settings
+    return json.dumps(values, sort_keys=True, ensure_ascii=False)
+
+
+def training_settings(config: Config, run: Run) -> str:
+    """All that decides a run's weights, besides the data."""
+    return as_json(run_settings(config, run))
+
+
+def data_settings(config: Config) -> str:
+    """What decides the text that every model is trained on; a change of it makes the models outdated.
+
+    Checksums and mirrors are left out: they say how to get a file, not which.
+    """
+    if config.data_from:
+        return as_json({"data_from": config.data_from})
+    kept = ("seed", "languages", "cleaning", "tokenization", "selection", "vocabulary")
+    values = config.model_dump(include=set(kept))
+    values["selection"] = _deciding_selection(config)
+    values["train"], values["dev"] = list(config.use.train), list(config.use.dev)
+    text = (*config.use.train, *config.use.dev)
+    values["generated"] = [_generated(config, corpus) for corpus in text if config.corpora[corpus].grammar]
+    values["tokenized"] = [corpus for corpus in text if config.corpora[corpus].tokenized]
+    if config.overlap.drop != "none":  # pairs that are only counted change no text
+        values |= {"overlap": config.overlap.model_dump(), "test": config.use.test[0]}
+    return as_json(values)
+
+
+def _deciding_selection(config: Config) -> dict[str, Any]:
+    """The selection's settings without those that decide nothing."""
+    idle = _LM_VOCABULARY_KEYS if config.selection.lm_vocabulary == "all" else ()
+    return config.selection.model_dump(exclude=set(idle))
+
+
+def _generated(config: Config, corpus: str) -> dict[str, Any]:
+    """What decides a generated corpus."""
+    own = config.corpora[corpus].grammar
+    return {**config.grammar.model_dump(), **(own.model_dump() if own else {})}
+
+
+def text_settings(config: Config) -> str:
+    """What a model's folder says of raw text. No part of what it is trained with: a change trains nothing again."""
+    return as_json(
+        TextSettings(languages=config.languages, tokenization=config.tokenization, decoding=config.decoding)
+    )
+
+
+def sweep_settings(config: Config) -> str:
+    """What a sweep tries, and what else `decoding` says; what is marked in its table is no part of it."""
+    tried = config.sweep.model_dump(include=set(Grid.model_fields))
+    return as_json(SweepRun(**tried, **config.decoding.model_dump(include=set(Search.model_fields))))
+
+
+def report_settings(config: Config) -> Report:
+    """What the tables and figures show, the models' names, how UNK was decoded, and how text was tokenized."""
+    labels = {model: config.models[model].label for model in config.use.models} | {"moses": "Moses"}
+    return Report(
+        **config.artifacts.model_dump(),
+        labels=labels,
+        unknown=config.decoding.unknown,
+        languages=config.languages,
+        tokenization=config.tokenization,
+    )
+
+
+def page_settings(config: Config) -> str:
+    """The settings that the page of a run shows: those that decide results, of what is in use."""
+    values = config.model_dump(mode="json", exclude={"mirrors", "archives", "resources"})
+    for catalogue, names in (("corpora", corpora_in_use(config)), ("models", config.use.models)):
+        values[catalogue] = {name: entry for name, entry in values[catalogue].items() if name in names}
+    return as_json(values)

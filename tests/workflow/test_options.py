@@ -1,0 +1,88 @@
+"""Pieces of shell lines from the settings: quoted, in the order of the settings, nothing for what is not known."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmt.config.overlays import find_layers, load
+from nmt.config.schema import Config
+from tests.running import ROOT
+from workflow import options
+
+
+def paper(folder: Path, **pairs: Any) -> Config:
+    return load(find_layers(ROOT / "config.yaml", folder, pairs=pairs))
+
+
+def test_values_are_quoted() -> None:
+    assert shlex.split(options.option("file", "a b", 3)) == ["--file", "a b", "3"]
+    assert shlex.split(options.paired("sweep", ["a"], ["it's"])) == ["--sweep", "a", "it's"]
+    assert options.repeated("mirror", []) == ""
+    assert options.known([("md5", None), ("pairs", 5)]) == "--pairs 5"
+
+
+@pytest.mark.parametrize(("corpora", "taken"), [(["a"], {"a"}), (["a", "a.b"], {"a", "a.b"}), ([], set())])
+def test_a_wildcard_takes_some_corpora_or_all_others(corpora: list[str], taken: set[str]) -> None:
+    for name in ("a", "a.b", "axb", "ab"):
+        assert bool(re.fullmatch(options.any_of(corpora), name)) == (name in taken)
+        assert bool(re.match(f"{options.none_of(corpora)}$", f"{name}")) or name in taken
+        assert bool(re.fullmatch(f"({options.none_of(corpora)})/0", f"{name}/0")) == (name not in taken)
+
+
+def test_an_archive_is_described_as_far_as_it_is_known(tmp_path: Path) -> None:
+    config = paper(tmp_path, mirrors=["file:///here"])
+    for archive in config.archives.values():
+        words = shlex.split(options.archive(config, archive.path))
+        assert words[words.index("--url") + 1] == archive.url
+        assert ("--md5" in words) == (archive.md5 is not None)
+        others = shlex.split(options.other_sources(config, archive.path))
+        assert others.count("--alternative") == len(archive.alternatives)
+        assert others[:2] == ["--mirror", "file:///here"]
+
+
+def test_shards_stand_in_the_order_of_the_corpora(tmp_path: Path) -> None:
+    config = paper(tmp_path, corpora={"europarl-v7": {"shards": 2}})
+    found = options.shards(config, "shard", ["newstest2012", "europarl-v7"], "{shard}.en", "{shard}.fr")
+    assert found == (
+        "--shard newstest2012 newstest2012/0.en newstest2012/0.fr"
+        " --shard europarl-v7 europarl-v7/0.en europarl-v7/0.fr"
+        " --shard europarl-v7 europarl-v7/1.en europarl-v7/1.fr"
+    )
+
+
+def test_a_corpus_has_the_common_budget_or_its_own(tmp_path: Path) -> None:
+    config = paper(tmp_path, selection={"corpus_words": {"europarl-v7": 12}})
+    assert options.budget(config, "europarl-v7/") == "--target-words 12"
+    assert options.budget(config, "") == f"--target-words {config.selection.target_words}"
+
+
+def test_every_run_is_compared_under_its_model(tmp_path: Path) -> None:
+    config = paper(tmp_path, seeds=[1, 2])
+    files = [f"{number}.{mode}" for number in range(10) for mode in ("all", "no_unk")]
+    words = shlex.split(options.compared(config, files))
+    first = config.use.models[0]
+    assert words[:8] == [
+        "--translations",
+        first,
+        "0.all",
+        "0.no_unk",
+        "--translations",
+        first,
+        "1.all",
+        "1.no_unk",
+    ]
+    with pytest.raises(ValueError, match="zip"):
+        options.compared(config, files[:-2])
+
+
+def test_what_is_kept_of_a_run_stands_together(tmp_path: Path) -> None:
+    config = paper(tmp_path)
+    runs = config.use.models
+    translations = [f"{run}.{mode}" for run in runs for mode in ("all", "no_unk")]
+    words = shlex.split(options.kept_runs(config, translations, [[f"{run}/s" for run in runs]]))
+    assert words[:5] == ["--run", runs[0], f"{runs[0]}.all", f"{runs[0]}.no_unk", f"{runs[0]}/s"]

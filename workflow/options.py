@@ -1,0 +1,131 @@
+"""Options of `nmt`'s commands as pieces of a shell line, from the settings and the files that a rule names."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from nmt.config import experiment
+from nmt.config.projections import as_json
+from nmt.config.runs import runs_of
+from nmt.config.schema import Archive, Config
+
+
+def option(name: str, *values: object) -> str:
+    """`--name VALUE...`, quoted."""
+    return shlex.join([f"--{name}", *map(str, values)])
+
+
+def repeated(name: str, values: Iterable[object]) -> str:
+    """`--name VALUE` for each value."""
+    return " ".join(option(name, value) for value in values)
+
+
+def paired(name: str, keys: Iterable[object], values: Iterable[object]) -> str:
+    """`--name KEY VALUE` for each pair."""
+    return " ".join(option(name, *pair) for pair in zip(keys, values, strict=True))
+
+
+def known(values: Iterable[tuple[str, Any]]) -> str:
+    """`--name VALUE` for each value that is known."""
+    return " ".join(option(name, value) for name, value in values if value is not None)
+
+
+# --- text -------------------------------------------------------------------------------------------------------------
+
+
+def any_of(corpora: Iterable[str]) -> str:
+    """The constraint of a wildcard to some corpora."""
+    return "|".join(re.escape(corpus) for corpus in corpora) or "(?!)"
+
+
+def none_of(corpora: Iterable[str]) -> str:
+    """The constraint of a wildcard to all corpora but some."""
+    return f"(?!(?:{any_of(corpora)})/)[a-z0-9][a-z0-9.-]*"
+
+
+def archive_at(config: Config, path: str) -> Archive:
+    """The entry of the catalogue that describes a file."""
+    return next(archive for archive in config.archives.values() if archive.path == path)
+
+
+def archive(config: Config, path: str) -> str:
+    """Address and checksums of an archive, as far as they are known."""
+    values = archive_at(config, path).model_dump(exclude={"alternatives"}, exclude_none=True)
+    return known(values.items())
+
+
+def other_sources(config: Config, path: str) -> str:
+    """Mirrors, then other archives with the same members."""
+    others = archive_at(config, path).alternatives
+    alternatives = [as_json(other.model_dump(exclude_none=True)) for other in others]
+    return f"{repeated('mirror', config.mirrors)} {repeated('alternative', alternatives)}"
+
+
+def members(config: Config, corpus: str) -> str:
+    """The members that hold both sides (none where the archive itself is the text), and what is known of the text."""
+    entry = config.corpora[corpus]
+    sides = [("source", entry.source), ("target", entry.target)]
+    values = [(f"member-{side}", text.member) for side, text in sides if text]
+    values += [(f"md5-{side}", text.md5) for side, text in sides if text]
+    return known([*values, ("pairs", entry.pairs)])
+
+
+def shards(config: Config, name: str, corpora: Iterable[str], *patterns: str) -> str:
+    """`--name CORPUS FILE...` for each shard of some corpora; the patterns name its files, by {shard}."""
+    return " ".join(
+        option(name, shard.split("/")[0], *(pattern.format(shard=shard) for pattern in patterns))
+        for shard in experiment.shards_of(config, corpora)
+    )
+
+
+def budget(config: Config, folder: str) -> str:
+    """Target words of a word budget, named as by `experiment.budget_of`."""
+    selection = config.selection
+    return option(
+        "target-words", selection.corpus_words[folder.rstrip("/")] if folder else selection.target_words
+    )
+
+
+def stages(config: Config, corpus: str, files: Sequence[str]) -> str:
+    """`--stage NAME SOURCE TARGET` for each stage of a corpus' text; files: both sides of each."""
+    names = experiment.counted_stages(config, corpus)
+    pairs = zip(names, files[::2], files[1::2], strict=True)
+    return " ".join(option("stage", *pair) for pair in pairs)
+
+
+# --- models, results --------------------------------------------------------------------------------------------------
+
+
+def compared(config: Config, files: Sequence[str]) -> str:
+    """`--translations MODEL ALL NO_UNK` for each run of the models in use; files: both of each run."""
+    models = [run.model for run in runs_of(config, config.use.models).values()]
+    triples = zip(models, files[::2], files[1::2], strict=True)
+    return " ".join(option("translations", *triple) for triple in triples)
+
+
+def given(files: Iterable[str]) -> str:
+    """Moses' translations, where there are any."""
+    return " ".join(option("given", "moses", file) for file in files)
+
+
+def kept_runs(config: Config, translations: Sequence[str], files: Sequence[Sequence[str]]) -> str:
+    """`--run RUN FILE...` for each run of the models in use: both translations, then what training left of it.
+
+    Args:
+        config: the run's settings.
+        translations: both of each run.
+        files: for each file that training left, that of each run.
+    """
+    runs = runs_of(config, config.use.models)
+    left = zip(runs, translations[::2], translations[1::2], *files, strict=True)
+    return " ".join(option("run", *names) for names in left)
+
+
+def text_of_card(config: Config) -> str:
+    """What a model's card says of its text."""
+    parts = [("train", config.use.train), ("dev", config.use.dev), ("test", config.use.test)]
+    corpora = " ".join(repeated(name, names) for name, names in parts)
+    return f"{option('languages', config.languages.source, config.languages.target)} {corpora}"

@@ -1,0 +1,219 @@
+"""The settings, how jobs call `nmt`, and the paths, parameters and resources that rule files share."""
+
+import math
+import os
+import re
+import shlex
+import sys
+from pathlib import Path
+
+from nmt.config import experiment, projections
+from nmt.config.overlays import ConfigError, find_layers, load
+from nmt.config.runs import runs_of, seeds_of
+from nmt.config.snapshot import published
+from nmt.data.bitext import BITEXT_FILES
+from nmt.decoding.sidecar import beside
+from nmt.publish.model_archive import NEEDED
+from nmt.publish.replication_package import MODES, RUN_FILES, Parts
+from workflow import options
+
+ROOT = Path(workflow.basedir)
+
+
+def refuse(problems):
+    """Leave with one line per problem; Snakemake's own traceback would bury them."""
+    for problem in problems:
+        print(f"error: {problem}", file=sys.stderr)
+    sys.exit(2)
+
+
+try:
+    CONFIG = load(
+        find_layers(
+            ROOT / "config.yaml",
+            Path.cwd(),
+            workflow.config_settings.configfiles,
+            workflow.config_settings.config,
+        )
+    )
+except ConfigError as error:
+    refuse(error.problems)
+
+# How jobs call `nmt`: with the interpreter that runs Snakemake (an unactivated environment is not on the
+# path), or with the one that a software environment brings; the package comes from this repository in both cases. The
+# prefix is no part of any job, so that another interpreter makes nothing run again.
+PYTHON = "python" if workflow.deployment_settings.deployment_method else shlex.quote(sys.executable)
+PACKAGE = f"PYTHONPATH={shlex.quote(workflow.basedir)}${{{{PYTHONPATH:+:$PYTHONPATH}}}}"
+shell.prefix(f'set -euo pipefail; nmt() {{{{ {PACKAGE} {PYTHON} -m nmt "$@"; }}}}; ')
+
+# Whether this Snakemake sends jobs to a cluster: then it counts jobs instead of cores, and is not inside such a job. The
+# executor itself is not known yet when rules are read.
+SENDS_JOBS = workflow.resource_settings.nodes is not None and not workflow.remote_exec
+
+# Every model in the catalogue at each of its seeds, by the name that stands for {model} in paths.
+RUNS = runs_of(CONFIG, list(CONFIG.models))
+
+SOURCE, TARGET = CONFIG.languages.source, CONFIG.languages.target
+TEST = CONFIG.use.test[0]
+DATA = os.path.join(CONFIG.data_from, "data") if CONFIG.data_from else "data"
+
+# Corpora that this run prepares itself, and the stages of its training text.
+PREPARED = experiment.prepared_corpora(CONFIG)
+TRAINING_STAGE = experiment.training_stage(CONFIG)
+FINAL_STAGE = experiment.final_stage(CONFIG)
+
+# Somebody's models or translations that take the place of this run's own, and what this run keeps beside its results.
+MODELS = CONFIG.released.models or "models"
+KEPT = Parts(Path(CONFIG.released.results)) if CONFIG.released.results else None
+RESULTS = Parts(Path("results"))
+
+# The numbers that the paper reports.
+PAPER = str(ROOT / "workflow" / "paper.yaml")
+
+
+wildcard_constraints:
+    archive=".+",
+    corpus="[a-z0-9][a-z0-9.-]*",
+    language="[a-z]{2}",
+    shard="[0-9]+",
+    budget="([a-z0-9][a-z0-9.-]*/)?",
+    part="train|dev",
+    model="[a-z0-9][a-z0-9.-]*",
+    mode="all|no_unk",
+
+
+# --- parameters -------------------------------------------------------------------------------------------------------
+
+
+def constant(settings):
+    """A parameter function for settings that are the same for every job of a rule."""
+    line = projections.as_json(settings)
+    return lambda wildcards: line
+
+
+def report_settings(wildcards):
+    """What the tables and figures show, the models' names, and how the unknown word was decoded."""
+    return projections.as_json(projections.report_settings(CONFIG))
+
+
+def shown_seeds(models):
+    """What a figure's caption says of models with several runs, of which the figure shows the first."""
+    several = [model for model in models if len(seeds_of(CONFIG, model)) > 1]
+    return ", ".join(
+        f"seed {seeds_of(CONFIG, model)[0]} of {CONFIG.models[model].label}" for model in several
+    )
+
+
+# --- paths ------------------------------------------------------------------------------------------------------------
+
+
+def shards(corpora):
+    """Every shard of some corpora as CORPUS/NUMBER."""
+    return experiment.shards_of(CONFIG, corpora)
+
+
+def runs(models):
+    """Names of the runs of some models, in the order of the models, then of the seeds."""
+    return list(runs_of(CONFIG, models))
+
+
+def test_tokens(language):
+    """One side of the tokenized test text."""
+    return str(KEPT.test(language)) if KEPT else f"{DATA}/tokens/{TEST}/0.{language}.zst"
+
+
+def raw_reference():
+    """The reference as it came; none where it came as tokens."""
+    if CONFIG.corpora[TEST].tokenized:
+        return []
+    return str(KEPT.raw_reference(TARGET)) if KEPT else f"{DATA}/raw/{TEST}/0.{TARGET}.zst"
+
+
+def gold_alignments():
+    """The known word alignments of the test text; none where nobody knows them."""
+    if KEPT:
+        return str(KEPT.gold) if KEPT.gold.is_file() else []
+    generated = f"{DATA}/raw/{TEST}/0.align.zst" if CONFIG.corpora[TEST].grammar else []
+    return CONFIG.artifacts.gold_alignments or generated
+
+
+def run_files(runs, name):
+    """One of the files that training leaves, of some runs."""
+    return [str(KEPT.of_run(run, name)) if KEPT else f"{MODELS}/{run}/{name}" for run in runs]
+
+
+def translated(run, mode):
+    """A run's translations."""
+    return str(KEPT.translations(run, mode)) if KEPT else f"translations/{run}.{mode}.jsonl"
+
+
+def translations_of(runs):
+    """The translations of some runs, of both modes each."""
+    return [translated(run, mode) for run in runs for mode in MODES]
+
+
+def making_of(runs):
+    """What made the translations of some runs, of both modes each."""
+    return [str(beside(Path(file))) for file in translations_of(runs)]
+
+
+def aligned(run):
+    """A run's attention while it is made to write the reference."""
+    return str(KEPT.alignments(run)) if KEPT else f"alignments/{run}.jsonl"
+
+
+def measured_runs():
+    """Runs of the models in use that are held against known alignments."""
+    return experiment.aligned_runs(CONFIG) if gold_alignments() else []
+
+
+def absent():
+    """What `released` promises and does not hold, one line per file."""
+    used = runs(CONFIG.use.models)
+    files = [file for name in RUN_FILES for file in run_files(used, name)]
+    if KEPT:
+        key, again = "results", "expected what `nmt keep` writes"
+        text = [test_tokens(SOURCE), test_tokens(TARGET), *([raw_reference()] if raw_reference() else [])]
+        files += [*translations_of(used), *making_of(used), *text, *map(aligned, measured_runs())]
+    else:
+        key, again = "models", "expected what `nmt unpack` writes"
+        names = ("model.safetensors", "source.tsv", "target.tsv")
+        files += [file for name in names for file in run_files(used, name)]
+    return [f"released.{key}: {file}: no such file; {again}" for file in files if not Path(file).is_file()]
+
+
+if (CONFIG.released.models or KEPT) and (missing_files := absent()):
+    refuse(missing_files)
+
+
+# --- resources --------------------------------------------------------------------------------------------------------
+
+# MB of a data job that holds more than a few lines at a time.
+DATA_MEMORY = 1000 * CONFIG.resources.data_memory_gb
+
+# Minutes beyond which an attempt that is repeated asks for no more time: a partition may not grant it, and the job would
+# wait for ever. What resumes where its limit stopped it (training, decoding, the sweep) asks for the same at every
+# attempt.
+LONGEST_REPETITION = 24 * 60
+
+
+def memory(megabytes, per_input=0):
+    """Memory in MB: some, and so many times the input's size; as much again with every attempt."""
+    return lambda wildcards, input, attempt: attempt * round(
+        megabytes + (per_input * input.size_mb if per_input else 0)
+    )
+
+
+def minutes(some, per_gigabyte=0):
+    """A time limit: some minutes, some for every GB of (compressed) input; as much again with every attempt, to a day."""
+
+    def limit(wildcards, input, attempt):
+        first = round(some + (per_gigabyte * input.size_mb / 1000 if per_gigabyte else 0))
+        return max(first, min(attempt * first, LONGEST_REPETITION))
+
+    return limit
+
+
+def gpus(device):
+    """One GPU per job, unless the settings say that it computes on the processor."""
+    return 0 if device == "cpu" else 1

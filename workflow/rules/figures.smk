@@ -1,0 +1,116 @@
+"""The paper's figures and learning curves, from the scores, translations and histories of this run."""
+
+
+# Seconds of work each: they would wait longer in a cluster's queue.
+localrules:
+    figure2,
+    unknown_words,
+    figure3,
+    learning_curves,
+
+
+# The figures that a run is for; each is made as .pdf and .png.
+FIGURES = ["figure2", "figure3", "unknown_words", "learning_curves"]
+
+
+rule figure2:
+    """Figure 2: BLEU against sentence length."""
+    input:
+        scores=expand("scores/{run}.json", run=CONFIG.artifacts.figure2_models),
+    output:
+        pdf="results/figure2.pdf",
+        png=report("results/figure2.png", caption="../report/figure2.rst", category="Figures"),
+    log:
+        "logs/report/figure2.log",
+    benchmark:
+        "benchmarks/report/figure2.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        settings=report_settings,
+        scores=lambda wildcards, input: options.repeated("score", input.scores),
+        seeds=shown_seeds(CONFIG.artifacts.figure2_models),
+    shell:
+        "nmt figure2 {params.scores} --settings {params.settings:q}"
+        " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
+
+
+rule unknown_words:
+    """BLEU against the number of unknown words in the source (Cho et al., 2014b, Fig. 4c)."""
+    input:
+        scores=expand("scores/{run}.json", run=CONFIG.artifacts.figure2_models),
+    output:
+        pdf="results/unknown_words.pdf",
+        png=report("results/unknown_words.png", caption="../report/unknown_words.rst", category="Figures"),
+    log:
+        "logs/report/unknown_words.log",
+    benchmark:
+        "benchmarks/report/unknown_words.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        settings=report_settings,
+        scores=lambda wildcards, input: options.repeated("score", input.scores),
+        seeds=shown_seeds(CONFIG.artifacts.figure2_models),
+    shell:
+        "nmt unknown-words {params.scores} --settings {params.settings:q}"
+        " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
+
+
+rule figure3:
+    """Figure 3: four alignments."""
+    input:
+        all=translated(CONFIG.artifacts.figure3_model, "all"),
+        no_unk=translated(CONFIG.artifacts.figure3_model, "no_unk"),
+        paper=PAPER,
+    output:
+        pdf="results/figure3.pdf",
+        png=report("results/figure3.png", caption="../report/figure3.rst", category="Figures"),
+    log:
+        "logs/report/figure3.log",
+    benchmark:
+        "benchmarks/report/figure3.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        settings=report_settings,
+        seeds=shown_seeds([CONFIG.artifacts.figure3_model]),
+    shell:
+        "nmt figure3 --all {input.all:q} --no-unk {input.no_unk:q} --paper {input.paper:q}"
+        " --settings {params.settings:q}"
+        " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
+
+
+rule learning_curves:
+    """The learning curves of every run."""
+    input:
+        summaries=run_files(runs(CONFIG.use.models), "summary.json"),
+        histories=run_files(runs(CONFIG.use.models), "history.jsonl"),
+    output:
+        pdf="results/learning_curves.pdf",
+        png=report("results/learning_curves.png", caption="../report/learning_curves.rst", category="Figures"),
+    log:
+        "logs/report/learning_curves.log",
+    benchmark:
+        "benchmarks/report/learning_curves.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        settings=report_settings,
+        summaries=lambda wildcards, input: options.repeated("summary", input.summaries),
+        histories=lambda wildcards, input: options.repeated("history", input.histories),
+    shell:
+        "nmt learning-curves {params.summaries} {params.histories} --settings {params.settings:q}"
+        " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"

@@ -1,0 +1,84 @@
+"""What a run is for, told once; the explorer, and a page with all results."""
+
+from nmt.io.files import sha256
+
+
+# Seconds of work each: they would wait longer in a cluster's queue.
+localrules:
+    explorer,
+    report,
+
+
+EXPERIMENT = "the paper" if Path.cwd() == ROOT else Path.cwd().name
+
+
+# What a run is for.
+ARTIFACTS = [
+    *expand("results/{table}.{form}", table=TABLES, form=["csv", "md", "tex"]),
+    *expand("results/{figure}.{form}", figure=FIGURES, form=["pdf", "png"]),
+    *expand("results/alignment_error_rate/{run}.json", run=measured_runs()),
+    *DATA_REPORT,
+    "results/report.html",
+    "results/explorer.html",
+]
+
+# What the page of the run shows of them, in its order; and of a sweep that was made, with checksums: another one's makes the
+# page anew. No inputs, or making the page would make the sweep again whenever a model has changed.
+SHOWN = [file for form in ("md", "png", "json") for file in ARTIFACTS if file.endswith(f".{form}")]
+SHOWN_SWEEP = [(file, sha256(file)) for file in SWEEP_MADE if file.endswith((".md", ".png"))]
+
+
+rule explorer:
+    """A page to explore the translations of every model in use and what each word attended to, in one file."""
+    input:
+        translations=[translated(model, "all") for model in CONFIG.use.models],
+        reference=test_tokens(TARGET),
+    output:
+        page=report("results/explorer.html", caption="../report/explorer.rst", category="Translations"),
+    log:
+        "logs/report/explorer.log",
+    benchmark:
+        "benchmarks/report/explorer.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        translations=lambda wildcards, input: options.paired(
+            "translations", (CONFIG.models[model].label for model in CONFIG.use.models), input.translations
+        ),
+        title=f"Translations of {TEST}",
+        seeds=shown_seeds(CONFIG.use.models),
+    shell:
+        "nmt explorer {params.translations} --reference {input.reference:q} --title {params.title:q}"
+        " --output {output.page:q} 2>&1 | tee -i {log:q}"
+
+
+rule report:
+    """All of a run's results as one page that needs nothing else."""
+    input:
+        artifacts=SHOWN,
+        captions=str(ROOT / "workflow" / "report"),
+    output:
+        page="results/report.html",
+    log:
+        "logs/report/report.log",
+    benchmark:
+        "benchmarks/report/report.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        title=f"Neural machine translation by attention: {EXPERIMENT}",
+        artifacts=lambda wildcards, input: options.repeated(
+            "artifact", [*input.artifacts, *dict(SHOWN_SWEEP)]
+        ),
+        sweep=SHOWN_SWEEP,
+        seeds=shown_seeds(CONFIG.artifacts.figure2_models),
+        configuration=lambda wildcards: projections.page_settings(CONFIG),
+    shell:
+        "nmt report --title {params.title:q} {params.artifacts} --captions {input.captions:q} --seeds={params.seeds:q}"
+        " --configuration {params.configuration:q} --benchmarks benchmarks --output {output.page:q} 2>&1 | tee -i {log:q}"
