@@ -23,8 +23,8 @@ from sacrebleu.significance import PairedTest, Result
 from nmt.data.detokenization import Detokenizer
 from nmt.errors import UserError
 from nmt.evaluation.bleu import match, multi_bleu, sentence_counts
-from nmt.evaluation.bleu_curves import percentiles
-from nmt.evaluation.seeds import deviation, mean
+from nmt.evaluation.bootstrap import percentiles
+from nmt.evaluation.seeds import mean, standard_deviation
 from nmt.io.text_files import read_lines, read_pairs
 
 COLUMNS = ("all", "no_unk")
@@ -173,7 +173,7 @@ def _todays_scores(
             values = [float(metric.corpus_score(text, [raw]).score) for text in runs]
             scores[key] = _rounded(mean(values))
             if len(runs) > 1:
-                scores[f"{key}_std"] = _rounded(deviation(values))
+                scores[f"{key}_std"] = _rounded(standard_deviation(values))
         found[name] = scores
     return found, {key: metric.get_signature().format() for key, metric in metrics.items()}
 

@@ -1,4 +1,4 @@
-"""Several runs of one model as one row: means, and how far the seeds lie apart."""
+"""Several runs of one model as one row: means, and standard deviations over seeds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def mean(values: Sequence[float | None]) -> float | None:
     return known[0] if len(set(known)) == 1 else statistics.fmean(known)
 
 
-def deviation(values: Sequence[float | None]) -> float | None:
+def standard_deviation(values: Sequence[float | None]) -> float | None:
     """The sample standard deviation (n - 1); None for a single value or where one is missing."""
     known = [value for value in values if value is not None]
     return statistics.stdev(known) if len(known) == len(values) > 1 else None
@@ -36,7 +36,7 @@ def merged(rows: Sequence[Row], numbers: Sequence[str]) -> Row:
     row = {key: _agreed([row.get(key) for row in rows]) for key in rows[0] if key not in numbers}
     for name in numbers:
         values = [row.get(name) for row in rows]
-        row |= {name: mean(values), f"{name}_std": deviation(values)}
+        row |= {name: mean(values), f"{name}_std": standard_deviation(values)}
     seeds = [row.get("seed") for row in rows]
     return {**row, "seed": seeds[0] if len(rows) == 1 else " ".join(map(str, seeds)), "seeds": len(rows)}
 
@@ -52,10 +52,10 @@ def _agreed(values: Sequence[Any]) -> Any:
     return different[0] if len(different) == 1 else ", ".join(map(str, different))
 
 
-def shown(value: float | None, std: float | None, decimals: int) -> str:
-    """`26.75 ± 0.31`; the number alone where there is no spread, nothing for a missing one.
+def with_deviation(value: float | None, std: float | None, decimals: int) -> str:
+    """`26.75 ± 0.31`; the number alone where there is no deviation, nothing for a missing one.
 
-    More decimals than asked where the spread would else be 0.
+    More decimals than asked where the deviation would else be 0.
     """
     if value is None:
         return ""

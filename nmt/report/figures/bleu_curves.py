@@ -16,8 +16,8 @@ from matplotlib.ticker import MaxNLocator
 
 from nmt.config.schema import Report
 from nmt.errors import UserError
-from nmt.evaluation import bleu_curves as score_curves
-from nmt.evaluation.bleu_curves import Bootstrap, Point, Rows
+from nmt.evaluation.bleu_curves import Point, Rows, by_length, by_unknown_words
+from nmt.evaluation.bootstrap import Bootstrap
 from nmt.report.figures.style import COLORS, drawing
 
 Scores = Mapping[str, Mapping[str, Any]]
@@ -38,13 +38,13 @@ _PAPERS_TOP = 30
 def figure2(scores: Scores, settings: Report) -> Figure:
     """Figure 2: BLEU of the translations of the whole test set against the length of the sentences.
 
-    Curves and legend follow `figure2_models`; the points are those of `score_curves.by_length`.
+    Curves and legend follow `figure2_models`; the points are those of `by_length`.
     """
     window, longest, length = settings.figure2_window, settings.figure2_max_words, settings.figure2_length
     bootstrap = _bootstrap(settings)
 
     def curve(rows: Rows) -> list[Point]:
-        return score_curves.by_length(rows, window, longest, length, bootstrap)
+        return by_length(rows, window, longest, length, bootstrap)
 
     with drawing():
         figure, axes, below = _panels()
@@ -65,7 +65,7 @@ def unknown_words(scores: Scores, settings: Report) -> Figure:
     most, bootstrap = settings.unknown_words_most, _bootstrap(settings)
 
     def curve(rows: Rows) -> list[Point]:
-        return score_curves.by_unknown_words(rows, most, bootstrap)
+        return by_unknown_words(rows, most, bootstrap)
 
     with drawing():
         figure, axes, below = _panels()

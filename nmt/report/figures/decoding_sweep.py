@@ -61,7 +61,7 @@ def sweep_figure(sweeps: Sweeps, configured: Decoding, settings: Report) -> Figu
 def _draw(axes: Axes, lines: list[Curve], configured: Decoding) -> None:
     """One model's panel."""
     for curve in lines:
-        normalize, min_length, unknown = curve.reading
+        normalize, min_length, unknown = curve.combination
         style, marker = _RANKINGS[normalize]
         color = COLORS[_SEARCHES.index((min_length, unknown))]
         beams, values = zip(*((row["beam"], row["bleu"]) for row in curve.rows), strict=True)
@@ -78,8 +78,8 @@ def _draw(axes: Axes, lines: list[Curve], configured: Decoding) -> None:
 
 def _entries(lines: list[Curve], ringed: bool) -> list[Artist]:
     """The legend: what colours, lines and the ring say, as far as they are drawn."""
-    searches = [search for search in _SEARCHES if any(curve.reading[1:] == search for curve in lines)]
-    rankings = [ranking for ranking in _RANKINGS if any(curve.reading[0] == ranking for curve in lines)]
+    searches = [search for search in _SEARCHES if any(curve.combination[1:] == search for curve in lines)]
+    rankings = [ranking for ranking in _RANKINGS if any(curve.combination[0] == ranking for curve in lines)]
     colors = [
         Line2D([], [], color=COLORS[_SEARCHES.index(search)], label=_said(*search), **_STROKES[search[0]])
         for search in searches

@@ -6,10 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pandas as pd
+
 from nmt.config.flatten import flatten
 from nmt.config.schema import Report
 from nmt.errors import UserError
-from nmt.evaluation.seeds import Row, merged, shown
+from nmt.evaluation.seeds import Row, merged, with_deviation
 from nmt.report.run_results import Runs, same_runs
 from nmt.report.tables.notes import seeds_note
 from nmt.report.tables.writer import Table, fixed, frame, signed
@@ -18,7 +20,7 @@ NUMBERS = {"bleu_all": 2, "bleu_no_unk": 2, "dev_nll": 2}
 """What is compared, with the decimals that readers see."""
 CSV_DECIMALS = {"bleu_all": 2, "bleu_no_unk": 2, "dev_nll": 4}
 IDENTITY = {"model", "label", "seed", "sample_seed"}
-"""Settings that say which run it is, not what is read how."""
+"""Settings that say which run it is, not how its model was trained."""
 NOISE = 2.0
 """A difference of less than so many of its standard errors is put in parentheses."""
 
@@ -31,10 +33,11 @@ COLUMNS = [
     "seeds",
     "id",
 ]
-_HEADERS = ["Model", "Reading", "All", "Δ", "No UNK°", "Δ", "Dev. NLL", "Δ"]
+_WORDS = ["Model", "Settings"]
+_HEADERS = [*_WORDS, "All", "Δ", "No UNK°", "Δ", "Dev. NLL", "Δ"]
 _NOTE = (
-    "BLEU and NLL as in Tables 1 and 2: higher BLEU is better, lower NLL. Reading: what differs from the "
-    "baseline, the first row of each block, by the settings that each model was trained with."
+    "BLEU and NLL as in Tables 1 and 2: higher BLEU is better, lower NLL. Settings: those that differ from the "
+    "baseline's, which is the first row of each block; of the baseline those in which others differ."
 )
 _NOISE_NOTE = (
     "Δ: difference of the means to the baseline; in parentheses where it is less than twice its standard "
@@ -64,13 +67,14 @@ def ablations(scores: Runs, summaries: Runs, run_settings: Runs, settings: Repor
         rows += _block(models[baseline], [models[other] for other in others], settings)
     delta = _ONE_SEED_NOTE if all(row["seeds"] == 1 for row in rows) else _NOISE_NOTE
     plain = frame([{**row, **_plain_numbers(row)} for row in rows], COLUMNS)
-    return Table(plain, _HEADERS, [_cells(row) for row in rows], rules[1:], [_NOTE, delta, *seeds_note(rows)])
+    shown = pd.DataFrame([_cells(row) for row in rows], columns=_HEADERS)
+    return Table(plain, shown, _WORDS, rules[1:], [_NOTE, delta, *seeds_note(rows)])
 
 
 def _models(
     compared: Mapping[str, Sequence[str]], scores: Runs, summaries: Runs, run_settings: Runs
 ) -> dict[str, Row]:
-    """Each model in the table as one row: means and spreads, and its `settings` as flat keys."""
+    """Each model in the table as one row: means and standard deviations, and its `settings` as flat keys."""
     wanted = list(dict.fromkeys(model for base, others in compared.items() for model in (base, *others)))
     absent = [model for model in wanted if model not in scores]
     if absent:
@@ -80,7 +84,7 @@ def _models(
     trained = same_runs(chosen, summaries, "summary", "--summary")
     made = same_runs(chosen, run_settings, "settings", "--run-settings")
     return {
-        model: {**_merged(chosen[model], trained[model]), "settings": reading_of(made[model])}
+        model: {**_merged(chosen[model], trained[model]), "settings": shared_settings(made[model])}
         for model in wanted
     }
 
@@ -93,7 +97,7 @@ def _block(baseline: Row, others: Sequence[Row], settings: Report) -> list[Row]:
     return rows + [_row(other, baseline, keys, settings) for other, keys in zip(others, changes, strict=True)]
 
 
-def reading_of(runs: Sequence[Row]) -> dict[str, Any]:
+def shared_settings(runs: Sequence[Row]) -> dict[str, Any]:
     """The settings that all runs of a model share, as flat dotted keys."""
     first, *others = (
         {key: value for key, value in flatten(run).items() if key not in IDENTITY} for run in runs
@@ -120,33 +124,33 @@ def _merged(scores: Sequence[Row], summaries: Sequence[Row]) -> Row:
 
 
 def _row(model: Row, baseline: Row | None, keys: Sequence[str], settings: Report) -> Row:
-    reading = {key: model["settings"].get(key) for key in keys}
+    own = {key: model["settings"].get(key) for key in keys}
     row = {
         **model,
         "id": model["model"],
         "model": settings.label(model["model"]),
         "baseline": baseline["model"] if baseline else "",
-        "differs": _said(reading) if baseline else "",
-        "reading": _said({key.rsplit(".", 1)[-1]: value for key, value in reading.items()}),
+        "differs": _said(own) if baseline else "",
+        "settings": _said({key.rsplit(".", 1)[-1]: value for key, value in own.items()}),
     }
     for name in NUMBERS if baseline else ():
         row |= _difference(name, model, baseline or {})
     return row
 
 
-def _said(reading: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key}: {value}" for key, value in reading.items())
+def _said(settings: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key}: {value}" for key, value in settings.items())
 
 
 def _difference(name: str, own: Row, baseline: Row) -> Row:
-    """Difference of the means, and its standard error where both have a spread."""
+    """Difference of the means, and its standard error where both have a standard deviation."""
     means = own[name], baseline[name]
-    spreads = own[f"{name}_std"], baseline[f"{name}_std"]
+    deviations = own[f"{name}_std"], baseline[f"{name}_std"]
     difference = None if None in means else means[0] - means[1]
     error = (
         None
-        if None in spreads
-        else math.sqrt(spreads[0] ** 2 / own["seeds"] + spreads[1] ** 2 / baseline["seeds"])
+        if None in deviations
+        else math.sqrt(deviations[0] ** 2 / own["seeds"] + deviations[1] ** 2 / baseline["seeds"])
     )
     return {f"{name}_difference": difference, f"{name}_difference_error": error}
 
@@ -160,9 +164,9 @@ def _plain_numbers(row: Row) -> dict[str, str]:
 
 
 def _cells(row: Row) -> list[str]:
-    cells = [row["model"], row["reading"]]
+    cells = [row["model"], row["settings"]]
     for name, decimals in NUMBERS.items():
-        cells.append(shown(row[name], row[f"{name}_std"], decimals))
+        cells.append(with_deviation(row[name], row[f"{name}_std"], decimals))
         cells.append(_delta(row.get(f"{name}_difference"), row.get(f"{name}_difference_error"), decimals))
     return cells
 

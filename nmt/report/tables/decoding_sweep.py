@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from nmt.config.schema import Decoding, Report
 from nmt.errors import UserError
 from nmt.evaluation.seeds import Row
@@ -49,7 +51,7 @@ _ABSENT_NOTE = (
 class Curve:
     """What one model scores under one combination of settings: a row for each beam, from narrow to wide."""
 
-    reading: tuple[bool, str, str]
+    combination: tuple[bool, str, str]
     """Values of the settings in `OPEN`."""
     rows: list[Row]
 
@@ -89,11 +91,13 @@ def curves(sweep: Mapping[str, Any]) -> list[Curve]:
     """The curves of one model, in the order in which they were tried."""
     found: dict[tuple[bool, str, str], list[Row]] = {}
     for row in sweep["scores"]:
-        found.setdefault(reading_of(row), []).append(row)
-    return [Curve(reading, sorted(rows, key=lambda row: row["beam"])) for reading, rows in found.items()]
+        found.setdefault(combination_of(row), []).append(row)
+    return [
+        Curve(combination, sorted(rows, key=lambda row: row["beam"])) for combination, rows in found.items()
+    ]
 
 
-def reading_of(values: Mapping[str, Any]) -> tuple[bool, str, str]:
+def combination_of(values: Mapping[str, Any]) -> tuple[bool, str, str]:
     """A combination's values of the settings in `OPEN`."""
     return values["normalize_by_length"], values["min_length"], values["unknown"]
 
@@ -110,11 +114,12 @@ def sweep_table(sweeps: Sweeps, configured: Decoding, settings: Report) -> Table
     ]
     starts = [sum(len(found) for found in list(blocks.values())[:place]) for place in range(1, len(blocks))]
     tried = any(row["configured"] for row in plain)
-    headers = ["Model", "Divided by length", "Shortest", "[UNK]", "Best beam", "BLEU", "Length", "Unfinished"]
+    words = ["Model", "Divided by length", "Shortest", "[UNK]"]
+    numbers = ["Best beam", "BLEU", "Length", "Unfinished", f"BLEU, beam {configured.beam}"]
     return Table(
         frame(plain, COLUMNS),
-        [*headers, f"BLEU, beam {configured.beam}"],
-        cells,
+        pd.DataFrame(cells, columns=[*words, *numbers]),
+        words,
         starts,
         [_note(sweeps), _configured_note(configured, tried)],
     )
@@ -122,7 +127,7 @@ def sweep_table(sweeps: Sweeps, configured: Decoding, settings: Report) -> Table
 
 def is_configured(row: Mapping[str, Any], configured: Decoding) -> bool:
     """Whether a row was decoded as the settings of `decoding` have it."""
-    return row["beam"] == configured.beam and reading_of(row) == reading_of(configured.model_dump())
+    return row["beam"] == configured.beam and combination_of(row) == combination_of(configured.model_dump())
 
 
 def _plain(model: str, sweep: Mapping[str, Any], configured: Decoding, settings: Report) -> Iterator[Row]:
@@ -133,7 +138,7 @@ def _plain(model: str, sweep: Mapping[str, Any], configured: Decoding, settings:
 
 
 def _cells(label: str, curve: Curve, configured: Decoding) -> list[str]:
-    normalize, min_length, unknown = curve.reading
+    normalize, min_length, unknown = curve.combination
     best, at = curve.best, curve.at(configured.beam)
     mark = "°" if at and is_configured(at, configured) else ""
     return [

@@ -1,68 +1,106 @@
-"""Text as LaTeX sets it: commands disarmed, and a visible stand-in for what pdflatex has no glyph for."""
+"""Tables as LaTeX: a bare tabular for a thesis to input, and a document that sets some of them by itself."""
 
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
 
-_SPECIALS = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "|": r"\textbar{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "°": r"$^{\circ}$",
-    "×": r"$\times$",
-    "±": r"$\pm$",
-    "−": r"$-$",
-    "Δ": r"$\Delta$",
-    "′": r"$^{\prime}$",
-    "″": r"$^{\prime\prime}$",
-    "\t": " ",
-    "\u00a0": "~",
-    "\u00ad": r"\-",
-    "\u2009": r"\,",
-    "\u202f": r"\,",
-    "\u200b": r"\allowbreak{}",
-    "\ufeff": "",
-}
-_RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789", strict=True))
-_LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉", "0123456789", strict=True))
+import pandas as pd
+
+_GLYPHS = str.maketrans(
+    {
+        "°": r"$^{\circ}$",
+        "×": r"$\times$",
+        "±": r"$\pm$",
+        "−": r"$-$",
+        "≤": r"$\leq$",
+        "Δ": r"$\Delta$",
+        "′": r"$^{\prime}$",
+        "″": r"$^{\prime\prime}$",
+        "|": r"\textbar{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        **dict.fromkeys("\t\n\r", " "),
+        "\u00a0": "~",
+        "\u00ad": r"\-",
+        "\u2009": r"\,",
+        "\u202f": r"\,",
+        "\u200b": r"\allowbreak{}",
+        "\ufeff": "",
+        **{raised: f"$^{{{digit}}}$" for digit, raised in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
+        **{lowered: f"$_{{{digit}}}$" for digit, lowered in enumerate("₀₁₂₃₄₅₆₇₈₉")},
+    }
+)
 _PUNCTUATION = "–—‘’‚“”„†‡•…‰‹›€™"
 _NOT_IN_T1 = "ĦħĸĿŀŉŦŧſ"
 
+_NEEDS = r"%% needs \usepackage{array,booktabs} and \usepackage[T1]{fontenc}; below: notes for the caption"
+_DOCUMENT = r"""\documentclass{article}
+\usepackage[a4paper,landscape,margin=15mm]{geometry}
+\usepackage[T1]{fontenc}
+\usepackage[utf8]{inputenc}
+\usepackage{adjustbox,array,booktabs}
+\pagestyle{empty}
+\setlength{\parindent}{0pt}
+\begin{document}
+"""
 
-def tex_escape(text: str) -> str:
-    """Text in which LaTeX sees no commands and finds every glyph in its T1 fonts.
 
-    Letters without a glyph there (Cyrillic, say) become their code points: [U+0430].
+def tabular(shown: pd.DataFrame, columns: str, rules: Sequence[int], notes: Sequence[str]) -> str:
+    """A tabular with booktabs' rules, notes before it as comments that LaTeX could set.
+
+    Args:
+        shown: the cells, all text.
+        columns: LaTeX's column specification.
+        rules: rows with a rule above them.
+        notes: plain text.
     """
-    return "".join(map(_escaped, unicodedata.normalize("NFC", text)))
+    style = shown.style.hide(axis="index").format(_with_glyphs, escape="latex")
+    style = style.format_index(_with_glyphs, escape="latex", axis=1)
+    lines = style.to_latex(column_format=columns, hrules=True).splitlines()
+    first = lines.index(r"\midrule") + 1
+    for row in sorted(rules, reverse=True):
+        lines.insert(first + row, r"\midrule")
+    return "\n".join([_NEEDS, *(f"% {_as_tex(note)}" for note in notes), *lines, ""])
 
 
-def _escaped(character: str) -> str:
-    if character in _SPECIALS:
-        return _SPECIALS[character]
-    if character in _RAISED:
-        return f"$^{{{_RAISED[character]}}}$"
-    if character in _LOWERED:
-        return f"$_{{{_LOWERED[character]}}}$"
-    if _has_glyph(character):
-        return character
+def _as_tex(text: str) -> str:
+    """Text in which LaTeX sees no commands."""
+    empty = pd.DataFrame(columns=[text]).style.format_index(_with_glyphs, escape="latex", axis=1)
+    return str(empty.hide(axis="index").to_latex(column_format="l").splitlines()[1].removesuffix(r" \\"))
+
+
+def _with_glyphs(text: str) -> str:
+    """Text with every glyph in LaTeX's T1 fonts; others become their code points: [U+0430]."""
+    found = "".join(map(_glyph, unicodedata.normalize("NFC", text)))
+    # a row that began with [ would be read as the optional argument of the \\ before it
+    return f"{{{found}}}" if found.startswith("[") else found
+
+
+def _glyph(character: str) -> str:
+    shown = character.translate(_GLYPHS)
+    if shown != character or _in_t1(character):
+        return shown
     return rf"{{\scriptsize[U+{ord(character):04X}]}}\allowbreak{{}}"
 
 
-def _has_glyph(character: str) -> bool:
+def _in_t1(character: str) -> bool:
     """Whether T1 fonts, with the symbols of every LaTeX since 2018, have it."""
     return (
         " " <= character <= "~"
         or ("¡" <= character <= "ſ" and character not in _NOT_IN_T1)
         or character in _PUNCTUATION
     )
+
+
+def document(tables: Sequence[Path]) -> str:
+    """A LaTeX document for the folder of some tables: each on a page, made smaller where it would not fit."""
+    pages = []
+    for path in tables:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        notes = [line.removeprefix("% ") + r"\par" for line in lines if line.startswith("% ")]
+        size = r"max width=\linewidth,max totalheight=0.7\textheight"
+        page = [rf"\begin{{adjustbox}}{{{size}}}", rf"\input{{{path.stem}}}", r"\end{adjustbox}"]
+        pages.append("\n".join([*page, "", r"\medskip", r"{\footnotesize\raggedright", *notes, "}"]))
+    return _DOCUMENT + "\n\\clearpage\n".join(pages) + "\n\\end{document}\n"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nmt.config.schema import Report
-from nmt.evaluation.seeds import Row, merged, merged_summary, shown
+from nmt.evaluation.seeds import Row, merged, merged_summary, with_deviation
 from nmt.report.paper_numbers import Paper
 from nmt.report.run_results import Runs, same_runs
 from nmt.report.tables.notes import reported_note, seeds_note, training_note
@@ -61,12 +61,12 @@ def table1(
         rows += [_other_row(name, settings, paper) for name in others]
     rows = [_with_difference(_with_comparison(row, comparison)) for row in rows]
     if comparison:
-        notes.append(_comparison_note(comparison))
+        notes.append(_comparison_note(comparison, settings))
     if paper.table1:
         notes.append(reported_note(1))
     headers, columns = _layout(bool(paper.table1), comparison)
-    cells = [[row.get(column, "") for column in columns] for row in rows]
-    return Table(frame(rows, COLUMNS), headers, cells, rules, notes)
+    layout = frame(rows, columns).fillna("").set_axis(headers, axis=1)
+    return Table(frame(rows, COLUMNS), layout, rules=rules, notes=notes)
 
 
 def _layout(reported: bool, comparison: Mapping[str, Any] | None) -> tuple[list[str], list[str]]:
@@ -96,7 +96,7 @@ def _with_comparison(row: Row, comparison: Mapping[str, Any] | None) -> Row:
         if found is None:
             continue
         added |= {f"{name}_{column}": fixed(found[name], 2) for name in _COMPARED}
-        added |= {f"shown_{n}_{column}": shown(found[n], found.get(f"{n}_std"), 2) for n in _TODAYS}
+        added |= {f"shown_{n}_{column}": with_deviation(found[n], found.get(f"{n}_std"), 2) for n in _TODAYS}
         if found["low"] is not None:
             added[f"interval_{column}"] = f"{found['low']:.2f} to {found['high']:.2f}"
         if not row.get(f"bleu_{column}"):
@@ -120,13 +120,15 @@ def _with_difference(row: Row) -> Row:
     return {**row, **added}
 
 
-def _comparison_note(comparison: Mapping[str, Any]) -> str:
+def _comparison_note(comparison: Mapping[str, Any], settings: Report) -> str:
     signatures = comparison["all"]["signatures"]
+    samples, seed = settings.bootstrap_samples, settings.bootstrap_seed
+    interval = (
+        f"95%: bootstrap interval ({samples:,} samples, seed {seed}) of the first run. " if samples else ""
+    )
     return (
-        "95%: the 2.5th and 97.5th percentile of BLEU over bootstrap samples of sentences, of the first seed's run "
-        f"({signatures['bleu']}). 13a "
-        f"({signatures['sacrebleu']}) and chrF ({signatures['chrf']}): all sentences, detokenised, against the "
-        "reference as it came; for comparison with today's systems, not with the paper."
+        f"{interval}13a ({signatures['sacrebleu']}) and chrF ({signatures['chrf']}): all sentences, detokenized, "
+        "against the reference as it came; for comparison with today's systems, not with the paper."
     )
 
 
@@ -140,8 +142,8 @@ def _row(scores: Sequence[Row], summaries: Sequence[Row], settings: Report, pape
         "id": model,
         "model": settings.label(model),
         **{name: fixed(score[name], 2) for name in (*_SCORES, *spread)},
-        "shown_all": shown(score["bleu_all"], score["bleu_all_std"], 2),
-        "shown_no_unk": shown(score["bleu_no_unk"], score["bleu_no_unk_std"], 2),
+        "shown_all": with_deviation(score["bleu_all"], score["bleu_all_std"], 2),
+        "shown_no_unk": with_deviation(score["bleu_no_unk"], score["bleu_no_unk_std"], 2),
         "reported_all": fixed(reported.bleu_all if reported else None, 2),
         "reported_no_unk": fixed(reported.bleu_no_unk if reported else None, 2),
         **{name: summary.get(name) for name in ("optimizer", "hidden_units", "embedding_size")},

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
 from nmt.config.schema import Report
-from nmt.evaluation.seeds import LEARNING, Row, merged_summary, shown
+from nmt.evaluation.seeds import LEARNING, Row, merged_summary, with_deviation
 from nmt.report.paper_numbers import Paper
 from nmt.report.run_results import Runs
 from nmt.report.tables.notes import grouped, reported_note, seeds_note, training_note
@@ -31,14 +33,15 @@ def table2(summaries: Runs, settings: Report, paper: Paper) -> Table:
     cells = [line for row in rows for line in _cells(row, bool(paper.table2))]
     headers = ["Model", "Updates (×10⁵)", "Epochs", "Hours", "Device", "Train NLL", "Dev. NLL"]
     notes = [
-        "NLL: mean negative log-probability of a sentence, in nats.",
+        "NLL: mean negative log-probability in nats per sentence.",
         training_note(rows),
         f"Stopped by: {grouped((str(row['stopped_by']), row['model']) for row in rows)}.",
         *seeds_note(rows),
     ]
     if paper.table2:
         notes.append(reported_note(2))
-    return Table(frame([_plain(row) for row in rows], COLUMNS), headers, cells, [], notes)
+    shown = pd.DataFrame(cells, columns=headers)
+    return Table(frame([_plain(row) for row in rows], COLUMNS), shown, ("Model", "Device"), notes=notes)
 
 
 def _row(summary: Row, settings: Report, paper: Paper) -> Row:
@@ -73,7 +76,7 @@ def _training_cells(label: str, row: Row, prefix: str) -> list[str]:
         value, std = row[f"{prefix}{name}"], row.get(f"{prefix}{name}_std")
         if value is None:
             return ""
-        return shown(value / unit, std / unit if std else None, enough(value / unit, decimals))
+        return with_deviation(value / unit, std / unit if std else None, enough(value / unit, decimals))
 
     return [
         label,

@@ -62,8 +62,8 @@ def table3(
     own = len(papers_own(chosen, openings))
     return Table(
         pd.DataFrame(rows, columns=COLUMNS),
-        ["Sentence", "Text"],
-        cells,
+        pd.DataFrame(cells, columns=["Sentence", "Text"]),
+        ("Sentence", "Text"),
         rules[1:],
         notes(own, chosen, settings),
     )
@@ -83,4 +83,4 @@ def notes(own: int, chosen: Sequence[Record], settings: Report) -> list[str]:
         f"drawn at random (seed {settings.table3_seed}) from those of {settings.table3_words} words or more"
     )
     parts = [f"{own} of the paper's own sentences"] * bool(own) + [f"{others} {drawn}"] * bool(others)
-    return [f"Sentences of the test set: {', '.join(parts)}. Text is detokenised; [UNK] is an unknown word."]
+    return [f"Sentences of the test set: {', '.join(parts)}. Text is detokenized; [UNK] is an unknown word."]

@@ -2,40 +2,40 @@
 
 from __future__ import annotations
 
+import html
 import math
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 import pandas as pd
-from tabulate import tabulate
+from markdown_it import MarkdownIt
 
 from nmt.evaluation.seeds import Row
 from nmt.io.files import atomic_path
-from nmt.report.tables.latex import tex_escape
+from nmt.report.tables.latex import tabular
 
-_WORDS = (
-    *("Model", "Compared with", "Device", "Reading", "Sentence", "Text"),
-    *("Divided by length", "Shortest", "[UNK]"),
-)
-"""Headers of columns that hold words."""
+WIDE = "Text"
+"""Header of a column of running text, which LaTeX breaks into lines."""
 
 
 @dataclass(frozen=True)
 class Table:
     """A table in its two forms.
 
-    `frame` is the machine's: plain columns, everything known. `cells` is the reader's: headers and cells as
-    text, laid out as in the paper, a rule above the rows in `rules`, `notes` below.
+    `frame` is the machine's: plain columns, everything known. `shown` is the reader's: cells as text, laid out as in
+    the paper. `words`: its columns that hold words and so stand to the left; `rules`: rows with a rule above them;
+    `notes`: paragraphs below.
     """
 
     frame: pd.DataFrame
-    headers: list[str]
-    cells: list[list[str]]
-    rules: list[int] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    shown: pd.DataFrame
+    words: Collection[str] = ("Model",)
+    rules: Sequence[int] = ()
+    notes: Sequence[str] = field(default_factory=list)
 
 
 def fixed(value: float | None, decimals: int) -> str:
@@ -56,82 +56,71 @@ def enough(value: float, decimals: int) -> int:
 def frame(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
     """The machine's form: these columns of the rows."""
     # as objects: a column of whole numbers with a gap would otherwise turn into floats
-    return pd.DataFrame(
-        [[row.get(column) for column in columns] for row in rows], columns=columns, dtype=object
-    )
+    return pd.DataFrame(rows, columns=list(columns), dtype=object)
 
 
 def write_table(table: Table, csv: Path, markdown: Path, tex: Path) -> None:
     """Write the three forms, each whole or not at all."""
-    _write(csv, table.frame.to_csv(index=False, lineterminator="\n"))
-    _write(markdown, as_markdown(table))
-    _write(tex, as_tex(table))
+    write_text(csv, as_csv(table.frame))
+    write_text(markdown, as_markdown(table))
+    write_text(tex, as_tex(table))
 
 
-def _write(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
-def _alignments(table: Table) -> list[str]:
-    """Words to the left, numbers to the right."""
-    return ["left" if header in _WORDS else "right" for header in table.headers]
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def as_csv(frame: pd.DataFrame) -> str:
+    """A frame as CSV; text that a spreadsheet would take for a formula begins with an apostrophe."""
+    # row by row: `map` would turn whole numbers beside a gap into floats
+    rows = [[_as_text(value) for value in row] for row in frame.itertuples(index=False)]
+    safe = pd.DataFrame(rows, columns=frame.columns, dtype=object)
+    return str(safe.to_csv(index=False, lineterminator="\n"))
+
+
+def _as_text(value: object) -> object:
+    formula = isinstance(value, str) and value.startswith(_FORMULA) and not _NUMBER.fullmatch(value)
+    return f"'{value}" if formula else value
 
 
 def as_markdown(table: Table) -> str:
     """A pipe table with aligned columns, notes below."""
-    cells = [list(map(_markdown_cell, table.headers, row)) for row in table.cells]
-    body = tabulate(cells, table.headers, tablefmt="pipe", colalign=_alignments(table), disable_numparse=True)
-    notes = [textwrap.fill(note, 100, break_on_hyphens=False) for note in table.notes]
-    return "\n\n".join([body, *notes]) + "\n"
+    notes = [textwrap.fill(without_markup(note), 100, break_on_hyphens=False) for note in table.notes]
+    return "\n\n".join([pipe_table(table.shown, table.words), *notes]) + "\n"
 
 
-def _markdown_cell(header: str, cell: str) -> str:
-    """Running text may hold what Markdown takes for its own; other cells hold none of it."""
-    return re.sub(r"([\\`*_<>|])", r"\\\1", cell) if header == "Text" else cell
+def pipe_table(shown: pd.DataFrame, words: Collection[str]) -> str:
+    """Cells of text as a table in Markdown: columns of words to the left, others to the right."""
+    sides = ["left" if header in words else "right" for header in shown.columns]
+    cells = shown.map(_cell).set_axis([_cell(header) for header in shown.columns], axis=1)
+    return str(cells.to_markdown(index=False, tablefmt="pipe", colalign=sides, disable_numparse=True))
 
 
-_TEX_HEAD = r"""\documentclass[border=4pt]{standalone}
-\usepackage[T1]{fontenc}
-\usepackage[utf8]{inputenc}
-\usepackage{array}
-\usepackage{booktabs}
-\newsavebox{\tablebody}
-\newlength{\notewidth}
-\begin{document}
-"""
-# notes as wide as the table, or wide enough to read below a narrow one
-_TEX_NOTES = r"""\setlength{\notewidth}{\wd\tablebody}
-\ifdim\notewidth<12cm \setlength{\notewidth}{12cm}\fi
-\begin{tabular}{@{}l@{}}
-\usebox{\tablebody} \\ \noalign{\vskip 6pt}
-\parbox{\notewidth}{\footnotesize\raggedright
-%s}
-\end{tabular}
-\end{document}
-"""
+def _cell(text: str) -> str:
+    return re.sub(r"(?<!\\)\|", r"\|", without_markup(re.sub(r"[\r\n]+", " ", text)))
+
+
+@lru_cache
+def _markdown() -> MarkdownIt:
+    return MarkdownIt("commonmark").enable("strikethrough")
+
+
+def without_markup(text: str) -> str:
+    """Text in which Markdown finds no mark-up: as it is where it finds none anyway, otherwise escaped."""
+    plain = html.escape(text, quote=False).replace('"', "&quot;")
+    return text if _markdown().renderInline(text) == plain else re.sub(r"([\\`*_~<>&\[\]|])", r"\\\1", text)
 
 
 def as_tex(table: Table) -> str:
-    """A LaTeX document of its own: the table with booktabs' rules, notes below."""
-    columns = "".join(map(_tex_column, table.headers, _alignments(table)))
-    lines = [rf"\sbox{{\tablebody}}{{\begin{{tabular}}{{{columns}}}", r"\toprule"]
-    lines += [_tex_row(table.headers), r"\midrule"]
-    for index, cells in enumerate(table.cells):
-        lines += [r"\midrule"] * (index in table.rules) + [_tex_row(cells)]
-    lines += [r"\bottomrule", r"\end{tabular}}", ""]
-    notes = "\n".join(tex_escape(note) + r"\par" for note in table.notes)
-    return _TEX_HEAD + "\n".join(lines) + _TEX_NOTES % notes
-
-
-def _tex_column(header: str, side: str) -> str:
-    """A column's letter; running text breaks into lines."""
-    return r">{\raggedright\arraybackslash}p{12cm}" if header == "Text" else side[0]
-
-
-def _tex_row(cells: Sequence[str]) -> str:
-    # a row that began with [ would be read as the optional argument of the \\ before it
-    return (
-        " & ".join(f"{{{tex_escape(cell)}}}" if cell.startswith("[") else tex_escape(cell) for cell in cells)
-        + r" \\"
+    """A bare tabular with booktabs' rules."""
+    columns = "".join(
+        r">{\raggedright\arraybackslash}p{12cm}" if header == WIDE else "l" if header in table.words else "r"
+        for header in table.shown.columns
     )
+    return tabular(table.shown, columns, table.rules, table.notes)

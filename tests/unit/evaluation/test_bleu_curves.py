@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from nmt.evaluation.bleu import BleuCounts
-from nmt.evaluation.bleu_curves import Bootstrap, by_length, by_unknown_words, interval
+from nmt.evaluation.bleu_curves import by_length, by_unknown_words
+from nmt.evaluation.bootstrap import Bootstrap, interval
 
 
 def row(source: int, right: bool, reference: int = 1, unknown: int = 0) -> dict[str, Any]:

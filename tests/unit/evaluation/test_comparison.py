@@ -210,7 +210,7 @@ def test_todays_metrics_of_several_seeds_are_means(
         assert system[of_the_first] == alone["good"][of_the_first]
     scores = runs(both)
     table = table1(scores, summaries(scores), settings("good"), Paper(table1={}, table2={}), both)
-    assert " ± " in table.cells[0][-1] and " ± " in table.cells[0][-2]
+    assert " ± " in table.shown.iloc[0, -1] and " ± " in table.shown.iloc[0, -2]
     everything = {"good": translations["good"]}
     with pytest.raises(UserError, match="translates other sentences than the model's first run"):
         compare(everything, {}, evaluated_text, 10, 1, {"good": [list(reversed(translations["bad"]))]})
@@ -344,10 +344,10 @@ def test_table_1_has_intervals_differences_and_a_measured_moses(
     assert float(rows["good"]["low_all"]) < bleu < float(rows["good"]["high_all"])
     assert rows["good"]["difference_all"] == f"{float(f'{bleu:.2f}') - 10:+.2f}"
     assert rows["good"]["difference_no_unk"].startswith("-")
-    assert table.cells[0][8].startswith("−")
+    assert table.shown.iloc[0, 8].startswith("−")
     assert rows["moses"]["bleu_all"] == "100.00" and rows["moses"]["difference_all"] == "+66.70"
     assert rows["moses"]["sentences_no_unk"] == SENTENCES // 2
-    assert table.headers == [
+    assert list(table.shown.columns) == [
         "Model", "All", "95%", "No UNK°", "95%", "All, reported", "No UNK°, reported", "Δ All", "Δ No UNK°",
         "13a", "chrF",
     ]  # fmt: skip
@@ -361,14 +361,21 @@ def test_the_table_of_significance(
     translations: dict[str, list[Path]], evaluated_text: EvaluatedText, tmp_path: Path
 ) -> None:
     found = compare(translations, {}, evaluated_text, 200, 1)
-    table = significance(found, settings(*translations))
-    assert [cells[:2] for cells in table.cells] == [["Similar", "Good"], ["Bad", "Good"], ["Bad", "Similar"]]
-    assert table.cells[0][3].endswith("(n.s.)") and not table.cells[1][3].endswith("(n.s.)")
-    assert table.cells[1][2].startswith("−")
+    report = settings(*translations).model_copy(update={"bootstrap_samples": 200})
+    table = significance(found, report)
+    rows = table.shown.to_numpy().tolist()
+    assert [row[:2] for row in rows] == [["Similar", "Good"], ["Bad", "Good"], ["Bad", "Similar"]]
+    assert rows[0][3].endswith("(n.s.)")
+    # no sample of 200 contradicts: p is at most 1 / 201
+    assert rows[1][3] == "≤ 0.005"
+    # the bad model's BLEU less the good one's, in all three forms
+    assert rows[1][2].startswith("−")
+    by_pair = table.frame.set_index(["column", "model", "compared_with"])["difference"]
+    assert float(by_pair["all", "Bad", "Good"]) < 0
     assert len(table.frame) == 6 and set(table.frame["sentences"]) == {SENTENCES, SENTENCES // 2}
     write_table(table, *(tmp_path / f"significance.{form}" for form in ("csv", "md", "tex")))
     assert_compiles(tmp_path / "significance.tex")
     plain = read_plain(
-        tmp_path / "significance.csv", COLUMNS, words={"column", "first", "second", "signature"}
+        tmp_path / "significance.csv", COLUMNS, words={"column", "model", "compared_with", "signature"}
     )
     assert plain["difference"][1] < 0 and plain["p"].between(0, 1).all()

@@ -8,20 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.evaluation.seeds import deviation, mean, merged, shown
+from nmt.evaluation.seeds import mean, merged, standard_deviation, with_deviation
 
 
 def test_mean_and_sample_deviation_by_hand() -> None:
     # deviations -2, -1, 3 from 12: (4 + 1 + 9) / 2 = 7
     assert mean([10, 11, 15]) == 12
-    assert deviation([10, 11, 15]) == pytest.approx(math.sqrt(7))
+    assert standard_deviation([10, 11, 15]) == pytest.approx(math.sqrt(7))
 
 
-def test_one_run_has_no_spread_and_a_missing_value_no_mean() -> None:
+def test_one_run_has_no_deviation_and_a_missing_value_no_mean() -> None:
     assert mean([3.5]) == 3.5
-    assert deviation([3.5]) is None
+    assert standard_deviation([3.5]) is None
     assert mean([3.5, None]) is None
-    assert deviation([3.5, None]) is None
+    assert standard_deviation([3.5, None]) is None
 
 
 @given(st.floats(-1e9, 1e9), st.integers(1, 5))
@@ -57,7 +57,7 @@ def test_runs_become_one_row() -> None:
         (109.4, 12.6, 0, "109 ± 13"),
     ],
 )
-def test_a_spread_is_never_shown_as_zero(
+def test_a_deviation_is_never_shown_as_zero(
     value: float | None, std: float | None, decimals: int, text: str
 ) -> None:
-    assert shown(value, std, decimals) == text
+    assert with_deviation(value, std, decimals) == text

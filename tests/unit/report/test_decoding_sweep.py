@@ -29,7 +29,7 @@ SETTINGS = report_settings(LABELS)
 REPORT = Report.model_validate(SETTINGS)
 CONFIGURED = decoding(beam=3, normalize_by_length=False, min_length="half", unknown="allowed")
 BEAMS = (1, 2, 3, 5)
-READINGS = list(product((False, True), ("half", "none"), ("allowed", "excluded")))
+COMBINATIONS = list(product((False, True), ("half", "none"), ("allowed", "excluded")))
 
 
 def sweep(base: float, beams: tuple[int, ...] = BEAMS) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def sweep(base: float, beams: tuple[int, ...] = BEAMS) -> dict[str, Any]:
             "log_probability": -7.123456,
             "seconds": 12.345,
         }
-        for place, (normalize, min_length, unknown) in enumerate(READINGS)
+        for place, (normalize, min_length, unknown) in enumerate(COMBINATIONS)
         for beam in reversed(beams)
     ]
     return {"model": "id", "sentences": 3003, "signature": "nrefs:1", "device": "GPU", "scores": rows}
@@ -86,7 +86,7 @@ def verb(options: list[str], hash_seed: str = "1") -> subprocess.CompletedProces
 def test_the_csv_has_a_row_for_every_width(made: Path) -> None:
     with (made / "decoding_sweep.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == 2 * len(READINGS) * len(BEAMS)
+    assert len(rows) == 2 * len(COMBINATIONS) * len(BEAMS)
     (row,) = [row for row in rows if row["configured"] == "True" and row["id"] == "search"]
     assert (row["model"], row["beam"], row["normalize_by_length"]) == ("RNNsearch-50", "3", "False")
     assert (row["min_length"], row["unknown"], row["bleu"]) == ("half", "allowed", "21.00")
@@ -101,7 +101,7 @@ def test_readers_see_the_best_width_and_what_is_configured(made: Path) -> None:
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
     assert cells[0][:5] == ["Model", "Divided by length", "Shortest", "[UNK]", "Best beam"]
     assert cells[0][5:] == ["BLEU", "Length", "Unfinished", "BLEU, beam 3"]
-    assert len(cells) == 2 + 2 * len(READINGS)
+    assert len(cells) == 2 + 2 * len(COMBINATIONS)
     # a beam of 2 is as good as one of 3, and narrower; what is beside BLEU is its own
     first = ["RNNencdec-50", "no", "half", "allowed", "2", "11.00", "0.988", "20", "11.00°"]
     assert cells[2] == first
@@ -116,8 +116,8 @@ def test_readers_see_the_best_width_and_what_is_configured(made: Path) -> None:
 
 def test_settings_that_were_not_tried_are_said_not_to_be() -> None:
     table = sweep_table(SWEEPS, decoding(beam=4, normalize_by_length=True), REPORT)
-    assert not any("°" in cell for row in table.cells for cell in row)
-    assert {row[-1] for row in table.cells} == {""}
+    assert not any("°" in cell for row in table.shown.to_numpy() for cell in row)
+    assert {row[-1] for row in table.shown.to_numpy()} == {""}
     assert "(beam 4, divided by length, none, [UNK] allowed) were not tried" in table.notes[-1]
 
 
@@ -136,9 +136,11 @@ def test_the_figure_has_a_panel_a_model_and_a_curve_a_combination() -> None:
     assert [axes.get_title() for axes in panels] == ["RNNencdec-50", "RNNsearch-50"]
     for axes, base in zip(panels, (10.0, 20.0), strict=True):
         drawn = points(axes)
-        assert len({(color, dashed) for color, dashed, _, _ in drawn}) == len(READINGS)
-        for (_, dashed, beams, values), (place, reading) in zip(drawn, enumerate(READINGS), strict=True):
-            assert beams == list(BEAMS) and dashed == reading[0]
+        assert len({(color, dashed) for color, dashed, _, _ in drawn}) == len(COMBINATIONS)
+        for (_, dashed, beams, values), (place, combination) in zip(
+            drawn, enumerate(COMBINATIONS), strict=True
+        ):
+            assert beams == list(BEAMS) and dashed == combination[0]
             assert values == [base + place + gain for gain in (0.0, 1.0, 1.0, 0.25)]
         # one colour for a combination with and without division, all of them for colour-blind eyes
         assert [color for color, *_ in drawn[:4]] == [color for color, *_ in drawn[4:]]

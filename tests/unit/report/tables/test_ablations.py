@@ -136,7 +136,7 @@ def test_csv_is_plain(made: Path) -> None:
 def test_readers_see_what_may_be_noise(made: Path) -> None:
     text = (made / "ablations.md").read_text(encoding="utf-8")
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.split("\n")[:7]]
-    assert cells[0] == ["Model", "Reading", "All", "Δ", "No UNK°", "Δ", "Dev. NLL", "Δ"]
+    assert cells[0] == ["Model", "Settings", "All", "Δ", "No UNK°", "Δ", "Dev. NLL", "Δ"]
     # the baseline shows its own values of whatever the others change
     assert cells[2][1] == "output_layer: direct, step_order: groundhog, cost: sum, updates: 30"
     assert cells[2][2:4] == ["12.00 ± 2.65", ""]
@@ -158,7 +158,7 @@ def test_one_seed_a_model_is_said_to_show_no_noise() -> None:
     table = ablations(*first, Report.model_validate(SETTINGS))
     assert "With a single seed" in table.notes[1]
     assert len(table.notes) == 2
-    assert [row[3] for row in table.cells] == ["", "+3.00", "−8.00", "", "+0.50"]
+    assert [row[3] for row in table.shown.to_numpy()] == ["", "+3.00", "−8.00", "", "+0.50"]
 
 
 def test_blocks_are_ruled_off_and_tex_is_plain(made: Path) -> None:

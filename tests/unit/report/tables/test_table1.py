@@ -78,7 +78,7 @@ def test_notes_say_whether_the_unknown_word_could_be_written(inputs: Path, own: 
         assert f"All: 3,003 sentences, [UNK] {written}." in text
 
 
-def test_seeds_become_mean_and_spread(several: Path) -> None:
+def test_seeds_become_mean_and_standard_deviation(several: Path) -> None:
     one, three = rows_of(several / "table1.csv")
     # BLEU 10, 11, 15: mean 12, deviation sqrt((4 + 1 + 9) / 2)
     assert (three["bleu_all"], three["bleu_all_std"], three["seeds"]) == ("12.00", "2.65", "3")
@@ -96,7 +96,7 @@ def test_seeds_become_mean_and_spread(several: Path) -> None:
     assert "1,200 updates on average (RNNsearch-50)" in " ".join(text.split())
 
 
-def test_spread_in_tex_is_mathematics(several: Path) -> None:
+def test_the_deviation_in_tex_is_mathematics(several: Path) -> None:
     tex = (several / "table1.tex").read_text(encoding="utf-8")
     assert tex.isascii()
     assert r"12.00 $\pm$ 2.65 & 24.00 $\pm$ 5.29" in tex

@@ -56,7 +56,7 @@ def test_reported_rows_are_marked_for_readers(reported: Path, own: Path) -> None
     assert "TITAN" not in (own / "table2.csv").read_text() + (own / "table2.md").read_text()
 
 
-def test_seeds_become_mean_and_spread(several: Path) -> None:
+def test_seeds_become_mean_and_standard_deviation(several: Path) -> None:
     one, three = rows_of(several / "table2.csv")
     # hours 1, 2, 6: mean 3, deviation sqrt((4 + 1 + 9) / 2); dev NLL 30, 30.5, 31: deviation 0.5
     assert (three["hours"], three["hours_std"]) == ("3.0000", "2.6458")
