@@ -15,7 +15,9 @@ EXISTING = click.Path(exists=True, path_type=Path)
 _trained_model = click.option(
     "--model", "model_path", required=True, type=EXISTING, help="Folder that `nmt train` wrote."
 )
-_source = click.option("--source", required=True, type=EXISTING, help="Tokenized text, a sentence a line.")
+_source = click.option(
+    "--source", required=True, type=EXISTING, help="Tokenized text, one sentence per line."
+)
 
 
 @click.command()
@@ -37,7 +39,7 @@ _source = click.option("--source", required=True, type=EXISTING, help="Tokenized
     help="all: every line, [UNK] as the settings say. no_unk: lines known on both sides, [UNK] forbidden.",
 )
 @settings_option("The config's `decoding`")
-@click.option("--output", required=True, type=FILE, help="JSON lines, one a sentence.")
+@click.option("--output", required=True, type=FILE, help="JSON lines, one per sentence.")
 def decode(
     model_paths: tuple[Path, ...],
     source: Path,
@@ -46,10 +48,10 @@ def decode(
     settings: str,
     output: Path,
 ) -> None:
-    """Translate a tokenized test set by beam search; one JSON line a sentence, with its alignment.
+    """Translate a tokenized test set by beam search; one JSON line per sentence, with its alignment.
 
-    Beside NAME.jsonl it writes NAME.made.json: settings, the weights' sums, code, packages, device and seconds. Killed,
-    the same command goes on where it stopped.
+    Beside NAME.jsonl it writes NAME.made.json: settings, the weights' checksums, code, packages, device and seconds.
+    Killed, the same command resumes where it stopped.
     """
     decoding = parse_settings(Decoding, settings)
     if mode == "no_unk" and reference is None:
@@ -75,7 +77,7 @@ def decode(
 @_source
 @click.option("--target", required=True, type=EXISTING, help="Its tokenized translation.")
 @click.option(
-    "--batch-size", type=click.IntRange(min=1), default=80, show_default=True, help="Pairs side by side."
+    "--batch-size", type=click.IntRange(min=1), default=80, show_default=True, help="Pairs per batch."
 )
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="torch's threads.")
 @click.option(
@@ -85,7 +87,7 @@ def decode(
     show_default=True,
     help="auto: the GPU where there is one.",
 )
-@click.option("--output", required=True, type=FILE, help="JSON lines, one a sentence pair.")
+@click.option("--output", required=True, type=FILE, help="JSON lines, one per sentence pair.")
 def align(
     model_path: Path, source: Path, target: Path, batch_size: int, threads: int, device: str, output: Path
 ) -> None:

@@ -27,7 +27,7 @@ def experiment(command: Callable[..., None]) -> Callable[..., None]:
             "files",
             multiple=True,
             type=click.Path(exists=True, dir_okay=False, path_type=Path),
-            help="Settings laid over the folder's, as Snakemake was given them.",
+            help="Settings that override the folder's, as given to Snakemake.",
         ),
         click.option("--config", "pairs", multiple=True, metavar="KEY=VALUE", help="The same, single keys."),
     ]
@@ -68,7 +68,7 @@ def status(folder: Path, files: tuple[Path, ...], pairs: tuple[str, ...], as_jso
     """Show how far the experiment in FOLDER (default: here) is: what is done, runs, waits or has failed.
 
     For every stage and model: rate, time left, last and best development score. Reads files only, so it works beside a
-    run, from any machine that sees the folder, and after the end. Development scores are NLLs in nats a sentence, or
+    run, from any machine that sees the folder, and after the end. Development scores are NLLs in nats per sentence, or
     BLEU where training.dev_score says so. `watch nmt status FOLDER` looks again and again.
     """
     from nmt.monitor.status import look, shown
@@ -92,7 +92,7 @@ def preflight(
     partitions: tuple[str, ...],
     gpu_partitions: tuple[str, ...],
 ) -> None:
-    """Look at what the experiment in FOLDER (default: here) still needs: hours, disk, GPU, network, partitions, lmplz.
+    """Check what the experiment in FOLDER (default: here) still needs: hours, disk, GPU, network, partitions, lmplz.
 
     Every run of Snakemake does the same before its first job. Exit code 2 says that something is missing.
     """

@@ -92,7 +92,7 @@ given_translations = click.option(
     type=(str, PATH),
     multiple=True,
     metavar="SYSTEM FILE",
-    help="Another system's translations of the whole test set, tokenized, a line each. Repeat it.",
+    help="Another system's translations of the whole test set, tokenized, one per line. Repeat it.",
 )
 
 

@@ -30,7 +30,7 @@ _SHARD = (str, PATH)
 )
 @vocabularies
 @click.option(
-    "--types", is_flag=True, help="Also list the different words of the last stage: for small texts."
+    "--types", is_flag=True, help="Also list the distinct words of the last stage: for small texts."
 )
 @click.option("--output", required=True, type=PATH, help="JSON file for the counts.")
 def count(
@@ -42,7 +42,7 @@ def count(
 ) -> None:
     """Count pairs, words and lengths of a shard at each stage of its tokenized text.
 
-    The vocabularies are held against the last stage, which models read: unknown words, and words covered by
+    Vocabulary coverage is that of the last stage, which models read: unknown words, and words covered by
     smaller vocabularies.
     """
     from nmt.data.statistics import Stage, count_shard
@@ -65,7 +65,7 @@ def count(
     help="A corpus, what it is for (train, dev, test, in-domain) and the counts of its extraction; repeat.",
 )
 @click.option(
-    "--clean", multiple=True, type=_SHARD, metavar="CORPUS FILE", help="Counts of `clean`; a shard each."
+    "--clean", multiple=True, type=_SHARD, metavar="CORPUS FILE", help="Counts of `clean`, one per shard."
 )
 @click.option(
     "--count",
@@ -79,7 +79,7 @@ def count(
     "--overlap", multiple=True, type=_SHARD, metavar="CORPUS FILE", help="Counts of test sentences; likewise."
 )
 @languages_option(required=True)
-@click.option("--output", required=True, type=PATH, help="JSON file for the sums.")
+@click.option("--output", required=True, type=PATH, help="JSON file for the totals.")
 def sum_counts(
     corpora: tuple[tuple[str, str, Path], ...],
     clean: tuple[tuple[str, Path], ...],
@@ -88,7 +88,7 @@ def sum_counts(
     languages: tuple[str, str],
     output: Path,
 ) -> None:
-    """Add up the counts of all shards, corpus by corpus, and check that the stages fit one another."""
+    """Add up the counts of all shards per corpus and check that the stages are consistent."""
     from nmt.data.statistics import CorpusFiles, sum_corpora
 
     files = {name: CorpusFiles(name, part, raw) for part, name, raw in corpora}
@@ -108,7 +108,7 @@ def _deal(kind: str, shards: Iterable[tuple[str, Path]], files: dict[str, Corpus
         getattr(files[name], kind).append(path)
 
 
-@click.command(short_help="Report on the text: tables and a figure.")
+@click.command(short_help="Write corpus statistics: tables and a figure.")
 @click.option("--counts", required=True, type=PATH, help="What `sum-counts` wrote.")
 @click.option(
     "--limit",
@@ -117,8 +117,8 @@ def _deal(kind: str, shards: Iterable[tuple[str, Path]], files: dict[str, Corpus
     type=click.IntRange(min=1),
     help="Longest side of the pairs that a model trains on; repeat.",
 )
-@click.option("--paper", type=PATH, help="The paper's numbers (workflow/paper.yaml), to set them beside.")
-@click.option("--output-csv", required=True, type=PATH, help="Every number, a line each.")
+@click.option("--paper", type=PATH, help="The paper's numbers (workflow/paper.yaml), for comparison.")
+@click.option("--output-csv", required=True, type=PATH, help="Every number, one per row.")
 @click.option("--output-lengths", required=True, type=PATH, help="The histograms of lengths as .csv.")
 @click.option("--output-md", required=True, type=PATH, help="The page to read.")
 @figure_outputs
@@ -132,7 +132,7 @@ def data_report(
     output_pdf: Path,
     output_png: Path,
 ) -> None:
-    """Report on the text: pairs and words at every stage, what was removed and why, unknown words, lengths."""
+    """Write corpus statistics: pairs and words at every stage, what was removed and why, unknown words, lengths."""
     from nmt.report import corpora as reporting
     from nmt.report import corpora_page
     from nmt.report.figures import style

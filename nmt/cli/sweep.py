@@ -20,15 +20,15 @@ from nmt.config.schema import Decoding, Report, SweepRun
 
 @click.command()
 @file_option("--model", "Folder that `nmt train` wrote.", metavar="FOLDER")
-@file_option("--source", "Tokenized text, a sentence a line.")
+@file_option("--source", "Tokenized text, one sentence per line.")
 @file_option("--reference", "Its tokenized translation.")
 @settings_option("The config's `sweep` (but for its models) and what else `decoding` says")
 @file_option("--output", "The scores as JSON.")
 def sweep(model: Path, source: Path, reference: Path, settings: str, output: Path) -> None:
     """Translate a tokenized test set under every combination of decoding settings, and score each.
 
-    BLEU as `evaluate` computes it on all lines, lengths, how many translations did not finish, mean log-probability
-    and seconds. Killed, the same command goes on where it stopped.
+    BLEU as `evaluate` computes it on all lines, lengths, how many translations did not end, mean log-probability
+    and seconds. Killed, the same command resumes where it stopped.
     """
     wanted = parse_settings(SweepRun, settings)
     from nmt.decoding.sweep import sweep_file

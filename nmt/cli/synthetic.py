@@ -51,7 +51,7 @@ def generate(
     if not len(output_source) == len(output_target) == len(output_alignment):
         found = f"{len(output_source)}, {len(output_target)} and {len(output_alignment)} files"
         raise UserError(
-            f"--output-source, -target, -alignment: {found}, expected as many of each; give each once a shard"
+            f"--output-source, -target, -alignment: {found}, expected as many of each; give each once per shard"
         )
     chosen: Split = split  # type: ignore[assignment]  # click checked it
     wanted = parse_settings(GrammarSettings, settings)

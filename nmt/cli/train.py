@@ -26,9 +26,9 @@ MORE_TO_DO = 75
 @click.option("--train", "train_folder", required=True, type=EXISTING, help="Binarized training text.")
 @click.option("--dev", "dev_folder", required=True, type=EXISTING, help="Binarized development text.")
 @vocabularies
-@click.option("--continue-from", type=EXISTING, help="final_state.safetensors of the model to train on from.")
+@click.option("--continue-from", type=EXISTING, help="final_state.safetensors of the model to continue from.")
 @click.option(
-    "--state", required=True, type=FOLDER, help="Folder for checkpoints; a killed run goes on from there."
+    "--state", required=True, type=FOLDER, help="Folder for checkpoints; a killed run resumes from there."
 )
 @click.option("--output", required=True, type=FOLDER, help="Folder of the finished model.")
 @click.option(
@@ -42,13 +42,13 @@ MORE_TO_DO = 75
     "--max-seconds",
     type=click.FloatRange(min=0, min_open=True),
     default=math.inf,
-    help="Stop in good order after so long, time spent waiting for another process included.",
+    help="Stop cleanly after so many seconds, including time spent waiting for another process.",
 )
 @click.option(
     "--job-minutes",
     type=click.FloatRange(min=0, min_open=True),
     default=math.inf,
-    help="In a job of Slurm: its time limit, should Slurm not tell it. Training stops in good order five minutes"
+    help="In a job of Slurm: its time limit, should Slurm not tell it. Training stops cleanly five minutes"
     " before, or a fifth of a short limit.",
 )
 def train(
@@ -64,7 +64,7 @@ def train(
     max_seconds: float,
     job_minutes: float,
 ) -> None:
-    """Train one model, or go on where an earlier run of the same command was stopped.
+    """Train one model, or resume an earlier run of the same command.
 
     Writes model.safetensors, final_state.safetensors, summary.json, history.jsonl, settings.json and both
     vocabularies to OUTPUT when the run has reached its end. Exit code 75 says that it stopped in good order before
@@ -89,7 +89,7 @@ def train(
         stopped_by = trainer.run(deadline - time.monotonic(), holding.lost)
         summary = export(output, trainer, (source_vocabulary, target_vocabulary), stopped_by)
     click.echo(
-        f"{run.label}: {summary['updates']:,} updates, {summary['hours']:.2f} hours, NLL a sentence: "
+        f"{run.label}: {summary['updates']:,} updates, {summary['hours']:.2f} hours, NLL per sentence: "
         f"train {summary['train_nll']:.2f}, dev {summary['dev_nll']:.2f} (stopped by {stopped_by})",
         err=True,
     )

@@ -16,7 +16,7 @@ LATER = re.compile(r"\.seed-(\d+)$")
 class Run:
     """One training run.
 
-    name: in paths; model: id in the catalogue; seed: of the start values; base: name of the run that it goes on from.
+    name: in paths; model: id in the catalogue; seed: of the start values; base: name of the run that it continues.
     """
 
     name: str
@@ -28,7 +28,7 @@ class Run:
 def runs_of(config: Config, models: Sequence[str]) -> dict[str, Run]:
     """The runs of these models by name, in their order, each model's in the order of its seeds.
 
-    A model that goes on from another goes on from that one's run with the same seed.
+    A model that continues another continues the run of the same seed.
     """
     runs = [_run(config, model, seed) for model in models for seed in seeds_of(config, model)]
     return {run.name: run for run in runs}

@@ -52,7 +52,7 @@ def download(
                 other.unlink(missing_ok=True)
             return source
     raise UserError(
-        f"{output}: no source gave the file: {'; '.join(problems)}; check network, sums and mirrors"
+        f"{output}: no source gave the file: {'; '.join(problems)}; check network, checksums and mirrors"
     )
 
 
@@ -74,7 +74,7 @@ def _download_one(
             continue
         known = file.expected.known
         if not file.expected.has_sum:
-            print(f"{output}: no sum known to check; its sha256 is {seen.sha256}", file=sys.stderr)
+            print(f"{output}: no checksum known; its sha256 is {seen.sha256}", file=sys.stderr)
         commit(part, output)
         write_json(_note(output), {"source": source, "checked": known} | asdict(seen))
         return source

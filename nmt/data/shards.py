@@ -52,7 +52,7 @@ def in_order(corpus: str, shards: Sequence[Iterable[Line]]) -> Iterator[Line]:
             break
     if any([*islice(shard, 1)] for shard in lines):
         raise UserError(
-            f"{corpus}: its {len(lines)} shards do not fit one another: {block % len(lines)} has no line"
+            f"{corpus}: its {len(lines)} shards are inconsistent: {block % len(lines)} has no line"
             f" {block * BLOCK_LINES + taken:,} of the corpus (from 0), and others go on; make this stage of it again"
         )
 

@@ -233,7 +233,7 @@ def _check(files: CorpusFiles, raw: Counts, clean: Counts, stages: Counts) -> No
 
 def _unfit(files: CorpusFiles, found: str) -> UserError:
     return UserError(
-        f"{files.raw}: the counts of {files.name} do not fit one another: {found}; make this corpus again"
+        f"{files.raw}: the counts of {files.name} are inconsistent: {found}; make this corpus again"
     )
 
 

@@ -1,4 +1,4 @@
-"""Sums of files as `sha256sum` writes and checks them: a line a file, its SHA-256 and its name."""
+"""Sums of files as `sha256sum` writes and checks them: one line per file, its SHA-256 and its name."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ CHECKPOINT = re.compile(r"checkpoint-(\d+)\.json")
 
 @dataclass(frozen=True)
 class Score:
-    """Of the development set after some update: NLL in nats a sentence, BLEU where it is measured."""
+    """Of the development set after some update: NLL in nats per sentence, BLEU where it is measured."""
 
     update: int
     nll: float | None

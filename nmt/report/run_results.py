@@ -27,7 +27,7 @@ def read_by_model(paths: Iterable[Path], keys: Sequence[str]) -> dict[str, Row]:
     for path in paths:
         row = _read(path, ("model", *keys))
         if row["model"] in rows:
-            raise UserError(f"{path}: model {row['model']!r} is given twice; give one file a model")
+            raise UserError(f"{path}: model {row['model']!r} is given twice; give one file per model")
         rows[row["model"]] = row
     return rows
 
@@ -43,7 +43,7 @@ def read_runs(paths: Iterable[Path], keys: Sequence[str]) -> dict[str, list[Row]
         others = runs.setdefault(row["model"], [])
         if row["seed"] in [other["seed"] for other in others]:
             text = f"model {row['model']!r} is given twice with seed {row['seed']}"
-            raise UserError(f"{path}: {text}; give one file a model and seed")
+            raise UserError(f"{path}: {text}; give one file per model and seed")
         others.append(row)
     return runs
 

@@ -57,9 +57,9 @@ def load_last(folder: Path) -> Checkpoint | None:
         try:
             return load(record_path)
         except UserError as error:
-            click.echo(f"nmt: warning: {error}; going back to the checkpoint before it", err=True)
+            click.echo(f"nmt: warning: {error}; going back to the previous checkpoint", err=True)
     if records:
-        raise UserError(f"{folder}: no checkpoint in it is whole; move that folder away to train anew")
+        raise UserError(f"{folder}: no intact checkpoint in it; delete or rename that folder to start again")
     return None
 
 
@@ -68,7 +68,7 @@ def load(record_path: Path) -> Checkpoint:
     record = read_json(record_path)
     expected = record.get("sha256") if isinstance(record, dict) else None
     if not isinstance(expected, str):
-        raise UserError(f"{record_path}: damaged (no sum in it)")
+        raise UserError(f"{record_path}: damaged (no checksum in it)")
     tensors = record_path.with_suffix(".safetensors")
     if not tensors.exists():
         raise UserError(f"{tensors}: missing, though {record_path.name} names it")

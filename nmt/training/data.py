@@ -28,7 +28,7 @@ class TrainingData:
             check(bitext, "target", target, target_vocabulary)
             if not len(bitext):
                 raise UserError(
-                    f"{bitext.folder}: holds no sentence pair; look at the corpora it was made from"
+                    f"{bitext.folder}: holds no sentence pair; check the corpora it was made from"
                 )
         return cls(*bitexts, (len(source), len(target)))
 

@@ -52,7 +52,7 @@ def copy(source: Path, target: Path) -> None:
 
 
 def summarize(trainer: Trainer, stopped_by: str) -> dict[str, Any]:
-    """Everything Table 2 needs. NLLs are nats a sentence, of the weights that the model keeps."""
+    """Everything Table 2 needs. NLLs are nats per sentence, of the weights that the model keeps."""
     run, counters = trainer.run_settings, trainer.counters
     return {
         "model": run.model,

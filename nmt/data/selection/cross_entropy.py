@@ -1,7 +1,7 @@
 """Selection of training text by bilingual cross-entropy difference (Axelrod et al., 2011, eq. 2).
 
 The score of a pair is [H_in(source) - H_out(source)] + [H_in(target) - H_out(target)], cross-entropies in
-nats a word (end symbol included); smaller is more like the in-domain text. Scores are whole numbers: one
+nats per word (end symbol included); smaller is more like the in-domain text. Scores are whole numbers: one
 threshold for all shards is exact. Pairs are taken by score, then corpus (as in the config), then global line
 number, as long as their target words stay within the budget: the same pairs for any number of shards.
 """
@@ -27,7 +27,7 @@ from nmt.io.progress import Progress
 from nmt.io.text_files import read_pairs, write_lines
 
 NATS = 1e-4
-"""One step of a score, in nats a word."""
+"""One step of a score, in nats per word."""
 
 DROPPED = 2**31 - 1
 """The score of a pair with an empty side: it is never taken."""
@@ -43,7 +43,7 @@ class Models:
     outside: Any
 
     def difference(self, line: str) -> float:
-        """H_in - H_out of a line, in nats a word with the end symbol counted."""
+        """H_in - H_out of a line, in nats per word with the end symbol counted."""
         log10 = self.inside.score(line) - self.outside.score(line)
         return float(-log10 * math.log(10) / (len(line.split()) + 1))
 

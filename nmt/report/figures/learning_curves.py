@@ -20,7 +20,7 @@ from nmt.io.text_files import read_lines
 from nmt.report.figures.style import COLORS, drawing
 
 Points = tuple[tuple[int, float], ...]
-"""Updates and nats a sentence, in the order of the updates."""
+"""Updates and nats per sentence, in the order of the updates."""
 
 # inches: the width of a page's text, so that fonts keep their size
 _WIDTH, _PANEL_HEIGHT, _LEGEND_LINE = 6.3, 2.5, 0.18
@@ -47,7 +47,7 @@ class Curves:
 def read_curves(summaries: Sequence[Path], histories: Sequence[Path]) -> list[Curves]:
     """The curves of runs, each given by its summary and history; in the order given.
 
-    A run that goes on from another's starts where that one's curves end: its own history begins after that.
+    A run that continues another's starts where that one's curves end: its own history begins after that.
     Raises a `UserError` for another number of histories than summaries, or a file that is neither.
     """
     if len(summaries) != len(histories):
@@ -108,9 +108,9 @@ def _after(before: Points, points: Points) -> Points:
 
 
 def learning_curves(runs: Sequence[Curves], settings: Report) -> Figure:
-    """NLL in nats a sentence against updates: development text above, training text below.
+    """NLL in nats per sentence against updates: development text above, training text below.
 
-    A colour a model, several seeds as thin lines of it. More models than colours: a column for each family.
+    One colour per model, several seeds as thin lines of it. More models than colours: a column for each family.
     """
     models = list(dict.fromkeys(run.model for run in runs))
     families = list(dict.fromkeys(run.family for run in runs))
@@ -128,7 +128,7 @@ def learning_curves(runs: Sequence[Curves], settings: Report) -> Figure:
             axes[1][column].set_xlabel("Updates")
             _name(axes[1][column], names_a_line)
         for row, (_, title) in enumerate(_PANELS):
-            axes[row][0].set_ylabel(f"{title}\n(nats a sentence)")
+            axes[row][0].set_ylabel(f"{title}\n(nats per sentence)")
     return figure
 
 

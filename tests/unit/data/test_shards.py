@@ -37,7 +37,7 @@ def test_lines_are_taken_as_they_are_asked_for() -> None:
 @pytest.mark.parametrize(
     ("lost", "message"),
     [
-        ((0, -1), r"c: its 3 shards do not fit one another: 0 has no line 39,999 of the corpus"),
+        ((0, -1), r"c: its 3 shards are inconsistent: 0 has no line 39,999 of the corpus"),
         (
             (2, 5),
             r"2 has no line 29,999 of the corpus \(from 0\), and others go on; make this stage of it again",

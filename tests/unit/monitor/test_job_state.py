@@ -141,4 +141,4 @@ def test_what_progress_writes_can_be_read(total: int | None) -> None:
     assert (reading.count, reading.before, reading.rate) == (800, 500, 3)
     assert reading.seconds_left == (pytest.approx(200 / 3) if total else None)
     assert ("0:01:07 left" in log.getvalue()) == (total is not None)
-    assert progress.read("update 1,000: development NLL 3.2 nats a sentence") is None
+    assert progress.read("update 1,000: development NLL 3.2 nats per sentence") is None

@@ -29,7 +29,7 @@ def test_files_come_in_the_order_given_and_runs_of_a_model_together(tmp_path: Pa
 
 def test_a_file_given_twice_or_without_a_key_is_named(tmp_path: Path) -> None:
     one = write(tmp_path / "one.json", model="a", seed=1, bleu=1.0)
-    with pytest.raises(UserError, match=r"one\.json: model 'a' is given twice; give one file a model"):
+    with pytest.raises(UserError, match=r"one\.json: model 'a' is given twice; give one file per model"):
         read_by_model([one, one], ["bleu"])
     with pytest.raises(UserError, match=r"one\.json: model 'a' is given twice with seed 1"):
         read_runs([one, one], ["bleu"])

@@ -119,8 +119,8 @@ def test_a_colour_and_a_name_a_model_and_thin_lines_for_several_seeds(files: lis
 
 def test_both_panels_say_what_they_show(files: list[tuple[Path, Path]]) -> None:
     development, training = panels(read(files))
-    assert development.get_ylabel() == "Development NLL\n(nats a sentence)"
-    assert training.get_ylabel() == "Training NLL\n(nats a sentence)"
+    assert development.get_ylabel() == "Development NLL\n(nats per sentence)"
+    assert training.get_ylabel() == "Training NLL\n(nats per sentence)"
     assert training.get_xlabel() == "Updates"
     assert development.get_xlim() == training.get_xlim()
     assert development.get_xlim()[0] == 0
