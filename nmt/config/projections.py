@@ -81,6 +81,7 @@ def report_settings(config: Config) -> Report:
         **config.artifacts.model_dump(),
         labels=labels,
         unknown=config.decoding.unknown,
+        unfinished=config.decoding.unfinished,
         languages=config.languages,
         tokenization=config.tokenization,
     )

@@ -19,8 +19,13 @@ SentenceLength = Literal["source", "reference", "both"]
 MinLength = Literal["half", "none"]
 """When a translation may end: behind half the source's length, or any time."""
 
+Unfinished = Literal["widen", "retry", "best"]
+"""What follows a search in which no translation ends: wider beams; first the same beam with the unknown word allowed,
+as in the authors' code; or the best unfinished translation, which is taken in the end in any case."""
+
 Unknown = Literal["allowed", "excluded"]
-"""Whether translations of the column "All" may hold the unknown word; those of "No UNK" never may."""
+"""Whether translations of the column "All" may hold the unknown word; those of "No UNK" may where
+`Unfinished` is `retry`."""
 
 Remedy = Literal["repair", "keep", "drop", "stop"]
 """What becomes of a line with odd characters: repaired, kept as it is, dropped with its pair, or the run stops."""
@@ -300,7 +305,7 @@ class Search(Settings):
     """What a sweep over decoding settings leaves as `decoding` has it."""
 
     max_length_factor: Annotated[int, Field(ge=1, le=1000)]
-    unfinished: Literal["retry", "best"]
+    unfinished: Unfinished
     widest_beam: Width
     """A search in which nothing finishes is tried again until its beam was at least this wide."""
     batch_size: BatchSize
@@ -380,7 +385,8 @@ class Report(Artifacts):
 
     labels: dict[Identifier, str]
     unknown: Unknown
-    """As in `Decoding`: Table 1 says how its first column came about."""
+    unfinished: Unfinished = "widen"
+    """Both as in `Decoding`: Table 1 says how its columns came about."""
     languages: Languages
     tokenization: Tokenization
     """How text was tokenized, which detokenization undoes."""

@@ -102,21 +102,19 @@ def translate(
     source_words: NDArray[np.int64],
     decoding: Decoding,
     forbid_unknown: bool,
-    never_unknown: bool = False,
 ) -> list[list[Hypothesis]]:
     """Up to `n_best` hypotheses for each sentence, best first.
 
-    Where nothing finishes, `unfinished: retry` searches again, first with the unknown word allowed if it was not,
-    then with ever doubled beams, as the authors' code does; after that, and with `best`, the best unfinished
-    hypothesis stands. With `never_unknown` the word stays forbidden in every search. The memory is that of the first
-    search, or that of one sentence at the widest beam where this is more.
+    Where nothing finishes, `unfinished: widen` searches again with ever doubled beams, `retry` as the authors' code
+    does: first with the unknown word allowed if it was not. After that, and with `best`, the best unfinished hypothesis
+    stands. The memory is that of the first search, or that of one sentence at the widest beam where this is more.
 
     Raises:
         UserError: the model computes no probabilities (NaN).
     """
     limits = Limits.of(source_words, decoding)
-    found = search(model, encoded, limits, decoding, decoding.beam, forbid_unknown or never_unknown)
-    for width, forbidden in searches_again(decoding, forbid_unknown, never_unknown):
+    found = search(model, encoded, limits, decoding, decoding.beam, forbid_unknown)
+    for width, forbidden in searches_again(decoding, forbid_unknown):
         again = np.array([row for row, n_best in enumerate(found) if not n_best[0].finished])
         if not len(again):
             break
@@ -129,18 +127,17 @@ def translate(
     return found
 
 
-def searches_again(
-    decoding: Decoding, forbid_unknown: bool, never_unknown: bool
-) -> Iterator[tuple[int, bool]]:
+def searches_again(decoding: Decoding, forbid_unknown: bool) -> Iterator[tuple[int, bool]]:
     """Width of each further search for what has not finished, and whether the unknown word is forbidden in it."""
-    if decoding.unfinished != "retry":
+    if decoding.unfinished == "best":
         return
     width = decoding.beam
-    if forbid_unknown and not never_unknown:
-        yield width, False
+    if forbid_unknown and decoding.unfinished == "retry":
+        forbid_unknown = False
+        yield width, forbid_unknown
     while width < decoding.widest_beam:
         width *= 2
-        yield width, never_unknown
+        yield width, forbid_unknown
 
 
 @torch.no_grad()

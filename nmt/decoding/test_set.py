@@ -151,10 +151,9 @@ def search(
     sources: Sequence[Sequence[str]],
     decoding: Decoding,
     forbid_unknown: bool,
-    never_unknown: bool = False,
 ) -> list[list[Hypothesis]]:
     """Hypotheses of one model or of several together for one batch of sources, best first."""
-    return ReadSources.by(models, sources).search(decoding, forbid_unknown, never_unknown)
+    return ReadSources.by(models, sources).search(decoding, forbid_unknown)
 
 
 @dataclass(frozen=True)
@@ -178,11 +177,9 @@ class ReadSources:
         lengths = np.array([len(words) for words in sources])
         return cls(model, model.encode(batch.source, batch.source_mask), lengths)
 
-    def search(
-        self, decoding: Decoding, forbid_unknown: bool, never_unknown: bool = False
-    ) -> list[list[Hypothesis]]:
+    def search(self, decoding: Decoding, forbid_unknown: bool) -> list[list[Hypothesis]]:
         """Hypotheses of each sentence, best first; arguments as those of `beam_search.translate`."""
-        return translate(self.model, self.encoded, self.lengths, decoding, forbid_unknown, never_unknown)
+        return translate(self.model, self.encoded, self.lengths, decoding, forbid_unknown)
 
 
 def record(

@@ -68,7 +68,11 @@ class TextTranslator:
                 f"use a model of the family rnnsearch, or --unknown keep or forbid"
             )
         self._source, self._target = source, target
-        self._decoding = wishes.decoding
+        # Forbidden is forbidden, also to a model whose settings allow the word when a search is repeated.
+        retries = wishes.unknown == "forbid" and wishes.decoding.unfinished == "retry"
+        self._decoding = (
+            wishes.decoding.model_copy(update={"unfinished": "widen"}) if retries else wishes.decoding
+        )
 
     def __call__(self, lines: Sequence[str]) -> list[Translation]:
         """A translation of each line, in their order; an empty one for a line without words."""
@@ -101,8 +105,8 @@ class TextTranslator:
 
     def _found(self, group: Sequence[Words]) -> list[list[Found]]:
         """Translations of each source of a batch, best first."""
-        never, target = self.wishes.unknown == "forbid", self.models[0].target
-        searched = search(self.models, group, self._decoding, never, never)
+        target = self.models[0].target
+        searched = search(self.models, group, self._decoding, self.wishes.unknown == "forbid")
         found = iter(
             self._read_again(
                 [

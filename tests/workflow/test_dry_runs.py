@@ -273,7 +273,7 @@ def test_what_a_sweep_does_not_vary_is_all_that_makes_it_again(tmp_path: Path) -
         return [line for line in lines if "nmt sweep --model models/rnnsearch-50 " in line]
 
     (plain,) = command()
-    assert '"beams": [1, 2, 3, ' in plain and '"unfinished": "retry"' in plain
+    assert '"beams": [1, 2, 3, ' in plain and '"unfinished": "widen"' in plain
     assert command("--config", "decoding={beam: 3, unknown: excluded, n_best: 1}") == [plain]
     assert command("--config", "decoding={unfinished: best}") != [plain]
     assert command("--config", "sweep={beams: [1, 12]}") != [plain]

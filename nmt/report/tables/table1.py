@@ -163,11 +163,12 @@ def _other_row(name: str, settings: Report, paper: Paper) -> Row:
 
 def _score_note(rows: Sequence[Row], settings: Report) -> str:
     written = "may be written" if settings.unknown == "allowed" else "forbidden here too"
+    once_more = " unless no translation ended without it" if settings.unfinished == "retry" else ""
     signatures = " or ".join(sorted({row["signature"] for row in rows if row["signature"]}))
     return (
         f"BLEU on tokens, cased ({signatures}). All: {_range(rows, 'sentences_all')} sentences, [UNK] "
         f"{written}. °: the {_range(rows, 'sentences_no_unk')} sentences without an unknown word in source and "
-        "reference, [UNK] forbidden."
+        f"reference, [UNK] forbidden{once_more}."
     )
 
 

@@ -313,34 +313,34 @@ def test_a_search_in_which_nothing_finishes_is_tried_again_wider() -> None:
     assert not all(found.finished for found in twice)
 
 
-def test_what_does_not_finish_without_the_unknown_word_is_tried_again_with_it() -> None:
-    """Before any wider beam, and however wide the first one was; unless the word is forbidden for good."""
+def test_where_nothing_finishes_the_unknown_word_stays_forbidden_but_in_the_authors_way() -> None:
+    """Which allows it before any wider beam, and however wide the first one was."""
     model = ScriptedModel(  # END, [UNK], a word that goes on, another
         [0.0, 0.6, 0.4, 0.0], {UNKNOWN: [0.9, 0.0, 0.1, 0.0], 2: [0.1, 0.0, 0.8, 0.1]}
     )
 
-    def found(never: bool = False, **changes: object) -> tuple[list[int], bool]:
+    def found(**changes: object) -> tuple[list[int], bool]:
         settings = decoding(beam=1, **changes)
-        ((best, *_),) = translate(model, ScriptedSources(1), np.array([1]), settings, True, never)
+        ((best, *_),) = translate(model, ScriptedSources(1), np.array([1]), settings, True)
         return best.words, best.finished
 
     assert found() == ([2, 2], False)
     assert found(unfinished="retry", widest_beam=1) == ([UNKNOWN], True)
     assert found(unfinished="retry", widest_beam=2) == ([UNKNOWN], True)
-    assert found(never=True, unfinished="retry", widest_beam=1) == ([2, 2], False)
-    assert found(never=True, unfinished="retry", widest_beam=2) == ([2], True)
+    assert found(unfinished="widen", widest_beam=1) == ([2, 2], False)
+    assert found(unfinished="widen", widest_beam=2) == ([2], True)
 
 
 def test_searches_go_from_the_unknown_word_to_wider_beams() -> None:
-    def searches(forbid: bool, never: bool, **changes: object) -> list[tuple[int, bool]]:
-        settings = decoding(**({"beam": 3, "widest_beam": 10, "unfinished": "retry"} | changes))
-        return [*beam_search.searches_again(settings, forbid, never)]
+    def searches(forbid: bool, unfinished: str, widest: int = 10) -> list[tuple[int, bool]]:
+        settings = decoding(beam=3, widest_beam=widest, unfinished=unfinished)
+        return [*beam_search.searches_again(settings, forbid)]
 
-    assert searches(False, False, unfinished="best") == []
-    assert searches(False, False) == [(6, False), (12, False)]
-    assert searches(True, False) == [(3, False), (6, False), (12, False)]
-    assert searches(True, True) == [(6, True), (12, True)]
-    assert searches(True, False, widest_beam=3) == [(3, False)]
+    assert searches(False, "best") == []
+    assert searches(False, "retry") == searches(False, "widen") == [(6, False), (12, False)]
+    assert searches(True, "retry") == [(3, False), (6, False), (12, False)]
+    assert searches(True, "widen") == [(6, True), (12, True)]
+    assert searches(True, "retry", widest=3) == [(3, False)]
 
 
 def test_a_source_without_words_is_read_as_the_end_symbol_alone(family: Family) -> None:

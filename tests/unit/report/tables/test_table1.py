@@ -76,6 +76,13 @@ def test_notes_say_whether_the_unknown_word_could_be_written(inputs: Path, own: 
     for folder, written in ((own, "may be written"), (tmp_path, "forbidden here too")):
         text = " ".join((folder / "table1.md").read_text(encoding="utf-8").split())
         assert f"All: 3,003 sentences, [UNK] {written}." in text
+        assert "in source and reference, [UNK] forbidden." in text
+
+
+def test_notes_say_where_the_unknown_word_was_allowed_again(inputs: Path, tmp_path: Path) -> None:
+    make(1, inputs, tmp_path, settings(reported=False, unfinished="retry"))
+    text = " ".join((tmp_path / "table1.md").read_text(encoding="utf-8").split())
+    assert "in source and reference, [UNK] forbidden unless no translation ended without it." in text
 
 
 def test_seeds_become_mean_and_standard_deviation(several: Path) -> None:
