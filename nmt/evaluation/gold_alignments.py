@@ -1,8 +1,8 @@
 """Word alignments that people have made or a grammar knows, in the two usual forms.
 
 Pharaoh: one sentence per line, `i-j` a sure link between source word i and target word j, `i?j` (or `ipj`) a possible
-one, both counted from 0. WPT (Mihalcea and Pedersen, 2003): one link per line, `sentence i j [S|P]`, all three counted from 1;
-a sentence without a line has no gold.
+one, both counted from 0. WPT (Mihalcea and Pedersen, 2003): one link per line, `sentence i j [S|P]`, all three
+counted from 1; a sentence without a line has no gold.
 """
 
 from __future__ import annotations
