@@ -32,9 +32,9 @@ def download(
     """Bring a file to `output` from the first source that has it whole; returns that source.
 
     Mirrors (folders or URL prefixes that hold the file under its `path`) come first, then its `url`; then the same
-    for each of `alternatives`, other archives with the same members. What arrived before a break lies in
-    `output`.part; the next call goes on from it if a sum would show wrong bytes. `output`.json notes the source, the
-    size and the sums seen, and which of them were known before.
+    for each of `alternatives`, other archives with the same members. An interrupted download lies in `output`.part; the
+    next call resumes it if a checksum would show wrong bytes. `output`.json records the source, the size and the
+    checksums seen, and which of them were known before.
 
     Raises:
         UserError: no source gave the file, or the disk has no room for it.

@@ -128,7 +128,7 @@ def _given(path: Path, wanted: Sequence[int], pairs: Sequence[tuple[str, str]]) 
     lines = [*read_lines(path)]
     if len(lines) != len(pairs):
         raise UserError(
-            f"{path} has {len(lines)} lines, the test set {len(pairs)}: expected a translation a line, tokenised"
+            f"{path} has {len(lines)} lines, the test set {len(pairs)}: expected one translation per line, tokenized"
         )
     return [" ".join(lines[line].split()) for line in wanted]
 

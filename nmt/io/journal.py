@@ -1,4 +1,4 @@
-"""What a long job has finished so far, beside its output: killed half-way, it goes on from there.
+"""What a long job has finished so far, beside its output: a killed job resumes from there.
 
 The first line says what the job was made from; each other line is the result of one part of the job with the seconds
 that it took, as JSON. A line that a killed process left unfinished does not count.

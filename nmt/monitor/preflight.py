@@ -67,10 +67,10 @@ def missing(config: Config, work: Work, folder: Path) -> list[str]:
 def _language_models(work: Work) -> str | None:
     if "kenlm_programs" not in work.rules or on_path() or not (lacking := missing_tools()):
         return None
-    verb = "is" if len(lacking) == 1 else "are"
+    are = "is" if len(lacking) == 1 else "are"
     return (
         f"selection needs KenLM's lmplz and build_binary: not on the path, and to build them {' and '.join(lacking)}"
-        f" {verb} missing; install that ({TOOLS}), or say `selection: {{enabled: false}}`"
+        f" {are} missing; install that ({TOOLS}), or say `selection: {{enabled: false}}`"
     )
 
 

@@ -1,4 +1,4 @@
-"""What a model is worth on development text: mean NLL of a sentence, as Table 2 gives it, in nats, or BLEU."""
+"""Development score of a model: mean NLL per sentence in nats, as in Table 2, or BLEU."""
 
 from __future__ import annotations
 

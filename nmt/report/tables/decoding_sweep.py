@@ -78,7 +78,7 @@ def read_sweeps(files: Sequence[tuple[str, Path]]) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for model, path in files:
         if model in found:
-            raise UserError(f"{path}: model {model!r} is given twice; give one sweep a model")
+            raise UserError(f"{path}: model {model!r} is given twice; give one sweep per model")
         sweep = read_json(path)
         missing = [key for key in _KEYS if key not in sweep]
         if missing:
