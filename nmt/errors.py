@@ -1,8 +1,23 @@
 """The one exception that speaks to the user."""
 
+import re
+
+_LONGEST = 2000
+_ACTED_ON = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What a terminal would act on instead of showing it, and halves of surrogate pairs, which it cannot be sent."""
+
+
+def printable(text: str) -> str:
+    """Text from elsewhere as it may be sent to a terminal: control characters as escapes, and not too long."""
+    shown = _ACTED_ON.sub(lambda found: ascii(found[0])[1:-1], text[:_LONGEST])
+    return shown if len(text) <= _LONGEST else f"{shown}..."
+
 
 class UserError(Exception):
     """Bad input, said in one line: which file, key or line, what was found, what was expected, what to do.
 
     The command line prints the message without a traceback and exits with code 2.
     """
+
+    def __str__(self) -> str:
+        return printable(super().__str__())

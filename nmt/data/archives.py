@@ -9,9 +9,10 @@ import bz2
 import gzip
 import io
 import lzma
+import stat
 import tarfile
 import zipfile
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -24,6 +25,13 @@ _TAR_BLOCKS = 1 << 20
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _BROKEN = (*DAMAGED, tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, NotImplementedError, RuntimeError)
 """What reading a damaged archive raises; the last two are zipfile's for encryption and unknown compression."""
+
+MOST_MEMBERS = 100_000
+"""Of one archive: their names are held in memory."""
+LARGEST_HEADER = 1 << 16
+"""Bytes of a tar header beside the member's own block, such as a long name: it is held in memory."""
+XZ_MEMORY = 1 << 28
+"""Bytes that unpacking xz may take: `xz -9` takes 65 MiB, a header can ask for 4 GiB."""
 
 Visit = Callable[[str, IO[bytes]], None]
 """Takes the name of a member and its bytes."""
@@ -86,11 +94,66 @@ class _Reported(io.RawIOBase):
 
 def _visit_zip(archive: Path, raw: IO[bytes], members: Collection[str], visit: Visit) -> list[str]:
     with zipfile.ZipFile(raw) as zipped:
+        if len(zipped.infolist()) > MOST_MEMBERS:
+            raise zipfile.BadZipFile(f"more than {MOST_MEMBERS:,} members")
         for entry in zipped.infolist():
             if entry.filename in members:
+                kind = stat.S_IFMT(entry.external_attr >> 16)  # as Unix' zip notes it; others leave it empty
+                if entry.is_dir() or kind not in (0, stat.S_IFREG):
+                    raise _no_file(archive, entry.filename)
                 with zipped.open(entry) as stream:
                     visit(entry.filename, stream)
         return zipped.namelist()
+
+
+def _no_file(archive: Path, name: str) -> UserError:
+    return UserError(f"{archive}: {name} is a link or a folder in it, expected a file")
+
+
+class TarMember(tarfile.TarInfo):
+    """A member whose headers have a largest size: tarfile reads them into memory, whatever they announce."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> TarMember:
+        """Read a header block.
+
+        Raises:
+            tarfile.ReadError: it announces a name or other header that is too large, or a map of holes.
+        """
+        header = super().frombuf(buf, encoding, errors)
+        if header.type in _HEADERS and header.size > LARGEST_HEADER:
+            raise tarfile.ReadError(f"a header of {header.size:,} bytes, expected at most {LARGEST_HEADER:,}")
+        if header.type == tarfile.GNUTYPE_SPARSE:
+            raise tarfile.ReadError("a sparse file, expected plain ones")
+        return header
+
+    def _proc_gnusparse_10(self, *_: object) -> None:
+        raise tarfile.ReadError("a sparse file, expected plain ones")
+
+
+_HEADERS = (
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+)
+
+
+def tar_members(stream: IO[bytes]) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
+    """The archive in a stream with each of its members in turn.
+
+    Raises:
+        tarfile.TarError: any fault of a header, a sparse file, or too many members.
+    """
+    try:
+        with tarfile.open(fileobj=stream, mode="r|", bufsize=_TAR_BLOCKS, tarinfo=TarMember) as packed:
+            for number, entry in enumerate(packed):
+                if number == MOST_MEMBERS:
+                    raise tarfile.ReadError(f"more than {MOST_MEMBERS:,} members")
+                yield packed, entry
+    except (ValueError, RecursionError) as error:  # numbers that are none, headers before headers
+        raise tarfile.ReadError(f"a header that is none: {error}") from None
 
 
 def _visit_tar(
@@ -99,15 +162,14 @@ def _visit_tar(
     names = []
     # unlike tarfile's own stream mode, these check the sum at the end; so the archive is read to its end
     stream = plain(raw)
-    with tarfile.open(fileobj=stream, mode="r|", bufsize=_TAR_BLOCKS) as packed:
-        for entry in packed:
-            name = entry.name.removeprefix("./")
-            names.append(name)
-            if name in members:
-                content = packed.extractfile(entry) if entry.isfile() else None
-                if content is None:
-                    raise UserError(f"{archive}: {name} is a link or a folder in it, expected a file")
-                visit(name, content)
+    for packed, entry in tar_members(stream):
+        name = entry.name.removeprefix("./")
+        names.append(name)
+        if name in members:
+            content = packed.extractfile(entry) if entry.isfile() else None
+            if content is None:
+                raise _no_file(archive, name)
+            visit(name, content)
     while stream.read(_CHUNK):
         pass
     return names
@@ -121,7 +183,35 @@ def plain(stream: io.BufferedReader[Any]) -> IO[bytes]:
     if head.startswith(b"BZh") and head[4:10] == b"1AY&SY":
         return cast(IO[bytes], bz2.open(stream))
     if head.startswith(b"\xfd7zXZ\x00"):
-        return cast(IO[bytes], lzma.open(stream))
+        return io.BufferedReader(_XzReader(stream), _CHUNK)
     if head.startswith(b"\x28\xb5\x2f\xfd"):
         return decompressed(stream, ".zst")
     return stream
+
+
+class _XzReader(io.RawIOBase):
+    """Decompressed bytes of xz streams that follow one another, in bounded memory, which the library's file has not."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._stream = lzma.LZMADecompressor(memlimit=XZ_MEMORY)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        data = b""
+        while not data:
+            chunk = b""
+            if self._stream.eof:
+                chunk = self._stream.unused_data.lstrip(b"\0")  # padding between streams
+                while not chunk and (more := self._file.read(_CHUNK)):
+                    chunk = more.lstrip(b"\0")
+                if not chunk:
+                    return 0
+                self._stream = lzma.LZMADecompressor(memlimit=XZ_MEMORY)
+            elif self._stream.needs_input and not (chunk := self._file.read(_CHUNK)):
+                raise EOFError("xz stream ended before its end marker")
+            data = self._stream.decompress(chunk, len(buffer))
+        buffer[: len(data)] = data
+        return len(data)

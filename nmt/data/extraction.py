@@ -20,15 +20,15 @@ from typing import IO, Any, cast
 
 from nmt.data.archives import plain, visit_members
 from nmt.data.shards import BLOCK_LINES, ShardFiles
-from nmt.errors import UserError
+from nmt.errors import UserError, printable
 from nmt.io.files import atomic_path, read_json, write_json
 from nmt.io.text_blocks import Lines, line_blocks
 
-_TAG = re.compile(rb"<doc\b([^>]*)>|<seg\b([^>]*)>(.*?)</seg\s*>", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(rb"<(?:(doc)\b([^<>]*)|(seg)\b([^<>]*)|/seg\s*)>", re.IGNORECASE)
 _NAME = re.compile(rb"""\b(?:doc)?id\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.IGNORECASE)
-_ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#[0-9]+|#[xX][0-9a-fA-F]+);")
+_ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
 _CHUNK = 1 << 17
-_LARGEST_SGML = 1 << 28
+_LARGEST_SGML = 1 << 26
 """Test sets have a megabyte; the whole of one is held in memory."""
 
 
@@ -174,7 +174,8 @@ def _read_archive(archive: Path, sides: Sequence[Side]) -> None:
         moved = {_elsewhere(member, names): side for member, side in wanted.items()}
         if None in moved or len(moved) < len(wanted):
             raise _missing(archive, sorted(wanted), names)
-        print(f"{archive}: {', '.join(wanted)} found as {', '.join(map(str, moved))}", file=sys.stderr)
+        found = printable(f"{archive}: {', '.join(wanted)} found as {', '.join(map(str, moved))}")
+        print(found, file=sys.stderr)
         _take_members(archive, cast(dict[str, Side], moved))
 
 
@@ -203,8 +204,8 @@ def _missing(archive: Path, members: list[str], names: list[str]) -> UserError:
     return UserError(f"{archive}: no member {', '.join(members)}; {hint}; correct the corpus in the config")
 
 
-class _Summed(io.RawIOBase):
-    """A stream open for reading that sums up what passes."""
+class _Checksummed(io.RawIOBase):
+    """A stream open for reading that takes the checksum of what passes."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
@@ -222,8 +223,8 @@ class _Summed(io.RawIOBase):
 
 def _take(side: Side, name: str, stream: IO[bytes]) -> None:
     """Deal the lines of a plain or compressed text or SGML file to the shards of `side`; keep its sum."""
-    summed = _Summed(stream)
-    raw = io.BufferedReader(summed, _CHUNK)
+    hashed = _Checksummed(stream)
+    raw = io.BufferedReader(hashed, _CHUNK)
     text = plain(raw)
     try:
         _deal(_sgml(text, side) if _is_sgml(name) else line_blocks(text), side)
@@ -231,7 +232,7 @@ def _take(side: Side, name: str, stream: IO[bytes]) -> None:
         raise UserError(f"{side}: {error}") from None
     while raw.read(_CHUNK):
         pass
-    side.found_md5 = summed.md5.hexdigest()
+    side.found_md5 = hashed.md5.hexdigest()
 
 
 def _is_sgml(member: str) -> bool:
@@ -244,13 +245,22 @@ def _sgml(stream: IO[bytes], side: Side) -> Iterator[Lines]:
     if len(text) == _LARGEST_SGML:
         raise UserError(f"more than {_LARGEST_SGML:,} bytes: expected the SGML of a test set")
     document, lines = b"", []
+    opened: re.Match[bytes] | None = None
     for tag in _TAG.finditer(text):
-        opened, attributes, segment = tag.groups()
-        if opened is not None:
-            document = _name(opened)
+        if tag[1]:
+            document = _name(tag[2])
+        elif (tag[3] is None) == (opened is None):
+            line = text.count(b"\n", 0, tag.start()) + 1
+            found = tag[0][:40].decode(errors="replace")
+            raise UserError(f"line {line}: found {found}, expected <seg> and </seg> in turn")
+        elif opened is None:
+            opened = tag
         else:
-            side.segments.append((document, _name(attributes)))
-            lines.append(_unescape(segment))
+            side.segments.append((document, _name(opened[4])))
+            lines.append(_unescape(text[opened.end() : tag.start()]))
+            opened = None
+    if opened is not None:
+        raise UserError(f"the last <seg> of {len(lines) + 1} has no </seg>")
     yield Lines.of(b"".join(line + b"\n" for line in lines))
 
 

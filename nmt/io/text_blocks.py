@@ -16,11 +16,9 @@ import numpy as np
 
 from nmt.errors import UserError
 from nmt.io.progress import Progress
-from nmt.io.text_files import DAMAGED, decompressed
+from nmt.io.text_files import DAMAGED, LONGEST_LINE, decompressed, too_long
 
 BLOCK = 1 << 20
-LONGEST_LINE = 1 << 26
-"""Bytes of the longest line that is taken for text: a file without line ends must not fill the memory."""
 
 _CHUNK = 1 << 17
 _NEWLINE, _SPACE = ord("\n"), ord(" ")
@@ -106,7 +104,7 @@ def line_blocks(stream: IO[bytes]) -> Iterator[Lines]:
         else:
             pending.append(chunk)
         if sum(map(len, pending)) > LONGEST_LINE:
-            raise UserError(f"line {lines + 1} is longer than {LONGEST_LINE:,} bytes: expected lines of text")
+            raise too_long(f"line {lines + 1}", LONGEST_LINE)
     if last := b"".join(pending):
         yield Lines.of(last + b"\n")
 

@@ -10,6 +10,7 @@ import io
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, cast
 
@@ -20,19 +21,26 @@ from nmt.io.files import atomic_path, replaceable
 from nmt.io.progress import Progress
 
 ZSTD_LEVEL = 3
+LONGEST_LINE = 1 << 24
+"""Bytes (or characters) of the longest line that is taken for text: one without an end must not fill the memory."""
+
 _CHUNK = 1 << 17
-
-
 _REPORT_LINES = 1000
 
 
 class _ZstdReader(io.RawIOBase):
-    """Decompressed bytes of zstd frames that follow one another; unlike the library's reader it refuses a cut frame."""
+    """Decompressed bytes of zstd frames that follow one another; unlike the library's reader it refuses a cut frame.
+
+    In small steps: four bytes can stand for 128 KiB, so a step takes `_STEP` * 32 KiB at most.
+    """
+
+    _STEP = 1 << 10
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._context = zstandard.ZstdDecompressor()
         self._frame = self._context.decompressobj()
+        self._compressed = memoryview(b"")
         self._pending = memoryview(b"")
 
     def readable(self) -> bool:
@@ -41,14 +49,17 @@ class _ZstdReader(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         while not self._pending:
             ended = self._frame.eof
-            chunk = (self._frame.unused_data if ended else b"") or self._file.read(_CHUNK)
-            if not chunk and ended:
+            self._compressed = self._compressed or memoryview(self._file.read(_CHUNK))
+            if not self._compressed and ended:
                 return 0
-            if not chunk:
+            if not self._compressed:
                 raise EOFError("zstd stream ended before its end marker")
             if ended:
                 self._frame = self._context.decompressobj()
-            self._pending = memoryview(self._frame.decompress(chunk))
+            step = self._compressed[: self._STEP]
+            self._pending = memoryview(self._frame.decompress(step))
+            unused = len(self._frame.unused_data) if self._frame.eof else 0
+            self._compressed = self._compressed[len(step) - unused :]
         size = min(len(buffer), len(self._pending))
         buffer[:size] = self._pending[:size]
         self._pending = self._pending[size:]
@@ -77,8 +88,11 @@ def read_lines(path: str | Path, progress: Progress | None = None) -> Iterator[s
     number = 0
     try:
         with path.open("rb", buffering=_CHUNK) as raw, _text(raw, path.suffix) as text:
-            for line in _reported(text, raw, progress):
+            lines = iter(partial(text.readline, LONGEST_LINE), "")
+            for line in _reported(lines, raw, progress):
                 number += 1
+                if len(line) == LONGEST_LINE:
+                    raise too_long(f"{path}, line {number}", LONGEST_LINE)
                 yield line.removesuffix("\n")
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
@@ -86,6 +100,11 @@ def read_lines(path: str | Path, progress: Progress | None = None) -> Iterator[s
         raise UserError(f"{path}: not UTF-8 after line {number} ({error.reason}); make it again") from None
     except DAMAGED as error:
         raise UserError(f"{path}: damaged after line {number} ({error}); make it again") from None
+
+
+def too_long(line: str, most: int) -> UserError:
+    """What is said of a line, named by `line`, of more than so many bytes."""
+    return UserError(f"{line} is longer than {most:,} bytes: expected lines of text")
 
 
 def _text(raw: IO[bytes], suffix: str) -> io.TextIOWrapper:

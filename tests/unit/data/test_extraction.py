@@ -6,9 +6,11 @@ import hashlib
 import io
 import json
 import lzma
+import re
 import subprocess
 import sys
 import tarfile
+import time
 import tracemalloc
 import zipfile
 from collections.abc import Callable
@@ -455,3 +457,144 @@ def test_real_segments_equal_the_plain_text(tmp_path: Path) -> None:
     plain_counts = read_json(tmp_path / "plain" / "counts.json")
     assert plain_counts["source_md5"] == "23be23d7b9bd5ad1f2ebd076484332c9"
     assert plain_counts["target_md5"] == "77db6a3d2259d00b4d5f45009a3ed375"
+
+
+def test_a_zstd_bomb_goes_in_small_steps(tmp_path: Path) -> None:
+    """1 GB of zeros in 33 kB: without a line end it is no text, and memory holds none of it."""
+    zeros = bytes(1 << 20)
+    compressor = zstandard.ZstdCompressor(level=1).compressobj()
+    (tmp_path / "a").write_bytes(
+        b"".join([*(compressor.compress(zeros) for _ in range(1024)), compressor.flush()])
+    )
+    assert (tmp_path / "a").stat().st_size < 100_000
+    (tmp_path / "b").write_bytes(b"x\n")
+    tracemalloc.start()
+    with pytest.raises(UserError, match=r"a: line 1 is longer than 16,777,216 bytes"):
+        run(tmp_path / "out", (tmp_path / "a", tmp_path / "b"), (None, None))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 150_000_000
+
+
+def tar_header(kind: bytes, size: int) -> bytes:
+    entry = tarfile.TarInfo("././@LongLink")
+    entry.type, entry.size = kind, size
+    return entry.tobuf(tarfile.GNU_FORMAT)
+
+
+@pytest.mark.parametrize("kind", [tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE])
+def test_a_tar_header_has_a_largest_size(tmp_path: Path, kind: bytes) -> None:
+    with gzip.open(tmp_path / "a.tgz", "wb", compresslevel=1) as packed:
+        packed.write(tar_header(kind, 300_000_000))
+        for _ in range(300):
+            packed.write(b"n" * 1_000_000)
+    tracemalloc.start()
+    with pytest.raises(UserError, match=r"a\.tgz: damaged \(a header of 300,000,000 bytes, expected at most"):
+        run(tmp_path / "out", (tmp_path / "a.tgz",) * 2, ("c.en", "c.fr"))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20_000_000
+
+
+def test_long_names_are_read(tmp_path: Path) -> None:
+    name = "x/" * 500 + "c."
+    archive = tar(tmp_path / "a.tar", {f"{name}en": ENGLISH, f"{name}fr": FRENCH})
+    run(tmp_path / "out", (archive, archive), (f"{name}en", f"{name}fr"))
+    assert_extracted(tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"GNU.sparse.map": "1,x"},
+        {"GNU.sparse.major": "1", "GNU.sparse.minor": "0"},
+        {"GNU.sparse.size": "x", "GNU.sparse.map": "0,1"},
+        {"size": "x"},
+    ],
+)
+def test_odd_headers_of_a_member_are_one_line(tmp_path: Path, headers: dict[str, str]) -> None:
+    with tarfile.open(tmp_path / "a", "w", format=tarfile.PAX_FORMAT) as archive:
+        entry = tarfile.TarInfo("c.en")
+        entry.pax_headers, entry.size = headers, 600
+        archive.addfile(entry, io.BytesIO(b"x\n" * 300))
+    with pytest.raises(UserError, match="a: "):
+        run(tmp_path / "out", (tmp_path / "a",) * 2, ("c.en", "c.fr"))
+    assert_nothing_left(tmp_path / "out")
+
+
+@pytest.mark.parametrize("kind", ["tar", "zip"])
+def test_an_archive_of_countless_members_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr("nmt.data.archives.MOST_MEMBERS", 2)
+    texts = {"a": b"", "c.en": ENGLISH, "c.fr": FRENCH}
+    archive = tar(tmp_path / "a.tar", texts) if kind == "tar" else zipped(tmp_path / "a.zip", texts)
+    with pytest.raises(UserError, match=r"damaged .more than 2 members"):
+        run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
+
+
+def test_xz_may_take_only_so_much_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = tar(tmp_path / "a.xz", TEXTS)
+    run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
+    monkeypatch.setattr("nmt.data.archives.XZ_MEMORY", 1 << 20)
+    with pytest.raises(UserError, match=r"a\.xz: damaged .Memory usage limit exceeded"):
+        run(tmp_path / "more", (archive, archive), ("c.en", "c.fr"))
+
+
+def test_xz_streams_and_padding_follow_one_another(tmp_path: Path) -> None:
+    half = len(ENGLISH) // 2
+    streams = [
+        lzma.compress(ENGLISH[:half]),
+        bytes(8),
+        lzma.compress(b""),
+        lzma.compress(ENGLISH[half:]),
+        bytes(4),
+    ]
+    (tmp_path / "a").write_bytes(b"".join(streams))
+    (tmp_path / "b").write_bytes(lzma.compress(FRENCH))
+    run(tmp_path / "out", (tmp_path / "a", tmp_path / "b"), (None, None))
+    assert_extracted(tmp_path / "out")
+    (tmp_path / "a").write_bytes(b"".join(streams)[:-8])
+    with pytest.raises(UserError, match=r"a: damaged .xz stream ended"):
+        run(tmp_path / "more", (tmp_path / "a", tmp_path / "b"), (None, None))
+
+
+@pytest.mark.parametrize("mode", [0o120777, 0o040755, 0o010644])
+def test_a_member_of_a_zip_archive_that_is_no_file_is_refused(tmp_path: Path, mode: int) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        entry = zipfile.ZipInfo("c.en")
+        entry.external_attr = mode << 16
+        archive.writestr(entry, b"/etc/passwd")
+        archive.writestr("c.fr", b"1\n")
+    with pytest.raises(UserError, match=r"a\.zip: c\.en is a link or a folder in it, expected a file"):
+        run(tmp_path / "out", (tmp_path / "a.zip",) * 2, ("c.en", "c.fr"))
+    assert_nothing_left(tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"<seg id='1'>a" * 20_000, "line 1: found <seg id='1'>, expected <seg> and </seg> in turn"),
+        (b"<seg id='1'>a</seg>\n</seg>", "line 2: found </seg>, expected <seg> and </seg> in turn"),
+        (b"<seg id='1'>a</seg>\n<seg id='2'>b", "the last <seg> of 2 has no </seg>"),
+        (b"<seg " * 200_000, "holds no lines"),
+        (b"<doc " * 200_000, "holds no lines"),
+        (b"</seg " * 200_000, "holds no lines"),
+    ],
+)
+def test_open_segments_are_refused_in_linear_time(tmp_path: Path, text: bytes, message: str) -> None:
+    (tmp_path / "a.sgm").write_bytes(text)
+    (tmp_path / "b").write_bytes(b"x\n")
+    begin = time.process_time()
+    with pytest.raises(UserError, match=re.escape(message)):
+        run(tmp_path / "out", (tmp_path / "a.sgm", tmp_path / "b"), (None, None))
+    assert time.process_time() - begin < 3
+    assert_nothing_left(tmp_path / "out")
+
+
+def test_an_entity_of_thousands_of_digits_is_text(tmp_path: Path) -> None:
+    entity = b"&#" + b"9" * 5000 + b";"
+    (tmp_path / "a.sgm").write_bytes(b"<seg>" + entity + b"&#65;</seg>")
+    (tmp_path / "b").write_bytes(b"x\n")
+    run(tmp_path / "out", (tmp_path / "a.sgm", tmp_path / "b"), (None, None))
+    assert [*read_lines(tmp_path / "out" / "0.en.zst")] == [entity.decode() + "A"]
