@@ -10,6 +10,7 @@ from typing import Any
 from nmt.errors import UserError
 from nmt.evaluation.gold_alignments import Gold, Link, read_gold
 from nmt.evaluation.translations import read_alignments
+from nmt.io.text_files import read_lines
 
 _DIGITS = 6
 
@@ -76,7 +77,7 @@ def alignment_error_rate(model: str, alignments: Path, gold: Sequence[Path]) -> 
     set (see `gold_alignments`). Raises a `UserError` for a link outside its sentence, and where no line is known.
     """
     names = {"attention": LinkCounts(), "diagonal": LinkCounts(), "same_position": LinkCounts()}
-    known = read_gold(gold)
+    known = read_gold(gold, sentences=sum(1 for _ in read_lines(alignments)))
     sentences = 0
     for record in read_alignments(alignments):
         if record.alignment is None:

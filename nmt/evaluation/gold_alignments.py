@@ -1,8 +1,9 @@
 """Word alignments that people have made or a grammar knows, in the two usual forms.
 
 Pharaoh: one sentence per line, `i-j` a sure link between source word i and target word j, `i?j` (or `ipj`) a possible
-one, both counted from 0. WPT (Mihalcea and Pedersen, 2003): one link per line, `sentence i j [S|P]`, all three
-counted from 1; a sentence without a line has no gold.
+one, both counted from 0; a number before them is the sentence's. WPT (Mihalcea and Pedersen, 2003): one link per line,
+`sentence i j [S|P]`, words counted from 1; a sentence without a line has no gold. Sentences are numbered from 1 or 0,
+or from any number where these would reach beyond the test set: then the smallest is its first sentence.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from nmt.io.text_files import read_lines
 Link = tuple[int, int]
 """Position of a source word, position of a target word, both from 0."""
 
-_PHARAOH = re.compile(r"(\d+)([-?p])(\d+)")
-_WPT = re.compile(r"(\d+)\s+(\d+)\s+(\d+)(?:\s+([SP]))?(?:\s.*)?")
+_PHARAOH = re.compile(r"(\d{1,9})([-?p])(\d{1,9})")
+_NUMBERED = re.compile(r"(\d{1,9})(?:\s+(.*))?")
+_WPT = re.compile(r"(\d{1,9})\s+(\d{1,9})\s+(\d{1,9})(?:\s+([SP]))?(?:\s.*)?")
 
 
 @dataclass
@@ -46,37 +48,69 @@ class Gold:
                 )
 
 
-def read_gold(paths: Sequence[Path]) -> dict[int, Gold]:
-    """Links by line of the test set, from 0; Pharaoh files follow one another as the test corpora do."""
+def read_gold(paths: Sequence[Path], sentences: int) -> dict[int, Gold]:
+    """Links by line of a test set of so many sentences, from 0; Pharaoh files follow one another as its corpora do."""
     lines = [
-        (f"{path}, line {number}", line) for path in paths for number, line in enumerate(read_lines(path), 1)
+        (f"{path}, line {number}", line.strip())
+        for path in paths
+        for number, line in enumerate(read_lines(path), 1)
     ]
-    first = next((line.strip() for _, line in lines if line.strip()), "")
-    return _wpt(lines) if _WPT.fullmatch(first) else _pharaoh(lines)
+    first = next((line for _, line in lines if line), "")
+    if _WPT.fullmatch(first):
+        return _by_line(_wpt(lines), sentences)
+    if _NUMBERED.fullmatch(first):
+        return _by_line(_numbered(lines), sentences)
+    return {number: _pharaoh(where, line) for number, (where, line) in enumerate(lines)}
 
 
-def _pharaoh(lines: Sequence[tuple[str, str]]) -> dict[int, Gold]:
-    found = {}
-    for number, (where, line) in enumerate(lines):
-        gold = found[number] = Gold(where)
-        for item in line.split():
-            match = _PHARAOH.fullmatch(item)
-            if not match:
-                raise UserError(f"{where}: found {item!r}, expected links such as 0-0; make the file again")
-            gold.add((int(match[1]), int(match[3])), sure=match[2] == "-")
+def _pharaoh(where: str, line: str) -> Gold:
+    gold = Gold(where)
+    for item in line.split():
+        match = _PHARAOH.fullmatch(item)
+        if not match:
+            raise UserError(f"{where}: found {item!r}, expected links such as 0-0; make the file again")
+        gold.add((int(match[1]), int(match[3])), sure=match[2] == "-")
+    return gold
+
+
+def _numbered(lines: Sequence[tuple[str, str]]) -> dict[int, Gold]:
+    """Links in Pharaoh's form by the numbers before them."""
+    found: dict[int, Gold] = {}
+    for where, line in lines:
+        if not line:
+            continue
+        match = _NUMBERED.fullmatch(line)
+        if not match or int(match[1]) in found:
+            raise UserError(
+                f"{where}: found {line[:40]!r}, expected the number of another sentence and its links"
+            )
+        found[int(match[1])] = _pharaoh(where, match[2] or "")
     return found
 
 
 def _wpt(lines: Sequence[tuple[str, str]]) -> dict[int, Gold]:
+    """Links by the numbers of their sentences."""
     found: dict[int, Gold] = {}
     for where, line in lines:
-        if not line.strip():
+        if not line:
             continue
-        match = _WPT.fullmatch(line.strip())
-        if not match or "0" in {match[place].lstrip("0") or "0" for place in (1, 2, 3)}:
+        match = _WPT.fullmatch(line)
+        if not match or not int(match[2]) or not int(match[3]):
             raise UserError(
-                f"{where}: found {line.strip()[:40]!r}, expected `sentence source target [S|P]`, counted from 1"
+                f"{where}: found {line[:40]!r}, expected `sentence source target [S|P]`, words counted from 1"
             )
-        gold = found.setdefault(int(match[1]) - 1, Gold(where))
+        gold = found.setdefault(int(match[1]), Gold(where))
         gold.add((int(match[2]) - 1, int(match[3]) - 1), sure=match[4] != "P")
     return found
+
+
+def _by_line(numbered: dict[int, Gold], sentences: int) -> dict[int, Gold]:
+    """Links by line of the test set, from 0, of those by their own numbers."""
+    first, last = min(numbered), max(numbered)
+    base = first if last > sentences else min(first, 1)
+    if last - base >= sentences:
+        raise UserError(
+            f"{numbered[last].where}: sentence {last}, counted from {base}, is outside a test set of {sentences} "
+            "sentences; it belongs to another text"
+        )
+    return {number - base: gold for number, gold in numbered.items()}

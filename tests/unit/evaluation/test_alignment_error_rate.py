@@ -78,18 +78,51 @@ def test_possible_links_are_right_but_not_missed(tmp_path: Path) -> None:
     assert (result["precision"], result["recall"]) == (pytest.approx(2 / 3, abs=1e-6), pytest.approx(1 / 2))
 
 
-def test_both_forms_say_the_same(tmp_path: Path) -> None:
-    (tmp_path / "pharaoh").write_text("1-0 2-2 0p1\n\n0-0\n")
-    (tmp_path / "wpt").write_text("0001 2 1 S\n0001 3 3\n0001 1 2 P\n3 1 1 S\n")
-    pharaoh, wpt = read_gold([tmp_path / "pharaoh"]), read_gold([tmp_path / "wpt"])
-    assert {line: (gold.sure, gold.possible) for line, gold in wpt.items()} == {
-        line: (gold.sure, gold.possible) for line, gold in pharaoh.items() if gold.possible
-    }
+def links(path: Path, sentences: int = 3) -> dict[int, tuple[set[tuple[int, int]], set[tuple[int, int]]]]:
+    found = read_gold([path], sentences)
+    return {line: (gold.sure, gold.possible) for line, gold in found.items() if gold.possible}
+
+
+NUMBERED = {
+    "wpt": "{0:04} 2 1 S\n{0:04} 3 3\n{0:04} 1 2 P 0.5\n{2} 1 1 S\n",
+    "pharaoh": "{0:04}\t1-0 2-2 0p1\n{1}\n{2} 0-0\n",
+}
+
+
+@pytest.mark.parametrize("first", [0, 1, 2, 1001])
+@pytest.mark.parametrize("form", NUMBERED)
+def test_all_forms_say_the_same_from_whatever_number_they_count(
+    tmp_path: Path, form: str, first: int
+) -> None:
+    (tmp_path / "plain").write_text("1-0 2-2 0p1\n\n0-0\n")
+    (tmp_path / "numbered").write_text(NUMBERED[form].format(first, first + 1, first + 2))
+    assert links(tmp_path / "numbered") == links(tmp_path / "plain")
+
+
+def test_sentences_without_a_line_come_before_the_first_one_too(tmp_path: Path) -> None:
+    (tmp_path / "wpt").write_text("2 1 1 S\n3 1 1 S\n")
+    assert [*links(tmp_path / "wpt")] == [1, 2]
+    (tmp_path / "wpt").write_text("2 1 1 S\n5 1 1 S\n")
+    with pytest.raises(
+        UserError, match="wpt, line 2: sentence 5, counted from 2, is outside a test set of 3"
+    ):
+        links(tmp_path / "wpt")
+
+
+def test_both_forms_give_the_same_error_rate(tmp_path: Path) -> None:
     assert aligned(tmp_path, "1 2 1 S\n1 3 3 S\n1 1 2 P\n") == aligned(tmp_path, "1-0 2-2 0?1\n")
+    assert aligned(tmp_path, "77 2 1 S\n77 3 3 S\n77 1 2 P\n") == aligned(tmp_path, "1-0 2-2 0?1\n")
 
 
-@pytest.mark.parametrize("line", ["1 0 1 S", "0 1 1 S", "1 1", "1 1 x"])
+@pytest.mark.parametrize("line", ["1 0 1 S", "1 1 0 S", "1 1", "1 1 x", "9" * 5000])
 def test_a_bad_line_of_the_wpt_form_is_named(tmp_path: Path, line: str) -> None:
     (tmp_path / "wpt").write_text(f"1 1 1 S\n{line}\n")
     with pytest.raises(UserError, match=r"wpt, line 2: found .*, expected `sentence source target"):
-        read_gold([tmp_path / "wpt"])
+        links(tmp_path / "wpt")
+
+
+@pytest.mark.parametrize("line", ["1 0-0", "0-0", "2 x"])
+def test_a_bad_line_with_a_number_is_named(tmp_path: Path, line: str) -> None:
+    (tmp_path / "gold").write_text(f"1 0-0\n{line}\n")
+    with pytest.raises(UserError, match=r"gold, line 2: found .*, expected"):
+        links(tmp_path / "gold")
