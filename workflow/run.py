@@ -47,15 +47,25 @@ def main() -> int:
     """Run the experiment; the exit code is Snakemake's."""
     arguments, options = _arguments()
     folder: Path = arguments.folder
-    if not folder.is_dir():
-        return _refuse(f"{folder}: no such folder: expected an experiment, such as experiments/demo")
+    try:
+        if not folder.is_dir():
+            return _refuse(f"{folder}: no such folder: expected an experiment, such as experiments/demo")
+        return _held(folder, arguments.cores, options)
+    except OSError as error:
+        return _refuse(
+            f"{error.filename or folder}: {error.strerror}: expected a folder that can be written to"
+        )
+
+
+def _held(folder: Path, cores: str, options: Sequence[str]) -> int:
+    """Run the experiment while nobody else does; the exit code is Snakemake's."""
     with _alone_in(folder) as lock:
         if lock is None:
             return _refuse(f"{folder}: another run is active here: wait for it, or end it")
-        command = _snakemake(folder, arguments.cores, options)
+        command = _snakemake(folder, cores, options)
         if any((folder / ".snakemake" / "locks").glob("*")):
             # We hold the folder, so the lock that Snakemake left is that of a run that was killed.
-            _run([*_snakemake(folder, arguments.cores, ["--unlock"]), *options], lock)
+            _run([*_snakemake(folder, cores, ["--unlock"]), *options], lock)
         code = 0
         for _ in range(PASSES if _complete(options) else 1):
             code = code or _run(command, lock)

@@ -31,6 +31,7 @@ def contradictions(values: Mapping[str, Any]) -> list[Problem]:
     checks = (
         _uses,
         _released,
+        _paths,
         _roles,
         _shards,
         _archives,
@@ -79,6 +80,23 @@ def _released(values: Mapping[str, Any]) -> Iterator[Problem]:
     if released.get("models") is not None and released.get("results") is not None:
         text = f"found {shown(released['results'])} beside `released.models`, expected one of both to be null"
         yield Problem(("released", "results"), text)
+
+
+def _paths(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """No braces in what becomes part of a rule's files."""
+    for key in (
+        "data_from",
+        "released.models",
+        "released.results",
+        "artifacts.gold_alignments",
+        "artifacts.moses_translations",
+    ):
+        path = tuple(key.split("."))
+        found = _block(values, *path[:-1]).get(path[-1])
+        if isinstance(found, str) and {"{", "}"} & set(found):
+            yield Problem(
+                path, f"found {shown(found)}, expected no braces, which are Snakemake's wildcards: rename it"
+            )
 
 
 def _roles(values: Mapping[str, Any]) -> Iterator[Problem]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from nmt.config.runs import Run, runs_of
 from nmt.config.schema import Config
@@ -24,6 +25,18 @@ def corpora_in_use(config: Config) -> list[str]:
 def prepared_corpora(config: Config) -> list[str]:
     """The corpora in use that this experiment prepares itself; none where it takes its data from another."""
     return [] if config.data_from else corpora_in_use(config)
+
+
+def missing_data(config: Config) -> list[str]:
+    """The files that this experiment reads of the one that `data_from` names, as far as they are not there."""
+    if config.data_from is None or config.released.results is not None:
+        return []
+    languages = (config.languages.source, config.languages.target)
+    files = [f"data/tokens/{config.use.test[0]}/0.{language}.zst" for language in languages]
+    if config.released.models is None:
+        files += ["data/binary/train/meta.json", "data/binary/dev/meta.json"]
+        files += [f"data/vocabulary/{language}.tsv" for language in languages]
+    return [file for file in files if not Path(config.data_from, file).exists()]
 
 
 def part_of(config: Config, corpus: str) -> str:

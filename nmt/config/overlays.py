@@ -84,8 +84,11 @@ def find_layers(
         pairs: keys and values from the command line.
 
     Raises:
-        ConfigError: a file cannot be read, or the folder has none: a mistyped name would be the paper's run.
+        ConfigError: a file cannot be read, or the folder has none (a mistyped name would be the paper's run).
     """
+    if {"{", "}"} & set(str(root.absolute())):
+        problem = "braces in the repository's path, which are Snakemake's wildcards: rename the folder"
+        raise ConfigError([f"{root.absolute().parent}: {problem}"])
     own = directory / "config.yaml"
     if not os.path.lexists(own):
         hint = "expected an experiment's settings; an empty file stands for the paper's"

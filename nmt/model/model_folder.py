@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import ValidationError
-
+from nmt.config.json_settings import read
 from nmt.config.schema import TextSettings
 from nmt.errors import UserError
-from nmt.io.files import read_json, write_json
+from nmt.io.files import write_json
 
 WEIGHTS, FINAL_STATE, SETTINGS = "model.safetensors", "final_state.safetensors", "settings.json"
 SUMMARY, HISTORY = "summary.json", "history.jsonl"
@@ -33,16 +32,7 @@ def text_settings(folder: Path) -> TextSettings:
         raise UserError(
             f"{path}: no such file: without it nobody knows how the model's text was tokenized; {again}"
         )
-    try:
-        return TextSettings.model_validate(read_json(path))
-    except ValidationError as error:
-        raise UserError(f"{path}: {first_problem(error)}; {again}") from None
-
-
-def first_problem(error: ValidationError) -> str:
-    """The first key at fault and what is wrong with it."""
-    problem = error.errors()[0]
-    return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
+    return read(TextSettings, path, again)
 
 
 def refuse_other_than_model(folder: Path) -> None:

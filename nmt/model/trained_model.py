@@ -8,19 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from pydantic import ValidationError
 
+from nmt.config.json_settings import read
 from nmt.config.schema import ModelRun
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
-from nmt.io.files import read_json
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.model.model_folder import (
     SETTINGS,
     SOURCE_VOCABULARY,
     TARGET_VOCABULARY,
     WEIGHTS,
-    first_problem,
     refuse_other_than_model,
 )
 from nmt.model.tensors import load_metadata, load_tensors
@@ -41,12 +39,7 @@ class TrainedModel:
 def load(folder: Path, device: torch.device) -> TrainedModel:
     """Read a model's folder; a UserError names what is missing or does not fit together."""
     refuse_other_than_model(folder)
-    try:
-        run = ModelRun.model_validate(read_json(folder / SETTINGS))
-    except ValidationError as error:
-        raise UserError(
-            f"{folder / SETTINGS}: not settings of a model of this version: {first_problem(error)}; train it again"
-        ) from None
+    run = read(ModelRun, folder / SETTINGS, "expected a model of this version: train it again")
     source, target = (Vocabulary.read(folder / name) for name in (SOURCE_VOCABULARY, TARGET_VOCABULARY))
     network = EncoderDecoder(run.family, run.architecture, len(source), len(target))
     weights = load_tensors(folder / WEIGHTS)

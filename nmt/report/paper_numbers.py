@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from nmt.config.faults import summary
+from nmt.config.yaml_text import parse
 from nmt.errors import UserError
 
 
@@ -84,11 +85,10 @@ def read_own_sentences(path: Path | None) -> OwnSentences:
 
 def _parse(path: Path) -> Paper:
     try:
-        return Paper.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+        return Paper.model_validate(parse(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
         raise UserError(f"{path}: no such file; expected the numbers that the paper reports") from None
     except ValidationError as error:
-        first = error.errors()[0]
-        raise UserError(f"{path}, {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-    except yaml.YAMLError as error:
-        raise UserError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+        raise UserError(f"{path}: {summary(error, Paper)}") from None
+    except ValueError as error:
+        raise UserError(f"{path}: {error}") from None

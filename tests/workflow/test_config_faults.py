@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
-from tests.running import snakemake
+import pytest
+
+from tests.running import ROOT, run, snakemake, snakemake_command
 
 FAULTY = """
 training: {updats: 5, epsilon: 1e400, batch_size: many}
@@ -70,3 +73,57 @@ def test_a_file_that_is_no_yaml_is_named_with_its_line(tmp_path: Path) -> None:
     (line,) = errors(result.stdout)
     assert "config.yaml: line 3" in line
     assert "Traceback" not in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('training: {learning_rate: "@0.1"}', "training.learning_rate: found '@0.1', expected number"),
+        ('seed: "[1"', "seed: found '[1', expected integer"),
+        (
+            "seed: {{ SEED }}",
+            "config.yaml: line 1, column 8: not valid YAML: found braces or brackets in place",
+        ),
+        ("seed: 1:30", "seed: found '1:30', expected integer"),
+        ("seed: -1", "seed: found -1, expected 0 or more"),
+        (f"seed: {2**64}", "seed: found 18446744073709551616, expected 9223372036854775807 or less"),
+        (
+            "resources: {translate_hours: .inf}",
+            "resources.translate_hours: found inf, expected a finite number",
+        ),
+        ("data_from: ../{other}", "data_from: found '../{other}', expected no braces"),
+        ("data_from: ../nowhere", "data_from: ../nowhere has no data/tokens/newstest2014/0.en.zst: run that"),
+    ],
+)
+def test_ordinary_slips_are_one_line(tmp_path: Path, text: str, problem: str) -> None:
+    (tmp_path / "config.yaml").write_text(text, encoding="utf-8")
+    result = snakemake(tmp_path, "-n")
+    assert result.returncode == 2
+    assert "Traceback" not in result.stdout
+    (line,) = errors(result.stdout)
+    assert problem in line and len(line) < 300
+
+
+def test_a_folder_without_settings_is_not_the_papers_run(tmp_path: Path) -> None:
+    """Snakemake makes a folder whose name is mistyped; a link may lead nowhere."""
+    command = snakemake_command(tmp_path, "-n")
+    (tmp_path / "config.yaml").unlink()
+    result = run(command)
+    assert result.returncode == 2 and "no config.yaml here" in result.stdout
+    (tmp_path / "config.yaml").symlink_to("nowhere.yaml")
+    for other in (command, [sys.executable, "-m", "nmt", "status", str(tmp_path)]):
+        result = run(other)
+        assert result.returncode == 2 and "config.yaml: cannot be read: No such file" in result.stdout
+        assert "Traceback" not in result.stdout
+
+
+def test_braces_in_the_path_of_the_repository_are_refused_by_name(tmp_path: Path) -> None:
+    clone = tmp_path / "{x}"
+    clone.mkdir()
+    for part in ("Snakefile", "config.yaml", "workflow", "nmt"):
+        (clone / part).symlink_to(ROOT / part)
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(clone / "Snakefile"), "-n"]
+    result = run([*command, "--directory", str(clone)])
+    assert result.returncode == 2
+    (line,) = errors(result.stdout)
+    assert line.startswith(f"error: {clone}: braces in the repository's path")

@@ -36,6 +36,36 @@ def test_show_prints_tables_rates_and_paths(tmp_path: Path, capsys: pytest.Captu
     assert str(tmp_path / "figure2.png") in out
 
 
+def called(monkeypatch: pytest.MonkeyPatch, folder: Path) -> int:
+    monkeypatch.setattr(sys, "argv", ["run.py", str(folder), "-n"])
+    return run.main()
+
+
+def test_a_folder_that_cannot_be_used_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert called(monkeypatch, tmp_path / "nowhere") == 2
+    assert capsys.readouterr().err.startswith(f"error: {tmp_path / 'nowhere'}: no such folder")
+    (tmp_path / ".snakemake").write_text("")
+    assert called(monkeypatch, tmp_path) == 2
+    expected = f"error: {tmp_path / '.snakemake'}: File exists: expected a folder that can be written to\n"
+    assert capsys.readouterr().err == expected
+
+
+def test_a_folder_that_may_not_be_written_to_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def denied(path: Path, *_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+    monkeypatch.setattr(Path, "mkdir", denied)
+    assert called(monkeypatch, tmp_path) == 2
+    expected = (
+        f"error: {tmp_path / '.snakemake'}: Permission denied: expected a folder that can be written to\n"
+    )
+    assert capsys.readouterr().err == expected
+
+
 @pytest.mark.parametrize("error", [errno.ENOSYS, errno.ENOLCK])
 def test_a_run_holds_its_folder_where_there_are_no_kernel_s_locks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: int

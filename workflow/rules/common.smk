@@ -38,6 +38,9 @@ try:
     )
 except ConfigError as error:
     refuse(error.problems)
+if missing := experiment.missing_data(CONFIG):
+    other = CONFIG.data_from
+    refuse([f"data_from: {other} has no {missing[0]}: run that experiment first (snakemake --directory {other} data)"])
 
 # How jobs call `nmt`: with the interpreter that runs Snakemake (an unactivated environment is not on the
 # path), or with the one that a software environment brings; the package comes from this repository in both cases. The
