@@ -12,7 +12,7 @@ from typing import Any
 from tests.report_settings import report_settings
 from tests.running import ROOT
 
-PAPER = ROOT / "workflow" / "paper.yaml"
+PAPER = ROOT / "workflow" / "papers" / "bahdanau2015.yaml"
 MODELS = {
     "rnnencdec-30": "RNNencdec-30",
     "rnnsearch-30": "RNNsearch-30",

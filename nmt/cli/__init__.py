@@ -50,6 +50,7 @@ SECTIONS = {
         "table2": "tables",
         "table3": "tables",
         "ablations": "tables",
+        "tables-document": "tables",
         "figure2": "figures",
         "figure3": "figures",
         "unknown-words": "figures",

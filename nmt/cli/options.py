@@ -85,7 +85,7 @@ own_sentences = click.option(
     "--paper",
     type=PATH,
     metavar="FILE",
-    help="Names the paper's own example sentences (workflow/paper.yaml).",
+    help="Names the paper's own example sentences (workflow/papers/bahdanau2015.yaml).",
 )
 given_translations = click.option(
     "--given",

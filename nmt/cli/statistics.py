@@ -117,7 +117,9 @@ def _deal(kind: str, shards: Iterable[tuple[str, Path]], files: dict[str, Corpus
     type=click.IntRange(min=1),
     help="Longest side of the pairs that a model trains on; repeat.",
 )
-@click.option("--paper", type=PATH, help="The paper's numbers (workflow/paper.yaml), for comparison.")
+@click.option(
+    "--paper", type=PATH, help="The paper's numbers (workflow/papers/bahdanau2015.yaml), for comparison."
+)
 @click.option("--output-csv", required=True, type=PATH, help="Every number, one per row.")
 @click.option("--output-lengths", required=True, type=PATH, help="The histograms of lengths as .csv.")
 @click.option("--output-md", required=True, type=PATH, help="The page to read.")

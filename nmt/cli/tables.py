@@ -22,7 +22,7 @@ _paper = click.option(
     "--paper",
     type=PATH,
     metavar="FILE",
-    help="What the paper reports (workflow/paper.yaml); needed when the settings say `reported: true`.",
+    help="What the paper reports (workflow/papers/bahdanau2015.yaml); needed when the settings say `reported: true`.",
 )
 
 
@@ -183,3 +183,14 @@ def ablations(
         parse_settings(Report, settings),
     )
     write_table(table, output_csv, output_md, output_tex)
+
+
+@click.command()
+@file_option("--table", "A table as .tex, in the order of the document. Repeat it.", multiple=True)
+@file_option("--output", "The document, in the folder of the tables.")
+def tables_document(table: tuple[Path, ...], output: Path) -> None:
+    """Write a LaTeX document of several tables that compiles by itself."""
+    from nmt.report.tables.latex import document
+    from nmt.report.tables.writer import write_text
+
+    write_text(output, document(table))

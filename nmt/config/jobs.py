@@ -142,6 +142,7 @@ def report(config: Config) -> Stage:
     jobs += [_result(name, ("pdf", "png")) for name in FIGURES]
     jobs += [_result(name, ("html",)) for name in ("report", "explorer")]
     jobs += [_result("comparison", ("json",), "compare"), _data_report()]
+    jobs += [_result("tables", ("tex",), "tables_document")]
     if knows_alignments(config):
         jobs += [_error_rate(run) for run in aligned_runs(config)]
     return Stage("report", tuple(jobs))

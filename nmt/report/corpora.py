@@ -1,4 +1,4 @@
-"""The report on the text: what each corpus brought, what was removed and why, and what the models read in the end."""
+"""Corpus statistics: what each corpus brought, what was removed and why, and what the models read in the end."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import pandas as pd
 
 from nmt.data.statistics import PARTS, SIDES, Counts, removed, repaired, total
 from nmt.errors import UserError
-from nmt.io.files import atomic_path, read_json
+from nmt.io.files import read_json
 from nmt.report.paper_numbers import ReportedData
+from nmt.report.tables.writer import as_csv, write_text
 
 COLUMNS = ["part", "corpus", "stage", "measure", "side", "unit", "value", "reported"]
 TOTAL = "total"
@@ -144,7 +145,7 @@ class Lengths:
 
     @property
     def mean(self) -> float | None:
-        """Words of a sentence on average."""
+        """Words per sentence on average."""
         return ratio(sum(length * number for length, number in self.counts.items()), self.sentences)
 
     def quantile(self, share: float) -> int | None:
@@ -227,7 +228,7 @@ Row = tuple[str, str, str, str, str, str, Value, int | None]
 
 
 def rows(report: Report) -> Iterator[Row]:
-    """Every number of the report, a line each, but for the lengths; and what is known of the archives."""
+    """Every number of the report, one row each, but for the lengths; and what is known of the archives."""
     for corpus in (*report.corpora, *report.totals):
         for stage, measure, side, unit, value, reported in _facts(corpus, report):
             yield corpus.part, corpus.name, stage, measure, side, unit, value, reported
@@ -319,11 +320,6 @@ def length_rows(report: Report) -> Iterator[tuple[str, str, int, int]]:
 
 def write_csv(report: Report, csv: Path, lengths: Path) -> None:
     """Write every number, and the histograms of lengths."""
-    _write(csv, pd.DataFrame(rows(report), columns=COLUMNS, dtype=object))
+    write_text(csv, as_csv(pd.DataFrame(rows(report), columns=COLUMNS, dtype=object)))
     columns = ["part", "side", "length", "sentences"]
-    _write(lengths, pd.DataFrame(length_rows(report), columns=columns, dtype=object))
-
-
-def _write(path: Path, frame: pd.DataFrame) -> None:
-    with atomic_path(path) as temporary:
-        temporary.write_text(frame.to_csv(index=False, lineterminator="\n"), encoding="utf-8")
+    write_text(lengths, as_csv(pd.DataFrame(length_rows(report), columns=columns, dtype=object)))

@@ -1,4 +1,4 @@
-"""The report on the text as a page to read: tables of `nmt.report.corpora` in Markdown."""
+"""Corpus statistics as a page to read: tables of `nmt.report.corpora` in Markdown."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tabulate import tabulate
+import pandas as pd
 
 from nmt.data.statistics import SIDES
-from nmt.io.files import atomic_path
 from nmt.report.corpora import TOTAL, Corpus, Report, ratio, reported_words
+from nmt.report.tables.writer import pipe_table, write_text
 
 _STAGES = {
     "raw": "Raw",
@@ -61,15 +61,13 @@ def write_markdown(report: Report, path: Path, figure: str) -> None:
         _archives,
     )
     blocks = [block for section in sections for block in section(report)]
-    blocks.append(f"The most of it as a figure: {figure}.")
-    with atomic_path(path) as temporary:
-        temporary.write_text("\n\n".join(blocks) + "\n", encoding="utf-8")
+    blocks.append(f"See also the figure {figure}.")
+    write_text(path, "\n\n".join(blocks) + "\n")
 
 
 def _table(headers: Sequence[str], lines: Sequence[Line], left: int = 1) -> str:
     """A pipe table; the first `left` columns hold words, the others numbers."""
-    sides = ["left"] * left + ["right"] * (len(headers) - left)
-    return str(tabulate(lines, headers, tablefmt="pipe", colalign=sides, disable_numparse=True))
+    return pipe_table(pd.DataFrame(lines, columns=list(headers)), headers[:left])
 
 
 def _text(*sentences: str) -> str:
@@ -100,10 +98,10 @@ def _stage(name: str) -> str:
 def _head(report: Report) -> list[str]:
     source, target = report.languages
     return [
-        "# The text",
+        "# Data",
         _text(
-            f"What this run made of its text, {source} to {target}. Words are what white space separates before",
-            "tokenization (Raw, Cleaned) and tokens from then on; the two are not the same thing.",
+            f"Corpus statistics of this run, {source} to {target}. Words are separated by white space before",
+            "tokenization (Raw, Cleaned) and are tokens from then on; the two are not comparable.",
             "A pair counts when both sides have words; Raw counts every line of the archives.",
         ),
     ]
@@ -225,7 +223,7 @@ _COLUMNS = (
 
 
 def _removed(report: Report) -> list[str]:
-    """Why pairs went, and lines that were mended."""
+    """Why pairs were removed, and repaired lines."""
     corpora = [*report.corpora, *(total for total in report.totals if len(report.of(total.part)) > 1)]
     reasons = _named(corpora, lambda corpus: corpus.removed)
     seen = [reason for reason in reasons if any(corpus.removed.get(reason) for corpus in corpora)]
@@ -241,8 +239,8 @@ def _removed(report: Report) -> list[str]:
     ]
     blocks = ["## Removed pairs", _table(headers, lines)]
     unseen = [_reason(reason) for reason in reasons if reason not in seen]
-    notes = ["Each pair that went is counted once."]
-    notes += [f"None went for: {', '.join(unseen)}."] if unseen else []
+    notes = ["Each removed pair is counted once."]
+    notes += [f"None for: {', '.join(unseen)}."] if unseen else []
     return [*blocks, _text(*notes), *_repaired(report, corpora)]
 
 
@@ -252,13 +250,13 @@ def _repaired(report: Report, corpora: Sequence[Corpus]) -> list[str]:
     if not faults:
         return []
     if not seen:
-        return [_text("No line had invalid UTF-8 or other odd characters.")]
+        return [_text("No line had invalid UTF-8 or other unusual characters.")]
     names = dict(zip(SIDES, report.languages, strict=True))
     headers = ["Corpus", *(_fault(fault, names) for fault in seen)]
     lines = [
         [_full_name(corpus), *(_number(corpus.repaired.get(fault)) for fault in seen)] for corpus in corpora
     ]
-    return ["Lines with odd characters, whatever became of them:", _table(headers, lines)]
+    return ["Lines with unusual characters, kept or removed:", _table(headers, lines)]
 
 
 def _named(corpora: Sequence[Corpus], counts: Callable[[Corpus], dict[str, int]]) -> list[str]:
@@ -347,7 +345,7 @@ def _types(report: Report) -> list[str]:
             line += [_number(types.all), _number(types.unknown), _percent(types.covered, 2)]
         lines.append(line)
     note = "Types: different words, each counted once however often it occurs."
-    return ["The same by different words:", _table(headers, lines, left=2), _text(note)]
+    return ["The same by types:", _table(headers, lines, left=2), _text(note)]
 
 
 def _lengths(report: Report) -> list[str]:
@@ -405,9 +403,7 @@ def _archives(report: Report) -> list[str]:
     if report.archives:
         lines = [[_archive_cell(archive.get(name)) for name in known] for archive in report.archives]
         names = [_ARCHIVE_COLUMNS[name] for name in known]
-        note = (
-            "Sizes and sums as seen when the archives were fetched; checked: what was known of them before."
-        )
+        note = "Sizes and checksums as downloaded; checked: those that were known before."
         blocks += [_table(names, lines, left=len(names)), _text(note)]
     members = [corpus for corpus in report.corpora if corpus.members]
     if members:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import csv
 import platform
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import metadata, resources
@@ -29,12 +30,12 @@ PACKAGES = ("torch", "numpy", "snakemake", "sacrebleu", "sacremoses", "kenlm", "
 
 HEADINGS = {
     "table1": "Table 1: BLEU",
-    "significance": "Significance of the differences",
+    "significance": "Pairwise significance",
     "table2": "Table 2: learning statistics",
     "table3": "Table 3: long sentences",
     "ablations": "Ablations: ambiguous details of the paper",
-    "decoding_sweep": "What decoding's open settings are worth",
-    "data": "The text",
+    "decoding_sweep": "Sweep over decoding settings",
+    "data": "Data",
     "figure2": "Figure 2: BLEU against length",
     "figure3": "Figure 3: alignments",
     "unknown_words": "BLEU against unknown words",
@@ -116,8 +117,8 @@ def _table(path: Path, captions: Path, seeds: str) -> Item:
 
 
 def _rendered(markdown: str) -> str:
-    """As HTML; a title is dropped, since the item has a heading, below which those of the text come."""
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    """As HTML that loads nothing; a title is dropped, since the item has a heading; other headings move below it."""
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["image", "link", "autolink"])
     tokens = parser.parse(markdown)
     if tokens and tokens[0].tag == "h1":
         tokens = tokens[3:]  # it opens, its text, it ends
@@ -141,7 +142,8 @@ def _caption(path: Path, captions: Path, seeds: str) -> Markup:
     source = captions / f"{path.stem}.rst"
     if not source.is_file():
         raise UserError(f"{source}: no such file; expected the caption of {path.name}")
-    job = SimpleNamespace(params=SimpleNamespace(seeds=seeds))
+    escaped = re.sub(r"([^\w\s])", r"\\\1", " ".join(seeds.split()))  # labels are no reStructuredText
+    job = SimpleNamespace(params=SimpleNamespace(seeds=escaped))
     text = Template(source.read_text(encoding="utf-8")).render(snakemake=job)
     overrides = {"report_level": 5, "file_insertion_enabled": False, "raw_enabled": False}
     return Markup(publish_parts(text, writer="html5", settings_overrides=overrides)["body"])
@@ -168,9 +170,7 @@ def _times(folder: Path) -> Item:
     html = tabulate(
         rows, ["Stage", "Jobs", "Hours", "Largest memory (MB)"], "html", floatfmt=("", "", ".3f", ".0f")
     )
-    return Item(
-        "Stages", Markup(html), Markup("As Snakemake's benchmarks have it; memory is looked at now and then.")
-    )
+    return Item("Stages", Markup(html), Markup("From Snakemake's benchmark files; memory is sampled."))
 
 
 def _hours(rows: Sequence[dict[str, str]]) -> float:

@@ -71,7 +71,7 @@ KEPT = Parts(Path(CONFIG.released.results)) if CONFIG.released.results else None
 RESULTS = Parts(Path("results"))
 
 # The numbers that the paper reports.
-PAPER = str(ROOT / "workflow" / "paper.yaml")
+PAPER = str(ROOT / "workflow" / "papers" / "bahdanau2015.yaml")
 
 
 wildcard_constraints:

@@ -15,6 +15,7 @@ EXPERIMENT = "the paper" if Path.cwd() == ROOT else Path.cwd().name
 # What a run is for.
 ARTIFACTS = [
     *expand("results/{table}.{form}", table=TABLES, form=["csv", "md", "tex"]),
+    "results/tables.tex",
     *expand("results/{figure}.{form}", figure=FIGURES, form=["pdf", "png"]),
     *expand("results/alignment_error_rate/{run}.json", run=measured_runs()),
     *DATA_REPORT,

@@ -7,6 +7,7 @@ localrules:
     table1,
     table2,
     table3,
+    tables_document,
 
 
 # The tables that a run is for; each is made as .csv, .md and .tex.
@@ -153,6 +154,27 @@ rule table3:
         "nmt table3 {params.translations} --reference {input.reference:q} --paper {input.paper:q}"
         " --settings {params.settings:q} --output-csv {output.csv:q} --output-md {output.md:q}"
         " --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
+
+
+rule tables_document:
+    """A LaTeX document of all tables, which compiles by itself."""
+    input:
+        tables=expand("results/{table}.tex", table=TABLES),
+    output:
+        tex="results/tables.tex",
+    log:
+        "logs/report/tables_document.log",
+    benchmark:
+        "benchmarks/report/tables_document.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        tables=lambda wildcards, input: options.repeated("table", input.tables),
+    shell:
+        "nmt tables-document {params.tables} --output {output.tex:q} 2>&1 | tee -i {log:q}"
 
 
 if CONFIG.artifacts.ablations:

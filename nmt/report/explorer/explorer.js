@@ -248,7 +248,7 @@ class Page {
     const sentence = this.chosen;
     this.cards = [];
     if (!sentence) {
-      detail.replaceChildren(make("p", { className: "nothing", textContent: "No sentence is like that." }));
+      detail.replaceChildren(make("p", { className: "nothing", textContent: "No sentence matches." }));
       return;
     }
     const aligned = this.compared.some((model) => sentence.by[model].rows);

@@ -23,7 +23,7 @@ from nmt.report.figures.style import COLORS, drawing
 Scores = Mapping[str, Mapping[str, Any]]
 """Ids of models to what `evaluate` wrote."""
 
-# a line style a curve, in the order of the legend
+# one line style per curve, in the order of the legend
 _LINES = tuple(zip(COLORS, ("-", "-.", "--", ":", "-", "--"), strict=False))
 # the paper's axis says "Sentence length"; where it is not the source's, ours says whose
 _LENGTHS = {
@@ -137,7 +137,7 @@ def _frame(axes: Axes, highest: float) -> None:
 def _note(axes: Axes, what: str, settings: Report) -> None:
     """Say above the axes what a point is."""
     bands = (
-        f"; bands: 95% of {settings.bootstrap_samples:,} bootstrap samples"
+        f"; 95% bootstrap intervals ({settings.bootstrap_samples:,} samples, seed {settings.bootstrap_seed})"
         if settings.bootstrap_samples
         else ""
     )

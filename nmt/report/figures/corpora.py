@@ -1,4 +1,4 @@
-"""The report on the text as a figure: words by corpus and stage, lengths of sentences, words that are unknown."""
+"""Corpus statistics as a figure: words by corpus and stage, sentence lengths, unknown words."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _level(first: Axes, second: Axes) -> None:
 
 
 def _draw_words(axes: Axes, corpora: Sequence[Corpus], report: Report) -> None:
-    """A row a corpus, a mark a stage, on a logarithmic axis: corpora differ a hundredfold."""
+    """One row per corpus, one mark per stage, on a logarithmic axis: corpora differ a hundredfold."""
     places = range(len(corpora), 0, -1)
     for index, (stage, (marker, label)) in enumerate(_STAGES.items()):
         found = [
@@ -84,7 +84,7 @@ def _draw_words(axes: Axes, corpora: Sequence[Corpus], report: Report) -> None:
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if _decades(axes) < 3 else (1,)))
     axes.xaxis.set_major_formatter(FuncFormatter(_short))
     axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set_xlabel(f"Words of {report.languages[1]} (raw: separated by white space; later: tokens)")
+    axes.set_xlabel(f"Words of {report.languages[1]} (raw: by white space; later: tokens)")
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize="medium")
 
 
@@ -106,7 +106,7 @@ def _short(value: float, _: object = None) -> str:
 
 
 def _draw_lengths(axes: Axes, report: Report, side: str) -> None:
-    """Share of one side's sentences by length, a step for so many lengths as `_BIN` says, a line a part."""
+    """Share of one side's sentences by length, one step per `_BIN` lengths, one line per part."""
     quantiles = [corpus.lengths(side).quantile(0.99) or 0 for _, corpus in _drawn(report)]
     longest = max([*report.limits, *quantiles, _BIN])
     bins = math.ceil(1.05 * longest / _BIN)
@@ -124,15 +124,15 @@ def _draw_lengths(axes: Axes, report: Report, side: str) -> None:
     for limit in report.limits:
         axes.axvline(limit + 0.5, color="0.45", linewidth=0.8, linestyle=":")
     language = report.languages[SIDES.index(side)]
-    axes.set_xlabel(f"Tokens in a sentence, {language}")
+    axes.set_xlabel(f"Tokens per sentence, {language}")
     if side == "source":
-        axes.set_ylabel(f"Sentences (%), by {_BIN} tokens")
+        axes.set_ylabel(f"Sentences (%), bins of {_BIN}")
     else:
         axes.legend(frameon=False, fontsize="medium")
 
 
 def _draw_unknown(axes: Axes, report: Report, side: str) -> None:
-    """Words of one side that a vocabulary of so many would lack, a line a part."""
+    """Words of one side that a vocabulary of so many would lack, one line per part."""
     for number, (color, corpus) in enumerate(_drawn(report)):
         points = [(size, 100 * (1 - share)) for size, share in corpus.coverage(side).items()]
         drawn = [(size, rate) for size, rate in points if rate > 0]
@@ -151,7 +151,7 @@ def _draw_unknown(axes: Axes, report: Report, side: str) -> None:
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_minor_locator(NullLocator())
     language = report.languages[SIDES.index(side)]
-    axes.set_xlabel(f"Most frequent words known, {language}")
+    axes.set_xlabel(f"Vocabulary size, {language}")
     if side == "source":
         axes.set_ylabel("Unknown words (%)")
     else:

@@ -1,4 +1,4 @@
-"""The figure of a sweep over decoding settings: BLEU against the width of the beam, a panel a model."""
+"""The figure of a sweep over decoding settings: BLEU against the beam width, one panel per model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nmt.report.tables.decoding_sweep import Curve, Sweeps, curves, is_configure
 _WIDTH, _PANEL_HEIGHT, _LEGEND_HEIGHT = 6.4, 2.9, 0.9
 _COLUMNS = 2
 _SEARCHES = (("half", "allowed"), ("none", "allowed"), ("half", "excluded"), ("none", "excluded"))
-"""Shortest translation and unknown word: a colour each."""
+"""One colour per shortest length and treatment of the unknown word."""
 _RANKINGS: dict[bool, tuple[Literal["-", "--"], Literal["o", "s"]]] = {False: ("-", "o"), True: ("--", "s")}
 """Line and marker without and with division by length."""
 _STROKES: dict[str, dict[str, Any]] = {
@@ -35,7 +35,7 @@ _RING: dict[str, Any] = {
 
 
 def sweep_figure(sweeps: Sweeps, configured: Decoding, settings: Report) -> Figure:
-    """BLEU of the whole test set against the width of the beam; what `decoding` says is ringed.
+    """BLEU of the whole test set against the beam width; what `decoding` says is ringed.
 
     Colour: when a translation may end, and whether [UNK] may be written. Line: division by length. Each panel has
     an axis of its own, since models lie further apart than settings.
@@ -69,7 +69,7 @@ def _draw(axes: Axes, lines: list[Curve], configured: Decoding) -> None:
         for row in curve.rows:
             if is_configured(row, configured):
                 axes.plot([row["beam"]], [row["bleu"]], **_RING)
-    axes.set_xlabel("Width of the beam")
+    axes.set_xlabel("Beam width")
     axes.set_ylabel("BLEU score")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     axes.grid(color="0.85", linewidth=0.6)

@@ -133,7 +133,7 @@ def learning_curves(runs: Sequence[Curves], settings: Report) -> Figure:
 
 
 def _draw(axes: Axes, runs: Sequence[Curves], name: str, settings: Report) -> None:
-    """One panel: every run's curve, labelled once a model."""
+    """One panel: every run's curve, labelled once per model."""
     drawn = list(dict.fromkeys(run.model for run in runs))
     # a model that Figure 2 shows has the same colour there
     models = list(dict.fromkeys([model for model in settings.figure2_models if model in drawn] + drawn))

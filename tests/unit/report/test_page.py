@@ -46,7 +46,8 @@ def page(tmp_path: Path) -> str:
     results = tmp_path / "results"
     results.mkdir()
     (results / "table1.md").write_text(
-        "# Title\n\n## Part\n\n| Model | All |\n|:--|--:|\n| RNNsearch-50* <b> | 26.75 |\n\nA note & more.\n"
+        "# Title\n\n## Part\n\n| Model | All |\n|:--|--:|\n| RNNsearch-50* <b> | 26.75 |\n\nA note & more.\n\n"
+        "![px](http://elsewhere/p.png) [a](http://elsewhere) <http://elsewhere/b> <img src='http://elsewhere'>\n"
     )
     (results / "figure2.png").write_bytes(PIXEL)
     baselines = {name: {"alignment_error_rate": 0.5} for name in ("diagonal", "same_position")}
@@ -63,7 +64,7 @@ def page(tmp_path: Path) -> str:
         "A <run>",
         artifacts,
         CAPTIONS,
-        "seed 1 of X",
+        "seed 1 of X\n\n.. image:: http://elsewhere/c.png\n\n`Y <http://elsewhere>`_",
         settings,
         tmp_path / "benchmarks",
     )
@@ -77,6 +78,12 @@ def test_the_page_is_whole_and_needs_nothing_else(page: str) -> None:
     assert all(address.startswith(("#", "data:image/png;base64,")) for address in balance.addresses)
     assert base64.b64encode(PIXEL).decode() in page
     assert "url(" not in page and "@import" not in page
+
+
+def test_a_browser_is_told_to_load_nothing(page: str) -> None:
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]+)"', page)
+    assert policy == "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+    assert page.index("Content-Security-Policy") < page.index("<style>")
 
 
 def test_it_shows_tables_figures_settings_times_and_versions(page: str) -> None:

@@ -1,4 +1,4 @@
-"""The paper's numbers in workflow/paper.yaml, held against the paper."""
+"""The paper's numbers in workflow/papers/bahdanau2015.yaml, held against the paper."""
 
 from __future__ import annotations
 
