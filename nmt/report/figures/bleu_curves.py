@@ -55,7 +55,7 @@ def figure2(scores: Scores, settings: Report) -> Figure:
         axes.set_xticks(range(0, longest + 1, 10 if longest >= 40 else 5))
         _note(axes, f"Windows of {window} lengths", settings)
         rows = scores[settings.figure2_models[0]]["by_sentence"]
-        _draw_numbers(below, _lengths(rows, length, longest), "of a length")
+        _draw_numbers(below, _lengths(rows, length, longest), "per length")
         below.set_xlabel(_LENGTHS[length])
     return figure
 
