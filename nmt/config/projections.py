@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from nmt.config.experiment import corpora_in_use
+from nmt.config.experiment import corpora_in_use, part_of
 from nmt.config.runs import Run, run_settings
 from nmt.config.schema import Config, Grid, Report, Search, SweepRun, TextSettings
 
@@ -47,6 +47,12 @@ def data_settings(config: Config) -> str:
     if config.overlap.drop != "none":  # pairs that are only counted change no text
         values |= {"overlap": config.overlap.model_dump(), "test": config.use.test[0]}
     return as_json(values)
+
+
+def cleaning_settings(config: Config, corpus: str) -> str:
+    """How a corpus is cleaned: the limits are for training text; development and test text is scored whole."""
+    whole = part_of(config, corpus) in ("dev", "test")
+    return as_json(config.cleaning.keeping_all() if whole else config.cleaning)
 
 
 def _deciding_selection(config: Config) -> dict[str, Any]:

@@ -152,6 +152,9 @@ class GrammarSettings(Settings):
     zipf_exponent: Annotated[float, Field(gt=0, le=10)]
 
 
+_LIMITS = {"min_words", "max_words", "max_ratio", "max_characters", "max_word_characters"}
+
+
 class Cleaning(Settings):
     """Which pairs are blanked before tokenisation, and what becomes of odd characters; empty sides always go."""
 
@@ -165,6 +168,11 @@ class Cleaning(Settings):
     carriage_return: Remedy = "repair"
     line_separators: Remedy = "repair"
     control_characters: Remedy = "repair"
+
+    def keeping_all(self) -> Cleaning:
+        """The same without limits, and with repairs where pairs would go: for text that is scored whole."""
+        remedies = {name: "repair" for name, remedy in self if remedy == "drop"}
+        return Cleaning.model_validate(self.model_dump(include={*Cleaning.model_fields} - _LIMITS) | remedies)
 
     @property
     def limits(self) -> tuple[str, ...]:

@@ -76,3 +76,14 @@ def test_a_corpus_with_a_budget_of_its_own_takes_nothing_from_the_others(tmp_pat
         assert budget - 100 < words <= budget
     binary = json.loads((tmp_path / "data" / "binary" / "train" / "meta.json").read_text(encoding="utf-8"))
     assert 3500 < binary["target_words"] <= 3700
+
+
+def test_limits_leave_nothing_out_of_the_text_that_is_scored(tmp_path: Path) -> None:
+    overlay = make_demo(tmp_path)
+    options = ["--configfile", str(overlay), "--config", "cleaning={max_words: 8}", "--cores", "2", "--"]
+    files = [f"data/tokens/{corpus}/0.en.zst" for corpus in ("demo-train", "demo-dev", "demo-test")]
+    result = snakemake(tmp_path, *options, *files)
+    assert result.returncode == 0, result.stdout
+    blank = [sum(not line for line in read_lines(tmp_path / file)) for file in files]
+    assert blank[0] > 10
+    assert blank[1:] == [0, 0]

@@ -73,7 +73,10 @@ for corpus in GENERATED:
 if PREPARED:
 
     rule clean:
-        """Blank the pairs that the settings refuse, on both sides, so that line numbers stay in step; count why."""
+        """Blank the pairs that the settings refuse, on both sides, so that line numbers stay in step; count why.
+
+        The limits are for training text: of development and test text only pairs with an empty side go.
+        """
         input:
             source=f"data/raw/{{corpus}}/{{shard}}.{SOURCE}.zst",
             target=f"data/raw/{{corpus}}/{{shard}}.{TARGET}.zst",
@@ -93,7 +96,7 @@ if PREPARED:
             mem_mb=memory(2000),
             runtime=minutes(30, 200),
         params:
-            settings=constant(CONFIG.cleaning),
+            settings=lambda wildcards: projections.cleaning_settings(CONFIG, wildcards.corpus),
         shell:
             "nmt clean --settings {params.settings:q} {input.source:q} {input.target:q}"
             " --output-source {output.source:q} --output-target {output.target:q} --counts {output.counts:q}"

@@ -11,11 +11,12 @@ import pytest
 from nmt.config import projections
 from nmt.config.overlays import find_layers, load
 from nmt.config.runs import runs_of
-from nmt.config.schema import Config
+from nmt.config.schema import Cleaning, Config
 from tests.running import ROOT
 
 
 def paper(folder: Path, **pairs: Any) -> Config:
+    (folder / "config.yaml").touch()
     return load(find_layers(ROOT / "config.yaml", folder, pairs=pairs))
 
 
@@ -60,3 +61,27 @@ def test_the_page_shows_what_is_in_use(tmp_path: Path) -> None:
     assert set(shown["models"]) == {"rnnsearch-50", "rnnencdec-30"}
     assert "europarl-v7" in shown["corpora"] and "un-2000" not in shown["corpora"]
     assert "mirrors" not in shown
+
+
+def test_limits_of_cleaning_are_for_training_text(tmp_path: Path) -> None:
+    strict = {
+        "max_words": 30,
+        "min_words": 2,
+        "max_ratio": 3.0,
+        "carriage_return": "drop",
+        "byte_order_mark": "stop",
+    }
+    config = paper(tmp_path, cleaning=strict)
+    for corpus in ("europarl-v7", "newstest2014", "newstest2012"):
+        cleaned = json.loads(projections.cleaning_settings(config, corpus))
+        if corpus == "europarl-v7":
+            assert cleaned == config.cleaning.model_dump()
+        else:
+            assert Cleaning.model_validate(cleaned).limits == ("empty",)
+            assert (cleaned["carriage_return"], cleaned["byte_order_mark"]) == ("repair", "stop")
+
+
+def test_without_limits_all_text_is_cleaned_with_the_settings_as_they_are(tmp_path: Path) -> None:
+    config = paper(tmp_path)
+    same = {projections.cleaning_settings(config, corpus) for corpus in ("europarl-v7", "newstest2014")}
+    assert same == {projections.as_json(config.cleaning)}
