@@ -147,7 +147,7 @@ def _check_segments(source: Side, target: Side) -> None:
                 for doc, seg in (mine, other)
             ]
             raise UserError(
-                f"{source} and {target} are not in step: sentence {line} is {names[0]} here and {names[1]} there;"
+                f"{source} and {target} are not aligned: sentence {line} is {names[0]} here and {names[1]} there;"
                 " check that the members belong together"
             )
 
