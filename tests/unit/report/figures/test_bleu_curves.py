@@ -106,7 +106,7 @@ def test_figure2_shows_intervals_and_how_many_sentences_there_are() -> None:
     with_bands = REPORT.model_copy(update={"bootstrap_samples": 10})
     axes, below = figure2(scores(longest=20), with_bands).get_axes()
     assert len(axes.collections) == 4
-    assert "95% of 10 bootstrap samples" in axes.get_title("left")
+    assert "95% bootstrap intervals (10 samples, seed 1)" in axes.get_title("left")
     numbers = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in below.patches}
     assert numbers == {words: int(3 <= words <= 20) for words in range(1, 61)}
     left, right = below.get_xlim()
