@@ -19,8 +19,9 @@ from torch import Tensor
 
 from benchmarks import plain_loop
 from benchmarks.findings import publish, whole_numbers
-from nmt.config.schema import Architecture
-from nmt.model.encoder_decoder import EncoderDecoder
+from nmt.config.families import GatedArchitecture
+from nmt.model.families.rnnsearch import RNNsearch
+from nmt.model.initialization import initialize
 
 OUTPUT = Path(__file__).parent / "results" / "recurrence.json"
 
@@ -60,9 +61,9 @@ def parse() -> argparse.Namespace:
     return whole_numbers(__doc__, hidden=1000, batch=80, length=30, rounds=5, threads=2)
 
 
-def make_model(hidden: int) -> EncoderDecoder:
+def make_model(hidden: int) -> RNNsearch:
     """An RNNsearch whose vocabularies are tiny: only its recurrences are measured."""
-    architecture = Architecture(
+    architecture = GatedArchitecture(
         hidden_units=hidden,
         embedding_size=round(0.62 * hidden),
         maxout_units=hidden // 2,
@@ -71,15 +72,18 @@ def make_model(hidden: int) -> EncoderDecoder:
         output_layer="direct",
         biases="groundhog",
         encdec_start="last",
+        recurrent_init="orthogonal",
         unused_ids=0,
         source_end=True,
         alignment_init_std=0.001,
         init_std=0.01,
     )
-    return EncoderDecoder.create("rnnsearch", architecture, (4, 4), seed=1)
+    model = RNNsearch(architecture, 4, 4)
+    initialize(model, seed=1)
+    return model
 
 
-def measure(model: EncoderDecoder, runs: dict[str, Callable[[], Tensor]], rounds: int) -> dict[str, float]:
+def measure(model: RNNsearch, runs: dict[str, Callable[[], Tensor]], rounds: int) -> dict[str, float]:
     """Median seconds of each run; they take turns, and a first turn, which pays for memory, does not count."""
     seconds: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(rounds + 1):
@@ -88,7 +92,7 @@ def measure(model: EncoderDecoder, runs: dict[str, Callable[[], Tensor]], rounds
     return {name: statistics.median(values[1:]) for name, values in seconds.items()}
 
 
-def timed(model: EncoderDecoder, run: Callable[[], Tensor]) -> float:
+def timed(model: RNNsearch, run: Callable[[], Tensor]) -> float:
     """Seconds of one pass forward and back."""
     model.zero_grad()
     begin = time.perf_counter()
@@ -96,14 +100,14 @@ def timed(model: EncoderDecoder, run: Callable[[], Tensor]) -> float:
     return time.perf_counter() - begin
 
 
-def fast(model: EncoderDecoder, source: Tensor, mask: Tensor, target: Tensor) -> Tensor:
+def fast(model: RNNsearch, source: Tensor, mask: Tensor, target: Tensor) -> Tensor:
     """Encoder and decoder as training runs them."""
     encoded = model.decoder.prepare(model.encoder(source, mask))
     states, contexts, _ = model.decoder.scan(encoded, target, model.decoder.start(encoded))
     return states.sum() + contexts.sum()
 
 
-def plain(model: EncoderDecoder, source: Tensor, target: Tensor) -> Tensor:
+def plain(model: RNNsearch, source: Tensor, target: Tensor) -> Tensor:
     """The same, step by step under autograd, every product inside the loop."""
     total = source.new_zeros(())
     for step in plain_loop.steps(dict(model.named_parameters()), source, target):

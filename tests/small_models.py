@@ -2,35 +2,59 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import torch
 
-from nmt.config.schema import Architecture
-from nmt.model.encoder_decoder import EncoderDecoder, Family
+from nmt.config.families import FAMILIES, AnyArchitecture, FamilyName, GatedArchitecture
+from nmt.model import families
+from nmt.model.encoder_decoder import EncoderDecoder
 
-SIZES = {"hidden_units": 5, "embedding_size": 4, "maxout_units": 3, "alignment_units": 6}
-SOURCE_VOCABULARY, TARGET_VOCABULARY = 9, 7
-
-
-def small_architecture(**changes: object) -> Architecture:
-    """An architecture of a few units, with starts large enough that every term matters."""
-    settings: dict[str, object] = SIZES | {
+SIZES = {"hidden_units": 5, "embedding_size": 4, "unused_ids": 0, "source_end": True}
+OF_CLASS: dict[type[AnyArchitecture], dict[str, object]] = {
+    GatedArchitecture: {
+        "maxout_units": 3,
+        "alignment_units": 6,
         "step_order": "groundhog",
         "output_layer": "direct",
         "biases": "groundhog",
         "encdec_start": "last",
-        "unused_ids": 0,
-        "source_end": True,
+        "recurrent_init": "orthogonal",
         "alignment_init_std": 0.7,
         "init_std": 0.7,
     }
-    return Architecture.model_validate(settings | changes)
+}
+"""What else the architecture of a small model says, by its class; starts are large enough that every term matters."""
+
+INTERPRETATIONS: dict[type[AnyArchitecture], dict[str, list[str]]] = {
+    GatedArchitecture: {
+        "step_order": ["groundhog", "appendix", "section3"],
+        "output_layer": ["direct", "factored"],
+        "biases": ["groundhog", "every"],
+        "encdec_start": ["last", "zero"],
+    }
+}
+"""Settings that change a model's equations, with their values, by the class of its architecture."""
+
+SOURCE_VOCABULARY, TARGET_VOCABULARY = 9, 7
 
 
-def small_model(family: Family, dtype: torch.dtype = torch.float64, **changes: object) -> EncoderDecoder:
+def small_architecture(family: FamilyName = "rnnsearch", **changes: object) -> AnyArchitecture:
+    """The architecture of a model of a few units."""
+    kind = FAMILIES[family].architecture
+    return kind.model_validate(SIZES | OF_CLASS[kind] | changes)
+
+
+def interpretations(family: FamilyName) -> list[dict[str, str]]:
+    """Every combination of the settings that change a family's equations."""
+    choices = INTERPRETATIONS.get(FAMILIES[family].architecture, {})
+    return [dict(zip(choices, values, strict=True)) for values in product(*choices.values())]
+
+
+def small_model(family: FamilyName, dtype: torch.dtype = torch.float64, **changes: object) -> EncoderDecoder:
     """A model with random weights everywhere, biases and v_a too."""
-    model = EncoderDecoder.create(
-        family, small_architecture(**changes), (SOURCE_VOCABULARY, TARGET_VOCABULARY), seed=3
-    )
+    architecture = small_architecture(family, **changes)
+    model = families.create(family, architecture, (SOURCE_VOCABULARY, TARGET_VOCABULARY), seed=3)
     generator = torch.Generator().manual_seed(11)
     with torch.no_grad():
         for weight in model.parameters():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nmt.config.families import FamilyName
 from nmt.config.schema import ModelRun, Training
 from tests.small_models import small_architecture
 
@@ -36,15 +37,18 @@ def training(**changes: object) -> Training:
     return Training.model_validate(settings | changes)
 
 
-def model_run(continue_from: str | None = None, **changes: object) -> ModelRun:
-    """A small RNNsearch; keyword arguments change its training."""
+def model_run(
+    continue_from: str | None = None, family: FamilyName = "rnnsearch", **changes: object
+) -> ModelRun:
+    """A small model; keyword arguments change its training."""
+    starts = {"init_std": 0.1, "alignment_init_std": 0.1} if family in ("rnnencdec", "rnnsearch") else {}
     return ModelRun(
         model="small",
         label="Small",
-        family="rnnsearch",
+        family=family,
         max_words=12,
         seed=5,
         continue_from=continue_from,
-        architecture=small_architecture(init_std=0.1, alignment_init_std=0.1),
+        architecture=small_architecture(family, **starts),
         training=training(**changes),
     )

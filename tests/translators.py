@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from nmt.config.families import FamilyName
 from nmt.config.schema import Decoding, Languages, TextSettings, Tokenization
-from nmt.model.encoder_decoder import Family
 from nmt.model.model_folder import package
 from nmt.training.export import export
 from nmt.training.trainer import Trainer
@@ -22,11 +22,11 @@ def text_settings(search: Decoding | None = None) -> TextSettings:
     return TextSettings(languages=Languages(source="en", target="fr"), tokenization=MOSES, decoding=search)
 
 
-def trained_model(here: Path, family: Family = "rnnsearch", seed: int = 5, size: int = 30) -> Path:
+def trained_model(here: Path, family: FamilyName = "rnnsearch", seed: int = 5, size: int = 30) -> Path:
     """The folder of a model after a few updates on words w2, w3, ..."""
     here.mkdir(parents=True, exist_ok=True)
     text = write_bitext(here, [([i % 28 + 2, i % 5 + 2], [i % 7 + 2]) for i in range(40)], size)
-    run = model_run(updates=10).model_copy(update={"family": family, "seed": seed, "label": family})
+    run = model_run(updates=10, family=family).model_copy(update={"seed": seed, "label": family})
     trainer = Trainer(run, text, text, (size + 2, size + 2), here / "state")
     trainer.resume(None)
     trainer.run()

@@ -12,8 +12,8 @@ from nmt.config.schema import Decoding
 from nmt.data.batches import pad_pairs
 from nmt.data.vocabulary import END
 from nmt.decoding.beam_search import translate
+from nmt.model import families
 from nmt.model.device import keep_freed_memory, make_deterministic
-from nmt.model.encoder_decoder import EncoderDecoder
 
 
 class Search:
@@ -25,7 +25,7 @@ class Search:
         keep_freed_memory()
         vocabularies = (sizes.vocabulary, sizes.vocabulary)
         self.device = torch.device(machine.device)
-        self.model = EncoderDecoder.create("rnnsearch", architecture, vocabularies, seed=1).to(self.device)
+        self.model = families.create("rnnsearch", architecture, vocabularies, seed=1).to(self.device)
         with torch.no_grad():
             self.model.readout.b_o[END] = -1e9  # nothing ends
         self.parameters = sum(weight.numel() for weight in self.model.parameters())

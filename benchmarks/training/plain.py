@@ -11,7 +11,7 @@ from benchmarks.training.project import settings
 from benchmarks.training.sentences import Words
 from benchmarks.training.sizes import Machine, Sizes
 from nmt.data.vocabulary import END
-from nmt.model.encoder_decoder import EncoderDecoder
+from nmt.model import families
 
 
 class Plain:
@@ -23,7 +23,7 @@ class Plain:
         precision.choose(machine)
         self.machine = machine
         self.device = torch.device(machine.device)
-        model = EncoderDecoder.create("rnnsearch", architecture, (sizes.vocabulary, sizes.vocabulary), seed=1)
+        model = families.create("rnnsearch", architecture, (sizes.vocabulary, sizes.vocabulary), seed=1)
         self.weights = {
             name: nn.Parameter(weight.to(self.device)) for name, weight in model.state_dict().items()
         }

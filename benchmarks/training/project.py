@@ -12,17 +12,18 @@ from torch import Tensor
 
 from benchmarks.training.sentences import Words
 from benchmarks.training.sizes import Machine, Sizes
-from nmt.config.schema import Architecture, Training
+from nmt.config.families import FamilyName, GatedArchitecture
+from nmt.config.schema import Training
 from nmt.data.batches import Batch, pad_pairs
+from nmt.model import families
 from nmt.model.device import keep_freed_memory, make_deterministic
-from nmt.model.encoder_decoder import EncoderDecoder, Family
 from nmt.model.precision import set_precision
 from nmt.training.update import Updater
 
 CONFIG = Path(__file__).resolve().parents[2] / "config.yaml"
 
 
-def settings(sizes: Sizes, machine: Machine) -> tuple[Architecture, Training]:
+def settings(sizes: Sizes, machine: Machine) -> tuple[GatedArchitecture, Training]:
     """The paper's, with the contest's sizes."""
     paper: dict[str, Any] = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
     architecture = paper["architecture"] | {
@@ -37,13 +38,13 @@ def settings(sizes: Sizes, machine: Machine) -> tuple[Architecture, Training]:
         "threads": machine.threads,
         "precision": machine.precision,
     }
-    return Architecture.model_validate(architecture), Training.model_validate(training)
+    return GatedArchitecture.model_validate(architecture), Training.model_validate(training)
 
 
 class Project:
     """One of the project's families."""
 
-    family: Family
+    family: FamilyName
 
     def __init__(self, sizes: Sizes, machine: Machine) -> None:
         architecture, self.training = settings(sizes, machine)
@@ -52,7 +53,7 @@ class Project:
         set_precision(self.training.precision)
         self.device = torch.device(machine.device)
         vocabularies = (sizes.vocabulary, sizes.vocabulary)
-        self.model = EncoderDecoder.create(self.family, architecture, vocabularies, seed=1).to(self.device)
+        self.model = families.create(self.family, architecture, vocabularies, seed=1).to(self.device)
         self.updater = Updater(self.model, self.training)
         self.parameters = sum(weight.numel() for weight in self.model.parameters())
 
@@ -71,10 +72,10 @@ class Project:
 class RNNsearch(Project):
     """The paper's model."""
 
-    family: Family = "rnnsearch"
+    family: FamilyName = "rnnsearch"
 
 
 class RNNencdec(Project):
     """The paper's baseline."""
 
-    family: Family = "rnnencdec"
+    family: FamilyName = "rnnencdec"

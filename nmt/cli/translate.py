@@ -19,6 +19,7 @@ from nmt.cli.terminal import (
     warn_of_replaced,
     writer,
 )
+from nmt.config.families import ALIGNING
 from nmt.config.schema import Decoding, TextSettings
 from nmt.errors import UserError
 
@@ -178,7 +179,8 @@ def translate(
         translator = TextTranslator(load_models(model_paths, decoding), *sides(text, tokenized), wishes)
         if alignment and not translator.aligns:
             label = translator.models[0].run.label
-            raise UserError(f"--alignment: {label} has no attention; use a model of the family rnnsearch")
+            family = " or ".join(ALIGNING)
+            raise UserError(f"--alignment: {label} has no attention; use a model of the family {family}")
         written = form_of(nbest is not None, alignment, as_json)
         number = 0
         with (

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from nmt.config.families import ALIGNING, FAMILIES, FamilyName
 from nmt.config.faults import Problem, nearest, shown
 from nmt.config.runs import LATER
 from nmt.config.schema import RESUMABLE, Training
@@ -36,6 +37,7 @@ def contradictions(values: Mapping[str, Any]) -> list[Problem]:
         _shards,
         _archives,
         _seeds,
+        _rates,
         _continuations,
         _selection,
         _sweep,
@@ -243,6 +245,22 @@ def _sweep(values: Mapping[str, Any]) -> Iterator[Problem]:
                 yield Problem(("sweep", key), f"found {shown(value)} twice, expected each value once")
 
 
+def _family(values: Mapping[str, Any], model: str) -> FamilyName | None:
+    """The family of a model; None where there is none of that name, which the schema reports."""
+    name = _block(values, "models", model).get("family")
+    return next((family for family in FAMILIES if family == name), None)
+
+
+def _rates(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """How fast each family in use is trained."""
+    rates = _block(values, "resources", "updates_per_hour")
+    families = dict.fromkeys(_family(values, model) for model in _names(values, "use", "models"))
+    for family in families:
+        if family and family not in rates:
+            text = f"found none for {family}, expected one for each family in use"
+            yield Problem(("resources", "updates_per_hour"), text)
+
+
 def _artifacts(values: Mapping[str, Any]) -> Iterator[Problem]:
     used, artifacts = _names(values, "use", "models"), _block(values, "artifacts")
     for key in ("figure2_models", "table3_models"):
@@ -252,8 +270,8 @@ def _artifacts(values: Mapping[str, Any]) -> Iterator[Problem]:
     aligner = artifacts.get("figure3_model")
     if isinstance(aligner, str) and aligner not in used:
         yield Problem(("artifacts", "figure3_model"), _unknown(aligner, "`use.models`", used))
-    elif isinstance(aligner, str) and _block(values, "models", aligner).get("family") == "rnnencdec":
-        text = f"found {shown(aligner)}, which does not align: expected a model that does"
+    elif isinstance(aligner, str) and (family := _family(values, aligner)) and not FAMILIES[family].aligns:
+        text = f"found {shown(aligner)}, which does not align: expected a model of the family {' or '.join(ALIGNING)}"
         yield Problem(("artifacts", "figure3_model"), text)
     yield from _ablations(values, used)
     words = artifacts.get("figure3_words")

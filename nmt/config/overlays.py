@@ -8,7 +8,7 @@ every problem is reported at once, one line each, with the layer that said it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from nmt.config.consistency import contradictions
+from nmt.config.families import FAMILIES, GatedArchitecture
 from nmt.config.faults import KeyPath, Problem, problems, shortened, shown
 from nmt.config.schema import Config
 from nmt.config.yaml_text import parse, parsed_or_text
@@ -158,7 +159,7 @@ def load(layers: Sequence[Layer]) -> Config:
 
 
 def _with_shared_blocks(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Complete each model's `architecture` and `training` from the shared ones."""
+    """Complete each model's `architecture` and `training` from the shared ones, as far as its family has such keys."""
     models = values.get("models")
     if not isinstance(models, Mapping):
         return dict(values)
@@ -172,9 +173,16 @@ def _completed(model: Any, values: Mapping[str, Any]) -> Any:
     for block in SHARED:
         shared, own = values.get(block), model.get(block, {})
         if isinstance(shared, Mapping) and isinstance(own, Mapping):
-            own = {**shared, **own}
+            known = _keys_of_family(model.get("family")) if block == "architecture" else shared
+            own = {**{key: value for key, value in shared.items() if key in known}, **own}
         blocks[block] = own
     return {**model, **blocks}
+
+
+def _keys_of_family(family: Any) -> Container[str]:
+    """Keys of a family's `architecture`; those of the shared one where there is no such family."""
+    known = FAMILIES.get(family) if isinstance(family, str) else None  # type: ignore[call-overload]
+    return (known.architecture if known else GatedArchitecture).model_fields
 
 
 def _with_resolved_paths(merged: Merged, values: dict[str, Any]) -> dict[str, Any]:

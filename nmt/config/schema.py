@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
+
+from nmt.config.base import PositiveInt, Settings, TrainedWith
+from nmt.config.families import FAMILIES, AnyArchitecture, FamilyName, GatedArchitecture, architecture_of
 
 Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
 """A name that becomes part of a path: lower-case letters, digits, dots and hyphens."""
@@ -30,8 +33,6 @@ Unknown = Literal["allowed", "excluded"]
 Remedy = Literal["repair", "keep", "drop", "stop"]
 """What becomes of a line with odd characters: repaired, kept as it is, dropped with its pair, or the run stops."""
 
-PositiveInt = Annotated[int, Field(ge=1, le=10**12)]
-"""A count: no text has more words, no training more updates."""
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]
 """What both NumPy and torch take."""
 Words = Annotated[int, Field(ge=1, le=100_000)]
@@ -49,13 +50,6 @@ LARGEST_VOCABULARY = 2**16 - 2
 Md5 = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 Seeds = Annotated[list[Seed], Field(min_length=1, max_length=1000)]
 Share = Annotated[float, Field(ge=0, le=1)]
-Biases = Literal["groundhog", "every"]
-
-
-class Settings(BaseModel):
-    """Base of all settings: frozen, strict about types, unknown keys and numbers that are not finite refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class Released(Settings):
@@ -97,7 +91,7 @@ class Source(Settings):
 class Archive(Source):
     """A file to download, and others with the same members. Whatever is known of it is checked."""
 
-    alternatives: list[Source] = []
+    alternatives: list[Source] = Field(default=[])
     """Asked for in order when nobody gives the file itself."""
 
 
@@ -208,7 +202,7 @@ class Selection(Settings):
     sample_pairs: PositiveInt | None = None
     """Size of the out-of-domain sample; None takes as many pairs as the in-domain text has."""
     target_words: PositiveInt
-    corpus_words: dict[Identifier, PositiveInt] = {}
+    corpus_words: dict[Identifier, PositiveInt] = Field(default={})
     """Corpora with a budget of their own; all others share `target_words`."""
     discount_fallback: bool = False
 
@@ -221,25 +215,7 @@ class VocabularySettings(Settings):
     """Whether UNK and the end symbol count among `words`."""
 
 
-class Architecture(Settings):
-    """Sizes and readings of a model: paper, Sec. 3, App. A and B.1."""
-
-    hidden_units: PositiveInt
-    embedding_size: PositiveInt
-    maxout_units: PositiveInt
-    alignment_units: PositiveInt
-    step_order: Literal["groundhog", "appendix", "section3"]
-    output_layer: Literal["direct", "factored"]
-    biases: Biases
-    encdec_start: Literal["last", "zero"]
-    source_end: bool
-    unused_ids: Annotated[int, Field(ge=0)]
-    recurrent_init: Literal["orthogonal"] = "orthogonal"
-    alignment_init_std: Annotated[float, Field(gt=0)]
-    init_std: Annotated[float, Field(gt=0)]
-
-
-class Training(Settings):
+class Training(TrainedWith):
     """Optimizer, batches, stopping and bookkeeping: paper, Sec. 4.2 and B.2."""
 
     optimizer: Literal["adadelta", "adam"]
@@ -286,27 +262,28 @@ RESUMABLE = frozenset(
 """Training keys that may change between two parts of one run: they don't bear on the updates already made."""
 
 
-Family = Literal["rnnencdec", "rnnsearch"]
-ALIGNING: frozenset[Family] = frozenset({"rnnsearch"})
-"""The families whose models align."""
+ArchitectureOfFamily = Annotated[
+    AnyArchitecture, BeforeValidator(lambda values, info: architecture_of(info.data.get("family"), values))
+]
+"""What the model's family, the field before it, may say."""
 
 
 class ModelEntry(Settings):
     """One of the models to train. `architecture` and `training` hold only what differs from the shared ones."""
 
     label: str
-    family: Family
+    family: FamilyName
     max_words: Words
     continue_from: Identifier | None = None
     seeds: Seeds | None = None
     """None: the shared ones."""
-    architecture: Architecture
+    architecture: ArchitectureOfFamily
     training: Training
 
     @property
     def aligns(self) -> bool:
         """Whether the model says which source words a target word comes from."""
-        return self.family in ALIGNING
+        return FAMILIES[self.family].aligns
 
 
 class Search(Settings):
@@ -408,13 +385,6 @@ class Report(Artifacts):
         return self.label(model).replace("RNNencdec", "RNNenc")
 
 
-class UpdatesPerHour(Settings):
-    """How fast a family is trained."""
-
-    rnnencdec: Rate
-    rnnsearch: Rate
-
-
 class Overlap(Settings):
     """What becomes of training pairs with a sentence of the development or test set."""
 
@@ -428,7 +398,8 @@ class ClusterResources(Settings):
     """What jobs ask a scheduler for."""
 
     train_hours: Hours
-    updates_per_hour: UpdatesPerHour
+    updates_per_hour: dict[FamilyName, Rate]
+    """How fast a family is trained."""
     train_attempts: Annotated[int, Field(ge=1, le=1000)]
     train_memory_gb: Gigabytes
     translate_hours: Hours
@@ -455,7 +426,7 @@ class Config(Settings):
     overlap: Overlap
     selection: Selection
     vocabulary: VocabularySettings
-    architecture: Architecture
+    architecture: GatedArchitecture
     training: Training
     models: dict[Identifier, ModelEntry]
     decoding: Decoding
@@ -464,23 +435,23 @@ class Config(Settings):
     resources: ClusterResources
 
 
-class ModelRun(Settings):
+class ModelRun(TrainedWith):
     """All that decides one model's weights, besides the data: what `nmt train --settings` reads."""
 
     model: Identifier
     """Its id in the catalogue; the runs of one model differ in `seed` alone."""
     label: str
-    family: Family
+    family: FamilyName
     max_words: Words
     seed: Seed
     """Of the start values."""
     sample_seed: Seed | None = None
     """Of the training pairs whose NLL Table 2 reports: the same for every run of a model; None: `seed`."""
     continue_from: Identifier | None
-    architecture: Architecture
+    architecture: ArchitectureOfFamily
     training: Training
 
     @property
     def aligns(self) -> bool:
         """As in `ModelEntry`."""
-        return self.family in ALIGNING
+        return FAMILIES[self.family].aligns

@@ -24,9 +24,9 @@ from torch import Tensor
 
 from nmt.config.schema import Decoding
 from nmt.data.vocabulary import END, UNKNOWN
-from nmt.decoding.steps import Encoding, Steps
 from nmt.decoding.top_k import largest, largest_of_many
 from nmt.errors import UserError
+from nmt.model.encoder_decoder import Encoded, Steps
 
 LOOK = 8
 """On a GPU the host waits only once in so many steps, to see which sentences are left."""
@@ -35,7 +35,7 @@ WORTHWHILE = 7 / 8
 
 
 class Model(Protocol):
-    """What can be searched with: a `EncoderDecoder` or an `Ensemble`."""
+    """What can be searched with: an `EncoderDecoder` or an `Ensemble`."""
 
     def steps(self, encoded: Any) -> Steps:
         """The way through sentences that it has read."""
@@ -98,7 +98,7 @@ class Chosen:
 
 def translate(
     model: Model,
-    encoded: Encoding,
+    encoded: Encoded,
     source_words: NDArray[np.int64],
     decoding: Decoding,
     forbid_unknown: bool,
@@ -142,7 +142,7 @@ def searches_again(decoding: Decoding, forbid_unknown: bool) -> Iterator[tuple[i
 
 @torch.no_grad()
 def search(
-    model: Model, encoded: Encoding, limits: Limits, decoding: Decoding, width: int, forbid_unknown: bool
+    model: Model, encoded: Encoded, limits: Limits, decoding: Decoding, width: int, forbid_unknown: bool
 ) -> list[list[Hypothesis]]:
     """One search with beams of `width` for all sentences of `encoded`: the best finished hypotheses, or an unfinished.
 
@@ -193,7 +193,7 @@ class Beams:
     finished: log-probabilities of the `n_best` best finished ones, (B, n_best), -inf where there are fewer.
     """
 
-    def __init__(self, encoded: Encoding, limits: Limits, decoding: Decoding, width: int) -> None:
+    def __init__(self, encoded: Encoded, limits: Limits, decoding: Decoding, width: int) -> None:
         device, sentences = encoded.device, len(encoded)
         self.decoding, self.width = decoding, width
         self.rows = np.arange(sentences)

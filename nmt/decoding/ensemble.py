@@ -15,9 +15,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from nmt.decoding.steps import ModelSteps
 from nmt.errors import UserError
-from nmt.model.encoder_decoder import Encoded, EncoderDecoder
+from nmt.model.encoder_decoder import Encoded, EncoderDecoder, Steps
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ class Ensemble:
 class EnsembleSteps:
     """All models' steps, side by side."""
 
-    def __init__(self, parts: list[ModelSteps]) -> None:
+    def __init__(self, parts: list[Steps]) -> None:
         self.parts = parts
 
     def predict(self, alive: Tensor | None = None) -> Tensor:

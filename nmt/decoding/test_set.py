@@ -19,12 +19,12 @@ from nmt.data.vocabulary import UNKNOWN, Vocabulary
 from nmt.decoding.beam_search import Hypothesis, Model, translate
 from nmt.decoding.ensemble import joined
 from nmt.decoding.forced_decoding import Reading, make_batch, read
-from nmt.decoding.steps import Encoding
 from nmt.evaluation.translations import words as split_words
 from nmt.io.journal import PartFile
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, read_pairs, write_lines
 from nmt.model.device import device_name
+from nmt.model.encoder_decoder import Encoded
 from nmt.model.trained_model import TrainedModel
 
 Mode = Literal["all", "no_unk"]
@@ -164,7 +164,7 @@ class ReadSources:
     """
 
     model: Model
-    encoded: Encoding
+    encoded: Encoded
     lengths: NDArray[np.int64]
 
     @classmethod

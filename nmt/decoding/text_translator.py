@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from nmt.config.families import ALIGNING
 from nmt.config.schema import Decoding
 from nmt.data.text_processor import Text
 from nmt.data.vocabulary import UNKNOWN_WORD
@@ -65,7 +66,7 @@ class TextTranslator:
         if wishes.unknown == "copy" and not self.aligns:
             raise UserError(
                 f"--unknown copy: {models[0].run.label} has no attention to tell which source word to copy; "
-                f"use a model of the family rnnsearch, or --unknown keep or forbid"
+                f"use a model of the family {' or '.join(ALIGNING)}, or --unknown keep or forbid"
             )
         self._source, self._target = source, target
         # Forbidden is forbidden, also to a model whose settings allow the word when a search is repeated.

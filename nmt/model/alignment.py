@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nmt.config.schema import Biases
+from nmt.config.families import Biases
 from nmt.model.gru import gated_step, gated_step_backward, recurrent_gradients, weight
 from nmt.model.precision import affine, factor, product
 

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nmt.config.schema import Biases
+from nmt.config.families import Biases
 from nmt.model.precision import affine, factor, product
 
 

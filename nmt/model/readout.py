@@ -10,53 +10,59 @@ V vocabulary size.
 
 from __future__ import annotations
 
-from typing import Literal
+from abc import ABC, abstractmethod
 
 import torch
 from torch import Tensor, nn
 
+from nmt.config.families import GatedArchitecture
 from nmt.model.gru import weight
 from nmt.model.precision import affine, product
 
 
-class Readout(nn.Module):
+class OutputLayer(nn.Module, ABC):
+    """softmax(W_o x + b_o) of features x that a subclass makes of what its decoder leaves at each position."""
+
+    W_o: nn.Parameter
+    b_o: nn.Parameter
+
+    @abstractmethod
+    def features(self, *inputs: Tensor) -> Tensor:
+        """What W_o multiplies, (P, D)."""
+
+    def forward(self, *inputs: Tensor) -> Tensor:
+        """Logits (P, V)."""
+        return affine(self.features(*inputs), self.W_o, self.b_o)
+
+
+class MaxoutReadout(OutputLayer):
     """From state, previous word and context to the logits of the next word.
 
     `direct` is the paper's W_o, (L, V); `factored` the authors' code's: L -> M without bias, then M -> V.
     Biases, as in the authors' code: one on the state's projection, one on the softmax.
     """
 
-    def __init__(
-        self,
-        hidden: int,
-        embedding: int,
-        context: int,
-        maxout: int,
-        vocabulary: int,
-        output_layer: Literal["direct", "factored"],
-    ) -> None:
+    def __init__(self, architecture: GatedArchitecture, context: int, words: int) -> None:
+        """`context`: size of c_i; `words`: of the target vocabulary, to which come `unused_ids`."""
         super().__init__()
-        self.U_o, self.V_o, self.C_o = (weight(inputs, 2 * maxout) for inputs in (hidden, embedding, context))
+        embedding, maxout = architecture.embedding_size, architecture.maxout_units
+        sizes = (architecture.hidden_units, embedding, context)
+        self.U_o, self.V_o, self.C_o = (weight(inputs, 2 * maxout) for inputs in sizes)
         self.b_t = nn.Parameter(torch.empty(2 * maxout))
-        self.factored = output_layer == "factored"
+        self.factored = architecture.output_layer == "factored"
         if self.factored:
             self.W_m = weight(maxout, embedding)
-        self.W_o = weight(embedding if self.factored else maxout, vocabulary)
-        self.b_o = nn.Parameter(torch.empty(vocabulary))
+        self.W_o = weight(embedding if self.factored else maxout, words + architecture.unused_ids)
+        self.b_o = nn.Parameter(torch.empty(words + architecture.unused_ids))
 
-    def features(self, state: Tensor, previous: Tensor, context: Tensor) -> Tensor:
+    def features(self, *inputs: Tensor) -> Tensor:
         """What W_o multiplies, (P, L) or (P, M), from s (P, N), E y_{i-1} (P, M) and c_i (P, C)."""
-        inputs = torch.cat([state, previous, context], dim=-1)
         weights = torch.cat([self.U_o, self.V_o, self.C_o])
-        return self.compressed(maxout(affine(inputs, weights, self.b_t)))
+        return self.compressed(maxout(affine(torch.cat(inputs, dim=-1), weights, self.b_t)))
 
     def compressed(self, hidden: Tensor) -> Tensor:
         """What W_o multiplies, (P, L) or (P, M), from t_i (P, L)."""
         return product(hidden, self.W_m) if self.factored else hidden
-
-    def forward(self, state: Tensor, previous: Tensor, context: Tensor) -> Tensor:
-        """Logits (P, V) from s (P, N), E y_{i-1} (P, M) and c_i (P, C)."""
-        return affine(self.features(state, previous, context), self.W_o, self.b_o)
 
 
 def maxout(values: Tensor) -> Tensor:

@@ -14,6 +14,7 @@ from nmt.config.schema import ModelRun
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import EncoderDecoder
+from nmt.model.families import build
 from nmt.model.model_folder import (
     SETTINGS,
     SOURCE_VOCABULARY,
@@ -41,7 +42,7 @@ def load(folder: Path, device: torch.device) -> TrainedModel:
     refuse_other_than_model(folder)
     run = read(ModelRun, folder / SETTINGS, "expected a model of this version: train it again")
     source, target = (Vocabulary.read(folder / name) for name in (SOURCE_VOCABULARY, TARGET_VOCABULARY))
-    network = EncoderDecoder(run.family, run.architecture, len(source), len(target))
+    network = build(run.family, run.architecture, len(source), len(target))
     weights = load_tensors(folder / WEIGHTS)
     refuse_other_vocabularies(folder, (source, target))
     try:

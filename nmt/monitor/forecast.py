@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nmt.config import jobs
+from nmt.config.families import FAMILIES
 from nmt.config.runs import Run
-from nmt.config.schema import Architecture, Config, ModelEntry
+from nmt.config.schema import Config, ModelEntry
 from nmt.monitor.training_state import read_history
 
 TEXT_PER_ARCHIVE_BYTE = 3.9
@@ -71,7 +72,7 @@ def _training_time(
     for other in dict.fromkeys([name, run.base, *known]):
         if other in rates and _alike(entry, config.models[known[other].model]):
             return TrainingTime(name, left, rates[other], other)
-    return TrainingTime(name, left, getattr(config.resources.updates_per_hour, entry.family), SETTINGS)
+    return TrainingTime(name, left, config.resources.updates_per_hour[entry.family], SETTINGS)
 
 
 def _alike(one: ModelEntry, other: ModelEntry) -> bool:
@@ -128,7 +129,8 @@ def disk_bytes(config: Config, folder: Path, archives: Iterable[str], runs: Iter
     fetched = sum(config.archives[archive].bytes or 0 for archive in archives)
     text = sum(config.archives[archive].bytes or 0 for archive in _unprepared(config, folder))
     words = config.vocabulary.words
-    weights = [parameters(config.models[known[run].model], words) for run in runs]
+    models = [config.models[known[run].model] for run in runs]
+    weights = [FAMILIES[model.family].weights(model.architecture, words) for model in models]
     return {
         "archives": fetched,
         "prepared text": round(TEXT_PER_ARCHIVE_BYTE * text),
@@ -143,20 +145,3 @@ def _unprepared(config: Config, folder: Path) -> list[str]:
     corpora = [config.corpora[corpus] for corpus in jobs.prepared_corpora(config)]
     sides = [side for corpus in corpora for side in (corpus.source, corpus.target) if side]
     return list(dict.fromkeys(side.archive for side in sides))
-
-
-def parameters(entry: ModelEntry, words: int) -> int:
-    """Weights of a model, those of small vectors left out."""
-    a = entry.architecture
-    n, m, maxout = a.hidden_units, a.embedding_size, a.maxout_units
-    unit = 3 * m * n + 3 * n * n
-    context, readers = (2 * n, 2) if entry.family == "rnnsearch" else (n, 1)
-    attention = a.alignment_units * (n + 2 * n) if entry.family == "rnnsearch" else 0
-    body = (readers + 1) * unit + 3 * context * n + n * n + attention + (n + m + context) * 2 * maxout
-    return body + 2 * words * m + _output(a, words)
-
-
-def _output(a: Architecture, words: int) -> int:
-    if a.output_layer == "direct":
-        return a.maxout_units * words
-    return a.maxout_units * a.embedding_size + a.embedding_size * words

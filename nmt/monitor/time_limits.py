@@ -56,7 +56,7 @@ def training_retries(config: Config, runs: Iterable[Run], longest_hours: float |
 
 def stated_rate(config: Config, run: Run) -> float:
     """Updates per hour that the settings expect of a run."""
-    rate: float = getattr(config.resources.updates_per_hour, config.models[run.model].family)
+    rate = config.resources.updates_per_hour[config.models[run.model].family]
     return rate
 
 

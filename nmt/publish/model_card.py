@@ -11,15 +11,11 @@ from typing import Any
 
 import yaml
 
+from nmt.config.families import FAMILIES
 from nmt.errors import UserError
 from nmt.io.files import atomic_path, read_json
 
 CARD = "README.md"
-
-_FAMILIES = {
-    "rnnsearch": "RNNsearch: a bidirectional gated encoder and a decoder that learns to align (soft attention)",
-    "rnnencdec": "RNNencdec: a gated encoder whose last state alone is what the decoder knows of the sentence",
-}
 
 
 @dataclass(frozen=True)
@@ -91,11 +87,10 @@ def _results(text: Text, scores: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _what(summary: dict[str, Any], text: Text) -> str:
     languages = f" from {text.languages[0]} to {text.languages[1]}" if len(text.languages) == 2 else ""
+    family = FAMILIES[summary["family"]]
     return (
-        f"Translates{languages}, a sentence at a time. {_FAMILIES[summary['family']]}; "
-        f"{summary['parameters']:,} parameters. As described by Bahdanau, Cho and Bengio (2015), "
-        "[arXiv 1409.0473](https://arxiv.org/abs/1409.0473); trained by a reproduction of the paper, not by its "
-        "authors."
+        f"Translates{languages}, a sentence at a time. {family.description}; {summary['parameters']:,} parameters. As "
+        f"described by {family.paper}; trained by a reproduction of the paper, not by its authors."
     )
 
 

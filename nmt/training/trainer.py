@@ -24,8 +24,8 @@ from nmt.data.bitext import Bitext
 from nmt.errors import UserError
 from nmt.io.files import sha256
 from nmt.io.progress import Progress
+from nmt.model import families
 from nmt.model.device import choose_device, keep_freed_memory, make_deterministic
-from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.model.precision import set_precision
 from nmt.model.tensors import digest, load_metadata, load_tensors, save_tensors
 from nmt.training import checkpoint
@@ -80,9 +80,7 @@ class Trainer:
         self.run_settings, self.settings = run, run.training
         self.train, self.dev, self.state = train, dev, state
         self.device = choose_device(self.settings.device)
-        self.model = EncoderDecoder.create(run.family, run.architecture, vocabularies, run.seed).to(
-            self.device
-        )
+        self.model = families.create(run.family, run.architecture, vocabularies, run.seed).to(self.device)
         self.updater = Updater(self.model, self.settings)
         self.counters = Counters()
         self.pairs = PairsWithinLimit(train, run.max_words)

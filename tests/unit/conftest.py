@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from nmt.model.encoder_decoder import Family
+from nmt.config.families import FAMILIES, FamilyName
 
 
-@pytest.fixture(params=["rnnencdec", "rnnsearch"])
-def family(request: pytest.FixtureRequest) -> Family:
-    """Both families."""
-    value: Family = request.param
+@pytest.fixture(params=FAMILIES)
+def family(request: pytest.FixtureRequest) -> FamilyName:
+    """Every family."""
+    value: FamilyName = request.param
     return value

@@ -13,13 +13,13 @@ from typing import Any, Literal, get_args, get_origin
 import pytest
 import yaml
 
-from nmt.config import schema
+from nmt.config import families, schema
 from tests.running import ROOT
 
 PAGE = (ROOT / "docs" / "fidelity.md").read_text(encoding="utf-8")
 CONFIG: dict[str, Any] = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
 BLOCKS: dict[str, type[schema.Settings]] = {
-    "architecture": schema.Architecture,
+    "architecture": families.GatedArchitecture,
     "training": schema.Training,
     "decoding": schema.Decoding,
     "selection": schema.Selection,

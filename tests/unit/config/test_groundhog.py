@@ -16,7 +16,7 @@ from nmt.config.schema import Config
 from nmt.data.download import File, download
 from nmt.data.transfer import Expected
 from nmt.data.vocabulary import full_size
-from nmt.model.encoder_decoder import EncoderDecoder
+from nmt.model import families
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "experiments" / "groundhog"
@@ -46,7 +46,7 @@ def test_models_have_as_many_parameters_as_the_authors(model: str, parameters: i
     entry = GROUNDHOG.models[model]
     ids = full_size(GROUNDHOG.vocabulary.words, GROUNDHOG.vocabulary.specials_count)
     with torch.device("meta"):
-        made = EncoderDecoder(entry.family, entry.architecture, ids, ids)
+        made = families.build(entry.family, entry.architecture, ids, ids)
     assert sum(weight.numel() for weight in made.parameters()) == parameters
 
 

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 import torch
 
+from nmt.config.families import FamilyName
 from nmt.config.schema import Decoding
 from nmt.data.batches import pad_pairs
 from nmt.data.vocabulary import END, UNKNOWN
 from nmt.decoding import beam_search
 from nmt.decoding.beam_search import Hypothesis, translate
 from nmt.errors import UserError
-from nmt.model.encoder_decoder import EncoderDecoder, Family
+from nmt.model.encoder_decoder import EncoderDecoder
 from tests.scripted_model import ScriptedModel, ScriptedSources
 from tests.small_models import TARGET_VOCABULARY, small_model
 
@@ -88,7 +89,7 @@ def search(
 @pytest.mark.parametrize("min_length", ["half", "none"])
 @pytest.mark.parametrize("forbid", [False, True])
 def test_a_wide_beam_finds_the_best_of_all_sequences(
-    family: Family, normalize: bool, min_length: str, forbid: bool
+    family: FamilyName, normalize: bool, min_length: str, forbid: bool
 ) -> None:
     model = small_model(family)
     everything = TARGET_VOCABULARY ** (max(map(len, SOURCES)) + 1)
@@ -104,7 +105,7 @@ def test_a_wide_beam_finds_the_best_of_all_sequences(
 
 
 @torch.no_grad()
-def test_width_one_is_greedy(family: Family) -> None:
+def test_width_one_is_greedy(family: FamilyName) -> None:
     model = small_model(family)
     for source, hypothesis in zip(
         SOURCES, search(model, SOURCES, False, beam=1, max_length_factor=4), strict=True
@@ -121,7 +122,7 @@ def test_width_one_is_greedy(family: Family) -> None:
 
 
 @pytest.mark.parametrize("normalize", [False, True])
-def test_results_do_not_depend_on_the_batch(family: Family, normalize: bool) -> None:
+def test_results_do_not_depend_on_the_batch(family: FamilyName, normalize: bool) -> None:
     model = small_model(family)
     options = {"beam": 4, "max_length_factor": 3, "normalize_by_length": normalize}
     together = search(model, SOURCES, False, **options)
@@ -149,7 +150,7 @@ MANY = [line[: 1 + number % 9] for number, line in enumerate(MANY)]
 
 
 @pytest.mark.parametrize("normalize", [False, True])
-def test_in_float64_batch_order_and_padding_change_nothing(family: Family, normalize: bool) -> None:
+def test_in_float64_batch_order_and_padding_change_nothing(family: FamilyName, normalize: bool) -> None:
     model = small_model(family)
     options = {"beam": 4, "max_length_factor": 3, "normalize_by_length": normalize, "unfinished": "retry"}
     options["n_best"] = 4
@@ -161,7 +162,7 @@ def test_in_float64_batch_order_and_padding_change_nothing(family: Family, norma
             assert one.log_probability == pytest.approx(other.log_probability, rel=1e-12)
 
 
-def test_in_float32_only_near_ties_may_change(family: Family) -> None:
+def test_in_float32_only_near_ties_may_change(family: FamilyName) -> None:
     """Searches differ where scores do by less than 1e-5: then both results are about as likely."""
     model = small_model(family, torch.float32)
     options = {"beam": 4, "max_length_factor": 3}
@@ -172,7 +173,7 @@ def test_in_float32_only_near_ties_may_change(family: Family) -> None:
         assert same or abs(one.log_probability - other.log_probability) < 1e-5
 
 
-def test_ties_go_to_the_lower_id(family: Family) -> None:
+def test_ties_go_to_the_lower_id(family: FamilyName) -> None:
     """Where all words are equally likely, for ever, everything is a tie."""
     model = small_model(family)
     with torch.no_grad():
@@ -213,7 +214,7 @@ def test_ties_of_finished_ones_go_to_the_first_then_to_the_better_placed(normali
     assert scripted(first, after, normalize_by_length=normalize) == [[], [2], [3]]
 
 
-def test_the_host_may_look_late(family: Family, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_host_may_look_late(family: FamilyName, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a GPU: finished sentences stay in the batch for a while, dead hypotheses are computed."""
     model = small_model(family)
     options = {"beam": 4, "max_length_factor": 3, "unfinished": "retry"}
@@ -228,7 +229,7 @@ def test_the_host_may_look_late(family: Family, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize("normalize", [False, True])
 @torch.no_grad()
-def test_on_a_gpu_no_step_between_looks_waits_for_the_host(family: Family, normalize: bool) -> None:
+def test_on_a_gpu_no_step_between_looks_waits_for_the_host(family: FamilyName, normalize: bool) -> None:
     """All that a search does to a step; torch refuses what would make the host wait."""
     device = torch.device("cuda")
     model = small_model(family, torch.float32).to(device)
@@ -260,7 +261,7 @@ def test_the_unknown_word_can_be_forbidden() -> None:
     assert not any(UNKNOWN in found.words for found in search(model, SOURCES, True, max_length_factor=3))
 
 
-def test_an_id_that_no_word_has_is_never_written(family: Family) -> None:
+def test_an_id_that_no_word_has_is_never_written(family: FamilyName) -> None:
     """Even by a model that would rather write it than anything else; what is left keeps its probability."""
     model = small_model(family, unused_ids=2)
     with torch.no_grad():
@@ -274,7 +275,7 @@ def test_an_id_that_no_word_has_is_never_written(family: Family) -> None:
         assert found.log_probability == pytest.approx(expected, rel=1e-9)
 
 
-def test_ids_that_no_word_has_leave_every_word_its_chance(family: Family) -> None:
+def test_ids_that_no_word_has_leave_every_word_its_chance(family: FamilyName) -> None:
     model = small_model(family, unused_ids=2)
     with torch.no_grad():
         model.readout.b_o[TARGET_VOCABULARY - 1] += 20.0
@@ -343,7 +344,7 @@ def test_searches_go_from_the_unknown_word_to_wider_beams() -> None:
     assert searches(True, "retry", widest=3) == [(3, False)]
 
 
-def test_a_source_without_words_is_read_as_the_end_symbol_alone(family: Family) -> None:
+def test_a_source_without_words_is_read_as_the_end_symbol_alone(family: FamilyName) -> None:
     """Also by a model that reads no end symbols, in whatever batch; the others do not notice."""
     model = small_model(family, source_end=False)
     options: dict[str, Any] = {"beam": 4, "max_length_factor": 3, "unfinished": "retry"}
@@ -357,7 +358,7 @@ def test_a_source_without_words_is_read_as_the_end_symbol_alone(family: Family) 
 
 
 @pytest.mark.parametrize("normalize", [False, True])
-def test_numbers_that_are_none_are_refused(family: Family, normalize: bool) -> None:
+def test_numbers_that_are_none_are_refused(family: FamilyName, normalize: bool) -> None:
     model = small_model(family)
     with torch.no_grad():
         model.readout.b_o.fill_(torch.nan)
@@ -365,7 +366,7 @@ def test_numbers_that_are_none_are_refused(family: Family, normalize: bool) -> N
         search(model, SOURCES, False, normalize_by_length=normalize)
 
 
-def test_without_division_the_early_end_of_the_search_changes_nothing(family: Family) -> None:
+def test_without_division_the_early_end_of_the_search_changes_nothing(family: FamilyName) -> None:
     """n_best beyond the beam keeps every search going to its end."""
     model = small_model(family)
     options = {"beam": 5, "max_length_factor": 3}

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 import torch
 
+from nmt.config.families import FamilyName
 from nmt.data.vocabulary import END
 from nmt.decoding.beam_search import Hypothesis, translate
 from nmt.decoding.ensemble import Ensemble
 from nmt.errors import UserError
-from nmt.model.encoder_decoder import EncoderDecoder, Family
+from nmt.model.encoder_decoder import EncoderDecoder
 from tests.small_models import TARGET_VOCABULARY, small_model
 from tests.unit.decoding.test_beam_search import MANY, SOURCES, decoding, encode
 
@@ -25,7 +26,7 @@ def search(
     return translate(model, encoded, lengths, decoding(**options), False)
 
 
-def another(family: Family, **changes: object) -> EncoderDecoder:
+def another(family: FamilyName, **changes: object) -> EncoderDecoder:
     """A model with other weights."""
     model = small_model(family, **changes)
     generator = torch.Generator().manual_seed(5)
@@ -36,7 +37,7 @@ def another(family: Family, **changes: object) -> EncoderDecoder:
 
 
 @pytest.mark.parametrize("copies", [1, 2, 3])
-def test_of_a_model_with_itself_is_the_model(family: Family, copies: int) -> None:
+def test_of_a_model_with_itself_is_the_model(family: FamilyName, copies: int) -> None:
     model = small_model(family)
     options = {"beam": 4, "n_best": 3, "max_length_factor": 3, "unfinished": "retry"}
     alone, together = search(model, MANY, **options), search(Ensemble([model] * copies), MANY, **options)

@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 import torch
 
+from nmt.config.families import FamilyName
 from nmt.data.batches import Batch
 from nmt.model import alignment, loss
 from nmt.model.device import keep_freed_memory
-from nmt.model.encoder_decoder import EncoderDecoder, Family
+from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.model.precision import factor, precision_of, product
 from nmt.training.update import Sums, Updater
 from tests.small_models import small_model
@@ -26,7 +27,7 @@ def gradients(model: EncoderDecoder, batch: Batch) -> tuple[torch.Tensor, list[t
 
 
 @pytest.mark.parametrize("multiple", [1, 4, 7])
-def test_a_bucket_changes_neither_cost_nor_gradients(family: Family, multiple: int) -> None:
+def test_a_bucket_changes_neither_cost_nor_gradients(family: FamilyName, multiple: int) -> None:
     model = small_model(family)
     batch = batch_of(PAIRS)
     padded = batch.in_bucket(multiple)
@@ -50,7 +51,7 @@ def test_blocks_of_the_cache_change_nothing(monkeypatch: pytest.MonkeyPatch) -> 
         torch.testing.assert_close(two, one, rtol=1e-10, atol=1e-13)
 
 
-def updated(family: Family, sparse: bool, updates: int = 5) -> tuple[EncoderDecoder, Sums]:
+def updated(family: FamilyName, sparse: bool, updates: int = 5) -> tuple[EncoderDecoder, Sums]:
     model = small_model(family)
     updater = Updater(model, training(clip_norm=0.5))
     assert model.source_embedding.sparse and model.target_embedding.sparse
@@ -61,7 +62,7 @@ def updated(family: Family, sparse: bool, updates: int = 5) -> tuple[EncoderDeco
     return model, updater.read()
 
 
-def test_rows_that_are_not_looked_up_lose_nothing(family: Family) -> None:
+def test_rows_that_are_not_looked_up_lose_nothing(family: FamilyName) -> None:
     (sparse, one), (dense, two) = updated(family, True), updated(family, False)
     for a, b in zip(sparse.parameters(), dense.parameters(), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-12)
@@ -69,7 +70,7 @@ def test_rows_that_are_not_looked_up_lose_nothing(family: Family) -> None:
     assert one.norm == pytest.approx(two.norm, rel=1e-9)
 
 
-def test_sums_are_those_of_the_updates(family: Family) -> None:
+def test_sums_are_those_of_the_updates(family: FamilyName) -> None:
     model = small_model(family)
     expected = 0.0
     updater = Updater(model, training(learning_rate=1e-9))
@@ -82,7 +83,7 @@ def test_sums_are_those_of_the_updates(family: Family) -> None:
 
 
 def test_a_gradient_that_is_not_finite_is_counted_and_by_the_authors_rule_gone_on_from(
-    family: Family,
+    family: FamilyName,
 ) -> None:
     model = small_model(family, torch.float32)
     updater = Updater(model, training(not_finite="groundhog"))
@@ -114,7 +115,7 @@ def test_factors_are_rounded_and_sums_are_not() -> None:
     assert product(left, right).dtype == torch.float32
 
 
-def test_in_bf16_state_and_gradients_stay_in_32_bits(family: Family) -> None:
+def test_in_bf16_state_and_gradients_stay_in_32_bits(family: FamilyName) -> None:
     model = small_model(family, torch.float32)
     batch = replace(batch_of(PAIRS), source_mask=batch_of(PAIRS).source_mask.float())
     nll, exact = gradients(model, batch)
@@ -139,7 +140,7 @@ def test_freed_memory_is_kept_where_the_c_library_can() -> None:
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize("optimizer", ["adadelta", "adam"])
-def test_graphs_give_the_updates_of_plain_calls(family: Family, optimizer: str) -> None:
+def test_graphs_give_the_updates_of_plain_calls(family: FamilyName, optimizer: str) -> None:
     runs = []
     for graphed in (True, False):
         model = small_model(family, torch.float32).to("cuda")

@@ -1,16 +1,16 @@
-"""A model's way through a search: one word more for every hypothesis of every sentence of a batch.
+"""A gated decoder's way through a search: one word more for every hypothesis of every sentence of a batch.
 
-Shapes: B sentences, K hypotheses a sentence, R of the B * K that are still alive, S source length, N hidden units,
+Shapes: B sentences, K hypotheses per sentence, R of the B * K that are still alive, S source length, N hidden units,
 M embedding size, C context size, L maxout units, V vocabulary size.
 
-Whatever does not change from step to step is computed once a search: weights side by side, and the context's share of
+Whatever does not change from step to step is computed once per search: weights side by side, and the context's share of
 gates, candidate and readout. For c_i = sum_j alpha_ij h_j these are sums too, [C_z C_r C C_o] c_i = sum_j alpha_ij
-([C_z C_r C C_o] h_j): the products are made once a source word instead of once a hypothesis and step.
+([C_z C_r C C_o] h_j): the products are made once per source word instead of once per hypothesis and step.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -20,43 +20,13 @@ from nmt.model.precision import affine, factor, product
 from nmt.model.readout import maxout
 
 if TYPE_CHECKING:
-    from nmt.model.encoder_decoder import Encoded, EncoderDecoder
+    from nmt.model.gated_decoder import Annotations, GatedEncoderDecoder
 
 
-class Steps(Protocol):
-    """What a search asks of a model, or of several, that have read B sentences; it starts with one empty hypothesis."""
+class GatedSteps:
+    """The `Steps` of a gated decoder; it carries one state per hypothesis."""
 
-    def predict(self, alive: Tensor | None = None) -> Tensor:
-        """log p(y_i), (R, V), behind each hypothesis, or each of those at `alive` (R,), indices into B * K."""
-
-    def extend(self, parents: Tensor, words: Tensor) -> None:
-        """Go on with hypotheses made of `words` (B, K), each behind the hypothesis in `parents` (B, K)."""
-
-    def keep(self, rows: Tensor) -> None:
-        """Forget the sentences that are not at `rows`."""
-
-
-class Encoding(Protocol):
-    """B sentences as a model, or several, have read them."""
-
-    def __len__(self) -> int: ...
-
-    @property
-    def device(self) -> torch.device:
-        """Where they lie."""
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """Of the numbers that a search adds up."""
-
-    def select(self, rows: Tensor) -> Encoding:
-        """The sentences at `rows`."""
-
-
-class ModelSteps:
-    """The steps of one model; its three orders of a step are those of `EncoderDecoder`."""
-
-    def __init__(self, model: EncoderDecoder, encoded: Encoded) -> None:
+    def __init__(self, model: GatedEncoderDecoder, encoded: Annotations) -> None:
         unit, readout = model.decoder.unit, model.readout
         self.model, self.encoded = model, encoded
         self.order = model.architecture.step_order

@@ -1,0 +1,47 @@
+"""RNNencdec (paper, Sec. 2.2 and A.2.2; Cho et al. 2014a): an encoder's last state is all that the decoder is told."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from nmt.config.families import GatedArchitecture
+from nmt.model import reference
+from nmt.model.gated_decoder import Annotations, FixedContextDecoder, GatedEncoderDecoder
+from nmt.model.gru import GatedUnit, scan
+from nmt.model.readout import MaxoutReadout
+
+
+class ForwardEncoder(nn.Module):
+    """c = h_{T_x}, the last forward state."""
+
+    def __init__(self, architecture: GatedArchitecture) -> None:
+        super().__init__()
+        self.forwards = GatedUnit(architecture.embedding_size, architecture.hidden_units, architecture.biases)
+
+    def forward(self, embedded: Tensor, mask: Tensor) -> Annotations:
+        """Read E x (S, B, M) under a 0/1 mask (S, B)."""
+        start = embedded.new_zeros(1, embedded.shape[1], self.forwards.hidden)
+        states = scan([self.forwards], [self.forwards.project(embedded)], start, mask.unsqueeze(0))
+        return Annotations.single(
+            states[0, -1]
+        )  # padded steps carry the state over: h_{T_x} of every sentence
+
+
+class RNNencdec(GatedEncoderDecoder):
+    """The forward encoder and a decoder with a fixed context."""
+
+    def __init__(
+        self, architecture: GatedArchitecture, source_vocabulary: int, target_vocabulary: int
+    ) -> None:
+        super().__init__(architecture, source_vocabulary, target_vocabulary)
+        context = architecture.hidden_units
+        self.encoder = ForwardEncoder(architecture)
+        self.decoder = FixedContextDecoder(architecture, context)
+        self.readout = MaxoutReadout(architecture, context, target_vocabulary)
+
+    def reference(self) -> reference.RNNencdec:
+        """As in `EncoderDecoder`."""
+        return reference.RNNencdec(dict(self.named_parameters()), self.architecture)
+
+
+Model = RNNencdec

@@ -1,0 +1,81 @@
+"""RNNsearch (paper, Sec. 3 and App. A): a bidirectional gated encoder and a decoder that learns to align."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor, nn
+
+from nmt.config.families import GatedArchitecture
+from nmt.model import reference
+from nmt.model.alignment import Alignment, AttentionScan
+from nmt.model.gated_decoder import Annotations, GatedDecoder, GatedEncoderDecoder
+from nmt.model.gru import GatedUnit, scan
+from nmt.model.readout import MaxoutReadout
+
+
+class BidirectionalEncoder(nn.Module):
+    """h_j = [forward h_j ; backward h_j] (Sec. 3.2, App. A.2.1)."""
+
+    def __init__(self, architecture: GatedArchitecture) -> None:
+        super().__init__()
+        sizes = architecture.embedding_size, architecture.hidden_units, architecture.biases
+        self.forwards, self.backwards = GatedUnit(*sizes), GatedUnit(*sizes)
+
+    def forward(self, embedded: Tensor, mask: Tensor) -> Annotations:
+        """Read E x (S, B, M) under a 0/1 mask (S, B)."""
+        start = embedded.new_zeros(2, embedded.shape[1], self.forwards.hidden)
+        projected = [self.forwards.project(embedded), self.backwards.project(embedded.flip(0))]
+        masks = torch.stack([mask, mask.flip(0)])
+        forwards, backwards = scan([self.forwards, self.backwards], projected, start, masks)[:, 1:]
+        annotations = torch.cat([forwards, backwards.flip(0)], dim=2).transpose(0, 1).contiguous()
+        return Annotations(annotations, mask.t() == 0, backwards[-1])
+
+
+class AttentionDecoder(GatedDecoder):
+    """c_i comes from the alignment model, given s_{i-1}."""
+
+    def __init__(self, architecture: GatedArchitecture, context: int) -> None:
+        super().__init__(architecture, context)
+        self.alignment = Alignment(
+            architecture.hidden_units, context, architecture.alignment_units, architecture.biases
+        )
+
+    def prepare(self, encoded: Annotations) -> Annotations:
+        """With the keys U_a h_j, computed once per sentence."""
+        return replace(encoded, keys=self.alignment.keys(encoded.annotations))
+
+    def scan(self, encoded: Annotations, embedded: Tensor, start: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """As in `GatedDecoder`."""
+        unit = self.unit
+        states, contexts, weights = AttentionScan.apply(  # type: ignore[no-untyped-call]
+            unit.project(embedded), start, encoded.annotations, encoded.keys, encoded.padding,
+            self.alignment.W_a, self.alignment.v_a, unit.gate_weights(), unit.U, unit.context_weights(),
+        )  # fmt: skip
+        return states, contexts, weights
+
+    def context_share(self, state: Tensor, encoded: Annotations, shares: Tensor) -> Tensor:
+        """As in `GatedDecoder`."""
+        assert encoded.keys is not None
+        return torch.bmm(self.alignment.weights(state, encoded.keys, encoded.padding), shares)
+
+
+class RNNsearch(GatedEncoderDecoder):
+    """The bidirectional encoder and the decoder that aligns."""
+
+    def __init__(
+        self, architecture: GatedArchitecture, source_vocabulary: int, target_vocabulary: int
+    ) -> None:
+        super().__init__(architecture, source_vocabulary, target_vocabulary)
+        context = 2 * architecture.hidden_units
+        self.encoder = BidirectionalEncoder(architecture)
+        self.decoder = AttentionDecoder(architecture, context)
+        self.readout = MaxoutReadout(architecture, context, target_vocabulary)
+
+    def reference(self) -> reference.RNNsearch:
+        """As in `EncoderDecoder`."""
+        return reference.RNNsearch(dict(self.named_parameters()), self.architecture)
+
+
+Model = RNNsearch

@@ -1,0 +1,196 @@
+"""RNNsearch and RNNencdec as the paper writes them: one sentence pair, one vector and one word at a time.
+
+To be read beside the paper (Bahdanau et al. 2015, Sec. 2, 3 and App. A), whose letters and equation numbers it uses. It
+is slow, and nothing here is shared with the fast models but the names of the weights and of the settings: the tests
+hold the fast models against it, in values and in gradients.
+
+As in the paper, vectors are columns and a weight acts from the left, W x; sums and products of vectors are taken
+element by element. `*` is the paper's small circle. Bias terms, which the paper leaves out of its equations, stand
+where the settings put them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import torch
+from torch import Tensor
+
+from nmt.config.families import GatedArchitecture
+
+Sentence = list[int]
+"""Ids of words, the end symbol last."""
+
+
+class Reference(ABC):
+    """A model that reads a source sentence x and writes a target sentence y."""
+
+    @abstractmethod
+    def nll(self, x: Sentence, y: Sentence) -> tuple[Tensor, list[Tensor]]:
+        """-log p(y | x) in nats, and alpha_i (T_x,) for each word y_i of a model that aligns, else nothing."""
+
+
+class GatedReference(Reference):
+    """What RNNencdec and RNNsearch share: gated units, the decoder and its deep output.
+
+    weights: by name, as the fast model has them: (inputs, outputs), the transpose of the paper's.
+    """
+
+    def __init__(self, weights: dict[str, Tensor], settings: GatedArchitecture) -> None:
+        self.weights, self.settings = weights, settings
+
+    # The parts of the two models -------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def encode(self, x: Sentence) -> tuple[list[Tensor], Tensor]:
+        """The annotations h_1..h_{T_x}, and the state that s_0 is made of."""
+
+    @abstractmethod
+    def context(self, s: Tensor, h: list[Tensor]) -> tuple[Tensor, Tensor | None]:
+        """c_i and alpha_i of a state s_{i-1} and the annotations h."""
+
+    @abstractmethod
+    def first_state(self, summary: Tensor) -> Tensor:
+        """s_0."""
+
+    # The paper's equations -------------------------------------------------------------------------------------------
+
+    def nll(self, x: Sentence, y: Sentence) -> tuple[Tensor, list[Tensor]]:
+        """Eq. 2: log p(y) is the sum of log p(y_i | y_1..y_{i-1}, x)."""
+        h, summary = self.encode(x)
+        s = self.first_state(summary)
+        previous = torch.zeros_like(self.embed("target", y[0]))  # E y_0: no word stands before the first
+        total, alignment = torch.zeros((), dtype=s.dtype), []
+        for word in y:
+            c, alpha = self.context(s, h)
+            if alpha is not None:
+                alignment.append(alpha)
+            p, s = self.decoder_step(s, previous, self.embed("target", word), c)
+            total = total - torch.log(p[word])
+            previous = self.embed("target", word)
+        return total, alignment
+
+    def decoder_step(self, s: Tensor, previous: Tensor, word: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
+        """p(y_i | ...) and s_i from s_{i-1}, E y_{i-1}, E y_i and c_i. The paper has two orders, its authors' code one
+        more (`step_order`)."""
+        if self.settings.step_order == "section3":  # Eq. 4 and the line below it
+            s = self.gated_unit("decoder.unit", previous, s, c)
+            return self.output(s, previous, c), s
+        p = self.output(s, previous, c)
+        read = word if self.settings.step_order == "groundhog" else previous  # "appendix": A.2.2
+        return p, self.gated_unit("decoder.unit", read, s, c)
+
+    def gated_unit(self, name: str, e: Tensor, h: Tensor, c: Tensor | None = None) -> Tensor:
+        """App. A.1.1: the next state from the embedded word e, the state h before it and, in the decoder (A.2.2), c.
+
+        The reset gate r acts before the matrix product, U [r * h].
+        """
+
+        def inner(gate: str, state: Tensor, bias: bool) -> Tensor:
+            total = self.times(f"{name}.W{gate}", e) + self.times(f"{name}.U{gate}", state)
+            if c is not None:
+                total = total + self.times(f"{name}.C{gate}", c)
+            return total + self.weights[f"{name}.b{gate}"] if bias else total
+
+        gates_have_bias = self.settings.biases == "every"
+        z = sigmoid(inner("_z", h, gates_have_bias))  # update gate
+        r = sigmoid(inner("_r", h, gates_have_bias))  # reset gate
+        candidate = torch.tanh(inner("", r * h, True))
+        return (1 - z) * h + z * candidate
+
+    def output(self, s: Tensor, previous: Tensor, c: Tensor) -> Tensor:
+        """p(y_i | ...), (V,): App. A.2.2, a deep output with a layer of maxout units."""
+        t_tilde = (
+            self.times("readout.U_o", s)
+            + self.times("readout.V_o", previous)
+            + self.times("readout.C_o", c)
+            + self.weights["readout.b_t"]
+        )
+        t = torch.stack([torch.maximum(t_tilde[2 * k], t_tilde[2 * k + 1]) for k in range(len(t_tilde) // 2)])
+        if self.settings.output_layer == "factored":
+            t = self.times("readout.W_m", t)
+        return softmax(self.times("readout.W_o", t) + self.weights["readout.b_o"])
+
+    def read(self, name: str, x: Sentence) -> list[Tensor]:
+        """The states of one direction of the encoder, h_0 = 0 left out, in the order in which it reads."""
+        h = torch.zeros_like(self.weights[f"{name}.b"])
+        states = []
+        for word in x:
+            h = self.gated_unit(name, self.embed("source", word), h)
+            states.append(h)
+        return states
+
+    def projected_start(self, summary: Tensor) -> Tensor:
+        """s_0 = tanh(W_s summary): App. A.2.2."""
+        return torch.tanh(self.times("decoder.W_s", summary) + self.weights["decoder.b_s"])
+
+    def embed(self, side: str, word: int) -> Tensor:
+        """E x of a word."""
+        e = self.weights[f"{side}_embedding.E"][word]
+        return e + self.weights[f"{side}_embedding.b"] if self.settings.biases == "groundhog" else e
+
+    def times(self, name: str, vector: Tensor) -> Tensor:
+        """W x, row by row of the paper's W."""
+        columns = self.weights[name].unbind(dim=1)
+        return torch.stack([(column * vector).sum() for column in columns])
+
+
+class RNNencdec(GatedReference):
+    """Sec. 2.2: all that the decoder is told of the source is the encoder's last state, c = h_{T_x}."""
+
+    def encode(self, x: Sentence) -> tuple[list[Tensor], Tensor]:
+        """c = q({h_1..h_{T_x}}) = h_{T_x}: Eq. 1 and below."""
+        last = self.read("encoder.forwards", x)[-1]
+        return [last], last
+
+    def context(self, s: Tensor, h: list[Tensor]) -> tuple[Tensor, None]:
+        """The same c at every step."""
+        return h[0], None
+
+    def first_state(self, summary: Tensor) -> Tensor:
+        """The paper does not say: as RNNsearch's, or zero (`encdec_start`)."""
+        return (
+            torch.zeros_like(summary)
+            if self.settings.encdec_start == "zero"
+            else self.projected_start(summary)
+        )
+
+
+class RNNsearch(GatedReference):
+    """Sec. 3: the decoder looks at the annotations anew for every word that it writes."""
+
+    def encode(self, x: Sentence) -> tuple[list[Tensor], Tensor]:
+        """Sec. 3.2 and A.2.1, Eq. 7: h_j = [forward h_j ; backward h_j], and backward h_1."""
+        forward = self.read("encoder.forwards", x)
+        backward = self.read("encoder.backwards", x[::-1])[::-1]
+        annotations = [torch.cat([forward[j], backward[j]]) for j in range(len(x))]
+        return annotations, backward[0]
+
+    def context(self, s: Tensor, h: list[Tensor]) -> tuple[Tensor, Tensor]:
+        """Eqs. 5 and 6: c_i = sum_j alpha_ij h_j with alpha_i = softmax(e_i)."""
+        alpha = softmax(torch.stack([self.energy(s, annotation) for annotation in h]))
+        c = torch.zeros_like(h[0])
+        for j, annotation in enumerate(h):
+            c = c + alpha[j] * annotation
+        return c, alpha
+
+    def energy(self, s: Tensor, annotation: Tensor) -> Tensor:
+        """App. A.1.2: the alignment model, e_ij = v_a^T tanh(W_a s_{i-1} + U_a h_j)."""
+        inner = self.times("decoder.alignment.W_a", s) + self.times("decoder.alignment.U_a", annotation)
+        if self.settings.biases == "every":
+            inner = inner + self.weights["decoder.alignment.b_a"]
+        return (self.weights["decoder.alignment.v_a"] * torch.tanh(inner)).sum()
+
+    def first_state(self, summary: Tensor) -> Tensor:
+        """s_0 = tanh(W_s backward h_1)."""
+        return self.projected_start(summary)
+
+
+def sigmoid(x: Tensor) -> Tensor:
+    """1 / (1 + exp(-x))."""
+    return 1 / (1 + torch.exp(-x))
+
+
+def softmax(x: Tensor) -> Tensor:
+    """exp(x_k) / sum_k' exp(x_k')."""
+    return torch.exp(x) / torch.exp(x).sum()
