@@ -38,6 +38,7 @@ localrules:
     models,
     releases,
     sweep,
+    tables,
 
 
 rule all:
@@ -45,7 +46,7 @@ rule all:
     default_target: True
     input:
         ARTIFACTS,
-        PARTS_KEPT,
+        REPLICATION_PACKAGE,
         COMPLETED,
         "results/ro-crate-metadata.json",
 
@@ -68,6 +69,17 @@ rule models:
             if CONFIG.released.models
             else expand("models/{run}/text.json", run=USED)
         ),
+
+
+rule tables:
+    """Every table and alignment error rate: what follows to the byte from the replication package."""
+    input:
+        [
+            file
+            for file in ARTIFACTS
+            if file.endswith((".csv", ".md", ".tex", ".json")) and file not in DATA_REPORT
+        ],
+        "results/comparison.json",
 
 
 rule releases:

@@ -9,7 +9,7 @@ import sys
 import click
 
 import nmt
-from nmt.errors import UserError
+from nmt.errors import UserError, printable
 
 # heading of the help -> subcommand -> module of nmt.cli that defines it (dashes become underscores)
 SECTIONS = {
@@ -60,9 +60,8 @@ SECTIONS = {
         "report": "pages",
     },
     "Publishing": {
-        "keep": "publish",
-        "remake": "publish",
-        "provenance": "publish",
+        "package-results": "publish",
+        "ro-crate": "publish",
         "verify": "publish",
         "model-card": "publish",
         "release": "publish",
@@ -137,5 +136,5 @@ def main() -> None:
 
 def fail(message: str) -> None:
     """Print one line and leave with the exit code for bad input."""
-    print(f"nmt: error: {message}", file=sys.stderr)
+    print(f"nmt: error: {printable(message)}", file=sys.stderr)
     sys.exit(2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from pathlib import Path
 import click
 
 from nmt.cli.options import FILE, FOLDER, given_translations, languages_option
-from nmt.errors import UserError
+from nmt.errors import printable
 from nmt.io.files import read_json, write_json
 
 _RESULTS = click.argument("results", type=click.Path(exists=True, file_okay=False, path_type=Path))
@@ -61,7 +62,7 @@ _model_folder = click.option(
 @click.option("--paper", type=FILE, required=True, metavar="FILE", help="What the paper reports.")
 @click.option("--attention", metavar="NAME", help="The run whose attention is kept too: that of Figure 3.")
 @click.option("--output", type=FOLDER, required=True, metavar="RESULTS", help="The results folder.")
-def keep(
+def package_results(
     runs: Sequence[tuple[str, Path, Path, Path, Path, Path]],
     test: tuple[Path, Path],
     raw_reference: Path | None,
@@ -73,32 +74,35 @@ def keep(
     attention: str | None,
     output: Path,
 ) -> None:
-    """Keep what tables and figures were made of beside them: translations, test text, summaries, settings.
+    """Write the replication package: what tables and figures are made of, beside them.
 
-    With these alone `nmt remake` makes the tables and figures again, and `nmt verify` checks them.
+    Translations, test text, known alignments, summaries and settings.
+
+    With these alone (`released.results` in a config.yaml) the workflow makes tables and figures again, and
+    `nmt verify` checks them.
     """
     from nmt.config import snapshot as settings
     from nmt.publish import replication_package
 
     config = settings.parse(configuration)
-    kept = replication_package.Parts(output)
+    package = replication_package.ReplicationPackage(output)
     for name, all_, no_unk, *files in runs:
         for mode, source in zip(replication_package.MODES, (all_, no_unk), strict=True):
-            replication_package.keep_translations(source, kept.translations(name, mode), name == attention)
+            replication_package.keep_translations(source, package.translations(name, mode), name == attention)
         for file, source in zip(replication_package.RUN_FILES, files, strict=True):
-            replication_package.keep_file(source, kept.of_run(name, file))
+            replication_package.keep_file(source, package.of_run(name, file))
     for language, source in zip((config.languages.source, config.languages.target), test, strict=True):
-        replication_package.keep_lines(source, kept.test(language))
+        replication_package.keep_lines(source, package.test(language))
     if raw_reference is not None:
-        replication_package.keep_lines(raw_reference, kept.raw_reference(config.languages.target))
+        replication_package.keep_lines(raw_reference, package.raw_reference(config.languages.target))
     for system, source in given:
-        replication_package.keep_lines(source, kept.given(system))
+        replication_package.keep_lines(source, package.given(system))
     if gold is not None:
-        replication_package.keep_lines(gold, kept.gold)
+        replication_package.keep_lines(gold, package.gold)
     for name, source in alignments:
-        replication_package.keep_lines(source, kept.alignments(name))
-    replication_package.keep_file(paper, kept.paper)
-    write_json(kept.configuration, settings.published(config))
+        replication_package.keep_lines(source, package.alignments(name))
+    replication_package.keep_file(paper, package.paper)
+    write_json(package.configuration, settings.published(config))
 
 
 @click.command()
@@ -109,11 +113,11 @@ def keep(
 @click.option(
     "--archives", type=FOLDER, required=True, metavar="FOLDER", help="Where the downloaded archives lie."
 )
-def provenance(results: Path, files: Sequence[Path], archives: Path) -> None:
+def ro_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
     """Write ro-crate-metadata.json: where the results come from.
 
-    Code, settings, text and models with their sums, seeds, hours and devices, package versions, and every file
-    of the results with its SHA-256. Needs the parts that `keep` writes.
+    Code, settings, text and models with their checksums, seeds, hours and devices, package versions, and every file
+    of the results with its SHA-256. Needs what `package-results` writes.
     """
     from nmt.publish.ro_crate import record
 
@@ -122,57 +126,31 @@ def provenance(results: Path, files: Sequence[Path], archives: Path) -> None:
 
 @click.command()
 @_RESULTS
-def verify(results: Path) -> None:
-    """Check that results are as they were recorded and that the tables follow from the translations kept.
+@click.option(
+    "--archives", type=FOLDER, metavar="FOLDER", help="Where the test text's archive was downloaded to."
+)
+@click.option(
+    "--cores", type=click.IntRange(min=1), help="Cores for making the tables again; all if left out."
+)
+def verify(results: Path, archives: Path | None, cores: int | None) -> None:
+    """Check that results are as they were recorded and that the tables follow from the replication package.
 
-    Every file must have the sum that ro-crate-metadata.json names, the models' and the search's settings must be
-    those that models were trained and translations decoded with, and Tables 1 to 3, significance, ablations and
-    alignment error rates, made again from the parts kept, must be the same to the byte; all else is checked by
-    sums. Lists every problem and exits with 1 if there is one.
+    Every file must have the checksum that ro-crate-metadata.json names; the models' and the search's settings must be
+    those that models were trained and translations decoded with; tables and alignment error rates, made again by the
+    workflow, must be the same to the byte; so must the test text where its source is at hand. Lists every problem and
+    exits with 1 if there is one.
     """
     from nmt.publish.verify import verify as check
 
     with tempfile.TemporaryDirectory(prefix="nmt-verify-") as scratch:
-        verdict = check(results, Path(scratch), _run_verb)
+        verdict = check(results, Path(scratch), archives, cores or len(os.sched_getaffinity(0)))
     for note in verdict.notes:
-        click.echo(f"note: {note}", err=True)
+        click.echo(printable(f"note: {note}"), err=True)
     for problem in verdict.problems:
-        click.echo(problem)
+        click.echo(printable(problem))
     if verdict.problems:
         sys.exit(1)
     click.echo(verdict.checked)
-
-
-@click.command()
-@_RESULTS
-@click.option(
-    "--output", type=FOLDER, required=True, metavar="FOLDER", help="Folder of the new tables and figures."
-)
-def remake(results: Path, output: Path) -> None:
-    """Make tables and figures again from the parts kept beside the results: without data, models or a GPU.
-
-    Not those that need more: the report on the text, the sweep, the explorer, the page.
-    """
-    from nmt.config import snapshot
-    from nmt.publish.rebuild import FIGURES, TABLES, Remake
-    from nmt.publish.replication_package import Parts
-
-    if output.resolve() == results.resolve():
-        raise UserError(f"--output {output}: expected another folder than the results themselves")
-    parts = Parts(results)
-    again = Remake(snapshot.read(parts.configuration), parts, output, _run_verb)
-    for name in again.artifacts([*TABLES, *FIGURES]):
-        for file in again.make(name):
-            click.echo(file)
-    for run in again.measured_runs():
-        click.echo(again.error_rate(run))
-
-
-def _run_verb(words: Sequence[str]) -> None:
-    """Run a subcommand in this process."""
-    from nmt.cli import commands
-
-    commands.main(args=list(words), prog_name="nmt", standalone_mode=False)
 
 
 @click.command()
@@ -202,7 +180,7 @@ def model_card(
 @click.option("--with-final-state", is_flag=True, help="Also pack what another model can be trained on from.")
 @click.option("--output", type=FILE, required=True, metavar="FILE.tar.zst", help="The archive.")
 def release(folder: Path, with_final_state: bool, output: Path) -> None:
-    """Pack a model for others: weights, vocabularies, settings, summary, card and sums in one archive.
+    """Pack a model for others: weights, vocabularies, settings, summary, card and checksums in one archive.
 
     `nmt unpack` (or `tar --zstd -xf`) gives a folder that `nmt decode --model` takes. Equal models give equal bytes.
     """
@@ -223,7 +201,7 @@ def release(folder: Path, with_final_state: bool, output: Path) -> None:
     help="Folder for the models' folders.",
 )
 def unpack(archives: Sequence[Path], output: Path) -> None:
-    """Unpack archives of `release`, each into a folder of its model's name, and check their sums."""
+    """Unpack archives of `release`, each into a folder of its model's name, and check their checksums."""
     from nmt.publish.model_archive import unpack as extract
 
     for archive in archives:

@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import Field, ValidationError, model_validator
 
+from nmt.config.experiment import archives_of, corpora_in_use, runs_in_use
 from nmt.config.schema import ClusterResources, Config, Sweep
 from nmt.errors import UserError
 from nmt.io.files import read_json
@@ -38,20 +39,11 @@ class Published(Config):
 def published(config: Config) -> dict[str, Any]:
     """The merged settings as plain values: only the entries of the catalogues in use, nothing without influence."""
     values = config.model_dump(exclude={"mirrors", "resources", "sweep"})
-    corpora = [*config.use.train, *config.use.dev, *config.use.test]
-    corpora += config.selection.in_domain if config.selection.enabled else []
+    corpora = corpora_in_use(config)
     values["corpora"] = _only(values["corpora"], corpora)
-    values["models"] = _only(values["models"], config.use.models)
-    values["archives"] = _only(values["archives"], archives(config, corpora))
+    values["models"] = _only(values["models"], [run.model for run in runs_in_use(config).values()])
+    values["archives"] = _only(values["archives"], archives_of(config, corpora))
     return values
-
-
-def archives(config: Config, corpora: list[str]) -> list[str]:
-    """Ids of the archives that hold these corpora, each once, in their order."""
-    sides = [
-        side for corpus in corpora for side in (config.corpora[corpus].source, config.corpora[corpus].target)
-    ]
-    return list(dict.fromkeys(side.archive for side in sides if side))
 
 
 def _is_block(values: Mapping[str, Any], name: str) -> bool:

@@ -27,7 +27,8 @@ PACKAGES = (
 )
 """What results may depend on."""
 
-_REPOSITORY = Path(nmt.__file__).resolve().parents[1]
+REPOSITORY = Path(nmt.__file__).resolve().parents[1]
+"""The checkout, if the package lies in one."""
 
 
 def origin() -> dict[str, Any]:
@@ -41,7 +42,7 @@ def origin() -> dict[str, Any]:
     }
 
 
-def code(repository: Path = _REPOSITORY) -> dict[str, Any]:
+def code(repository: Path = REPOSITORY) -> dict[str, Any]:
     """Version of the package; in a git checkout also the commit, and whether tracked files differ from it."""
     commit = _git(repository, "rev-parse", "HEAD") if (repository / ".git").exists() else None
     changes = _git(repository, "status", "--porcelain", "--untracked-files=no") if commit else None

@@ -135,3 +135,5 @@ def read_json(path: str | Path) -> Any:
         raise UserError(f"{path}, line {error.lineno}: not JSON: {error.msg}; make the file again") from None
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: not UTF-8 at byte {error.start}; make the file again") from None
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path}: no JSON of a sane size: {error}; make the file again") from None

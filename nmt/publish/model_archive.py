@@ -1,4 +1,4 @@
-"""A trained model as one archive, and back: weights, vocabularies, settings, summary, card and sums.
+"""A trained model as one archive, and back: weights, vocabularies, settings, summary, card and checksums.
 
 A tar archive in zstd; `tar --zstd -xf` unpacks it and `sha256sum -c SHA256SUMS` checks it. Equal files give equal
 bytes: fixed order, no times, no owners.
@@ -9,9 +9,7 @@ from __future__ import annotations
 import io
 import shutil
 import tarfile
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import zstandard
 
@@ -38,11 +36,10 @@ ADDED = (HISTORY, TEXT)
 """Packed where they are there; the final state, larger than the weights, only when asked for."""
 
 _LEVEL = 3  # weights hardly shrink
-_CHUNK = 1 << 20
 
 
 def pack(folder: Path, archive: Path, with_final_state: bool = False) -> list[str]:
-    """Pack a model's folder under its own name; returns the names of the files in it, sums last.
+    """Pack a model's folder under its own name; returns the names of the files in it, checksums last.
 
     Raises a `UserError` when a file is missing.
     """
@@ -55,6 +52,8 @@ def pack(folder: Path, archive: Path, with_final_state: bool = False) -> list[st
     names = sorted([*needed, *(name for name in ADDED if (folder / name).is_file())])
     text = checksums.lines_of(folder, names)
     top = folder.resolve().name
+    if not _is_plain_name(top):
+        raise UserError(f"{folder}: expected a folder's name that starts with a letter or digit; rename it")
     compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
     with (
         atomic_path(archive) as temporary,
@@ -76,57 +75,68 @@ def _entry(name: str, size: int) -> tarfile.TarInfo:
 
 
 def unpack(archive: Path, output: Path) -> Path:
-    """Unpack an archive of `pack` into `output`, check every sum, and return the model's folder.
+    """Unpack an archive of `pack` into `output`, check every checksum, and return the model's folder.
 
     The folder appears whole or not at all. Raises a `UserError` for a damaged archive, one that holds anything but
     plain files in one folder, or a folder that is already there.
     """
-    output.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".unpacking-", dir=output) as place:
-        names = _extract(archive, Path(place))
-        folder = Path(place) / names.pop()
+    # named after the archive, so that the next call removes what a killed one left
+    place = output / f".{archive.name}.unpacking"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    try:
+        folder = _extract(archive, place)
         _check_sums(archive, folder)
         target = output / folder.name
         if target.exists():
             raise UserError(f"{target}: already there; move it away or choose another --output")
         commit(folder, target)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
     return target
 
 
-def _extract(archive: Path, place: Path) -> set[str]:
-    """Write the archive's files below `place`; returns the name of the one folder they lie in."""
-    tops = set()
+def _extract(archive: Path, place: Path) -> Path:
+    """Write the archive's files below `place`; returns the one folder they lie in."""
     try:
         with (
             archive.open("rb") as raw,
             zstandard.ZstdDecompressor().stream_reader(raw, closefd=False) as plain,
             tarfile.open(fileobj=plain, mode="r|") as tar,
         ):
-            for entry, file in _plain_files(archive, tar):
-                path = PurePosixPath(entry.name)
-                tops.add(path.parts[0])
-                (place / path.parts[0]).mkdir(exist_ok=True)
-                with file, (place / path).open("wb") as target:
-                    shutil.copyfileobj(file, target, _CHUNK)
+            tar.extractall(place, filter=_plain_file)
     except FileNotFoundError:
         raise UserError(f"{archive}: no such file") from None
-    except (*DAMAGED, tarfile.TarError) as error:
+    except _NotPlain as error:
+        raise UserError(f"{archive}: holds {error.args[0]!r}, expected plain files in one folder") from None
+    except (*DAMAGED, tarfile.TarError, ValueError, OverflowError) as error:
         raise UserError(f"{archive}: damaged ({error}); get it again") from None
-    if len(tops) != 1:
-        raise UserError(f"{archive}: holds {len(tops)} folders, expected one model's; is it a release?")
-    return tops
+    folders = list(place.iterdir())
+    if len(folders) != 1:
+        raise UserError(f"{archive}: holds {len(folders)} folders, expected one model's; is it a release?")
+    return folders[0]
 
 
-def _plain_files(
-    archive: Path, tar: tarfile.TarFile
-) -> Iterator[tuple[tarfile.TarInfo, tarfile.ExFileObject]]:
-    """The archive's entries, each FOLDER/FILE; anything else (links, paths that lead elsewhere) is refused."""
-    for entry in tar:
-        parts = PurePosixPath(entry.name).parts
-        file = tar.extractfile(entry) if entry.isreg() else None
-        if file is None or len(parts) != 2 or not {"..", "/"}.isdisjoint(parts):
-            raise UserError(f"{archive}: holds {entry.name!r}, expected plain files in one folder")
-        yield entry, file  # type: ignore[misc]  # a buffered reader of this kind
+class _NotPlain(Exception):
+    """Raised for a member of an archive by its name."""
+
+
+def _plain_file(entry: tarfile.TarInfo, place: str) -> tarfile.TarInfo:
+    """A filter of tarfile: FOLDER/FILE; anything else (links, sparse files, paths that lead elsewhere) is refused."""
+    parts = entry.name.split("/")
+    if (
+        not entry.isreg()
+        or entry.sparse is not None
+        or len(parts) != 2
+        or not all(map(_is_plain_name, parts))
+    ):
+        raise _NotPlain(entry.name)
+    return tarfile.data_filter(entry, place)
+
+
+def _is_plain_name(name: str) -> bool:
+    """Whether no command takes the name for an option, and no terminal for more than a name."""
+    return name[:1].isalnum() and name.isprintable()
 
 
 def _check_sums(archive: Path, folder: Path) -> None:
@@ -135,8 +145,8 @@ def _check_sums(archive: Path, folder: Path) -> None:
     stated = checksums.read(folder / SUMS)
     found = {path.name for path in folder.iterdir()} - {SUMS}
     for name in sorted(found ^ set(stated)):
-        what = "is in no line of its sums" if name in found else "is missing"
+        what = "is in no line of its checksums" if name in found else "is missing"
         raise UserError(f"{archive}: {name} {what}; get it again")
     for name, total in stated.items():
         if sha256(folder / name) != total:
-            raise UserError(f"{archive}: {name} has another sum than {SUMS} says; get it again")
+            raise UserError(f"{archive}: {name} has another checksum than {SUMS} says; get it again")

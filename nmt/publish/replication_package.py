@@ -1,8 +1,8 @@
-"""The parts that tables and figures are made of, kept in `results/` so that everything can be made again without a GPU.
+"""The replication package: what tables and figures are made of, kept in `results/`, so that no GPU is needed again.
 
 Of each run the translations of both columns of Table 1 with what made them, summary, settings and history; source and
 reference of the test text; where its word alignments are known these and the attention held against them; the settings.
-Equal parts give equal bytes.
+Equal files give equal bytes.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from nmt.io.text_files import read_lines, write_lines
 MODES = ("all", "no_unk")
 RUN_FILES = ("summary.json", "settings.json", "history.jsonl")
 _DROPPED = ("n_best",)
+_FOLDERS = ("translations/", "test/", "alignments/", "runs/")
+_FILES = ("config.json", "paper.yaml")
 
 
 @dataclass(frozen=True)
-class Parts:
-    """Where the parts lie in a results folder."""
+class ReplicationPackage:
+    """Where the files of a replication package lie in a results folder."""
 
     folder: Path
 
@@ -71,6 +73,11 @@ class Parts:
     def of_run(self, run: str, name: str) -> Path:
         """One of the `RUN_FILES`."""
         return self.folder / "runs" / run / name
+
+
+def is_part(name: str) -> bool:
+    """Whether a file of the results, by its name in them, belongs to the package that the others are made of."""
+    return name.startswith(_FOLDERS) or name in _FILES
 
 
 def keep_translations(source: Path, target: Path, attention: bool) -> None:

@@ -29,7 +29,7 @@ from nmt.decoding import sidecar
 from nmt.errors import UserError
 from nmt.io.environment import origin, release_name
 from nmt.io.files import read_json, sha256, write_json
-from nmt.publish.replication_package import MODES, Parts
+from nmt.publish.replication_package import MODES, ReplicationPackage, is_part
 
 RECORD = "ro-crate-metadata.json"
 REPORT = "#report"
@@ -58,18 +58,18 @@ def record(results: Path, files: Sequence[Path], archives: Path) -> None:
     `archives` is where the downloads lie, with notes of what `download` saw beside them.
     Raises a `UserError` for a file that is missing or lies elsewhere.
     """
-    parts = Parts(results)
-    config = snapshot.read(parts.configuration)
+    package = ReplicationPackage(results)
+    config = snapshot.read(package.configuration)
     crate = _Crate(results)
     crate.describe(config, _date(files))
     for file in sorted(set(files)):
         crate.add_file(file)
-    text = [*crate.add_archives(config, archives), crate.file(parts.configuration)]
+    text = [*crate.add_archives(config, archives), crate.file(package.configuration)]
     for run in runs_of(config, config.use.models).values():
-        crate.add_run(run, parts, text)
+        crate.add_run(run, package, text)
         for mode in MODES:
-            crate.add_decoding(run, mode, parts)
-    crate.add_making(parts)
+            crate.add_decoding(run, mode, package)
+    crate.add_making(package)
     write_json(results / RECORD, crate.as_json())
 
 
@@ -143,8 +143,7 @@ class _Crate:
 
     def add_archives(self, config: Config, folder: Path) -> list[Entity]:
         """Add the downloads that the text comes from."""
-        corpora = [*config.use.train, *config.use.dev, *config.use.test]
-        return [self._archive(config.archives[name], folder) for name in snapshot.archives(config, corpora)]
+        return [self._archive(archive, folder) for archive in config.archives.values()]
 
     def _archive(self, archive: Archive, folder: Path) -> Entity:
         seen = _seen(archive, folder)
@@ -159,9 +158,9 @@ class _Crate:
         taken_from = source if source.startswith("http") and source != archive.url else None
         return self._with_facts(entity, {"md5": seen.get("md5"), "taken from": taken_from})
 
-    def add_run(self, run: Run, parts: Parts, text: Sequence[Entity]) -> None:
+    def add_run(self, run: Run, package: ReplicationPackage, text: Sequence[Entity]) -> None:
         """Add the training of one model at one seed."""
-        summary = read_json(parts.of_run(run.name, "summary.json"))
+        summary = read_json(package.of_run(run.name, "summary.json"))
         made_with = summary.get("made_with", {})
         data = [self._prepared(side, total) for side, total in summary.get("data", {}).items()]
         action = self._thing(
@@ -170,16 +169,16 @@ class _Crate:
             name=f"Training of {summary['label']} with seed {run.seed}",
             instrument=self._code(made_with or {"code": {"version": "unknown"}}),
             object=[*text, *data],
-            result=[self.file(parts.of_run(run.name, name)) for name in ("summary.json", "settings.json")],
+            result=[self.file(package.of_run(run.name, name)) for name in ("summary.json", "settings.json")],
         )
         facts = {"seed": run.seed, **{name: summary.get(name) for name in _SUMMARY}}
         machine = {name: made_with.get(name) for name in ("python", "system", "processor")}
         self._with_facts(action, {**facts, **machine})
         self._crate.root_dataset.append_to("mentions", action)
 
-    def add_decoding(self, run: Run, mode: str, parts: Parts) -> None:
+    def add_decoding(self, run: Run, mode: str, package: ReplicationPackage) -> None:
         """Add the making of one file of translations, as `decode` recorded it."""
-        translations = parts.translations(run.name, mode)
+        translations = package.translations(run.name, mode)
         made = sidecar.read(translations)
         action = self._thing(
             f"#decoding-{run.name}-{mode}",
@@ -187,7 +186,7 @@ class _Crate:
             name=f"Translation by {run.name} ({mode})",
             instrument=self._code(made["made_with"]),
             object=[self._weights(model) for model in made["models"]],
-            result=[self.file(translations), self.file(parts.making(run.name, mode))],
+            result=[self.file(translations), self.file(package.making(run.name, mode))],
         )
         machine = {name: made["made_with"].get(name) for name in ("python", "system", "processor")}
         facts = {name: made.get(name) for name in ("sentences", "seconds", "resumed", "device")}
@@ -212,11 +211,11 @@ class _Crate:
         identifier = f"#{side.replace('_', '-')}-{total[:12]}"
         return self._thing(identifier, "DigitalDocument", name=names.get(side, side), sha256=total)
 
-    def add_making(self, parts: Parts) -> None:
+    def add_making(self, package: ReplicationPackage) -> None:
         """Add what made the tables and figures of the parts that are kept."""
         files = {entity.id: entity for entity in self._crate.data_entities}
-        kept = [entity for name, entity in files.items() if _is_part(name)]
-        made = [entity for name, entity in files.items() if not _is_part(name)]
+        kept = [entity for name, entity in files.items() if is_part(name)]
+        made = [entity for name, entity in files.items() if not is_part(name)]
         action = self._thing(
             REPORT,
             "CreateAction",
@@ -284,14 +283,6 @@ def _seen(archive: Archive, folder: Path) -> Facts:
     if local.is_file():
         return {"bytes": local.stat().st_size, "sha256": sha256(local), "md5": archive.md5}
     return archive.model_dump(include={"bytes", "sha256", "md5"})
-
-
-def _is_part(name: str) -> bool:
-    """Whether a file of the results is one of the parts that the others are made of."""
-    return name.startswith(("translations/", "test/", "alignments/", "runs/")) or name in (
-        "config.json",
-        "paper.yaml",
-    )
 
 
 def _short_sum(values: dict[str, str]) -> str:

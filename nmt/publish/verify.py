@@ -1,150 +1,130 @@
-"""Whether results are still what was recorded, and whether the numbers in the tables follow from the parts kept.
+"""Whether results are still what was recorded, and whether the numbers in the tables follow from their package.
 
-Sums find whatever was altered since the record was made. They say nothing where somebody altered the record too; so the
-tables are made again, by the code that made them, and compared cell by cell, and the settings are held against those
-that each model was trained with and the translations were decoded with.
+Checksums find whatever was altered since the record was made. They say nothing where somebody altered the record too;
+so the tables are made again, and the settings are held against those that each model was trained with and the
+translations were decoded with. Nothing but plain files in the folder is read: no links, no pipes.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-from collections.abc import Iterator, Sequence
+import os
+import stat
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
+
+from pydantic import BaseModel
 
 from nmt.config import snapshot
 from nmt.config.flatten import flatten
 from nmt.config.runs import run_settings, runs_of
-from nmt.config.schema import Config
+from nmt.config.schema import Config, Decoding, ModelRun
 from nmt.decoding import sidecar
 from nmt.errors import UserError
-from nmt.io.checksums import read as read_sums
+from nmt.io.checksums import read as read_checksums
 from nmt.io.environment import code, packages, release_name
 from nmt.io.files import read_json, sha256
-from nmt.publish.rebuild import COMPARISON, ERROR_RATES, TABLES, Remake, Verb
-from nmt.publish.replication_package import MODES, Parts
+from nmt.publish.recomputation import PAPER, Recomputed, difference, missing_workflow, recompute
+from nmt.publish.replication_package import MODES, ReplicationPackage, is_part
 from nmt.publish.ro_crate import RECORD, REPORT
 
 SWEEP = "decoding_sweep.sha256"
-"""The sums of the files of the sweep."""
+"""The checksums of the files of the sweep."""
 NOT_RECORDED = (RECORD, "README.md")
 """What a results folder may hold beside what the record names."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Verdict:
     """What was found.
 
     problems: a line each, none if all is well; notes: what is worth knowing but is no problem; checked: in words.
     """
 
-    problems: list[str]
-    notes: list[str]
-    checked: str
-
-
-def verify(results: Path, scratch: Path, verb: Verb) -> Verdict:
-    """Check the sums, the settings and the tables of a results folder.
-
-    Args:
-        results: the folder.
-        scratch: an empty folder in which the tables are made again.
-        verb: runs a verb of the command line.
-
-    Raises:
-        UserError: there is no record, or it is none.
-    """
-    sums = sweep_sums(results) | recorded_sums(results / RECORD)
-    found = _Findings(problems=list(altered(results, sums)))
-    with found.failing("the settings cannot be checked"):
-        _check_settings(results, found)
-    tables = _check_tables(results, scratch, verb, found)
-    found.notes += [f"{results / name}: not in the record" for name in unrecorded(results, sums)]
-    with found.failing(f"{results / RECORD} does not say what made the tables"):
-        found.notes += other_program(results / RECORD)
-    checked = (
-        f"{results}: {len(sums)} files have the sums of their record (itself {sha256(results / RECORD)}); "
-        f"{', '.join(tables)} follow from the parts kept"
-    )
-    return Verdict(found.problems, found.notes, checked)
-
-
-@dataclass
-class _Findings:
-    """What has been found so far."""
-
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    checked: str = ""
 
     @contextmanager
     def failing(self, what: str) -> Iterator[None]:
-        """Whatever goes wrong inside is a problem like others: altered parts may be of any shape."""
+        """Whatever goes wrong inside is a problem like others: altered files may be of any shape."""
         try:
             yield
         except UserError as error:
             self.problems.append(f"{what}: {error}")
         except Exception as error:
-            self.problems.append(f"{what}: {type(error).__name__}: {error}")
+            self.problems.append(f"{what}: {type(error).__name__}: {' '.join(str(error).split())}")
 
 
-def _check_settings(results: Path, found: _Findings) -> None:
-    """Hold the settings against those that models were trained and translations decoded with.
+def verify(results: Path, scratch: Path, archives: Path | None = None, cores: int = 1) -> Verdict:
+    """Check the checksums, the settings, the tables and the test text of a results folder.
 
-    Released models and translations were made with settings of their own: what differs is worth a note there.
+    Args:
+        results: the folder.
+        scratch: an empty folder in which the tables are made again.
+        archives: where downloaded archives lie, to compare the test text with.
+        cores: for the workflow.
+
+    Raises:
+        UserError: there is no record, or it is none.
     """
-    parts = Parts(results)
-    config = snapshot.read(parts.configuration)
-    theirs = config.released.models or config.released.results
-    for difference in other_settings(config, parts):
-        (found.notes if theirs else found.problems).append(difference)
-    for difference in other_decoding(config, parts):
-        (found.notes if config.released.results else found.problems).append(difference)
-    for run in runs_of(config, config.use.models):
-        for mode in MODES:
-            with found.failing("translations"):
-                sidecar.refuse_other(parts.translations(run, mode))
+    found = Verdict()
+    files, others = _plain_files(results)
+    sums = _sweep_checksums(results, files) | recorded_checksums(results, files)
+    found.problems += altered(results, sums, files)
+    made = Recomputed([], [], False)
+    in_package = {name for name in others if is_part(name) or is_part(f"{name}/")}
+    for name in others:
+        where = found.problems if name in in_package else found.notes
+        where.append(f"{results / name}: a link or special file, expected plain files; it is not read")
+    if not in_package:
+        with found.failing("nothing can be made again"):
+            config = snapshot.read(ReplicationPackage(results).configuration)
+            with found.failing("the settings cannot be checked"):
+                _check_settings(config, results, found)
+            made = _remade(config, results, files, scratch, archives, cores, found)
+    found.notes += [f"{results / name}: not in the record" for name in sorted(files - {*sums, *NOT_RECORDED})]
+    with found.failing(f"{results / RECORD} does not say what made the tables"):
+        found.notes += other_program(results / RECORD)
+    record = f"{RECORD} (sha256 {sha256(results / RECORD)})"
+    text = "; test text made again identically" if made.text else ""
+    tables = f"; {len(made.tables)} files of tables made again identically" if made.tables else ""
+    found.checked = f"OK: {len(sums)} files match {record}{tables}{text}"
+    return found
 
 
-def _check_tables(results: Path, scratch: Path, verb: Verb, found: _Findings) -> list[str]:
-    """Make the tables again and compare them; returns their names."""
-    parts = Parts(results)
-    tables: list[str] = []
-    with found.failing("the tables cannot be made again"):
-        remake = Remake(snapshot.read(parts.configuration), parts, scratch, verb)
-        tables = remake.artifacts(TABLES)
-        for name in tables:
-            for made in remake.make(name):
-                found.problems += table_differences(results / made.name, made)
-        found.problems += table_differences(results / COMPARISON, scratch / COMPARISON)
-    with found.failing("the alignment error rates cannot be made again"):
-        remake = Remake(snapshot.read(parts.configuration), parts, scratch, verb)
-        written = {path.stem for path in (results / ERROR_RATES).glob("*.json")}
-        for run in sorted({*written, *remake.measured_runs()}):
-            made = remake.error_rate(run)
-            found.problems += table_differences(results / ERROR_RATES / made.name, made)
-            tables += [ERROR_RATES] * (ERROR_RATES not in tables)
-    return tables
+def _plain_files(results: Path) -> tuple[set[str], list[str]]:
+    """Names of the plain files, and of what is neither file nor folder; links are not followed."""
+    files, others = set(), []
+    for folder, folders, names in os.walk(results):
+        for path in (Path(folder) / name for name in sorted([*folders, *names])):
+            kind, name = path.lstat().st_mode, path.relative_to(results).as_posix()
+            if stat.S_ISREG(kind):
+                files.add(name)
+            elif not stat.S_ISDIR(kind):
+                others.append(name)
+    return files, others
 
 
-def recorded_sums(record: Path) -> dict[str, str]:
+def recorded_checksums(results: Path, files: set[str]) -> dict[str, str]:
     """SHA-256 of every file of the results, by its name, as the record has it."""
-    files = [entity for entity in _graph(record) if entity.get("@type") == "File" and "sha256" in entity]
-    if not files:
-        raise UserError(f"{record}: names no file with a sum; make it again")
-    if not all(isinstance(entity.get(key), str) for entity in files for key in ("@id", "sha256")):
+    record = results / RECORD
+    if RECORD not in files:
+        raise UserError(f"{record}: no such file; expected the record that a run makes last")
+    entities = [entity for entity in _graph(record) if entity.get("@type") == "File" and "sha256" in entity]
+    if not entities:
+        raise UserError(f"{record}: names no file with a checksum; make it again")
+    if not all(isinstance(entity.get(key), str) for entity in entities for key in ("@id", "sha256")):
         raise UserError(f"{record}: a file whose `@id` or `sha256` is no text; make it again")
-    return {entity["@id"]: entity["sha256"] for entity in files}
+    return {entity["@id"]: entity["sha256"] for entity in entities}
 
 
-def sweep_sums(results: Path) -> dict[str, str]:
+def _sweep_checksums(results: Path, files: set[str]) -> dict[str, str]:
     """SHA-256 of the files of the sweep, which is made apart from the rest; none where there was none."""
     path = results / SWEEP
-    return {**read_sums(path), SWEEP: sha256(path)} if path.is_file() else {}
+    return {**read_checksums(path), SWEEP: sha256(path)} if SWEEP in files else {}
 
 
 def _graph(record: Path) -> list[dict[str, Any]]:
@@ -155,22 +135,56 @@ def _graph(record: Path) -> list[dict[str, Any]]:
     return graph
 
 
-def altered(results: Path, sums: dict[str, str]) -> Iterator[str]:
-    """A line for each file that is missing or has another sum than the record says."""
+def altered(results: Path, sums: dict[str, str], files: set[str]) -> Iterator[str]:
+    """A line for each recorded name that no plain file has, or whose file has another checksum."""
     for name, expected in sums.items():
-        path = results / name
-        if not path.resolve().is_relative_to(results.resolve()):
-            yield f"{results / RECORD}: names {name!r}, which does not lie in {results}"
-        elif not path.is_file():
-            yield f"{path}: missing, but in the record"
-        elif (found := sha256(path)) != expected:
-            yield f"{path}: altered: sha256 {found[:12]}..., the record says {expected[:12]}..."
+        if name not in files:
+            yield f"{results}/{name}: missing, but in the record"
+        elif (found := sha256(results / name)) != expected:
+            yield f"{results / name}: altered: sha256 {found[:12]}..., the record says {expected[:12]}..."
 
 
-def unrecorded(results: Path, sums: dict[str, str]) -> list[str]:
-    """Files that the record does not name."""
-    found = (path.relative_to(results).as_posix() for path in results.rglob("*") if path.is_file())
-    return sorted(set(found) - set(sums) - set(NOT_RECORDED))
+def _check_settings(config: Config, results: Path, found: Verdict) -> None:
+    """Hold the settings against those that models were trained and translations decoded with.
+
+    Released models and translations were made with settings of their own: what differs is worth a note there.
+    """
+    package = ReplicationPackage(results)
+    theirs = config.released.models or config.released.results
+    for line in other_settings(config, package):
+        (found.notes if theirs else found.problems).append(line)
+    for line in other_decoding(config, package):
+        (found.notes if config.released.results else found.problems).append(line)
+    for run in runs_of(config, config.use.models):
+        for mode in MODES:
+            with found.failing("translations"):
+                sidecar.refuse_other(package.translations(run, mode))
+
+
+def _remade(
+    config: Config,
+    results: Path,
+    files: set[str],
+    scratch: Path,
+    archives: Path | None,
+    cores: int,
+    found: Verdict,
+) -> Recomputed:
+    """Make tables and test text again, and say what cannot be."""
+    if missing := missing_workflow():
+        found.notes.append(f"tables and test text are not made again: {missing}")
+        return Recomputed([], [], False)
+    package = ReplicationPackage(results)
+    made = recompute(results, files, config, scratch, archives, cores)
+    found.problems += made.problems
+    found.problems += difference(package.paper, PAPER, f"stands in {PAPER}")
+    if not made.text:
+        found.notes.append(
+            "the test text is not made again: give --archives, where its archive was downloaded to"
+        )
+    rest = sorted(name for name in files - {*made.tables, *NOT_RECORDED} if not is_part(name))
+    found.notes.append(f"known by checksum alone: {', '.join(rest)}")
+    return made
 
 
 def other_program(record: Path) -> Iterator[str]:
@@ -187,119 +201,34 @@ def other_program(record: Path) -> Iterator[str]:
             yield f"the tables were made with {name} {version}, here is {here[name]}: numbers may differ for that"
 
 
-def other_settings(config: Config, parts: Parts) -> Iterator[str]:
+def other_settings(config: Config, package: ReplicationPackage) -> Iterator[str]:
     """A line for each setting in which a run's own settings differ from the configuration."""
     for run in runs_of(config, config.use.models).values():
-        path = parts.of_run(run.name, "settings.json")
-        written = flatten(run_settings(config, run).model_dump(mode="json"))
-        trained = flatten(read_json(path))
+        path = package.of_run(run.name, "settings.json")
+        written = _flat(run_settings(config, run))
+        trained = _flat(ModelRun.model_validate(read_json(path)))
         for key in sorted(written.keys() | trained.keys()):
             if written.get(key) != trained.get(key):
                 says = f"{key} of {run.name} is {written.get(key)!r}"
-                yield f"{parts.configuration}: {says}, but {path} says {trained.get(key)!r}"
+                yield f"{package.configuration}: {says}, but {path} says {trained.get(key)!r}"
 
 
-def other_decoding(config: Config, parts: Parts) -> Iterator[str]:
+def other_decoding(config: Config, package: ReplicationPackage) -> Iterator[str]:
     """A line for each setting of the search that is not the one with which translations were made."""
     made = {
-        parts.making(run, mode): sidecar.read(parts.translations(run, mode))["settings"]
+        package.making(run, mode): _flat(
+            Decoding.model_validate(sidecar.read(package.translations(run, mode))["settings"])
+        )
         for run in runs_of(config, config.use.models)
         for mode in MODES
     }
-    for key, value in config.decoding.model_dump(mode="json").items():
+    for key, value in _flat(config.decoding).items():
         for path, settings in made.items():
             if settings.get(key) != value:
                 says = f"decoding.{key} is {value!r}"
-                yield f"{parts.configuration}: {says}, but {path} says {settings.get(key)!r}"
+                yield f"{package.configuration}: {says}, but {path} says {settings.get(key)!r}"
                 break
 
 
-def table_differences(written: Path, made: Path) -> Iterator[str]:
-    """A line for each cell of a table (or line of its notes) that differs from what follows from the parts."""
-    if not written.is_file():
-        yield f"{written}: missing, but the settings ask for it"
-        return
-    if written.read_bytes() == made.read_bytes():
-        return
-    texts = [path.read_text(encoding="utf-8", errors="replace") for path in (written, made)]
-    found = list(_CELLS[written.suffix](*texts))
-    for where, is_written, follows in found:
-        yield f"{written}, {where}: {_quoted(is_written)} is written, {_quoted(follows)} follows"
-    if not found:
-        yield f"{written}: differs from what follows in spaces or line ends"
-
-
-def _quoted(text: str | None) -> str:
-    return "nothing" if text is None else repr(text)
-
-
-Difference = tuple[str, str | None, str | None]
-"""Where, what is written, what follows."""
-
-
-def _csv_differences(written: str, made: str) -> Iterator[Difference]:
-    tables = [list(csv.reader(io.StringIO(text))) for text in (written, made)]
-    headers = tables[1][0] if tables[1] else []
-    yield from _row_differences(tables[0], tables[1], headers, first=1)
-
-
-def _markdown_differences(written: str, made: str) -> Iterator[Difference]:
-    yield from _line_differences(written, made, "|")
-
-
-def _tex_differences(written: str, made: str) -> Iterator[Difference]:
-    yield from _line_differences(written, made, "&")
-
-
-def _line_differences(written: str, made: str, separator: str) -> Iterator[Difference]:
-    rows = [[_cells(line, separator) for line in text.split("\n")] for text in (written, made)]
-    headers = next((row for row in rows[1] if len(row) > 1), [])
-    yield from _row_differences(rows[0], rows[1], headers, first=1)
-
-
-def _cells(line: str, separator: str) -> list[str]:
-    cells = [cell.strip() for cell in line.removesuffix(r"\\").split(separator)]
-    return cells[1:-1] if separator == "|" and len(cells) > 2 else cells
-
-
-def _row_differences(
-    written: Sequence[list[str]], made: Sequence[list[str]], headers: list[str], first: int
-) -> Iterator[Difference]:
-    for number, (left, right) in enumerate(zip_longest(written, made), start=first):
-        if left is None or right is None or len(left) != len(right):
-            yield f"line {number}", _joined(left), _joined(right)
-            continue
-        for column, (cell, expected) in enumerate(zip(left, right, strict=True)):
-            if cell != expected:
-                yield _place(number, right, headers, column), cell, expected
-
-
-def _joined(row: list[str] | None) -> str | None:
-    return None if row is None else " ".join(row)
-
-
-def _place(number: int, row: Sequence[str], headers: Sequence[str], column: int) -> str:
-    """Where a cell stands: a row by its first cell, a column by its header; prose by its line."""
-    if len(row) == 1 or len(row) != len(headers):
-        return f"line {number}"
-    return f"row {row[0]}, {headers[column]}"
-
-
-def _json_differences(written: str, made: str) -> Iterator[Difference]:
-    try:
-        trees = [flatten({"": json.loads(text)}) for text in (written, made)]
-    except json.JSONDecodeError as error:
-        yield f"line {error.lineno}", "no JSON", "JSON"
-        return
-    for key in sorted(trees[0].keys() | trees[1].keys()):
-        is_written, follows = (tree.get(key) for tree in trees)
-        if is_written != follows:
-            yield key.removeprefix("."), json.dumps(is_written), json.dumps(follows)
-
-
-_CELLS = {
-    ".csv": _csv_differences,
-    ".md": _markdown_differences,
-    ".tex": _tex_differences,
-    ".json": _json_differences,
-}
+def _flat(settings: BaseModel) -> dict[str, Any]:
+    return flatten(settings.model_dump(mode="json"))

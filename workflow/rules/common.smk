@@ -14,7 +14,7 @@ from nmt.config.snapshot import published
 from nmt.data.bitext import BITEXT_FILES
 from nmt.decoding.sidecar import beside
 from nmt.publish.model_archive import NEEDED
-from nmt.publish.replication_package import MODES, RUN_FILES, Parts
+from nmt.publish.replication_package import MODES, RUN_FILES, ReplicationPackage
 from workflow import options
 
 ROOT = Path(workflow.basedir)
@@ -40,7 +40,11 @@ except ConfigError as error:
     refuse(error.problems)
 if missing := experiment.missing_data(CONFIG):
     other = CONFIG.data_from
-    refuse([f"data_from: {other} has no {missing[0]}: run that experiment first (snakemake --directory {other} data)"])
+    refuse(
+        [
+            f"data_from: {other} has no {missing[0]}: run that experiment first (snakemake --directory {other} data)"
+        ]
+    )
 
 # How jobs call `nmt`: with the interpreter that runs Snakemake (an unactivated environment is not on the
 # path), or with the one that a software environment brings; the package comes from this repository in both cases. The
@@ -67,8 +71,8 @@ FINAL_STAGE = experiment.final_stage(CONFIG)
 
 # Somebody's models or translations that take the place of this run's own, and what this run keeps beside its results.
 MODELS = CONFIG.released.models or "models"
-KEPT = Parts(Path(CONFIG.released.results)) if CONFIG.released.results else None
-RESULTS = Parts(Path("results"))
+KEPT = ReplicationPackage(Path(CONFIG.released.results)) if CONFIG.released.results else None
+RESULTS = ReplicationPackage(Path("results"))
 
 # The numbers that the paper reports.
 PAPER = str(ROOT / "workflow" / "papers" / "bahdanau2015.yaml")
@@ -175,7 +179,7 @@ def absent():
     used = runs(CONFIG.use.models)
     files = [file for name in RUN_FILES for file in run_files(used, name)]
     if KEPT:
-        key, again = "results", "expected what `nmt keep` writes"
+        key, again = "results", "expected what `nmt package-results` writes"
         text = [test_tokens(SOURCE), test_tokens(TARGET), *([raw_reference()] if raw_reference() else [])]
         files += [*translations_of(used), *making_of(used), *text, *map(aligned, measured_runs())]
     else:

@@ -1,8 +1,8 @@
-"""What makes results worth publishing: the parts that they were made of, where they come from, model cards, releases."""
+"""What makes results worth publishing: the replication package, the RO-Crate, model cards, archives of models."""
 
 
 localrules:
-    parts,
+    package_results,
     model_card,
 
 
@@ -21,7 +21,7 @@ KEPT_TEXT = [
     *([str(RESULTS.given("moses"))] if CONFIG.artifacts.moses_translations else []),
     *([str(RESULTS.gold)] if gold_alignments() else []),
 ]
-PARTS_KEPT = [
+REPLICATION_PACKAGE = [
     *KEPT_TRANSLATIONS,
     *KEPT_MAKING,
     *KEPT_ALIGNMENTS,
@@ -39,8 +39,8 @@ COMPLETED = (
 )
 
 
-rule parts:
-    """Keep translations, test text, summaries and settings beside the tables, which can be made again of them."""
+rule package_results:
+    """Write the replication package: translations, test text, summaries and settings, of which tables can be made again."""
     input:
         translations=translations_of(USED),
         making=making_of(USED),
@@ -61,9 +61,9 @@ rule parts:
         configuration=RESULTS.configuration,
         paper=RESULTS.paper,
     log:
-        "logs/publish/parts.log",
+        "logs/publish/package_results.log",
     benchmark:
-        "benchmarks/publish/parts.tsv"
+        "benchmarks/publish/package_results.tsv"
     conda:
         "../../envs/report.yaml"
     resources:
@@ -80,20 +80,20 @@ rule parts:
         alignments=lambda wildcards, input: options.paired("alignments", measured_runs(), input.alignments),
         attention=CONFIG.artifacts.figure3_model,
     shell:
-        "nmt keep {params.runs} --test {input.source:q} {input.reference:q} --attention {params.attention}"
+        "nmt package-results {params.runs} --test {input.source:q} {input.reference:q} --attention {params.attention}"
         " {params.raw_reference} {params.given} {params.gold} {params.alignments} --paper {input.paper:q} --configuration {params.configuration:q} --output results 2>&1 | tee -i {log:q}"
 
 
-rule provenance:
+rule ro_crate:
     """Record where the results come from, last of all: code, settings, text, models, and the checksum of every file."""
     input:
-        files=[*ARTIFACTS, "results/comparison.json", *PARTS_KEPT],
+        files=[*ARTIFACTS, "results/comparison.json", *REPLICATION_PACKAGE],
     output:
         record="results/ro-crate-metadata.json",
     log:
-        "logs/publish/provenance.log",
+        "logs/publish/ro_crate.log",
     benchmark:
-        "benchmarks/publish/provenance.tsv"
+        "benchmarks/publish/ro_crate.tsv"
     conda:
         "../../envs/report.yaml"
     resources:
@@ -104,7 +104,7 @@ rule provenance:
         files=lambda wildcards, input: options.repeated("file", [*input.files, *SWEEP_MADE]),
         archives=f"{DATA}/archives",
     shell:
-        "nmt provenance results {params.files} --archives {params.archives:q} 2>&1 | tee -i {log:q}"
+        "nmt ro-crate results {params.files} --archives {params.archives:q} 2>&1 | tee -i {log:q}"
 
 
 rule model_card:

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import subprocess
+import sys
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from click.testing import CliRunner
 from nmt.cli import commands
 from nmt.errors import UserError
 from nmt.publish import model_archive, model_card
+from tests.running import run
 
 SUMMARY: dict[str, Any] = {
     "model": "rnnsearch-50",
@@ -151,6 +153,53 @@ def test_links_are_refused(tmp_path: Path) -> None:
         model_archive.unpack(archive, tmp_path / "out")
 
 
+@pytest.mark.parametrize("top", ["-rf", ".hidden", "m\x1b[2J", "m\nn"])
+def test_a_folder_that_a_command_or_a_terminal_misreads_is_refused(tmp_path: Path, top: str) -> None:
+    archive = packed(tmp_path / "a.tar.zst", {f"{top}/SHA256SUMS": b""})
+    result = CliRunner().invoke(commands, ["unpack", str(archive), "--output", str(tmp_path / "out")])
+    assert isinstance(result.exception, UserError) and not list((tmp_path / "out").iterdir())
+    said = run([sys.executable, "-m", "nmt", "unpack", str(archive), "--output", str(tmp_path / "out")])
+    assert said.returncode == 2 and said.stdout.count("\n") == 1 and "\x1b" not in said.stdout
+    (tmp_path / top).mkdir()
+    for name in model_archive.NEEDED:
+        (tmp_path / top / name).touch()
+    with pytest.raises(UserError, match="starts with a letter or digit"):
+        model_archive.pack(tmp_path / top, tmp_path / "b.tar.zst")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"path": "m/a\0b"},
+        {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "m/a"},
+        {"GNU.sparse.map": "x,y"},
+        {"GNU.sparse.size": "x", "GNU.sparse.map": "0,1"},
+    ],
+)
+def test_headers_that_nobody_writes_are_refused_in_a_line(tmp_path: Path, headers: dict[str, str]) -> None:
+    entry = tarfile.TarInfo("m/a")
+    entry.pax_headers = headers
+    archive = packed(tmp_path / "a.tar.zst", {}, entry=entry)
+    with pytest.raises(UserError, match=r"damaged|expected plain files"):
+        model_archive.unpack(archive, tmp_path / "out")
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_the_folder_that_a_killed_call_left_goes_with_the_next(model: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "m.tar.zst"
+    model_archive.pack(model, archive)
+    code = (
+        "import os, sys; from pathlib import Path; from nmt.publish import model_archive as a\n"
+        "a._check_sums = lambda *_: os.kill(os.getpid(), 9)\n"
+        "a.unpack(Path(sys.argv[1]), Path(sys.argv[2]))"
+    )
+    out = tmp_path / "out"
+    killed = subprocess.run([sys.executable, "-c", code, archive, out], check=False)
+    assert killed.returncode == -9 and list(out.iterdir())
+    assert model_archive.unpack(archive, out) == out / "rnnsearch-50"
+    assert [path.name for path in out.iterdir()] == ["rnnsearch-50"]
+
+
 def test_what_is_damaged_altered_or_incomplete_is_refused(model: Path, tmp_path: Path) -> None:
     good = tmp_path / "m.tar.zst"
     model_archive.pack(model, good)
@@ -165,7 +214,7 @@ def test_what_is_damaged_altered_or_incomplete_is_refused(model: Path, tmp_path:
     two = packed(tmp_path / "two.tar.zst", {"m/a": b"", "n/a": b""})
     for archive, says in (
         (cut, "damaged"),
-        (altered, "a has another sum"),
+        (altered, "a has another checksum"),
         (missing, "a is missing"),
         (added, "b is in no line"),
         (none, "no SHA256SUMS"),

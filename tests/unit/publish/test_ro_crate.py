@@ -16,9 +16,9 @@ from nmt.decoding.sidecar import Making
 from nmt.errors import UserError
 from nmt.io.files import sha256, write_json
 from nmt.io.text_files import write_lines
-from nmt.publish.replication_package import MODES, RUN_FILES, Parts
+from nmt.publish.replication_package import MODES, RUN_FILES, ReplicationPackage
 from nmt.publish.ro_crate import RECORD, record
-from nmt.publish.verify import other_decoding, other_program, recorded_sums
+from nmt.publish.verify import other_decoding, other_program, recorded_checksums
 from tests.running import ROOT
 
 MADE_WITH = {"device": "CPU", "code": {"version": "0.0.9"}, "packages": {"torch": "2.0"}, "python": "3.11"}
@@ -29,7 +29,7 @@ def results(tmp_path: Path) -> Path:
     """Settings, runs and translations of Multi30k without anything else."""
     folder = tmp_path / "results"
     config = load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / "multi30k"))
-    parts = Parts(folder)
+    parts = ReplicationPackage(folder)
     write_json(parts.configuration, snapshot.published(config))
     for run in runs_of(config, config.use.models):
         for name in RUN_FILES:
@@ -48,7 +48,7 @@ def files_of(results: Path) -> list[Path]:
 
 
 def archives_in_use(results: Path) -> list[Archive]:
-    return list(snapshot.read(Parts(results).configuration).archives.values())
+    return list(snapshot.read(ReplicationPackage(results).configuration).archives.values())
 
 
 def archives_of(results: Path, folder: Path) -> list[dict[str, Any]]:
@@ -102,14 +102,14 @@ def test_every_file_is_summed_and_the_date_is_data(results: Path, monkeypatch: p
     record(results, files_of(results), results)
     before = (results / RECORD).read_bytes()
     assert b'"datePublished": "1970-01-02T00:00:00+00:00"' in before
-    sums = recorded_sums(results / RECORD)
+    sums = recorded_checksums(results, {RECORD})
     assert sums == {path.relative_to(results).as_posix(): sha256(path) for path in files_of(results)}
     record(results, list(reversed(files_of(results))), results)
     assert (results / RECORD).read_bytes() == before
 
 
 def test_what_made_translations_is_said_of_each_file(results: Path) -> None:
-    config = snapshot.read(Parts(results).configuration)
+    config = snapshot.read(ReplicationPackage(results).configuration)
     record(results, files_of(results), results)
     graph = json.loads((results / RECORD).read_text(encoding="utf-8"))["@graph"]
     entities = {entity["@id"]: entity for entity in graph}
@@ -137,7 +137,7 @@ def test_what_made_translations_is_said_of_each_file(results: Path) -> None:
     ("key", "value"), [("beam", 3), ("normalize_by_length", None), ("min_length", "none")]
 )
 def test_a_changed_setting_of_the_search_is_named(results: Path, key: str, value: Any) -> None:
-    parts = Parts(results)
+    parts = ReplicationPackage(results)
     config = snapshot.read(parts.configuration)
     assert list(other_decoding(config, parts)) == []
     before = getattr(config.decoding, key)
