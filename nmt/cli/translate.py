@@ -44,30 +44,24 @@ _models = click.option(
     metavar="FOLDER",
     help="Folder of a trained model, for example experiments/demo/models/rnnsearch-50. Repeat it for an ensemble.",
 )
-_tokenized = click.option(
-    "--tokenized", is_flag=True, help="The text is tokens with spaces between, as `nmt tokenize` makes them."
-)
+_tokenized = click.option("--tokenized", is_flag=True, help="The text is tokenized, as by `nmt tokenize`.")
 _output = click.option(
     "--output", type=PATH, metavar="FILE", help="File to write instead of standard output."
 )
-_json = click.option(
-    "--json", "as_json", is_flag=True, help="One JSON object a line, with everything there is."
-)
+_json = click.option("--json", "as_json", is_flag=True, help="One JSON object per line, with all details.")
 
 
 def _running(command: Command) -> Command:
     """The options that say how to compute."""
     for option in reversed(
         [
-            click.option(
-                "--batch-size", type=COUNT, help="Sentences worked on side by side [default: the model's]."
-            ),
+            click.option("--batch-size", type=COUNT, help="Sentences per batch [default: the model's]."),
             click.option(
                 "--buffer-lines",
                 type=COUNT,
                 default=500,
                 show_default=True,
-                help="Lines read ahead, to work on those of like length together; fewer where the input pauses.",
+                help="Lines read ahead, to batch lines of similar length; fewer where the input pauses.",
             ),
             click.option(
                 "--device",
@@ -79,7 +73,7 @@ def _running(command: Command) -> Command:
             click.option(
                 "--threads",
                 type=COUNT,
-                help="Threads of the processor [default: the model's, but no more than there are cores].",
+                help="CPU threads [default: the model's, but no more than there are cores].",
             ),
         ]
     ):
@@ -87,13 +81,13 @@ def _running(command: Command) -> Command:
     return command
 
 
-@click.command(short_help="Complete a model's folder, so that it can translate raw text.")
+@click.command(short_help="Write text.json into a model's folder, so that it can translate raw text.")
 @click.option(
     "--model", "model_path", required=True, type=PATH, metavar="FOLDER", help="Folder of a trained model."
 )
 @settings_option("The config's `languages`, `tokenization` and `decoding`")
 def package(model_path: Path, settings: str) -> None:
-    """Complete a model's folder, so that it can translate raw text: writes text.json into it.
+    """Write text.json into a model's folder, so that it can translate raw text.
 
     It says in which languages the model reads and writes, how its text was tokenized and how it decodes unless told
     otherwise. Nothing else that the folder holds changes; the folder may then be moved anywhere.
@@ -113,8 +107,8 @@ def package(model_path: Path, settings: str) -> None:
     "--nbest",
     type=COUNT,
     metavar="N",
-    help="Write the N best translations, a line each: NUMBER ||| TEXT ||| LOG-PROBABILITY, with the line's number from "
-    "0. Widens a beam that is narrower.",
+    help="Write the N best translations, one per line: NUMBER ||| TEXT ||| LOG-PROBABILITY, with the line's number "
+    "from 0. Widens a beam that is narrower.",
 )
 @click.option(
     "--alignment",

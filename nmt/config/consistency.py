@@ -24,7 +24,7 @@ NAMED_FOR_A_SHARD = 6
 characters, and so often the name of its corpus."""
 
 CONTINUED = tuple(key for key in Training.model_fields if key not in RESUMABLE)
-"""Training settings that a model shares with the one it goes on from: the trainer would refuse it otherwise."""
+"""Training settings that a model shares with the one it continues from: the trainer would refuse it otherwise."""
 
 
 def contradictions(values: Mapping[str, Any]) -> list[Problem]:
@@ -187,14 +187,14 @@ def _continuations(values: Mapping[str, Any]) -> Iterator[Problem]:
             yield Problem(path, _unknown(base, "`use.models` (the model itself left out)", others))
         elif _block(values, "models", base).get("continue_from"):
             yield Problem(
-                path, f"found {shown(base)}, which goes on from another: expected one that starts anew"
+                path, f"found {shown(base)}, which itself continues from another: expected one that does not"
             )
         else:
             yield from _continuation(values, name, base)
 
 
 def _continuation(values: Mapping[str, Any], name: str, base: str) -> Iterator[Problem]:
-    """What a model must have in common with the one it goes on from."""
+    """What a model must have in common with the one it continues from."""
     mine, theirs = _block(values, "models", name), _block(values, "models", base)
     paths: list[tuple[str, ...]] = [("family",), ("max_words",)]
     paths += [("architecture", key) for key in _block(mine, "architecture")]

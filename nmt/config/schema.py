@@ -360,7 +360,7 @@ class Artifacts(Settings):
     gold_alignments: str | None = None
     """File of the test set's known alignments; text that the grammar wrote brings its own."""
     moses_translations: str | None = None
-    """File of Moses' translations of the test set, a line a sentence; None: its row is only reported."""
+    """File of Moses' translations of the test set, one sentence per line; None: its row is only reported."""
     ablations: dict[Identifier, Annotated[list[Identifier], Field(min_length=1)]] | None = None
     """Baselines, each with the models that are compared with it; None: no such table."""
 

@@ -114,7 +114,7 @@ def _training(summary: dict[str, Any], settings: dict[str, Any], text: Text) -> 
         "Text": ", ".join(text.train),
         "Sentence pairs": f"{summary['train_pairs']:,}, both sides of at most {summary['max_words']} words",
         "Development text": ", ".join(text.dev),
-        "Goes on from": summary["continue_from"] or "",
+        "Continues from": summary["continue_from"] or "",
         "Updates": f"{summary['updates']:,} of {training['batch_size']} pairs ({summary['epochs']:.2f} epochs)",
         "Stopped by": summary["stopped_by"],
         "Weights kept": training["keep"],
@@ -149,7 +149,7 @@ def _cell(text: str) -> str:
 
 _USE = """    nmt translate --model FOLDER < text > translation
 
-translates raw text, a sentence a line, where FOLDER is the folder of this page. From Python:
+translates raw text, one sentence per line, where FOLDER is the folder of this page. From Python:
 
     from pathlib import Path
     import torch

@@ -99,7 +99,7 @@ class Trainer:
         if last is not None:
             self._refuse_other(last.counters["fingerprint"], str(self.state), frozenset())
             self._restore(last)
-            click.echo(f"nmt: {self.state}: going on after update {self.counters.update}", err=True)
+            click.echo(f"nmt: {self.state}: resuming after update {self.counters.update}", err=True)
         self.history.rewind(self.counters.history_bytes if last is not None else 0)
         if self.settings.tensorboard:
             self.board = Board(self.state / FOLDER, self.counters.update)
@@ -119,7 +119,7 @@ class Trainer:
         if changed:
             raise UserError(
                 f"{where} belongs to a run with other settings or data: {changed}; "
-                f"set them back, or move that folder away to train anew"
+                f"set them back, or delete or rename that folder to start again"
             )
 
     def _restore(self, saved: Checkpoint) -> None:
@@ -145,7 +145,7 @@ class Trainer:
         if counters.update > settings.updates:
             raise UserError(
                 f"{self.state}: {counters.update} updates are done but training.updates is {settings.updates}; "
-                f"raise it, or move the folder away to train anew"
+                f"raise it, or delete or rename the folder to start again"
             )
         deadline = math.inf if max_seconds is None else time.monotonic() + max_seconds
         progress = Progress(settings.updates - counters.update, "updates", f"train {self.run_settings.model}")
@@ -204,8 +204,8 @@ class Trainer:
         self._record({"update": update, "not_finite": count, "seconds": self.counters.seconds})
         where = f"of update {update}" if self.device.type == "cpu" else f"of {count} updates up to {update}"
         raise UserError(
-            f"{self.state}: the gradient {where} is not finite; the last checkpoint is from before it. Lower "
-            f"training.learning_rate, look at the data, or go on as the authors did with training.not_finite: groundhog"
+            f"{self.state}: the gradient {where} is not finite; the last checkpoint is from before it. "
+            f"Lower training.learning_rate, check the data, or continue as the authors did with training.not_finite: groundhog"
         )
 
     def _refuse_to_write(self) -> None:
@@ -282,7 +282,7 @@ class Trainer:
             {"update": counters.update, "epoch": self.epochs(), **measured, "seconds": counters.seconds}
         )
         bleu = f", BLEU {score:.2f}" if "dev_bleu" in measured else ""
-        nll = f"{measured['dev_nll']:.3f} nats a sentence"
+        nll = f"{measured['dev_nll']:.3f} nats per sentence"
         click.echo(f"update {counters.update:,}: development NLL {nll}{bleu}", err=True)
 
     def dev_nll(self) -> float:
@@ -355,7 +355,7 @@ class Trainer:
             best = self.state / BEST
             if not best.exists() or sha256(best) != self.counters.best_sha256:
                 raise UserError(
-                    f"{best}: missing or damaged: its sum is not the one noted when it was written; set "
+                    f"{best}: missing or damaged: checksum mismatch; set "
                     f"training.keep: last to take the last weights"
                 )
             self.model.load_state_dict(load_tensors(best))
@@ -374,5 +374,5 @@ def load_final_state(path: Path) -> Checkpoint:
     if not {"record", "digest"} <= metadata.keys():
         raise UserError(f"{path}: no training state in it; expected a final_state.safetensors of `nmt train`")
     if digest(tensors) != metadata["digest"]:
-        raise UserError(f"{path}: damaged (its sum is another); train the model that wrote it again")
+        raise UserError(f"{path}: damaged (checksum mismatch); train the model that wrote it again")
     return Checkpoint(tensors, json.loads(metadata["record"]))

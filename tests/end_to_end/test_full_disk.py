@@ -70,7 +70,7 @@ def test_training_keeps_its_last_checkpoint_and_goes_on(tmp_path: Path, small_di
     (small_disk / "filler").unlink()
     again = train(40)
     assert again.returncode == 0, again.stderr
-    assert "going on after update 10" in again.stderr
+    assert "resuming after update 10" in again.stderr
 
 
 def test_text_is_whole_or_not_there(small_disk: Path) -> None:

@@ -303,14 +303,14 @@ def test_a_damaged_checkpoint_is_named_in_one_line_and_the_one_before_it_used(
     assert f"checkpoint-{found.counters['counters']['update']:09d}" == before.stem
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("nmt: warning: ") and newest.stem in line
-    assert line.endswith("going back to the checkpoint before it")
+    assert line.endswith("going back to the previous checkpoint")
 
 
 def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one(again: Run, unbroken: dict[str, Any]) -> None:
     cut_short(checkpoint.saved(again.state)[-1].with_suffix(".safetensors"))
     result = again.finish()
     assert result.code == 0, result.said
-    assert "going on after update 57" in result.said
+    assert "resuming after update 57" in result.said
     assert same(again.outcome(), unbroken) == []
 
 
@@ -322,7 +322,7 @@ def test_nothing_begins_anew_where_all_checkpoints_are_damaged(again: Run) -> No
     assert result.code == 2
     *warnings, error = result.lines
     assert len(warnings) == 2
-    assert error.startswith(f"nmt: error: {again.state}: no checkpoint in it is whole")
+    assert error.startswith(f"nmt: error: {again.state}: no intact checkpoint in it")
     assert "Traceback" not in result.said
     assert (again.state / "history.jsonl").read_bytes() == history
     assert not again.model.exists()
@@ -399,7 +399,7 @@ def test_states_that_could_run_code_are_refused_unread(again: Run, tmp_path: Pat
         tensors = record.with_suffix(".safetensors")
         pickle_that_acts(tensors, trap)
         record.write_text(json.dumps({"sha256": sha256(tensors)}), encoding="utf-8")
-    with pytest.raises(UserError, match="no checkpoint in it is whole"):
+    with pytest.raises(UserError, match="no intact checkpoint in it"):
         checkpoint.load_last(again.state)
     pickle_that_acts(tmp_path / "final_state.safetensors", trap)
     with pytest.raises(UserError, match=r"final_state\.safetensors: damaged"):
@@ -448,7 +448,7 @@ def test_a_second_process_is_refused_or_waits_and_finds_the_run_done(
     process.send_signal(signal.SIGCONT)
     for result in (ended(process), ended(second)):
         assert result.code == 0, result.said
-    assert f"going on after update {UPDATES}" in result.said
+    assert f"resuming after update {UPDATES}" in result.said
     assert same(run.outcome(), unbroken) == []
 
 
@@ -472,7 +472,7 @@ def test_who_waits_for_a_process_that_dies_takes_over(
     process.wait()
     result = ended(second)
     assert result.code == 0, result.said
-    assert "going on after update" in result.said
+    assert "resuming after update" in result.said
     assert same(run.outcome(), unbroken) == []
 
 
