@@ -1,3 +1,11 @@
 """Neural machine translation by jointly learning to align and translate (Bahdanau, Cho & Bengio, ICLR 2015)."""
 
+import os
+
 __version__ = "0.1.0"
+
+# torch's OpenMP threads wait for each other in a loop that keeps their cores, also from those that they wait for:
+# beside other work two threads are then several times slower than one. A short wait costs nothing on a quiet machine
+# (benchmarks/waiting.py). It changes no number, and has to be said before torch is loaded.
+if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
+    os.environ["GOMP_SPINCOUNT"] = "1000"
