@@ -21,7 +21,7 @@ from nmt.errors import UserError
 from nmt.io.files import read_json, write_json
 from nmt.io.text_files import write_lines
 from nmt.report.corpora import COLUMNS, Corpus, Lengths, Report, read_report, rows
-from nmt.report.corpora_page import _reported_share
+from nmt.report.corpora_page import _percent, write_markdown
 from nmt.report.paper_numbers import ReportedData, read_paper
 from tests.plain_csv import read_plain
 from tests.running import ROOT
@@ -144,13 +144,14 @@ def test_every_number_of_the_report(counts: Path) -> None:
     assert (lengths.mean, lengths.quantile(0.5), lengths.quantile(1), lengths.within(3)) == (4, 3, 5, 0.5)
 
 
-def test_the_csv_has_every_number_and_says_what_a_word_is(counts: Path) -> None:
+def test_the_csv_has_every_number_and_says_what_a_word_is(counts: Path, tmp_path: Path) -> None:
     paper = ReportedData(corpora={"tiny": 100}, total=200, selected=150, selected_corpora={"tiny": 60})
     report = report_of(counts, paper)
     facts = {row[:5]: row[5:] for row in rows(report)}
-    (tiny,) = report.of("train")
+    write_markdown(report, tmp_path / "d.md", "d.png")
+    page = " ".join((tmp_path / "d.md").read_text(encoding="utf-8").split())
+    assert "| tiny | 8 | 100 | 6 | 60 | 66.7% | 75.0% | 100.0% | 50.0% | 100.0% | 40.0% |" in page
     assert facts["train", "tiny", "selected", "words", "target"] == ("tokens", 6, 60)
-    assert [_reported_share(stage)(tiny, report) for stage in ("tokens", "selected")] == ["50.0%", "40.0%"]
     assert facts["train", "tiny", "clean", "words", "target"] == ("words", 6, None)
     assert facts["train", "tiny", "tokens", "words", "target"] == ("tokens", 8, 100)
     assert facts["train", "tiny", "tokens", "words", "source"] == ("tokens", 10, None)
@@ -223,8 +224,6 @@ def test_the_papers_corpora_are_those_of_the_settings_and_add_up() -> None:
 
 
 def test_percentages_do_not_round_what_is_left_away() -> None:
-    from nmt.report.corpora_page import _percent
-
     assert [_percent(share) for share in (None, 0, 1e-6, 0.125, 0.99999, 1)] == [
         "", "0.0%", "<0.1%", "12.5%", ">99.9%", "100.0%",
     ]  # fmt: skip
