@@ -177,7 +177,7 @@ def model_card(
 
 @click.command()
 @_model_folder
-@click.option("--with-final-state", is_flag=True, help="Also pack what another model can be trained on from.")
+@click.option("--with-final-state", is_flag=True, help="Also pack the final state, from which training can continue.")
 @click.option("--output", type=FILE, required=True, metavar="FILE.tar.zst", help="The archive.")
 def release(folder: Path, with_final_state: bool, output: Path) -> None:
     """Pack a model for others: weights, vocabularies, settings, summary, card and checksums in one archive.

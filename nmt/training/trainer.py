@@ -205,7 +205,8 @@ class Trainer:
         where = f"of update {update}" if self.device.type == "cpu" else f"of {count} updates up to {update}"
         raise UserError(
             f"{self.state}: the gradient {where} is not finite; the last checkpoint is from before it. "
-            f"Lower training.learning_rate, check the data, or continue as the authors did with training.not_finite: groundhog"
+            f"Lower training.learning_rate, check the data, or continue as the authors did with "
+            f"training.not_finite: groundhog"
         )
 
     def _refuse_to_write(self) -> None:
