@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from nmt.data.http_source import SourceError
 from nmt.data.sources import local_path, places
-from nmt.data.transfer import Expected, Patience, SourceError, Transfer
+from nmt.data.transfer import Expected, Patience, Transfer
 from nmt.errors import UserError
 from nmt.io.files import commit, write_json
 

@@ -1,8 +1,7 @@
-"""One file from one source, a folder or a server: checked, asked for again, gone on with where it broke off."""
+"""One file from one source, a folder or a server: checked, asked for again, resumed where it broke off."""
 
 from __future__ import annotations
 
-import email.utils
 import fcntl
 import hashlib
 import re
@@ -18,6 +17,18 @@ import requests
 import tenacity
 import urllib3
 
+from nmt.data.http_source import (
+    Session,
+    SlowError,
+    SourceError,
+    TransientError,
+    Version,
+    announced_bytes,
+    answer,
+    check_status,
+    range_begin,
+    reason,
+)
 from nmt.errors import UserError
 from nmt.io.files import disk_full
 from nmt.io.progress import Progress
@@ -25,24 +36,12 @@ from nmt.io.progress import Progress
 CHUNK = 1 << 18
 _FICLONE = 0x40049409
 """Of Linux' ioctl_ficlone(2)."""
-
-RETRIED_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
-
-
-class SourceError(Exception):
-    """One source did not give the file; the next one may."""
-
-
-class TransientError(SourceError):
-    """The same source may give the file when asked again, after `wait` seconds if it said so."""
-
-    def __init__(self, message: str, wait: float = 0.0) -> None:
-        super().__init__(message)
-        self.wait = wait
-
-
-class SlowError(TransientError):
-    """The source gives next to nothing: what little came is no reason to ask it on and on."""
+LEAST_FREE = 1 << 28
+"""Bytes that stay free on the disk while a file comes whose length nobody knows."""
+_WATCHED = 1 << 24
+"""Bytes after which the disk is looked at again."""
+_LEAST_GAIN = 1 << 16
+"""Bytes that as many requests as are made without any gain must add up to, or the source is left."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,8 @@ class Patience:
     """How often a source that gives nothing is asked, and the seconds in between (doubling from `wait`).
 
     `longest_asked`: a source that asks for a longer pause (Retry-After) is left. `silence`: seconds without a byte, or
-    with fewer than `slowest` bytes a second, after which a connection is given up. `connect`: seconds to get one.
+    with fewer than `slowest` bytes per second, after which a connection is given up; `attempts` connections that break
+    off with fewer are the last. `connect`: seconds to get one.
     """
 
     attempts: int = 5
@@ -120,6 +120,7 @@ class Transfer:
         self.expected = expected
         self.patience = patience
         self._resumed = False
+        self._version = Version()
         self._open_ended = False
         """Whether the last answer did not say how long the file is, and nobody else knows."""
 
@@ -173,14 +174,15 @@ class Transfer:
             reraise=True,
         )
         while True:
-            before = _size(self.part)
+            before, since = _size(self.part), time.monotonic()
             try:
                 return retrying(self._get)
             except SlowError:
                 raise
             except TransientError:
-                # a source that breaks off often is worth asking on as long as it gives something
-                if _size(self.part) <= before:
+                # a source that breaks off often is worth asking again as long as what it gives adds up
+                least = max(_LEAST_GAIN, self.patience.slowest * (time.monotonic() - since))
+                if _size(self.part) - before < least:
                     raise
 
     def _pause(self, state: tenacity.RetryCallState) -> float:
@@ -202,13 +204,15 @@ class Transfer:
         if self.expected.bytes is not None and begin >= self.expected.bytes:
             return
         # no encoding on the way: the file's own bytes count, and some servers announce .tgz as encoded
-        headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={begin}-"} if begin else {})
+        headers = {"Accept-Encoding": "identity"}
+        if begin and not self.expected.has_sum:
+            # without a checksum nobody would notice two versions joined
+            begin = begin if self._version.validator else 0
+            headers |= {"If-Range": self._version.validator} if self._version.validator else {}
+        headers |= {"Range": f"bytes={begin}-"} if begin else {}
         timeout = (self.patience.connect, self.patience.silence)
         self._resumed = self._resumed or begin > 0
-        with (
-            _network_errors(),
-            requests.get(self.source, headers=headers, stream=True, timeout=timeout) as response,
-        ):
+        with Session() as session, answer(session, self.source, headers, timeout) as response:
             if response.status_code == 416 and begin:
                 self._beyond_the_end(response, begin)
             else:
@@ -222,27 +226,22 @@ class Transfer:
 
     def _begin(self, response: requests.Response, begin: int) -> int:
         """Position at which the body begins."""
-        status = response.status_code
-        if status == 200:
+        check_status(response, self.patience.longest_asked)
+        version = Version.of(response)
+        if response.status_code == 200:
+            self._version = version
             return 0
-        if status == 206:
-            if _range_begin(response) != begin:
-                self.part.unlink(missing_ok=True)
-                raise TransientError(
-                    f"asked for the bytes from {begin}, it sends {response.headers.get('Content-Range')}"
-                )
-            return begin
-        message = f"HTTP {status} {response.reason}"
-        if status not in RETRIED_STATUS:
-            raise SourceError(message)
-        wait = _retry_after(response)
-        if wait > self.patience.longest_asked:
-            raise SourceError(f"{message}, to be asked again in {wait:.0f} s")
-        raise TransientError(message, wait)
+        if range_begin(response) != begin:
+            self.part.unlink(missing_ok=True)
+            shown = response.headers.get("Content-Range", "")[:60]
+            raise TransientError(f"asked for the bytes from {begin}, it sends {shown}")
+        if not self.expected.has_sum and version.differs(self._version):
+            self.part.unlink(missing_ok=True)
+            raise TransientError("the server has another version of it than before")
+        return begin
 
     def _receive(self, response: requests.Response, begin: int) -> None:
-        length = response.headers.get("Content-Length", "")
-        announced = begin + int(length) if length.isdecimal() else _range_total(response)
+        announced = announced_bytes(response, begin)
         if self.expected.bytes is not None and announced not in (None, self.expected.bytes):
             raise SourceError(f"{announced} bytes, expected {self.expected.bytes}")
         total = self.expected.bytes if announced is None else announced
@@ -268,7 +267,7 @@ class Transfer:
         except urllib3.exceptions.ReadTimeoutError:
             raise SlowError(f"no byte in {self.patience.silence:.0f} s") from None
         except (OSError, urllib3.exceptions.HTTPError) as error:
-            raise TransientError(f"broke off ({_short(error)})") from None
+            raise TransientError(f"broke off ({reason(error)})") from None
 
     def _write(self, chunks: Iterator[bytes], total: int | None, begin: int) -> None:
         name = re.sub(r"(\.\d+)?\.part$", "", self.part.name)
@@ -277,9 +276,14 @@ class Transfer:
             self.part.open("r+b" if begin else "wb") as output,
             Progress(total, "bytes", f"download {name}", before=begin) as progress,
         ):
-            output.seek(begin)
+            position = output.seek(begin)
             for chunk in chunks:
-                output.write(chunk)
+                position += output.write(chunk)
+                if total is None and position // _WATCHED != (position - len(chunk)) // _WATCHED:
+                    _check_disk(self.part, LEAST_FREE)
+                if total is not None and position > total:
+                    self.part.unlink()
+                    raise SourceError(f"more than the {total:,} bytes expected")
                 progress.update(len(chunk))
 
 
@@ -317,46 +321,6 @@ def _cloned(path: Path, copy: Path) -> bool:
 
 def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
-
-
-@contextmanager
-def _network_errors() -> Iterator[None]:
-    try:
-        yield
-    except requests.exceptions.InvalidURL as error:
-        raise SourceError(f"not a valid URL ({error})") from None
-    except requests.RequestException as error:
-        raise TransientError(_short(error)) from None
-
-
-def _short(error: Exception) -> str:
-    """The innermost reason of a network error: the outer ones repeat it with addresses of objects."""
-    while error.args and isinstance(error.args[0], Exception):
-        error = error.args[0]
-    reason = getattr(error, "reason", None)
-    return _short(reason) if isinstance(reason, Exception) else f"{type(error).__name__}: {error}"
-
-
-def _range_begin(response: requests.Response) -> int | None:
-    found = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
-    return int(found.group(1)) if found else None
-
-
-def _range_total(response: requests.Response) -> int | None:
-    """Bytes of the whole file, where an answer with a part of it says so."""
-    found = re.match(r"bytes \d+-\d+/(\d+)$", response.headers.get("Content-Range", "").strip())
-    return int(found.group(1)) if found and response.status_code == 206 else None
-
-
-def _retry_after(response: requests.Response) -> float:
-    """Seconds that the server asks to wait (as a number or a date); 0 if it does not say."""
-    value = response.headers.get("Retry-After", "").strip()
-    if value.isdecimal():
-        return float(value)
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    except ValueError:
-        return 0.0
 
 
 def _check_disk(part: Path, needed: int) -> None:
