@@ -97,5 +97,14 @@ rule sweep:
 include: "workflow/rules/start.smk"
 
 
+if LIST:
+
+    localrules:
+        list_jobs,
+
+    rule list_jobs:
+        """Always due, so that `onstart` is called where nothing else is; `nmt status` and `nmt preflight` ask for it."""
+
+
 onstart:
-    preflight()
+    start()

@@ -10,6 +10,7 @@ import click
 
 import nmt
 from nmt.errors import UserError, printable
+from nmt.io import job_progress
 
 # heading of the help -> subcommand -> module of nmt.cli that defines it (dashes become underscores)
 SECTIONS = {
@@ -123,6 +124,7 @@ def commands() -> None:
 
 def main() -> None:
     """Run a subcommand; a `UserError` or a full disk becomes one line on standard error."""
+    job_progress.begin()
     try:
         commands(prog_name="nmt")
     except UserError as error:
@@ -137,4 +139,5 @@ def main() -> None:
 def fail(message: str) -> None:
     """Print one line and leave with the exit code for bad input."""
     print(f"nmt: error: {printable(message)}", file=sys.stderr)
+    job_progress.failed(message)
     sys.exit(2)

@@ -1,60 +1,19 @@
-"""Progress of long work: a bar on a terminal, sparse lines in a log."""
+"""Progress of long work: a bar on a terminal, sparse lines in a log, and the same as JSON for `nmt status`."""
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TextIO
 
 from tqdm import tqdm
 
+from nmt.io import job_progress
+
 LOG_SECONDS = 30.0
-LINE = re.compile(
-    r"(?P<label>.+): (?P<count>[\d,]+)(?: of (?P<total>[\d,]+) \(\d+%\))? (?P<unit>[^,]+),"
-    r"(?: (?P<before>[\d,]+) before,)? [\d,]+/s, (?P<hours>\d+):(?P<minutes>\d\d):(?P<seconds>\d\d)(?:, [\d:]+ left)?"
-)
-"""A line that `Progress` writes to a log."""
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What a line of a log says: so many units done, of so many if anybody knew, in so many seconds.
-
-    `before`: units among them that an earlier attempt had done.
-    """
-
-    count: int
-    total: int | None
-    unit: str
-    seconds: int
-    before: int = 0
-
-    @property
-    def rate(self) -> float:
-        """Units a second."""
-        return (self.count - self.before) / max(self.seconds, 1)
-
-    @property
-    def seconds_left(self) -> float | None:
-        """Until all units are done; None where nobody knows."""
-        return (self.total - self.count) / self.rate if self.total and self.rate else None
-
-
-def read(line: str) -> Reading | None:
-    """A line of a log as numbers, if `Progress` wrote it."""
-    found = LINE.fullmatch(line.strip())
-    if not found:
-        return None
-    count, total, before = (
-        int(found[name].replace(",", "")) if found[name] else None for name in ("count", "total", "before")
-    )
-    hours, minutes, seconds = (int(found[name]) for name in ("hours", "minutes", "seconds"))
-    return Reading(count or 0, total, found["unit"], 3600 * hours + 60 * minutes + seconds, before or 0)
 
 
 class Progress:
@@ -82,6 +41,7 @@ class Progress:
         self._every = every
         self._begin = self._last = time.monotonic()
         self._bar = self._make_bar() if self._stream.isatty() else None
+        self._note()
 
     @classmethod
     def over_files(cls, paths: Iterable[str | Path], label: str) -> Progress:
@@ -122,6 +82,12 @@ class Progress:
     def _print(self) -> None:
         self._last = time.monotonic()
         print(self._line(self._last - self._begin), file=self._stream, flush=True)
+        self._note()
+
+    def _note(self) -> None:
+        seconds = time.monotonic() - self._begin
+        reading = job_progress.Reading(self.count, self.total, self.unit, seconds, self.before)
+        job_progress.write(reading)
 
     def _line(self, seconds: float) -> str:
         rate = (self.count - self.before) / max(seconds, 1e-9)

@@ -6,11 +6,12 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from nmt.config import jobs
+from nmt.config.experiment import archives_in_use
 from nmt.config.families import FAMILIES
-from nmt.config.runs import Run
+from nmt.config.runs import Run, runs_of
 from nmt.config.schema import Config, ModelEntry
-from nmt.monitor.training_state import read_history
+from nmt.data.bitext import BITEXT_FILES
+from nmt.training.history import reached
 
 TEXT_PER_ARCHIVE_BYTE = 3.9
 """Bytes for a byte of archive: raw, clean and tokenized text 0.90, 0.90 and 0.91, selected text 0.47, scores and
@@ -46,13 +47,13 @@ class TrainingTime:
 
 def training_times(config: Config, folder: Path, runs: Iterable[str]) -> list[TrainingTime]:
     """What is left of these runs, each at its own rate, that of a like run here, or that of the settings."""
-    known = jobs.runs_in_use(config)
+    known = runs_of(config, list(config.models))
     done, rates = {}, {}
-    for name, run in known.items():
-        reached = read_history(_history(folder, name), config.models[run.model].training.dev_score)
-        done[name] = reached.update
-        if reached.updates_per_second:
-            rates[name] = 3600 * reached.updates_per_second
+    for name in known:
+        told = reached(_history(folder, name))
+        done[name] = told.update
+        if told.updates_per_second:
+            rates[name] = 3600 * told.updates_per_second
     return [_training_time(config, known, name, done, rates) for name in runs]
 
 
@@ -119,13 +120,13 @@ def _hours(hours: float) -> str:
 
 def longest_chain(config: Config, times: Collection[TrainingTime]) -> float:
     """Hours until all are trained if each has a processor of its own: a run that goes on from another follows it."""
-    known, hours = jobs.runs_in_use(config), {time.run: time.hours for time in times}
+    known, hours = runs_of(config, list(config.models)), {time.run: time.hours for time in times}
     return max((hours[run] + hours.get(known[run].base or "", 0.0) for run in hours), default=0.0)
 
 
 def disk_bytes(config: Config, folder: Path, archives: Iterable[str], runs: Iterable[str]) -> dict[str, int]:
     """Bytes that archives to fetch, text to prepare and models to train will take; archives of unknown size count 0."""
-    known = jobs.runs_in_use(config)
+    known = runs_of(config, list(config.models))
     fetched = sum(config.archives[archive].bytes or 0 for archive in archives)
     text = sum(config.archives[archive].bytes or 0 for archive in _unprepared(config, folder))
     words = config.vocabulary.words
@@ -139,9 +140,6 @@ def disk_bytes(config: Config, folder: Path, archives: Iterable[str], runs: Iter
 
 
 def _unprepared(config: Config, folder: Path) -> list[str]:
-    """Archives whose text is not tokenized yet, each once."""
-    if config.data_from or all((folder / f"data/binary/train/{name}").exists() for name in jobs.BITEXT_FILES):
-        return []
-    corpora = [config.corpora[corpus] for corpus in jobs.prepared_corpora(config)]
-    sides = [side for corpus in corpora for side in (corpus.source, corpus.target) if side]
-    return list(dict.fromkeys(side.archive for side in sides))
+    """Archives whose text is not binary yet, each once."""
+    prepared = all((folder / f"data/binary/train/{name}").exists() for name in BITEXT_FILES)
+    return [] if prepared else archives_in_use(config)

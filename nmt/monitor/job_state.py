@@ -1,4 +1,4 @@
-"""How far a job is, from what it leaves on the disk: its files, its log and Snakemake's mark that it was begun."""
+"""How far a job is, from what it leaves on the disk: its files, its progress and Snakemake's mark that it was begun."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from nmt.config.jobs import Job
-from nmt.io import progress
-from nmt.io.progress import LOG_SECONDS, Reading
+from nmt.io import job_progress
+from nmt.io.job_progress import Reading
+from nmt.io.progress import LOG_SECONDS, clock
+from nmt.monitor.jobs import Job
 
-State = Literal["done", "outdated", "running", "silent", "stopped", "failed", "submitted", "waiting"]
+State = Literal[
+    "done", "outdated", "running", "silent", "stopped", "failed", "submitted", "waiting", "not needed"
+]
 """outdated: finished under other settings; silent: begun, not heard of for long; stopped: begun, and broken off;
-submitted: handed to a scheduler, not heard of since."""
+submitted: handed to a scheduler, not heard of since; not
+needed: its files are gone, but all that is made from them is there."""
 
 FRESH = 3 * LOG_SECONDS
 """Seconds within which a job that reports its progress must have been heard of."""
@@ -25,9 +29,6 @@ SILENCE = 20 * LOG_SECONDS
 """Seconds after which a job that reports nothing is no longer called running."""
 CLOCKS = 5.0
 """Seconds by which the clocks of a shared file system and its machines may differ."""
-TAIL = 1 << 14
-"""Bytes at a log's end that are looked at."""
-ERROR = "nmt: error: "
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Folder:
 
     def has(self, job: Job) -> bool:
         """Whether all files of a job are there: each appears whole or not at all."""
-        return all((self.path / file).exists() for file in job.files)
+        return all((self.path / file).exists() for file in job.outputs)
 
     def age(self, path: Path) -> float | None:
         """Seconds since a file was written to; None if it is not there."""
@@ -71,38 +72,23 @@ class Folder:
         except OSError:
             return None
 
-    def tail(self, path: Path) -> list[str]:
-        """The last lines of a text file that may be half-written; none if it cannot be read."""
-        try:
-            with path.open("rb") as file:
-                file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL))
-                text = file.read().decode("utf-8", errors="replace")
-        except OSError:
-            return []
-        return [line for line in text.replace("\r", "\n").split("\n") if line.strip()]
-
     def reading(self, job: Job) -> Reading | None:
-        """The last progress that a job's log tells of."""
-        readings = (progress.read(line) for line in reversed(self.tail(self.path / job.log)))
-        return next((reading for reading in readings if reading), None)
-
-    def error(self, job: Job) -> str | None:
-        """The error that a job ended with, if its log ends with one."""
-        lines = self.tail(self.path / job.log)
-        return lines[-1].removeprefix(ERROR) if lines and lines[-1].startswith(ERROR) else None
+        """The last progress that a job noted."""
+        return job_progress.read(job_progress.beside(self.path / job.log))
 
     def begun_ago(self, job: Job) -> float | None:
         """Seconds since Snakemake began or submitted a job that has not ended; None if there is no such."""
-        times = [self.begun[file] for file in job.files if file in self.begun]
+        times = [self.begun[file] for file in job.outputs if file in self.begun]
         return max(0.0, self.now - max(times)) if times else None
 
     def silence(self, job: Job) -> float | None:
-        """Seconds since a job was last heard of: its log, or what it has half written; None if never."""
-        ages = [self.age(self.path / job.log), *(self.age(part) for part in self._parts(job))]
+        """Seconds since a job was last heard of: its log, its progress, or what it has half written; None if never."""
+        log = self.path / job.log
+        ages = [self.age(path) for path in (log, job_progress.beside(log), *self._parts(job))]
         return min((age for age in ages if age is not None), default=None)
 
     def _parts(self, job: Job) -> Iterator[Path]:
-        for file in job.files:
+        for file in job.outputs:
             path = self.path / file
             if path.parent.is_dir():
                 yield from path.parent.glob(f".{path.name}.*.part*")
@@ -115,7 +101,7 @@ def job_status(folder: Folder, job: Job) -> JobStatus:
         return JobStatus(job.name, "done", share=1.0)
     state, note = _unfinished(folder, job)
     reading = folder.reading(job) if state in ("running", "silent") else None
-    if reading is None:
+    if reading is None or not reading.unit:
         return JobStatus(job.name, state, note=note)
     share = reading.count / reading.total if reading.total else None
     return JobStatus(job.name, state, share, reading.rate, reading.unit, reading.seconds_left, note)
@@ -128,14 +114,14 @@ def _unfinished(folder: Folder, job: Job) -> tuple[State, str | None]:
         return (
             "submitted" if folder.attended else "waiting"
         ), None  # what there is stems from an earlier attempt
-    error = folder.error(job)
-    if error:
-        return "failed", error
+    reading = folder.reading(job)
+    if reading and reading.error:
+        return "failed", reading.error
     if begun is None or silence is None:
         return "waiting", None
     if silence < FRESH or (folder.attended and silence < SILENCE):
         return "running", None
-    return ("silent" if folder.attended else "stopped"), f"not heard of for {progress.clock(silence)}"
+    return ("silent" if folder.attended else "stopped"), f"not heard of for {clock(silence)}"
 
 
 def _marked(incomplete: Path) -> Iterator[tuple[str, float]]:

@@ -6,8 +6,9 @@ import difflib
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from nmt.monitor.jobs import Job
 from nmt.monitor.slurm import Nodes, Partitions, configuration, partitions
 
 SETTINGS = {"train": "train_hours", "translate": "translate_hours", "align": "translate_hours"} | {
@@ -20,7 +21,7 @@ FORGOTTEN_AFTER = 240
 
 
 @dataclass(frozen=True)
-class Asked:
+class ResourceRequest:
     """What jobs of a rule ask for, the most of any of them; None is not known.
 
     partition: names with commas between; empty for the cluster's own choice. lifted: a quality of service is named,
@@ -38,13 +39,43 @@ class Asked:
 
 @dataclass(frozen=True)
 class Cluster:
-    """A cluster that jobs are sent to. status: the program that is asked how they fare, squeue or sacct."""
+    """A cluster that jobs are sent to. status: the program that is asked for their states, squeue or sacct."""
 
-    asked: tuple[Asked, ...] = ()
+    requests: tuple[ResourceRequest, ...] = ()
     status: str | None = None
 
+    @staticmethod
+    def of_jobs(jobs: Iterable[Job], status: str | None = None) -> Cluster:
+        """What jobs that are about to run make of it."""
+        return Cluster(greatest(_request(job) for job in jobs if not job.local), status)
 
-def misfits(cluster: Cluster) -> list[str]:
+    def on_partitions(self, names: Sequence[str], gpu_names: Sequence[str]) -> Cluster:
+        """The same jobs on other partitions: those without a GPU on some, those with one on others.
+
+        No names leave jobs on the partitions that they have.
+        """
+        moved = [
+            replace(request, partition=name)
+            for request in self.requests
+            for name in (gpu_names if request.gpu else names) or (request.partition,)
+        ]
+        return replace(self, requests=tuple(moved))
+
+
+def _request(job: Job) -> ResourceRequest:
+    stated = job.resources
+    return ResourceRequest(
+        job.rule,
+        stated.get("slurm_partition", ""),
+        stated.get("runtime"),
+        stated.get("mem_mb"),
+        bool(stated.get("gpu")),
+        stated.get("gpu_model", ""),
+        bool(stated.get("qos")),
+    )
+
+
+def unsatisfiable(cluster: Cluster) -> list[str]:
     """Why jobs would not start, or not be seen to end, a line each; nothing where Slurm does not answer."""
     known = partitions()
     lines = [
@@ -52,13 +83,13 @@ def misfits(cluster: Cluster) -> list[str]:
         for name in _named(cluster)
         if known.nodes and name not in known.nodes
     ]
-    for asked in cluster.asked:
-        lines += _too_much(asked, known)
+    for request in cluster.requests:
+        lines += _too_much(request, known)
     return [*dict.fromkeys(lines), *_forgetful(cluster)]
 
 
 def _named(cluster: Cluster) -> list[str]:
-    return sorted({name for asked in cluster.asked for name in asked.partition.split(",") if name})
+    return sorted({name for request in cluster.requests for name in request.partition.split(",") if name})
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:
@@ -67,36 +98,38 @@ def _unknown(name: str, known: Sequence[str]) -> str:
     return f"slurm_partition: found {name!r}, which this cluster lacks{guess}; known: {', '.join(known)}"
 
 
-def _too_much(asked: Asked, known: Partitions) -> Iterator[str]:
+def _too_much(request: ResourceRequest, known: Partitions) -> Iterator[str]:
     """What none of the partitions has that jobs may go to."""
-    names = [name for name in (asked.partition or known.default or "").split(",") if name in known.nodes]
+    names = [name for name in (request.partition or known.default or "").split(",") if name in known.nodes]
     nodes = [some for name in names for some in known.nodes[name]]
     if not nodes:
         return
-    where = ", ".join(names) + ("" if asked.partition else " (the cluster's own choice where none is named)")
-    if asked.gpu and not any(some.gpus for some in nodes):
+    where = ", ".join(names) + (
+        "" if request.partition else " (the cluster's own choice where none is named)"
+    )
+    if request.gpu and not any(some.gpus for some in nodes):
         yield (
             f"slurm_partition of jobs with a GPU: {where}: none of its nodes has a GPU, as sinfo tells; those of"
             f" {_having(known, lambda some: some.gpus)} have"
         )
         return
     models = {model.lower() for some in nodes for model in some.gpu_models}
-    if asked.gpu and asked.gpu_model and asked.gpu_model.lower() not in models:
+    if request.gpu and request.gpu_model and request.gpu_model.lower() not in models:
         found = (
             f"its types: {', '.join(sorted(models))}" if models else "it tells no types apart: leave it empty"
         )
-        yield f"gpu_model: found {asked.gpu_model!r}, which partition {where} lacks; {found}"
+        yield f"gpu_model: found {request.gpu_model!r}, which partition {where} lacks; {found}"
     longest = max(some.seconds for some in nodes)
-    if asked.minutes is not None and not asked.lifted and 60 * asked.minutes > longest:
+    if request.minutes is not None and not request.lifted and 60 * request.minutes > longest:
         yield (
-            f"{asked.rule}: a job asks for {_hours(60 * asked.minutes)} hours, but partition {where} grants"
-            f" {_hours(longest)}: {_less_time(asked.rule, longest)}another partition"
+            f"{request.rule}: a job asks for {_hours(60 * request.minutes)} hours, but partition {where} grants"
+            f" {_hours(longest)}: {_less_time(request.rule, longest)}another partition"
         )
-    largest = max(some.megabytes for some in nodes if some.gpus or not asked.gpu)
-    if asked.megabytes is not None and asked.megabytes > largest:
-        size = "train_memory_gb" if asked.rule == "train" else "data_memory_gb"
+    largest = max(some.megabytes for some in nodes if some.gpus or not request.gpu)
+    if request.megabytes is not None and request.megabytes > largest:
+        size = "train_memory_gb" if request.rule == "train" else "data_memory_gb"
         yield (
-            f"{asked.rule}: a job asks for {asked.megabytes / 1000:,.0f} GB, but a node of partition {where} has"
+            f"{request.rule}: a job asks for {request.megabytes / 1000:,.0f} GB, but a node of partition {where} has"
             f" {largest / 1000:,.0f}: lower resources.{size}, or name another partition"
         )
 
@@ -136,23 +169,19 @@ def _forgetful(cluster: Cluster) -> Iterator[str]:
         )
 
 
-def greediest(asked: Iterable[Asked]) -> tuple[Asked, ...]:
-    """Of jobs that are alike but for time and memory, one that asks for the most of both."""
-    found: dict[Asked, Asked] = {}
-    for one in asked:
-        alike = Asked(one.rule, one.partition, gpu=one.gpu, gpu_model=one.gpu_model, lifted=one.lifted)
+def greatest(requests: Iterable[ResourceRequest]) -> tuple[ResourceRequest, ...]:
+    """Of requests that are alike but for time and memory, one for the most of both."""
+    found: dict[ResourceRequest, ResourceRequest] = {}
+    for request in requests:
+        alike = replace(request, minutes=None, megabytes=None)
         other = found.get(alike, alike)
-        found[alike] = Asked(
-            one.rule,
-            one.partition,
-            _most(one.minutes, other.minutes),
-            _most(one.megabytes, other.megabytes),
-            one.gpu,
-            one.gpu_model,
-            one.lifted,
+        found[alike] = replace(
+            request,
+            minutes=_most(request.minutes, other.minutes),
+            megabytes=_most(request.megabytes, other.megabytes),
         )
     return tuple(found.values())
 
 
 def _most(one: float | None, other: float | None) -> float | None:
-    return one if other is None else other if one is None else max(one, other)
+    return max((value for value in (one, other) if value is not None), default=None)

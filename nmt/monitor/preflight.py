@@ -6,21 +6,19 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from nmt.config import jobs as stages
 from nmt.config.schema import Config
 from nmt.data.selection.kenlm_build import TOOLS, missing_tools, on_path
 from nmt.data.sources import unreachable
-from nmt.monitor.forecast import disk_bytes, in_words, training_left, training_times
-from nmt.monitor.job_state import Folder
-from nmt.monitor.partition_check import Asked, Cluster, misfits
-from nmt.monitor.time_limits import time_limit
+from nmt.monitor.forecast import disk_bytes, in_words, training_left
+from nmt.monitor.jobs import JobList
+from nmt.monitor.partition_check import Cluster, unsatisfiable
 
 
 @dataclass(frozen=True)
 class Work:
     """What is about to be done.
 
-    rules: the workflow's, that have jobs waiting; runs: to be trained; archives: to be fetched, by their names in the
+    rules: the workflow's, that have jobs due; runs: to be trained; archives: to be fetched, by their names in the
     catalogue; cluster: where the jobs run, None for this machine.
     """
 
@@ -29,22 +27,17 @@ class Work:
     archives: tuple[str, ...]
     cluster: Cluster | None = None
 
-
-def work_left(config: Config, path: Path, cluster: Cluster | None = None) -> Work:
-    """What the files of an experiment's folder say is left to do."""
-    folder = Folder(path)
-    runs = list(stages.runs_in_use(config))
-    jobs = [job for stage in stages.data_stages(config) for job in stage.jobs]
-    for run in runs:
-        jobs += [stages.training(run), *(stages.translation(run, mode) for mode in stages.MODES)]
-    waiting = [job for job in jobs if not folder.has(job)]
-    paths = {job.name for job in waiting if job.rule == "download"}
-    return Work(
-        rules=frozenset(job.rule for job in waiting),
-        runs=tuple(job.name for job in waiting if job.rule == "train"),
-        archives=tuple(a for a in stages.archives_in_use(config) if config.archives[a].path in paths),
-        cluster=cluster,
-    )
+    @staticmethod
+    def of_jobs(listed: JobList, cluster: Cluster | None = None) -> Work:
+        """The jobs that are due."""
+        paths = {job.wildcards["archive"] for job in listed.due if job.rule == "download"}
+        known = listed.config.archives.items()
+        return Work(
+            rules=frozenset(job.rule for job in listed.due),
+            runs=tuple(run for run, job in listed.training.items() if job.due),
+            archives=tuple(name for name, archive in known if archive.path in paths),
+            cluster=cluster,
+        )
 
 
 # --- what is missing --------------------------------------------------------------------------------------------------
@@ -60,7 +53,7 @@ def missing(config: Config, work: Work, folder: Path) -> list[str]:
     """
     found = [_language_models(work), _gpu(config, work), _disk(config, work, folder)]
     problems = [problem for problem in found if problem]
-    cluster = misfits(work.cluster) if work.cluster else []
+    cluster = unsatisfiable(work.cluster) if work.cluster else []
     return [*problems, *cluster, *_network(config, work)]
 
 
@@ -101,23 +94,6 @@ def _disk(config: Config, work: Work, folder: Path) -> str | None:
 def _network(config: Config, work: Work) -> list[str]:
     lines = unreachable([config.archives[archive] for archive in work.archives], config.mirrors)
     return [f"{line}; look at the network, or name a mirror that has it (`mirrors`)" for line in lines]
-
-
-def on_partitions(
-    config: Config, folder: Path, names: tuple[str, ...], gpu_names: tuple[str, ...]
-) -> Cluster:
-    """What the settings make jobs ask a cluster's partitions for: those without a GPU and those with one."""
-    resources = config.resources
-    times = training_times(config, folder, stages.runs_in_use(config))
-    limits = [time_limit(time.updates, time.updates_per_hour, resources.train_hours) for time in times]
-    data, train = 1000 * resources.data_memory_gb, 1000 * resources.train_memory_gb
-    trains_on_gpu = any(config.models[model].training.device != "cpu" for model in config.use.models)
-    decodes_on_gpu = config.decoding.device != "cpu"
-    asked = [Asked("data", name, megabytes=data) for name in names or ("",)]
-    for name in gpu_names or ("",):
-        asked.append(Asked("train", name, max(limits, default=None), train, trains_on_gpu))
-        asked.append(Asked("translate", name, 60 * resources.translate_hours, data, decodes_on_gpu))
-    return Cluster(tuple(asked))
 
 
 # --- what it will take ------------------------------------------------------------------------------------------------

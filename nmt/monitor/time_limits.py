@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable
 from pathlib import Path
 
 from nmt.config.runs import Run
 from nmt.config.schema import Config
+from nmt.training.history import reached
 
 MARGIN = 1.25
 """A job that is given too little only comes back once more; one that asks for too much waits longer in the queue."""
@@ -30,12 +30,13 @@ def time_slices(updates: int, updates_per_hour: float, longest_hours: float) -> 
 def training_minutes(config: Config, run: Run, folder: Path) -> int:
     """Minutes that a training job asks for: its updates left at the rate of the run, or at that of the settings."""
     updates = config.models[run.model].training.updates
-    done, rate = progress_of(folder / "state" / run.name / "history.jsonl")
-    if rate is None and run.base:
-        done, rate = progress_of(folder / "models" / run.base / "history.jsonl")
-        base = config.models[run.model].continue_from
-        done = done or (config.models[base].training.updates if base else 0)
-    return time_limit(updates - done, rate or stated_rate(config, run), config.resources.train_hours)
+    done = reached(folder / "state" / run.name / "history.jsonl")
+    if done.updates_per_second is None and run.base:
+        done = reached(folder / "models" / run.base / "history.jsonl")
+    rate = 3600 * done.updates_per_second if done.updates_per_second else stated_rate(config, run)
+    base = config.models[run.model].continue_from
+    before = config.models[base].training.updates if base else 0
+    return time_limit(updates - max(done.update, before), rate, config.resources.train_hours)
 
 
 def training_retries(config: Config, runs: Iterable[Run], longest_hours: float | None = None) -> int:
@@ -58,18 +59,3 @@ def stated_rate(config: Config, run: Run) -> float:
     """Updates per hour that the settings expect of a run."""
     rate = config.resources.updates_per_hour[config.models[run.model].family]
     return rate
-
-
-def progress_of(history: Path) -> tuple[int, float | None]:
-    """Updates done and updates an hour, by a run's history; none done and no rate where there is none yet."""
-    try:
-        lines = history.read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:
-        return 0, None
-    for line in reversed(lines):
-        try:
-            entry = json.loads(line)
-            return entry["update"], entry["update"] / entry["seconds"] * 3600
-        except (ValueError, KeyError, ZeroDivisionError):
-            continue  # a line that is being written
-    return 0, None

@@ -1,15 +1,26 @@
-"""The append-only record of a training run: `history.jsonl`, one JSON object a line."""
+"""The training history `history.jsonl`, one JSON object per line: how it is written and read."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from nmt.errors import UserError
+
+Record = dict[str, Any]
+"""One line: an update with what was measured there."""
+
+WINDOWS = 20
+"""Lines of the history over which the rate is taken."""
+
 
 class History:
-    """Lines already written stay; a run that goes on from a checkpoint first drops what came after it."""
+    """Lines already written stay; a run that resumes from a checkpoint first drops what came after it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -24,15 +35,115 @@ class History:
         if self.path.exists():
             os.truncate(self.path, size)
 
-    def add(self, record: dict[str, Any]) -> None:
+    def add(self, record: Record) -> None:
         """Append one line and see it on the disk."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")
             file.flush()
             os.fsync(file.fileno())
 
-    def records(self) -> list[dict[str, Any]]:
-        """All lines, oldest first."""
-        if not self.path.exists():
-            return []
-        return [json.loads(line) for line in self.path.read_text(encoding="utf-8").split("\n") if line]
+    def records(self) -> list[Record]:
+        """All lines, oldest first; none where there is no file."""
+        return list(records(self.path)) if self.path.exists() else []
+
+
+def records(path: Path) -> Iterator[Record]:
+    """All lines of a finished history, oldest first; a `UserError` names the first that is damaged."""
+    for number, line in enumerate(_lines(path), start=1):
+        record = _record(line)
+        if record is None:
+            expected = "expected a JSON object with the key 'update'"
+            raise UserError(f"{path}, line {number}: {expected}; make the file again")
+        yield record
+
+
+def whole_records(path: Path) -> Iterator[Record]:
+    """The whole lines of a history that may be half-written or damaged, and have an update and its seconds."""
+    try:
+        lines = _lines(path)
+    except UserError:
+        return
+    for line in lines:
+        record = _record(line)
+        if record is not None and _number(record["update"]) and _number(record.get("seconds")):
+            yield record
+
+
+def _lines(path: Path) -> list[bytes]:
+    try:
+        return path.read_bytes().splitlines()
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}; make the file again") from None
+
+
+def _record(line: bytes) -> Record | None:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) and "update" in value else None
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float)
+
+
+# --- what a history tells ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DevScore:
+    """Of the development set after some update: NLL in nats per sentence, BLEU where it is measured."""
+
+    update: int
+    nll: float | None
+    bleu: float | None
+
+    def quality(self, dev_score: str) -> float:
+        """What is better the greater it is, by the measure that `training.dev_score` names."""
+        if dev_score == "bleu" and self.bleu is not None:
+            return self.bleu
+        return -self.nll if self.nll is not None else float("-inf")
+
+
+@dataclass(frozen=True)
+class Reached:
+    """The last update written of, passes over the text, seconds trained, rates, development scores."""
+
+    update: int = 0
+    epoch: float | None = None
+    seconds: float | None = None
+    updates_per_second: float | None = None
+    target_words_per_second: float | None = None
+    dev: DevScore | None = None
+    best: DevScore | None = None
+
+
+def reached(path: Path, dev_score: str = "nll") -> Reached:
+    """How far the run is that writes a history; damaged and half-written lines do not count."""
+    return _reached(whole_records(path), dev_score)
+
+
+def _reached(lines: Iterable[Record], dev_score: str) -> Reached:
+    found = Reached()
+    window: deque[Record] = deque(maxlen=WINDOWS + 1)
+    for line in lines:
+        if "train_nll" in line:
+            window.append(line)
+            found = replace(found, update=line["update"], epoch=line.get("epoch"), seconds=line["seconds"])
+        elif _number(line.get("dev_nll")):
+            score = DevScore(line["update"], line["dev_nll"], line.get("dev_bleu"))
+            better = found.best is None or score.quality(dev_score) > found.best.quality(dev_score)
+            found = replace(found, dev=score, best=score if better else found.best)
+    if not window:
+        return found
+    words = window[-1].get("target_words_per_second")
+    return replace(found, updates_per_second=_rate(window), target_words_per_second=words)
+
+
+def _rate(window: deque[Record]) -> float | None:
+    """Updates per second over the last lines."""
+    first = window[0] if len(window) > 1 else {"update": 0, "seconds": 0.0}
+    seconds = window[-1]["seconds"] - first["seconds"]
+    rate: float | None = (window[-1]["update"] - first["update"]) / seconds if seconds > 0 else None
+    return rate

@@ -14,13 +14,15 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from nmt.config.overlays import find_layers, load
-from nmt.config.runs import runs_of
-from nmt.monitor.training_state import expected
+from nmt.config.runs import run_settings, runs_of
+from nmt.config.schema import Config
+from nmt.io.job_progress import LOG
+from nmt.monitor.jobs import FILE, Job, JobList, list_jobs
 from tests.bitexts import write_bitext
 from tests.running import ROOT, TINY, run
 
@@ -38,6 +40,9 @@ sweep: {models: [rnnsearch-30]}
 class Experiment:
     """A folder with settings and a text to train on."""
 
+    jobs: ClassVar[tuple[Job, ...]] = ()
+    """What Snakemake lists for the first; the settings of these tests change no file's name."""
+
     def __init__(self, folder: Path) -> None:
         self.folder, self.overlay = folder, folder / "tiny.yaml"
         folder.mkdir(exist_ok=True)
@@ -52,15 +57,25 @@ class Experiment:
         assert old in OVERLAY
         new = OVERLAY.replace(old, old.replace("10}", f"{number}}}"))
         self.overlay.write_text(new, encoding="utf-8")
+        self.started()
 
-    def train(self) -> subprocess.Popen[bytes]:
-        config = load(find_layers(ROOT / "config.yaml", self.folder, [self.overlay]))
-        settings = expected(config, runs_of(config, [RUN])[RUN])
-        command = [sys.executable, "-m", "nmt", "train", "--settings", json.dumps(settings)]
+    @property
+    def config(self) -> Config:
+        return load(find_layers(ROOT / "config.yaml", self.folder, [self.overlay]))
+
+    def started(self) -> None:
+        """The list of jobs that a run with these settings would begin with."""
+        if not Experiment.jobs:
+            Experiment.jobs = list_jobs(self.folder, [self.overlay]).jobs
+        JobList(self.config, Experiment.jobs).write(self.folder / FILE)
+
+    def train(self, *options: str) -> subprocess.Popen[bytes]:
+        settings = run_settings(self.config, runs_of(self.config, [RUN])[RUN]).model_dump_json()
+        command = [sys.executable, "-m", "nmt", "train", "--settings", settings]
         command += ["--train", "text/bitext", "--dev", "text/bitext"]
         command += ["--source-vocabulary", "text/source.tsv", "--target-vocabulary", "text/target.tsv"]
-        command += ["--state", f"state/{RUN}", "--output", f"models/{RUN}"]
-        environment = os.environ | {"PYTHONPATH": str(ROOT)}
+        command += ["--state", f"state/{RUN}", "--output", f"models/{RUN}", *options]
+        environment = os.environ | {"PYTHONPATH": str(ROOT), LOG: f"logs/train/{RUN}.log"}
         (self.folder / "logs" / "train").mkdir(parents=True, exist_ok=True)
         with (self.folder / "logs" / "train" / f"{RUN}.log").open("wb") as log:
             return subprocess.Popen(command, cwd=self.folder, env=environment, stderr=log)
@@ -72,7 +87,7 @@ class Experiment:
         return values
 
     def nmt_status(self, *options: str) -> str:
-        command = [sys.executable, "-m", "nmt", "status", str(self.folder), "--configfile", str(self.overlay)]
+        command = [sys.executable, "-m", "nmt", "status", str(self.folder)]
         result = run([*command, *options])
         assert result.returncode == 0, result.stdout
         assert "Traceback" not in result.stdout
@@ -156,11 +171,11 @@ def test_a_training_on_another_node(experiment: Experiment) -> None:
 
 def test_a_training_that_waits_fails_or_is_submitted(experiment: Experiment) -> None:
     assert experiment.model()["state"] == "waiting"
-    log = experiment.folder / "logs" / "train" / f"{RUN}.log"
-    log.parent.mkdir(parents=True)
-    log.write_text("nmt: something\nnmt: error: the gradient is not finite\n", encoding="utf-8")
+    process = experiment.train("--dev", "text")  # which is no bitext
+    assert process.wait(timeout=60) == 2
     model = experiment.model()
-    assert (model["state"], model["note"]) == ("failed", "the gradient is not finite")
+    assert model["state"] == "failed"
+    assert model["note"].startswith("text: no bitext")
 
 
 def test_a_finished_training_and_one_whose_settings_have_changed(finished: Experiment) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.monitor.partition_check import Asked, Cluster, misfits
+from nmt.monitor.partition_check import Cluster, ResourceRequest, unsatisfiable
 from nmt.monitor.slurm import Nodes, Partitions, configuration, partitions
 from tests.running import ROOT
 from tests.slurm import cluster as slurm
@@ -22,10 +22,10 @@ def test_partitions_configuration_and_the_time_that_a_job_has_left(
     nodes = [Nodes(86400, 100_000, "gpu:2")]
     assert partitions() == Partitions({"cpu": nodes, "gpu": nodes, "urgent": nodes}, "cpu")
     assert configuration()["MinJobAge"] == "600 sec"
-    assert misfits(Cluster((Asked("train", "gpu", 1440, 100_000, gpu=True),), "squeue")) == []
-    (line,) = misfits(Cluster((Asked("train", "gpu", 1441, 1000, gpu=True),), "squeue"))
+    assert unsatisfiable(Cluster((ResourceRequest("train", "gpu", 1440, 100_000, gpu=True),), "squeue")) == []
+    (line,) = unsatisfiable(Cluster((ResourceRequest("train", "gpu", 1441, 1000, gpu=True),), "squeue"))
     assert "grants 24:" in line
-    (line,) = misfits(Cluster((), "sacct"))
+    (line,) = unsatisfiable(Cluster((), "sacct"))
     assert "keeps no accounting database" in line
 
     command = ["sbatch", "--parsable", "--wait", "--partition=cpu", "--time=10", f"--chdir={ROOT}"]

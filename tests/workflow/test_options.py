@@ -16,6 +16,7 @@ from workflow import options
 
 
 def paper(folder: Path, **pairs: Any) -> Config:
+    (folder / "config.yaml").touch()
     return load(find_layers(ROOT / "config.yaml", folder, pairs=pairs))
 
 

@@ -48,10 +48,12 @@ if missing := experiment.missing_data(CONFIG):
 
 # How jobs call `nmt`: with the interpreter that runs Snakemake (an unactivated environment is not on the
 # path), or with the one that a software environment brings; the package comes from this repository in both cases. The
-# prefix is no part of any job, so that another interpreter makes nothing run again.
+# prefix is no part of any job, so that another interpreter makes nothing run again. Every job ends with `| tee -i LOG`, by
+# which `nmt` knows the log that its progress is to lie beside.
 PYTHON = "python" if workflow.deployment_settings.deployment_method else shlex.quote(sys.executable)
 PACKAGE = f"PYTHONPATH={shlex.quote(workflow.basedir)}${{{{PYTHONPATH:+:$PYTHONPATH}}}}"
-shell.prefix(f'set -euo pipefail; nmt() {{{{ {PACKAGE} {PYTHON} -m nmt "$@"; }}}}; ')
+LOG = 'NMT_LOG="${{BASH_EXECUTION_STRING##*| tee -i }}"'
+shell.prefix(f'set -euo pipefail; nmt() {{{{ {PACKAGE} {LOG} {PYTHON} -m nmt "$@"; }}}}; ')
 
 # Whether this Snakemake sends jobs to a cluster: then it counts jobs instead of cores, and is not inside such a job. The
 # executor itself is not known yet when rules are read.

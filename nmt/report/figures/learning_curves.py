@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,8 +15,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from nmt.config.schema import Report
 from nmt.errors import UserError
 from nmt.io.files import read_json
-from nmt.io.text_files import read_lines
 from nmt.report.figures.style import COLORS, drawing
+from nmt.training.history import records
 
 Points = tuple[tuple[int, float], ...]
 """Updates and nats per sentence, in the order of the updates."""
@@ -65,7 +64,7 @@ def _read(summary_path: Path, history_path: Path) -> Curves:
     missing = [key for key in ("model", "family", "seed", "continue_from") if key not in summary]
     if missing:
         raise UserError(f"{summary_path}: key {missing[0]!r} is missing; make the file again")
-    lines = [_parse(line, f"{history_path}, line {n}") for n, line in enumerate(read_lines(history_path), 1)]
+    lines = list(records(history_path))
     return Curves(
         summary["model"],
         summary["family"],
@@ -74,16 +73,6 @@ def _read(summary_path: Path, history_path: Path) -> Curves:
         development=_points(lines, "dev_nll"),
         training=_points(lines, "train_nll"),
     )
-
-
-def _parse(line: str, where: str) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise UserError(f"{where}: not JSON: {error.msg}; make the file again") from None
-    if not isinstance(value, dict) or "update" not in value:
-        raise UserError(f"{where}: expected an object with the key 'update'; make the file again")
-    return value
 
 
 def _points(lines: Sequence[Mapping[str, Any]], key: str) -> Points:

@@ -12,6 +12,7 @@ from tests.running import ROOT
 
 
 def paper(folder: Path, **pairs: Any) -> Config:
+    (folder / "config.yaml").touch()
     return load(find_layers(ROOT / "config.yaml", folder, pairs=pairs))
 
 

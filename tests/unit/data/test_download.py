@@ -18,7 +18,7 @@ from nmt.data import download as downloading
 from nmt.data.download import File
 from nmt.data.transfer import Expected, Patience, Seen
 from nmt.errors import UserError
-from nmt.io import progress
+from nmt.io import job_progress
 from nmt.io.files import read_json
 
 DATA = random.Random(1).randbytes(700_000)
@@ -445,11 +445,12 @@ def test_a_first_request_that_is_beyond_the_end_leaves_the_source(server: Server
 
 
 def test_rate_and_time_left_are_those_of_this_attempt(
-    server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv(job_progress.LOG, str(tmp_path / "a.log"))
     part(tmp_path / "a").write_bytes(DATA[:500_000])
     download(f"{server.address}/a", tmp_path / "a", WHOLE)
-    assert (reading := progress.read(capsys.readouterr().err)) is not None
+    assert (reading := job_progress.read(tmp_path / "a.progress.json")) is not None
     assert (reading.count, reading.total, reading.before) == (700_000, 700_000, 500_000)
 
 

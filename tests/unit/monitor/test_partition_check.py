@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from nmt.monitor.partition_check import Asked, Cluster, greediest, misfits
+from nmt.monitor.partition_check import Cluster, ResourceRequest, greatest, unsatisfiable
 
-TRAIN = Asked("train", "gpu", minutes=2880, megabytes=32_000, gpu=True, gpu_model="h200")
+TRAIN = ResourceRequest("train", "gpu", minutes=2880, megabytes=32_000, gpu=True, gpu_model="h200")
 SINFO = """\
 cpu* 12:00:00 200000 (null)
 gpu 2-00:00:00 64000 gpu:a100:4
@@ -29,20 +29,24 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def of(*asked: Asked) -> list[str]:
-    return misfits(Cluster(asked))
+def of(*requests: ResourceRequest) -> list[str]:
+    return unsatisfiable(Cluster(requests))
 
 
 def test_what_fits() -> None:
     assert of(TRAIN, replace(TRAIN, partition="long", gpu_model="", minutes=60_000)) == []
     assert (
-        of(Asked("tokenize", "cpu,gpu", 2880, 500_000), Asked("clean"), Asked("clean", "", 720, 200_000))
+        of(
+            ResourceRequest("tokenize", "cpu,gpu", 2880, 500_000),
+            ResourceRequest("clean"),
+            ResourceRequest("clean", "", 720, 200_000),
+        )
         == []
     )
 
 
 def test_names_that_the_cluster_lacks() -> None:
-    assert of(Asked("clean", "cpus"), Asked("tokenize", "cpus")) == [
+    assert of(ResourceRequest("clean", "cpus"), ResourceRequest("tokenize", "cpus")) == [
         "slurm_partition: found 'cpus', which this cluster lacks; did you mean `cpu`?; known: cpu, gpu, long"
     ]
 
@@ -70,7 +74,7 @@ def test_time() -> None:
         " or name another partition"
     ]
     assert of(replace(TRAIN, minutes=7200, lifted=True)) == []  # a quality of service may grant more
-    (line,) = of(Asked("extract", minutes=900))
+    (line,) = of(ResourceRequest("extract", minutes=900))
     assert line.endswith("grants 12: name another partition")
 
 
@@ -80,14 +84,14 @@ def test_memory_is_that_of_one_node_and_with_a_gpu_of_one_that_has_some() -> Non
         "train: a job asks for 600 GB, but a node of partition gpu has 500: lower resources.train_memory_gb, or name"
         " another partition"
     )
-    (line,) = of(Asked("select", "cpu", 60, 200_001))
+    (line,) = of(ResourceRequest("select", "cpu", 60, 200_001))
     assert "resources.data_memory_gb" in line
 
 
 def test_a_scheduler_that_does_not_answer_is_no_problem(slurm: Path) -> None:
     for name in ("sinfo", "scontrol"):
         (slurm / name).write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
-    assert misfits(Cluster((replace(TRAIN, partition="nowhere"),), "sacct")) == []
+    assert unsatisfiable(Cluster((replace(TRAIN, partition="nowhere"),), "sacct")) == []
 
 
 @pytest.mark.parametrize(
@@ -121,14 +125,14 @@ def test_states_of_jobs_must_be_known(
 ) -> None:
     said = f"AccountingStorageType   = accounting_storage/{storage}\nMinJobAge               = {age}\n"
     (slurm / "scontrol.txt").write_text(said, encoding="utf-8")
-    lines = misfits(Cluster((), status))
+    lines = unsatisfiable(Cluster((), status))
     assert [problem in line for line in lines] == ([True] if problem else [])
 
 
-def test_the_greediest_of_jobs_that_are_alike() -> None:
+def test_the_greatest_of_requests_that_are_alike() -> None:
     jobs = [
-        Asked("clean", "cpu", 30, 2000),
-        Asked("clean", "cpu", None, 4000),
-        Asked("clean", "cpu", 60, None),
+        ResourceRequest("clean", "cpu", 30, 2000),
+        ResourceRequest("clean", "cpu", None, 4000),
+        ResourceRequest("clean", "cpu", 60, None),
     ]
-    assert greediest([*jobs, TRAIN]) == (Asked("clean", "cpu", 60, 4000), TRAIN)
+    assert greatest([*jobs, TRAIN]) == (ResourceRequest("clean", "cpu", 60, 4000), TRAIN)

@@ -20,13 +20,15 @@ from nmt.config.schema import Archive, Config
 from nmt.data.sources import unreachable
 from nmt.monitor import preflight
 from nmt.monitor.forecast import SETTINGS, longest_chain, training_times
-from nmt.monitor.preflight import Work, forecast, missing, work_left
+from nmt.monitor.jobs import Job, JobList
+from nmt.monitor.preflight import Work, forecast, missing
 from tests.running import ROOT, run
 
 NOTHING = Work(frozenset(), (), ())
 
 
 def paper(folder: Path, **pairs: Any) -> Config:
+    (folder / "config.yaml").touch()
     return load(find_layers(ROOT / "config.yaml", folder, pairs=pairs))
 
 
@@ -97,16 +99,19 @@ def test_a_mirror_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytes
     assert f"{tmp_path}/wmt/a b.tgz: cannot be read (Stale file handle); " in line
 
 
-def test_only_archives_that_are_to_be_fetched_are_asked_for(tmp_path: Path) -> None:
+def download(config: Config, name: str, due: bool = True) -> Job:
+    path = config.archives[name].path
+    return Job("download", {"archive": path}, (), (path,), f"logs/download/{path}.log", due, True, {})
+
+
+def test_only_what_is_due_is_looked_at(tmp_path: Path) -> None:
     config = paper(tmp_path)
     assert missing(config, NOTHING, tmp_path) == []
-    work = work_left(config, tmp_path)
-    assert len(work.archives) == 7
-    assert {"download", "language_model", "train", "translate"} <= work.rules
-    here = tmp_path / "data" / "archives" / config.archives["giga-fren"].path
-    here.parent.mkdir(parents=True)
-    here.write_bytes(b"")
-    assert set(work.archives) - set(work_left(config, tmp_path).archives) == {"giga-fren"}
+    train = Job("train", {"model": "rnnsearch-30"}, (), ("model",), "logs/train/x.log", True, False, {})
+    jobs = (download(config, "giga-fren"), download(config, "un-2000", due=False), train)
+    assert Work.of_jobs(JobList(config, jobs)) == Work(
+        frozenset({"download", "train"}), ("rnnsearch-30",), ("giga-fren",)
+    )
 
 
 def test_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +147,7 @@ def test_hours_come_from_a_run_that_was_measured_else_from_the_settings(tmp_path
     times = {time.run: time for time in training_times(config, tmp_path, runs)}
     assert {time.source for time in times.values()} == {SETTINGS}
     assert times["rnnencdec-50"].hours == pytest.approx(600_000 / 5500)
-    assert times["rnnsearch-50-star"].updates == 667_000 - 288_000  # it goes on from the other's 288,000
+    assert times["rnnsearch-50-star"].updates == 667_000 - 288_000  # it continues from the other's 288,000
     chain = times["rnnsearch-50"].hours + times["rnnsearch-50-star"].hours
     assert longest_chain(config, list(times.values())) == pytest.approx(chain)
 
@@ -174,6 +179,7 @@ def sinfo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("sinfo")
 def test_partitions_are_asked_for_what_the_settings_make_of_jobs(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").touch()
     command = [sys.executable, "-m", "nmt", "preflight", str(tmp_path), "--partition", "cpu"]
     command += ["--config", "use={train: [europarl-v7]}", "--config", "mirrors=[/nowhere]"]
     lines = run([*command, "--gpu-partition", "gpu"]).stdout.replace("nmt: error: ", "").splitlines()
@@ -188,7 +194,8 @@ def test_partitions_are_asked_for_what_the_settings_make_of_jobs(tmp_path: Path)
     assert not [line for line in lines if "train:" in line]
 
 
-def test_the_verb_says_what_is_missing(tmp_path: Path) -> None:
+def test_the_command_says_what_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").touch()
     gone = run([sys.executable, "-m", "nmt", "preflight", str(tmp_path), "--config", "mirrors=[/nowhere]"])
     assert gone.returncode == 2
     assert "no source gives it (/nowhere/wmt13/training-parallel-europarl-v7.tgz: no such file" in gone.stdout

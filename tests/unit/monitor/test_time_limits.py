@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from nmt.monitor.time_limits import progress_of, time_limit, time_slices
+from nmt.config.overlays import find_layers, load
+from nmt.config.runs import runs_of
+from nmt.monitor.time_limits import time_limit, time_slices, training_minutes, training_retries
+from tests.running import ROOT
 
 
 def test_a_limit_follows_the_rate_up_to_the_longest() -> None:
@@ -23,13 +26,25 @@ def test_slices_are_enough_for_half_the_rate(updates: int, hours: float, slices:
     assert slices * hours * 2_500 >= 2 * updates
 
 
-def test_progress_is_that_of_the_last_whole_line(tmp_path: Path) -> None:
-    history = tmp_path / "history.jsonl"
-    assert progress_of(history) == (0, None)
-    lines = [{"update": 10, "seconds": 9.0}, {"update": 20, "seconds": 36.0}]
-    history.write_text(
-        "".join(json.dumps(line) + "\n" for line in lines) + '{"update": 30, "sec', encoding="utf-8"
-    )
-    assert progress_of(history) == (20, 2_000.0)
-    history.write_text("", encoding="utf-8")
-    assert progress_of(history) == (0, None)
+def test_training_asks_for_what_is_left_at_its_own_rate(tmp_path: Path) -> None:
+    config = load(find_layers(ROOT / "config.yaml", ROOT))
+    run = runs_of(config, ["rnnsearch-50-star"])["rnnsearch-50-star"]
+    stated = config.resources.updates_per_hour.rnnsearch
+    assert training_minutes(config, run, tmp_path) == time_limit(667_000 - 288_000, stated, 120)
+    history = tmp_path / "models" / "rnnsearch-50" / "history.jsonl"
+    history.parent.mkdir(parents=True)
+    lines = [{"update": update, "train_nll": 1.0, "seconds": update / 100} for update in (1000, 2000)]
+    history.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    assert training_minutes(config, run, tmp_path) == time_limit(667_000 - 288_000, 360_000, 120)
+    own = tmp_path / "state" / run.name / "history.jsonl"
+    own.parent.mkdir(parents=True)
+    own.write_text('{"update": 660000, "train_nll": 1.0, "seconds": 6600}\n', encoding="utf-8")
+    assert training_minutes(config, run, tmp_path) == time_limit(7_000, 360_000, 120)
+
+
+def test_a_training_job_is_sent_again_for_each_time_slice(tmp_path: Path) -> None:
+    config = load(find_layers(ROOT / "config.yaml", ROOT))
+    runs = runs_of(config, list(config.models)).values()
+    few, many = (training_retries(config, runs, hours) for hours in (120, 4))
+    assert config.resources.train_attempts < few < many
+    assert training_retries(config, runs) == training_retries(config, runs, config.resources.train_hours)

@@ -162,7 +162,7 @@ def test_bad_input_is_said(files: list[tuple[Path, Path]]) -> None:
     with pytest.raises(UserError, match="--summary is given 1 times, --history 2 times"):
         read_curves([summary], [history, history])
     history.write_text(json.dumps(PLAIN[0]) + "\n{]\n", encoding="utf-8")
-    with pytest.raises(UserError, match=r"rnnencdec-50\.1\.jsonl, line 2: not JSON"):
+    with pytest.raises(UserError, match=r"rnnencdec-50\.1\.jsonl, line 2: expected a JSON object"):
         read_curves([summary], [history])
     summary.write_text("{}", encoding="utf-8")
     with pytest.raises(UserError, match="key 'model' is missing"):

@@ -1,0 +1,69 @@
+"""Progress of a job lies beside its log, as JSON, and outside of the workflow nowhere."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from nmt.io import job_progress
+from nmt.io.progress import Progress
+
+
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "a b.log"
+    monkeypatch.setenv(job_progress.LOG, f"'{path}'")  # as the shell line quotes it
+    return path
+
+
+@pytest.mark.parametrize("total", [None, 1000])
+def test_what_is_written_is_read(log: Path, total: int | None) -> None:
+    with Progress(total, "pairs", "select europarl: 3", stream=io.StringIO()) as shown:
+        first = job_progress.read(job_progress.beside(log))
+        assert first is not None and (first.count, first.total) == (0, total)
+        shown.update(800)
+        shown._begin -= 100
+    reading = job_progress.read(job_progress.beside(log))
+    assert reading is not None
+    assert (reading.count, reading.total, reading.unit) == (800, total, "pairs")
+    assert reading.rate == pytest.approx(8, rel=0.01)
+    assert reading.seconds_left == (pytest.approx(25, rel=0.01) if total else None)
+
+
+def test_units_of_an_earlier_attempt_are_no_rate(log: Path) -> None:
+    with Progress(1000, "bytes", "download", before=500, stream=io.StringIO()) as resumed:
+        resumed.update(300)
+        resumed._begin -= 100
+    reading = job_progress.read(job_progress.beside(log))
+    assert reading is not None
+    assert (reading.count, reading.before) == (800, 500)
+    assert reading.seconds_left == pytest.approx(200 / 3, rel=0.01)
+
+
+def test_an_error_is_kept_with_the_progress_until_the_next_attempt(log: Path) -> None:
+    job_progress.write(job_progress.Reading(7, 10, "lines", 1.0))
+    job_progress.failed("the disk is full")
+    reading = job_progress.read(job_progress.beside(log))
+    assert reading == job_progress.Reading(7, 10, "lines", 1.0, error="the disk is full")
+    job_progress.begin()
+    assert job_progress.read(job_progress.beside(log)) is None
+
+
+@pytest.mark.parametrize("value", ["", "nowhere/x.log", "x", "two words.log"])
+def test_nothing_is_written_outside_of_a_job(
+    value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(job_progress.LOG, value)
+    job_progress.failed("something")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_shell_knows_a_job_s_log() -> None:
+    function = """nmt() { NMT_LOG="${BASH_EXECUTION_STRING##*| tee -i }" sh -c 'echo "$NMT_LOG"'; }"""
+    command = f"{function}; nmt 2>&1 | tee -i '/dev/null'"
+    said = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert said.stdout == "'/dev/null'\n"

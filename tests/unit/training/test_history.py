@@ -1,0 +1,60 @@
+"""One reader of histories: strict on finished ones, patient with what is being written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nmt.errors import UserError
+from nmt.training.history import History, reached, records
+
+
+def write(path: Path, *lines: dict[str, float | None]) -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def update(number: int, seconds: float) -> dict[str, float | None]:
+    return {"update": number, "train_nll": 1.0, "seconds": seconds, "target_words_per_second": 7.0}
+
+
+def test_what_is_added_is_read_and_what_came_after_a_checkpoint_is_dropped(tmp_path: Path) -> None:
+    history = History(tmp_path / "history.jsonl")
+    assert history.records() == []
+    history.add({"update": 1})
+    size = history.size
+    history.add({"update": 2})
+    history.rewind(size)
+    assert history.records() == [{"update": 1}]
+
+
+@pytest.mark.parametrize("damage", ["{", "[1]", '{"no": 1}'])
+def test_a_damaged_line_of_a_finished_history_is_named(tmp_path: Path, damage: str) -> None:
+    path = write(tmp_path / "history.jsonl", update(1, 1.0))
+    path.write_text(path.read_text(encoding="utf-8") + damage + "\n", encoding="utf-8")
+    with pytest.raises(UserError, match=r"history\.jsonl, line 2: expected"):
+        list(records(path))
+    assert reached(path).update == 1
+
+
+def test_the_rate_is_that_of_the_last_lines(tmp_path: Path) -> None:
+    slow = [update(number, 10.0 * number) for number in range(1, 11)]
+    fast = [update(10 + number, 100.0 + number) for number in range(1, 31)]
+    found = reached(write(tmp_path / "history.jsonl", *slow, *fast))
+    assert (found.update, found.seconds, found.updates_per_second) == (40, 130.0, 1.0)
+    assert reached(write(tmp_path / "history.jsonl", update(5, 2.0))).updates_per_second == 2.5
+    assert reached(tmp_path / "nothing").update == 0
+
+
+@pytest.mark.parametrize(("measure", "best"), [("nll", 10), ("bleu", 20)])
+def test_the_best_score_is_that_of_the_measure(tmp_path: Path, measure: str, best: int) -> None:
+    lines = [
+        {"update": 10, "seconds": 1.0, "dev_nll": 2.0, "dev_bleu": 5.0},
+        {"update": 20, "seconds": 2.0, "dev_nll": 3.0, "dev_bleu": 9.0},
+        {"update": 30, "seconds": 3.0, "dev_nll": 4.0, "dev_bleu": 1.0},
+    ]
+    found = reached(write(tmp_path / "history.jsonl", *lines), measure)
+    assert found.dev and found.best
+    assert (found.dev.update, found.best.update) == (30, best)
