@@ -160,13 +160,14 @@ def translate(
     hand in a terminal. FILE may be compressed (.gz, .zst). Bytes that are not UTF-8 become the replacement character.
     """
     with like_unix_tools():
-        from nmt.decoding.text_translator import TextTranslator, Wishes
-        from nmt.io.streams import open_lines
-
         refuse_impossible([input], output)
         if as_json and alignment:
             raise UserError("--alignment: --json has the weights already; leave one of the two out")
         text = text_settings_of(model_paths)
+        # torch takes seconds to import: what can be said without it was said by now
+        from nmt.decoding.text_translator import TextTranslator, Wishes
+        from nmt.io.streams import open_lines
+
         decoding = chosen(text.decoding, beam, nbest or 1, batch_size, threads, device)
         default: Literal["keep", "forbid"] = "forbid" if decoding.unknown == "excluded" else "keep"
         wishes = Wishes(decoding, unknown or default, as_json or alignment is not None, max_words)
@@ -218,14 +219,15 @@ def score(
     Several models give the logarithm of their mean probability, word by word, as an ensemble decodes.
     """
     with like_unix_tools():
-        from nmt.decoding.forced_decoding import score as score_pairs
-        from nmt.decoding.text_translator import refuse_unlike
         from nmt.io.streams import STANDARD, open_lines, paired_groups
 
         if source == target == STANDARD:
             raise UserError("SOURCE and TARGET: both are standard input; name a file for one of them")
         refuse_impossible([source, target], output)
         text = text_settings_of(model_paths)
+        from nmt.decoding.forced_decoding import score as score_pairs
+        from nmt.decoding.text_translator import refuse_unlike
+
         decoding = chosen(text.decoding, None, 1, batch_size, threads, device)
         models = load_models(model_paths, decoding)
         refuse_unlike(models)
