@@ -1,25 +1,19 @@
-"""Figures as their verbs draw them, for tests."""
+"""Figures as their subcommands draw them, for tests."""
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 import zlib
 from pathlib import Path
 
 from matplotlib.colors import to_hex
 
-from tests.running import ROOT
+from tests.running import nmt, outputs
 
 
-def draw(verb: str, folder: Path, hash_seed: str, *arguments: str | Path) -> tuple[bytes, bytes]:
-    """Run a figure's verb in a process of its own; return its PDF and PNG."""
-    outputs = ["--output-pdf", folder / "f.pdf", "--output-png", folder / "f.png"]
-    command = [sys.executable, "-m", "nmt", verb, *map(str, arguments), *map(str, outputs)]
-    environment = os.environ | {"PYTHONHASHSEED": hash_seed}
-    result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+def draw(command: str, folder: Path, hash_seed: str, *arguments: str | Path) -> tuple[bytes, bytes]:
+    """Run a figure's subcommand in a process of its own; return its PDF and PNG."""
+    result = nmt(command, *arguments, *outputs(folder, "f", "pdf", "png"), hash_seed=hash_seed)
     assert result.returncode == 0, result.stderr
     return (folder / "f.pdf").read_bytes(), (folder / "f.png").read_bytes()
 

@@ -63,6 +63,18 @@ def run(command: list[str]) -> subprocess.CompletedProcess[str]:
     )
 
 
+def nmt(*arguments: str | Path, hash_seed: str = "1") -> subprocess.CompletedProcess[str]:
+    """Run a subcommand in a process of its own, from the repository's root."""
+    command = [sys.executable, "-m", "nmt", *map(str, arguments)]
+    environment = os.environ | {"PYTHONHASHSEED": hash_seed}
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+
+def outputs(folder: Path, name: str, *forms: str) -> list[str]:
+    """`--output-FORM FILE` for each form of a table or figure."""
+    return [word for form in forms for word in (f"--output-{form}", str(folder / f"{name}.{form}"))]
+
+
 def run_command(directory: Path, *options: str) -> list[str]:
     """What `make demo` and its like call."""
     return [sys.executable, str(ROOT / "workflow" / "run.py"), "--cores", "2", str(directory), *options]

@@ -1,16 +1,14 @@
-"""Scores and summaries of runs, and the verbs that make Tables 1 and 2 of them, for tests."""
+"""Scores and summaries of runs, and the subcommands that make Tables 1 and 2 of them, for tests."""
 
 from __future__ import annotations
 
 import csv
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 from tests.report_settings import report_settings
-from tests.running import ROOT
+from tests.running import ROOT, nmt, outputs
 
 PAPER = ROOT / "workflow" / "papers" / "bahdanau2015.yaml"
 MODELS = {
@@ -91,12 +89,6 @@ def write(folder: Path, name: str, scores: dict[str, Any], trained: dict[str, An
     (folder / f"{name}.summary.json").write_text(json.dumps(trained))
 
 
-def nmt(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run a verb in a process of its own."""
-    command = [sys.executable, "-m", "nmt", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-
-
 def make(number: int, inputs: Path, folder: Path, settings: str, *more: str | Path) -> Path:
     """Write Table 1 or 2 of a folder's runs, in the order of their files, into another one, which is returned."""
     arguments: list[str | Path] = ["--settings", settings, *more]
@@ -105,9 +97,7 @@ def make(number: int, inputs: Path, folder: Path, settings: str, *more: str | Pa
     ):
         arguments += ["--summary", summary]
         arguments += ["--score", scores] if number == 1 else []
-    for form in ("csv", "md", "tex"):
-        arguments += [f"--output-{form}", folder / f"table{number}.{form}"]
-    result = nmt(f"table{number}", *arguments)
+    result = nmt(f"table{number}", *arguments, *outputs(folder, f"table{number}", "csv", "md", "tex"))
     assert result.returncode == 0, result.stderr
     return folder
 

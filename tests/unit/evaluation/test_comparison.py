@@ -28,6 +28,7 @@ from nmt.report.tables.writer import as_tex, write_table
 from tests.latex import assert_compiles
 from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
+from tests.running import MIRROR
 
 WORDS = [
     "le",
@@ -49,8 +50,7 @@ WORDS = [
 SENTENCES = 60
 TOKENIZATION = Tokenization(tokenizer="moses", escape=True, split_hyphens=False)
 FRENCH = Detokenizer("fr", TOKENIZATION)
-MIRROR = "NMT_TEST_MIRROR"
-"""Variable with the folder of a mirror of WMT'14's archives, for a test on its test set."""
+NEWSTEST = MIRROR / "wmt14" / "test-full.tgz"
 
 
 def sentence(rng: random.Random) -> list[str]:
@@ -250,10 +250,10 @@ def test_what_was_not_escaped_is_not_unescaped(tmp_path: Path) -> None:
     assert found["chrf"] == pytest.approx(100)
 
 
-@pytest.mark.skipif(MIRROR not in os.environ, reason=f"{MIRROR} names no mirror of WMT'14")
+@pytest.mark.skipif(not NEWSTEST.is_file(), reason=f"{NEWSTEST} is not there")
 def test_newstest2014_scores_as_much_from_tokens_as_from_text(tmp_path: Path) -> None:
     """Text with typographic apostrophes loses next to nothing by tokenization and detokenization."""
-    with tarfile.open(Path(os.environ[MIRROR]) / "wmt14" / "test-full.tgz") as archive:
+    with tarfile.open(NEWSTEST) as archive:
         member = archive.extractfile("test-full/newstest2014-fren-ref.fr.sgm")
         assert member is not None
         text = member.read().decode("utf-8")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +22,7 @@ from nmt.report.corpora import COLUMNS, Corpus, Lengths, Report, read_report, ro
 from nmt.report.corpora_page import _percent, write_markdown
 from nmt.report.paper_numbers import ReportedData, read_paper
 from tests.plain_csv import read_plain
-from tests.running import ROOT
+from tests.running import ROOT, nmt
 
 SOURCE_WORDS = Vocabulary([("the", 5), ("cat", 3), ("sat", 2)])
 TARGET_WORDS = Vocabulary([("le", 5), ("chat", 3)])
@@ -179,13 +177,11 @@ def test_names_and_numbers_of_the_csv_are_for_machines(counts: Path, tmp_path: P
 
 
 def made(folder: Path, counts: Path, *options: str) -> dict[str, bytes]:
-    """What the verb writes, by name."""
+    """What the subcommand writes, by name."""
     folder.mkdir()
     names = {"csv": "d.csv", "lengths": "l.csv", "md": "d.md", "pdf": "d.pdf", "png": "d.png"}
-    command = [sys.executable, "-m", "nmt", "data-report", "--counts", str(counts), *options]
-    for option, name in names.items():
-        command += [f"--output-{option}", str(folder / name)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    files = [word for form, name in names.items() for word in (f"--output-{form}", str(folder / name))]
+    assert nmt("data-report", "--counts", counts, *options, *files).returncode == 0
     return {name: (folder / name).read_bytes() for name in names.values()}
 
 

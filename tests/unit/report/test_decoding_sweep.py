@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import subprocess
-import sys
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -21,7 +18,7 @@ from nmt.report.figures.style import COLORS
 from nmt.report.tables.decoding_sweep import sweep_table
 from tests.latex import assert_compiles
 from tests.report_settings import report_settings
-from tests.running import ROOT
+from tests.running import nmt, outputs
 from tests.unit.decoding.test_beam_search import decoding
 
 LABELS = {"encdec": "RNNencdec-50", "search": "RNNsearch-50", "other": "Other"}
@@ -29,6 +26,7 @@ SETTINGS = report_settings(LABELS)
 REPORT = Report.model_validate(SETTINGS)
 CONFIGURED = decoding(beam=3, normalize_by_length=False, min_length="half", unknown="allowed")
 BEAMS = (1, 2, 3, 5)
+FORMS = ("csv", "md", "tex", "pdf", "png")
 COMBINATIONS = list(product((False, True), ("half", "none"), ("allowed", "excluded")))
 
 
@@ -59,7 +57,7 @@ SWEEPS = {"encdec": sweep(10.0), "search": sweep(20.0)}
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Table and figure as the verb writes them."""
+    """Table and figure as the subcommand writes them."""
     return written(tmp_path_factory.mktemp("decoding_sweep"), "1")
 
 
@@ -69,18 +67,11 @@ def written(folder: Path, hash_seed: str) -> Path:
         path = folder / f"{model}.json"
         path.write_text(json.dumps(values), encoding="utf-8")
         options += ["--sweep", model, str(path)]
-    for form in ("csv", "md", "tex", "pdf", "png"):
-        options += [f"--output-{form}", str(folder / f"decoding_sweep.{form}")]
+    options += outputs(folder, "decoding_sweep", *FORMS)
     options += ["--output-sums", str(folder / "decoding_sweep.sha256")]
-    result = verb(options, hash_seed)
+    result = nmt("decoding-sweep", *options, hash_seed=hash_seed)
     assert result.returncode == 0, result.stderr
     return folder
-
-
-def verb(options: list[str], hash_seed: str = "1") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "nmt", "decoding-sweep", *options]
-    environment = os.environ | {"PYTHONHASHSEED": hash_seed}
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
 
 
 def test_the_csv_has_a_row_for_every_width(made: Path) -> None:
@@ -179,18 +170,13 @@ def test_the_same_bytes_twice_and_fonts_that_journals_take(made: Path, tmp_path:
 
 def test_what_is_no_sweep_is_refused_in_a_line(made: Path, tmp_path: Path) -> None:
     (tmp_path / "none.json").write_text("{}", encoding="utf-8")
-    outputs = [
-        word
-        for form in ("csv", "md", "tex", "pdf", "png")
-        for word in (f"--output-{form}", str(tmp_path / f"t.{form}"))
-    ]
-    outputs += ["--output-sums", str(tmp_path / "t.sha256")]
-    shared = ["--settings", json.dumps(SETTINGS), "--decoding", CONFIGURED.model_dump_json(), *outputs]
-    found = verb([*shared, "--sweep", "search", str(tmp_path / "none.json")])
+    files = [*outputs(tmp_path, "t", *FORMS), "--output-sums", str(tmp_path / "t.sha256")]
+    shared = ["--settings", json.dumps(SETTINGS), "--decoding", CONFIGURED.model_dump_json(), *files]
+    found = nmt("decoding-sweep", *shared, "--sweep", "search", str(tmp_path / "none.json"))
     assert found.returncode == 2 and "none.json: key 'scores' is missing" in found.stderr
     twice = ["--sweep", "search", str(made / "search.json")] * 2
-    found = verb([*shared, *twice])
+    found = nmt("decoding-sweep", *shared, *twice)
     assert found.returncode == 2 and "model 'search' is given twice" in found.stderr
-    found = verb([*shared[:3], '{"beam": 0}', *outputs, *twice[:3]])
+    found = nmt("decoding-sweep", *shared[:3], '{"beam": 0}', *files, *twice[:3])
     assert found.returncode == 2 and found.stderr.startswith("nmt: error: --decoding: ")
     assert found.stderr.count("\n") == 1

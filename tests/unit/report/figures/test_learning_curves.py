@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,8 +16,8 @@ from nmt.config.schema import Report
 from nmt.errors import UserError
 from nmt.report.figures.learning_curves import Curves, learning_curves, read_curves
 from nmt.report.figures.style import COLORS
+from tests.drawing import draw
 from tests.report_settings import report_settings
-from tests.running import ROOT
 
 LABELS = {
     "rnnsearch-50": "RNNsearch-50",
@@ -169,21 +166,13 @@ def test_bad_input_is_said(files: list[tuple[Path, Path]]) -> None:
         read_curves([summary], [history])
 
 
-def test_the_verb_gives_the_same_bytes_twice(files: list[tuple[Path, Path]], tmp_path: Path) -> None:
+def test_the_subcommand_gives_the_same_bytes_twice(files: list[tuple[Path, Path]], tmp_path: Path) -> None:
     arguments = ["--settings", json.dumps(SETTINGS)]
     for summary, history in files:
         arguments += ["--summary", str(summary), "--history", str(history)]
     drawn = []
     for hash_seed in ("1", "2"):
-        outputs = [tmp_path / f"{hash_seed}.pdf", tmp_path / f"{hash_seed}.png"]
-        command = [sys.executable, "-m", "nmt", "learning-curves", *arguments]
-        command += ["--output-pdf", str(outputs[0]), "--output-png", str(outputs[1])]
-        environment = os.environ | {"PYTHONHASHSEED": hash_seed}
-        result = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-        )
-        assert result.returncode == 0, result.stderr
-        drawn.append([output.read_bytes() for output in outputs])
+        drawn.append(draw("learning-curves", tmp_path, hash_seed, *arguments))
     assert drawn[0] == drawn[1]
     pdf, png = drawn[0]
     assert b"CreationDate" not in pdf and b"/Type3" not in pdf

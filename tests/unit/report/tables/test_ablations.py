@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import math
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +18,7 @@ from nmt.report.tables.ablations import COLUMNS, ablations
 from tests.latex import assert_compiles
 from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
-from tests.running import ROOT
+from tests.running import ROOT, nmt, outputs
 from tests.training_settings import model_run
 
 LABELS = {
@@ -70,7 +68,7 @@ def inputs() -> tuple[dict[str, list[Row]], dict[str, list[Row]], dict[str, list
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The table as the verb writes it."""
+    """The table as the subcommand writes it."""
     folder = tmp_path_factory.mktemp("ablations")
     arguments = ["--settings", json.dumps(SETTINGS)]
     options = ("--score", "--summary", "--run-settings")
@@ -79,10 +77,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
             path = folder / f"{option[2:]}.{row['model']}.{row['seed']}.json"
             path.write_text(json.dumps(row), encoding="utf-8")
             arguments += [option, str(path)]
-    for form in ("csv", "md", "tex"):
-        arguments += [f"--output-{form}", str(folder / f"ablations.{form}")]
-    command = [sys.executable, "-m", "nmt", "ablations", *arguments]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    result = nmt("ablations", *arguments, *outputs(folder, "ablations", "csv", "md", "tex"))
     assert result.returncode == 0, result.stderr
     return folder
 

@@ -9,7 +9,8 @@ import pytest
 from nmt.report.tables.table1 import COLUMNS
 from tests.latex import assert_compiles, unescaped_specials
 from tests.plain_csv import read_plain
-from tests.table_inputs import MODELS, PAPER, five_models, make, nmt, rows_of, settings, several_seeds
+from tests.running import nmt, outputs
+from tests.table_inputs import MODELS, PAPER, five_models, make, rows_of, settings, several_seeds
 
 
 @pytest.fixture(scope="module")
@@ -128,10 +129,7 @@ def test_table_is_the_same_twice(inputs: Path, reported: Path, tmp_path: Path) -
 
 def test_bad_input_is_one_line_and_writes_nothing(inputs: Path, tmp_path: Path) -> None:
     files = ["--score", inputs / "3.score.json", "--summary", inputs / "3.summary.json"]
-    outputs = [
-        word for form in ("csv", "md", "tex") for word in (f"--output-{form}", tmp_path / f"out.{form}")
-    ]
-    result = nmt("table1", "--settings", settings(), *files, *outputs)
+    result = nmt("table1", "--settings", settings(), *files, *outputs(tmp_path, "out", "csv", "md", "tex"))
     assert result.returncode == 2
     assert result.stderr.count("\n") == 1 and "add --paper FILE" in result.stderr
     assert not list(tmp_path.iterdir())

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,7 +14,7 @@ from nmt.report.tables.table3 import COLUMNS
 from tests.latex import assert_compiles
 from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
-from tests.running import ROOT
+from tests.running import nmt, outputs
 
 OPENING = "This will change my future with my family"
 OWN = "&quot; This will change my future with my family , &quot; the man said ."
@@ -62,13 +60,11 @@ def made(tmp_path: Path) -> Path:
         json.dumps({"table1": {}, "table2": {}, "sentences": {"table3": ["not there", OPENING]}})
     )
     settings = json.dumps(report_settings(MODELS, table3_models=list(MODELS), table3_sentences=3))
-    command = [sys.executable, "-m", "nmt", "table3", "--settings", settings, "--paper", "paper.yaml"]
-    command += ["--reference", "reference"]
+    options: list[str | Path] = ["--paper", tmp_path / "paper.yaml", "--reference", tmp_path / "reference"]
     for model in MODELS:
-        command += ["--translations", model, f"{model}.jsonl"]
-    for kind in ("csv", "md", "tex"):
-        command += [f"--output-{kind}", f"table3.{kind}"]
-    subprocess.run(command, cwd=tmp_path, check=True, env={"PYTHONPATH": str(ROOT)})
+        options += ["--translations", model, tmp_path / f"{model}.jsonl"]
+    result = nmt("table3", "--settings", settings, *options, *outputs(tmp_path, "table3", "csv", "md", "tex"))
+    assert result.returncode == 0, result.stderr
     return tmp_path
 
 
