@@ -28,7 +28,7 @@ def text_settings(folder: Path) -> TextSettings:
     """What `package` wrote; a UserError says how to write it where it is missing or of another version."""
     path = folder / TEXT
     again = "write it with `nmt package`, or let Snakemake make that file (docs/translating.md)"
-    if not path.exists():
+    if not path.is_file():
         raise UserError(
             f"{path}: no such file: without it nobody knows how the model's text was tokenized; {again}"
         )
@@ -42,7 +42,7 @@ def refuse_other_than_model(folder: Path) -> None:
             f"{folder}: no such folder; expected a model's, as `nmt train` writes it (models/...)"
         )
     missing = [
-        n for n in (SETTINGS, WEIGHTS, SOURCE_VOCABULARY, TARGET_VOCABULARY) if not (folder / n).exists()
+        n for n in (SETTINGS, WEIGHTS, SOURCE_VOCABULARY, TARGET_VOCABULARY) if not (folder / n).is_file()
     ]
     if missing:
         raise UserError(

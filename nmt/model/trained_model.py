@@ -25,6 +25,7 @@ from nmt.model.model_folder import (
 from nmt.model.tensors import load_metadata, load_tensors
 
 SIDES = ("source", "target")
+_KINDS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 
 
 @dataclass(frozen=True)
@@ -42,27 +43,39 @@ def load(folder: Path, device: torch.device) -> TrainedModel:
     refuse_other_than_model(folder)
     run = read(ModelRun, folder / SETTINGS, "expected a model of this version: train it again")
     source, target = (Vocabulary.read(folder / name) for name in (SOURCE_VOCABULARY, TARGET_VOCABULARY))
-    network = build(run.family, run.architecture, len(source), len(target))
     weights = load_tensors(folder / WEIGHTS)
     refuse_other_vocabularies(folder, (source, target))
-    try:
-        network.load_state_dict(weights)
-    except RuntimeError:
+    if _shapes(run, len(source), len(target)) != {name: weight.shape for name, weight in weights.items()}:
         raise UserError(
             f"{folder / WEIGHTS}: its weights do not fit {SETTINGS} and the vocabularies beside it"
-        ) from None
+        )
     refuse_other_than_numbers(folder / WEIGHTS, weights)
+    network = build(run.family, run.architecture, len(source), len(target))
+    network.load_state_dict(weights)
     return TrainedModel(run, network.to(device).eval(), source, target)
+
+
+def _shapes(run: ModelRun, source: int, target: int) -> dict[str, torch.Size]:
+    """Shapes of a model's weights, without their memory: settings from elsewhere may name any size."""
+    try:
+        with torch.device("meta"):
+            network = build(run.family, run.architecture, source, target)
+    except RuntimeError:  # more than torch can count
+        return {}
+    return {name: weight.shape for name, weight in network.state_dict().items()}
 
 
 def refuse_other_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]) -> None:
     """The vocabularies beside the weights must be those that they were trained with."""
-    made_with = json.loads(load_metadata(folder / WEIGHTS).get("vocabularies", "{}"))
+    try:
+        made_with = dict(json.loads(load_metadata(folder / WEIGHTS).get("vocabularies", "{}")))
+    except (ValueError, TypeError, RecursionError):
+        raise UserError(f"{folder / WEIGHTS}: says of no vocabularies which it was trained with") from None
     for side, vocabulary in zip(SIDES, vocabularies, strict=True):
         expected = made_with.get(side, vocabulary.sha256)
         if expected != vocabulary.sha256:
             raise UserError(
-                f"{folder / WEIGHTS}: trained with another {side} vocabulary (sha256 {expected[:12]}...) than "
+                f"{folder / WEIGHTS}: trained with another {side} vocabulary (sha256 {str(expected)[:12]}...) than "
                 f"{side}.tsv beside it ({vocabulary.sha256[:12]}...); put the right one there"
             )
 
@@ -70,6 +83,10 @@ def refuse_other_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Voca
 def refuse_other_than_numbers(path: Path, weights: Mapping[str, torch.Tensor]) -> None:
     """A UserError unless all weights are finite: a search among NaN finds nothing."""
     for name, weight in weights.items():
+        if weight.dtype not in _KINDS:
+            raise UserError(
+                f"{path}: {name} is {weight.dtype}, expected torch.float32; train or fetch the model again"
+            )
         if not weight.isfinite().all():
             raise UserError(
                 f"{path}: {name} holds NaN or infinity, expected finite weights; the training went astray: "

@@ -1,0 +1,85 @@
+"""Model folders from elsewhere: whatever is in them, a line says what is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from nmt.errors import UserError
+from nmt.model import trained_model
+from nmt.model.model_folder import SETTINGS, TEXT, WEIGHTS, text_settings
+from tests.translators import trained_model as small_folder
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder of a small model."""
+    return small_folder(tmp_path / "model")
+
+
+def refused(folder: Path, match: str) -> None:
+    with pytest.raises(UserError, match=match) as refusal:
+        trained_model.load(folder, CPU)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("kind", [torch.int64, torch.bool, torch.float8_e4m3fn, torch.complex64])
+def test_weights_that_are_no_numbers_of_a_model_are_refused(folder: Path, kind: torch.dtype) -> None:
+    weights = {name: weight.to(kind) for name, weight in load_file(folder / WEIGHTS).items()}
+    save_file(weights, folder / WEIGHTS)
+    refused(folder, r"is torch\.\w+, expected torch\.float32")
+
+
+@pytest.mark.parametrize(
+    ("said", "match"),
+    [
+        ("[1]", "trained with"),
+        ("1", "trained with"),
+        ("[" * 100_000, "trained with"),
+        ('{"source": 1}', "another source vocabulary"),
+        ('{"source": null}', "another source vocabulary"),
+    ],
+)
+def test_metadata_of_other_types_is_refused(folder: Path, said: str, match: str) -> None:
+    save_file(load_file(folder / WEIGHTS), folder / WEIGHTS, {"vocabularies": said})
+    refused(folder, match)
+
+
+@pytest.mark.parametrize("units", [10**6, 10**12])
+def test_sizes_that_do_not_fit_are_refused_before_any_memory_is_asked_for(folder: Path, units: int) -> None:
+    values = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+    values["architecture"]["hidden_units"] = units
+    (folder / SETTINGS).write_text(json.dumps(values), encoding="utf-8")
+    refused(folder, "do not fit")
+
+
+@pytest.mark.parametrize("value", ["[" * 100_000, '{"model": ' * 100_000, "9" * 5000, "[]"])
+def test_settings_of_any_shape_are_refused(folder: Path, value: str) -> None:
+    (folder / SETTINGS).write_text(value, encoding="utf-8")
+    refused(folder, SETTINGS)
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        (WEIGHTS, lambda folder: trained_model.load(folder, CPU)),
+        (SETTINGS, lambda folder: trained_model.load(folder, CPU)),
+        (TEXT, text_settings),
+    ],
+)
+def test_a_pipe_among_the_files_is_not_waited_for(
+    folder: Path, name: str, read: Callable[[Path], Any]
+) -> None:
+    (folder / name).unlink(missing_ok=True)
+    os.mkfifo(folder / name)
+    with pytest.raises(UserError, match=name):
+        read(folder)
