@@ -89,7 +89,7 @@ def _what(summary: dict[str, Any], text: Text) -> str:
     languages = f" from {text.languages[0]} to {text.languages[1]}" if len(text.languages) == 2 else ""
     family = FAMILIES[summary["family"]]
     return (
-        f"Translates{languages}, a sentence at a time. {family.description}; {summary['parameters']:,} parameters. As "
+        f"Translates{languages}, one sentence at a time. {family.description}; {summary['parameters']:,} parameters. As "
         f"described by {family.paper}; trained by a reproduction of the paper, not by its authors."
     )
 
@@ -122,7 +122,7 @@ def _training(summary: dict[str, Any], settings: dict[str, Any], text: Text) -> 
         f"gradient norm at most {training['clip_norm']:g}",
         "Sizes": f"{sizes['hidden_units']:,} hidden units, embeddings of {sizes['embedding_size']:,}",
         "Seed": str(summary["seed"]),
-        "NLL a sentence (nats)": f"training {summary['train_nll']:.2f}, development {summary['dev_nll']:.2f}",
+        "NLL per sentence (nats)": f"training {summary['train_nll']:.2f}, development {summary['dev_nll']:.2f}",
         "Hours": f"{summary['hours']:.2f}",
         "Device": summary["device"],
         "PyTorch": summary["torch"],

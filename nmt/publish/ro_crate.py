@@ -123,7 +123,9 @@ class _Crate:
         try:
             name = path.resolve().relative_to(self._results.resolve()).as_posix()
         except ValueError:
-            raise UserError(f"{path}: does not lie in {self._results}; the record is of what lies there") from None
+            raise UserError(
+                f"{path}: does not lie in {self._results}; the record is of what lies there"
+            ) from None
         kind = _KINDS.get(path.suffix) or mimetypes.guess_type(path.name)[0] or "application/octet-stream"
         facts = {
             "name": name,

@@ -251,5 +251,5 @@ def test_a_folder_without_text_settings_says_what_to_do(folder: Path, tmp_path: 
     model_folder.package(tmp_path, text_settings())
     assert model_folder.text_settings(tmp_path) == text_settings()
     (tmp_path / "text.json").write_text('{"languages": {}}')
-    with pytest.raises(UserError, match=r"text\.json: languages\.source: Field required"):
+    with pytest.raises(UserError, match=r"text\.json: languages\.source: missing"):
         model_folder.text_settings(tmp_path)
