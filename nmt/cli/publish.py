@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from nmt.cli.options import FILE, FOLDER, given_translations, languages_option
+from nmt.cli.options import FILE, FOLDER, given_translations, languages_option, parse_settings
 from nmt.errors import printable
 from nmt.io.files import read_json, write_json
 
@@ -81,10 +81,10 @@ def package_results(
     With these alone (`released.results` in a config.yaml) the workflow makes tables and figures again, and
     `nmt verify` checks them.
     """
-    from nmt.config import snapshot as settings
+    from nmt.config.snapshot import Published, published
     from nmt.publish import replication_package
 
-    config = settings.parse(configuration)
+    config = parse_settings(Published, configuration, "--configuration")
     package = replication_package.ReplicationPackage(output)
     for name, all_, no_unk, *files in runs:
         for mode, source in zip(replication_package.MODES, (all_, no_unk), strict=True):
@@ -102,7 +102,7 @@ def package_results(
     for name, source in alignments:
         replication_package.keep_lines(source, package.alignments(name))
     replication_package.keep_file(paper, package.paper)
-    write_json(package.configuration, settings.published(config))
+    write_json(package.configuration, published(config))
 
 
 @click.command()
@@ -177,7 +177,9 @@ def model_card(
 
 @click.command()
 @_model_folder
-@click.option("--with-final-state", is_flag=True, help="Also pack the final state, from which training can continue.")
+@click.option(
+    "--with-final-state", is_flag=True, help="Also pack the final state, from which training can continue."
+)
 @click.option("--output", type=FILE, required=True, metavar="FILE.tar.zst", help="The archive.")
 def release(folder: Path, with_final_state: bool, output: Path) -> None:
     """Pack a model for others: weights, vocabularies, settings, summary, card and checksums in one archive.

@@ -200,14 +200,16 @@ def _continuation(values: Mapping[str, Any], name: str, base: str) -> Iterator[P
     paths += [("architecture", key) for key in _block(mine, "architecture")]
     paths += [("training", key) for key in CONTINUED]
     for path in paths:
+        if len(path) > 1 and not _block(theirs, path[0]):
+            continue  # no mapping, which the schema reports
         own, wanted = (_block(entry, *path[:-1]).get(path[-1]) for entry in (mine, theirs))
         if own != wanted:
-            text = f"found {shown(own)}, expected {wanted!r} as in {base}, from which it goes on"
+            text = f"found {shown(own)}, expected {wanted!r} as in {base}, from which it continues"
             yield Problem(("models", name, *path), text)
     seeds = _seeds_of(values, base)
     for seed in _seeds_of(values, name):
         if seed not in seeds:
-            text = f"found {seed}, expected seeds of {base}, from whose runs it goes on: {seeds}"
+            text = f"found {seed}, expected seeds of {base}, from whose runs it continues: {seeds}"
             yield Problem(("models", name, "seeds"), text)
     updates, before = _block(mine, "training").get("updates"), _block(theirs, "training").get("updates")
     if isinstance(updates, int) and isinstance(before, int) and updates <= before:

@@ -12,32 +12,36 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from nmt.config.base import PositiveInt, TrainedWith
+from nmt.config.base import TrainedWith
 
 Biases = Literal["groundhog", "every"]
+Size = Annotated[int, Field(ge=1, le=100_000)]
+"""Units of a layer."""
+Deviation = Annotated[float, Field(gt=0, le=100)]
+"""Of start values."""
 
 
 class Architecture(TrainedWith):
     """What the architecture of every family says. `unused_ids`: rows of the embeddings beyond the vocabularies."""
 
-    hidden_units: PositiveInt
-    embedding_size: PositiveInt
+    hidden_units: Size
+    embedding_size: Size
     source_end: bool
-    unused_ids: Annotated[int, Field(ge=0)]
+    unused_ids: Annotated[int, Field(ge=0, le=100_000)]
 
 
 class GatedArchitecture(Architecture):
     """RNNencdec and RNNsearch: paper, Sec. 3, App. A and B.1. Keys with `alignment` decide nothing of an RNNencdec."""
 
-    maxout_units: PositiveInt
-    alignment_units: PositiveInt
+    maxout_units: Size
+    alignment_units: Size
     step_order: Literal["groundhog", "appendix", "section3"]
     output_layer: Literal["direct", "factored"]
     biases: Biases
     encdec_start: Literal["last", "zero"]
     recurrent_init: Literal["orthogonal"]
-    alignment_init_std: Annotated[float, Field(gt=0)]
-    init_std: Annotated[float, Field(gt=0)]
+    alignment_init_std: Deviation
+    init_std: Deviation
 
 
 def rnnencdec_weights(a: GatedArchitecture, words: int) -> int:

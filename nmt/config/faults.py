@@ -108,6 +108,12 @@ def _expected(detail: ErrorDetails) -> str:
             return f"{context['le']} or less"
         case "string_pattern_mismatch":
             return f"text of the form {context['pattern']}"
+        case "model_type" | "dict_type":
+            return "keys with values"
+        case "bool_type":
+            return "true or false"
+        case "string_type":
+            return "text" + (" (in quotes)" if isinstance(detail["input"], int | float) else "")
         case "union_tag_invalid":
             return str(context["expected_tags"])
         case "int_type" | "int_from_float" | "int_parsing_size":

@@ -222,7 +222,7 @@ class Training(TrainedWith):
     rho: Share
     epsilon: Annotated[float, Field(gt=0, le=1)]
     learning_rate: Annotated[float, Field(gt=0, le=1000)]
-    clip_norm: Annotated[float, Field(gt=0)]
+    clip_norm: Annotated[float, Field(gt=0, le=1e9)]
     cost: Literal["sum", "mean"]
     not_finite: Literal["stop", "groundhog"]
     precision: Literal["fp32", "tf32", "bf16"]

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
+from nmt.config import json_settings
 from nmt.config.experiment import archives_of, corpora_in_use, runs_in_use
 from nmt.config.schema import ClusterResources, Config, Sweep
-from nmt.errors import UserError
-from nmt.io.files import read_json
 
 
 class Published(Config):
@@ -56,24 +54,4 @@ def _only(values: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
 
 def read(path: Path) -> Config:
     """Read the file of what `published` gave."""
-    return checked(read_json(path), str(path))
-
-
-def parse(value: str) -> Config:
-    """Read an option's value: JSON as `published` gives it when it starts with a brace, otherwise a file's path."""
-    if not value.lstrip().startswith("{"):
-        return read(Path(value))
-    try:
-        return checked(json.loads(value), "--configuration")
-    except json.JSONDecodeError as error:
-        raise UserError(f"--configuration: not JSON: {error.msg}") from None
-
-
-def checked(values: Any, where: str) -> Config:
-    """Settings from plain values; a `UserError` names the first key that is not as it should be."""
-    try:
-        return Published.model_validate(values)
-    except ValidationError as error:
-        problem = error.errors()[0]
-        key = ".".join(map(str, problem["loc"]))
-        raise UserError(f"{where}: {key}: {problem['msg']}; expected the settings of a run") from None
+    return json_settings.read(Published, path, "expected the settings of a run")
