@@ -119,7 +119,7 @@ def _hours(hours: float) -> str:
 
 
 def longest_chain(config: Config, times: Collection[TrainingTime]) -> float:
-    """Hours until all are trained if each has a processor of its own: a run that goes on from another follows it."""
+    """Hours until all are trained if each has a processor of its own: a run that continues another follows it."""
     known, hours = runs_of(config, list(config.models)), {time.run: time.hours for time in times}
     return max((hours[run] + hours.get(known[run].base or "", 0.0) for run in hours), default=0.0)
 
