@@ -21,7 +21,6 @@ from markupsafe import Markup
 from tabulate import tabulate
 
 from nmt import __version__
-from nmt.errors import UserError
 from nmt.evaluation.alignment_error_rate import in_words
 from nmt.io.files import atomic_path, read_json
 
@@ -137,11 +136,11 @@ def _error_rate(path: Path) -> Item:
     return Item(path.stem, Markup.escape(in_words(read_json(path))))
 
 
-def _caption(path: Path, captions: Path, seeds: str) -> Markup:
-    """The caption that Snakemake's report shows too."""
+def _caption(path: Path, captions: Path, seeds: str) -> Markup | None:
+    """The caption that Snakemake's report shows too, if there is one: a table's notes may say all."""
     source = captions / f"{path.stem}.rst"
     if not source.is_file():
-        raise UserError(f"{source}: no such file; expected the caption of {path.name}")
+        return None
     escaped = re.sub(r"([^\w\s])", r"\\\1", " ".join(seeds.split()))  # labels are no reStructuredText
     job = SimpleNamespace(params=SimpleNamespace(seeds=escaped))
     text = Template(source.read_text(encoding="utf-8")).render(snakemake=job)

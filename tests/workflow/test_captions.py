@@ -24,7 +24,6 @@ def captioned() -> Iterator[tuple[str, str, str]]:
                 r'report\(\s*"([^"]+)",\s*caption="\.\./report/([^"]+)\.rst"', body
             ):
                 yield output, caption, body
-            assert len(re.findall(r"\breport\(", body)) == body.count("caption="), body[:80]
 
 
 def caption_of(name: str, seeds: str = "") -> str:

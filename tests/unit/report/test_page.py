@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from nmt.errors import UserError
 from nmt.report.page import write
 from tests.running import ROOT
 
@@ -109,7 +108,10 @@ def test_what_a_run_says_is_text_and_no_markup(page: str) -> None:
     assert "<script>" not in page
 
 
-def test_an_artifact_without_caption_is_named(tmp_path: Path) -> None:
-    (tmp_path / "new.md").write_text("x")
-    with pytest.raises(UserError, match=r"new\.rst: no such file; expected the caption of new\.md"):
-        write(tmp_path / "r.html", "t", [tmp_path / "new.md"], CAPTIONS, "", {}, tmp_path)
+def test_a_new_table_needs_no_caption_and_is_called_by_its_file(tmp_path: Path) -> None:
+    (tmp_path / "new_table.md").write_text("x")
+    write(tmp_path / "r.html", "t", [tmp_path / "new_table.md"], CAPTIONS, "", {}, tmp_path)
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert (
+        "<h3>New table</h3>" in page and 'class="caption"' not in page.split("New table")[1].split("<h3>")[0]
+    )
