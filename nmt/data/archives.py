@@ -160,7 +160,7 @@ def _visit_tar(
     archive: Path, raw: io.BufferedReader[Any], members: Collection[str], visit: Visit
 ) -> list[str]:
     names = []
-    # unlike tarfile's own stream mode, these check the sum at the end; so the archive is read to its end
+    # unlike tarfile's own stream mode, these check the checksum at the end; so the archive is read to its end
     stream = plain(raw)
     for packed, entry in tar_members(stream):
         name = entry.name.removeprefix("./")

@@ -2,7 +2,7 @@
 
 The data were shuffled once when they were binarized. Here they are read in that order, those with a side longer than
 the model's limit passed over, and from the start again when they end. Which pairs update number u sees follows from u
-alone, so a run that goes on needs to know nothing but its count of updates.
+alone, so a resumed run needs to know nothing but its count of updates.
 """
 
 from __future__ import annotations

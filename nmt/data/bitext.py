@@ -2,7 +2,7 @@
 
 A bitext is a folder: `{source,target}.ids.npy` hold the ids of all sentences one after the other (uint16, no
 end symbols), `{source,target}.offsets.npy` where each sentence begins (int64, one more than there are pairs),
-`meta.json` counts and sums.
+`meta.json` counts and checksums.
 """
 
 from __future__ import annotations

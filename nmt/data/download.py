@@ -61,7 +61,7 @@ def _download_one(
     file: File, part: Path, output: Path, mirrors: Sequence[str], patience: Patience, problems: list[str]
 ) -> str | None:
     """The source that gave the file; None, and why in `problems`, if none did."""
-    if not file.expected.has_sum:
+    if not file.expected.has_checksum:
         part.unlink(missing_ok=True)
     for source in places(file.url, file.path, mirrors):
         try:
@@ -70,11 +70,11 @@ def _download_one(
             seen = transfer.from_folder(path) if path else transfer.from_web()
         except SourceError as error:
             problems.append(f"{source}: {error}")
-            if not file.expected.has_sum:
+            if not file.expected.has_checksum:
                 part.unlink(missing_ok=True)
             continue
         known = file.expected.known
-        if not file.expected.has_sum:
+        if not file.expected.has_checksum:
             print(f"{output}: no checksum known; its sha256 is {seen.sha256}", file=sys.stderr)
         commit(part, output)
         write_json(_note(output), {"source": source, "checked": known} | asdict(seen))

@@ -102,7 +102,7 @@ def extract(source: Side, target: Side, counts: Path, pairs: int | None = None) 
 
 
 def receipt(archive: Path) -> dict[str, Any] | None:
-    """What the download noted of an archive: its source, size and sums; None for one that came another way."""
+    """What the download noted of an archive: its source, size and checksums; None for one that came another way."""
     note = archive.with_name(f"{archive.name}.json")
     return read_json(note) if note.exists() else None
 
@@ -222,7 +222,7 @@ class _Checksummed(io.RawIOBase):
 
 
 def _take(side: Side, name: str, stream: IO[bytes]) -> None:
-    """Deal the lines of a plain or compressed text or SGML file to the shards of `side`; keep its sum."""
+    """Deal the lines of a plain or compressed text or SGML file to the shards of `side`; keep its checksum."""
     hashed = _Checksummed(stream)
     raw = io.BufferedReader(hashed, _CHUNK)
     text = plain(raw)

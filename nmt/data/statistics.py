@@ -97,7 +97,7 @@ def _by_length(counts: dict[int, Any]) -> dict[str, Any]:
 def count_shard(
     stages: Sequence[Stage], vocabularies: tuple[Vocabulary, Vocabulary], output: Path, types: bool = False
 ) -> dict[str, Any]:
-    """Write what a shard holds at each of `stages`; the vocabularies are held against the last one, which models read.
+    """Write what a shard holds at each of `stages`; the vocabularies are compared with the last one, which models read.
 
     Only pairs with words on both sides count, since no others are trained on. `stages` lists the stages in order, each
     with its `name` and `pairs`; for each side its `words` and the sentences of each length (`lengths`); under `longer`
@@ -144,7 +144,7 @@ def _count_stage(
 
 @dataclass
 class CorpusFiles:
-    """Where the counts of one corpus lie: one file of the extraction, one a shard of each later stage."""
+    """Where the counts of one corpus lie: one file of the extraction, one per shard of each later stage."""
 
     name: str
     part: str

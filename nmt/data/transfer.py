@@ -46,7 +46,7 @@ _LEAST_GAIN = 1 << 16
 
 @dataclass(frozen=True)
 class Seen:
-    """Size and sums of a file."""
+    """Size and checksums of a file."""
 
     bytes: int
     md5: str
@@ -55,14 +55,14 @@ class Seen:
     @classmethod
     def of(cls, path: Path) -> Seen:
         """Read a file once."""
-        sums = hashlib.md5(usedforsecurity=False), hashlib.sha256()
+        hashes = hashlib.md5(usedforsecurity=False), hashlib.sha256()
         size = 0
         with path.open("rb") as file:
             while data := file.read(CHUNK):
                 size += len(data)
-                for each in sums:
+                for each in hashes:
                     each.update(data)
-        return cls(size, *(each.hexdigest() for each in sums))
+        return cls(size, *(each.hexdigest() for each in hashes))
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Expected:
     sha256: str | None = None
 
     @property
-    def has_sum(self) -> bool:
+    def has_checksum(self) -> bool:
         """Whether wrong bytes would be noticed."""
         return self.md5 is not None or self.sha256 is not None
 
@@ -128,7 +128,7 @@ class Transfer:
 
     def from_folder(self, path: Path) -> Seen:
         """Take a file of this machine, always from the beginning; what is known of it is checked first."""
-        with _reading():
+        with _mirror_errors():
             if not path.is_file():
                 raise SourceError("no such file")
             seen = Seen.of(path)
@@ -205,7 +205,7 @@ class Transfer:
             return
         # no encoding on the way: the file's own bytes count, and some servers announce .tgz as encoded
         headers = {"Accept-Encoding": "identity"}
-        if begin and not self.expected.has_sum:
+        if begin and not self.expected.has_checksum:
             # without a checksum nobody would notice two versions joined
             begin = begin if self._version.validator else 0
             headers |= {"If-Range": self._version.validator} if self._version.validator else {}
@@ -235,7 +235,7 @@ class Transfer:
             self.part.unlink(missing_ok=True)
             shown = response.headers.get("Content-Range", "")[:60]
             raise TransientError(f"asked for the bytes from {begin}, it sends {shown}")
-        if not self.expected.has_sum and version.differs(self._version):
+        if not self.expected.has_checksum and version.differs(self._version):
             self.part.unlink(missing_ok=True)
             raise TransientError("the server has another version of it than before")
         return begin
@@ -288,7 +288,7 @@ class Transfer:
 
 
 @contextmanager
-def _reading() -> Iterator[None]:
+def _mirror_errors() -> Iterator[None]:
     """A file of a mirror that cannot be read is that mirror's failure; the next source may have it."""
     try:
         yield
@@ -297,7 +297,7 @@ def _reading() -> Iterator[None]:
 
 
 def _chunks(path: Path) -> Iterator[bytes]:
-    with _reading(), path.open("rb") as file:
+    with _mirror_errors(), path.open("rb") as file:
         while data := file.read(CHUNK):
             yield data
 
@@ -306,9 +306,9 @@ def _cloned(path: Path, copy: Path) -> bool:
     """Copy a file without taking room for it, where the file system can.
 
     Not by a link: the workflow sets the times of what a job has made, which would be those of the user's own file,
-    and a file that is changed in place would change under us after its sums were checked.
+    and a file that is changed in place would change under us after its checksums were.
     """
-    with _reading():
+    with _mirror_errors():
         source = path.open("rb")
     with source, copy.open("wb") as target:
         try:

@@ -20,7 +20,7 @@ from nmt.decoding.test_set import ReadSources, Sentence, by_length, made_from, r
 from nmt.errors import UserError
 from nmt.evaluation.bleu import BleuCounts, multi_bleu, text_counts
 from nmt.io.files import write_json
-from nmt.io.journal import PartFile
+from nmt.io.journal import Journal
 from nmt.io.progress import Progress
 from nmt.model.device import device_name
 from nmt.model.trained_model import TrainedModel
@@ -46,7 +46,7 @@ def sweep_file(
         raise UserError(f"{source}: has no lines; a sweep needs sentences to translate")
     groups, searches = list(by_length(sentences, settings.batch_size)), searches_of(settings)
     with (
-        PartFile(output, _made_from(model, sentences, settings)) as part,
+        Journal(output, _made_from(model, sentences, settings)) as part,
         Progress(len(sentences) * len(searches), "translations", "sweep") as progress,
     ):
         for number, group in enumerate(groups):

@@ -20,7 +20,7 @@ from nmt.decoding.beam_search import Hypothesis, Model, translate
 from nmt.decoding.ensemble import joined
 from nmt.decoding.forced_decoding import Reading, make_batch, read
 from nmt.evaluation.translations import words as split_words
-from nmt.io.journal import PartFile
+from nmt.io.journal import Journal
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, read_pairs, write_lines
 from nmt.model.device import device_name
@@ -94,7 +94,7 @@ def translate_file(
         sentences = without_unknown(sentences, models[0])
     groups = list(by_length(sentences, decoding.batch_size))
     with (
-        PartFile(output, made_from(models, sentences, decoding, forbid_unknown)) as part,
+        Journal(output, made_from(models, sentences, decoding, forbid_unknown)) as part,
         Progress(len(sentences), "sentences", f"translate ({mode})") as progress,
     ):
         for number, group in enumerate(groups):

@@ -1,4 +1,4 @@
-"""Sums of files as `sha256sum` writes and checks them: one line per file, its SHA-256 and its name."""
+"""Checksums of files as `sha256sum` writes and checks them: one line per file, its SHA-256 and its name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def lines_of(folder: Path, names: Iterable[str]) -> str:
 
 
 def write(path: Path, files: Iterable[Path]) -> None:
-    """Write the sums of files that lie beside `path`."""
+    """Write the checksums of files that lie beside `path`."""
     text = lines_of(path.parent, sorted(file.name for file in files))
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, their sums, and JSON."""
+"""Files that appear whole or not at all, their checksums, and JSON."""
 
 from __future__ import annotations
 

@@ -17,11 +17,11 @@ from nmt.io.files import disk_full
 from nmt.io.locks import wait_for_lock
 
 
-class PartFile:
+class Journal:
     """Results of the parts of one job, by number: `.NAME.unfinished` beside the output NAME.
 
     `seconds` are those of all parts that are done, `resumed` says whether another process did some of them.
-    Only a job with the same `made_from` goes on; another begins anew. One process at a time: a second one waits until
+    Only a job with the same `made_from` resumes; another starts over. One process at a time: a second one waits until
     the first has ended, where the file system has the kernel's locks.
     """
 
@@ -72,10 +72,10 @@ class PartFile:
             os.fsync(self._file.fileno())
 
     def remove(self) -> None:
-        """The output is there; nothing is left to go on with."""
+        """The output is there; nothing is left to resume."""
         self.path.unlink(missing_ok=True)
 
-    def __enter__(self) -> PartFile:
+    def __enter__(self) -> Journal:
         return self
 
     def __exit__(

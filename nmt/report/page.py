@@ -8,7 +8,7 @@ import platform
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib import metadata, resources
+from importlib import resources
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,10 +22,8 @@ from tabulate import tabulate
 
 from nmt import __version__
 from nmt.evaluation.alignment_error_rate import in_words
+from nmt.io.environment import packages
 from nmt.io.files import atomic_path, read_json
-
-PACKAGES = ("torch", "numpy", "snakemake", "sacrebleu", "sacremoses", "kenlm", "pandas", "matplotlib")
-"""Those on which the numbers rest."""
 
 HEADINGS = {
     "table1": "Table 1: BLEU",
@@ -185,5 +183,5 @@ def _number(row: dict[str, str], name: str) -> float:
 
 def _versions() -> Item:
     rows = [["this project", __version__], ["Python", platform.python_version()]]
-    rows += [[package, metadata.version(package)] for package in PACKAGES]
+    rows += [[name, version] for name, version in packages().items()]
     return Item("Versions", Markup(tabulate(rows, ["Package", "Version"], "html", disable_numparse=True)))

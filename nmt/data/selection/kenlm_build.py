@@ -108,7 +108,7 @@ def _build(folder: Path, jobs: int) -> None:
 
 
 def _fetch(folder: Path) -> Path:
-    """The source archive, by pip, so that a user's index, mirror or proxy is asked; its sum is checked."""
+    """The source archive, by pip, so that a user's index, mirror or proxy is asked; its checksum is compared."""
     requirements = folder / "requirements.txt"
     requirements.write_text(f"{REQUIREMENT} --hash=sha256:{SHA256}\n", encoding="utf-8")
     command = [sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--no-deps", "--quiet"]

@@ -18,7 +18,7 @@ from nmt.decoding import sidecar
 from nmt.decoding.test_set import align_file, attention, translate_file
 from nmt.errors import UserError
 from nmt.io.files import sha256, write_json
-from nmt.io.journal import PartFile
+from nmt.io.journal import Journal
 from nmt.io.text_files import read_lines, write_lines
 from nmt.model import trained_model
 from nmt.model.trained_model import TrainedModel
@@ -222,19 +222,19 @@ def test_what_made_translations_stands_beside_them(folder: Path, tmp_path: Path)
 
 
 def test_another_job_does_not_go_on(tmp_path: Path) -> None:
-    with PartFile(tmp_path / "out", "one") as part:
+    with Journal(tmp_path / "out", "one") as part:
         part.add(3, ["done"])
-    with PartFile(tmp_path / "out", "one") as part:
+    with Journal(tmp_path / "out", "one") as part:
         assert part.done == {3: ["done"]}
-    with PartFile(tmp_path / "out", "other") as part:
+    with Journal(tmp_path / "out", "other") as part:
         assert part.done == {}
 
 
 def test_a_second_process_waits_for_the_first(tmp_path: Path) -> None:
     """And then makes its own: the first has taken its file away."""
-    code = "import sys; from pathlib import Path; from nmt.io.journal import PartFile\n"
-    code += "with PartFile(Path(sys.argv[1]), 'one') as part: print(part.done)"
-    with PartFile(tmp_path / "out", "one") as part:
+    code = "import sys; from pathlib import Path; from nmt.io.journal import Journal\n"
+    code += "with Journal(Path(sys.argv[1]), 'one') as part: print(part.done)"
+    with Journal(tmp_path / "out", "one") as part:
         part.add(3, ["done"])
         command = [sys.executable, "-c", code, str(tmp_path / "out")]
         with subprocess.Popen(
