@@ -89,8 +89,8 @@ def _what(summary: dict[str, Any], text: Text) -> str:
     languages = f" from {text.languages[0]} to {text.languages[1]}" if len(text.languages) == 2 else ""
     family = FAMILIES[summary["family"]]
     return (
-        f"Translates{languages}, one sentence at a time. {family.description}; {summary['parameters']:,} parameters. As "
-        f"described by {family.paper}; trained by a reproduction of the paper, not by its authors."
+        f"Translates{languages}, one sentence at a time. {family.description}; {summary['parameters']:,} parameters. "
+        f"As described by {family.paper}; trained by a reproduction of the paper, not by its authors."
     )
 
 

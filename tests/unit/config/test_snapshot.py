@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from nmt.config.experiment import archives_in_use, corpora_in_use
 from nmt.config.overlays import load, read_layer
 from nmt.config.schema import Config
 from nmt.config.snapshot import published, read
@@ -37,3 +38,14 @@ def test_settings_that_an_earlier_version_wrote_are_read(tmp_path: Path) -> None
 def test_what_no_version_wrote_is_refused(values: object, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="expected the settings of a run"):
         kept(values, tmp_path)
+
+
+def test_whatever_the_results_are_made_from_is_named() -> None:
+    config = load([read_layer(ROOT / "config.yaml")])
+    use = config.use.model_copy(update={"models": ["rnnsearch-50-star"]})
+    artifacts = config.artifacts.model_copy(update={"ablations": {"rnnsearch-30": ["rnnencdec-30"]}})
+    values = published(config.model_copy(update={"use": use, "artifacts": artifacts}))
+    assert set(values["corpora"]) == set(corpora_in_use(config))
+    assert set(values["archives"]) == set(archives_in_use(config))
+    # what it continues from, and what is compared with it, too
+    assert {"rnnsearch-50-star", "rnnsearch-50", "rnnsearch-30", "rnnencdec-30"} <= set(values["models"])

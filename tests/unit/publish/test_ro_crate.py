@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from nmt.io.files import sha256, write_json
 from nmt.io.text_files import write_lines
 from nmt.publish.replication_package import MODES, RUN_FILES, ReplicationPackage
 from nmt.publish.ro_crate import RECORD, record
-from nmt.publish.verify import other_decoding, other_program, recorded_checksums
+from nmt.publish.verify import altered, other_decoding, other_program, recorded_checksums, verify
 from tests.running import ROOT
 
 MADE_WITH = {"device": "CPU", "code": {"version": "0.0.9"}, "packages": {"torch": "2.0"}, "python": "3.11"}
@@ -186,3 +187,40 @@ def test_both_kinds_of_released_parts_at_once_are_refused() -> None:
         load([*layers, over])
     config = load([*layers, Layer("over.yaml", ROOT / "experiments", {"released": {"models": "../a"}})])
     assert Path(config.released.models or "").resolve() == ROOT / "a"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[" * 100_000, "no JSON of a sane size"),
+        ('{"@graph": [' + "9" * 5000 + "]}", "no JSON of a sane size"),
+        ('{"@graph": [{"@type": "File", "@id": 1, "sha256": "x"}]}', "`@id` or `sha256` is no text"),
+    ],
+)
+def test_records_of_odd_shapes_are_refused_in_a_line(results: Path, text: str, says: str) -> None:
+    (results / RECORD).write_text(text, encoding="utf-8")
+    with pytest.raises(UserError, match=says) as refusal:
+        recorded_checksums(results, {RECORD})
+    assert "\n" not in str(refusal.value)
+
+
+def test_names_that_no_file_can_have_are_missing_files(results: Path) -> None:
+    names = ["a\0b", "../../etc/passwd", "/etc/passwd", "x" * 5000, "runs", ""]
+    found = list(altered(results, dict.fromkeys(names, "0" * 64), {"config.json"}))
+    assert found == [f"{results}/{name}: missing, but in the record" for name in names]
+
+
+def test_a_pipe_in_the_records_place_is_not_waited_for(results: Path, tmp_path: Path) -> None:
+    os.mkfifo(results / RECORD)
+    with pytest.raises(UserError, match=f"{RECORD}: no such file"):
+        verify(results, tmp_path / "scratch")
+
+
+def test_archives_of_in_domain_text_are_in_the_record(results: Path) -> None:
+    values = json.loads((results / "config.json").read_text(encoding="utf-8"))
+    values["archives"]["own"] = {"url": "https://example.org/own", "path": "own"}
+    sides = {side: {"archive": "own", "member": side} for side in ("source", "target")}
+    values["corpora"]["own"] = sides
+    values["selection"] |= {"enabled": True, "in_domain": ["own"]}
+    write_json(results / "config.json", values)
+    assert "https://example.org/own" in {entity["@id"] for entity in archives_of(results, results / "none")}
