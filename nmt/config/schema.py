@@ -350,7 +350,8 @@ class Artifacts(Settings):
     bootstrap_seed: Seed
     unknown_words_most: Words
     """Right end of the axis of BLEU against unknown words."""
-    figure3_model: Identifier
+    figure3_model: Identifier | None
+    """None: there is no Figure 3, as where no model aligns."""
     figure3_words: Annotated[list[Words], Field(min_length=2, max_length=2)]
     figure3_seed: Seed
     table3_models: Annotated[list[Identifier], Field(min_length=1)]

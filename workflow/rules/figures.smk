@@ -10,7 +10,12 @@ localrules:
 
 
 # The figures that a run is for; each is made as .pdf and .png.
-FIGURES = ["figure2", "figure3", "unknown_words", "learning_curves"]
+FIGURES = [
+    "figure2",
+    *(["figure3"] if CONFIG.artifacts.figure3_model else []),
+    "unknown_words",
+    "learning_curves",
+]
 
 
 rule figure2:
@@ -83,7 +88,7 @@ rule figure3:
         runtime=30,
     params:
         settings=report_settings,
-        seeds=shown_seeds([CONFIG.artifacts.figure3_model]),
+        seeds=shown_seeds(filter(None, [CONFIG.artifacts.figure3_model])),
     shell:
         "nmt figure3 --all {input.all:q} --no-unk {input.no_unk:q} --paper {input.paper:q}"
         " --settings {params.settings:q}"

@@ -78,9 +78,9 @@ rule package_results:
         given=lambda wildcards, input: options.given(input.given),
         gold=lambda wildcards, input: options.repeated("gold", input.gold),
         alignments=lambda wildcards, input: options.paired("alignments", measured_runs(), input.alignments),
-        attention=CONFIG.artifacts.figure3_model,
+        attention=f"--attention {CONFIG.artifacts.figure3_model}" if CONFIG.artifacts.figure3_model else "",
     shell:
-        "nmt package-results {params.runs} --test {input.source:q} {input.reference:q} --attention {params.attention}"
+        "nmt package-results {params.runs} --test {input.source:q} {input.reference:q} {params.attention}"
         " {params.raw_reference} {params.given} {params.gold} {params.alignments} --paper {input.paper:q} --configuration {params.configuration:q} --output results 2>&1 | tee -i {log:q}"
 
 

@@ -1,4 +1,4 @@
-"""What the unit tests share."""
+"""What the tests share."""
 
 from __future__ import annotations
 

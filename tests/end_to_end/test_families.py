@@ -1,0 +1,144 @@
+"""Every family of models through all that a run does with a model: settings, training, files, search, tables, card."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from nmt.cli import commands
+from nmt.config.experiment import runs_in_use
+from nmt.config.families import FAMILIES, FamilyName
+from nmt.config.overlays import find_layers, load
+from nmt.config.runs import run_settings
+from nmt.config.schema import Config
+from nmt.errors import UserError
+from nmt.io.text_files import read_lines
+from nmt.monitor.forecast import disk_bytes, training_left
+from tests.bitexts import write_bitext
+from tests.report_settings import report_settings
+from tests.running import ROOT
+from tests.small_models import small_architecture
+from tests.training_settings import training
+from tests.translators import text_settings
+from tests.unit.decoding.test_beam_search import decoding
+
+PAIRS = [([2 + i % 9, 3 + i % 5, 2 + i % 7], [2 + i % 9, 3 + i % 5]) for i in range(20)]
+
+
+@pytest.fixture
+def config(tmp_path: Path, family: FamilyName) -> Config:
+    """An experiment with one model, of which the settings say only what its family needs."""
+    tiny = {
+        "label": "Tiny",
+        "family": family,
+        "max_words": 12,
+        "architecture": small_architecture(family).model_dump(),
+        "training": training(updates=4, validate_every=2, checkpoint_every=2).model_dump(),
+    }
+    overlay = {
+        "use": {"models": ["tiny"]},
+        "models": {"tiny": tiny},
+        "sweep": {"models": ["tiny"]},
+        "artifacts": {
+            "reported": False,
+            "figure2_models": ["tiny"],
+            "figure3_model": "tiny" if FAMILIES[family].aligns else None,
+            "table3_models": ["tiny"],
+        },
+        "resources": {"updates_per_hour": {family: 1000}},
+    }
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump(overlay), encoding="utf-8")
+    return load(find_layers(ROOT / "config.yaml", tmp_path))
+
+
+def nmt(*arguments: object) -> None:
+    """Run a subcommand."""
+    result = CliRunner().invoke(commands, list(map(str, arguments)), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+
+
+def as_options(**files: object) -> list[object]:
+    return [part for name, file in files.items() for part in (f"--{name.replace('_', '-')}", file)]
+
+
+def settings(values: Any) -> str:
+    return json.dumps(values if isinstance(values, dict) else values.model_dump())
+
+
+def trained(here: Path, config: Config) -> Path:
+    """The folder of the experiment's model, complete."""
+    write_bitext(here, PAIRS)
+    (run,) = runs_in_use(config).values()
+    wanted = settings(run_settings(config, run))
+    files = as_options(
+        train=here / "bitext", dev=here / "bitext", source_vocabulary=here / "source.tsv",
+        target_vocabulary=here / "target.tsv", state=here / "state", output=here / "model",
+    )  # fmt: skip
+    nmt("train", "--settings", wanted, *files)
+    nmt("package", "--model", here / "model", "--settings", settings(text_settings()))
+    return here / "model"
+
+
+def test_a_family_can_all_that_a_run_does(tmp_path: Path, config: Config, family: FamilyName) -> None:
+    aligns = FAMILIES[family].aligns
+    left = training_left(config, tmp_path, ["tiny"])
+    assert left.hours == 4 / 1000 and disk_bytes(config, tmp_path, [], ["tiny"])["models"] > 0
+    model = trained(tmp_path, config)
+    summary = json.loads((model / "summary.json").read_text(encoding="utf-8"))
+    assert summary["family"] == family and summary["updates"] == 4
+
+    test = as_options(source=tmp_path / "source.txt", reference=tmp_path / "target.txt")
+    search = settings(decoding(beam=2, n_best=2, max_length_factor=2, batch_size=3))
+    for mode in ("all", "no_unk"):
+        output = tmp_path / f"{mode}.jsonl"
+        nmt("decode", "--model", model, *test, "--mode", mode, "--settings", search, "--output", output)
+    translations = [json.loads(line) for line in read_lines(tmp_path / "all.jsonl")]
+    assert len(translations) == 20 and all((one["alignment"] is not None) == aligns for one in translations)
+    ensemble = ["--model", model, "--model", model]
+    nmt("decode", *ensemble, *test, "--settings", search, "--output", tmp_path / "ensemble.jsonl")
+    together = [json.loads(line)["text"] for line in read_lines(tmp_path / "ensemble.jsonl")]
+    assert together == [one["text"] for one in translations], "a model agrees with itself"
+
+    scores, card = tmp_path / "scores.json", model / "README.md"
+    both = as_options(all=tmp_path / "all.jsonl", no_unk=tmp_path / "no_unk.jsonl")
+    nmt("evaluate", "--model", "tiny", "--seed", summary["seed"], *both, *test, "--output", scores)
+    nmt("model-card", "--model", model, "--scores", scores)
+    assert FAMILIES[family].description in card.read_text(encoding="utf-8")
+    nmt("release", "--model", model, "--output", tmp_path / "tiny.tar.zst")
+    report(tmp_path, model, scores, aligns)
+
+
+def report(here: Path, model: Path, scores: Path, aligns: bool) -> None:
+    """Tables and figures of one model."""
+    wanted = settings(report_settings({"tiny": "Tiny"}, figure3_words=[2, 5]))
+    one = ["--summary", model / "summary.json", "--settings", wanted]
+    table = as_options(output_csv=here / "t.csv", output_md=here / "t.md", output_tex=here / "t.tex")
+    figure = as_options(output_pdf=here / "f.pdf", output_png=here / "f.png")
+    nmt("table1", "--score", scores, *one, *table)
+    nmt("table2", *one, *table)
+    assert "Tiny" in (here / "t.md").read_text(encoding="utf-8")
+    nmt("learning-curves", *one, "--history", model / "history.jsonl", *figure)
+    if aligns:
+        both = as_options(all=here / "all.jsonl", no_unk=here / "no_unk.jsonl")
+        nmt("figure3", *both, "--settings", wanted, *figure)
+
+
+def test_raw_text_is_translated_and_copies_only_where_there_is_attention(
+    tmp_path: Path, config: Config, family: FamilyName
+) -> None:
+    model, lines = trained(tmp_path, config), tmp_path / "lines.txt"
+    lines.write_text("w3 strange w5\n\n", encoding="utf-8")
+    translate = ["translate", lines, "--model", model, "--output", tmp_path / "out.txt"]
+    nmt(*translate)
+    assert (tmp_path / "out.txt").read_text(encoding="utf-8").count("\n") == 2
+    if FAMILIES[family].aligns:
+        nmt(*translate, "--unknown", "copy", "--alignment", "pharaoh")
+        assert (tmp_path / "out.txt").read_text(encoding="utf-8").count("|||") == 2
+    else:
+        with pytest.raises(UserError, match="has no attention"):
+            nmt(*translate, "--unknown", "copy")
