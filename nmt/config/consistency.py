@@ -26,6 +26,15 @@ characters, and so often the name of its corpus."""
 CONTINUED = tuple(key for key in Training.model_fields if key not in RESUMABLE)
 """Training settings that a model shares with the one it continues from: the trainer would refuse it otherwise."""
 
+PATHS = (
+    ("data_from",),
+    ("released", "models"),
+    ("released", "results"),
+    ("artifacts", "gold_alignments"),
+    ("artifacts", "moses_translations"),
+)
+"""Keys of files and folders, each relative to the file that says it."""
+
 
 def contradictions(values: Mapping[str, Any]) -> list[Problem]:
     """All contradictions in the merged settings."""
@@ -86,14 +95,7 @@ def _released(values: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _paths(values: Mapping[str, Any]) -> Iterator[Problem]:
     """No braces in what becomes part of a rule's files."""
-    for key in (
-        "data_from",
-        "released.models",
-        "released.results",
-        "artifacts.gold_alignments",
-        "artifacts.moses_translations",
-    ):
-        path = tuple(key.split("."))
+    for path in PATHS:
         found = _block(values, *path[:-1]).get(path[-1])
         if isinstance(found, str) and {"{", "}"} & set(found):
             yield Problem(

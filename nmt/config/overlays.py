@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from nmt.config.consistency import contradictions
+from nmt.config.consistency import PATHS, contradictions
 from nmt.config.families import FAMILIES, GatedArchitecture
 from nmt.config.faults import KeyPath, Problem, problems, shortened, shown
 from nmt.config.schema import Config
@@ -187,25 +187,15 @@ def _keys_of_family(family: Any) -> Container[str]:
 
 def _with_resolved_paths(merged: Merged, values: dict[str, Any]) -> dict[str, Any]:
     """Make paths that are relative to the file that says them relative to the working directory."""
-    mirrors, data_from = values.get("mirrors"), values.get("data_from")
+    mirrors = values.get("mirrors")
     if isinstance(mirrors, list):
         layer = merged.layer(("mirrors",))
-        values["mirrors"] = [_seen_from_here(mirror, layer) for mirror in mirrors]
-    if isinstance(data_from, str):
-        values["data_from"] = _seen_from_here(data_from, merged.layer(("data_from",)))
-    released = values.get("released")
-    if isinstance(released, dict):
-        values["released"] = {
-            key: _seen_from_here(path, merged.layer(("released", key))) for key, path in released.items()
-        }
-    artifacts = values.get("artifacts")
-    if isinstance(artifacts, dict):
-        files = {name: artifacts.get(name) for name in ("gold_alignments", "moses_translations")}
-        values["artifacts"] = artifacts | {
-            name: _seen_from_here(path, merged.layer(("artifacts", name)))
-            for name, path in files.items()
-            if isinstance(path, str)
-        }
+        values = values | {"mirrors": [_seen_from_here(mirror, layer) for mirror in mirrors]}
+    for *above, key in PATHS:
+        block = values.get(above[0]) if above else values
+        if isinstance(block, dict) and isinstance(block.get(key), str):
+            found = block | {key: _seen_from_here(block[key], merged.layer((*above, key)))}
+            values = values | {above[0]: found} if above else found
     return values
 
 
