@@ -57,7 +57,7 @@ def preflight(
     partitions: tuple[str, ...],
     gpu_partitions: tuple[str, ...],
 ) -> None:
-    """Look at what the experiment in FOLDER (default: here) still needs: hours, disk, GPU, network, partitions, lmplz.
+    """Check what the experiment in FOLDER (default: here) still needs: hours, disk, GPU, network, partitions, lmplz.
 
     Every run of Snakemake does the same before its first job. Exit code 2 says that something is missing.
     """
