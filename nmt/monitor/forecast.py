@@ -109,7 +109,7 @@ def in_words(left: TrainingLeft, runs: int) -> str:
     if left.guessed:
         which = f" for {', '.join(left.guessed)}" if len(left.guessed) < runs else ""
         source = f"an estimate from {SETTINGS}{which}"
-    return f"{_hours(left.hours)} in all, at least {_hours(left.side_by_side)} side by side ({source})"
+    return f"{_hours(left.hours)} in all, at least {_hours(left.side_by_side)} in parallel ({source})"
 
 
 def _hours(hours: float) -> str:
