@@ -43,7 +43,7 @@ _model_folder = click.option(
     metavar="SOURCE REFERENCE",
     help="Both sides of the tokenized test text.",
 )
-@click.option("--raw-reference", type=FILE, metavar="FILE", help="The reference as it came.")
+@click.option("--raw-reference", type=FILE, metavar="FILE", help="The raw reference.")
 @given_translations
 @click.option("--gold", type=FILE, metavar="FILE", help="Known word alignments of the test text.")
 @click.option(
@@ -74,7 +74,7 @@ def package_results(
     attention: str | None,
     output: Path,
 ) -> None:
-    """Write the replication package: what tables and figures are made of, beside them.
+    """Write the replication package: the inputs of tables and figures.
 
     Translations, test text, known alignments, summaries and settings.
 

@@ -18,7 +18,7 @@ from nmt.errors import UserError
 
 EXISTING = click.Path(exists=True, path_type=Path)
 MORE_TO_DO = 75
-"""Exit code of a run that stopped in good order before its end (EX_TEMPFAIL: run it again)."""
+"""Exit code of a run that stopped cleanly before its end (EX_TEMPFAIL: run it again)."""
 
 
 @click.command()
@@ -67,8 +67,8 @@ def train(
     """Train one model, or resume an earlier run of the same command.
 
     Writes model.safetensors, final_state.safetensors, summary.json, history.jsonl, settings.json and both
-    vocabularies to OUTPUT when the run has reached its end. Exit code 75 says that it stopped in good order before
-    that (signal, --max-seconds, the end of a job): run the same command again.
+    vocabularies to OUTPUT when the run has reached its end. Exit code 75 means that it stopped cleanly before that
+    (signal, --max-seconds, end of a job): run the same command again.
     """
     run = parse_settings(ModelRun, settings)
     from nmt.io import locks

@@ -336,7 +336,7 @@ class Trainer:
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
-        """SIGTERM and SIGINT ask for a stop in good order after the update at hand."""
+        """SIGTERM and SIGINT ask for a clean stop after the current update."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return

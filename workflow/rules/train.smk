@@ -55,7 +55,7 @@ rule train:
         train=lambda wildcards, input: os.path.dirname(input.train[0]),
         dev=lambda wildcards, input: os.path.dirname(input.dev[0]),
     shell:
-        # In a job of Slurm it stops in good order before its time is over; submitted again, it goes on.
+        # In a job of Slurm it stops cleanly before its time limit; submitted again, it resumes.
         "nmt train --settings {params.settings:q} --train {params.train:q} --dev {params.dev:q}"
         " --source-vocabulary {input.source_vocabulary:q} --target-vocabulary {input.target_vocabulary:q}"
         " {params.continue_from} --state state/{wildcards.model} --output models/{wildcards.model} --if-locked wait"
