@@ -6,10 +6,12 @@ What an archive or a member is, its first bytes say, not its name. Nothing is wr
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
 import stat
+import struct
 import tarfile
 import zipfile
 from collections.abc import Callable, Collection, Iterator
@@ -23,8 +25,19 @@ from nmt.io.text_files import DAMAGED, decompressed
 _CHUNK = 1 << 17
 _TAR_BLOCKS = 1 << 20
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
-_BROKEN = (*DAMAGED, tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, NotImplementedError, RuntimeError)
-"""What reading a damaged archive raises; the last two are zipfile's for encryption and unknown compression."""
+_BROKEN = (
+    *DAMAGED,
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    lzma.LZMAError,
+    # zipfile's: for encryption, unknown compression, names that are no text, numbers that no file has
+    RuntimeError,
+    NotImplementedError,
+    UnicodeDecodeError,
+    OverflowError,
+    struct.error,
+)
+"""What reading a damaged archive raises."""
 
 MOST_MEMBERS = 100_000
 """Of one archive: their names are held in memory."""
@@ -56,9 +69,10 @@ def visit_members(archive: Path, members: Collection[str] | None, visit: Visit) 
     except _BROKEN as error:
         raise _damaged(archive, error) from None
     except OSError as error:
-        if error.errno is not None:
+        if error.errno not in (None, errno.EINVAL):
             raise
-        raise _damaged(archive, error) from None  # bz2 has no error of its own
+        # bz2 has no error of its own, and zip directories name places before the file's beginning
+        raise _damaged(archive, error) from None
 
 
 def _damaged(archive: Path, error: Exception) -> UserError:

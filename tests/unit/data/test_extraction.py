@@ -19,6 +19,8 @@ from typing import Any
 
 import pytest
 import zstandard
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from nmt.data.extraction import Side, extract
 from nmt.data.shards import BLOCK_LINES, global_line, shard_of
@@ -598,3 +600,48 @@ def test_an_entity_of_thousands_of_digits_is_text(tmp_path: Path) -> None:
     (tmp_path / "b").write_bytes(b"x\n")
     run(tmp_path / "out", (tmp_path / "a.sgm", tmp_path / "b"), (None, None))
     assert [*read_lines(tmp_path / "out" / "0.en.zst")] == [entity.decode() + "A"]
+
+
+def compressed_tar(path: Path, members: dict[str, bytes]) -> Path:
+    path.write_bytes(zstandard.compress(tar(path.with_suffix(".tar"), members).read_bytes()))
+    return path
+
+
+PACKERS: tuple[Callable[[Path, dict[str, bytes]], Path], ...] = (
+    lambda path, members: tar(path.with_suffix(".tar"), members),
+    lambda path, members: tar(path.with_suffix(".tgz"), members),
+    compressed_tar,
+    bzip2_tar,
+    xz_tar,
+    zipped,
+)
+SGML_TEXTS = {
+    "c.en": b"\n".join(ENGLISH_LINES[n].encode() for n in range(3)),
+    "c.fr.sgm": b'<doc docid="1"><seg id="1">a &#65; b</seg>\n<seg id="2">c</seg><seg id=3> d </seg></doc>',
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    packer=st.sampled_from(PACKERS),
+    changes=st.lists(st.tuples(st.integers(0, 1 << 14), st.binary(max_size=4)), min_size=1, max_size=6),
+    rest=st.integers(0, 1 << 14) | st.none(),
+)
+def test_whatever_happens_to_an_archive_is_text_or_one_line(
+    tmp_path_factory: pytest.TempPathFactory,
+    packer: Callable[[Path, dict[str, bytes]], Path],
+    changes: list[tuple[int, bytes]],
+    rest: int | None,
+) -> None:
+    folder = tmp_path_factory.mktemp("damaged")
+    archive = packer(folder / "a", SGML_TEXTS)
+    data = bytearray(archive.read_bytes())
+    for place, value in changes:
+        data[place % len(data) : place % len(data) + len(value)] = value
+    archive.write_bytes(data[: rest % len(data) if rest is not None else len(data)])
+    try:
+        run(folder / "out", (archive, archive), ("c.en", "c.fr.sgm"))
+    except UserError as error:
+        assert "\n" not in str(error)
+        assert_nothing_left(folder / "out")
