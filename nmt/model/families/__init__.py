@@ -5,9 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-from nmt.config.families import AnyArchitecture, FamilyName
-
 if TYPE_CHECKING:
+    from nmt.config.families import AnyArchitecture, FamilyName
     from nmt.model.encoder_decoder import EncoderDecoder
 
 
