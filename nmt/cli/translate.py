@@ -25,7 +25,7 @@ from nmt.errors import UserError
 
 if TYPE_CHECKING:
     from nmt.data.text_processor import Text
-    from nmt.decoding.forced_decoding import Reading
+    from nmt.decoding.forced_decoding import ForcedScores
     from nmt.decoding.output_formats import AlignmentForm
     from nmt.decoding.text_translator import Translation
     from nmt.io.streams import LineStream
@@ -242,8 +242,8 @@ def score(
             for group in paired_groups(sources, targets, buffer_lines):
                 pairs = [(cut[0](one), cut[1](other)) for one, other in group]
                 refuse_endless([sources, targets], number, pairs)
-                readings = score_pairs(models, pairs, decoding.batch_size, attention=False)
-                rows = zip(range(number, number + len(pairs)), pairs, readings, strict=True)
+                scored = score_pairs(models, pairs, decoding.batch_size, attention=False)
+                rows = zip(range(number, number + len(pairs)), pairs, scored, strict=True)
                 write(score_row(*row, as_json) for row in rows)
                 number += len(group)
                 progress(len(group))
@@ -270,17 +270,17 @@ def refuse_endless(
                 )
 
 
-def score_row(number: int, pair: tuple[list[str], list[str]], reading: Reading, as_json: bool) -> str:
+def score_row(number: int, pair: tuple[list[str], list[str]], forced: ForcedScores, as_json: bool) -> str:
     """One line of `nmt score`."""
     if not as_json:
-        return f"{reading.log_probability:.4f}"
-    values = reading.word_log_probabilities
+        return f"{forced.log_probability:.4f}"
+    values = forced.word_log_probabilities
     record = {
         "line": number,
         "source_tokens": pair[0],
         "target_tokens": pair[1],
-        "log_probability": reading.log_probability,
-        "per_word": reading.log_probability / len(values),
+        "log_probability": forced.log_probability,
+        "per_word": forced.log_probability / len(values),
         "word_log_probabilities": [round(float(value), 5) for value in values],
     }
     return json.dumps(record, ensure_ascii=False)

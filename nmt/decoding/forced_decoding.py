@@ -20,12 +20,12 @@ from nmt.model.loss import CHUNK
 from nmt.model.trained_model import TrainedModel
 
 Words = Sequence[str]
-WORDS_A_SENTENCE = 50
+WORDS_PER_SENTENCE = 50
 """A batch of B sentences may have B times so many words, padding included: long lines come in smaller batches."""
 
 
 @dataclass(frozen=True)
-class Reading:
+class ForcedScores:
     """Nats of each word given those before it and the source, (T',), and attention, (T', S'), if wanted and there.
 
     Of several models: the logarithm of the mean probability, and the mean attention of those that align.
@@ -46,7 +46,7 @@ def read(
     sources: Sequence[Words],
     targets: Sequence[Words],
     attention: bool = True,
-) -> list[Reading]:
+) -> list[ForcedScores]:
     """One batch of pairs, in their order; the models share their vocabularies."""
     device = next(models[0].network.parameters()).device
     found = []
@@ -59,7 +59,7 @@ def read(
     values, owners = logs.cpu().numpy(), batch.sentence.cpu().numpy()
     end = models[0].run.architecture.source_end
     return [
-        Reading(
+        ForcedScores(
             values[owners == row],
             None if weights is None else weights[: len(target) + 1, row, : len(source) + end],
         )
@@ -106,7 +106,7 @@ def batches(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
     """Places of sentences of like length: at most `size`, and in all at most `size` times 50 words with padding."""
     batch: list[int] = []
     for place in sorted(range(len(lengths)), key=lengths.__getitem__):
-        full = len(batch) == size or (len(batch) + 1) * lengths[place] > size * WORDS_A_SENTENCE
+        full = len(batch) == size or (len(batch) + 1) * lengths[place] > size * WORDS_PER_SENTENCE
         if batch and full:
             yield batch
             batch = []
@@ -117,9 +117,9 @@ def batches(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
 
 def score(
     models: Sequence[TrainedModel], pairs: Sequence[tuple[Words, Words]], size: int, attention: bool = True
-) -> list[Reading]:
-    """Readings of any number of pairs, in their order, in batches of up to `size` of like length."""
-    found: dict[int, Reading] = {}
+) -> list[ForcedScores]:
+    """Scores of any number of pairs, in their order, in batches of up to `size` of like length."""
+    found: dict[int, ForcedScores] = {}
     for batch in batches([max(len(source), len(target)) for source, target in pairs], size):
         sources, targets = zip(*(pairs[place] for place in batch), strict=True)
         found |= zip(batch, read(models, sources, targets, attention), strict=True)

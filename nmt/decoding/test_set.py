@@ -18,7 +18,7 @@ from nmt.config.schema import Decoding
 from nmt.data.vocabulary import UNKNOWN, Vocabulary
 from nmt.decoding.beam_search import Hypothesis, Model, translate
 from nmt.decoding.ensemble import joined
-from nmt.decoding.forced_decoding import Reading, make_batch, read
+from nmt.decoding.forced_decoding import ForcedScores, make_batch, read
 from nmt.evaluation.translations import words as split_words
 from nmt.io.journal import Journal
 from nmt.io.progress import Progress
@@ -139,10 +139,10 @@ def translate_group(
     sources = [sentence.source for sentence in group]
     n_best = search(models, sources, decoding, forbid_unknown)
     chosen = [models[0].target.words(hypotheses[0].words) for hypotheses in n_best]
-    readings = read(models, sources, chosen)
+    scored = read(models, sources, chosen)
     return [
-        record(models[0], sentence, hypotheses, reading)
-        for sentence, hypotheses, reading in zip(group, n_best, readings, strict=True)
+        record(models[0], sentence, hypotheses, forced)
+        for sentence, hypotheses, forced in zip(group, n_best, scored, strict=True)
     ]
 
 
@@ -183,20 +183,20 @@ class ReadSources:
 
 
 def record(
-    model: TrainedModel, sentence: Sentence, n_best: Sequence[Hypothesis], reading: Reading
+    model: TrainedModel, sentence: Sentence, n_best: Sequence[Hypothesis], forced: ForcedScores
 ) -> dict[str, Any]:
-    """One line of a translations file; `reading` is of the best hypothesis, as if it had ended."""
+    """One line of a translations file; `forced` is of the best hypothesis, as if it had ended."""
     hypothesis = n_best[0]
     tokens = model.target.words(hypothesis.words)
     read_words = len(tokens) + hypothesis.finished
-    weights = reading.attention
+    weights = forced.attention
     return {
         "line": sentence.line,
         "source": " ".join(sentence.source),
         "text": " ".join(tokens),
         "tokens": tokens,
         "log_probability": hypothesis.log_probability,
-        "word_log_probabilities": reading.word_log_probabilities[:read_words].round(DIGITS).tolist(),
+        "word_log_probabilities": forced.word_log_probabilities[:read_words].round(DIGITS).tolist(),
         "finished": hypothesis.finished,
         "source_unknown": model.source.ids(sentence.source).count(UNKNOWN),
         "n_best": [

@@ -14,7 +14,7 @@ from nmt.config.families import ALIGNING
 from nmt.config.schema import Decoding
 from nmt.data.text_processor import Text
 from nmt.data.vocabulary import UNKNOWN_WORD
-from nmt.decoding.forced_decoding import Reading, Words, batches, score
+from nmt.decoding.forced_decoding import ForcedScores, Words, batches, score
 from nmt.decoding.sentence_splitting import Found, pieces, together
 from nmt.decoding.test_set import search
 from nmt.errors import UserError
@@ -130,20 +130,20 @@ class TextTranslator:
         ]
         pairs = [(found[place][0], found[place][1].words) for place in places]
         written = [entry for _, entry in found]
-        for place, reading in zip(places, score(self.models, pairs, self._decoding.batch_size), strict=True):
+        for place, forced in zip(places, score(self.models, pairs, self._decoding.batch_size), strict=True):
             source, entry = found[place]
-            detailed = with_details(entry, reading, len(source))
+            detailed = with_details(entry, forced, len(source))
             entry = detailed if details else entry
             written[place] = replace(entry, words=copied(detailed, source).words) if copying else entry
         return written
 
 
-def with_details(found: Found, reading: Reading, source_words: int) -> Found:
-    """With attention and the probability of each word of `reading`, which is of the same words."""
-    words, weights = len(found.words), reading.attention
+def with_details(found: Found, forced: ForcedScores, source_words: int) -> Found:
+    """With attention and the probability of each word of `forced`, which is of the same words."""
+    words, weights = len(found.words), forced.attention
     return replace(
         found,
-        word_log_probabilities=reading.word_log_probabilities[: words + found.finished].tolist(),
+        word_log_probabilities=forced.word_log_probabilities[: words + found.finished].tolist(),
         weights=None if weights is None else [weights[:words, :source_words]],
     )
 

@@ -14,7 +14,7 @@ LOG = "NMT_LOG"
 
 
 @dataclass(frozen=True)
-class Reading:
+class JobProgress:
     """Progress as it was written: so many units done, of so many if anybody knew, in so many seconds.
 
     before: units among them that an earlier attempt had done; error: what the work ended with, if it failed.
@@ -43,10 +43,10 @@ def beside(log: Path) -> Path:
     return log.with_suffix(".progress.json")
 
 
-def read(path: Path) -> Reading | None:
+def read(path: Path) -> JobProgress | None:
     """Progress that `Progress` or `failed` wrote; None where there is none that can be read."""
     try:
-        return Reading(**json.loads(path.read_text(encoding="utf-8")))
+        return JobProgress(**json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return None
 
@@ -60,10 +60,10 @@ def begin() -> None:
 def failed(message: str) -> None:
     """Note the error that the job at hand ends with."""
     if path := _file():
-        write(replace(read(path) or Reading(), error=message))
+        write(replace(read(path) or JobProgress(), error=message))
 
 
-def write(reading: Reading) -> None:
+def write(reading: JobProgress) -> None:
     """Note progress of the job at hand, whole or not at all; a full disk is left for the work itself to find."""
     if path := _file():
         part = path.with_name(f".{path.name}.{os.getpid()}")

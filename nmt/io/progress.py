@@ -86,7 +86,7 @@ class Progress:
 
     def _note(self) -> None:
         seconds = time.monotonic() - self._begin
-        reading = job_progress.Reading(self.count, self.total, self.unit, seconds, self.before)
+        reading = job_progress.JobProgress(self.count, self.total, self.unit, seconds, self.before)
         job_progress.write(reading)
 
     def _line(self, seconds: float) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from nmt.io import job_progress
-from nmt.io.job_progress import Reading
+from nmt.io.job_progress import JobProgress
 from nmt.io.progress import LOG_SECONDS, clock
 from nmt.monitor.jobs import Job
 
@@ -72,7 +72,7 @@ class Folder:
         except OSError:
             return None
 
-    def reading(self, job: Job) -> Reading | None:
+    def reading(self, job: Job) -> JobProgress | None:
         """The last progress that a job noted."""
         return job_progress.read(job_progress.beside(self.path / job.log))
 

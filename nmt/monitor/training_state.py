@@ -11,7 +11,7 @@ from typing import Any
 
 from nmt.config.flatten import differences, flatten
 from nmt.config.runs import Run, run_settings
-from nmt.io.job_progress import Reading
+from nmt.io.job_progress import JobProgress
 from nmt.io.locks import Writer, observe
 from nmt.io.progress import clock
 from nmt.monitor.job_state import Folder, State
@@ -130,7 +130,7 @@ def last_checkpoint(state: Path) -> int | None:
     return max((int(name[1]) for name in names if name), default=None)
 
 
-def _with_progress(told: Reached, reading: Reading | None, updates: int) -> Reached:
+def _with_progress(told: Reached, reading: JobProgress | None, updates: int) -> Reached:
     """The history's progress, brought up to date by the process's own, which counts from where it began."""
     if reading is None or reading.total is None:
         return told

@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 from nmt.data.text_processor import RawText, TokenText
 from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding import forced_decoding
-from nmt.decoding.forced_decoding import WORDS_A_SENTENCE, batches, score
+from nmt.decoding.forced_decoding import WORDS_PER_SENTENCE, batches, score
 from nmt.decoding.output_formats import as_json, as_n_best, as_text, pharaoh, soft
 from nmt.decoding.sentence_splitting import Found
 from nmt.decoding.text_translator import TextTranslator, Wishes, copied
@@ -218,7 +218,7 @@ def test_batches_hold_each_sentence_once_and_few_words(lengths: list[int], size:
     assert sorted(place for batch in found for place in batch) == list(range(len(lengths)))
     for batch in found:
         longest = max(lengths[place] for place in batch)
-        assert len(batch) == 1 or len(batch) * longest <= size * WORDS_A_SENTENCE
+        assert len(batch) == 1 or len(batch) * longest <= size * WORDS_PER_SENTENCE
         assert len(batch) <= size
 
 

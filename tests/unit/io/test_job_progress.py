@@ -44,10 +44,10 @@ def test_units_of_an_earlier_attempt_are_no_rate(log: Path) -> None:
 
 
 def test_an_error_is_kept_with_the_progress_until_the_next_attempt(log: Path) -> None:
-    job_progress.write(job_progress.Reading(7, 10, "lines", 1.0))
+    job_progress.write(job_progress.JobProgress(7, 10, "lines", 1.0))
     job_progress.failed("the disk is full")
     reading = job_progress.read(job_progress.beside(log))
-    assert reading == job_progress.Reading(7, 10, "lines", 1.0, error="the disk is full")
+    assert reading == job_progress.JobProgress(7, 10, "lines", 1.0, error="the disk is full")
     job_progress.begin()
     assert job_progress.read(job_progress.beside(log)) is None
 
