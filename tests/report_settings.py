@@ -6,7 +6,7 @@ from typing import Any
 
 
 def report_settings(labels: dict[str, str], **changes: Any) -> dict[str, Any]:
-    """What the verbs of the report stage read as `--settings`, for models with these labels."""
+    """What the subcommands of the report stage read as `--settings`, for models with these labels."""
     first = next(iter(labels))
     settings: dict[str, Any] = {
         "reported": False,

@@ -1,6 +1,6 @@
 """How long and how much disk WMT'14 takes, from the rates of a measured run.
 
-A stage whose work is dealt to shards takes its work over the cores; a stage that is one process, or a process a corpus,
+A stage whose work is dealt to shards takes its work over the cores; a stage that is one process, or a process per corpus,
 takes at least its longest job. Stages follow one another, which is a little more than what a scheduler makes of them.
 """
 
@@ -25,7 +25,7 @@ BY_CORPUS = {"extract"}
 SELECTED_ONCE = {"binarize"}
 """One process for all that was selected."""
 SELECTED_SIDES = {"vocabulary"}
-"""One process a side for all that was selected."""
+"""One process per side for all that was selected."""
 FIXED = {"download", "kenlm-programs", "lm-train", "select-threshold"}
 """Work that does not grow with the corpus, or, downloads, not with the machine."""
 

@@ -105,7 +105,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
 def lengths_of(source: Path | None, sentences: int) -> tuple[list[int], str]:
     """How many words the first sentences have, and where from; drawn like newstest2014's for no text.
 
-    Its English has 22 words a sentence in the mean and a long tail: a gamma distribution of shape 3.
+    Its English has 22 words per sentence in the mean and a long tail: a gamma distribution of shape 3.
     """
     if source is not None:
         lines = (line for _, line in zip(range(sentences), read_lines(source), strict=False))

@@ -8,7 +8,7 @@ three times what is counted here, and a multiply-add is two floating-point opera
 
 Every position is counted as a full one. What could be left out at a sentence's edges (the first steps' products with
 a zero state, the last state of `step_order: groundhog`, which no word depends on) is 1.4% at 30 positions.
-What does not change from word to word counts once a sentence, though an implementation may make it at every position.
+What does not change from word to word counts once per sentence, though an implementation may make it at every position.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ UNK, PAD, BOS, EOS = range(SPECIALS)
 
 
 class JoeyNMT:
-    """One-layer bidirectional GRU encoder of n units a direction, GRU decoder of n units, Bahdanau attention."""
+    """One-layer bidirectional GRU encoder of n units per direction, GRU decoder of n units, Bahdanau attention."""
 
     def __init__(self, sizes: Sizes, machine: Machine) -> None:
         logging.getLogger("joeynmt").setLevel(logging.WARNING)

@@ -53,7 +53,7 @@ class Output(Product):
 
 
 class Step(Product):
-    """A step's: one row a sentence, n to 3n (W_a s_{i-1} with both gates' recurrent products)."""
+    """A step's: one row per sentence, n to 3n (W_a s_{i-1} with both gates' recurrent products)."""
 
     def __init__(self, sizes: Sizes, machine: Machine) -> None:
         super().__init__(sizes.batch, sizes.hidden, 3 * sizes.hidden, 50, machine)

@@ -119,7 +119,7 @@ RATIOS = (("time", "seconds"), ("arithmetic", "gflop"), ("peak memory", "peak_by
 
 
 def table(found: Figures) -> str:
-    """Markdown: a column a contender, a row a figure; the last rows are ratios to RNNsearch's."""
+    """Markdown: a column per contender, a row per figure; the last rows are ratios to RNNsearch's."""
     contenders = found["contenders"]
     lines = [["", *(LABELS[name] for name in contenders)], ["---", *["---:"] * len(contenders)]]
     for label, cell in ROWS:

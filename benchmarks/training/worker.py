@@ -1,6 +1,6 @@
 """The process that a contender runs in: `python -m benchmarks.training.worker CONTENDER`.
 
-One JSON object a line: requests on standard input, one reply each on standard output. Between two requests the
+One JSON object per line: requests on standard input, one reply each on standard output. Between two requests the
 process sleeps in `readline`. The end of the input ends it.
 
     {"do": "set up", "sizes": {...}, "machine": {...}}   -> parameters, resident bytes, torch's version

@@ -1,6 +1,6 @@
 """Beam search for the translation with the highest conditional probability (paper, Sec. 5; 2014b, Sec. 3).
 
-Shapes: B sentences still searched for, K hypotheses a sentence, P of them before a step (1 before the first, then K),
+Shapes: B sentences still searched for, K hypotheses per sentence, P of them before a step (1 before the first, then K),
 R of the B * P that are still alive, V vocabulary size, T steps.
 
 As in the authors' code, each hypothesis that reaches the end symbol leaves the beam and takes one place of it along;

@@ -242,7 +242,7 @@ def attention(
 
 
 def write_records(path: Path, records: Sequence[dict[str, Any]]) -> None:
-    """One JSON object a line."""
+    """One JSON object per line."""
     with write_lines(path) as writer:
         for entry in records:
             writer.write(json.dumps(entry, ensure_ascii=False))

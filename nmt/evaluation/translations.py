@@ -1,4 +1,4 @@
-"""Reading what decoding wrote: JSON lines of translations and of alignments, one object a sentence."""
+"""Reading what decoding wrote: JSON lines of translations and of alignments, one object per sentence."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ _WHITE = bytes(
 
 @dataclass(frozen=True)
 class Lines:
-    """Some lines: their bytes, each line ended by "\\n", and the places after these "\\n" (int64, one a line)."""
+    """Some lines: their bytes, each line ended by "\\n", and the places after these "\\n" (int64, one per line)."""
 
     data: bytes
     ends: np.ndarray

@@ -1,6 +1,6 @@
 """The alignment model and the decoder's recurrence over it (paper, Sec. 3.1 and App. A.1.2, A.2.2).
 
-Shapes: B sentences, S source length, T target length, K hypotheses a sentence, N hidden units, A alignment units,
+Shapes: B sentences, S source length, T target length, K hypotheses per sentence, N hidden units, A alignment units,
 C annotation size (2N).
 
     e_ij = v_a^T tanh(W_a s_{i-1} + U_a h_j)          the alignment model, App. A.1.2

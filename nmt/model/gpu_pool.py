@@ -1,4 +1,4 @@
-"""One GPU a job on a machine with several: each job takes one that no other holds, for as long as its process lives.
+"""One GPU per job on a machine with several: each job takes one that no other holds, for as long as its process lives.
 
 The pool is named in the environment variable NMT_GPUS, as CUDA_VISIBLE_DEVICES would name it ("0,1,2,3"); without it
 nothing is taken and torch chooses. What holds a GPU is the kernel's lock on a file, which ends with the process however

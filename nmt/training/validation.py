@@ -30,7 +30,7 @@ GREEDY = Decoding(
 
 
 def development_rows(bitext: Bitext, limit: int | None) -> Indices:
-    """The pairs whose NLL counts: all, or those with at most `limit` words a side (a UserError if there is none)."""
+    """The pairs whose NLL counts: all, or those with at most `limit` words per side (a UserError if there is none)."""
     if limit is None:
         return np.arange(len(bitext))
     pairs = PairsWithinLimit(bitext, limit)

@@ -97,9 +97,9 @@ def corpus(folder: Path) -> list[Path]:
     return files
 
 
-@pytest.mark.parametrize("verb", ["extract", "clean"])
+@pytest.mark.parametrize("subcommand", ["extract", "clean"])
 def test_sources_are_whole_or_not_there_and_made_when_there_is_room(
-    tmp_path: Path, small_disk: Path, verb: str
+    tmp_path: Path, small_disk: Path, subcommand: str
 ) -> None:
     english, french = map(str, corpus(tmp_path))
 
@@ -108,8 +108,8 @@ def test_sources_are_whole_or_not_there_and_made_when_there_is_room(
         inputs = {
             "extract": ["--archive-source", english, "--archive-target", french],
             "clean": ["--settings", "{}", english, french],
-        }[verb]
-        return nmt(verb, *inputs, *outputs, "--counts", str(folder / "counts.json"))
+        }[subcommand]
+        return nmt(subcommand, *inputs, *outputs, "--counts", str(folder / "counts.json"))
 
     full = make(small_disk)
     assert full.returncode == 2
@@ -162,9 +162,9 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("verb", ["tokenize", "select-score", "select-apply", "binarize"])
+@pytest.mark.parametrize("subcommand", ["tokenize", "select-score", "select-apply", "binarize"])
 def test_later_stages_are_whole_or_not_there_and_made_when_there_is_room(
-    tmp_path: Path, text: Path, small_disk: Path, verb: str
+    tmp_path: Path, text: Path, small_disk: Path, subcommand: str
 ) -> None:
     english, french = str(text / "text.en"), str(text / "text.fr")
     tokenization = '{"tokenizer": "moses", "escape": true, "split_hyphens": false}'
@@ -182,8 +182,8 @@ def test_later_stages_are_whole_or_not_there_and_made_when_there_is_room(
             "select-score": [*models, english, french, *scores],
             "select-apply": [*threshold, "--corpus", "c", "--shard", "0", english, french, *sides],
             "binarize": ["--shard", "c", english, french, *vocabularies, "--output", str(folder / "binary")],
-        }[verb]
-        return nmt(verb, *options)
+        }[subcommand]
+        return nmt(subcommand, *options)
 
     def files(folder: Path) -> list[str]:
         return sorted(path.name for path in folder.rglob("*") if path.is_file())

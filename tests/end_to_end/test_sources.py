@@ -178,8 +178,8 @@ def test_tokenized_text_of_several_corpora_comes_out_of_one_archive(tmp_path: Pa
 # --- killed on the way
 
 
-def killed_in(folder: Path, verb: str, half_made: str, options: list[str]) -> str:
-    """Run the pipeline, kill -9 every process of a verb as soon as its output is under way; Snakemake's output."""
+def killed_in(folder: Path, subcommand: str, half_made: str, options: list[str]) -> str:
+    """Run the pipeline, kill -9 every process of a subcommand as soon as its output is under way; Snakemake's output."""
     command = snakemake_command(folder, *options)
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     deadline = time.monotonic() + 120
@@ -187,7 +187,7 @@ def killed_in(folder: Path, verb: str, half_made: str, options: list[str]) -> st
         assert process.poll() is None, process.communicate()[0]
         assert time.monotonic() < deadline
         time.sleep(0.002)
-    victims = [job for job in jobs(folder) if verb in job.info["cmdline"]]
+    victims = [job for job in jobs(folder) if subcommand in job.info["cmdline"]]
     assert victims
     for job in victims:
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -238,8 +238,8 @@ def test_jobs_killed_half_way_are_made_again_to_the_same_bytes(tmp_path: Path) -
     unbroken = experiment(tmp_path / "unbroken", settings)
     assert snakemake(unbroken, *options).returncode == 0
     broken = experiment(tmp_path / "broken", settings)
-    for stage, verb in (("raw", "extract"), ("clean", "clean"), ("tokens", "tokenize")):
-        killed_in(broken, verb, f"data/{stage}/mini/.*.part.zst", options)
+    for stage, subcommand in (("raw", "extract"), ("clean", "clean"), ("tokens", "tokenize")):
+        killed_in(broken, subcommand, f"data/{stage}/mini/.*.part.zst", options)
         whole = {str(path.relative_to(broken)) for path in (broken / "data" / stage).rglob("[!.]*.zst")}
         assert len(whole) < 4, stage
     result = snakemake(broken, *options)

@@ -1,4 +1,4 @@
-"""One job a run (a model at a seed), whose name stands for {model}. Only its settings, and those of its text, make it run again: never a comment, cores or paths."""
+"""One job per run (a model at a seed), whose name stands for {model}. Only its settings, and those of its text, make it run again: never a comment, cores or paths."""
 
 from nmt.monitor import time_limits
 from workflow import cluster

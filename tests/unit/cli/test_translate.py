@@ -272,11 +272,11 @@ def test_progress_is_shown_on_a_terminal_only(model: Path, tmp_path: Path) -> No
     text, size = tmp_path / "text", 1200
     text.write_text("w3\n" * (size // 3))
     outputs = ("--output", tmp_path / "out")
-    verbs = {"translate": (text, *outputs), "score": (text, text, *outputs)}
-    for verb, arguments in verbs.items():
-        call = command(verb, "--model", model, "--buffer-lines", 100, *arguments)
+    subcommands = {"translate": (text, *outputs), "score": (text, text, *outputs)}
+    for subcommand, arguments in subcommands.items():
+        call = command(subcommand, "--model", model, "--buffer-lines", 100, *arguments)
         said = on_a_terminal(call)
-        assert f"{verb}: 1,200 of 1,200 (100%) bytes" in said and "/1.20k [" in said
+        assert f"{subcommand}: 1,200 of 1,200 (100%) bytes" in said and "/1.20k [" in said
         assert nmt(*call[3:]).stderr == b""
     call = command("translate", "--model", model, text)
     assert "/1.20k [" in on_a_terminal(call, stdout=subprocess.DEVNULL)

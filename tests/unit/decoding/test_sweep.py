@@ -89,7 +89,7 @@ def write(path: Path, lines: Sequence[str]) -> None:
 
 
 def nmt(*arguments: object) -> None:
-    """A verb as a user calls it, in this process."""
+    """A subcommand as a user calls it, in this process."""
     commands.main([str(argument) for argument in arguments], prog_name="nmt", standalone_mode=False)
 
 
@@ -99,7 +99,7 @@ def text_options(folder: Path) -> list[object]:
 
 @pytest.fixture(scope="module")
 def swept(folder: Path) -> dict[str, Any]:
-    """What the verb writes."""
+    """What the subcommand writes."""
     output = folder / "sweep" / "small.json"
     nmt("sweep", *text_options(folder), "--settings", settings().model_dump_json(), "--output", output)
     found: dict[str, Any] = json.loads(output.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Translating files: what is written, in which order, and for which sentences; the verbs as a user calls them."""
+"""Translating files: what is written, in which order, and for which sentences; the subcommands as a user calls them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One GPU a job: processes of their own, on a pool of GPUs that need not exist."""
+"""One GPU per job: processes of their own, on a pool of GPUs that need not exist."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def test_readers_see_the_best_width_and_what_is_configured(made: Path) -> None:
     first = ["RNNencdec-50", "no", "half", "allowed", "2", "11.00", "0.988", "20", "11.00°"]
     assert cells[2] == first
     assert cells[-1] == ["RNNsearch-50", "yes", "none", "excluded", "2", "28.00", "0.988", "27", "28.00"]
-    assert text.count("°") == 3  # once a model, and in the note
+    assert text.count("°") == 3  # once per model, and in the note
     said = " ".join(text.split())
     assert "chosen on the test set itself" in said and "all 3,003 sentences" in said and "nrefs:1" in said
     assert_compiles(made / "decoding_sweep.tex")

@@ -27,7 +27,7 @@ LIMIT = 12
 
 @pytest.fixture(scope="module")
 def text(tmp_path_factory: pytest.TempPathFactory) -> Bitext:
-    """Pairs of up to 20 words a side, some of them over the limit on one side only."""
+    """Pairs of up to 20 words per side, some of them over the limit on one side only."""
     draw = random.Random(3)
 
     def words() -> list[int]:
