@@ -13,6 +13,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from nmt.data import transfer
 from nmt.data.download import File, download
@@ -252,3 +254,53 @@ def test_redirects_are_followed_and_their_bodies_left(tmp_path: Path) -> None:
     with serving(elsewhere, whole(DATA)) as server:
         assert fetched(server, tmp_path) == DATA
     assert server.requests[1].startswith("GET /b%20c?d=%C3%A9 HTTP")
+
+
+STATUSES = ("200 OK", "206 Partial Content", "302 Found", "416 Range", "429 Busy", "503 Busy", "404 No")
+NAMES = (
+    "Content-Length",
+    "Content-Range",
+    "Location",
+    "Retry-After",
+    "ETag",
+    "Last-Modified",
+    "Transfer-Encoding",
+)
+VALUES = (
+    "300000",
+    "0",
+    "-1",
+    "9" * 25,
+    "bytes 0-299999/300000",
+    "bytes */300000",
+    "/a",
+    "//",
+    "http://[",
+    "chunked",
+)
+TEXT = st.text(max_size=12)
+HEADS = st.tuples(
+    st.sampled_from(STATUSES) | TEXT,
+    st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(VALUES) | TEXT), max_size=4),
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(heads=st.lists(HEADS, min_size=1, max_size=3), known=st.booleans())
+def test_whatever_a_server_answers_is_a_file_or_one_line(
+    tmp_path_factory: pytest.TempPathFactory, heads: list[tuple[str, list[tuple[str, str]]]], known: bool
+) -> None:
+    def reply(status: str, headers: list[tuple[str, str]]) -> Reply:
+        lines = [f"HTTP/1.1 {status}", *(f"{name}: {value}" for name, value in headers), "", ""]
+        return lambda _: iter(["\r\n".join(lines).encode("utf-8", "replace"), DATA])
+
+    folder = tmp_path_factory.mktemp("odd")
+    patience = Patience(attempts=2, wait=0.001, connect=1.0, silence=0.3, longest_asked=0.01)
+    with serving(*(reply(*each) for each in heads)) as server:
+        try:
+            found = fetched(server, folder, Expected(md5=MD5) if known else None, patience)
+        except UserError as error:
+            assert "\n" not in str(error)
+            assert not (folder / "a").exists()
+        else:
+            assert found == DATA or not known
