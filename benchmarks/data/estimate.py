@@ -1,7 +1,8 @@
 """How long and how much disk WMT'14 takes, from the rates of a measured run.
 
-A stage whose work is dealt to shards takes its work over the cores; a stage that is one process, or a process per corpus,
-takes at least its longest job. Stages follow one another, which is a little more than what a scheduler makes of them.
+A stage whose work is dealt to shards takes its work over the cores; a stage that is one process, or a process per
+corpus, takes at least its longest job. Stages follow one another, which is a little more than what a scheduler makes
+of them.
 """
 
 from __future__ import annotations

@@ -179,7 +179,7 @@ def test_tokenized_text_of_several_corpora_comes_out_of_one_archive(tmp_path: Pa
 
 
 def killed_in(folder: Path, subcommand: str, half_made: str, options: list[str]) -> str:
-    """Run the pipeline, kill -9 every process of a subcommand as soon as its output is under way; Snakemake's output."""
+    """Run the pipeline, kill -9 a subcommand's processes as soon as its output is under way; Snakemake's output."""
     command = snakemake_command(folder, *options)
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     deadline = time.monotonic() + 120
