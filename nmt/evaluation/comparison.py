@@ -64,7 +64,7 @@ def compare(
 
     Args:
         translations: by model, those of all sentences and those of sentences without unknown words.
-        given: by system, a file with a tokenised translation a line of every sentence (Moses').
+        given: by system, a file with a tokenized translation a line of every sentence (Moses').
         test: the sentences.
         samples: bootstrap samples; 0 gives neither intervals nor p-values.
         seed: of the samples.
@@ -157,7 +157,7 @@ def _compared(
 def _todays_scores(
     texts: _Column, again: Mapping[str, Sequence[list[str]]], raw: list[str], detokenize: Detokenizer
 ) -> tuple[dict[str, dict[str, float | None]], dict[str, str]]:
-    """BLEU with sacrebleu's own tokenisation (13a) and chrF, of detokenised text against the reference as it came.
+    """BLEU with sacrebleu's own tokenization (13a) and chrF, of detokenized text against the reference as it came.
 
     Of a model with several runs the means, and their standard deviations under `<name>_std`.
     """

@@ -46,7 +46,7 @@ def read_alignments(path: str | Path) -> Iterator[Record]:
 
 
 def words(text: str | Sequence[str]) -> list[str]:
-    """Words of a tokenised sentence: split at spaces and nowhere else."""
+    """Words of a tokenized sentence: split at spaces and nowhere else."""
     return [word for word in text.split(" ") if word] if isinstance(text, str) else list(text)
 
 

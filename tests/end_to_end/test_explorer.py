@@ -201,7 +201,7 @@ def test_search_and_filters(explorer: Explorer, texts: Texts) -> None:
     assert explorer.shown() == sum(value["source_unknown"] == 1 for value in texts.models[PLAIN])
     explorer.fill("bleu-from", 101)
     assert explorer.shown() == 0
-    assert explorer.one(".nothing").text == "No sentence is like that."
+    assert explorer.one(".nothing").text == "No sentence matches."
 
 
 def test_sorting(explorer: Explorer, texts: Texts) -> None:

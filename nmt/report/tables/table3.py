@@ -26,7 +26,7 @@ def table3(
 
     Args:
         translations: of the whole test set, by model, in the order of the rows.
-        references: tokenised lines of the test set.
+        references: tokenized lines of the test set.
         openings: beginnings of the paper's own sentences, which come first.
         settings: which models, how many sentences, how long, the seed of the draw, languages and tokenization.
     """
