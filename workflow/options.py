@@ -73,12 +73,22 @@ def members(config: Config, corpus: str) -> str:
     return known([*values, ("pairs", entry.pairs)])
 
 
-def shards(config: Config, name: str, corpora: Iterable[str], *patterns: str) -> str:
-    """`--name CORPUS FILE...` for each shard of some corpora; the patterns name its files, by {shard}."""
+def shards(config: Config, corpora: Iterable[str]) -> str:
+    """`--corpus NAME SHARDS` for each corpus."""
+    return " ".join(option("corpus", corpus, config.corpora[corpus].shards) for corpus in corpora)
+
+
+def counted(config: Config, corpora: Iterable[str]) -> str:
+    """`--corpus PART NAME SHARDS` for each corpus."""
     return " ".join(
-        option(name, shard.split("/")[0], *(pattern.format(shard=shard) for pattern in patterns))
-        for shard in experiment.shards_of(config, corpora)
+        option("corpus", experiment.part_of(config, corpus), corpus, config.corpora[corpus].shards)
+        for corpus in corpora
     )
+
+
+def patterns(name: str, files: Iterable[str]) -> str:
+    """`--name PATTERN...`: files of a shard by {shard}, which stands for CORPUS/NUMBER."""
+    return option(name, *files)
 
 
 def budget(config: Config, folder: str) -> str:

@@ -6,7 +6,17 @@ from pathlib import Path
 
 import click
 
-from nmt.cli.options import PATH, parse_settings, settings_option, shard_option, vocabularies
+from nmt.cli.options import (
+    PATH,
+    Shards,
+    corpora_option,
+    files_of,
+    parse_settings,
+    pattern_option,
+    settings_option,
+    shard_files,
+    vocabularies,
+)
 from nmt.config.schema import Cleaning, Source, Tokenization
 
 
@@ -135,25 +145,34 @@ def tokenize(language: str, settings: str, input: Path, output: Path) -> None:
 @click.command(short_help="List the most frequent words of token files.")
 @click.option("--words", required=True, type=click.IntRange(min=1), help="Size of the vocabulary.")
 @click.option("--specials-count", is_flag=True, help="UNK and the end symbol are two of these words.")
-@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=PATH)
+@corpora_option
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
 @click.option("--output", required=True, type=PATH, help="TSV file: rank, word, count.")
-def vocabulary(words: int, specials_count: bool, inputs: tuple[Path, ...], output: Path) -> None:
-    """List the most frequent words of the token files INPUT; equally frequent ones in code point order."""
+def vocabulary(
+    words: int, specials_count: bool, corpora: Shards, inputs: tuple[str, ...], output: Path
+) -> None:
+    """List the most frequent words of the token files INPUT; equally frequent ones in code point order.
+
+    With --corpus, INPUT is a pattern of the files of all shards.
+    """
     from nmt.data.vocabulary import build
 
-    built = build(inputs, words, specials_count, output)
+    files = [file for pattern in inputs for file in files_of(corpora, pattern)]
+    built = build(files, words, specials_count, output)
     click.echo(f"{output}: {len(built.counts):,} words", err=True)
 
 
 @click.command(short_help="Turn token files into a memory-mapped bitext of word ids.")
-@shard_option("SOURCE TARGET", "Both token files of a shard; repeat, the shards of a corpus in order.")
+@corpora_option
+@pattern_option("--text", "SOURCE TARGET", "Both token files of each shard.")
 @vocabularies
 @click.option(
     "--shuffle-seed", type=click.IntRange(min=0), help="Shuffle the pairs; without it they stay in order."
 )
 @click.option("--output", required=True, type=PATH, help="Folder for the bitext.")
 def binarize(
-    shards: tuple[tuple[str, Path, Path], ...],
+    corpora: Shards,
+    patterns: tuple[str, str],
     source_vocabulary: Path,
     target_vocabulary: Path,
     shuffle_seed: int | None,
@@ -166,24 +185,18 @@ def binarize(
     from nmt.data import bitext
     from nmt.data.vocabulary import Vocabulary
 
-    corpora: dict[str, list[tuple[str | Path, str | Path]]] = {}
-    for corpus, source, target in shards:
-        corpora.setdefault(corpus, []).append((source, target))
+    text: dict[str, list[tuple[str | Path, str | Path]]] = {}
+    for corpus, (source, target) in shard_files(corpora, *patterns):
+        text.setdefault(corpus, []).append((source, target))
     words = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
-    made = bitext.binarize(corpora, *words, output, shuffle_seed)
+    made = bitext.binarize(text, *words, output, shuffle_seed)
     click.echo(f"{output}: {len(made):,} pairs", err=True)
 
 
 @click.command()
 @settings_option("The config's `overlap`")
-@click.option(
-    "--held-out",
-    type=(str, PATH, PATH),
-    required=True,
-    multiple=True,
-    metavar="CORPUS SOURCE TARGET",
-    help="Token files of a development or test set; repeat.",
-)
+@corpora_option
+@pattern_option("--held-out", "SOURCE TARGET", "Token files of each shard of the development and test sets.")
 @click.argument("source", type=PATH)
 @click.argument("target", type=PATH)
 @click.option("--counts", required=True, type=PATH, help="JSON file for the counts.")
@@ -191,7 +204,8 @@ def binarize(
 @click.option("--output-target", type=PATH, help="Target side without the overlapping pairs.")
 def overlap(
     settings: str,
-    held_out: tuple[tuple[str, Path, Path], ...],
+    corpora: Shards,
+    patterns: tuple[str, str],
     source: Path,
     target: Path,
     counts: Path,
@@ -208,7 +222,7 @@ def overlap(
     if (output_source is None) != (output_target is None):
         raise click.UsageError("give both --output-source and --output-target, or neither")
     sets: dict[str, list[tuple[Path, Path]]] = {}
-    for name, *sides in held_out:
-        sets.setdefault(name, []).append((sides[0], sides[1]))
+    for name, (held_out_source, held_out_target) in shard_files(corpora, *patterns):
+        sets.setdefault(name, []).append((held_out_source, held_out_target))
     outputs = (output_source, output_target) if output_source and output_target else None
     find(source, target, sets, parse_settings(Overlap, settings), counts, outputs)

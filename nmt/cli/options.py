@@ -22,17 +22,48 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
-def shard_option(files: str, help_text: str) -> Callable[[Command], Command]:
-    """`--shard CORPUS FILE...`, repeated; `files` names the files of a shard, one word each."""
+Shards = tuple[tuple[str, int], ...]
+"""Corpora with the number of shards that each is cut into."""
+
+
+def corpora_option(command: Command) -> Command:
+    """`--corpus NAME SHARDS`, repeated: the shards that {shard} stands for in patterns of files."""
     return click.option(
-        "--shard",
-        "shards",
-        required=True,
+        "--corpus",
+        "corpora",
         multiple=True,
-        type=(str, *(PATH for _ in files.split())),
-        metavar=f"CORPUS {files}",
-        help=help_text,
+        type=(str, click.IntRange(min=1)),
+        metavar="NAME SHARDS",
+        help="A corpus and its number of shards; repeat, in the config's order. In patterns, {shard} stands for"
+        " NAME/0, NAME/1 and so on. Without it, patterns are files.",
+    )(command)
+
+
+def pattern_option(name: str, files: str, help_text: str) -> Callable[[Command], Command]:
+    """An option with one pattern for each of the files of a shard."""
+    return click.option(
+        name, "patterns", required=True, nargs=len(files.split()), metavar=files, help=help_text
     )
+
+
+def shard_files(corpora: Shards, *patterns: str) -> list[tuple[str, list[Path]]]:
+    """Corpus and files of every shard, in order; without corpora, the patterns are the files of one shard."""
+    if not corpora:
+        return [("", [Path(pattern) for pattern in patterns])]
+    several = sum(number for _, number in corpora) > 1
+    for pattern in patterns:
+        if several and "{shard}" not in pattern:
+            raise UserError(f"{pattern}: expected a pattern with {{shard}}, since there are several shards")
+    shards = [(corpus, f"{corpus}/{shard}") for corpus, number in corpora for shard in range(number)]
+    return [
+        (corpus, [Path(pattern.replace("{shard}", shard)) for pattern in patterns])
+        for corpus, shard in shards
+    ]
+
+
+def files_of(corpora: Shards, pattern: str) -> list[Path]:
+    """The files of every shard, in order."""
+    return [file for _, files in shard_files(corpora, pattern) for file in files]
 
 
 def file_option(

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nmt.cli.options import PATH, Command, shard_option
+from nmt.cli.options import PATH, Command, Shards, corpora_option, pattern_option, shard_files
 
 if TYPE_CHECKING:
     from nmt.data.selection.language_models import TokenShard
-
-_SHARDS_OF_ALL = "A shard's files; repeat, corpora in the config's order, their shards in order."
 
 
 def _lmplz_options(command: Command) -> Command:
@@ -44,14 +42,16 @@ def _lmplz_options(command: Command) -> Command:
     "--as-many-as", multiple=True, type=PATH, help="Instead: as many as these files have lines; repeat."
 )
 @click.option("--seed", required=True, type=int, help="Seed of the sample.")
-@shard_option("SOURCE TARGET", "Both token files of a shard; repeat, the shards of a corpus in order.")
+@corpora_option
+@pattern_option("--text", "SOURCE TARGET", "Both token files of each shard.")
 @click.option("--output-source", required=True, type=PATH, help="Source side of the sample.")
 @click.option("--output-target", required=True, type=PATH, help="Target side of the sample.")
 def lm_sample(
     pairs: int | None,
     as_many_as: tuple[Path, ...],
     seed: int,
-    shards: tuple[tuple[str, Path, Path], ...],
+    corpora: Shards,
+    patterns: tuple[str, str],
     output_source: Path,
     output_target: Path,
 ) -> None:
@@ -64,18 +64,18 @@ def lm_sample(
     if (pairs is None) == (not as_many_as):
         raise click.UsageError("give either --pairs or --as-many-as")
     size = pairs or language_models.count_nonempty(as_many_as)
-    drawn = language_models.sample(_token_shards(shards), size, seed, output_source, output_target)
+    drawn = language_models.sample(_token_shards(corpora, patterns), size, seed, output_source, output_target)
     click.echo(f"{output_source}: {drawn:,} of {size:,} pairs asked for", err=True)
 
 
-def _token_shards(shards: tuple[tuple[str, Path, Path], ...]) -> list[TokenShard]:
+def _token_shards(corpora: Shards, patterns: tuple[str, str]) -> list[TokenShard]:
     from nmt.data.selection.language_models import TokenShard
 
-    totals = Counter(corpus for corpus, _, _ in shards)
+    totals = dict(corpora)
     seen: Counter[str] = Counter()
     numbered = []
-    for corpus, source, target in shards:
-        numbered.append(TokenShard(corpus, seen[corpus], totals[corpus], source, target))
+    for corpus, (source, target) in shard_files(corpora, *patterns):
+        numbered.append(TokenShard(corpus, seen[corpus], totals.get(corpus, 1), source, target))
         seen[corpus] += 1
     return numbered
 
@@ -98,7 +98,8 @@ def kenlm_programs(jobs: int, output: Path) -> None:
 
 @click.command(short_help="Train an n-gram language model with KenLM's lmplz.")
 @_lmplz_options
-@shard_option("TEXT", "A token file of the text; repeat, the shards of a corpus in order.")
+@corpora_option
+@pattern_option("--text", "TEXT", "The token file of each shard of the text.")
 @click.option(
     "--words-of",
     multiple=True,
@@ -118,7 +119,8 @@ def lm_train(
     discount_fallback: bool,
     memory_mb: int,
     programs: Path | None,
-    shards: tuple[tuple[str, Path], ...],
+    corpora: Shards,
+    patterns: str,
     words_of: tuple[Path, ...],
     words_least: int,
     output: Path,
@@ -131,8 +133,8 @@ def lm_train(
     from nmt.data.selection import language_models
 
     text: dict[str, list[Path]] = {}
-    for corpus, path in shards:
-        text.setdefault(corpus, []).append(path)
+    for corpus, files in shard_files(corpora, patterns):
+        text.setdefault(corpus, []).extend(files)
     words = language_models.words_of(words_of, words_least) if words_of else None
     language_models.train(text, order, output, discount_fallback, memory_mb, programs, words=words)
 
@@ -167,16 +169,18 @@ def select_score(
 
 @click.command(short_help="Choose the one threshold for all shards.")
 @click.option("--target-words", required=True, type=click.IntRange(min=1), help="Budget in target words.")
-@shard_option("SCORES HISTOGRAM", _SHARDS_OF_ALL)
+@corpora_option
+@pattern_option("--scores", "SCORES HISTOGRAM", "Scores and histogram of each shard.")
 @click.option("--output", required=True, type=PATH, help="JSON file for the threshold.")
-def select_threshold(target_words: int, shards: tuple[tuple[str, Path, Path], ...], output: Path) -> None:
+def select_threshold(target_words: int, corpora: Shards, patterns: tuple[str, str], output: Path) -> None:
     """Choose the threshold that takes pairs up to a budget of target words.
 
     Pairs are taken by score, then corpus, then line number, until the next would exceed the budget.
     """
     from nmt.data.selection import cross_entropy
 
-    scored = [cross_entropy.ScoredShard(*shard) for shard in shards]
+    shards = shard_files(corpora, *patterns)
+    scored = [cross_entropy.ScoredShard(corpus, *files) for corpus, files in shards]
     threshold = cross_entropy.choose_threshold(scored, target_words, output)
     click.echo(f"{output}: {threshold.pairs:,} pairs, {threshold.target_words:,} target words", err=True)
 

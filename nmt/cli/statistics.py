@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from nmt.cli.options import PATH, figure_outputs, languages_option, vocabularies
+from nmt.cli.options import PATH, figure_outputs, files_of, languages_option, vocabularies
 from nmt.data.statistics import PARTS
-from nmt.errors import UserError
 
 if TYPE_CHECKING:
-    from nmt.data.statistics import CorpusFiles
-
-_SHARD = (str, PATH)
+    pass
 
 
 @click.command(short_help="Count what a shard holds at each stage.")
@@ -60,52 +56,38 @@ def count(
     "corpora",
     required=True,
     multiple=True,
-    type=(click.Choice(PARTS), str, PATH),
-    metavar="PART CORPUS RAW",
-    help="A corpus, what it is for (train, dev, test, in-domain) and the counts of its extraction; repeat.",
+    type=(click.Choice(PARTS), str, click.IntRange(min=1)),
+    metavar="PART NAME SHARDS",
+    help="A corpus, what it is for (train, dev, test, in-domain) and its number of shards; repeat. In patterns,"
+    " {corpus} stands for NAME, {shard} for NAME/0, NAME/1 and so on.",
 )
-@click.option(
-    "--clean", multiple=True, type=_SHARD, metavar="CORPUS FILE", help="Counts of `clean`, one per shard."
-)
-@click.option(
-    "--count",
-    "counts",
-    multiple=True,
-    type=_SHARD,
-    metavar="CORPUS FILE",
-    help="Counts of `count`; likewise.",
-)
-@click.option(
-    "--overlap", multiple=True, type=_SHARD, metavar="CORPUS FILE", help="Counts of test sentences; likewise."
-)
+@click.option("--raw", required=True, metavar="PATTERN", help="Counts of `extract` or `generate`.")
+@click.option("--clean", required=True, metavar="PATTERN", help="Counts of `clean`.")
+@click.option("--count", "counts", required=True, metavar="PATTERN", help="Counts of `count`.")
+@click.option("--overlap", required=True, metavar="PATTERN", help="Counts of `overlap`: of train alone.")
 @languages_option(required=True)
 @click.option("--output", required=True, type=PATH, help="JSON file for the totals.")
 def sum_counts(
-    corpora: tuple[tuple[str, str, Path], ...],
-    clean: tuple[tuple[str, Path], ...],
-    counts: tuple[tuple[str, Path], ...],
-    overlap: tuple[tuple[str, Path], ...],
+    corpora: tuple[tuple[str, str, int], ...],
+    raw: str,
+    clean: str,
+    counts: str,
+    overlap: str,
     languages: tuple[str, str],
     output: Path,
 ) -> None:
     """Add up the counts of all shards per corpus and check that the stages are consistent."""
     from nmt.data.statistics import CorpusFiles, sum_corpora
 
-    files = {name: CorpusFiles(name, part, raw) for part, name, raw in corpora}
-    _deal("clean", clean, files)
-    _deal("stages", counts, files)
-    _deal("overlap", overlap, files)
-    for name, corpus in files.items():
-        if not corpus.clean or not corpus.stages:
-            raise UserError(f"sum-counts: no counts of {name}'s shards; give them with --clean and --count")
-    sum_corpora([*files.values()], languages, output)
-
-
-def _deal(kind: str, shards: Iterable[tuple[str, Path]], files: dict[str, CorpusFiles]) -> None:
-    for name, path in shards:
-        if name not in files:
-            raise UserError(f"{path}: of a corpus {name!r} that no --corpus names; add it")
-        getattr(files[name], kind).append(path)
+    files = []
+    for part, name, number in corpora:
+        shards = ((name, number),)
+        of_corpus = CorpusFiles(name, part, Path(raw.replace("{corpus}", name)))
+        of_corpus.clean.extend(files_of(shards, clean))
+        of_corpus.stages.extend(files_of(shards, counts))
+        of_corpus.overlap.extend(files_of(shards, overlap) if part == "train" else [])
+        files.append(of_corpus)
+    sum_corpora(files, languages, output)
 
 
 @click.command(short_help="Write corpus statistics: tables and a figure.")

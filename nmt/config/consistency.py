@@ -14,15 +14,6 @@ from nmt.config.faults import Problem, nearest, shown
 from nmt.config.runs import LATER
 from nmt.config.schema import RESUMABLE, Training
 
-LONGEST_COMMAND = 120_000
-"""Characters of a job's command, which is one argument of a shell: Linux takes 128 KiB. The rest is for what is not
-said of every shard."""
-
-SAID_OF_A_SHARD = 130
-NAMED_FOR_A_SHARD = 6
-"""What the longest commands (of the rule sum_counts) say of a training shard at most: so many
-characters, and so often the name of its corpus."""
-
 CONTINUED = tuple(key for key in Training.model_fields if key not in RESUMABLE)
 """Training settings that a model shares with the one it continues from: the trainer would refuse it otherwise."""
 
@@ -43,7 +34,6 @@ def contradictions(values: Mapping[str, Any]) -> list[Problem]:
         _released,
         _paths,
         _roles,
-        _shards,
         _archives,
         _seeds,
         _rates,
@@ -121,20 +111,6 @@ def _roles(values: Mapping[str, Any]) -> Iterator[Problem]:
             yield Problem(
                 ("use", "train"), f"found {shown(name)}, which is a development corpus: expected others"
             )
-
-
-def _shards(values: Mapping[str, Any]) -> Iterator[Problem]:
-    """No more shards of training text than a job that takes all of them can be told."""
-    numbers = {
-        name: number
-        for name in _names(values, "use", "train")
-        if isinstance(number := _block(values, "corpora", name).get("shards", 1), int)
-    }
-    said = sum(number * (SAID_OF_A_SHARD + NAMED_FOR_A_SHARD * len(name)) for name, number in numbers.items())
-    if said > LONGEST_COMMAND:
-        found, most = sum(numbers.values()), sum(numbers.values()) * LONGEST_COMMAND // said
-        text = f"found corpora with {found:,} shards in all, expected at most {most:,}, which is what a job's command"
-        yield Problem(("use", "train"), f"{text} has room for: lower `corpora.*.shards`")
 
 
 def _archives(values: Mapping[str, Any]) -> Iterator[Problem]:

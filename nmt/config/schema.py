@@ -117,7 +117,8 @@ class Corpus(Settings):
     source: Member | None = None
     target: Member | None = None
     grammar: GrammarCorpus | None = None
-    shards: Annotated[int, Field(ge=1, le=10_000)] = 1
+    shards: Annotated[int, Field(ge=1, le=500)] = 1
+    """The command that cuts the text names each; one command has 128 KB."""
     pairs: PositiveInt | None = None
     """As many as the archives must hold; None: any number."""
     tokenized: bool = False

@@ -154,7 +154,18 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
     threshold = ["--output", str(folder / "threshold.json")]
     for command in (
         ["select-score", *models, english, french, "--output", scores, "--histogram", histogram],
-        ["select-threshold", "--target-words", "15000", "--shard", "c", scores, histogram, *threshold],
+        [
+            "select-threshold",
+            "--target-words",
+            "15000",
+            "--corpus",
+            "c",
+            "1",
+            "--scores",
+            scores,
+            histogram,
+            *threshold,
+        ],
         ["vocabulary", "--words", "500", english, "--output", str(folder / "words.tsv")],
     ):
         made = nmt(*command)
@@ -181,7 +192,7 @@ def test_later_stages_are_whole_or_not_there_and_made_when_there_is_room(
             "tokenize": ["--language", "en", "--settings", tokenization, english, str(folder / "a.zst")],
             "select-score": [*models, english, french, *scores],
             "select-apply": [*threshold, "--corpus", "c", "--shard", "0", english, french, *sides],
-            "binarize": ["--shard", "c", english, french, *vocabularies, "--output", str(folder / "binary")],
+            "binarize": ["--text", english, french, *vocabularies, "--output", str(folder / "binary")],
         }[subcommand]
         return nmt(subcommand, *options)
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nmt.config.consistency import LONGEST_COMMAND, NAMED_FOR_A_SHARD, SAID_OF_A_SHARD
 from nmt.config.overlays import find_layers, load
 from tests import kenlm
 from tests.running import ROOT, run, scheduled, snakemake, snakemake_command
@@ -102,27 +101,21 @@ def test_language_models_are_sorted_in_the_memory_that_their_job_asks_for(tmp_pa
     assert int(asked[1]) == int(given[1]) == pytest.approx(3000 + 2 * size, abs=2)
 
 
-def test_as_many_shards_as_the_settings_allow_fit_into_a_command(tmp_path: Path) -> None:
-    """One argument of a shell holds 128 KiB; one shard more than allowed is refused. A long name, for fewer jobs."""
-    corpus = "-".join(map(str, range(36)))
+def test_a_command_does_not_grow_with_the_number_of_shards(tmp_path: Path) -> None:
+    """One argument of a shell, which a job's command is, holds 128 KiB."""
     text = {side: {"archive": "giga-fren", "member": side} for side in ("source", "target")}
-    most = LONGEST_COMMAND // (SAID_OF_A_SHARD + NAMED_FOR_A_SHARD * len(corpus))
-    options = [
-        "--config",
-        f"use={{train: [{corpus}]}}",
-        "--",
-        "data/counts.json",
-    ]
 
-    def planned(shards: int) -> str:
-        settings = {"corpora": {corpus: {**text, "shards": shards}}}
+    def commands(shards: int) -> list[str]:
+        settings = {"corpora": {"many": {**text, "shards": shards}}, "use": {"train": ["many"]}}
         (tmp_path / "config.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
-        return snakemake(tmp_path, "-n", "-p", *options).stdout
+        output = snakemake(tmp_path, "-n", "-p", "--", "data").stdout
+        rules = ("overlap", "sample_out_of_domain", "threshold", "vocabulary", "binarize")
+        jobs = [scheduled(output, rule)[0] for rule in (*rules, "sum_counts")]
+        return [line for job in jobs for line in job.split("\n") if "nmt " in line]
 
-    (job,) = scheduled(planned(most), "sum_counts")
-    (command,) = [line for line in job.split("\n") if "nmt sum-counts" in line]
-    assert 100_000 < len(command) < 128 * 1024
-    assert "lower `corpora.*.shards`" in planned(most + 1)
+    few, many = commands(2), commands(300)
+    assert len(few) == len(many) == 6
+    assert max(map(len, many)) < max(map(len, few)) + 20
 
 
 def test_what_needs_the_network_runs_where_snakemake_runs(tmp_path: Path) -> None:

@@ -46,14 +46,12 @@ def test_an_archive_is_described_as_far_as_it_is_known(tmp_path: Path) -> None:
         assert others[:2] == ["--mirror", "file:///here"]
 
 
-def test_shards_stand_in_the_order_of_the_corpora(tmp_path: Path) -> None:
+def test_corpora_stand_in_their_order_with_their_shards(tmp_path: Path) -> None:
     config = paper(tmp_path, corpora={"europarl-v7": {"shards": 2}})
-    found = options.shards(config, "shard", ["newstest2012", "europarl-v7"], "{shard}.en", "{shard}.fr")
-    assert found == (
-        "--shard newstest2012 newstest2012/0.en newstest2012/0.fr"
-        " --shard europarl-v7 europarl-v7/0.en europarl-v7/0.fr"
-        " --shard europarl-v7 europarl-v7/1.en europarl-v7/1.fr"
-    )
+    names = ["newstest2012", "europarl-v7"]
+    assert options.shards(config, names) == "--corpus newstest2012 1 --corpus europarl-v7 2"
+    assert options.counted(config, names[1:]) == "--corpus train europarl-v7 2"
+    assert options.patterns("text", ["{shard}.en", "{shard}.fr"]) == "--text '{shard}.en' '{shard}.fr'"
 
 
 def test_a_corpus_has_the_common_budget_or_its_own(tmp_path: Path) -> None:

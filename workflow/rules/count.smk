@@ -66,18 +66,12 @@ if PREPARED:
             mem_mb=2000,
             runtime=30,
         params:
-            corpora=" ".join(
-                options.option(
-                    "corpus", experiment.part_of(CONFIG, corpus), corpus, f"data/raw/{corpus}/counts.json"
-                )
-                for corpus in PREPARED
-            ),
-            clean=options.shards(CONFIG, "clean", PREPARED, "data/clean/{shard}.counts.json"),
-            counts=options.shards(CONFIG, "count", PREPARED, "data/counts/{shard}.json"),
-            overlap=options.shards(CONFIG, "overlap", CONFIG.use.train, "data/overlap/{shard}.json"),
+            corpora=options.counted(CONFIG, PREPARED),
             languages=f"{SOURCE} {TARGET}",
         shell:
-            "nmt sum-counts {params.corpora} {params.clean} {params.counts} {params.overlap} --languages {params.languages} --output {output.counts:q}"
+            "nmt sum-counts {params.corpora} --raw 'data/raw/{{corpus}}/counts.json'"
+            " --clean 'data/clean/{{shard}}.counts.json' --count 'data/counts/{{shard}}.json'"
+            " --overlap 'data/overlap/{{shard}}.json' --languages {params.languages} --output {output.counts:q}"
             " 2>&1 | tee -i {log:q}"
 
 

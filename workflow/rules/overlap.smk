@@ -25,9 +25,10 @@ if PREPARED and CONFIG.overlap.drop == "none":
             runtime=minutes(30, 200),
         params:
             settings=constant(CONFIG.overlap),
-            held_out=options.shards(CONFIG, "held-out", HELD_OUT, *TOKENS),
+            corpora=options.shards(CONFIG, HELD_OUT),
+            held_out=lambda wildcards: options.patterns("held-out", TOKENS),
         shell:
-            "nmt overlap --settings {params.settings:q} {params.held_out} {input.source:q} {input.target:q}"
+            "nmt overlap --settings {params.settings:q} {params.corpora} {params.held_out} {input.source:q} {input.target:q}"
             " --counts {output.counts:q} 2>&1 | tee -i {log:q}"
 
 elif PREPARED:
@@ -53,8 +54,9 @@ elif PREPARED:
             runtime=minutes(30, 200),
         params:
             settings=constant(CONFIG.overlap),
-            held_out=options.shards(CONFIG, "held-out", HELD_OUT, *TOKENS),
+            corpora=options.shards(CONFIG, HELD_OUT),
+            held_out=lambda wildcards: options.patterns("held-out", TOKENS),
         shell:
-            "nmt overlap --settings {params.settings:q} {params.held_out} {input.source:q} {input.target:q}"
+            "nmt overlap --settings {params.settings:q} {params.corpora} {params.held_out} {input.source:q} {input.target:q}"
             " --counts {output.counts:q} --output-source {output.source:q} --output-target {output.target:q}"
             " 2>&1 | tee -i {log:q}"

@@ -44,9 +44,10 @@ if PREPARED and CONFIG.selection.enabled:
                 if CONFIG.selection.sample_pairs is None
                 else options.option("pairs", CONFIG.selection.sample_pairs)
             ),
-            shards=options.shards(CONFIG, "shard", CONFIG.use.train, *TEXT),
+            corpora=options.shards(CONFIG, CONFIG.use.train),
+            text=lambda wildcards: options.patterns("text", TEXT),
         shell:
-            "nmt lm-sample {params.size} --seed {params.seed} {params.shards}"
+            "nmt lm-sample {params.size} --seed {params.seed} {params.corpora} {params.text}"
             " --output-source {output.source:q} --output-target {output.target:q} 2>&1 | tee -i {log:q}"
 
     # The network is where Snakemake runs, and one build serves every experiment of this checkout.
@@ -95,16 +96,22 @@ if PREPARED and CONFIG.selection.enabled:
             order=CONFIG.selection.order,
             fallback="--discount-fallback" if CONFIG.selection.discount_fallback else "",
             folder=lambda wildcards, input: os.path.dirname(input.programs),
-            text=lambda wildcards: (
-                options.shards(CONFIG, "shard", IN_DOMAIN, f"data/tokens/{{shard}}.{wildcards.language}.zst")
-                if wildcards.domain == "in"
-                else options.option("shard", "out", f"data/selection/lm/out.{wildcards.language}.zst")
+            corpora=lambda wildcards: options.shards(CONFIG, IN_DOMAIN) if wildcards.domain == "in" else "",
+            text=lambda wildcards: options.patterns(
+                "text",
+                [
+                    (
+                        f"data/tokens/{{shard}}.{wildcards.language}.zst"
+                        if wildcards.domain == "in"
+                        else f"data/selection/lm/out.{wildcards.language}.zst"
+                    )
+                ],
             ),
             words=lambda wildcards, input: options.repeated("words-of", input.words),
             least=f"--words-least {CONFIG.selection.lm_vocabulary_least}" if LM_WORDS else "",
         shell:
             "nmt lm-train --order {params.order} {params.fallback} --memory-mb {resources.mem_mb}"
-            " --programs {params.folder:q} {params.text} {params.words} {params.least} --output {output.model:q} 2>&1 | tee -i {log:q}"
+            " --programs {params.folder:q} {params.corpora} {params.text} {params.words} {params.least} --output {output.model:q} 2>&1 | tee -i {log:q}"
 
     rule score_pairs:
         """Score the pairs of a training shard: cross-entropy difference summed over both sides, smaller is better."""
@@ -151,11 +158,12 @@ if PREPARED and CONFIG.selection.enabled:
             runtime=minutes(30),
         params:
             words=lambda wildcards: options.budget(CONFIG, wildcards.budget),
-            shards=lambda wildcards: options.shards(
-                CONFIG, "shard", experiment.corpora_of_budget(CONFIG, wildcards.budget), *SCORES
+            corpora=lambda wildcards: options.shards(
+                CONFIG, experiment.corpora_of_budget(CONFIG, wildcards.budget)
             ),
+            scores=lambda wildcards: options.patterns("scores", SCORES),
         shell:
-            "nmt select-threshold {params.words} {params.shards} --output {output.threshold:q}"
+            "nmt select-threshold {params.words} {params.corpora} {params.scores} --output {output.threshold:q}"
             " 2>&1 | tee -i {log:q}"
 
     rule select:

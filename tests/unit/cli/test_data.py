@@ -73,7 +73,7 @@ def test_from_text_to_bitext(tmp_path: Path) -> None:
         done(tmp_path, "vocabulary", "--words", "20", f"t.{language}.zst", "--output", f"{language}.tsv")
     done(
         tmp_path,
-        *("binarize", "--shard", "c", "t.en.zst", "t.fr.zst", "--output", "binary"),
+        *("binarize", "--text", "t.en.zst", "t.fr.zst", "--output", "binary"),
         *("--source-vocabulary", "en.tsv", "--target-vocabulary", "fr.tsv", "--shuffle-seed", "1"),
     )
     assert len(Bitext.open(tmp_path / "binary")) == 3
@@ -85,7 +85,7 @@ def test_from_tokens_to_selected_pairs(tmp_path: Path) -> None:
     (tmp_path / "out.arpa").write_text(ARPA.format(the=-2, dog=-2))
     done(
         tmp_path,
-        *("lm-sample", "--as-many-as", "t.en.zst", "--seed", "1", "--shard", "a", "t.en.zst", "t.fr.zst"),
+        *("lm-sample", "--as-many-as", "t.en.zst", "--seed", "1", "--text", "t.en.zst", "t.fr.zst"),
         *("--output-source", "out.en.zst", "--output-target", "out.fr.zst"),
     )
     assert len([*read_lines(tmp_path / "out.fr.zst")]) == 3
@@ -96,7 +96,19 @@ def test_from_tokens_to_selected_pairs(tmp_path: Path) -> None:
     )
     done(
         tmp_path,
-        *("select-threshold", "--target-words", "9", "--shard", "a", "s.npy", "h.json", "--output", "t.json"),
+        *(
+            "select-threshold",
+            "--target-words",
+            "9",
+            "--corpus",
+            "a",
+            "1",
+            "--scores",
+            "s.npy",
+            "h.json",
+            "--output",
+            "t.json",
+        ),
     )
     done(
         tmp_path,
