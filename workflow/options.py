@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from nmt.config import experiment
+from nmt.config.catalogue import Archive
 from nmt.config.projections import as_json
 from nmt.config.runs import runs_of
-from nmt.config.schema import Archive, Config
+from nmt.config.schema import Config
 
 
 def option(name: str, *values: object) -> str:

@@ -17,7 +17,8 @@ from nmt.cli.options import (
     shard_files,
     vocabularies,
 )
-from nmt.config.schema import Cleaning, Source, Tokenization
+from nmt.config.catalogue import Source
+from nmt.config.schema import Cleaning, Tokenization
 
 
 @click.command(short_help="Download one file from mirrors or its official address.")

@@ -1,4 +1,4 @@
-"""What all settings are made of."""
+"""What all settings are made of: numbers with the range that their users have, and the base of every block."""
 
 from __future__ import annotations
 
@@ -6,8 +6,22 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
+Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
+"""A name that becomes part of a path: lower-case letters, digits, dots and hyphens."""
 PositiveInt = Annotated[int, Field(ge=1, le=10**12)]
 """A count: no text has more words, no training more updates."""
+Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]
+"""What both NumPy and torch take."""
+Words = Annotated[int, Field(ge=1, le=100_000)]
+"""Length of a sentence."""
+Width = Annotated[int, Field(ge=1, le=10_000)]
+"""Hypotheses side by side for each sentence."""
+BatchSize = Annotated[int, Field(ge=1, le=100_000)]
+Threads = Annotated[int, Field(ge=1, le=1024)]
+Hours = Annotated[float, Field(gt=0, le=10_000)]
+Gigabytes = Annotated[int, Field(ge=1, le=100_000)]
+Rate = Annotated[float, Field(gt=0, le=1e9)]
+"""Updates per hour."""
 
 
 class Settings(BaseModel):

@@ -8,13 +8,24 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field
 
-from nmt.config.base import PositiveInt, Settings, TrainedWith
+from nmt.config.base import (
+    BatchSize,
+    Gigabytes,
+    Hours,
+    Identifier,
+    PositiveInt,
+    Rate,
+    Seed,
+    Settings,
+    Threads,
+    TrainedWith,
+    Width,
+    Words,
+)
+from nmt.config.catalogue import Archive, Corpus
 from nmt.config.families import FAMILIES, AnyArchitecture, FamilyName, GatedArchitecture, architecture_of
-
-Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
-"""A name that becomes part of a path: lower-case letters, digits, dots and hyphens."""
 
 SentenceLength = Literal["source", "reference", "both"]
 """Whose words are counted when sentences are sorted by length; both: source and reference each."""
@@ -33,21 +44,8 @@ Unknown = Literal["allowed", "excluded"]
 Remedy = Literal["repair", "keep", "drop", "stop"]
 """What becomes of a line with odd characters: repaired, kept as it is, dropped with its pair, or the run stops."""
 
-Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]
-"""What both NumPy and torch take."""
-Words = Annotated[int, Field(ge=1, le=100_000)]
-"""Length of a sentence."""
-Width = Annotated[int, Field(ge=1, le=10_000)]
-"""Hypotheses side by side for each sentence."""
-BatchSize = Annotated[int, Field(ge=1, le=100_000)]
-Threads = Annotated[int, Field(ge=1, le=1024)]
-Hours = Annotated[float, Field(gt=0, le=10_000)]
-Gigabytes = Annotated[int, Field(ge=1, le=100_000)]
-Rate = Annotated[float, Field(gt=0, le=1e9)]
-"""Updates per hour."""
 LARGEST_VOCABULARY = 2**16 - 2
 """Ids are stored as uint16; two of them are the end symbol and UNK."""
-Md5 = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 Seeds = Annotated[list[Seed], Field(min_length=1, max_length=1000)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -75,66 +73,6 @@ class Use(Settings):
     dev: Annotated[list[Identifier], Field(min_length=1)]
     test: Annotated[list[Identifier], Field(min_length=1)]
     models: Annotated[list[Identifier], Field(min_length=1)]
-
-
-class Source(Settings):
-    """Where a file is, and what is known of it."""
-
-    url: Annotated[str, Field(pattern=r"^(https?|file)://")]
-    path: Annotated[str, Field(pattern=r"^[^/{}][^{}]*[^/{}]$")]
-    """Where it lies under a mirror; Snakemake would take braces for wildcards."""
-    bytes: PositiveInt | None = None
-    md5: Md5 | None = None
-    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
-
-
-class Archive(Source):
-    """A file to download, and others with the same members. Whatever is known of it is checked."""
-
-    alternatives: list[Source] = Field(default=[])
-    """Asked for in order when nobody gives the file itself."""
-
-
-class Member(Settings):
-    """One side of a corpus: a member of an archive, or the archive itself when `member` is left out."""
-
-    archive: Identifier
-    member: str | None = None
-    md5: Md5 | None = None
-    """Of the member (as it lies in the archive), whatever archive it came in."""
-
-
-class GrammarCorpus(Settings):
-    """A corpus that the project's own grammar writes."""
-
-    split: Literal["train", "dev", "test"]
-    pairs: PositiveInt
-
-
-class Corpus(Settings):
-    """A catalogue entry: either two files of archives or generated text."""
-
-    source: Member | None = None
-    target: Member | None = None
-    grammar: GrammarCorpus | None = None
-    shards: Annotated[int, Field(ge=1, le=500)] = 1
-    """The command that cuts the text names each; one command has 128 KB."""
-    pairs: PositiveInt | None = None
-    """As many as the archives must hold; None: any number."""
-    tokenized: bool = False
-    """Whether the text is words already, so that nothing cuts it again."""
-
-    @model_validator(mode="after")
-    def _one_origin(self) -> Corpus:
-        files = self.source is not None and self.target is not None
-        neither = self.source is None and self.target is None
-        if not (files and self.grammar is None) and not (neither and self.grammar is not None):
-            raise ValueError("a corpus has either `source` and `target`, or `grammar`")
-        if self.grammar is not None and (self.pairs is not None or self.tokenized):
-            raise ValueError(
-                "generated text has no `pairs` beside those of `grammar`, and is not `tokenized`"
-            )
-        return self
 
 
 class GrammarSettings(Settings):

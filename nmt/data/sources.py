@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
-from nmt.config.schema import Archive
+from nmt.config.catalogue import Archive
 
 SECONDS = 5.0
 """To connect and to answer: a look before the start, not the download, which is patient."""

@@ -23,8 +23,9 @@ from rocrate.model.softwareapplication import SoftwareApplication
 from rocrate.rocrate import ROCrate
 
 from nmt.config import snapshot
+from nmt.config.catalogue import Archive
 from nmt.config.runs import Run, runs_of
-from nmt.config.schema import Archive, Config
+from nmt.config.schema import Config
 from nmt.decoding import sidecar
 from nmt.errors import UserError
 from nmt.io.environment import origin, release_name

@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 
+from nmt.config.catalogue import Archive
 from nmt.config.overlays import find_layers, load
-from nmt.config.schema import Archive, Config
+from nmt.config.schema import Config
 from nmt.data.sources import unreachable
 from nmt.monitor import preflight
 from nmt.monitor.forecast import SETTINGS, longest_chain, training_times

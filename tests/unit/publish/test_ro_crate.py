@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from nmt.config import snapshot
+from nmt.config.catalogue import Archive
 from nmt.config.overlays import Layer, find_layers, load
 from nmt.config.runs import runs_of
-from nmt.config.schema import Archive
 from nmt.decoding.sidecar import Making
 from nmt.errors import UserError
 from nmt.io.files import sha256, write_json

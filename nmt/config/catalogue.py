@@ -1,0 +1,71 @@
+"""Entries of the catalogues `archives` and `corpora`: where text comes from."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from nmt.config.base import Identifier, PositiveInt, Settings
+
+Md5 = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+
+
+class Source(Settings):
+    """Where a file is, and what is known of it."""
+
+    url: Annotated[str, Field(pattern=r"^(https?|file)://")]
+    path: Annotated[str, Field(pattern=r"^[^/{}][^{}]*[^/{}]$")]
+    """Where it lies under a mirror; Snakemake would take braces for wildcards."""
+    bytes: PositiveInt | None = None
+    md5: Md5 | None = None
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
+
+
+class Archive(Source):
+    """A file to download, and others with the same members. Whatever is known of it is checked."""
+
+    alternatives: list[Source] = Field(default=[])
+    """Asked for in order when nobody gives the file itself."""
+
+
+class Member(Settings):
+    """One side of a corpus: a member of an archive, or the archive itself when `member` is left out."""
+
+    archive: Identifier
+    member: str | None = None
+    md5: Md5 | None = None
+    """Of the member (as it lies in the archive), whatever archive it came in."""
+
+
+class GrammarCorpus(Settings):
+    """A corpus that the project's own grammar writes."""
+
+    split: Literal["train", "dev", "test"]
+    pairs: PositiveInt
+
+
+class Corpus(Settings):
+    """A catalogue entry: either two files of archives or generated text."""
+
+    source: Member | None = None
+    target: Member | None = None
+    grammar: GrammarCorpus | None = None
+    shards: Annotated[int, Field(ge=1, le=500)] = 1
+    """The command that cuts the text names each; one command has 128 KB."""
+    pairs: PositiveInt | None = None
+    """As many as the archives must hold; None: any number."""
+    tokenized: bool = False
+    """Whether the text is words already, so that nothing cuts it again."""
+
+    @model_validator(mode="after")
+    def _one_origin(self) -> Corpus:
+        files = self.source is not None and self.target is not None
+        neither = self.source is None and self.target is None
+        if not (files and self.grammar is None) and not (neither and self.grammar is not None):
+            raise ValueError("a corpus has either `source` and `target`, or `grammar`")
+        if self.grammar is not None and (self.pairs is not None or self.tokenized):
+            raise ValueError(
+                "generated text has no `pairs` beside those of `grammar`, and is not `tokenized`"
+            )
+        return self
