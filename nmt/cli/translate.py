@@ -165,13 +165,13 @@ def translate(
             raise UserError("--alignment: --json has the weights already; leave one of the two out")
         text = text_settings_of(model_paths)
         # torch takes seconds to import: what can be said without it was said by now
-        from nmt.decoding.text_translator import TextTranslator, Wishes
+        from nmt.decoding.text_translator import Options, TextTranslator
         from nmt.io.streams import open_lines
 
         decoding = chosen(text.decoding, beam, nbest or 1, batch_size, threads, device)
         default: Literal["keep", "forbid"] = "forbid" if decoding.unknown == "excluded" else "keep"
-        wishes = Wishes(decoding, unknown or default, as_json or alignment is not None, max_words)
-        translator = TextTranslator(load_models(model_paths, decoding), *sides(text, tokenized), wishes)
+        options = Options(decoding, unknown or default, as_json or alignment is not None, max_words)
+        translator = TextTranslator(load_models(model_paths, decoding), *sides(text, tokenized), options)
         if alignment and not translator.aligns:
             label = translator.models[0].run.label
             family = " or ".join(ALIGNING)

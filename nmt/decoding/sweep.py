@@ -36,7 +36,7 @@ def sweep_file(
 ) -> dict[str, Any]:
     """Score every combination of the settings on all lines of a test set; returns what it writes to `output`.
 
-    Searches that are done are kept beside `output`: killed, the same call goes on behind them.
+    Searches that are done are kept beside `output`: killed, the same call resumes behind them.
 
     Raises:
         UserError: there is no line.

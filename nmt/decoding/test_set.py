@@ -86,7 +86,7 @@ def translate_file(
     `all` translates every line, the unknown word allowed or not as `decoding` says; `no_unk` only the lines without an
     unknown word in source and reference, and forbids it (Table 1).
 
-    Batches that are done are kept beside `output`: killed, the same call goes on behind them, to the same bytes.
+    Batches that are done are kept beside `output`: killed, the same call resumes behind them, to the same bytes.
     """
     forbid_unknown = mode == "no_unk" or decoding.unknown == "excluded"
     sentences = read_sentences(source, reference)

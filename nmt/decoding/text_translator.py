@@ -24,7 +24,7 @@ UnknownWords = Literal["keep", "forbid", "copy"]
 
 
 @dataclass(frozen=True)
-class Wishes:
+class Options:
     """How to translate.
 
     unknown: leave [UNK] as it is, forbid it, or put the source word there that gets most attention.
@@ -58,27 +58,27 @@ class Translation:
 class TextTranslator:
     """Translates lines of text with one model or an ensemble."""
 
-    def __init__(self, models: Sequence[TrainedModel], source: Text, target: Text, wishes: Wishes) -> None:
+    def __init__(self, models: Sequence[TrainedModel], source: Text, target: Text, options: Options) -> None:
         """`source` and `target` say how lines become tokens and tokens lines."""
         refuse_unlike(models)
-        self.models, self.wishes = list(models), wishes
+        self.models, self.options = list(models), options
         self.aligns = any(model.run.aligns for model in models)
-        if wishes.unknown == "copy" and not self.aligns:
+        if options.unknown == "copy" and not self.aligns:
             raise UserError(
                 f"--unknown copy: {models[0].run.label} has no attention to tell which source word to copy; "
                 f"use a model of the family {' or '.join(ALIGNING)}, or --unknown keep or forbid"
             )
         self._source, self._target = source, target
         # Forbidden is forbidden, also to a model whose settings allow the word when a search is repeated.
-        retries = wishes.unknown == "forbid" and wishes.decoding.unfinished == "retry"
+        retries = options.unknown == "forbid" and options.decoding.unfinished == "retry"
         self._decoding = (
-            wishes.decoding.model_copy(update={"unfinished": "widen"}) if retries else wishes.decoding
+            options.decoding.model_copy(update={"unfinished": "widen"}) if retries else options.decoding
         )
 
     def __call__(self, lines: Sequence[str]) -> list[Translation]:
         """A translation of each line, in their order; an empty one for a line without words."""
         tokens = [self._source.tokens(line) for line in lines]
-        cut = [pieces(words, self.wishes.max_words) for words in tokens]
+        cut = [pieces(words, self.options.max_words) for words in tokens]
         found = iter(self._search([piece for parts in cut for piece in parts]))
         return [
             self._translation(line, words, parts, [next(found) for _ in parts])
@@ -91,7 +91,7 @@ class TextTranslator:
         n_best = (
             together(parts, self._decoding.n_best, self._decoding.normalize_by_length)
             if parts
-            else [_nothing(self.wishes.details, self.aligns)]
+            else [_nothing(self.options.details, self.aligns)]
         )
         candidates = [Candidate(**vars(found), text=self._target.text(found.words)) for found in n_best]
         return Translation(line, words, cut, candidates)
@@ -107,7 +107,7 @@ class TextTranslator:
     def _found(self, group: Sequence[Words]) -> list[list[Found]]:
         """Translations of each source of a batch, best first."""
         target = self.models[0].target
-        searched = search(self.models, group, self._decoding, self.wishes.unknown == "forbid")
+        searched = search(self.models, group, self._decoding, self.options.unknown == "forbid")
         found = iter(
             self._read_again(
                 [
@@ -122,7 +122,7 @@ class TextTranslator:
     def _read_again(self, found: Sequence[tuple[Words, Found]]) -> list[Found]:
         """Sources' translations with what the models only tell when they read what they wrote, where it is wanted:
         details, and source words for [UNK]."""
-        copying, details = self.wishes.unknown == "copy", self.wishes.details
+        copying, details = self.options.unknown == "copy", self.options.details
         places = [
             place
             for place, (_, entry) in enumerate(found)

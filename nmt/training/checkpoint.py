@@ -1,8 +1,8 @@
-"""Checkpoints in a state folder: complete, checked by a sum, and never half-written.
+"""Checkpoints in a state folder: complete, checked by a checksum, and never half-written.
 
 A checkpoint is two files: `checkpoint-000012000.safetensors` with every tensor and the counters, and, written after it,
-a JSON file of the same name with the sum of the first. Without the second the first does not count. Nothing in either
-can run code.
+a JSON file of the same name with the SHA-256 of the first. Without the second the first does not count. Nothing in
+either can run code.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a training run was made from, so that a state folder is never gone on with under other settings or data."""
+"""What a training run was made from, so that a state folder is never resumed with other settings or data."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ FOLDER = "tensorboard"
 
 
 class Board:
-    """An event file in a folder; after a restart TensorBoard forgets what came after the checkpoint gone on from."""
+    """An event file in a folder; after a restart TensorBoard forgets what came after the checkpoint resumed from."""
 
     def __init__(self, folder: Path, update: int) -> None:
         # a file of its own for each start, also for two within a second

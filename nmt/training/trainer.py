@@ -68,7 +68,7 @@ class Interrupted(Exception):
 
 
 class Trainer:
-    """One training run in one state folder, fresh or going on from its last checkpoint."""
+    """One training run in one state folder, fresh or resumed from its last checkpoint."""
 
     def __init__(
         self, run: ModelRun, train: Bitext, dev: Bitext, vocabularies: tuple[int, int], state: Path
@@ -197,7 +197,7 @@ class Trainer:
             self._refuse_not_finite()  # on a GPU this would have to wait for it: there it is looked at less often
 
     def _refuse_not_finite(self) -> None:
-        """Stop before anything is made of a state that a NaN has entered, unless the settings say to go on."""
+        """Stop before anything is made of a state that a NaN has entered, unless the settings say to continue."""
         if self.settings.not_finite != "stop" or not (count := self.updater.read().not_finite):
             return
         update = self.counters.update
@@ -274,7 +274,7 @@ class Trainer:
                 counters.update,
                 0,
             )
-            # kept without `patience` too: it may be set later, and the run then gone on with
+            # kept without `patience` too: it may be set later, and the run then resumed
             save_tensors(self.state / BEST, self.model.state_dict())
             counters.best_sha256 = sha256(self.state / BEST)
         else:

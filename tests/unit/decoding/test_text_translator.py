@@ -18,7 +18,7 @@ from nmt.decoding import forced_decoding
 from nmt.decoding.forced_decoding import WORDS_PER_SENTENCE, batches, score
 from nmt.decoding.output_formats import as_json, as_n_best, as_text, pharaoh, soft
 from nmt.decoding.sentence_splitting import Found
-from nmt.decoding.text_translator import TextTranslator, Wishes, copied
+from nmt.decoding.text_translator import Options, TextTranslator, copied
 from nmt.errors import UserError
 from nmt.model import encoder_decoder, model_folder
 from nmt.model.trained_model import TrainedModel, load
@@ -38,11 +38,11 @@ def model(folder: Path) -> TrainedModel:
     return load(folder, torch.device("cpu"))
 
 
-def translator(*models: TrainedModel, **wishes: Any) -> TextTranslator:
-    changes = {"beam": 3, "n_best": 1, "max_length_factor": 2, "min_length": "half"} | wishes.pop(
+def translator(*models: TrainedModel, **options: Any) -> TextTranslator:
+    changes = {"beam": 3, "n_best": 1, "max_length_factor": 2, "min_length": "half"} | options.pop(
         "search", {}
     )
-    settings = Wishes(**({"decoding": decoding(**changes)} | wishes))
+    settings = Options(**({"decoding": decoding(**changes)} | options))
     return TextTranslator(models, RawText("en", MOSES), RawText("fr", MOSES), settings)
 
 
