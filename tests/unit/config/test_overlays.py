@@ -183,8 +183,8 @@ def problems_of_replacing(key: str, value: Any) -> list[str]:
         ),
         ({"selection": {"in_domain": []}}, "selection.in_domain: found none"),
         (
-            {"corpora": {"giga-fren": {"shards": 2000}}},
-            "use.train: found corpora with 2,049 shards in all, expected at most 652, which is what a job's",
+            {"corpora": {"giga-fren": {"shards": 501}}},
+            "corpora.giga-fren.shards: found 501, expected 500 or less",
         ),
         ({"selection": {"in_domain": ["newstest2014"]}}, "which is the test corpus"),
         (
