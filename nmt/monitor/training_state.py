@@ -25,7 +25,7 @@ CHECKPOINT = re.compile(r"checkpoint-(\d+)\.json")
 class TrainingStatus:
     """A run at a glance.
 
-    updates: where it ends (at the latest, with `patience`); checkpoint: the update that it would go on from;
+    updates: where it ends (at the latest, with `patience`); checkpoint: the update that it would resume from;
     writer: the process that trains, if one does; note: what else there is to say.
     """
 
@@ -92,9 +92,9 @@ def _state(
     if writer and not writer.dead:
         return "silent", f"process {writer.process} on {writer.host} not heard of for {clock(writer.silence)}"
     if submitted:
-        return "submitted", _goes_on(checkpoint)
+        return "submitted", _resumes(checkpoint)
     if checkpoint is not None or writer:
-        return "stopped", _goes_on(checkpoint)
+        return "stopped", _resumes(checkpoint)
     return "waiting", _waits_for(folder, listed, run)
 
 
@@ -104,8 +104,8 @@ def _newly_submitted(folder: Folder, job: Job) -> bool:
     return folder.attended and begun is not None and (silence is None or silence > begun)
 
 
-def _goes_on(checkpoint: int | None) -> str | None:
-    return None if checkpoint is None else f"goes on after update {checkpoint:,}"
+def _resumes(checkpoint: int | None) -> str | None:
+    return None if checkpoint is None else f"resumes after update {checkpoint:,}"
 
 
 def _waits_for(folder: Folder, listed: JobList, run: Run) -> str | None:

@@ -151,7 +151,7 @@ def test_a_training_that_runs_and_then_is_killed(
     model = experiment.model()
     assert model["state"] == "stopped"
     assert model["writer"] is None
-    assert model["note"] == f"goes on after update {model['checkpoint']:,}"
+    assert model["note"] == f"resumes after update {model['checkpoint']:,}"
     assert model["update"] >= model["checkpoint"] > 0
 
 

@@ -14,7 +14,7 @@ if SENDS_JOBS:
 
 
 rule train:
-    """Train a model, or go on with one that was stopped: checkpoints lie in state/, which no rule declares or deletes."""
+    """Train a model, or resume one that was stopped: checkpoints lie in state/, which no rule declares or deletes."""
     input:
         train=ancient(expand(f"{DATA}/binary/train/{{name}}", name=BITEXT_FILES)),
         dev=ancient(expand(f"{DATA}/binary/dev/{{name}}", name=BITEXT_FILES)),
