@@ -57,5 +57,4 @@ def training_retries(config: Config, runs: Iterable[Run], longest_hours: float |
 
 def stated_rate(config: Config, run: Run) -> float:
     """Updates per hour that the settings expect of a run."""
-    rate = config.resources.updates_per_hour[config.models[run.model].family]
-    return rate
+    return config.resources.updates_per_hour[config.models[run.model].family]

@@ -29,7 +29,7 @@ def test_slices_are_enough_for_half_the_rate(updates: int, hours: float, slices:
 def test_training_asks_for_what_is_left_at_its_own_rate(tmp_path: Path) -> None:
     config = load(find_layers(ROOT / "config.yaml", ROOT))
     run = runs_of(config, ["rnnsearch-50-star"])["rnnsearch-50-star"]
-    stated = config.resources.updates_per_hour.rnnsearch
+    stated = config.resources.updates_per_hour["rnnsearch"]
     assert training_minutes(config, run, tmp_path) == time_limit(667_000 - 288_000, stated, 120)
     history = tmp_path / "models" / "rnnsearch-50" / "history.jsonl"
     history.parent.mkdir(parents=True)
