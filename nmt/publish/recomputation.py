@@ -180,7 +180,7 @@ def _table_differences(results: Path, files: Collection[str], made: Path, tables
     return list(problems.values())
 
 
-def difference(written: Path, made: Path, verb: str) -> list[str]:
+def difference(written: Path, made: Path, follows: str) -> list[str]:
     """A line about the first line that differs in two files of text, compressed or not; none if they are equal."""
     lines = zip_longest(read_lines(written), read_lines(made))
     pairs = [(number, *pair) for number, pair in enumerate(lines, start=1) if pair[0] != pair[1]]
@@ -188,7 +188,7 @@ def difference(written: Path, made: Path, verb: str) -> list[str]:
         return []
     number, left, right = pairs[0]
     more = f" (and {len(pairs) - 1} more lines differ)" if len(pairs) > 1 else ""
-    return [f"{written}, line {number}: {_quoted(left)} is written, {_quoted(right)} {verb}{more}"]
+    return [f"{written}, line {number}: {_quoted(left)} is written, {_quoted(right)} {follows}{more}"]
 
 
 def _quoted(line: str | None) -> str:

@@ -147,7 +147,7 @@ def altered(results: Path, sums: dict[str, str], files: set[str]) -> Iterator[st
 def _check_settings(config: Config, results: Path, found: Verdict) -> None:
     """Hold the settings against those that models were trained and translations decoded with.
 
-    Released models and translations were made with settings of their own: what differs is worth a note there.
+    Released models and translations were made with settings of their own: differences are notes there.
     """
     package = ReplicationPackage(results)
     theirs = config.released.models or config.released.results

@@ -510,11 +510,11 @@ class Card {
     });
   }
 
-  tell(chosen, verb, others, weights) {
+  tell(chosen, relation, others, weights) {
     const order = weights.map((weight, index) => [weight, index]).sort((a, b) => b[0] - a[0]).slice(0, 3);
     const named = order.filter(([weight]) => weight >= 0.05)
       .map(([weight, index]) => `${text(others[index])} ${Math.round(100 * weight)} %`);
-    this.page.say(`${this.label}: ${text(chosen)} ${verb} ${named.join(", ") || "nothing much"}`);
+    this.page.say(`${this.label}: ${text(chosen)} ${relation} ${named.join(", ") || "nothing much"}`);
   }
 
   clear(redraw = true) {
