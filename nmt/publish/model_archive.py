@@ -13,6 +13,7 @@ from pathlib import Path
 
 import zstandard
 
+from nmt.data.archives import TarMember
 from nmt.errors import UserError
 from nmt.io import checksums
 from nmt.io.files import atomic_path, commit, sha256
@@ -102,7 +103,7 @@ def _extract(archive: Path, place: Path) -> Path:
         with (
             archive.open("rb") as raw,
             zstandard.ZstdDecompressor().stream_reader(raw, closefd=False) as plain,
-            tarfile.open(fileobj=plain, mode="r|") as tar,
+            tarfile.open(fileobj=plain, mode="r|", tarinfo=TarMember) as tar,
         ):
             tar.extractall(place, filter=_plain_file)
     except FileNotFoundError:
