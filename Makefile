@@ -21,7 +21,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo multi30k ablations europarl paper groundhog report sweep test test-slurm lint bench bench-data bench-decoding bench-training format clean
+.PHONY: help setup demo multi30k overnight ablations europarl paper groundhog report sweep test test-slurm lint bench bench-data bench-decoding bench-training format clean
 
 help: ## List the make targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -47,6 +47,9 @@ demo: $(INSTALLED) ## All models, tables and figures in ten minutes on two cores
 
 multi30k: $(INSTALLED) ## Real image captions: two cores for about 15 minutes, or a GPU
 	$(RUN) experiments/multi30k $(OPTIONS)
+
+overnight: $(INSTALLED) ## Europarl, News Commentary and the WMT'14 test set: two cores for a night
+	$(RUN) experiments/overnight $(OPTIONS)
 
 ablations: $(INSTALLED) ## Ablation of ambiguous details of the paper on the demo's data: two cores, 30 to 60 minutes
 	$(RUN) experiments/ablations $(OPTIONS)
