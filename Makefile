@@ -9,6 +9,7 @@ PYTHON ?= python3
 CORES ?= all
 PIP_OPTIONS ?=
 EXPERIMENT ?= experiments/demo
+EXAMPLES ?= 1000
 OPTIONS ?=
 
 VENV := .venv
@@ -21,7 +22,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo multi30k overnight ablations europarl paper groundhog report sweep test test-slurm lint bench bench-data bench-decoding bench-training format clean
+.PHONY: help setup demo multi30k overnight ablations europarl paper groundhog report sweep test fuzz test-slurm lint bench bench-data bench-decoding bench-training format clean
 
 help: ## List the make targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -71,6 +72,10 @@ sweep: $(INSTALLED) ## BLEU over decoding settings: make EXPERIMENT=experiments/
 
 test: $(INSTALLED) ## All tests
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile $(OPTIONS)
+
+fuzz: $(INSTALLED) ## Random and damaged input for all that reads input: make EXAMPLES=10000 fuzz
+	OMP_NUM_THREADS=1 FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -m fuzz \
+	    --hypothesis-profile=long --hypothesis-show-statistics $(OPTIONS)
 
 test-slurm: $(INSTALLED) ## Tests on a real one-machine Slurm cluster (root, Slurm installed)
 	$(BIN)/python -m pytest tests/slurm $(OPTIONS)

@@ -50,6 +50,8 @@ def main() -> int:
     try:
         if not folder.is_dir():
             return _refuse(f"{folder}: no such folder: expected an experiment, such as experiments/demo")
+        if problem := _unreadable(options):
+            return _refuse(problem)
         return _held(folder, arguments.cores, options)
     except OSError as error:
         return _refuse(
@@ -84,6 +86,20 @@ def _arguments() -> tuple[argparse.Namespace, list[str]]:
     parser.add_argument("folder", type=Path, help="the experiment, such as experiments/demo; . is the paper")
     parser.add_argument("--cores", default="all", help="cores to use (all)")
     return parser.parse_known_args()
+
+
+def _unreadable(options: Sequence[str]) -> str | None:
+    """What is wrong with the files after `--configfile`, which Snakemake itself reads; None if nothing is."""
+    from nmt.config.overlays import ConfigError, refuse_unreadable
+
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--configfile", "--configfiles", type=Path, nargs="+", default=[])
+    files = parser.parse_known_args(options)[0].configfile
+    try:
+        refuse_unreadable(files)
+    except ConfigError as error:
+        return str(error)
+    return None
 
 
 def _complete(options: Sequence[str]) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
 from pydantic import ValidationError
 
 from nmt.config.consistency import PATHS, contradictions
@@ -99,6 +100,20 @@ def find_layers(
     if pairs:
         layers.append(Layer("--config", directory.resolve(), _reread(pairs)))
     return layers
+
+
+def refuse_unreadable(files: Iterable[Path]) -> None:
+    """A `ConfigError` for overlays that end Snakemake in a traceback.
+
+    It reads them as YAML 1.1 before the workflow's first line runs, where `2014-02-30` is a date that there is not.
+    """
+    for file in files:
+        read_layer(file)
+        try:
+            yaml.safe_load(file.read_bytes())
+        except (ValueError, yaml.YAMLError) as error:
+            problem = shortened(" ".join(str(error).split()))
+            raise ConfigError([f"{file}: not valid YAML 1.1: {problem}: put it in quotes"]) from None
 
 
 def _reread(value: Any) -> Any:

@@ -20,6 +20,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from nmt.config.overlays import refuse_unreadable
 from nmt.config.schema import Config
 from nmt.errors import UserError
 from nmt.io.files import atomic_path, read_json
@@ -136,6 +137,7 @@ def list_jobs(folder: Path, configfiles: Sequence[Path] = (), pairs: Sequence[st
         configfiles: settings laid over the folder's, as Snakemake is given them.
         pairs: single keys likewise, as KEY=VALUE.
     """
+    refuse_unreadable(configfiles)
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary) / "jobs.json"
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(_snakefile(folder))]

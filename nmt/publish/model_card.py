@@ -31,15 +31,26 @@ class Text:
 def write(folder: Path, text: Text | None = None, scores: dict[str, Any] | None = None) -> None:
     """Write the card of the model in `folder` from its summary and settings, with scores if they are given.
 
-    Raises a `UserError` for scores of another run.
+    Raises a `UserError` for scores of another run, and for a summary or settings that no training wrote.
     """
     summary, settings = read_json(folder / "summary.json"), read_json(folder / "settings.json")
+    try:
+        _refuse_other(summary, scores, folder)
+        data = card(summary, settings, text or Text(), scores).encode()
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        problem = (
+            f"summary.json, settings.json or the scores are of another form ({type(error).__name__}: {error})"
+        )
+        raise UserError(f"{folder}: {problem}; expected those that training and evaluation wrote") from None
+    with atomic_path(folder / CARD) as temporary:
+        temporary.write_bytes(data)
+
+
+def _refuse_other(summary: dict[str, Any], scores: dict[str, Any] | None, folder: Path) -> None:
     if scores is not None and any(scores.get(key) != summary[key] for key in ("model", "seed")):
         found = f"model {scores.get('model')!r} with seed {scores.get('seed')}"
         text_ = f"the scores are of {found}, the model is {summary['model']!r} with seed {summary['seed']}"
         raise UserError(f"{folder}: {text_}; give its own")
-    with atomic_path(folder / CARD) as temporary:
-        temporary.write_text(card(summary, settings, text or Text(), scores), encoding="utf-8")
 
 
 def card(summary: dict[str, Any], settings: dict[str, Any], text: Text, scores: dict[str, Any] | None) -> str:

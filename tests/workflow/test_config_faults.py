@@ -117,6 +117,26 @@ def test_a_folder_without_settings_is_not_the_papers_run(tmp_path: Path) -> None
         assert "Traceback" not in result.stdout
 
 
+def test_braces_in_the_path_of_an_experiment_mean_nothing(tmp_path: Path) -> None:
+    (tmp_path / "{x}").mkdir()
+    result = snakemake(tmp_path / "{x}", "-n", "-q")
+    assert result.returncode == 0, result.stdout
+
+
+def test_a_date_that_there_is_not_in_an_overlay_is_one_line(tmp_path: Path) -> None:
+    """Snakemake itself reads overlays, before the workflow does."""
+    (tmp_path / "config.yaml").touch()
+    overlay = tmp_path / "over.yaml"
+    overlay.write_text("seed: 2014-02-30\n", encoding="utf-8")
+    for program in (["workflow/run.py", str(tmp_path), "-n"], ["-m", "nmt", "preflight", str(tmp_path)]):
+        result = run([sys.executable, *program, "--configfile", str(overlay)])
+        assert result.returncode == 2
+        assert result.stdout.endswith(
+            f"error: {overlay}: not valid YAML 1.1: day is out of range for month: put it in quotes\n"
+        )
+        assert result.stdout.count("\n") == 1
+
+
 def test_braces_in_the_path_of_the_repository_are_refused_by_name(tmp_path: Path) -> None:
     clone = tmp_path / "{x}"
     clone.mkdir()

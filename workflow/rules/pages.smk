@@ -73,7 +73,7 @@ rule report:
         mem_mb=2000,
         runtime=30,
     params:
-        title=f"Neural machine translation by attention: {EXPERIMENT}",
+        title=lambda wildcards: f"Neural machine translation by attention: {EXPERIMENT}",
         artifacts=lambda wildcards, input: options.repeated(
             "artifact", [*input.artifacts, *dict(SHOWN_SWEEP)]
         ),

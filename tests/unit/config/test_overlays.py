@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from nmt.config.overlays import ConfigError, Layer, Merged, find_layers, load, read_layer
 from nmt.config.schema import Config
+from tests.hostile import JUNK
 
 ROOT = Path(__file__).resolve().parents[3]
 PAPER = ROOT / "config.yaml"
@@ -20,10 +21,6 @@ TREES = st.recursive(
     st.integers() | st.lists(st.integers(), max_size=2),
     lambda inner: st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
     max_leaves=8,
-)
-JUNK = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.just(10**4000),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 )
 MAPPINGS = st.dictionaries(st.sampled_from("abc"), TREES, max_size=3)
 
@@ -259,6 +256,7 @@ def test_a_number_in_quotes_gets_a_hint() -> None:
     assert line == "over.yaml: training.learning_rate: found '0.1', expected number (without quotes)"
 
 
+@pytest.mark.fuzz
 @given(st.data())
 def test_whatever_stands_at_a_key_is_a_fault_or_a_setting(data: st.DataObject) -> None:
     values = Merged([read_layer(PAPER)]).values

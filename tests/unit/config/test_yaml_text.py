@@ -64,6 +64,7 @@ def test_what_is_refused_is_one_short_line(text: str, problem: str) -> None:
     assert parsed_or_text(text) == text
 
 
+@pytest.mark.fuzz
 @given(st.text(st.sampled_from("01:.-+ex_ao~{}[]!&*?|>'\"\n\t ,#@%nulyes")))
 def test_any_text_is_read_or_refused(text: str) -> None:
     parsed_or_text(text)

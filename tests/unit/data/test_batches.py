@@ -59,7 +59,7 @@ def test_pairs_with_a_side_over_the_limit_are_never_seen(bitext: Bitext) -> None
 
 
 @given(first=st.integers(0, 40), limit=st.integers(5, 12), size=st.integers(1, 4), group=st.integers(1, 5))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_batches_from_any_update_are_those_of_an_unbroken_run(
     tmp_path_factory: pytest.TempPathFactory, first: int, limit: int, size: int, group: int
 ) -> None:

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from nmt.config.schema import Cleaning
@@ -100,7 +99,6 @@ SETTINGS = st.builds(
 )
 
 
-@hypothesis_settings(deadline=None)
 @given(pairs=st.lists(st.tuples(LINE, LINE), min_size=1), chosen=SETTINGS)
 def test_a_block_of_lines_is_judged_as_each_line_alone(
     tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str]], chosen: Cleaning

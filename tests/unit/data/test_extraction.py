@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 import zstandard
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.data.extraction import Side, extract
@@ -621,8 +621,8 @@ SGML_TEXTS = {
 }
 
 
+@pytest.mark.fuzz
 @pytest.mark.filterwarnings("ignore")
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     packer=st.sampled_from(PACKERS),
     changes=st.lists(st.tuples(st.integers(0, 1 << 14), st.binary(max_size=4)), min_size=1, max_size=6),

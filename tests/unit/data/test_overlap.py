@@ -116,7 +116,7 @@ def test_both_sides_stand_in_one_set(tmp_path: Path, drop: str, gone: int) -> No
     assert counts["dropped"] == gone
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(pairs=st.lists(st.sampled_from(TRAIN)), cut=st.integers(0, 10))
 def test_shards_add_up_to_the_whole(pairs: Pairs, cut: int) -> None:
     with tempfile.TemporaryDirectory() as name:

@@ -80,7 +80,7 @@ LINES = st.text(CHARACTERS) | st.lists(WORDS | st.text(CHARACTERS, max_size=3)).
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(line=LINES)
 def test_tokens_are_those_of_sacremoses(language: str, line: str) -> None:
     assert LONG_LIVED[language](line) == stock(language, line)

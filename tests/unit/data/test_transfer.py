@@ -13,7 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.data import transfer
@@ -285,7 +285,7 @@ HEADS = st.tuples(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.fuzz
 @given(heads=st.lists(HEADS, min_size=1, max_size=3), known=st.booleans())
 def test_whatever_a_server_answers_is_a_file_or_one_line(
     tmp_path_factory: pytest.TempPathFactory, heads: list[tuple[str, list[tuple[str, str]]]], known: bool

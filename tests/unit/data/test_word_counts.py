@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.data import vocabulary, word_counts
@@ -14,7 +14,6 @@ from nmt.io.text_files import write_lines
 LINES = st.lists(st.lists(st.text("abé\x01𝄞", min_size=1, max_size=3)))
 
 
-@settings(deadline=None)
 @given(lines=LINES, room=st.integers(0, 5))
 def test_what_waits_on_the_disk_is_counted_too(lines: list[list[str]], room: int) -> None:
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.decoding import top_k
 from nmt.decoding.top_k import largest, largest_of_many
 
 
-@settings(deadline=None)
 @given(
     st.integers(1, 4), st.integers(1, 90), st.integers(1, 12), st.integers(1, 6), st.integers(0, 1000), st.booleans()
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.io import text_blocks
@@ -36,7 +36,6 @@ def test_characters_are_found(text: str, wanted: str) -> None:
     assert holds(text.encode() + b"\n", wanted) == any(character in text for character in wanted)
 
 
-@settings(deadline=None)
 @given(lines=st.lists(LINE, max_size=40), size=st.integers(1, 30), ended=st.booleans())
 def test_blocks_are_the_lines_of_the_stream(lines: list[bytes], size: int, ended: bool) -> None:
     text = b"\n".join(lines) + b"\n" * ended

@@ -4,7 +4,7 @@ import io
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.errors import UserError
@@ -23,7 +23,6 @@ def write(path: Path, lines: list[str]) -> Path:
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@settings(deadline=None)
 @given(lines=LINES)
 def test_lines_come_back(tmp_path_factory: pytest.TempPathFactory, suffix: str, lines: list[str]) -> None:
     path = write(tmp_path_factory.mktemp("text") / f"a{suffix}", lines)

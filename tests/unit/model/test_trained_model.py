@@ -10,11 +10,14 @@ from typing import Any
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
 from nmt.errors import UserError
 from nmt.model import trained_model
-from nmt.model.model_folder import SETTINGS, TEXT, WEIGHTS, text_settings
+from nmt.model.model_folder import SETTINGS, SUMMARY, TEXT, WEIGHTS, text_settings
+from tests.hostile import altered_bytes, altered_json, said
 from tests.translators import trained_model as small_folder
 
 CPU = torch.device("cpu")
@@ -85,3 +88,37 @@ def test_a_pipe_among_the_files_is_not_waited_for(
     os.mkfifo(folder / name)
     with pytest.raises(UserError, match=name):
         read(folder)
+
+
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a small model, for many tests in turn."""
+    return small_folder(tmp_path_factory.mktemp("lasting"))
+
+
+def altered_weights(data: bytes) -> st.SearchStrategy[bytes]:
+    """A safetensors file: its length of the header, the header as JSON, the numbers."""
+    end = 8 + int.from_bytes(data[:8], "little")
+    headers = altered_json(data[8:end])
+    odd = headers.map(lambda header: len(header).to_bytes(8, "little") + header + data[end:])
+    return odd | altered_bytes(data)
+
+
+@pytest.mark.fuzz
+@given(data=st.data())
+def test_whatever_a_models_folder_holds_is_used_or_refused_in_a_line(
+    lasting: Path, data: st.DataObject
+) -> None:
+    (lasting / "text.en").write_text("w2 w3 .\n", encoding="utf-8")
+    names = [WEIGHTS, SETTINGS, TEXT, SUMMARY, "source.tsv", "target.tsv", "history.jsonl"]
+    path = lasting / data.draw(st.sampled_from(names), "file")
+    whole = path.read_bytes()
+    altered = {WEIGHTS: altered_weights, ".json": altered_json}
+    strategy = altered.get(path.name) or altered.get(path.suffix, altered_bytes)
+    path.write_bytes(data.draw(strategy(whole)))
+    try:
+        said("translate", "--model", lasting, lasting / "text.en", "--output", lasting / "text.fr")
+        said("model-card", "--model", lasting)
+        said("release", "--model", lasting, "--output", lasting / "m.tar.zst")
+    finally:
+        path.write_bytes(whole)

@@ -16,10 +16,13 @@ import pytest
 import yaml
 import zstandard
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nmt.cli import commands
 from nmt.errors import UserError
 from nmt.publish import model_archive, model_card
+from tests.hostile import altered_bytes, said
 from tests.running import run
 
 SUMMARY: dict[str, Any] = {
@@ -268,3 +271,33 @@ def test_scores_of_another_model_never_come_onto_a_card(model: Path) -> None:
     for other in ({"model": "rnnsearch-30"}, {"seed": 2}):
         with pytest.raises(UserError, match="give its own"):
             model_card.write(model, None, SCORES | other)
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A plain tar archive of a model."""
+    folder = tmp_path_factory.mktemp("packed") / "m"
+    folder.mkdir()
+    for name in model_archive.NEEDED:
+        (folder / name).write_text(f"{name}\n", encoding="utf-8")
+    model_archive.pack(folder, folder.parent / "m.tar.zst")
+    packed = (folder.parent / "m.tar.zst").read_bytes()
+    return zstandard.ZstdDecompressor().decompressobj().decompress(packed)
+
+
+@pytest.mark.fuzz
+@given(data=st.data(), inside=st.booleans())
+def test_whatever_happens_to_a_model_archive_is_a_model_or_one_line(
+    tmp_path_factory: pytest.TempPathFactory, archive: bytes, data: st.DataObject, inside: bool
+) -> None:
+    folder = tmp_path_factory.mktemp("damaged")
+    if inside:
+        damaged = zstandard.compress(data.draw(altered_bytes(archive)))
+    else:
+        damaged = data.draw(altered_bytes(zstandard.compress(archive)))
+    (folder / "a.tar.zst").write_bytes(damaged)
+    out = folder / "out"
+    if said("unpack", folder / "a.tar.zst", "--output", out):
+        assert not out.exists() or not [*out.iterdir()]
+    else:
+        assert [path.name for path in out.iterdir()] == ["m"]

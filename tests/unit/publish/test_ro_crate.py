@@ -6,8 +6,11 @@ import json
 import os
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nmt.config import snapshot
 from nmt.config.catalogue import Archive
@@ -20,6 +23,7 @@ from nmt.io.text_files import write_lines
 from nmt.publish.replication_package import MODES, RUN_FILES, ReplicationPackage
 from nmt.publish.ro_crate import RECORD, record
 from nmt.publish.verify import altered, other_decoding, other_program, recorded_checksums, verify
+from tests.hostile import altered_bytes, altered_json
 from tests.running import ROOT
 
 MADE_WITH = {"device": "CPU", "code": {"version": "0.0.9"}, "packages": {"torch": "2.0"}, "python": "3.11"}
@@ -28,7 +32,10 @@ MADE_WITH = {"device": "CPU", "code": {"version": "0.0.9"}, "packages": {"torch"
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
     """Settings, runs and translations of Multi30k without anything else."""
-    folder = tmp_path / "results"
+    return written(tmp_path / "results")
+
+
+def written(folder: Path) -> Path:
     config = load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / "multi30k"))
     parts = ReplicationPackage(folder)
     write_json(parts.configuration, snapshot.published(config))
@@ -224,3 +231,31 @@ def test_archives_of_in_domain_text_are_in_the_record(results: Path) -> None:
     values["selection"] |= {"enabled": True, "in_domain": ["own"]}
     write_json(results / "config.json", values)
     assert "https://example.org/own" in {entity["@id"] for entity in archives_of(results, results / "none")}
+
+
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results with their record, for many tests in turn."""
+    folder = written(tmp_path_factory.mktemp("lasting") / "results")
+    record(folder, files_of(folder), folder)
+    return folder
+
+
+@pytest.mark.fuzz
+@given(data=st.data())
+def test_whatever_results_hold_is_a_verdict_or_a_line(lasting: Path, data: st.DataObject) -> None:
+    """Without the workflow, which makes the tables again; an altered file is never passed over."""
+    path = data.draw(st.sampled_from(sorted([*files_of(lasting), *[lasting / RECORD] * 20])), "file")
+    before = path.read_bytes()
+    after = data.draw((altered_json if path.suffix == ".json" else altered_bytes)(before))
+    path.write_bytes(after)
+    try:
+        with patch("nmt.publish.verify.missing_workflow", return_value="no clone"):
+            found = verify(lasting, lasting.parent / "scratch")
+    except UserError as error:
+        assert "\n" not in str(error)
+    else:
+        assert not any("\n" in line for line in [*found.problems, *found.notes])
+        assert path.name == RECORD or any("altered" in line for line in found.problems) == (before != after)
+    finally:
+        path.write_bytes(before)

@@ -258,7 +258,7 @@ def test_counts_of_another_form_are_refused(tmp_path: Path) -> None:
 WORDS = st.lists(st.sampled_from(["the", "cat", "le", "chat", "x"]), max_size=6).map(" ".join)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(pairs=st.lists(st.tuples(WORDS, WORDS), max_size=30), shards=st.integers(1, 5))
 def test_sums_do_not_depend_on_the_number_of_shards(
     tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str]], shards: int

@@ -6,7 +6,7 @@ import math
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
@@ -73,7 +73,6 @@ def test_adadelta_is_torchs() -> None:
 ROWS = st.lists(st.sets(st.integers(0, 5), max_size=4), min_size=1, max_size=12)
 
 
-@settings(deadline=None)
 @given(used=ROWS, whole=st.sets(st.integers(0, 11)))
 def test_rows_that_come_and_go_end_as_if_their_gradient_had_been_zero(
     used: list[set[int]], whole: set[int]

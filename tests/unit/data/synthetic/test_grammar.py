@@ -232,7 +232,7 @@ def test_alignments_are_mostly_one_to_one_but_neither_monotone_nor_diagonal() ->
     assert crossing / links > 0.05
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 10_000), size=st.integers(1, 3000), draw=st.integers(0, 10_000))
 def test_text_tokenizes_to_the_tokens_of_the_alignment(seed: int, size: int, draw: int) -> None:
     grammar = Grammar(GrammarSettings(seed=seed, max_words=60, lexicon=size, zipf_exponent=0.3))
