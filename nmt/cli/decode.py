@@ -8,6 +8,7 @@ from typing import Literal
 import click
 
 from nmt.cli.options import FILE, parse_settings, settings_option
+from nmt.config.base import MOST_SENTENCES, MOST_THREADS
 from nmt.config.schema import Decoding
 from nmt.errors import UserError
 
@@ -77,9 +78,15 @@ def decode(
 @_source
 @click.option("--target", required=True, type=EXISTING, help="Its tokenized translation.")
 @click.option(
-    "--batch-size", type=click.IntRange(min=1), default=80, show_default=True, help="Pairs per batch."
+    "--batch-size",
+    type=click.IntRange(1, MOST_SENTENCES),
+    default=80,
+    show_default=True,
+    help="Pairs per batch.",
 )
-@click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, help="torch's threads.")
+@click.option(
+    "--threads", type=click.IntRange(1, MOST_THREADS), default=1, show_default=True, help="torch's threads."
+)
 @click.option(
     "--device",
     type=click.Choice(["auto", "cpu", "cuda"]),

@@ -19,6 +19,7 @@ from nmt.cli.terminal import (
     warn_of_replaced,
     writer,
 )
+from nmt.config.base import MOST_SENTENCES, MOST_THREADS, MOST_WORDS, WIDEST
 from nmt.config.families import ALIGNING
 from nmt.config.schema import Decoding, TextSettings
 from nmt.errors import UserError
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from nmt.io.streams import LineStream
     from nmt.model.trained_model import TrainedModel
 
-COUNT = click.IntRange(min=1)
 MAX_SCORED = 20_000
 """Tokens of a line that is scored: at the paper's sizes 2 GB, and memory grows with them."""
 
@@ -55,10 +55,14 @@ def _running(command: Command) -> Command:
     """The options that say how to compute."""
     for option in reversed(
         [
-            click.option("--batch-size", type=COUNT, help="Sentences per batch [default: the model's]."),
+            click.option(
+                "--batch-size",
+                type=click.IntRange(1, MOST_SENTENCES),
+                help="Sentences per batch [default: the model's].",
+            ),
             click.option(
                 "--buffer-lines",
-                type=COUNT,
+                type=click.IntRange(1, MOST_SENTENCES),
                 default=500,
                 show_default=True,
                 help="Lines read ahead, to batch lines of similar length; fewer where the input pauses.",
@@ -72,7 +76,7 @@ def _running(command: Command) -> Command:
             ),
             click.option(
                 "--threads",
-                type=COUNT,
+                type=click.IntRange(1, MOST_THREADS),
                 help="CPU threads [default: the model's, but no more than there are cores].",
             ),
         ]
@@ -102,10 +106,14 @@ def package(model_path: Path, settings: str) -> None:
 @_models
 @click.argument("input", type=PATH, default="-", metavar="[FILE]")
 @_output
-@click.option("--beam", type=COUNT, help="Width of the beam; 1 is greedy and fastest [default: the model's].")
+@click.option(
+    "--beam",
+    type=click.IntRange(1, WIDEST),
+    help="Width of the beam; 1 is greedy and fastest [default: the model's].",
+)
 @click.option(
     "--nbest",
-    type=COUNT,
+    type=click.IntRange(1, WIDEST),
     metavar="N",
     help="Write the N best translations, one per line: NUMBER ||| TEXT ||| LOG-PROBABILITY, with the line's number "
     "from 0. Widens a beam that is narrower.",
@@ -127,7 +135,7 @@ def package(model_path: Path, settings: str) -> None:
 @_tokenized
 @click.option(
     "--max-words",
-    type=COUNT,
+    type=click.IntRange(1, MOST_WORDS),
     default=100,
     show_default=True,
     help="Longer lines are translated in pieces of so many tokens, cut behind a full stop or comma if there is one.",

@@ -6,18 +6,20 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
+WIDEST, MOST_SENTENCES, MOST_THREADS, MOST_WORDS = 10_000, 100_000, 1024, 100_000
+
 Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
 """A name that becomes part of a path: lower-case letters, digits, dots and hyphens."""
 PositiveInt = Annotated[int, Field(ge=1, le=10**12)]
 """A count: no text has more words, no training more updates."""
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]
 """What both NumPy and torch take."""
-Words = Annotated[int, Field(ge=1, le=100_000)]
+Words = Annotated[int, Field(ge=1, le=MOST_WORDS)]
 """Length of a sentence."""
-Width = Annotated[int, Field(ge=1, le=10_000)]
+Width = Annotated[int, Field(ge=1, le=WIDEST)]
 """Hypotheses side by side for each sentence."""
-BatchSize = Annotated[int, Field(ge=1, le=100_000)]
-Threads = Annotated[int, Field(ge=1, le=1024)]
+BatchSize = Annotated[int, Field(ge=1, le=MOST_SENTENCES)]
+Threads = Annotated[int, Field(ge=1, le=MOST_THREADS)]
 Hours = Annotated[float, Field(gt=0, le=10_000)]
 Gigabytes = Annotated[int, Field(ge=1, le=100_000)]
 Rate = Annotated[float, Field(gt=0, le=1e9)]

@@ -68,7 +68,7 @@ def _pharaoh(where: str, line: str) -> Gold:
     for item in line.split():
         match = _PHARAOH.fullmatch(item)
         if not match:
-            raise UserError(f"{where}: found {item!r}, expected links such as 0-0; make the file again")
+            raise UserError(f"{where}: found {item[:40]!r}, expected links such as 0-0; make the file again")
         gold.add((int(match[1]), int(match[3])), sure=match[2] == "-")
     return gold
 

@@ -76,6 +76,8 @@ def _parse(line: str, where: str, target: str) -> dict[str, Any]:
         value = json.loads(line)
     except json.JSONDecodeError as error:
         raise UserError(f"{where}: not JSON: {error.msg}; make the file again") from None
+    except (ValueError, RecursionError):
+        raise UserError(f"{where}: no JSON of a sane size; make the file again") from None
     if not isinstance(value, dict):
         raise UserError(f"{where}: found {type(value).__name__}, expected an object; make the file again")
     needed = ("line", "source", target)

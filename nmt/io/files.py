@@ -40,6 +40,8 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         return
     if path.is_symlink():
         path = Path(os.path.realpath(path))
+    if not path.name:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     _remove_leftovers(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part{path.suffix}")

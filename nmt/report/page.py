@@ -21,6 +21,7 @@ from markupsafe import Markup
 from tabulate import tabulate
 
 from nmt import __version__
+from nmt.errors import UserError
 from nmt.evaluation.alignment_error_rate import in_words
 from nmt.io.environment import packages
 from nmt.io.files import atomic_path, read_json
@@ -131,7 +132,10 @@ def _figure(path: Path, captions: Path, seeds: str) -> Item:
 
 
 def _error_rate(path: Path) -> Item:
-    return Item(path.stem, Markup.escape(in_words(read_json(path))))
+    try:
+        return Item(path.stem, Markup.escape(in_words(read_json(path))))
+    except (AttributeError, LookupError, TypeError, ValueError):
+        raise UserError(f"{path}: expected what `nmt alignment-error-rate` writes; make it again") from None
 
 
 def _caption(path: Path, captions: Path, seeds: str) -> Markup | None:

@@ -207,7 +207,7 @@ def load(path: Path) -> Any:
     config.arpa_complain = kenlm.ARPALoadComplain.NONE
     try:
         return kenlm.Model(str(path), config)
-    except (OSError, RuntimeError) as error:
+    except (OSError, RuntimeError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: no language model ({_first_line(error)}); train it again") from None
 
 

@@ -98,7 +98,7 @@ def document(tables: Sequence[Path]) -> str:
     """A LaTeX document for the folder of some tables: each on a page, made smaller where it would not fit."""
     pages = []
     for path in tables:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
         notes = [line.removeprefix("% ") + r"\par" for line in lines if line.startswith("% ")]
         size = r"max width=\linewidth,max totalheight=0.7\textheight"
         page = [rf"\begin{{adjustbox}}{{{size}}}", rf"\input{{{path.stem}}}", r"\end{adjustbox}"]

@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from nmt.cli import commands
 from nmt.cli.options import parse_settings
 from nmt.config.schema import Report
 from nmt.errors import UserError
@@ -22,7 +24,18 @@ def test_settings_are_json_or_the_path_of_a_json_file(tmp_path: Path) -> None:
 
 
 def test_wrong_settings_are_named_by_their_key_or_their_file() -> None:
-    with pytest.raises(UserError, match=r"--settings: figure2_windw: .*, found 3$"):
+    with pytest.raises(
+        UserError, match="--settings: figure2_windw: unknown key; did you mean `figure2_window`"
+    ):
         parse_settings(Report, json.dumps(SETTINGS | {"figure2_windw": 3}))
     with pytest.raises(UserError, match=r"--settings nothing\.json: no such file"):
         parse_settings(Report, "nothing.json")
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--beam", "1000000"), ("--nbest", "1" + "0" * 30), ("--threads", "2147483648"), ("--batch-size", "0")],
+)
+def test_counts_beyond_memory_are_refused_by_the_command_line(option: str, value: str) -> None:
+    result = CliRunner().invoke(commands, ["translate", "--model", "none", option, value])
+    assert result.exit_code == 2 and f"Invalid value for '{option}'" in result.output
