@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import resource
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -28,3 +30,18 @@ def family(request: pytest.FixtureRequest) -> FamilyName:
     """Every family."""
     value: FamilyName = request.param
     return value
+
+
+MOST_MEMORY = 8 << 30
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _bounded_memory(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What random input makes too large in `make fuzz` is a failed test, and no machine without memory."""
+    if request.config.option.markexpr != "fuzz":
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
