@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import json
+import signal
 import sys
 from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
@@ -82,6 +83,7 @@ def said(*arguments: str | Path, environment: Mapping[str, str] | None = None) -
 
     Whatever else it ends with, such as an exception, fails the test.
     """
+    closed_pipe = signal.getsignal(signal.SIGPIPE)
     output = io.TextIOWrapper(io.BytesIO())
     errors = io.StringIO()
     with (
@@ -92,6 +94,7 @@ def said(*arguments: str | Path, environment: Mapping[str, str] | None = None) -
         pytest.raises(SystemExit) as left,
     ):
         main()
+    signal.signal(signal.SIGPIPE, closed_pipe)  # `like_unix_tools` would end the tests that follow
     text = errors.getvalue()
     assert "Traceback" not in text
     if left.value.code in (None, 0):
