@@ -4,10 +4,13 @@
 #   make CORES=2 demo               fewer cores than the machine has
 #   make PIP_OPTIONS="--extra-index-url https://download.pytorch.org/whl/cpu" setup
 #                                   PyTorch without CUDA: 4 GB less to download
+#   make TORCH="torch==2.13.0+cu126" PIP_OPTIONS="--extra-index-url https://download.pytorch.org/whl/cu126" setup
+#                                   another build of PyTorch, its hash unchecked
 
 PYTHON ?= python3
 CORES ?= all
 PIP_OPTIONS ?=
+TORCH ?=
 EXPERIMENT ?= experiments/demo
 EXAMPLES ?= 1000
 OPTIONS ?=
@@ -22,7 +25,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo multi30k overnight ablations europarl paper groundhog report sweep test fuzz test-slurm lint bench bench-data bench-decoding bench-training format clean
+.PHONY: help setup demo multi30k overnight ablations europarl paper groundhog report sweep test fuzz test-slurm lint bench bench-data bench-decoding bench-training format pins clean
 
 help: ## List the make targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -30,7 +33,7 @@ help: ## List the make targets
 setup: $(INSTALLED) ## Create .venv and install everything into it
 
 # An interrupted installation has begun but is not stamped: it is removed and started again.
-$(INSTALLED): pyproject.toml constraints.txt
+$(INSTALLED): pyproject.toml constraints.txt workflow/install.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	    || { echo "error: $$($(PYTHON) --version) found, Python 3.11 or newer needed: make PYTHON=... $(MAKECMDGOALS)" >&2; exit 2; }
 	@command -v c++ g++ clang++ > /dev/null \
@@ -39,7 +42,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@mkdir -p $(VENV)
 	@touch $(BEGUN)
 	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --disable-pip-version-check -c constraints.txt $(PIP_OPTIONS) -e '.[dev]'
+	$(BIN)/python workflow/install.py --dev $(if $(TORCH),--torch "$(TORCH)") $(PIP_OPTIONS)
 	@rm -f $(BEGUN)
 	@touch $(INSTALLED)
 
@@ -106,6 +109,9 @@ format: $(INSTALLED) ## Format code and rules
 	$(BIN)/ruff format nmt workflow tests benchmarks
 	$(BIN)/snakefmt Snakefile workflow
 	$(BIN)/python workflow/schema.py
+
+pins: $(INSTALLED) ## Renew constraints.txt, CI actions and the containers' base image (pip install uv)
+	$(BIN)/python workflow/pins.py $(OPTIONS)
 
 clean: ## Remove .venv and caches, keep results
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache *.egg-info

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What both recipes, Dockerfile and nmt.def, install into a Debian with Python: the package and everything that it
-# depends on, as pyproject.toml and constraints.txt pin it, and KenLM's programs lmplz and build_binary.
+# depends on, each file with a hash of constraints.txt, and KenLM's programs lmplz and build_binary.
 #
 # Usage, from a folder that holds the project: sh container/install.sh
 # PIP_OPTIONS: such as --extra-index-url https://download.pytorch.org/whl/cpu, for PyTorch without CUDA.
@@ -14,14 +14,15 @@ apt-get update
 apt-get install --yes --no-install-recommends $BUILD
 
 # shellcheck disable=SC2086  # options
-python -m pip install --no-cache-dir --disable-pip-version-check -c constraints.txt ${PIP_OPTIONS:-} .
+python workflow/install.py --no-cache-dir ${PIP_OPTIONS:-}
 
 # The source archive of the Python module holds the programs too; linked statically, they outlive the packages above.
 sources=$(mktemp -d)
-kenlm=$(sed -n 's/^kenlm==//p' constraints.txt)
-python -m pip download --disable-pip-version-check --no-deps --no-binary kenlm --dest "$sources" "kenlm==$kenlm"
-tar -xzf "$sources/kenlm-$kenlm.tar.gz" -C "$sources"
-cmake -S "$sources/kenlm-$kenlm" -B "$sources/build" -DCMAKE_BUILD_TYPE=Release -DFORCE_STATIC=ON
+sed -n '/^kenlm==/,/[^\\]$/p' constraints.txt > "$sources/kenlm.txt"
+python -m pip download --disable-pip-version-check --require-hashes --no-deps --no-binary kenlm --no-build-isolation \
+    --dest "$sources" -r "$sources/kenlm.txt"
+tar -xzf "$sources"/kenlm-*.tar.gz -C "$sources" --one-top-level=kenlm --strip-components=1
+cmake -S "$sources/kenlm" -B "$sources/build" -DCMAKE_BUILD_TYPE=Release -DFORCE_STATIC=ON
 cmake --build "$sources/build" --parallel --target lmplz build_binary
 install -m 755 "$sources/build/bin/lmplz" "$sources/build/bin/build_binary" /usr/local/bin/
 rm -rf "$sources"
