@@ -108,6 +108,7 @@ def lock(tmp_path: Path) -> dict[str, str]:
     return {**found, "torch": wheel(files, "torch"), "cpu": wheel(files, "torch", "1.0+cpu")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("build", ["1.0+cpu", "1.0"])
 def test_the_build_of_pytorch_is_the_one_that_an_index_offers(
     environment: Path, lock: dict[str, str], tmp_path: Path, build: str
