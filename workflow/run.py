@@ -82,7 +82,9 @@ def _refuse(problem: str) -> int:
 
 
 def _arguments() -> tuple[argparse.Namespace, list[str]]:
-    parser = argparse.ArgumentParser(description="Run an experiment; other options go to snakemake.")
+    parser = argparse.ArgumentParser(
+        description="Run an experiment; other options go to snakemake.", allow_abbrev=False
+    )
     parser.add_argument("folder", type=Path, help="the experiment, such as experiments/demo; . is the paper")
     parser.add_argument("--cores", default="all", help="cores to use (all)")
     return parser.parse_known_args()
@@ -92,7 +94,7 @@ def _unreadable(options: Sequence[str]) -> str | None:
     """What is wrong with the files after `--configfile`, which Snakemake itself reads; None if nothing is."""
     from nmt.config.overlays import ConfigError, refuse_unreadable
 
-    parser = argparse.ArgumentParser(add_help=False)
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--configfile", "--configfiles", type=Path, nargs="+", default=[])
     files = parser.parse_known_args(options)[0].configfile
     try:
