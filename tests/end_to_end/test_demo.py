@@ -166,14 +166,14 @@ def test_a_sweep_is_made_when_asked_for_and_then_shown_on_the_page(copy: Path) -
 
     # a plain run shows it; one that has models to train again makes no sweep again
     plain = snakemake(copy, "-n", *options).stdout
-    assert len(scheduled(plain, "report")) == len(scheduled(plain, "provenance")) == 1
+    assert len(scheduled(plain, "report")) == len(scheduled(plain, "ro_crate")) == 1
     assert not scheduled(plain, "translate") and not scheduled(plain, "sweep_model")
     trained = planned(copy, "--config", "training={learning_rate: 0.5}")
     assert scheduled(trained, "train") and not scheduled(trained, "sweep_model")
     result = snakemake(copy, "--cores", "2", *options)
     assert result.returncode == 0, result.stdout
     page = (results / "report.html").read_text(encoding="utf-8")
-    assert page.count("<h3>What decoding&#39;s open settings are worth</h3>") == 2
+    assert page.count("<h3>Sweep over decoding settings</h3>") == 2
     assert_verified(results)
     (results / "decoding_sweep.sha256").rename(copy / "elsewhere")  # the record has the sums as well
     assert_a_changed_digit_is_named(results / "decoding_sweep.csv")
