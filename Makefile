@@ -1,6 +1,6 @@
 # `make demo` is all that a newcomer needs; README.md has the other commands.
 #
-#   make PYTHON=python3.12 demo     another Python (3.11 or newer)
+#   make PYTHON=python3.12 demo     another Python (3.11 or 3.12)
 #   make CORES=2 demo               fewer cores than the machine has
 #   make PIP_OPTIONS="--extra-index-url https://download.pytorch.org/whl/cpu" setup
 #                                   PyTorch without CUDA: 4 GB less to download
