@@ -238,7 +238,7 @@ class Search(Settings):
 
 
 class Decoding(Search):
-    """Beam search; the defaults are the authors' (see docs/fidelity.md)."""
+    """Beam search; the defaults are the authors' (see docs/fidelity/bahdanau2015.md)."""
 
     beam: Width
     normalize_by_length: bool
