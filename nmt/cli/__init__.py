@@ -57,6 +57,7 @@ SECTIONS = {
         "unknown-words": "figures",
         "learning-curves": "figures",
         "decoding-sweep": "sweep",
+        "finding": "pages",
         "explorer": "pages",
         "report": "pages",
     },

@@ -1,4 +1,4 @@
-"""Subcommands that write HTML pages: explorer, report."""
+"""Subcommands that write what people read first: finding, and the HTML pages explorer and report."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from nmt.cli.options import PATH, file_option
+from nmt.cli.options import PATH, file_option, parse_settings, report_settings, summaries
+from nmt.config.schema import Report
 from nmt.errors import UserError
 
 
@@ -34,6 +35,24 @@ def explorer(translations: tuple[tuple[str, Path], ...], reference: Path, title:
 
     count = write_explorer(list(labels_of(translations)), reference, title, output)
     click.echo(f"{output}: {count:,} sentences, {output.stat().st_size / 1e6:.1f} MB", err=True)
+
+
+@click.command()
+@file_option("--score", "Scores of a model of Figure 2, from `evaluate`. Repeat it.", multiple=True)
+@summaries
+@report_settings
+@file_option("--output", "The text, one line.")
+def finding(score: tuple[Path, ...], summary: tuple[Path, ...], settings: str, output: Path) -> None:
+    """Write what the run has found in words: BLEU on the longest sentences, with attention and without."""
+    from nmt.io.files import atomic_path
+    from nmt.report.finding import finding as in_words
+    from nmt.report.run_results import read_by_model
+
+    wanted = parse_settings(Report, settings)
+    text = in_words(read_by_model(score, ("by_sentence",)), read_by_model(summary, ("family",)), wanted)
+    with atomic_path(output) as temporary:
+        temporary.write_text(f"{text}\n", encoding="utf-8")
+    click.echo(text, err=True)
 
 
 @click.command()

@@ -1,10 +1,11 @@
-"""What a run is for, told once; the explorer, and a page with all results."""
+"""What a run is for, told once; what it found in words, the explorer, and a page with all results."""
 
 from nmt.io.files import sha256
 
 
 # Seconds of work each: they would wait longer in a cluster's queue.
 localrules:
+    finding,
     explorer,
     report,
 
@@ -19,6 +20,7 @@ ARTIFACTS = [
     *expand("results/{figure}.{form}", figure=FIGURES, form=["pdf", "png"]),
     *expand("results/alignment_error_rate/{run}.json", run=measured_runs()),
     *DATA_REPORT,
+    "results/finding.txt",
     "results/report.html",
     "results/explorer.html",
 ]
@@ -27,6 +29,32 @@ ARTIFACTS = [
 # page anew. No inputs, or making the page would make the sweep again whenever a model has changed.
 SHOWN = [file for form in ("md", "png", "json") for file in ARTIFACTS if file.endswith(f".{form}")]
 SHOWN_SWEEP = [(file, sha256(file)) for file in SWEEP_MADE if file.endswith((".md", ".png"))]
+
+
+rule finding:
+    """What the run has found, in a sentence."""
+    input:
+        scores=expand("scores/{run}.json", run=CONFIG.artifacts.figure2_models),
+        summaries=run_files(
+            [model for model in CONFIG.artifacts.figure2_models if model in RUNS], "summary.json"
+        ),
+    output:
+        text="results/finding.txt",
+    log:
+        "logs/report/finding.log",
+    benchmark:
+        "benchmarks/report/finding.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        settings=report_settings,
+        scores=lambda wildcards, input: options.repeated("score", input.scores),
+        summaries=lambda wildcards, input: options.repeated("summary", input.summaries),
+    shell:
+        "nmt finding {params.scores} {params.summaries} --settings {params.settings:q} --output {output.text:q} 2>&1 | tee -i {log:q}"
 
 
 rule explorer:
