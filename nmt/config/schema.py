@@ -167,6 +167,8 @@ class Training(TrainedWith):
     precision: Literal["fp32", "tf32", "bf16"]
     batch_size: BatchSize
     batches_per_sort: Annotated[int, Field(ge=1, le=10_000)]
+    order: Literal["stored", "seed"] = "stored"
+    """Of the training pairs: as they were shuffled when they were binarized, or drawn by the run's seed."""
     updates: PositiveInt
     patience: PositiveInt | None
     """Stop after so many validations without a better development score; None: run all updates."""
@@ -384,7 +386,7 @@ class ModelRun(TrainedWith):
     family: FamilyName
     max_words: Words
     seed: Seed
-    """Of the start values."""
+    """Of the start values, and of the order of the training pairs where `training.order` says so."""
     sample_seed: Seed | None = None
     """Of the training pairs whose NLL Table 2 reports: the same for every run of a model; None: `seed`."""
     continue_from: Identifier | None

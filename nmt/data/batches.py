@@ -1,15 +1,15 @@
 """Minibatches as App. B.2 makes them: fetch 20 x 80 pairs in order, sort them by length, split them into 20.
 
-The data were shuffled once when they were binarized. Here they are read in that order, those with a side longer than
-the model's limit passed over, and from the start again when they end. Which pairs update number u sees follows from u
-alone, so a resumed run needs to know nothing but its count of updates.
+The data were shuffled once when they were binarized. Here they are read in that order, or in one that a seed draws,
+those with a side longer than the model's limit passed over, and from the start again when they end. Which pairs update
+number u sees follows from u alone, so a resumed run needs to know nothing but its count of updates.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
+from math import gcd
 
 import numpy as np
 import torch
@@ -88,19 +88,31 @@ def lengthened(values: Tensor, length: int, filling: float) -> Tensor:
 class PairsWithinLimit:
     """The pairs of a bitext with at most `limit` words on both sides, in order, found without listing them.
 
-    Memory: one number for each 65,536 pairs. Raises UserError when no pair is short enough.
+    With a seed, the pair of rank r comes in the place of number a r + b of n, modulo n, with a and n coprime: another
+    order of pairs that were shuffled before. Memory: one number for each 65,536 pairs. Raises UserError when no pair is
+    short enough.
     """
 
-    def __init__(self, bitext: Bitext, limit: int) -> None:
+    def __init__(self, bitext: Bitext, limit: int, seed: int | None = None) -> None:
         self.bitext, self.limit = bitext, limit
         starts = range(0, len(bitext), BLOCK)
         counts = [int(self._within(start).sum()) for start in starts]
-        self._before = [0, *np.cumsum(counts).tolist()]
+        self._before = np.cumsum([0, *counts])
         if not len(self):
             raise UserError(
                 f"{bitext.folder}: none of its {len(bitext)} pairs has at most {limit} words on both sides; "
                 f"raise the model's max_words or use other text"
             )
+
+        self._step, self._first = 1, 0
+        if seed is not None:
+            self._draw_order(np.random.Generator(np.random.PCG64(seed)))
+
+    def _draw_order(self, generator: np.random.Generator) -> None:
+        self._first = int(generator.integers(len(self)))
+        self._step = int(generator.integers(1, len(self) + 1))
+        while gcd(self._step, len(self)) != 1:
+            self._step = int(generator.integers(1, len(self) + 1))
 
     def __len__(self) -> int:
         return int(self._before[-1])
@@ -112,21 +124,23 @@ class PairsWithinLimit:
         return within
 
     def __getitem__(self, rank: int) -> int:
-        """Index in the bitext of the pair with this rank among those within the limit."""
-        return int(self.take(rank, 1)[0])
+        """Index in the bitext of the pair with this rank among those within the limit, as they are stored."""
+        return int(self._at(np.array([rank]))[0])
 
     def take(self, first: int, count: int) -> Indices:
-        """Indices of `count` pairs from rank `first` on; after the last pair comes the first again."""
-        found: list[Indices] = []
-        rank = first % len(self)
-        while count:
-            block = bisect_right(self._before, rank) - 1
-            inside = rank - self._before[block]
-            rows = np.flatnonzero(self._within(block * BLOCK))[inside : inside + count] + block * BLOCK
-            found.append(rows)
-            count -= len(rows)
-            rank = (rank + len(rows)) % len(self)
-        return np.concatenate(found)
+        """Indices of `count` pairs from number `first` on; after the last pair comes the first again."""
+        numbers = (first + np.arange(count)) % len(self)
+        return self._at((self._step * numbers + self._first) % len(self))
+
+    def _at(self, ranks: Indices) -> Indices:
+        """Indices in the bitext of the pairs with these ranks."""
+        blocks = np.searchsorted(self._before, ranks, side="right") - 1
+        found = np.empty_like(ranks)
+        for block in np.unique(blocks):
+            inside = blocks == block
+            rows = np.flatnonzero(self._within(block * BLOCK))
+            found[inside] = rows[ranks[inside] - self._before[block]] + block * BLOCK
+        return found
 
 
 def training_batches(

@@ -83,7 +83,8 @@ class Trainer:
         self.model = families.create(run.family, run.architecture, vocabularies, run.seed).to(self.device)
         self.updater = Updater(self.model, self.settings)
         self.counters = Counters()
-        self.pairs = PairsWithinLimit(train, run.max_words)
+        order_seed = run.seed if self.settings.order == "seed" else None
+        self.pairs = PairsWithinLimit(train, run.max_words, order_seed)
         self.fingerprint: Fingerprint = fingerprint(run, train, dev)
         self.history = History(state / "history.jsonl")
         self.board: Board | None = None

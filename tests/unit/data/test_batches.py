@@ -58,17 +58,23 @@ def test_pairs_with_a_side_over_the_limit_are_never_seen(bitext: Bitext) -> None
     assert seen == {i for i, lengths in enumerate(LENGTHS) if max(lengths) <= 8}
 
 
-@given(first=st.integers(0, 40), limit=st.integers(5, 12), size=st.integers(1, 4), group=st.integers(1, 5))
+@given(
+    first=st.integers(0, 40),
+    limit=st.integers(5, 12),
+    size=st.integers(1, 4),
+    group=st.integers(1, 5),
+    seed=st.none() | st.integers(0, 2**63 - 1),
+)
 @settings(max_examples=40)
 def test_batches_from_any_update_are_those_of_an_unbroken_run(
-    tmp_path_factory: pytest.TempPathFactory, first: int, limit: int, size: int, group: int
+    tmp_path_factory: pytest.TempPathFactory, first: int, limit: int, size: int, group: int, seed: int | None
 ) -> None:
     pairs = [([i + 2] * s, [i + 2] * t) for i, (s, t) in enumerate(LENGTHS)]
     bitext = write_bitext(tmp_path_factory.mktemp("bitext"), pairs)
     unbroken = islice(
-        training_batches(PairsWithinLimit(bitext, limit), size, group, True, 0), first, first + 5
+        training_batches(PairsWithinLimit(bitext, limit, seed), size, group, True, 0), first, first + 5
     )
-    resumed = islice(training_batches(PairsWithinLimit(bitext, limit), size, group, True, first), 5)
+    resumed = islice(training_batches(PairsWithinLimit(bitext, limit, seed), size, group, True, first), 5)
     for one, other in zip(unbroken, resumed, strict=True):
         assert all(torch.equal(a, b) for a, b in zip(one.inputs()[:4], other.inputs()[:4], strict=True))
 
@@ -79,12 +85,26 @@ def test_an_epoch_holds_every_pair_once(bitext: Bitext) -> None:
     assert sorted(i for batch in first for i in members(batch)) == list(range(usable))
 
 
+@pytest.mark.parametrize("limit", [3, 5, 9, 12])
+def test_a_seed_draws_an_order_in_which_every_pass_holds_every_pair_once(bitext: Bitext, limit: int) -> None:
+    usable = [i for i, lengths in enumerate(LENGTHS) if max(lengths) <= limit]
+    orders = [PairsWithinLimit(bitext, limit, seed).take(0, 2 * len(usable)).tolist() for seed in range(30)]
+    for order in orders:
+        assert sorted(order[: len(usable)]) == usable
+        assert order[len(usable) :] == order[: len(usable)]
+    assert len({tuple(order) for order in orders}) > len(usable) // 2
+    again = PairsWithinLimit(bitext, limit, 3)
+    assert again.take(0, len(usable)).tolist() == orders[3][: len(usable)]
+    assert [again[rank] for rank in range(len(usable))] == usable, "samples of all runs are of the same pairs"
+
+
 def test_pairs_are_found_across_blocks(bitext: Bitext, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "BLOCK", 3)
     pairs = PairsWithinLimit(bitext, 9)
     usable = [i for i, lengths in enumerate(LENGTHS) if max(lengths) <= 9]
     assert len(pairs) == len(usable)
     assert pairs.take(5, 9).tolist() == [usable[(5 + k) % len(usable)] for k in range(9)]
+    assert sorted(PairsWithinLimit(bitext, 9, 1).take(0, len(usable)).tolist()) == usable
 
 
 def test_no_pair_within_the_limit_is_an_error_that_names_the_text(tmp_path: Path) -> None:

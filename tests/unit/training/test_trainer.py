@@ -131,14 +131,14 @@ from nmt.data.bitext import Bitext
 from nmt.training.export import export
 from nmt.training.trainer import Trainer
 text = Bitext.open(sys.argv[1])
-made = Trainer(model_run(updates=30, checkpoint_every=3), text, text, (32, 32), Path(sys.argv[2]))
+made = Trainer(model_run(updates=30, checkpoint_every=3, order="seed"), text, text, (32, 32), Path(sys.argv[2]))
 made.resume(None)
 made.run()
 """
 
 
 def test_a_run_killed_at_random_points_ends_like_an_unbroken_one(text: Bitext, tmp_path: Path) -> None:
-    unbroken = trainer(model_run(updates=30, checkpoint_every=3), text, tmp_path / "unbroken")
+    unbroken = trainer(model_run(updates=30, checkpoint_every=3, order="seed"), text, tmp_path / "unbroken")
     unbroken.run()
     state, draw = tmp_path / "killed", random.Random(7)
     command = [sys.executable, "-c", SCRIPT, str(text.folder), str(state), str(Path(__file__).parents[3])]
@@ -160,10 +160,20 @@ def test_a_run_killed_at_random_points_ends_like_an_unbroken_one(text: Bitext, t
         kills += 1
     assert process.wait() == 0
     assert kills >= 3, "the machine was too quick for the test to kill anything"
-    resumed = trainer(model_run(updates=30, checkpoint_every=3), text, state)
+    resumed = trainer(model_run(updates=30, checkpoint_every=3, order="seed"), text, state)
     assert resumed.counters.update == 30
     assert same_tensors(unbroken.state_tensors(), resumed.state_tensors())
     assert history_of(unbroken) == history_of(resumed)
+
+
+def test_a_seed_may_draw_the_order_of_the_text_as_well_as_the_start_values(
+    text: Bitext, tmp_path: Path
+) -> None:
+    stored, drawn = (
+        trainer(model_run(order=order), text, tmp_path / order).pairs for order in ("stored", "seed")
+    )
+    assert drawn.take(0, len(drawn)).tolist() != stored.take(0, len(stored)).tolist()
+    assert sorted(drawn.take(0, len(drawn)).tolist()) == stored.take(0, len(stored)).tolist()
 
 
 def test_a_damaged_checkpoint_is_noticed_and_the_one_before_is_used(
