@@ -60,9 +60,9 @@ def figure3(
     if choice.compromise:
         print(choice.compromise, file=sys.stderr)
     lines = ", ".join(
-        f"({letter}) {record.line}" for letter, record in zip("abcd", choice.records, strict=False)
+        f"({letter}) {record.line + 1}" for letter, record in zip("abcd", choice.records, strict=False)
     )
-    print(f"Figure 3 shows these lines of the test set, counted from 0: {lines}", file=sys.stderr)
+    print(f"Figure 3 shows these sentences of the test set: {lines}", file=sys.stderr)
     save(draw(choice.records), output_pdf, output_png)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from nmt.cli.options import PATH, file_option, parse_settings, report_settings, summaries
+from nmt.cli.options import PATH, file_option, parse_settings, report_settings
 from nmt.config.schema import Report
 from nmt.errors import UserError
 
@@ -23,33 +23,44 @@ from nmt.errors import UserError
 )
 @file_option("--reference", "Tokens of the reference.")
 @click.option(
+    "--compared",
+    multiple=True,
+    metavar="LABEL",
+    help="A model that the page shows at first; two at most [default: the last that aligns, the first that does not].",
+)
+@click.option(
     "--title", default="Translations and alignments", show_default=True, help="Heading of the page."
 )
 @file_option("--output", "The page, one HTML file.")
-def explorer(translations: tuple[tuple[str, Path], ...], reference: Path, title: str, output: Path) -> None:
+def explorer(
+    translations: tuple[tuple[str, Path], ...],
+    reference: Path,
+    compared: tuple[str, ...],
+    title: str,
+    output: Path,
+) -> None:
     """Write a page to explore translations: search, filter, compare two models, see the attention of each word.
 
     One file that a browser opens from the file system, without a network.
     """
     from nmt.report.explorer.page import labels_of, write_explorer
 
-    count = write_explorer(list(labels_of(translations)), reference, title, output)
+    count = write_explorer(list(labels_of(translations)), reference, title, output, compared)
     click.echo(f"{output}: {count:,} sentences, {output.stat().st_size / 1e6:.1f} MB", err=True)
 
 
 @click.command()
-@file_option("--score", "Scores of a model of Figure 2, from `evaluate`. Repeat it.", multiple=True)
-@summaries
+@file_option("--score", "A model's scores, from `evaluate`. Repeat it.", multiple=True)
 @report_settings
 @file_option("--output", "The text, one line.")
-def finding(score: tuple[Path, ...], summary: tuple[Path, ...], settings: str, output: Path) -> None:
-    """Write what the run has found in words: BLEU on the longest sentences, with attention and without."""
+def finding(score: tuple[Path, ...], settings: str, output: Path) -> None:
+    """Write what the run has found in words: how models fare on the longest sentences."""
     from nmt.io.files import atomic_path
     from nmt.report.finding import finding as in_words
     from nmt.report.run_results import read_by_model
 
     wanted = parse_settings(Report, settings)
-    text = in_words(read_by_model(score, ("by_sentence",)), read_by_model(summary, ("family",)), wanted)
+    text = in_words(read_by_model(score, ("by_sentence",)), wanted)
     with atomic_path(output) as temporary:
         temporary.write_text(f"{text}\n", encoding="utf-8")
     click.echo(text, err=True)

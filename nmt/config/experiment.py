@@ -122,3 +122,13 @@ def runs_in_use(config: Config) -> dict[str, Run]:
 def aligned_runs(config: Config) -> list[str]:
     """Runs of the models in use that align."""
     return list(runs_of(config, [model for model in config.use.models if config.models[model].aligns]))
+
+
+def contrasted_models(config: Config) -> list[str]:
+    """Two models that stand for what attention changes: of Figure 2's the first that aligns, the first that does not.
+
+    The first two where all are of a kind; one where there is but one.
+    """
+    models = [model for model in config.artifacts.figure2_models if model in config.models]
+    kinds = [[model for model in models if config.models[model].aligns is kind] for kind in (True, False)]
+    return [kind[0] for kind in kinds] if all(kinds) else models[:2]

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sacrebleu.metrics.bleu import BLEU
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -172,6 +173,37 @@ def test_it_asks_no_network_runs_no_text_and_draws_only_lines_in_sight(explorer:
     assert len(explorer.all(".row")) < 60
 
 
+def test_it_opens_on_a_short_sentence_that_only_models_with_attention_translate(
+    explorer: Explorer, texts: Texts
+) -> None:
+    metric = BLEU(tokenize="none", effective_order=True)
+
+    def bleu(label: str, line: int) -> float:
+        return metric.sentence_score(texts.models[label][line]["text"], [texts.references[line]]).score
+
+    short = [
+        (min(bleu(ATTENDS, line), bleu(OTHER, line)) - bleu(PLAIN, line), -line)
+        for line, value in enumerate(texts.models[PLAIN])
+        if 8 <= len(value["source"].split()) <= 15 and not value["source_unknown"]
+    ]
+    assert explorer.chosen() == 1 - max(short)[1]
+
+
+def test_a_phone_shows_the_filters_when_they_are_asked_for(explorer: Explorer) -> None:
+    explorer.driver.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True},
+    )
+    try:
+        assert not explorer.one("#query").is_displayed()
+        explorer.one("#fold").click()
+        assert explorer.one("#query").is_displayed()
+        assert explorer.one("#fold").get_attribute("aria-expanded") == "true"
+        assert explorer.driver.execute_script("return document.documentElement.scrollWidth") <= 390
+    finally:
+        explorer.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 def test_bleu_on_what_is_shown_is_that_of_the_tables(explorer: Explorer, texts: Texts) -> None:
     first, second = (node.text for node in explorer.all("#summary b")[1:])
     everything = list(range(SENTENCES))
@@ -249,7 +281,7 @@ def test_the_keyboard_is_enough(explorer: Explorer) -> None:
     assert explorer.focused().get_attribute("id") == "query"
     explorer.keys("mot", Keys.ESCAPE)
     assert explorer.focused().get_attribute("id") == "list"
-    explorer.keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN, "k")
+    explorer.keys(Keys.HOME, Keys.ARROW_DOWN, Keys.ARROW_DOWN, "k")
     chosen = explorer.one('.row[aria-selected="true"]')
     assert chosen.get_attribute("aria-posinset") == "2"
     assert explorer.focused().get_attribute("aria-activedescendant") == chosen.get_attribute("id")

@@ -13,6 +13,9 @@ localrules:
 EXPERIMENT = "the paper" if Path.cwd() == ROOT else Path.cwd().name
 
 
+# The two models that stand for what attention changes.
+CONTRASTED = experiment.contrasted_models(CONFIG)
+
 # What a run is for.
 ARTIFACTS = [
     *expand("results/{table}.{form}", table=TABLES, form=["csv", "md", "tex"]),
@@ -34,10 +37,7 @@ SHOWN_SWEEP = [(file, sha256(file)) for file in SWEEP_MADE if file.endswith((".m
 rule finding:
     """What the run has found, in a sentence."""
     input:
-        scores=expand("scores/{run}.json", run=CONFIG.artifacts.figure2_models),
-        summaries=run_files(
-            [model for model in CONFIG.artifacts.figure2_models if model in RUNS], "summary.json"
-        ),
+        scores=expand("scores/{run}.json", run=CONTRASTED),
     output:
         text="results/finding.txt",
     log:
@@ -52,9 +52,8 @@ rule finding:
     params:
         settings=report_settings,
         scores=lambda wildcards, input: options.repeated("score", input.scores),
-        summaries=lambda wildcards, input: options.repeated("summary", input.summaries),
     shell:
-        "nmt finding {params.scores} {params.summaries} --settings {params.settings:q} --output {output.text:q} 2>&1 | tee -i {log:q}"
+        "nmt finding {params.scores} --settings {params.settings:q} --output {output.text:q} 2>&1 | tee -i {log:q}"
 
 
 rule explorer:
@@ -77,10 +76,11 @@ rule explorer:
         translations=lambda wildcards, input: options.paired(
             "translations", (CONFIG.models[model].label for model in CONFIG.use.models), input.translations
         ),
+        compared=options.repeated("compared", (CONFIG.models[model].label for model in CONTRASTED)),
         title=f"Translations of {TEST}",
         seeds=shown_seeds(CONFIG.use.models),
     shell:
-        "nmt explorer {params.translations} --reference {input.reference:q} --title {params.title:q}"
+        "nmt explorer {params.translations} --reference {input.reference:q} {params.compared} --title {params.title:q}"
         " --output {output.page:q} 2>&1 | tee -i {log:q}"
 
 

@@ -1,39 +1,16 @@
-"use strict";
-
 // The sentences, their translations and what each word attended to. Nothing here asks a network for anything.
 
 const ROW = 62;        // height of a line of the list in pixels, as in the style sheet
 const MARGIN = 8;      // lines made above and below those in sight
-const NGRAMS = [0, 1, 2, 3];
+const SHORT = [8, 15];  // words of the sentence that the page opens on
 const FILTERS = ["words", "unknown", "bleu"];
 const LEVELS = 255;
-const UNKNOWN = "[UNK]";
-const END = "end";
 const TRANSLATION = "Translation (dotted: not in the reference)";
 const PLAIN = "This model has no attention: one vector of fixed length stands for the whole source.";
 
-const element = (id) => document.getElementById(id);
-const format = (value, digits = 1) => value.toFixed(digits);
-const grouped = (value) => value.toLocaleString("en");
 const fold = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
-const split = (text) => (text ? text.split(" ") : []);
-
-function make(tag, properties = {}, ...children) {
-  const node = Object.assign(document.createElement(tag), properties);
-  node.append(...children);
-  return node;
-}
 
 // --- data ---------------------------------------------------------------------------------------------------------
-
-async function unpack(text) {
-  const packed = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
-  const length = new DataView(bytes.buffer).getUint32(0, true);
-  const values = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length)));
-  return { ...values, weights: bytes.subarray(8 + length) };
-}
 
 /** One sentence a record, and for each model where its weights begin. */
 function prepare(data) {
@@ -65,10 +42,6 @@ function prepare(data) {
 
 // --- BLEU, from counts as the tables have it -------------------------------------------------------------------------
 
-function bleuCounts(correct, length, reference) {
-  return { correct, total: NGRAMS.map((n) => Math.max(0, length - n)), length, reference };
-}
-
 function added(one, other) {
   return {
     correct: NGRAMS.map((n) => one.correct[n] + other.correct[n]),
@@ -78,26 +51,11 @@ function added(one, other) {
   };
 }
 
-const brevity = ({ length, reference }) => (length >= reference ? 1 : length ? Math.exp(1 - reference / length) : 0);
-
 /** BLEU of a text, without smoothing: 0 as soon as no n-gram of some order is right. */
 function corpusBleu(counts) {
   if (NGRAMS.some((n) => counts.correct[n] === 0)) return 0;
   const logs = NGRAMS.map((n) => Math.log(counts.correct[n] / counts.total[n]));
   return 100 * brevity(counts) * Math.exp(logs.reduce((sum, log) => sum + log, 0) / NGRAMS.length);
-}
-
-/** BLEU of one sentence: orders that it is too short for don't count, missing ones count half, a quarter, ... */
-function sentenceBleu(counts) {
-  let half = 1;
-  let sum = 0;
-  const orders = NGRAMS.filter((n) => counts.total[n] > 0);
-  if (!orders.length || counts.correct[0] === 0) return 0;
-  for (const n of orders) {
-    half = counts.correct[n] ? half : half / 2;
-    sum += Math.log((counts.correct[n] || half) / counts.total[n]);
-  }
-  return 100 * brevity(counts) * Math.exp(sum / orders.length);
 }
 
 // --- the page -------------------------------------------------------------------------------------------------------
@@ -108,9 +66,9 @@ class Page {
     this.weights = data.weights;
     this.sentences = prepare(data);
     this.shown = this.sentences;
-    this.chosen = this.sentences[0] ?? null;
     this.descending = false;
-    this.fillModels();
+    this.fillModels(data);
+    this.chosen = this.opening();
     this.readAddress();
     this.listen();
     this.filter();
@@ -119,13 +77,27 @@ class Page {
 
   // Which models, filters and order -----------------------------------------------------------------------------------
 
-  fillModels() {
+  fillModels(data) {
     const options = () => this.models.map((model, index) => make("option", { value: index, textContent: model.label }));
     element("first").append(...options());
     element("second").append(make("option", { value: "", textContent: "none" }), ...options());
     const aligned = this.models.map((model) => model.shape.some(([rows]) => rows > 0));
-    this.standard = [Math.max(0, aligned.lastIndexOf(true)), aligned.indexOf(false)];
+    const [first, second] = data.compared;
+    this.standard = data.compared.length ? [first, second ?? -1]
+      : [Math.max(0, aligned.lastIndexOf(true)), aligned.indexOf(false)];
     this.setModels(...this.standard);
+  }
+
+  /** A short sentence that all models with attention translate better than the second one, by as much as any. */
+  opening() {
+    const models = [...this.models.keys()].filter((model) => this.sentences.some(({ by }) => by[model].rows > 0));
+    const other = this.standard[1];
+    const short = this.sentences.filter(({ source, unknown }) =>
+      !unknown && source.length >= SHORT[0] && source.length <= SHORT[1]);
+    if (!models.length || other < 0 || models.includes(other)) return this.sentences[0] ?? null;
+    const gain = ({ by }) => Math.min(...models.map((model) => by[model].bleu)) - by[other].bleu;
+    return short.reduce((best, sentence) => (best && gain(best) >= gain(sentence) ? best : sentence), null)
+      ?? this.sentences[0] ?? null;
   }
 
   setModels(first, second) {
@@ -257,29 +229,19 @@ class Page {
       make("span", { textContent: `${plural(sentence.source.length, "source word")}, ${sentence.unknown} unknown` }));
     const sides = aligned ? ["reference"] : ["source", "reference"];  // where a model aligns, its card has the source
     const texts = sides.map((side) => make("div", { className: "reference" },
-      make("span", { className: "kind", textContent: side }), this.line(sentence[side].map((word) => this.word(word)))));
+      make("span", { className: "kind", textContent: side }), line(sentence[side].map((word) => this.word(word)))));
     this.cards = this.compared.map((model) => new Card(this, sentence, model));
     detail.replaceChildren(head, ...texts,
       make("div", { className: "cards" }, ...this.cards.map((card) => card.node)));
     this.cards.forEach((card) => card.drawMatrix());
   }
 
-  line(words) {
-    const line = make("div", { className: "sentence" });
-    words.forEach((word) => line.append(word, " "));
-    return line;
-  }
-
   word(text, isEnd = false) {
-    const node = make("span", { className: "word", textContent: isEnd ? "⟨end⟩" : text });
-    node.classList.toggle("unknown", text === UNKNOWN && !isEnd);
-    node.classList.toggle("end", isEnd);
+    const node = word(text, isEnd);
     node.classList.toggle("found", !isEnd && (this.terms ?? []).some((term) =>
       term.split(" ").some((part) => part && fold(text).includes(part))));
     return node;
   }
-
-  say(text) { element("said").textContent = text; }
 
   // What the address keeps, so that a view can be handed on ----------------------------------------------------------------
 
@@ -330,10 +292,13 @@ class Page {
       this.showOrder();
       this.changed();
     });
-    element("theme").addEventListener("click", () => this.nextTheme());
+    element("fold").addEventListener("click", () => this.fold(element("fold").getAttribute("aria-expanded") === "true"));
+    element("theme").addEventListener("click", () =>
+      nextTheme(() => this.cards.forEach((card) => card.drawMatrix())));
     document.addEventListener("keydown", (event) => {
       if (event.key !== "/" || /^(INPUT|SELECT)$/.test(document.activeElement.tagName)) return;
       event.preventDefault();
+      this.fold(false);
       element("query").select();
       element("query").focus();
     });
@@ -349,6 +314,9 @@ class Page {
     this.filter();
     this.reveal();
   }
+
+  /** Hide the filters or show them; where there is room they are always shown. */
+  fold(hidden) { element("fold").setAttribute("aria-expanded", String(!hidden)); }
 
   showOrder() {
     element("order").textContent = this.descending ? "↓" : "↑";
@@ -371,27 +339,19 @@ class Page {
     }
   }
 
-  nextTheme() {
-    const themes = ["", "light", "dark"];
-    const root = document.documentElement;
-    const next = themes[(themes.indexOf(root.dataset.theme ?? "") + 1) % themes.length];
-    root.dataset.theme = next;
-    element("theme").textContent = { "": "◐", light: "☀", dark: "☾" }[next];
-    element("theme").setAttribute("aria-label", `Colours: ${next || "as the system"}`);
-    this.cards.forEach((card) => card.drawMatrix());
-  }
 }
 
 // --- a model's translation of the sentence ----------------------------------------------------------------------------
 
-class Card {
+class Card extends AttentionCard {
   constructor(page, sentence, model) {
+    super();
     Object.assign(this, page.sentences[sentence.index].by[model]);
     this.page = page;
     this.sentence = sentence;
     this.label = page.models[model].label;
-    this.sourceWords = this.withEnd(sentence.source, this.columns > sentence.source.length);
-    this.targetWords = this.withEnd(this.words, this.rows > this.words.length);
+    this.setWords(this.withEnd(sentence.source, this.columns > sentence.source.length),
+      this.withEnd(this.words, this.rows > this.words.length));
     this.markOthers();
     this.node = this.build();
   }
@@ -419,8 +379,6 @@ class Card {
     const node = make("article", { className: "card" }, make("div", { className: "top" },
       make("h2", { textContent: this.label }), make("span", { className: "facts", textContent: facts.join(" · ") })));
     node.setAttribute("aria-label", this.label);
-    this.sourceLine = this.page.line(this.sourceWords);
-    this.targetLine = this.page.line(this.targetWords);
     if (this.rows) node.append(make("span", { className: "kind", textContent: "Source" }), this.sourceLine);
     node.append(make("span", { className: "kind", textContent: TRANSLATION }), this.targetLine);
     if (this.rows) this.makeExplorable(node);
@@ -428,193 +386,24 @@ class Card {
     return node;
   }
 
+  say(text) { element("said").textContent = text; }
+
+  leave() { element("list").focus(); }
+
   weight(row, column) {
     return this.page.weights[this.place + row * this.columns + column] / LEVELS;
   }
 
-  // Words that can be pointed at --------------------------------------------------------------------------------------------
-
-  makeExplorable(node) {
-    node.classList.add("attends");
-    this.explain(this.targetLine, this.targetWords, (index) => this.showTarget(index));
-    this.explain(this.sourceLine, this.sourceWords, (index) => this.showSource(index));
-    node.addEventListener("mouseleave", () => this.clear());
-    this.canvas = make("canvas");
-    this.canvas.setAttribute("aria-hidden", "true");  // the words say the same
-    this.canvas.addEventListener("mousemove", (event) => this.pointMatrix(event));
-    const folded = make("details", { open: true }, make("summary", { textContent: "Alignment" }), this.canvas);
-    folded.addEventListener("toggle", () => this.drawMatrix());
-    node.append(folded);
-  }
-
-  explain(line, nodes, show) {
-    nodes.forEach((node, index) => {
-      node.tabIndex = index ? -1 : 0;
-      node.setAttribute("role", "button");
-      node.addEventListener("mouseenter", () => show(index));
-      node.addEventListener("focus", () => { show(index); rove(nodes, index); });
-    });
-    line.addEventListener("keydown", (event) => {
-      const now = nodes.indexOf(document.activeElement);
-      const moves = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: nodes.length - 1 };
-      if (event.key in moves) {
-        event.preventDefault();
-        nodes[Math.min(nodes.length - 1, Math.max(0, moves[event.key]))].focus();
-      } else if (event.key === "ArrowUp" || event.key === "ArrowDown") {
-        event.preventDefault();
-        this.crossOver(nodes === this.targetWords, now);
-      } else if (event.key === "Escape") {
-        this.clear();
-        element("list").focus();
-      }
-    });
-  }
-
-  focusWord() { this.targetWords.find((word) => word.tabIndex === 0).focus(); }
-
-  /** From a word to the one on the other side that it is tied to most. */
-  crossOver(fromTarget, index) {
-    const others = fromTarget ? this.sourceWords : this.targetWords;
-    const weights = others.map((_, other) => (fromTarget ? this.weight(index, other) : this.weight(other, index)));
-    others[weights.indexOf(Math.max(...weights))].focus();
-  }
-
-  showTarget(row) {
-    const weights = this.sourceWords.map((_, column) => this.weight(row, column));
-    this.paint(this.targetWords[row], this.sourceWords, weights, "--attend");
-    this.tell(this.targetWords[row], "attends to", this.sourceWords, weights);
-    this.drawMatrix(row, null);
-  }
-
-  showSource(column) {
-    const weights = this.targetWords.map((_, row) => this.weight(row, column));
-    this.paint(this.sourceWords[column], this.targetWords, weights, "--reverse");
-    this.tell(this.sourceWords[column], "is attended to by", this.targetWords, weights);
-    this.drawMatrix(null, column);
-  }
-
-  paint(chosen, others, weights, colour) {
-    this.clear(false);
-    chosen.classList.add("chosen");
-    const most = Math.max(...weights);
-    others.forEach((node, index) => {
-      const weight = weights[index];
-      if (weight < 0.01) return;
-      node.style.background = `color-mix(in srgb, var(${colour}) ${Math.round(8 + 52 * weight)}%, transparent)`;
-      node.classList.toggle("strongest", weight === most);
-      if (weight >= 0.1) {
-        const share = make("span", { className: "share", textContent: Math.round(100 * weight) });
-        share.setAttribute("aria-hidden", "true");
-        node.append(share);
-      }
-    });
-  }
-
-  tell(chosen, relation, others, weights) {
-    const order = weights.map((weight, index) => [weight, index]).sort((a, b) => b[0] - a[0]).slice(0, 3);
-    const named = order.filter(([weight]) => weight >= 0.05)
-      .map(([weight, index]) => `${text(others[index])} ${Math.round(100 * weight)} %`);
-    this.page.say(`${this.label}: ${text(chosen)} ${relation} ${named.join(", ") || "nothing much"}`);
-  }
-
-  clear(redraw = true) {
-    for (const node of [...this.sourceWords, ...this.targetWords]) {
-      node.style.background = "";
-      node.classList.remove("chosen", "strongest");
-      node.querySelector(".share")?.remove();
-    }
-    if (redraw) this.drawMatrix();
-  }
-
-  // The matrix: source across, translation down, as in Figure 3 -------------------------------------------------------------
-
-  drawMatrix(row = null, column = null) {
-    if (!this.canvas || !this.node.isConnected || !this.canvas.offsetParent) return;
-    const style = getComputedStyle(document.documentElement);
-    const colour = (name) => style.getPropertyValue(name).trim();
-    const labels = [this.targetWords.map(text), this.sourceWords.map(text)];
-    const context = this.canvas.getContext("2d");
-    const font = "12px system-ui, 'DejaVu Sans', sans-serif";
-    context.font = font;
-    const [left, above] = labels.map((side) => 8 + Math.min(130, Math.max(...side.map((word) => context.measureText(word).width))));
-    const room = this.node.clientWidth - 34 - left;
-    const cell = Math.max(7, Math.min(22, Math.floor(room / this.columns)));
-    const [width, height] = [left + cell * this.columns + 1, above + cell * this.rows + 1];
-    const scale = devicePixelRatio || 1;
-    Object.assign(this.canvas, { width: width * scale, height: height * scale });
-    this.canvas.style.width = `${width}px`;
-    this.grid = { left, above, cell, width };
-    context.scale(scale, scale);
-    context.font = font;
-    this.drawCells(context, colour, row, column);
-    this.drawLabels(context, colour, labels, row, column);
-  }
-
-  drawCells(context, colour, row, column) {
-    const { left, above, cell } = this.grid;
-    context.fillStyle = colour("--paper");
-    context.fillRect(left, above, cell * this.columns, cell * this.rows);
-    context.fillStyle = colour("--attend");
-    for (let i = 0; i < this.rows; i += 1) {
-      for (let j = 0; j < this.columns; j += 1) {
-        context.globalAlpha = this.weight(i, j);
-        context.fillRect(left + j * cell, above + i * cell, cell, cell);
-      }
-    }
-    context.globalAlpha = 1;
-    context.strokeStyle = colour("--line");
-    context.strokeRect(left - 0.5, above - 0.5, cell * this.columns + 1, cell * this.rows + 1);
-    context.strokeStyle = colour("--ink");
-    if (row !== null) context.strokeRect(left - 0.5, above + row * cell - 0.5, cell * this.columns + 1, cell + 1);
-    if (column !== null) context.strokeRect(left + column * cell - 0.5, above - 0.5, cell + 1, cell * this.rows + 1);
-  }
-
-  drawLabels(context, colour, [target, source], row, column) {
-    const { left, above, cell } = this.grid;
-    const every = cell < 11 ? Math.ceil(11 / cell) : 1;  // no label over another
-    context.textBaseline = "middle";
-    target.forEach((word, i) => {
-      if (i % every && i !== row) return;
-      context.fillStyle = colour(i === row ? "--accent" : "--soft");
-      context.textAlign = "right";
-      context.fillText(word, left - 5, above + (i + 0.5) * cell, left - 6);
-    });
-    source.forEach((word, j) => {
-      if (j % every && j !== column) return;
-      context.save();
-      context.translate(left + (j + 0.5) * cell, above - 5);
-      context.rotate(-Math.PI / 2);
-      context.fillStyle = colour(j === column ? "--accent" : "--soft");
-      context.textAlign = "left";
-      context.fillText(word, 0, 0, above - 6);
-      context.restore();
-    });
-  }
-
-  pointMatrix(event) {
-    const scale = this.grid.width / this.canvas.clientWidth;
-    const row = Math.floor((event.offsetY * scale - this.grid.above) / this.grid.cell);
-    const column = Math.floor((event.offsetX * scale - this.grid.left) / this.grid.cell);
-    if (row >= 0 && row < this.rows) this.showTarget(row);
-    else if (row < 0 && column >= 0 && column < this.columns) this.showSource(column);
-  }
 }
 
 // --- small things -------------------------------------------------------------------------------------------------------
 
-const text = (node) => node.firstChild.textContent;
-const plural = (number, noun) => `${grouped(number)} ${noun}${number === 1 ? "" : "s"}`;
 const between = (from, value, to) => from <= value && value <= to;
 const bold = (said) => make("b", { textContent: said });
 
 function limit(id, otherwise) {
   const { value } = element(id);
   return value === "" || Number.isNaN(Number(value)) ? otherwise : Number(value);
-}
-
-/** Only the chosen word of a line is reached by Tab. */
-function rove(nodes, index) {
-  nodes.forEach((node, other) => { node.tabIndex = other === index ? 0 : -1; });
 }
 
 unpack(element("data").textContent)

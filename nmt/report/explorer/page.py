@@ -1,17 +1,11 @@
 """A page to explore translations and what each word attended to: one file, without a network.
 
-The page's parts lie beside this module; data and parts become one HTML file that a browser opens from the file system.
+The page's parts lie beside this module, what it shares with other pages in `nmt/report/templates`.
 """
 
 from __future__ import annotations
 
-import base64
-import html
-import json
-import struct
-import zlib
 from collections.abc import Iterator, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +14,8 @@ import numpy as np
 from nmt.errors import UserError
 from nmt.evaluation.bleu import multi_bleu, sentence_counts
 from nmt.evaluation.translations import Record, read_records, words
-from nmt.io.files import atomic_path
 from nmt.io.text_files import read_lines
+from nmt.report.one_file import pack, write
 
 ESCAPES = (
     ("&apos;", "'"),
@@ -40,7 +34,11 @@ LEVELS = 255
 
 
 def write_explorer(
-    translations: Sequence[tuple[str, Path]], reference: Path, title: str, output: Path
+    translations: Sequence[tuple[str, Path]],
+    reference: Path,
+    title: str,
+    output: Path,
+    compared: Sequence[str] = (),
 ) -> int:
     """Write the page; returns the number of sentences.
 
@@ -49,33 +47,19 @@ def write_explorer(
         reference: the test set's other side, tokenized.
         title: heading of the page.
         output: the HTML file.
+        compared: labels of the models shown at first, at most two; the page chooses where none is given.
 
     Raises:
-        UserError: files that do not belong together.
+        UserError: labels that no translations have, files that do not belong together.
     """
-    data = _pack(*_collect(translations, reference, title))
-    page = _page(title, base64.b64encode(zlib.compress(data, 9)).decode("ascii"))
-    with atomic_path(output) as temporary:
-        temporary.write_text(page, encoding="utf-8")
-    return struct.unpack_from("<I", data, 4)[0]  # type: ignore[no-any-return]
-
-
-def _page(title: str, data: str) -> str:
-    """The parts as one file."""
-    folder = resources.files(__package__)
-    parts = {
-        name: (folder / name).read_text(encoding="utf-8")
-        for name in ("page.html", "style.css", "explorer.js")
-    }
-    page = parts["page.html"].replace("{{title}}", html.escape(title))
-    page = page.replace("{{style}}", parts["style.css"]).replace("{{script}}", parts["explorer.js"])
-    return page.replace("{{data}}", data)
-
-
-def _pack(values: dict[str, Any], weights: bytes) -> bytes:
-    """Length of the JSON text, number of sentences (both four bytes, little end first), JSON text, weights."""
-    text = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
-    return struct.pack("<II", len(text), len(values["source"])) + text + weights
+    labels = [label for label, _ in translations]
+    for label in compared[:2]:
+        if label not in labels:
+            raise UserError(f"--compared {label}: no such label; expected one of {', '.join(labels)}")
+    values, weights = _collect(translations, reference, title)
+    values["compared"] = [labels.index(label) for label in compared[:2]]
+    write(output, __package__, ["explorer.js"], title, pack(values, weights))
+    return len(values["source"])
 
 
 def _collect(

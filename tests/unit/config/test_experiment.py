@@ -73,6 +73,15 @@ def test_runs_that_others_continue_from_are_in_use(tmp_path: Path) -> None:
     assert aligned and all(run.startswith("rnnsearch") for run in aligned)
 
 
+def test_which_two_models_stand_for_what_attention_changes(tmp_path: Path) -> None:
+    def contrasted(*models: str) -> list[str]:
+        return experiment.contrasted_models(paper(tmp_path, artifacts={"figure2_models": list(models)}))
+
+    assert contrasted("rnnencdec-50", "rnnencdec-30", "rnnsearch-50") == ["rnnsearch-50", "rnnencdec-50"]
+    assert contrasted("rnnencdec-50", "rnnencdec-30") == ["rnnencdec-50", "rnnencdec-30"]
+    assert contrasted("rnnsearch-50") == ["rnnsearch-50"]
+
+
 def test_what_a_corpus_is_for(tmp_path: Path) -> None:
     config = paper(tmp_path)
     assert experiment.part_of(config, config.use.test[0]) == "test"

@@ -49,10 +49,8 @@ def unpacked(page: Path) -> tuple[dict[str, Any], bytes]:
         r'<script id="data" type="text/plain">(.*?)</script>', page.read_text(encoding="utf-8")
     )
     whole = zlib.decompress(base64.b64decode(data))
-    length, sentences = struct.unpack_from("<II", whole)
-    values = json.loads(whole[8 : 8 + length])
-    assert sentences == len(values["source"])
-    return values, whole[8 + length :]
+    (length,) = struct.unpack_from("<I", whole)
+    return json.loads(whole[4 : 4 + length]), whole[4 + length :]
 
 
 def test_the_page_holds_texts_scores_and_weights(tmp_path: Path, reference: Path) -> None:
@@ -96,6 +94,8 @@ def test_files_that_do_not_belong_together(tmp_path: Path, reference: Path) -> N
     reference.write_text("l&apos; école\n", encoding="utf-8")
     with pytest.raises(UserError, match=r"reference\.txt: 1 lines, expected at least 2"):
         write_explorer([one], reference, "T", page)
+    with pytest.raises(UserError, match="--compared C: no such label; expected one of A"):
+        write_explorer([one], reference, "T", page, ["C"])
     with pytest.raises(UserError, match="label 'A' stands twice"):
         list(labels_of([one, one]))
     assert not page.exists()
