@@ -8,12 +8,22 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
 from nmt.data.synthetic import lexicon
 from nmt.data.synthetic.elision import Piece, opens_with_vowel
-from nmt.data.synthetic.lexicon import Adjective, Determiner, Kind, Name, Noun, Pairing, Pronoun, Verb
+from nmt.data.synthetic.lexicon import (
+    Adjective,
+    Auxiliary,
+    Determiner,
+    Kind,
+    Name,
+    Noun,
+    Pairing,
+    Pronoun,
+    Verb,
+)  # fmt: skip
 from nmt.data.synthetic.rare_words import RareWords, Zipf
 
 Entry = TypeVar("Entry")
@@ -111,7 +121,7 @@ class Derivation:
         if target < 10 or self.chance(0.75):
             return []
         time = self.chance(0.5)
-        start = self.block(self.pick(lexicon.OPENING_ADVERBS)) if time else self.location(self.part(8, 1))
+        start = self.time(lexicon.OPENING_ADVERBS) if time else self.location(self.part(8, 1))
         return [*start, (",", self.say(","))]
 
     def clause(self, until: int) -> list[Piece]:
@@ -132,46 +142,86 @@ class Derivation:
         if self.room(until) >= 3 and self.chance(0.7):
             french += self.location(until)
         if self.room(until) >= 1 and self.chance(0.4):
-            french += self.block(self.pick(lexicon.CLOSING_ADVERBS))
+            french += self.time(lexicon.CLOSING_ADVERBS)
         return french
+
+    def time(self, adverbs: Sequence[Pairing]) -> list[Piece]:
+        """An adverb, or a date, whose day comes first in French."""
+        if self.chance(0.65):
+            return self.block(self.pick(adverbs))
+        month, day = self.pick(lexicon.MONTHS), self.pick(lexicon.DAYS)
+        on, month_link, day_link = ((link,) for link in self.say("on", *month.english, day))
+        return [("le", on), (day, day_link), (month.french[0], month_link)]
 
     def verb_phrase(self, subject: Phrase, until: int) -> list[Piece]:
         """A verb of some kind with its complement."""
         choice = self.rng.random()
         if self.room(until) < 2 or choice < 0.1:
-            return self.verb_group(self.pick(lexicon.INTRANSITIVE), subject.plural, self.polarity())
-        if choice < 0.22:
+            return self.verb_group(self.pick(lexicon.INTRANSITIVE), subject, self.polarity())
+        if choice < 0.2:
             return self.copula(subject)
-        if choice < 0.34 and self.room(until) >= 7:
+        if choice < 0.31 and self.room(until) >= 7:
             return self.report(subject, until)
-        if choice < 0.5:
-            verb = self.verb_group(self.pick(lexicon.INDIRECT), subject.plural, self.polarity())
-            return verb + self.noun_phrase("person", self.part(until, 1)).french
+        if choice < 0.45:
+            return self.indirect(subject, until)
+        if choice < 0.6 and self.room(until) >= 4:
+            return self.ditransitive(subject, until)
         return self.transitive(subject, until)
 
     def report(self, subject: Phrase, until: int) -> list[Piece]:
         """A verb with a clause: says that ..."""
-        verb = self.verb_group(self.pick(lexicon.REPORTING), subject.plural, "yes")
+        verb = self.verb_group(self.pick(lexicon.REPORTING), subject, "yes")
         return [*verb, ("que", self.say("that")), *self.clause(until)]
 
+    def indirect(self, subject: Phrase, until: int) -> list[Piece]:
+        """A verb that takes its object with a preposition; for "à" and a pronoun French has a dative."""
+        verb, polarity = self.pick(lexicon.INDIRECT), self.polarity()
+        if verb.preposition == "à" and self.chance(0.3):
+            recipient = self.pick(lexicon.OBJECT_PRONOUNS)
+            dative = Pairing((*verb.particle, recipient.english), (recipient.dative,))
+            return self.verb_group(replace(verb, particle=(), preposition=""), subject, polarity, (dative,))
+        group = self.verb_group(verb, subject, polarity)
+        return group + self.noun_phrase("person", self.part(until, 1)).french
+
     def transitive(self, subject: Phrase, until: int) -> list[Piece]:
-        """A verb with its direct object; pronouns move before it in French."""
+        """A verb with its direct object; pronouns move before it in French, and its participle agrees with them."""
         verb, polarity = self.pick(lexicon.TRANSITIVE), self.polarity()
         if self.chance(0.12):
-            return self.verb_group(verb, subject.plural, polarity, self.pick(lexicon.OBJECT_PRONOUNS))
-        french = self.verb_group(verb, subject.plural, polarity)
+            pronoun = self.pick(lexicon.OBJECT_PRONOUNS)
+            direct = Pairing((pronoun.english,), (pronoun.french,))
+            return self.verb_group(verb, subject, polarity, (direct,), agrees=pronoun)
+        french = self.verb_group(verb, subject, polarity)
         kind: Kind = "person" if self.chance(0.35) else "thing"
         return french + self.noun_phrase(kind, self.part(until, 1), negated=polarity != "yes").french
 
+    def ditransitive(self, subject: Phrase, until: int) -> list[Piece]:
+        """A verb with direct object and recipient, either of them a noun or a pronoun: les lui donne."""
+        verb, polarity = self.pick(lexicon.DITRANSITIVE), self.polarity()
+        recipient = self.pick(lexicon.OBJECT_PRONOUNS) if self.chance(0.55) else None
+        if self.chance(0.45):
+            thing = self.pick(lexicon.OBJECT_PRONOUNS)
+            clitics = [Pairing((thing.english,), (thing.french,))]
+            if recipient:
+                clitics.append(Pairing(("to", recipient.english), (recipient.dative,)))
+            french = self.verb_group(verb, subject, polarity, clitics, agrees=thing)
+        else:
+            clitics = [Pairing((recipient.english,), (recipient.dative,))] if recipient else []
+            french = self.verb_group(verb, subject, polarity, clitics)
+            share = 1 if recipient else 0.4
+            french += self.simple_phrase("thing", self.part(until, share), polarity != "yes").french
+        if recipient:
+            return french
+        return [*french, ("à", self.say("to")), *self.noun_phrase("person", self.part(until, 1)).french]
+
     def copula(self, subject: Phrase) -> list[Piece]:
         """To be, with an adjective that agrees with the subject."""
-        finite = self.say(lexicon.COPULA.english[subject.plural])
+        finite = self.say(lexicon.BE.english[subject.plural])
         polarity = self.polarity()
         mark = self.say(polarity) if polarity != "yes" else ()
         degree = [("très", self.say("very"))] if polarity != "never" and self.chance(0.25) else []
         adjective = self.adjective(after=self.chance(0.8))
         form = adjective.french[subject.plural][subject.feminine]
-        verb = (lexicon.COPULA.french[subject.plural], finite)
+        verb = (lexicon.BE.french[subject.plural], finite)
         return [*_negated(polarity, [verb], mark), *degree, (form, self.say(adjective.english))]
 
     # --- verbs ----------------------------------------------------------------
@@ -182,36 +232,55 @@ class Derivation:
         return "yes" if choice < 0.74 else "not" if choice < 0.92 else "never"
 
     def verb_group(
-        self, verb: Verb, plural: bool, polarity: Polarity, pronoun: Pronoun | None = None
-    ) -> list[Piece]:
-        """Auxiliary, negation, adverb, verb, particle and object pronoun, in the order of each language."""
-        modal = self.pick(lexicon.MODALS) if self.chance(0.22) else None
-        auxiliary, mark = self.auxiliary(modal, plural, polarity)
+        self, verb: Verb, subject: Phrase, polarity: Polarity,
+        clitics: Sequence[Pairing] = (), agrees: Phrase | Pronoun | None = None,
+    ) -> list[Piece]:  # fmt: skip
+        """Auxiliary, negation, adverb, verb, particle and object pronouns, in the order of each language.
+
+        `clitics`: what English says behind the verb and French before it; `agrees`: the direct object where it
+        precedes the French participle, which then takes its gender and number.
+        """
+        modal, perfect = self.tense()
+        auxiliary, mark = self.auxiliary(
+            modal or (lexicon.HAVE if perfect else None), subject.plural, polarity
+        )
         adverb = self.verb_adverb(polarity)
-        bare = plural or modal is not None or polarity == "not"
-        main = self.say(verb.english[bare])
+        bare = subject.plural or modal is not None or polarity == "not"
+        main = self.say(verb.english_participle if perfect else verb.english[bare])
         particle = self.say(*verb.particle)
-        clitic = [(pronoun.french, self.say(pronoun.english))] if pronoun else []
+        pronouns = [(clitic.french[0], self.say(*clitic.english)) for clitic in clitics]
         lexical = main if verb.preposition else main + particle
         rest: list[Piece] = [(word, main) for word in verb.complement]
         if verb.preposition:
             rest.append((verb.preposition, particle or main))
+        if perfect:
+            have = lexicon.BE if verb.with_be else lexicon.HAVE
+            finite: Piece = (have.french[subject.plural], auxiliary)
+            participle = _participle(verb, subject if verb.with_be else agrees)
+            return [*_negated(polarity, [*pronouns, finite], mark), *adverb, (participle, lexical), *rest]
         if modal is None:
-            finite: Piece = (verb.french[plural], auxiliary + lexical)
-            return [*_negated(polarity, [*clitic, finite], mark), *adverb, *rest]
-        finite = (modal.french[plural], auxiliary)
-        return [*_negated(polarity, [finite], mark), *adverb, *clitic, (verb.infinitive, lexical), *rest]
+            finite = (verb.french[subject.plural], auxiliary + lexical)
+            return [*_negated(polarity, [*pronouns, finite], mark), *adverb, *rest]
+        finite = (modal.french[subject.plural], auxiliary)
+        return [*_negated(polarity, [finite], mark), *adverb, *pronouns, (verb.infinitive, lexical), *rest]
+
+    def tense(self) -> tuple[Auxiliary | None, bool]:
+        """A modal or none, and whether the verb is in the perfect."""
+        choice = self.rng.random()
+        modal = self.pick(lexicon.MODALS) if choice < 0.2 else None
+        return modal, 0.2 <= choice < 0.45
 
     def auxiliary(
-        self, modal: Verb | None, plural: bool, polarity: Polarity
+        self, word: Auxiliary | None, plural: bool, polarity: Polarity
     ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Say modal or "do" and the negation; returns the positions of each."""
-        if modal and polarity == "not" and modal.english[0] == "can":
+        """Say the auxiliary or "do" and the negation; returns the positions of each."""
+        if word and polarity == "not" and word.english[0] == "can":
             cannot = self.say("cannot")
             return cannot, cannot
-        word = modal.english[plural] if modal else ("do" if plural else "does") if polarity == "not" else None
-        auxiliary = self.say(word) if word else ()
-        return auxiliary, self.say(polarity) if polarity != "yes" else ()
+        do = ("do" if plural else "does") if polarity == "not" else None
+        form = word.english[plural] if word else do
+        said = self.say(form) if form else ()
+        return said, self.say(polarity) if polarity != "yes" else ()
 
     def verb_adverb(self, polarity: Polarity) -> list[Piece]:
         """An adverb that precedes the English verb and follows the French one."""
@@ -270,19 +339,27 @@ class Derivation:
         return Phrase([*article, *french, ("de", link), *owner.french], noun.feminine, plural)
 
     def described_noun(self, kind: Kind, plural: bool, until: int) -> tuple[Noun, list[Piece], bool]:
-        """Adjectives and noun: the noun, its French, and whether an adjective comes first there."""
-        room = self.room(until)
+        """Adjectives, compound and noun: the noun, its French, and whether an adjective comes first there.
+
+        A very strange school book turns round in French: un livre d'école très étrange.
+        """
+        room, noun = self.room(until), self.noun(kind)
         before = self.adjective(after=False) if room >= 2 and self.chance(0.3) else None
-        after = self.adjective(after=True) if room >= 2 + (before is not None) and self.chance(0.4) else None
-        noun = self.noun(kind)
-        links = [self.say(adjective.english) for adjective in (before, after) if adjective]
-        french: list[Piece] = [(noun.french[plural], self.say(noun.english[plural]))]
-        if after:
-            french.append((after.french[plural][noun.feminine], links[-1]))
+        first = self.say(before.english) if before else ()
+        behind: list[Piece] = []
+        if room >= 2 + (before is not None) and self.chance(0.4):
+            after = self.adjective(after=True)
+            degree = [("très", self.say("very"))] if not before and room >= 3 and self.chance(0.15) else []
+            behind = [*degree, (after.french[plural][noun.feminine], self.say(after.english))]
+        if kind == "thing" and self.room(until) >= 2 and self.chance(0.25):
+            place = self.pick(lexicon.PLACES)
+            link = self.say(place.english[0])
+            behind = [("de", link), (place.french[0], link), *behind]
+        french = [(noun.french[plural], self.say(noun.english[plural])), *behind]
         if before:
             vowel = not plural and not noun.feminine and opens_with_vowel(noun.french[0])
             form = before.before_vowel if vowel else before.french[plural][noun.feminine]
-            french.insert(0, (form, links[0]))
+            french.insert(0, (form, first))
         return noun, french, before is not None
 
     def modifier(self, kind: Kind, head: Phrase, until: int) -> list[Piece]:
@@ -294,7 +371,15 @@ class Derivation:
             return self.block(self.pick(lexicon.COMPANY)) + self.noun_phrase("person", until).french
         if choice < 0.65 or self.room(until) < 4:
             return self.location(until)
+        if choice < 0.75 and kind != "place":
+            return self.passive(head, until)
         return self.relative(kind, head, until)
+
+    def passive(self, head: Phrase, until: int) -> list[Piece]:
+        """A participle that agrees with the noun before it: the letter found by the king."""
+        verb = self.pick([verb for verb in lexicon.TRANSITIVE if not verb.particle])
+        participle = (_participle(verb, head), self.say(verb.english_participle))
+        return [participle, ("par", self.say("by")), *self.noun_phrase("person", until).french]
 
     def relative(self, kind: Kind, head: Phrase, until: int) -> list[Piece]:
         """A relative clause: its noun is subject, direct object or place in it."""
@@ -304,7 +389,7 @@ class Derivation:
             return [("qui", self.say("who")), *self.predicate(head, until)]
         link = self.say("that")
         subject = self.noun_phrase("person", self.part(until, 0.6))
-        verb = self.verb_group(self.pick(lexicon.TRANSITIVE), subject.plural, self.polarity())
+        verb = self.verb_group(self.pick(lexicon.TRANSITIVE), subject, self.polarity(), agrees=head)
         return [("que", link), *subject.french, *verb]
 
     def location(self, until: int) -> list[Piece]:
@@ -342,6 +427,11 @@ class Derivation:
 
 def _article(determiner: Determiner, noun: Noun, reduced: bool) -> tuple[str, ...]:
     return ("de",) if reduced and determiner.indefinite else determiner.french[noun.feminine]
+
+
+def _participle(verb: Verb, agrees: Phrase | Pronoun | None) -> str:
+    ending = ("e" if agrees.feminine else "") + ("s" if agrees.plural else "") if agrees else ""
+    return verb.participle + ending
 
 
 def _negated(polarity: Polarity, verb: list[Piece], mark: tuple[int, ...]) -> list[Piece]:

@@ -43,18 +43,30 @@ class Adjective:
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """A verb in the present tense, third person.
+    """A verb in the third person: present by number, past participle (French: masculine singular), infinitive.
 
     `particle` follows the English verb ("waits for"), `complement` the French one ("a besoin");
-    `preposition` joins the French object where the verb takes an indirect one.
+    `preposition` joins the French object where the verb takes an indirect one; `with_be`: the French
+    perfect is formed with "être" and agrees with the subject.
     """
 
     english: tuple[str, str]
+    english_participle: str
     particle: tuple[str, ...]
     french: tuple[str, str]
     infinitive: str
+    participle: str
     complement: tuple[str, ...] = ()
     preposition: str = ""
+    with_be: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Auxiliary:
+    """To be, to have or a modal in the present tense, third person, by number."""
+
+    english: tuple[str, str]
+    french: tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +89,13 @@ class Pairing:
 
 @dataclass(frozen=True, slots=True)
 class Pronoun:
-    """A personal pronoun of the third person: as subject or as object."""
+    """A personal pronoun of the third person; as an object, `french` is direct and `dative` indirect."""
 
     english: str
     french: str
     feminine: bool
     plural: bool
+    dative: str = ""
 
 
 def _rows(table: str) -> list[list[str]]:
@@ -101,6 +114,19 @@ def _adjectives(table: str, precedes: bool) -> tuple[Adjective, ...]:
     return tuple(
         Adjective(e, ((a, b), (c, d)), precedes, (v or [a])[0]) for e, a, b, c, d, *v in _rows(table)
     )
+
+
+def _verbs(table: str, with_be: bool = False) -> tuple[Verb, ...]:
+    verbs = []
+    for line in table.strip().split("\n"):
+        english, french, preposition = (part.split() for part in (line + "|").split("|")[:3])
+        singular, plural, participle, *particle = english
+        sg, pl, infinitive, past, *complement = french
+        verbs.append(
+            Verb((singular, plural), participle, tuple(particle), (sg, pl), infinitive, past,
+                 tuple(complement), "".join(preposition), with_be)
+        )  # fmt: skip
+    return tuple(verbs)
 
 
 def _pairings(table: str) -> tuple[Pairing, ...]:
@@ -216,49 +242,58 @@ expensive cher chère chers chères
     precedes=False,
 )
 
-TRANSITIVE = (
-    Verb(("sees", "see"), (), ("voit", "voient"), "voir"),
-    Verb(("finds", "find"), (), ("trouve", "trouvent"), "trouver"),
-    Verb(("likes", "like"), (), ("aime", "aiment"), "aimer"),
-    Verb(("follows", "follow"), (), ("suit", "suivent"), "suivre"),
-    Verb(("buys", "buy"), (), ("achète", "achètent"), "acheter"),
-    Verb(("sells", "sell"), (), ("vend", "vendent"), "vendre"),
-    Verb(("hears", "hear"), (), ("entend", "entendent"), "entendre"),
-    Verb(("carries", "carry"), (), ("porte", "portent"), "porter"),
-    Verb(("draws", "draw"), (), ("dessine", "dessinent"), "dessiner"),
-    Verb(("loses", "lose"), (), ("perd", "perdent"), "perdre"),
-    Verb(("waits", "wait"), ("for",), ("attend", "attendent"), "attendre"),
-    Verb(("looks", "look"), ("for",), ("cherche", "cherchent"), "chercher"),
-    Verb(("listens", "listen"), ("to",), ("écoute", "écoutent"), "écouter"),
-)
+# English: present singular and plural, participle, particle. French: the same, infinitive before the participle.
+TRANSITIVE = _verbs("""
+sees see seen | voit voient voir vu
+finds find found | trouve trouvent trouver trouvé
+likes like liked | aime aiment aimer aimé
+follows follow followed | suit suivent suivre suivi
+buys buy bought | achète achètent acheter acheté
+sells sell sold | vend vendent vendre vendu
+hears hear heard | entend entendent entendre entendu
+carries carry carried | porte portent porter porté
+draws draw drawn | dessine dessinent dessiner dessiné
+loses lose lost | perd perdent perdre perdu
+waits wait waited for | attend attendent attendre attendu
+looks look looked for | cherche cherchent chercher cherché
+listens listen listened to | écoute écoutent écouter écouté
+""")
 
-INDIRECT = (
-    Verb(("talks", "talk"), ("to",), ("parle", "parlent"), "parler", preposition="à"),
-    Verb(("smiles", "smile"), ("at",), ("sourit", "sourient"), "sourire", preposition="à"),
-    Verb(("needs", "need"), (), ("a", "ont"), "avoir", ("besoin",), "de"),
-    Verb(("dreams", "dream"), ("of",), ("rêve", "rêvent"), "rêver", preposition="de"),
-)
+INDIRECT = _verbs("""
+talks talk talked to | parle parlent parler parlé | à
+smiles smile smiled at | sourit sourient sourire souri | à
+needs need needed | a ont avoir eu besoin | de
+dreams dream dreamed of | rêve rêvent rêver rêvé | de
+""")
+
+DITRANSITIVE = _verbs("""
+gives give given | donne donnent donner donné
+shows show shown | montre montrent montrer montré
+sends send sent | envoie envoient envoyer envoyé
+""")
 
 INTRANSITIVE = (
-    Verb(("sleeps", "sleep"), (), ("dort", "dorment"), "dormir"),
-    Verb(("sings", "sing"), (), ("chante", "chantent"), "chanter"),
-    Verb(("works", "work"), (), ("travaille", "travaillent"), "travailler"),
-    Verb(("arrives", "arrive"), (), ("arrive", "arrivent"), "arriver"),
-    Verb(("laughs", "laugh"), (), ("rit", "rient"), "rire"),
+    *_verbs("""
+sleeps sleep slept | dort dorment dormir dormi
+sings sing sung | chante chantent chanter chanté
+works work worked | travaille travaillent travailler travaillé
+laughs laugh laughed | rit rient rire ri
+"""),
+    *_verbs("arrives arrive arrived | arrive arrivent arriver arrivé", with_be=True),
 )
 
-REPORTING = (
-    Verb(("says", "say"), (), ("dit", "disent"), "dire"),
-    Verb(("thinks", "think"), (), ("pense", "pensent"), "penser"),
-    Verb(("believes", "believe"), (), ("croit", "croient"), "croire"),
-)
+REPORTING = _verbs("""
+says say said | dit disent dire dit
+thinks think thought | pense pensent penser pensé
+believes believe believed | croit croient croire cru
+""")
 
-COPULA = Verb(("is", "are"), (), ("est", "sont"), "être")
-
+BE = Auxiliary(("is", "are"), ("est", "sont"))
+HAVE = Auxiliary(("has", "have"), ("a", "ont"))
 MODALS = (
-    Verb(("will", "will"), (), ("va", "vont"), "aller"),
-    Verb(("can", "can"), (), ("peut", "peuvent"), "pouvoir"),
-    Verb(("must", "must"), (), ("doit", "doivent"), "devoir"),
+    Auxiliary(("will", "will"), ("va", "vont")),
+    Auxiliary(("can", "can"), ("peut", "peuvent")),
+    Auxiliary(("must", "must"), ("doit", "doivent")),
 )
 
 DEFINITE = Determiner("the", False, (("le",), ("la",)))
@@ -291,9 +326,9 @@ SUBJECT_PRONOUNS = (
     Pronoun("they", "ils", False, True),
 )
 OBJECT_PRONOUNS = (
-    Pronoun("him", "le", False, False),
-    Pronoun("her", "la", True, False),
-    Pronoun("them", "les", False, True),
+    Pronoun("him", "le", False, False, "lui"),
+    Pronoun("her", "la", True, False, "lui"),
+    Pronoun("them", "les", False, True, "leur"),
 )
 
 LOCATIONS = _pairings("""
@@ -327,6 +362,16 @@ today | aujourd' hui
 tonight | ce soir
 """)
 OPENING_ADVERBS = CLOSING_ADVERBS[2:]
+
+DAYS = tuple(str(day) for day in range(2, 13))
+MONTHS = _pairings("""
+March | mars
+April | avril
+May | mai
+June | juin
+July | juillet
+October | octobre
+""")
 
 CONJUNCTIONS = _pairings("""
 , and | , et

@@ -25,6 +25,7 @@ from nmt.data.synthetic.rare_words import RareWords, Zipf
 from nmt.io.text_files import read_lines, read_pairs
 
 DEMO = GrammarSettings(seed=1, max_words=60, lexicon=4000, zipf_exponent=1.0)
+NOUNS = (*lexicon.PERSONS, *lexicon.THINGS, *lexicon.PLACES)
 ENGLISH, FRENCH = MosesTokenizer("en"), MosesTokenizer("fr")
 
 
@@ -94,7 +95,7 @@ def test_adjectives_have_their_form_before_a_masculine_vowel() -> None:
 
 def noun_forms() -> dict[str, set[tuple[bool, bool]]]:
     forms: dict[str, set[tuple[bool, bool]]] = {}
-    for noun in (*lexicon.PERSONS, *lexicon.THINGS, *lexicon.PLACES):
+    for noun in NOUNS:
         for plural in (False, True):
             forms.setdefault(noun.french[plural], set()).add((plural, noun.feminine))
     return forms
@@ -110,16 +111,24 @@ def adjective_forms(adjectives: tuple[lexicon.Adjective, ...]) -> dict[str, set[
     return forms
 
 
+def compound_words(pair: SentencePair) -> set[int]:
+    """French positions of what an English noun before a noun becomes: "d'école" of the school book."""
+    english = Counter(i for i, _ in pair.links)
+    places = {noun.english[0] for noun in lexicon.PLACES}
+    return {j for i, j in pair.links if english[i] == 2 and pair.english[i] in places}
+
+
 def test_adjectives_agree_with_the_noun_beside_them() -> None:
     nouns = noun_forms()
     before, after = adjective_forms(lexicon.ADJECTIVES_BEFORE), adjective_forms(lexicon.ADJECTIVES_AFTER)
     seen: Counter[str] = Counter()
     for pair in sample():
-        for left, right in zip(pair.french, pair.french[1:], strict=False):
+        compounds = compound_words(pair)
+        for position, (left, right) in enumerate(zip(pair.french, pair.french[1:], strict=False)):
             if left in before and right in nouns:
                 seen["before"] += 1
                 assert before[left] & nouns[right], (left, right)
-            if left in nouns and right in after:
+            if left in nouns and right in after and position not in compounds:
                 seen["after"] += 1
                 assert nouns[left] & after[right], (left, right)
             assert not (left in after and right in nouns), (left, right)
@@ -128,7 +137,7 @@ def test_adjectives_agree_with_the_noun_beside_them() -> None:
 
 
 def test_english_adjectives_stand_before_their_nouns() -> None:
-    nouns = {f for noun in (*lexicon.PERSONS, *lexicon.THINGS, *lexicon.PLACES) for f in noun.english}
+    nouns = {f for noun in NOUNS for f in noun.english}
     adjectives = {adjective.english for adjective in (*lexicon.ADJECTIVES_BEFORE, *lexicon.ADJECTIVES_AFTER)}
     for pair in sample():
         for left, right in zip(pair.english, pair.english[1:], strict=False):
@@ -157,7 +166,7 @@ def test_determiners_agree_with_their_nouns() -> None:
 
 def test_verbs_agree_with_names_and_pronouns_before_them() -> None:
     singular = {"Anna", "Paul", "Il", "Elle", "il", "elle"}
-    verbs = (*lexicon.TRANSITIVE, *lexicon.INTRANSITIVE, lexicon.COPULA)
+    verbs = (*lexicon.TRANSITIVE, *lexicon.INTRANSITIVE, lexicon.BE)
     plural_forms = {verb.french[1] for verb in verbs}
     singular_forms = {verb.french[0] for verb in verbs}
     checked = 0
@@ -192,6 +201,108 @@ def test_negated_indefinite_objects_take_de() -> None:
                 assert not english & {"a", "an", "some"}, pair.french_text()
 
 
+def phrases(pair: SentencePair, *wanted: set[str]) -> list[tuple[list[str], list[str], list[int]]]:
+    """Where English has words of these sets in a row: the words, all French linked to them, and its positions."""
+    found = []
+    for start in range(len(pair.english) - len(wanted) + 1):
+        words = pair.english[start : start + len(wanted)]
+        if all(word in choice for word, choice in zip(words, wanted, strict=True)):
+            at = sorted({j for i, j in pair.links if start <= i < start + len(wanted)})
+            found.append((words, [pair.french[j] for j in at], at))
+    return found
+
+
+DIRECT = {"him": "le", "her": "la", "them": "les"}
+DATIVE = {"him": "lui", "her": "lui", "them": "leur"}
+ENDINGS = {"him": "", "her": "e", "them": "s"}
+
+
+def test_two_object_pronouns_stand_before_the_verb_direct_first() -> None:
+    verbs = {verb.english[0]: verb.french[0] for verb in lexicon.DITRANSITIVE}
+    checked = 0
+    for pair in sample():
+        for words, french, at in phrases(pair, set(verbs), set(DIRECT), {"to"}, set(DATIVE)):
+            assert french == [DIRECT[words[1]], DATIVE[words[3]], verbs[words[0]]], pair.french_text()
+            assert at == list(range(at[0], at[0] + 3))
+            checked += 1
+    assert checked > 20
+
+
+def test_a_dative_moves_before_the_verb_and_leaves_the_object_behind() -> None:
+    verbs = {verb.english[0]: verb.french[0] for verb in lexicon.DITRANSITIVE}
+    articles = {determiner.english for determiner in lexicon.SINGULAR_DETERMINERS} - {"his", "a"}
+    checked = 0
+    for pair in sample():
+        for words, french, at in phrases(pair, set(verbs), set(DATIVE), articles):
+            assert french[:2] == [DATIVE[words[1]], verbs[words[0]]], pair.french_text()
+            assert at[1] == at[0] + 1
+            checked += 1
+    assert checked > 20
+
+
+def test_participles_agree_with_the_direct_object_only_where_it_precedes() -> None:
+    participles = {
+        verb.english_participle: verb.participle for verb in lexicon.TRANSITIVE if not verb.particle
+    }
+    have, verbs, names = {"has", "have"}, set(participles), {name.english for name in lexicon.PEOPLE}
+    nouns = {n.english[p]: "e" * n.feminine + "s" * p for n in NOUNS for p in (0, 1) if n.kind != "place"}
+    seen: Counter[str] = Counter()
+    for pair in sample():
+        for words, french, _ in phrases(pair, have, verbs, set(DIRECT)):
+            assert french[-1] == participles[words[1]] + ENDINGS[words[2]], pair.french_text()
+            seen[words[2]] += 1
+        for words, french, _ in phrases(pair, have, verbs, {"the", "some", "Clara"}):
+            assert french[1] == participles[words[1]], pair.french_text()
+            seen["behind"] += 1
+        for words, french, _ in phrases(pair, set(nouns), {"that"}, names, have, verbs):
+            assert french[-1] == participles[words[4]] + nouns[words[0]], pair.french_text()
+            seen["relative"] += 1
+        for words, french, _ in phrases(pair, set(nouns), verbs, {"by"}):
+            assert french[-2:] == [participles[words[1]] + nouns[words[0]], "par"], pair.french_text()
+            seen["passive"] += 1
+    assert len(seen) == 6, seen
+
+
+def test_arriving_takes_to_be_and_agrees_with_the_subject() -> None:
+    subjects = {"she": "est arrivée", "he": "est arrivé", "they": "sont arrivés", "Emma": "est arrivée"}
+    seen = set()
+    for pair in sample():
+        for words, french, _ in phrases(pair, set(subjects), {"has", "have"}, {"arrived"}):
+            assert " ".join(french[-2:]) == subjects[words[0]], pair.french_text()
+            seen.add(words[0])
+    assert len(seen) == len(subjects)
+
+
+def test_compounds_turn_round_with_their_adjectives() -> None:
+    places = {noun.english[0]: noun.french[0] for noun in lexicon.PLACES}
+    things = {noun.english[0]: noun for noun in lexicon.THINGS}
+    adjectives = {adjective.english: adjective for adjective in lexicon.ADJECTIVES_AFTER}
+    checked = 0
+    for pair in sample():
+        for words, french, _ in phrases(pair, set(adjectives), set(places), set(things)):
+            adjective, place, noun = adjectives[words[0]], places[words[1]], things[words[2]]
+            de = "d'" if opens_with_vowel(place) else "de"
+            expected = [noun.french[0], de, place, adjective.french[0][noun.feminine]]
+            assert french == expected, pair.french_text()
+            checked += 1
+    assert checked > 50
+
+
+def test_very_moves_with_its_adjective_and_days_before_their_months() -> None:
+    adjectives = {adjective.english for adjective in lexicon.ADJECTIVES_AFTER}
+    people = {noun.english[0] for noun in lexicon.PERSONS}
+    months = {month.english[0]: month.french[0] for month in lexicon.MONTHS}
+    seen: Counter[str] = Counter()
+    for pair in sample():
+        for _, french, at in phrases(pair, {"very"}, adjectives, people):
+            assert french[1] == "très" and at == list(range(at[0], at[0] + 3)), pair.french_text()
+            seen["very"] += 1
+        for words, french, _ in phrases(pair, {"on"}, set(months), set(lexicon.DAYS)):
+            assert french == ["le", words[2], months[words[1]]], pair.french_text()
+            seen["date"] += 1
+    assert min(seen["very"], seen["date"]) > 50
+
+
 def test_english_articles_fit_the_next_word() -> None:
     for pair in sample():
         for left, right in zip(pair.english, pair.english[1:], strict=False):
@@ -216,6 +327,8 @@ def test_links_join_translations() -> None:
         for position, word in enumerate(pair.english):
             if position and word in translations:
                 linked = [pair.french[j] for i, j in pair.links if i == position]
+                if linked[0] in {"de", "d'"}:  # a compound
+                    del linked[0]
                 assert [form[0].lower() + form[1:] for form in linked] == [
                     translations[word][0].lower() + translations[word][1:]
                 ]
@@ -229,7 +342,7 @@ def test_alignments_are_mostly_one_to_one_but_neither_monotone_nor_diagonal() ->
         one_to_one += sum(sources[i] == targets[j] == 1 for i, j in pair.links)
         crossing += sum(a[1] > b[1] for a, b in zip(pair.links, pair.links[1:], strict=False))
     assert 0.6 < one_to_one / links < 0.95
-    assert crossing / links > 0.05
+    assert crossing / links > 0.1
 
 
 @settings(max_examples=60)
@@ -290,7 +403,7 @@ def test_zipf_frequencies() -> None:
 def test_frequent_words_carry_most_sentences_but_not_all() -> None:
     english = Counter(word for pair in sample() for word in pair.english)
     french = Counter(word for pair in sample() for word in pair.french)
-    vocabulary = {word for counts in (english, french) for word, _ in counts.most_common(380)}
+    vocabulary = {word for counts in (english, french) for word, _ in counts.most_common(430)}
     known = [vocabulary.issuperset(pair.english + pair.french) for pair in sample("test", 1000)]
     assert 0.5 <= sum(known) / len(known) <= 0.7
     assert all(name.english in vocabulary for name in lexicon.PEOPLE)
