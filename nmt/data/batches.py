@@ -62,11 +62,13 @@ class Batch:
         return self.source, self.source_mask, self.target, self.positions, self.counts
 
     def in_bucket(self, multiple: int) -> Batch:
-        """Padded further, so that batches come in few shapes: S = T, a multiple; positions are all of T x B.
+        """Padded further, so that batches come in few shapes: S = T, a multiple of words and the end symbol.
 
-        What is padding counts 0, so neither cost nor gradients change but in their last digits.
+        Positions are all of T x B. What is padding counts 0, so neither cost nor gradients change but in their last
+        digits.
         """
-        length = -(-max(len(self.source), len(self.target)) // multiple) * multiple
+        words = max(len(self.source), len(self.target)) - 1
+        length = -(-words // multiple) * multiple + 1
         sentences = torch.arange(length * len(self)) % len(self)
         counts = torch.zeros(length * len(self)).index_fill_(0, self.positions, 1.0)
         return replace(

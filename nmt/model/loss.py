@@ -58,11 +58,13 @@ def become_error(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None) 
     """
     total = torch.zeros((), dtype=torch.float64, device=logits.device)
     size = len(logits) if logits.is_cuda else max(1, IN_CACHE // logits.shape[1])
+    buffer = torch.empty_like(logits[:size])
     for start in range(0, len(logits), size):
         part, word = logits[start : start + size], words[start : start + size]
-        torch.log_softmax(part.add_(b), dim=1, out=part)
-        chosen = part.gather(1, word)
-        part.exp_().scatter_add_(1, word, part.new_full((1, 1), -1.0).expand_as(word))
+        log_probabilities = torch.log_softmax(part.add_(b), dim=1, out=buffer[: len(part)])
+        chosen = log_probabilities.gather(1, word)
+        torch.exp(log_probabilities, out=part)
+        part.scatter_add_(1, word, part.new_full((1, 1), -1.0).expand_as(word))
         if mask is not None:
             chosen = chosen * mask[start : start + size]
             part.mul_(mask[start : start + size])

@@ -1,7 +1,8 @@
 """Matrix products in the precision that a run asks for; everything else, states included, stays in 32 bits.
 
-fp32: as they are. tf32: a GPU's tensor cores read 32-bit factors with 10 bits of mantissa. bf16: factors are rounded to
-8 bits of mantissa first; sums are kept in 32 bits and results come back in 32 bits.
+fp32: as they are. tf32: a GPU's tensor cores read 32-bit factors with 10 bits of mantissa; sums and results keep 32 bits.
+bf16: factors are rounded to 8 bits of mantissa first; sums are kept in 32 bits, also where a GPU splits them, and each
+result is rounded to 8 bits of mantissa once before it is stored in 32.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ def set_precision(precision: Precision) -> None:
     global _factor_type
     _factor_type = torch.bfloat16 if precision == "bf16" else None
     torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
+    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
 
 
 @contextmanager

@@ -68,7 +68,10 @@ class GraphedUpdates:
 
     def _record(self, batch: Batch) -> Recorded:
         recorded = Recorded(torch.cuda.CUDAGraph(), batch.to(self.device))
-        with torch.cuda.graph(recorded.graph, pool=self._pool, stream=self._stream):
+        # what other threads ask of CUDA meanwhile is no part of it: one of them pins the batches to come
+        with torch.cuda.graph(
+            recorded.graph, pool=self._pool, stream=self._stream, capture_error_mode="thread_local"
+        ):
             self.update(recorded.batch)
         return recorded
 

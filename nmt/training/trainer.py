@@ -183,7 +183,7 @@ class Trainer:
             architecture.source_end,
             self.counters.update,
         )
-        return ahead(batches, self.updater.prepare) if self.device.type == "cuda" else batches
+        return ahead(batches, self.updater.prepare) if self.updater.graphs else batches
 
     def _update(self, batch: Batch) -> None:
         """One update and its share of the next line of the history."""

@@ -43,13 +43,11 @@ class Updater:
         # rows that a batch does not look up cost nothing, where the host may ask which they are
         for embedding in (model.source_embedding, model.target_embedding):
             embedding.sparse = training.optimizer == "adadelta" and self.device.type == "cpu"
-        self._graphs = None
-        if self.device.type == "cuda":
-            self._graphs = GraphedUpdates(self._descend, self.device)
+        self.graphs = GraphedUpdates(self._descend, self.device) if self.device.type == "cuda" else None
 
     def __call__(self, batch: Batch) -> None:
         """One step of SGD."""
-        (self._graphs or self._descend)(batch)
+        (self.graphs or self._descend)(batch)
 
     def prepare(self, batch: Batch) -> Batch:
         """The form in which a GPU takes a batch of the host."""

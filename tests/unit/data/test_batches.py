@@ -134,3 +134,10 @@ def test_evaluation_sees_each_pair_once(bitext: Bitext) -> None:
     assert sorted(i for batch in found for i in batch) == list(range(10))
     longest = [max(max(LENGTHS[i]) for i in batch) for batch in found]
     assert longest == sorted(longest)
+
+
+def test_buckets_are_of_words_and_each_has_an_end_symbol_on_top() -> None:
+    """So the paper's batches of up to 50 words have ten shapes, and the longest are not padded."""
+    ids = [np.full(words, 3, dtype=np.uint16) for words in range(1, 51)]
+    shapes = [pad_pairs([one], [one], True).in_bucket(5).source.shape for one in ids]
+    assert sorted(set(shapes)) == [(length, 1) for length in range(6, 52, 5)]

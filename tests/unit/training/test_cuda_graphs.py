@@ -1,0 +1,152 @@
+"""Recorded updates in a real training run; without a GPU on a stand-in for CUDA that knows what spoils a recording."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from nmt.data.batches import Batch
+from nmt.data.bitext import Bitext
+from nmt.training import trainer
+from nmt.training.cuda_graphs import GraphedUpdates
+from nmt.training.prefetch import ahead
+from nmt.training.trainer import Interrupted, Trainer
+from tests.bitexts import write_bitext
+from tests.training_settings import model_run
+
+SIZES = (32, 32)
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> Bitext:
+    draw = random.Random(1)
+    pairs = [[[draw.randint(2, 30) for _ in range(draw.randint(1, 12))] for _ in range(2)] for _ in range(60)]
+    return write_bitext(tmp_path_factory.mktemp("text"), [(source, target) for source, target in pairs])
+
+
+class StandIn:
+    """What `GraphedUpdates` and pinning use of CUDA, on the processor.
+
+    An update that is recorded does not run before its replay. While one is recorded in the mode `global`, CUDA refuses
+    what pinning memory asks of it in any thread, and the recording is lost.
+    """
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.recording: list[Callable[[], None]] | None = None
+        self.mode, self.replays, self.pinned = "", 0, threading.Event()
+        stream = SimpleNamespace(wait_stream=lambda other: None)
+        event = SimpleNamespace(record=lambda: None, synchronize=lambda: None)
+        of_cuda: dict[str, Any] = {
+            "graph_pool_handle": lambda: (0, 1),
+            "Stream": lambda device: stream,
+            "current_stream": lambda device: stream,
+            "stream": lambda stream: nullcontext(),
+            "Event": lambda: event,
+            "CUDAGraph": lambda: SimpleNamespace(replay=None),
+            "graph": self.graph,
+        }
+        for name, value in of_cuda.items():
+            patch.setattr(torch.cuda, name, value)
+        patch.setattr(Batch, "pinned", lambda batch: self.pin(batch))
+        patch.setattr(trainer, "ahead", partial(ahead, depth=0))  # so that the thread never has enough
+
+    def pin(self, batch: Batch) -> Batch:
+        time.sleep(0.005)
+        self.pinned.set()
+        if self.recording is not None and self.mode == "global":
+            raise RuntimeError("CUDA error: operation not permitted when stream is capturing")
+        return batch
+
+    @contextmanager
+    def graph(self, graph: Any, pool: Any, stream: Any, capture_error_mode: str = "global") -> Iterator[None]:
+        self.pinned.clear()
+        self.recording, self.mode = [], capture_error_mode
+        yield
+        assert self.pinned.wait(20), "the batches are pinned in another thread"
+        (work,), self.recording = self.recording, None
+
+        def replay() -> None:
+            self.replays += 1
+            work()
+
+        graph.replay = replay
+
+    def graphed(self, descend: Callable[[Batch], None]) -> GraphedUpdates:
+        def update(batch: Batch) -> None:
+            descend(batch) if self.recording is None else self.recording.append(lambda: descend(batch))
+
+        return GraphedUpdates(update, torch.device("cpu"))
+
+
+def trained(text: Bitext, state: Path, stand_in: StandIn | None = None) -> dict[str, torch.Tensor]:
+    """A run of 30 updates; without a stand-in the same updates are called one by one."""
+    made = Trainer(model_run(updates=30, checkpoint_every=99, validate_every=99), text, text, SIZES, state)
+    for embedding in (made.model.source_embedding, made.model.target_embedding):
+        embedding.sparse = False
+    if stand_in is not None:
+        made.updater.graphs = stand_in.graphed(made.updater._descend)
+    else:
+        plain = made._batches
+        made._batches = lambda: (batch.in_bucket(5) for batch in plain())  # type: ignore[method-assign]
+    made.resume(None)
+    made.run()
+    return made.state_tensors()
+
+
+def test_recording_bears_that_batches_are_pinned_meanwhile(
+    text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        stand_in = StandIn(patch)
+        recorded = trained(text, tmp_path / "recorded", stand_in)
+    plain = trained(text, tmp_path / "plain")
+    assert 20 < stand_in.replays < 30
+    assert all(torch.equal(recorded[name], plain[name]) for name in plain)
+
+
+def test_the_stand_in_loses_recordings_that_other_threads_disturb(
+    text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in = StandIn(monkeypatch)
+    careless = lambda *given, capture_error_mode, **more: stand_in.graph(*given, **more)  # noqa: E731
+    monkeypatch.setattr(torch.cuda, "graph", careless)
+    with pytest.raises(RuntimeError, match="not permitted when stream is capturing"):
+        trained(text, tmp_path, stand_in)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("optimizer", ["adadelta", "adam"])
+def test_a_gpu_run_stopped_and_resumed_ends_like_an_unbroken_one(
+    text: Bitext, tmp_path: Path, optimizer: str
+) -> None:
+    settings = model_run(updates=80, device="cuda", optimizer=optimizer, checkpoint_every=7)
+    states = []
+    for name, stops in (("unbroken", []), ("broken", [3, 17, 40])):
+        for stop in [*stops, None]:
+            made = Trainer(settings, text, text, SIZES, tmp_path / name)
+            made.resume(None)
+            update = made._update
+
+            def until(batch: Batch, made: Trainer = made, update: Any = update, stop: Any = stop) -> None:
+                update(batch)
+                if made.counters.update == stop:
+                    made.stop_wanted.set()
+
+            made._update = until  # type: ignore[method-assign]
+            if stop is None:
+                made.run()
+            else:
+                with pytest.raises(Interrupted):
+                    made.run()
+        states.append(made.state_tensors())
+    assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
