@@ -1,6 +1,6 @@
 """Matrix products in the precision that a run asks for; everything else, states included, stays in 32 bits.
 
-fp32: as they are. tf32: a GPU's tensor cores read 32-bit factors with 10 bits of mantissa; sums and results keep 32 bits.
+fp32: as they are. tf32: a GPU's tensor cores read 32-bit factors with 10 bits of mantissa; nothing else is rounded.
 bf16: factors are rounded to 8 bits of mantissa first; sums are kept in 32 bits, also where a GPU splits them, and each
 result is rounded to 8 bits of mantissa once before it is stored in 32.
 """
