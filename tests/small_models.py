@@ -3,36 +3,43 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import torch
 
-from nmt.config.families import FAMILIES, AnyArchitecture, FamilyName, GatedArchitecture
+from nmt.config.families import FAMILIES, AnyArchitecture, FamilyName, GatedArchitecture, GrConvArchitecture
 from nmt.model import families
 from nmt.model.encoder_decoder import EncoderDecoder
 
 SIZES = {"hidden_units": 5, "embedding_size": 4, "unused_ids": 0, "source_end": True}
+GATED_DECODER: dict[str, object] = {
+    "maxout_units": 3,
+    "step_order": "groundhog",
+    "output_layer": "direct",
+    "biases": "groundhog",
+    "encdec_start": "last",
+    "recurrent_init": "orthogonal",
+    "init_std": 0.7,
+}
 OF_CLASS: dict[type[AnyArchitecture], dict[str, object]] = {
-    GatedArchitecture: {
-        "maxout_units": 3,
-        "alignment_units": 6,
-        "step_order": "groundhog",
-        "output_layer": "direct",
-        "biases": "groundhog",
-        "encdec_start": "last",
-        "recurrent_init": "orthogonal",
-        "alignment_init_std": 0.7,
-        "init_std": 0.7,
-    }
+    GatedArchitecture: GATED_DECODER | {"alignment_units": 6, "alignment_init_std": 0.7},
+    GrConvArchitecture: GATED_DECODER | {"init_std": 0.5},
 }
 """What else the architecture of a small model says, by its class; starts are large enough that every term matters."""
 
-INTERPRETATIONS: dict[type[AnyArchitecture], dict[str, list[str]]] = {
+INTERPRETATIONS: dict[type[AnyArchitecture], dict[str, list[Any]]] = {
     GatedArchitecture: {
         "step_order": ["groundhog", "appendix", "section3"],
         "output_layer": ["direct", "factored"],
         "biases": ["groundhog", "every"],
         "encdec_start": ["last", "zero"],
-    }
+    },
+    GrConvArchitecture: {
+        "activation": ["relu", "tanh"],
+        "tree_biases": [True, False],
+        "encoder_units": [None, 6],
+        "encdec_start": ["last", "zero"],
+    },
 }
 """Settings that change a model's equations, with their values, by the class of its architecture."""
 
@@ -45,7 +52,7 @@ def small_architecture(family: FamilyName = "rnnsearch", **changes: object) -> A
     return kind.model_validate(SIZES | OF_CLASS[kind] | changes)
 
 
-def interpretations(family: FamilyName) -> list[dict[str, str]]:
+def interpretations(family: FamilyName) -> list[dict[str, Any]]:
     """Every combination of the settings that change a family's equations."""
     choices = INTERPRETATIONS.get(FAMILIES[family].architecture, {})
     return [dict(zip(choices, values, strict=True)) for values in product(*choices.values())]

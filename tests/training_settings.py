@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nmt.config.families import FamilyName
+from nmt.config.families import FAMILIES, FamilyName
 from nmt.config.schema import ModelRun, Training
 from tests.small_models import small_architecture
 
@@ -41,7 +41,8 @@ def model_run(
     continue_from: str | None = None, family: FamilyName = "rnnsearch", **changes: object
 ) -> ModelRun:
     """A small model; keyword arguments change its training."""
-    starts = {"init_std": 0.1, "alignment_init_std": 0.1} if family in ("rnnencdec", "rnnsearch") else {}
+    known = FAMILIES[family].architecture.model_fields
+    starts = {key: 0.1 for key in ("init_std", "alignment_init_std") if key in known}
     return ModelRun(
         model="small",
         label="Small",

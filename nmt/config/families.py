@@ -30,42 +30,78 @@ class Architecture(TrainedWith):
     unused_ids: Annotated[int, Field(ge=0, le=100_000)]
 
 
-class GatedArchitecture(Architecture):
-    """RNNencdec and RNNsearch: paper, Sec. 3, App. A and B.1. Keys with `alignment` decide nothing of an RNNencdec."""
+class GatedDecoderArchitecture(Architecture):
+    """What all models with the gated decoder say: Bahdanau et al. (2015), App. A and B.1."""
 
     maxout_units: Size
-    alignment_units: Size
     step_order: Literal["groundhog", "appendix", "section3"]
     output_layer: Literal["direct", "factored"]
     biases: Biases
     encdec_start: Literal["last", "zero"]
     recurrent_init: Literal["orthogonal"]
-    alignment_init_std: Deviation
     init_std: Deviation
+
+
+class GatedArchitecture(GatedDecoderArchitecture):
+    """RNNencdec and RNNsearch: paper, Sec. 3, App. A and B.1. Keys with `alignment` decide nothing of an RNNencdec."""
+
+    alignment_units: Size
+    alignment_init_std: Deviation
+
+
+class GrConvArchitecture(GatedDecoderArchitecture):
+    """The gated recursive convolution: Cho et al. (2014b), Sec. 2.2 and 4.1. `hidden_units` are the decoder's."""
+
+    encoder_units: Size | None = None
+    """Of a node of the tree; None: as many as the decoder has, as in the authors' code."""
+    activation: Literal["relu", "tanh"] = "relu"
+    tree_biases: bool = True
+    """Of words, new nodes and gates, as in the authors' code; false: none, as in the paper's equations."""
+    tree_init_scale: Deviation = 0.4
+    """Singular values of W_l and W_r at the start."""
+    recurrent_init_scale: Deviation = 1.0
+    """And of the decoder's square matrices."""
+
+    @property
+    def tree_units(self) -> int:
+        """Units of a node of the tree."""
+        return self.encoder_units or self.hidden_units
 
 
 def rnnencdec_weights(a: GatedArchitecture, words: int) -> int:
     """Weights of an RNNencdec."""
-    return _gated_weights(a, words, directions=1)
+    return _unit_weights(a) + _decoder_weights(a, words, context=a.hidden_units, summary=a.hidden_units)
 
 
 def rnnsearch_weights(a: GatedArchitecture, words: int) -> int:
     """Weights of an RNNsearch."""
     n = a.hidden_units
-    return _gated_weights(a, words, directions=2) + a.alignment_units * (n + 2 * n)
+    aligned = a.alignment_units * (n + 2 * n)
+    return 2 * _unit_weights(a) + aligned + _decoder_weights(a, words, context=2 * n, summary=n)
 
 
-def _gated_weights(a: GatedArchitecture, words: int, directions: int) -> int:
-    """Encoder with so many directions, whose states together are the context; decoder, embeddings and output layer."""
+def grconv_weights(a: GrConvArchitecture, words: int) -> int:
+    """Weights of a grConv."""
+    n = a.tree_units
+    tree = a.embedding_size * n + 2 * n * n + 6 * n
+    return tree + _decoder_weights(a, words, context=n, summary=n)
+
+
+def _unit_weights(a: GatedDecoderArchitecture) -> int:
+    """Of a gated unit without a context."""
+    return 3 * (a.embedding_size + a.hidden_units) * a.hidden_units
+
+
+def _decoder_weights(a: GatedDecoderArchitecture, words: int, context: int, summary: int) -> int:
+    """Decoder with contexts and a summary of these sizes, embeddings of both sides and output layer."""
     n, m, maxout = a.hidden_units, a.embedding_size, a.maxout_units
-    unit, context = 3 * m * n + 3 * n * n, directions * n
-    body = (directions + 1) * unit + 3 * context * n + n * n + (n + m + context) * 2 * maxout
+    body = _unit_weights(a) + 3 * context * n + summary * n + (n + m + context) * 2 * maxout
     output = maxout * words if a.output_layer == "direct" else maxout * m + m * words
     return body + 2 * words * m + output
 
 
-FamilyName = Literal["rnnencdec", "rnnsearch"]
-AnyArchitecture = GatedArchitecture
+FamilyName = Literal["rnnencdec", "rnnsearch", "grconv"]
+AnyArchitecture = GatedArchitecture | GrConvArchitecture
 """The union of the families' architectures."""
 
 
@@ -83,9 +119,13 @@ class Family:
     aligns: bool
     description: str
     paper: str
+    trees: bool = False
 
 
 BAHDANAU = "Bahdanau, Cho and Bengio (2015), [arXiv 1409.0473](https://arxiv.org/abs/1409.0473)"
+CHO_2014B = (
+    "Cho, van Merriënboer, Bahdanau and Bengio (2014), [arXiv 1409.1259](https://arxiv.org/abs/1409.1259)"
+)
 FAMILIES: dict[FamilyName, Family] = {
     "rnnencdec": Family(
         architecture=GatedArchitecture,
@@ -100,6 +140,14 @@ FAMILIES: dict[FamilyName, Family] = {
         aligns=True,
         description="RNNsearch: a bidirectional gated encoder and a decoder that learns to align (soft attention)",
         paper=BAHDANAU,
+    ),
+    "grconv": Family(
+        architecture=GrConvArchitecture,
+        weights=grconv_weights,
+        aligns=False,
+        description="grConv: a gated recursive convolution whose root alone is what the decoder knows of the sentence",
+        paper=CHO_2014B,
+        trees=True,
     ),
 }
 

@@ -1,7 +1,7 @@
 """The paper's decoder, a gated unit with a context and a deep output, and the model around it (App. A.1.1 and A.2.2).
 
 Shapes: B sentences, S source length, T target length, K hypotheses per sentence, N hidden units, M embedding size,
-C context size (N for RNNencdec, 2N for RNNsearch), V vocabulary size.
+C context size (N for RNNencdec, 2N for RNNsearch, a node's for grConv), V vocabulary size.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
-from nmt.config.families import GatedArchitecture
+from nmt.config.families import GatedDecoderArchitecture
 from nmt.model.encoder_decoder import EncoderDecoder, Inputs, Steps
 from nmt.model.gated_steps import GatedSteps
 from nmt.model.gru import GatedUnit, scan, weight
@@ -23,7 +23,6 @@ from nmt.model.precision import affine, product
 from nmt.model.readout import MaxoutReadout
 
 RECURRENT = re.compile(r"\.(U|U_z|U_r)$")
-ALIGNMENT = re.compile(r"\.(W_a|U_a)$")
 ZERO = re.compile(r"\.(v_a|b|b_\w+)$")
 
 
@@ -33,7 +32,7 @@ class Annotations:
 
     annotations: h_j, (B, S, C); where there is but one vector per sentence, (B, 1, C).
     padding: True where `annotations` is padding, (B, S).
-    summary: what s_0 is made of, (B, N).
+    summary: what s_0 is made of, (B, N), or (B, C) where that is the context.
     keys: U_a h_j, (B, S, A), or None where nothing is aligned.
     """
 
@@ -62,7 +61,7 @@ class Annotations:
 
     @classmethod
     def single(cls, vector: Tensor) -> Annotations:
-        """One vector (B, N) per sentence, which is context and summary at once."""
+        """One vector (B, C) per sentence, which is context and summary at once."""
         return cls(vector.unsqueeze(1), vector.new_zeros(len(vector), 1, dtype=torch.bool), vector)
 
 
@@ -76,10 +75,17 @@ class Encoder(Protocol):
 class GatedDecoder(nn.Module):
     """s_0 = tanh(W_s summary + b_s), or zero, and the gated unit with a context; a subclass says which context."""
 
-    def __init__(self, architecture: GatedArchitecture, context: int, starts_at_zero: bool = False) -> None:
+    def __init__(
+        self,
+        architecture: GatedDecoderArchitecture,
+        context: int,
+        summary: int | None = None,
+        starts_at_zero: bool = False,
+    ) -> None:
+        """`context`: size of c_i; `summary`: of what s_0 is made of, by default as large as a state."""
         super().__init__()
         hidden = architecture.hidden_units
-        self.W_s = None if starts_at_zero else weight(hidden, hidden)
+        self.W_s = None if starts_at_zero else weight(summary or hidden, hidden)
         self.b_s = None if starts_at_zero else nn.Parameter(torch.empty(hidden))
         self.unit = GatedUnit(architecture.embedding_size, hidden, architecture.biases, context)
 
@@ -90,7 +96,7 @@ class GatedDecoder(nn.Module):
     def start(self, encoded: Annotations) -> Tensor:
         """s_0, (B, N)."""
         if self.W_s is None or self.b_s is None:
-            return torch.zeros_like(encoded.summary)
+            return encoded.summary.new_zeros(len(encoded), self.unit.hidden)
         return torch.tanh(affine(encoded.summary, self.W_s, self.b_s))
 
     def scan(
@@ -110,8 +116,8 @@ class FixedContextDecoder(GatedDecoder):
     The paper does not say what s_0 is: a layer on that same vector as in the authors' code, or zero (`encdec_start`).
     """
 
-    def __init__(self, architecture: GatedArchitecture, context: int) -> None:
-        super().__init__(architecture, context, architecture.encdec_start == "zero")
+    def __init__(self, architecture: GatedDecoderArchitecture, context: int) -> None:
+        super().__init__(architecture, context, context, architecture.encdec_start == "zero")
 
     def scan(self, encoded: Annotations, embedded: Tensor, start: Tensor) -> tuple[Tensor, Tensor, None]:
         """As in `GatedDecoder`, without weights."""
@@ -137,13 +143,13 @@ class GatedEncoderDecoder(EncoderDecoder):
     In all of them c_i comes from s_{i-1}, and the word before the first is a zero vector.
     """
 
-    architecture: GatedArchitecture
+    architecture: GatedDecoderArchitecture
     encoder: Encoder
     decoder: GatedDecoder
     readout: MaxoutReadout
 
     def __init__(
-        self, architecture: GatedArchitecture, source_vocabulary: int, target_vocabulary: int
+        self, architecture: GatedDecoderArchitecture, source_vocabulary: int, target_vocabulary: int
     ) -> None:
         bias = architecture.biases == "groundhog"
         super().__init__(architecture, source_vocabulary, target_vocabulary, bias)
@@ -151,15 +157,12 @@ class GatedEncoderDecoder(EncoderDecoder):
     def start_value(self, name: str) -> Start:
         """App. B.1.
 
-        Recurrent U, U_z, U_r: random orthogonal. W_a, U_a: N(0, 0.001^2). v_a and all biases: 0. Everything else:
-        N(0, 0.01^2). The two deviations are settings. A family with weights of another kind says theirs itself.
+        Recurrent U, U_z, U_r: random orthogonal. v_a and all biases: 0. Everything else: N(0, 0.01^2), a deviation that
+        is a setting. A family with weights of another kind says theirs itself.
         """
         if RECURRENT.search(name):
             return orthogonal
-        if ZERO.search(name):
-            return zero
-        of_alignment = ALIGNMENT.search(name) is not None
-        return normal(self.architecture.alignment_init_std if of_alignment else self.architecture.init_std)
+        return zero if ZERO.search(name) else normal(self.architecture.init_std)
 
     def encode(self, source: Tensor, mask: Tensor) -> Annotations:
         """As in `EncoderDecoder`."""

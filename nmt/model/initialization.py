@@ -36,3 +36,13 @@ def normal(std: float) -> Start:
 def orthogonal(weight: Tensor, generator: Generator) -> None:
     """A random orthogonal matrix (N, N), uniform over the orthogonal group."""
     nn.init.orthogonal_(weight, generator=generator)
+
+
+def orthogonal_times(scale: float) -> Start:
+    """A random orthogonal matrix (N, N) times a number, which is then the absolute value of all its eigenvalues."""
+
+    def start(weight: Tensor, generator: Generator) -> None:
+        orthogonal(weight, generator)
+        weight.mul_(scale)
+
+    return start

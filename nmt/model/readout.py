@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 import torch
 from torch import Tensor, nn
 
-from nmt.config.families import GatedArchitecture
+from nmt.config.families import GatedDecoderArchitecture
 from nmt.model.gru import weight
 from nmt.model.precision import affine, product
 
@@ -42,7 +42,7 @@ class MaxoutReadout(OutputLayer):
     Biases, as in the authors' code: one on the state's projection, one on the softmax.
     """
 
-    def __init__(self, architecture: GatedArchitecture, context: int, words: int) -> None:
+    def __init__(self, architecture: GatedDecoderArchitecture, context: int, words: int) -> None:
         """`context`: size of c_i; `words`: of the target vocabulary, to which come `unused_ids`."""
         super().__init__()
         embedding, maxout = architecture.embedding_size, architecture.maxout_units

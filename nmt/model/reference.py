@@ -1,8 +1,8 @@
-"""RNNsearch and RNNencdec as the paper writes them: one sentence pair, one vector and one word at a time.
+"""RNNsearch, RNNencdec and grConv as the papers write them: one sentence pair, one vector and one word at a time.
 
-To be read beside the paper (Bahdanau et al. 2015, Sec. 2, 3 and App. A), whose letters and equation numbers it uses. It
-is slow, and nothing here is shared with the fast models but the names of the weights and of the settings: the tests
-hold the fast models against it, in values and in gradients.
+To be read beside Bahdanau et al. (2015), Sec. 2, 3 and App. A, and Cho et al. (2014b), Sec. 2.2, whose letters and
+equation numbers it uses. It is slow, and nothing here is shared with the fast models but the names of the weights and
+of the settings: the tests hold the fast models against it, in values and in gradients.
 
 As in the paper, vectors are columns and a weight acts from the left, W x; sums and products of vectors are taken
 element by element. `*` is the paper's small circle. Bias terms, which the paper leaves out of its equations, stand
@@ -12,11 +12,12 @@ where the settings put them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from itertools import pairwise
 
 import torch
 from torch import Tensor
 
-from nmt.config.families import GatedArchitecture
+from nmt.config.families import GatedDecoderArchitecture, GrConvArchitecture
 
 Sentence = list[int]
 """Ids of words, the end symbol last."""
@@ -31,15 +32,15 @@ class Reference(ABC):
 
 
 class GatedReference(Reference):
-    """What RNNencdec and RNNsearch share: gated units, the decoder and its deep output.
+    """What the three models share: gated units, the decoder and its deep output.
 
     weights: by name, as the fast model has them: (inputs, outputs), the transpose of the paper's.
     """
 
-    def __init__(self, weights: dict[str, Tensor], settings: GatedArchitecture) -> None:
+    def __init__(self, weights: dict[str, Tensor], settings: GatedDecoderArchitecture) -> None:
         self.weights, self.settings = weights, settings
 
-    # The parts of the two models -------------------------------------------------------------------------------------
+    # The parts that differ --------------------------------------------------------------------------------------------
 
     @abstractmethod
     def encode(self, x: Sentence) -> tuple[list[Tensor], Tensor]:
@@ -150,10 +151,34 @@ class RNNencdec(GatedReference):
     def first_state(self, summary: Tensor) -> Tensor:
         """The paper does not say: as RNNsearch's, or zero (`encdec_start`)."""
         return (
-            torch.zeros_like(summary)
+            summary.new_zeros(self.settings.hidden_units)
             if self.settings.encdec_start == "zero"
             else self.projected_start(summary)
         )
+
+
+class GrConv(RNNencdec):
+    """Cho et al. (2014b), Sec. 2.2: c is the root of a tree over the sentence."""
+
+    settings: GrConvArchitecture
+
+    def encode(self, x: Sentence) -> tuple[list[Tensor], Tensor]:
+        """c = h^(T_x - 1), the one node of the last level."""
+        h = [self.plus("b_U", self.times("encoder.U", self.embed("source", word))) for word in x]
+        while len(h) > 1:
+            h = [self.node(left, right) for left, right in pairwise(h)]
+        return h, h[0]
+
+    def node(self, left: Tensor, right: Tensor) -> Tensor:
+        """Eq. 1: a node from the two below it, h_{j-1} and h_j of the level before."""
+        gates = softmax(self.plus("b_g", self.times("encoder.G_l", left) + self.times("encoder.G_r", right)))
+        new = self.plus("b", self.times("encoder.W_l", left) + self.times("encoder.W_r", right))
+        new = torch.tanh(new) if self.settings.activation == "tanh" else torch.relu(new)
+        return gates[0] * new + gates[1] * left + gates[2] * right
+
+    def plus(self, bias: str, total: Tensor) -> Tensor:
+        """The sum with the encoder's bias of this name, where the settings have it."""
+        return total + self.weights[f"encoder.{bias}"] if self.settings.tree_biases else total
 
 
 class RNNsearch(GatedReference):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import torch
@@ -12,7 +13,10 @@ from nmt.model import reference
 from nmt.model.alignment import Alignment, AttentionScan
 from nmt.model.gated_decoder import Annotations, GatedDecoder, GatedEncoderDecoder
 from nmt.model.gru import GatedUnit, scan
+from nmt.model.initialization import Start, normal
 from nmt.model.readout import MaxoutReadout
+
+ALIGNMENT = re.compile(r"\.(W_a|U_a)$")
 
 
 class BidirectionalEncoder(nn.Module):
@@ -64,6 +68,8 @@ class AttentionDecoder(GatedDecoder):
 class RNNsearch(GatedEncoderDecoder):
     """The bidirectional encoder and the decoder that aligns."""
 
+    architecture: GatedArchitecture
+
     def __init__(
         self, architecture: GatedArchitecture, source_vocabulary: int, target_vocabulary: int
     ) -> None:
@@ -72,6 +78,14 @@ class RNNsearch(GatedEncoderDecoder):
         self.encoder = BidirectionalEncoder(architecture)
         self.decoder = AttentionDecoder(architecture, context)
         self.readout = MaxoutReadout(architecture, context, target_vocabulary)
+
+    def start_value(self, name: str) -> Start:
+        """App. B.1: W_a, U_a: N(0, 0.001^2), a setting, too."""
+        return (
+            normal(self.architecture.alignment_init_std)
+            if ALIGNMENT.search(name)
+            else super().start_value(name)
+        )
 
     def reference(self) -> reference.RNNsearch:
         """As in `EncoderDecoder`."""

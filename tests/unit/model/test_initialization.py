@@ -6,10 +6,12 @@ import re
 
 import pytest
 import torch
+from torch import nn
 
 from nmt.config.families import FamilyName
 from nmt.model import families
 from nmt.model.encoder_decoder import EncoderDecoder
+from nmt.model.families.grconv import GrConv
 from tests.small_models import small_architecture
 
 RECURRENT = {"U", "U_z", "U_r"}
@@ -17,14 +19,9 @@ GATED = pytest.mark.parametrize("family", ["rnnencdec", "rnnsearch"])
 
 
 def model_of(family: FamilyName) -> EncoderDecoder:
+    of_alignment = {} if family == "grconv" else {"alignment_units": 130, "alignment_init_std": 0.001}
     architecture = small_architecture(
-        family,
-        hidden_units=150,
-        embedding_size=120,
-        maxout_units=80,
-        alignment_units=130,
-        init_std=0.01,
-        alignment_init_std=0.001,
+        family, hidden_units=150, embedding_size=120, maxout_units=80, init_std=0.01, **of_alignment
     )
     return families.create(family, architecture, (400, 300), seed=1)
 
@@ -59,3 +56,30 @@ def test_a_seed_gives_one_model(family: FamilyName) -> None:
     sizes, seed = (40, 30), 1
     first, second = (families.create(family, small_architecture(family), sizes, seed) for _ in range(2))
     assert all(torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters(), strict=True))
+
+
+def _tree() -> nn.Module:
+    model = model_of("grconv")
+    assert isinstance(model, GrConv)
+    return model.encoder
+
+
+def test_the_trees_matrices_start_as_the_paper_says() -> None:
+    names = set()
+    for name, weight in _tree().named_parameters():
+        if name in {"W_l", "W_r"}:
+            expected = 0.4**2 * torch.eye(len(weight))
+            torch.testing.assert_close(weight @ weight.t(), expected, atol=1e-4, rtol=0)
+        elif name.startswith("b"):
+            assert not weight.any(), name
+        else:
+            assert weight.std().item() == pytest.approx(0.01, rel=0.1), name
+        names.add(name)
+    assert names == {"U", "W_l", "W_r", "G_l", "G_r", "b_U", "b", "b_g"}
+
+
+def test_the_decoders_square_matrices_may_start_smaller() -> None:
+    model = families.create("grconv", small_architecture("grconv", recurrent_init_scale=0.4), (40, 30), 1)
+    for name in ("U", "U_z", "U_r"):
+        weight = dict(model.named_parameters())[f"decoder.unit.{name}"]
+        torch.testing.assert_close(weight @ weight.t(), 0.16 * torch.eye(5), atol=1e-4, rtol=0)

@@ -1,0 +1,127 @@
+"""grConv (Cho et al. 2014b, Sec. 2.2): a gated recursive convolution reads, its root is all that the decoder is told.
+
+Shapes: B sentences, S source length with the end symbol, N units of a node, M embedding size. Vectors are rows, so a
+weight is (inputs, outputs).
+
+    h_j^0 = U E x_j + b_U
+    h~_j  = phi(W_l h_{j-1} + W_r h_j + b)                      phi: a rectifier
+    [w_c, w_l, w_r] = softmax(G_l h_{j-1} + G_r h_j + b_g)
+    h_j^t = w_c h~_j + w_l h_{j-1}^{t-1} + w_r h_j^{t-1}        Eq. 1; all of level t - 1 on the right
+
+Each level has one node less than the one below, so node j of level t covers the words j to j + t here, and the root of
+a sentence of L words is node 0 of level L - 1. Nodes over padding are computed too, but no root is made of them.
+"""
+
+from __future__ import annotations
+
+import re
+
+import torch
+from torch import Tensor, nn
+
+from nmt.config.families import GrConvArchitecture
+from nmt.model import reference
+from nmt.model.gated_decoder import Annotations, FixedContextDecoder, GatedEncoderDecoder
+from nmt.model.gru import weight
+from nmt.model.initialization import Start, normal, orthogonal_times, zero
+from nmt.model.precision import product
+from nmt.model.readout import MaxoutReadout
+
+SQUARE = re.compile(r"\.W_[lr]$")
+"""Of the tree; all its other matrices start as the decoder's."""
+RECURRENT = re.compile(r"^decoder\.unit\.(U|U_z|U_r)$")
+GATES = 3
+"""Of a node: for the new one, its left and its right child."""
+
+
+class RecursiveEncoder(nn.Module):
+    """c is the root of the tree. U (M, N), W_l, W_r (N, N), G_l, G_r (N, 3); the same at every level."""
+
+    def __init__(self, architecture: GrConvArchitecture) -> None:
+        super().__init__()
+        units = architecture.tree_units
+        self.phi = torch.relu if architecture.activation == "relu" else torch.tanh
+        self.U = weight(architecture.embedding_size, units)
+        self.W_l, self.W_r = weight(units, units), weight(units, units)
+        self.G_l, self.G_r = weight(units, GATES), weight(units, GATES)
+        self.b_U, self.b, self.b_g = (
+            nn.Parameter(torch.empty(size)) if architecture.tree_biases else None
+            for size in (units, units, GATES)
+        )
+
+    def forward(self, embedded: Tensor, mask: Tensor) -> Annotations:
+        """Read E x (S, B, M) under a 0/1 mask (S, B)."""
+        last = mask.sum(dim=0).unsqueeze(1) - 1
+        nodes = self.leaves(embedded)
+        roots = nodes[0]
+        for level in range(1, len(embedded)):
+            nodes, _ = self.level_above(nodes)
+            roots = torch.where(last == level, nodes[0], roots)
+        return Annotations.single(roots)
+
+    def leaves(self, embedded: Tensor) -> Tensor:
+        """Level 0, (S, B, N), of E x (S, B, M)."""
+        leaves = product(embedded, self.U)
+        return leaves if self.b_U is None else leaves + self.b_U
+
+    def level_above(self, nodes: Tensor) -> tuple[Tensor, Tensor]:
+        """Nodes (n-1, B, N) and gates [w_c, w_l, w_r] (n-1, B, 3) of the level above nodes (n, B, N).
+
+        Nearly all the time goes into the two products and their four of the way back, each over all nodes of all
+        sentences, so that a backward pass written by hand is no faster than torch's.
+        """
+        left, right = nodes[:-1], nodes[1:]
+        new = product(left, self.W_l) + product(right, self.W_r)
+        shares = product(nodes, torch.cat([self.G_l, self.G_r], dim=1))
+        gates = shares[:-1, :, :GATES] + shares[1:, :, GATES:]
+        if self.b is not None and self.b_g is not None:
+            new, gates = new + self.b, gates + self.b_g
+        new, gates = self.phi(new), gates.softmax(dim=2)
+        above = torch.addcmul(gates[..., :1] * new, gates[..., 1:2], left)
+        return torch.addcmul(above, gates[..., 2:], right), gates
+
+    @torch.no_grad()
+    def gates(self, embedded: Tensor) -> list[Tensor]:
+        """The gates of each level above the words, (S - t, 3), of one sentence E x (S, M)."""
+        nodes, found = self.leaves(embedded.unsqueeze(1)), []
+        for _ in range(1, len(embedded)):
+            nodes, gates = self.level_above(nodes)
+            found.append(gates.squeeze(1))
+        return found
+
+
+class GrConv(GatedEncoderDecoder):
+    """The recursive encoder and a decoder with a fixed context."""
+
+    architecture: GrConvArchitecture
+    encoder: RecursiveEncoder
+
+    def __init__(
+        self, architecture: GrConvArchitecture, source_vocabulary: int, target_vocabulary: int
+    ) -> None:
+        super().__init__(architecture, source_vocabulary, target_vocabulary)
+        context = architecture.tree_units
+        self.encoder = RecursiveEncoder(architecture)
+        self.decoder = FixedContextDecoder(architecture, context)
+        self.readout = MaxoutReadout(architecture, context, target_vocabulary)
+
+    def start_value(self, name: str) -> Start:
+        """Cho et al. (2014b), Sec. 4.1: W_l, W_r random orthogonal times 0.4; the rest as in `GatedEncoderDecoder`."""
+        if name.startswith("encoder."):
+            if SQUARE.search(name):
+                return orthogonal_times(self.architecture.tree_init_scale)
+            return zero if ".b" in name else normal(self.architecture.init_std)
+        if RECURRENT.search(name):
+            return orthogonal_times(self.architecture.recurrent_init_scale)
+        return super().start_value(name)
+
+    def gates(self, source: Tensor) -> list[Tensor]:
+        """The gates [w_c, w_l, w_r] of each level above the words, (S - t, 3), of one sentence's ids (S,)."""
+        return self.encoder.gates(self.source_embedding(source))
+
+    def reference(self) -> reference.GrConv:
+        """As in `EncoderDecoder`."""
+        return reference.GrConv(dict(self.named_parameters()), self.architecture)
+
+
+Model = GrConv
