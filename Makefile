@@ -34,8 +34,8 @@ setup: $(INSTALLED) ## Create .venv and install everything into it
 
 # An interrupted installation has begun but is not stamped: it is removed and started again.
 $(INSTALLED): pyproject.toml constraints.txt workflow/install.py
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
-	    || { echo "error: $$($(PYTHON) --version) found, Python 3.11 or newer needed: make PYTHON=... $(MAKECMDGOALS)" >&2; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 13))' \
+	    || { echo "error: $$($(PYTHON) --version) found, Python 3.11 or 3.12 needed: make PYTHON=... $(MAKECMDGOALS)" >&2; exit 2; }
 	@command -v c++ g++ clang++ > /dev/null \
 	    || { echo "error: no C++ compiler found, one is needed to build KenLM (Debian: apt install g++)" >&2; exit 2; }
 	@if [ -e $(BEGUN) ]; then echo "An earlier installation was interrupted: starting again."; rm -rf $(VENV); fi

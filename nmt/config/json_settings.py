@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from nmt.config.faults import summary
 from nmt.errors import UserError
+from nmt.io.files import refuse_special
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -29,6 +30,7 @@ def parse(schema: type[Model], text: str | bytes, where: str, remedy: str = "") 
 
 def read(schema: type[Model], path: Path, remedy: str = "") -> Model:
     """The settings of a file; a `UserError` where there is none or it is at fault."""
+    refuse_special(path)
     try:
         text = path.read_bytes()
     except OSError as error:

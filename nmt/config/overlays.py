@@ -22,6 +22,7 @@ from nmt.config.faults import KeyPath, Problem, problems, shortened, shown
 from nmt.config.schema import Config
 from nmt.config.yaml_text import parse, parsed_or_text
 from nmt.errors import UserError
+from nmt.io.files import refuse_special
 
 SHARED = ("architecture", "training")
 """Blocks at the top of the settings from which each model starts."""
@@ -62,7 +63,10 @@ def read_layer(path: Path) -> Layer:
     name = os.path.relpath(path)
     name = str(path) if name.startswith(os.path.join("..", "..", "..")) else name
     try:
+        refuse_special(path)
         values = parse(path.read_text(encoding="utf-8"))
+    except UserError as error:
+        raise ConfigError([str(error)]) from error
     except OSError as error:
         raise ConfigError([f"{name}: cannot be read: {error.strerror}"]) from error
     except UnicodeDecodeError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from nmt.io.files import atomic_path, sha256
+from nmt.io.files import atomic_path, refuse_special, sha256
 
 
 def lines_of(folder: Path, names: Iterable[str]) -> str:
@@ -22,5 +22,6 @@ def write(path: Path, files: Iterable[Path]) -> None:
 
 def read(path: Path) -> dict[str, str]:
     """SHA-256 by name; what is no such line has a name that no file has."""
+    refuse_special(path)
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     return {name: total for total, _, name in (line.partition("  ") for line in lines)}

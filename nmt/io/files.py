@@ -65,6 +65,20 @@ def replaceable(path: Path) -> bool:
     return stat.S_ISREG(kind) or stat.S_ISDIR(kind)
 
 
+def refuse_special(path: str | Path) -> None:
+    """A UserError where `path` is a pipe, a socket or a device, which may give nothing for ever or never end.
+
+    For what is read whole, such as the files of somebody's model. What is open already (/dev/stdin, /dev/fd/3) may be
+    of any kind: whoever names it means it.
+    """
+    try:
+        kind = Path(path).stat().st_mode
+    except OSError:
+        return  # whoever opens it says why it cannot
+    if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind) or _DESCRIPTOR.fullmatch(str(path))):
+        raise UserError(f"{path}: a pipe or device, expected a file")
+
+
 @contextmanager
 def disk_full(path: Path) -> Iterator[None]:
     """Turn the system's error about a full disk into a `UserError` about what was being written to `path`."""
@@ -116,6 +130,7 @@ def md5(path: str | Path) -> str:
 
 def checksum(path: str | Path, algorithm: str) -> str:
     """Sum of a file's bytes by an algorithm of `hashlib`, as hexadecimal digits."""
+    refuse_special(path)
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, algorithm).hexdigest()
 
@@ -129,6 +144,7 @@ def write_json(path: str | Path, value: Any) -> None:
 
 def read_json(path: str | Path) -> Any:
     """Read a JSON file; a `UserError` names file and line when it is none."""
+    refuse_special(path)
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -9,6 +9,9 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from nmt.errors import UserError
+from nmt.io.files import read_json
+
 LOG = "NMT_LOG"
 """Names the environment variable with the log of the workflow's job at hand; its progress as JSON lies beside it."""
 
@@ -46,8 +49,8 @@ def beside(log: Path) -> Path:
 def read(path: Path) -> JobProgress | None:
     """Progress that `Progress` or `failed` wrote; None where there is none that can be read."""
     try:
-        return JobProgress(**json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+        return JobProgress(**read_json(path))
+    except (OSError, UserError, TypeError):
         return None
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from nmt.errors import UserError
-from nmt.io.files import atomic_path
+from nmt.io.files import atomic_path, refuse_special
 
 
 class ArrayWriter:
@@ -67,6 +67,7 @@ def write_array(path: str | Path, dtype: Any, row_shape: tuple[int, ...] = ()) -
 
 def map_array(path: str | Path, dtype: Any) -> np.ndarray[Any, Any]:
     """Memory-map a .npy file for reading; a `UserError` names the file when it is none or of another type."""
+    refuse_special(path)
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except FileNotFoundError:

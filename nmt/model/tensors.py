@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from nmt.errors import UserError
-from nmt.io.files import allow_by_umask, atomic_path
+from nmt.io.files import allow_by_umask, atomic_path, refuse_special
 
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
@@ -38,6 +38,7 @@ def write_errors(path: Path) -> Iterator[None]:
 
 def load_tensors(path: Path) -> dict[str, Tensor]:
     """Read a safetensors file; a UserError names one that is damaged or missing."""
+    refuse_special(path)
     try:
         return load_file(path)
     except FileNotFoundError:

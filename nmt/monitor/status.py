@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from nmt.config.runs import runs_of
+from nmt.errors import UserError
+from nmt.io.files import read_json
 from nmt.monitor.forecast import TrainingLeft, training_left
 from nmt.monitor.job_state import Folder, JobStatus, State, job_status
 from nmt.monitor.jobs import Job, JobList
@@ -190,8 +192,8 @@ def _column(job: Job) -> str:
 def _scores(path: Path) -> dict[str, float]:
     """The two BLEU scores of a run, as far as they can be read."""
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        values = read_json(path)
+    except (OSError, UserError):
         return {}
     found = values if isinstance(values, dict) else {}
     return {name: value for name, value in found.items() if isinstance(value, int | float)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -11,6 +10,8 @@ from typing import Any
 
 from nmt.config.flatten import differences, flatten
 from nmt.config.runs import Run, run_settings
+from nmt.errors import UserError
+from nmt.io.files import read_json
 from nmt.io.job_progress import JobProgress
 from nmt.io.locks import Writer, observe
 from nmt.io.progress import clock
@@ -116,8 +117,8 @@ def _waits_for(folder: Folder, listed: JobList, run: Run) -> str | None:
 def changed_settings(path: Path, wanted: Mapping[str, Any]) -> str | None:
     """How the settings that a model was trained with differ from those wanted now; None if they don't."""
     try:
-        was = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        was = read_json(path)
+    except (OSError, UserError):
         return f"{path.name} cannot be read"
     if not isinstance(was, dict):
         return f"{path.name} holds no settings"

@@ -13,7 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path, PurePosixPath
@@ -71,8 +71,9 @@ def recompute(
     """
     _copy(results, files, experiment / _GIVEN)
     (experiment / "config.yaml").write_text(yaml.safe_dump(_settings(config, files)), encoding="utf-8")
-    texts = _test_text(config, experiment, archives, files)
-    problems = _snakemake(experiment, ["tables", *texts.values()], cores, results)
+    problems = list(_endless(config, results, files))
+    texts = {} if problems else _test_text(config, experiment, archives, files)
+    problems += _snakemake(experiment, ["tables", *texts.values()], cores, results)
     for name, source in texts.items():
         if (experiment / source).is_file():
             problems += difference(results / name, experiment / source, "comes from its source")
@@ -103,6 +104,18 @@ def _settings(config: Config, files: Collection[str]) -> dict[str, Any]:
             name: entry for name, entry in values[catalogue].items() if name not in known[catalogue]
         }
     return values
+
+
+def _endless(config: Config, results: Path, files: Collection[str]) -> Iterator[str]:
+    """A line where the grammar would write another number of sentences, perhaps for ever, than the test text has."""
+    corpus, test = config.use.test[0], ReplicationPackage(Path()).test(config.languages.source).as_posix()
+    grammar = config.corpora[corpus].grammar
+    if grammar is None or test not in files:
+        return
+    lines = sum(1 for _ in read_lines(results / test))
+    if grammar.pairs != lines:
+        stated = f"{ReplicationPackage(results).configuration}: corpora.{corpus}.grammar.pairs is {grammar.pairs:,}"
+        yield f"{stated}, but {results / test} has {lines:,} lines; it is not made again"
 
 
 def _test_text(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt.errors import UserError
+from nmt.io.files import refuse_special
 
 Record = dict[str, Any]
 """One line: an update with what was measured there."""
@@ -70,6 +71,7 @@ def whole_records(path: Path) -> Iterator[Record]:
 
 
 def _lines(path: Path) -> list[bytes]:
+    refuse_special(path)
     try:
         return path.read_bytes().splitlines()
     except OSError as error:

@@ -368,6 +368,21 @@ def test_settings_from_somebody_else_read_and_run_nothing(results: Path, tmp_pat
     assert tables <= {str(results / name) for name in (*TABLES, "tables.tex")}, result.stdout
 
 
+def test_settings_from_somebody_else_ask_for_no_work_without_end(results: Path) -> None:
+    path = results / "config.json"
+    values = json.loads(path.read_text(encoding="utf-8"))
+    values["corpora"]["demo-test"]["grammar"]["pairs"] = 10**12
+    path.write_text(json.dumps(values), encoding="utf-8")
+    forge(results)
+    says = f"{path}: corpora.demo-test.grammar.pairs is 1,000,000,000,000, but {results}/test/en.txt.gz has 60 lines"
+    assert problems(results)[0] == f"{says}; it is not made again"
+    values["artifacts"]["bootstrap_samples"] = 10**5
+    path.write_text(json.dumps(values), encoding="utf-8")
+    assert any(
+        "bootstrap_samples: found 100000, expected 10000 or less" in line for line in problems(results)
+    )
+
+
 def test_links_and_pipes_are_never_opened(results: Path, tmp_path: Path) -> None:
     os.symlink("/etc/passwd", results / "notes")
     os.mkfifo(results / "pipe")

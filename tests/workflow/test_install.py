@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
 from tests.running import ROOT
 from tests.workflow.test_house import pins
@@ -138,3 +140,46 @@ def test_a_file_with_another_hash_is_refused(
     assert status != 0
     assert "DO NOT MATCH THE HASHES" in output
     assert changed.split("-")[0] not in installed
+
+
+# --- the interpreter --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("version", "says"),
+    [
+        ((3, 10), "Python 3.11 or 3.12 needed"),
+        ((3, 11), "no C++ compiler"),
+        ((3, 12), "no C++ compiler"),
+        ((3, 13), "Python 3.11 or 3.12 needed"),
+    ],
+)
+def test_setup_takes_the_versions_of_python_that_the_project_states(
+    tmp_path: Path, version: tuple[int, int], says: str
+) -> None:
+    for name in ("Makefile", "pyproject.toml", "constraints.txt", "workflow/install.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    python = tmp_path / "python"
+    pretend = (
+        f"import sys; sys.version_info = {(*version, 0)}; exec(sys.argv[2] if len(sys.argv) > 2 else '')"
+    )
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} -c {shlex.quote(pretend)} "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
+    # neither compiler nor installed packages are found: what passes the check of the version stops at the next
+    (tmp_path / "bin").mkdir()
+    for program in ("bash", "make", "sh"):
+        (tmp_path / "bin" / program).symlink_to(str(shutil.which(program)))
+    ended = subprocess.run(
+        ["make", "setup", f"PYTHON={python}"],
+        cwd=tmp_path,
+        env={"PATH": str(tmp_path / "bin")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 2 and says in ended.stderr
+    stated = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "requires-python"
+    ]
+    assert ("compiler" in says) == SpecifierSet(stated).contains("{}.{}.0".format(*version))

@@ -111,3 +111,21 @@ def test_broken_json_names_file_and_line(tmp_path: Path) -> None:
         read_json(path)
     with pytest.raises(UserError, match="no such file"):
         read_json(tmp_path / "none")
+
+
+def test_what_may_never_end_is_no_file(tmp_path: Path) -> None:
+    pipe, zeros = tmp_path / "pipe.json", tmp_path / "zeros.json"
+    os.mkfifo(pipe)
+    zeros.symlink_to("/dev/zero")
+    for path in (pipe, zeros):
+        for read in (read_json, sha256):
+            with pytest.raises(UserError, match=r"\.json: a pipe or device, expected a file"):
+                read(path)
+
+
+def test_json_comes_from_what_is_open_already_too() -> None:
+    reader, writer = os.pipe()
+    os.write(writer, b"[1]")
+    os.close(writer)
+    assert read_json(f"/dev/fd/{reader}") == [1]
+    os.close(reader)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -16,7 +17,7 @@ from safetensors.torch import load_file, save_file
 
 from nmt.errors import UserError
 from nmt.model import trained_model
-from nmt.model.model_folder import SETTINGS, SUMMARY, TEXT, WEIGHTS, text_settings
+from nmt.model.model_folder import SETTINGS, SUMMARY, TEXT, WEIGHTS
 from tests.hostile import altered_bytes, altered_json, said
 from tests.translators import trained_model as small_folder
 
@@ -73,27 +74,49 @@ def test_settings_of_any_shape_are_refused(folder: Path, value: str) -> None:
     refused(folder, SETTINGS)
 
 
-@pytest.mark.parametrize(
-    ("name", "read"),
-    [
-        (WEIGHTS, lambda folder: trained_model.load(folder, CPU)),
-        (SETTINGS, lambda folder: trained_model.load(folder, CPU)),
-        (TEXT, text_settings),
-    ],
-)
-def test_a_pipe_among_the_files_is_not_waited_for(
-    folder: Path, name: str, read: Callable[[Path], Any]
-) -> None:
-    (folder / name).unlink(missing_ok=True)
-    os.mkfifo(folder / name)
-    with pytest.raises(UserError, match=name):
-        read(folder)
-
-
 @pytest.fixture(scope="module")
 def lasting(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a small model, for many tests in turn."""
     return small_folder(tmp_path_factory.mktemp("lasting"))
+
+
+@pytest.mark.parametrize(
+    "make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")], ids=["pipe", "zeros"]
+)
+@pytest.mark.parametrize(
+    "name", [WEIGHTS, SETTINGS, TEXT, SUMMARY, "source.tsv", "target.tsv", "history.jsonl"]
+)
+def test_what_is_no_file_is_not_waited_for(lasting: Path, name: str, make: Callable[[Path], None]) -> None:
+    text = lasting / "text.en"
+    text.write_text("w2 w3 .\n", encoding="utf-8")
+    whole = (lasting / name).rename(lasting / "whole")
+    make(lasting / name)
+    try:
+        with in_time():
+            lines = [
+                said("translate", "--model", lasting, text, "--output", lasting / "text.fr"),
+                said("model-card", "--model", lasting),
+                said("release", "--model", lasting, "--output", lasting / "m.tar.zst"),
+            ]
+    finally:
+        whole.replace(lasting / name)
+    assert (name in "".join(lines)) == (name != "history.jsonl")
+
+
+@contextmanager
+def in_time() -> Iterator[None]:
+    """Fails where opening a file waits."""
+
+    def fail(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, fail)
+    signal.alarm(60)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def altered_weights(data: bytes) -> st.SearchStrategy[bytes]:
