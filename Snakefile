@@ -64,11 +64,8 @@ rule data:
 rule models:
     """The trained models in use, each in a folder that translates raw text."""
     input:
-        (
-            run_files(USED, "model.safetensors")
-            if CONFIG.released.models
-            else expand("models/{run}/text.json", run=USED)
-        ),
+        run_files([run for run in USED if run not in TRAINED_HERE], "model.safetensors"),
+        expand("models/{run}/text.json", run=TRAINED_HERE),
 
 
 rule tables:
@@ -85,7 +82,7 @@ rule tables:
 rule releases:
     """An archive of each model in use, for others."""
     input:
-        expand("releases/{model}.tar.zst", model=USED),
+        expand("releases/{model}.tar.zst", model=[run for run in USED if run not in SHARED]),
 
 
 rule sweep:

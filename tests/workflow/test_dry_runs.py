@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import sys
@@ -11,7 +12,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from nmt.config import shared_models
 from nmt.config.overlays import find_layers, load
+from nmt.config.runs import run_settings, runs_of
+from nmt.config.schema import ModelRun
 from tests import kenlm
 from tests.running import ROOT, run, scheduled, snakemake, snakemake_command
 
@@ -190,6 +194,45 @@ def prepared(other: Path) -> None:
     for file in files:
         (other / file).parent.mkdir(parents=True, exist_ok=True)
         (other / file).write_bytes(b"")
+
+
+def test_a_model_of_the_other_experiment_is_taken_where_it_fits(tmp_path: Path) -> None:
+    """Cho et al. (2014b): RNNenc is the root's RNNencdec-30."""
+    prepared(tmp_path / "other")
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    settings = (ROOT / "experiments" / "cho2014b" / "config.yaml").read_text(encoding="utf-8")
+    (mine / "config.yaml").write_text(
+        settings.replace("data_from: ../..", "data_from: ../other"), encoding="utf-8"
+    )
+    result = snakemake(mine, "-n")
+    assert result.returncode == 0, result.stdout
+    assert len(scheduled(result.stdout, "train")) == 2
+    config = load(find_layers(ROOT / "config.yaml", mine))
+    run = runs_of(config, ["rnnencdec-30"])["rnnencdec-30"]
+    theirs = finished(tmp_path / "other", run_settings(config, run))
+    output = snakemake(mine, "-n").stdout
+    (job,) = scheduled(output, "train")
+    assert "models/grconv-30/model.safetensors" in job
+    translating = [job for job in scheduled(output, "translate") if "rnnencdec" in job]
+    assert translating and all("../other/models/rnnencdec-30/model.safetensors" in job for job in translating)
+    (theirs / "settings.json").write_text("{}", encoding="utf-8")
+    assert len(scheduled(snakemake(mine, "-n").stdout, "train")) == 2
+
+
+def finished(other: Path, run: ModelRun) -> Path:
+    """Stand-ins for a model that the experiment has trained on its text."""
+    meta = {"sha256": "text", "source_vocabulary_sha256": "source", "target_vocabulary_sha256": "target"}
+    for part in ("train", "dev"):
+        (other / "data" / "binary" / part / "meta.json").write_text(json.dumps(meta), encoding="utf-8")
+    data = {"train": "text", "dev": "text", "source_vocabulary": "source", "target_vocabulary": "target"}
+    folder = other / "models" / run.model
+    folder.mkdir(parents=True)
+    for name in shared_models.FILES:
+        (folder / name).write_bytes(b"")
+    (folder / "settings.json").write_text(run.model_dump_json(), encoding="utf-8")
+    (folder / "summary.json").write_text(json.dumps({"data": data}), encoding="utf-8")
+    return folder
 
 
 INTERPRETATIONS = ["", "-appendix", "-section3", "-factored", "-mean"]

@@ -10,6 +10,7 @@ from pathlib import Path
 from nmt.config import experiment, projections
 from nmt.config.overlays import ConfigError, find_layers, load
 from nmt.config.runs import runs_of, seeds_of
+from nmt.config.shared_models import shared_models
 from nmt.config.snapshot import published
 from nmt.data.bitext import BITEXT_FILES
 from nmt.decoding.sidecar import beside
@@ -75,6 +76,9 @@ FINAL_STAGE = experiment.final_stage(CONFIG)
 MODELS = CONFIG.released.models or "models"
 KEPT = ReplicationPackage(Path(CONFIG.released.results)) if CONFIG.released.results else None
 RESULTS = ReplicationPackage(Path("results"))
+
+# Models that the run of `data_from` has trained with the same settings: folders by runs.
+SHARED = {} if CONFIG.released.models or KEPT else shared_models(CONFIG, RUNS, Path())
 
 # The numbers that the paper reports.
 PAPER = str(ROOT / "workflow" / "papers" / "bahdanau2015.yaml")
@@ -146,9 +150,20 @@ def gold_alignments():
     return CONFIG.artifacts.gold_alignments or generated
 
 
+def model_folder(run):
+    """Where a run's model lies: here, or where somebody has trained it."""
+    return SHARED.get(run, f"{MODELS}/{run}")
+
+
+def model_files(wildcards):
+    """What a command needs of a trained model."""
+    names = ("model.safetensors", "settings.json", "source.tsv", "target.tsv")
+    return [f"{model_folder(wildcards.model)}/{name}" for name in names]
+
+
 def run_files(runs, name):
     """One of the files that training leaves, of some runs."""
-    return [str(KEPT.of_run(run, name)) if KEPT else f"{MODELS}/{run}/{name}" for run in runs]
+    return [str(KEPT.of_run(run, name)) if KEPT else f"{model_folder(run)}/{name}" for run in runs]
 
 
 def translated(run, mode):

@@ -11,6 +11,7 @@ RELEASE_FILES = (*NEEDED, "text.json")
 # What is kept beside the results, so that they can be made again: translations with what made them, attention, what
 # training left of each run, and the text.
 USED = runs(CONFIG.use.models)
+TRAINED_HERE = [] if KEPT or CONFIG.released.models else [run for run in USED if run not in SHARED]
 KEPT_TRANSLATIONS = [str(RESULTS.translations(run, mode)) for run in USED for mode in MODES]
 KEPT_MAKING = [str(RESULTS.making(run, mode)) for run in USED for mode in MODES]
 KEPT_ALIGNMENTS = [str(RESULTS.alignments(run)) for run in measured_runs()]
@@ -32,11 +33,7 @@ REPLICATION_PACKAGE = [
 ]
 
 # What is made last in the folders of the models that this run trains.
-COMPLETED = (
-    []
-    if KEPT or CONFIG.released.models
-    else expand("models/{run}/{name}", run=USED, name=["text.json", "README.md"])
-)
+COMPLETED = expand("models/{run}/{name}", run=TRAINED_HERE, name=["text.json", "README.md"])
 
 
 rule package_results:

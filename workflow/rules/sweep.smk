@@ -16,7 +16,7 @@ rule sweep_model:
     """Score a model under every combination of decoding settings."""
     input:
         model=(
-            MODEL_FILES
+            model_files
             if not KEPT
             else lambda wildcards: refuse(
                 [
@@ -40,7 +40,7 @@ rule sweep_model:
         mem_mb=memory(DATA_MEMORY),
         runtime=math.ceil(60 * CONFIG.resources.sweep_hours),
     params:
-        model=lambda wildcards: f"{MODELS}/{wildcards.model}",
+        model=lambda wildcards: model_folder(wildcards.model),
         settings=lambda wildcards: projections.sweep_settings(CONFIG),
     shell:
         "nmt sweep --model {params.model:q} --source {input.source:q} --reference {input.reference:q}"

@@ -7,17 +7,10 @@ localrules:
     package,
 
 
-# What a command needs of a trained model.
-MODEL_FILES = [
-    f"{MODELS}/{{model}}/{name}"
-    for name in ("model.safetensors", "settings.json", "source.tsv", "target.tsv")
-]
-
-
 rule translate:
     """Translate the test text: all of it, or only the sentences without unknown words and then without [UNK]."""
     input:
-        model=MODEL_FILES,
+        model=model_files,
         source=test_tokens(SOURCE),
         reference=test_tokens(TARGET),
     output:
@@ -35,7 +28,7 @@ rule translate:
         mem_mb=memory(DATA_MEMORY),
         runtime=math.ceil(60 * CONFIG.resources.translate_hours),
     params:
-        model=lambda wildcards: f"{MODELS}/{wildcards.model}",
+        model=lambda wildcards: model_folder(wildcards.model),
         settings=constant(CONFIG.decoding),
     shell:
         "nmt decode --model {params.model:q} --source {input.source:q} --reference {input.reference:q}"
@@ -45,7 +38,7 @@ rule translate:
 rule align:
     """Read off the attention of a model while it is made to write the reference."""
     input:
-        model=MODEL_FILES,
+        model=model_files,
         source=test_tokens(SOURCE),
         target=test_tokens(TARGET),
     output:
@@ -62,7 +55,7 @@ rule align:
         mem_mb=memory(DATA_MEMORY),
         runtime=minutes(60 * CONFIG.resources.translate_hours),
     params:
-        model=lambda wildcards: f"{MODELS}/{wildcards.model}",
+        model=lambda wildcards: model_folder(wildcards.model),
         options=options.known(
             (name.replace("_", "-"), getattr(CONFIG.decoding, name))
             for name in ("batch_size", "threads", "device")
@@ -102,7 +95,7 @@ rule score:
 rule package:
     """Complete a model's folder with languages, tokenization and decoding, so that it can translate raw text."""
     input:
-        model=MODEL_FILES,
+        model=model_files,
     output:
         text="models/{model}/text.json",
     log:
