@@ -7,7 +7,14 @@ from typing import Any
 
 import torch
 
-from nmt.config.families import FAMILIES, AnyArchitecture, FamilyName, GatedArchitecture, GrConvArchitecture
+from nmt.config.families import (
+    FAMILIES,
+    AnyArchitecture,
+    FamilyName,
+    GatedArchitecture,
+    GrConvArchitecture,
+    LSTMArchitecture,
+)
 from nmt.model import families
 from nmt.model.encoder_decoder import EncoderDecoder
 
@@ -24,6 +31,7 @@ GATED_DECODER: dict[str, object] = {
 OF_CLASS: dict[type[AnyArchitecture], dict[str, object]] = {
     GatedArchitecture: GATED_DECODER | {"alignment_units": 6, "alignment_init_std": 0.7},
     GrConvArchitecture: GATED_DECODER | {"init_std": 0.5},
+    LSTMArchitecture: {"layers": 2, "init_range": 1.2},
 }
 """What else the architecture of a small model says, by its class; starts are large enough that every term matters."""
 
@@ -39,6 +47,12 @@ INTERPRETATIONS: dict[type[AnyArchitecture], dict[str, list[Any]]] = {
         "tree_biases": [True, False],
         "encoder_units": [None, 6],
         "encdec_start": ["last", "zero"],
+    },
+    LSTMArchitecture: {
+        "source_order": ["reversed", "forward"],
+        "first_input": ["end", "zero"],
+        "peepholes": [False, True],
+        "source_end": [False, True],
     },
 }
 """Settings that change a model's equations, with their values, by the class of its architecture."""

@@ -68,19 +68,37 @@ class GrConvArchitecture(GatedDecoderArchitecture):
         return self.encoder_units or self.hidden_units
 
 
-def rnnencdec_weights(a: GatedArchitecture, words: int) -> int:
+class LSTMArchitecture(Architecture):
+    """Deep LSTMs: Sutskever et al. (2014), Sec. 2 and 3.4. The defaults are the paper's."""
+
+    layers: Annotated[int, Field(ge=1, le=100)] = 4
+    """Of encoder and decoder each."""
+    source_order: Literal["reversed", "forward"] = "reversed"
+    peepholes: bool = False
+    """Whether gates see the cell, as those of Graves (2013) do."""
+    first_input: Literal["end", "zero"] = "end"
+    """What the decoder reads before the first word: the end symbol, or a vector of zeros."""
+    init_range: Deviation = 0.08
+    """All weights start uniformly between minus this and this."""
+
+
+Vocabularies = tuple[int, int]
+"""Words of the source and of the target side."""
+
+
+def rnnencdec_weights(a: GatedArchitecture, words: Vocabularies) -> int:
     """Weights of an RNNencdec."""
     return _unit_weights(a) + _decoder_weights(a, words, context=a.hidden_units, summary=a.hidden_units)
 
 
-def rnnsearch_weights(a: GatedArchitecture, words: int) -> int:
+def rnnsearch_weights(a: GatedArchitecture, words: Vocabularies) -> int:
     """Weights of an RNNsearch."""
     n = a.hidden_units
     aligned = a.alignment_units * (n + 2 * n)
     return 2 * _unit_weights(a) + aligned + _decoder_weights(a, words, context=2 * n, summary=n)
 
 
-def grconv_weights(a: GrConvArchitecture, words: int) -> int:
+def grconv_weights(a: GrConvArchitecture, words: Vocabularies) -> int:
     """Weights of a grConv."""
     n = a.tree_units
     tree = a.embedding_size * n + 2 * n * n + 6 * n
@@ -92,16 +110,24 @@ def _unit_weights(a: GatedDecoderArchitecture) -> int:
     return 3 * (a.embedding_size + a.hidden_units) * a.hidden_units
 
 
-def _decoder_weights(a: GatedDecoderArchitecture, words: int, context: int, summary: int) -> int:
+def _decoder_weights(a: GatedDecoderArchitecture, words: Vocabularies, context: int, summary: int) -> int:
     """Decoder with contexts and a summary of these sizes, embeddings of both sides and output layer."""
     n, m, maxout = a.hidden_units, a.embedding_size, a.maxout_units
     body = _unit_weights(a) + 3 * context * n + summary * n + (n + m + context) * 2 * maxout
-    output = maxout * words if a.output_layer == "direct" else maxout * m + m * words
-    return body + 2 * words * m + output
+    target = words[1]
+    output = maxout * target if a.output_layer == "direct" else maxout * m + m * target
+    return body + sum(words) * m + output
 
 
-FamilyName = Literal["rnnencdec", "rnnsearch", "grconv"]
-AnyArchitecture = GatedArchitecture | GrConvArchitecture
+def lstm_weights(a: LSTMArchitecture, words: Vocabularies) -> int:
+    """Weights of two deep LSTMs, embeddings and softmax."""
+    n, m = a.hidden_units, a.embedding_size
+    stack = 4 * n * ((m + n) + (a.layers - 1) * 2 * n)
+    return 2 * stack + sum(words) * m + n * words[1]
+
+
+FamilyName = Literal["rnnencdec", "rnnsearch", "grconv", "lstm"]
+AnyArchitecture = GatedArchitecture | GrConvArchitecture | LSTMArchitecture
 """The union of the families' architectures."""
 
 
@@ -109,13 +135,13 @@ AnyArchitecture = GatedArchitecture | GrConvArchitecture
 class Family:
     """What is known of a family.
 
-    architecture: the class of its settings. weights: how many a model has, given its architecture and the words of one
-    vocabulary; those of biases and other vectors may be left out. aligns: whether a model says which source words a
+    architecture: the class of its settings. weights: how many a model has, given its architecture and the words of both
+    vocabularies; those of biases and other vectors may be left out. aligns: whether a model says which source words a
     target word comes from. description, paper: for a model's card.
     """
 
     architecture: type[AnyArchitecture]
-    weights: Callable[[Any, int], int]
+    weights: Callable[[Any, Vocabularies], int]
     aligns: bool
     description: str
     paper: str
@@ -126,6 +152,7 @@ BAHDANAU = "Bahdanau, Cho and Bengio (2015), [arXiv 1409.0473](https://arxiv.org
 CHO_2014B = (
     "Cho, van Merriënboer, Bahdanau and Bengio (2014), [arXiv 1409.1259](https://arxiv.org/abs/1409.1259)"
 )
+SUTSKEVER = "Sutskever, Vinyals and Le (2014), [arXiv 1409.3215](https://arxiv.org/abs/1409.3215)"
 FAMILIES: dict[FamilyName, Family] = {
     "rnnencdec": Family(
         architecture=GatedArchitecture,
@@ -148,6 +175,13 @@ FAMILIES: dict[FamilyName, Family] = {
         description="grConv: a gated recursive convolution whose root alone is what the decoder knows of the sentence",
         paper=CHO_2014B,
         trees=True,
+    ),
+    "lstm": Family(
+        architecture=LSTMArchitecture,
+        weights=lstm_weights,
+        aligns=False,
+        description="Deep LSTMs: one reads the source, the other starts from its last state and writes",
+        paper=SUTSKEVER,
     ),
 }
 

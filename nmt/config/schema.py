@@ -44,8 +44,8 @@ Unknown = Literal["allowed", "excluded"]
 Remedy = Literal["repair", "keep", "drop", "stop"]
 """What becomes of a line with odd characters: repaired, kept as it is, dropped with its pair, or the run stops."""
 
-LARGEST_VOCABULARY = 2**16 - 2
-"""Ids are stored as uint16; two of them are the end symbol and UNK."""
+LARGEST_VOCABULARY = 2**31 - 3
+"""Ids are stored in 16 bits, or in 32 where they don't fit; two of them are the end symbol and UNK."""
 Seeds = Annotated[list[Seed], Field(min_length=1, max_length=1000)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -146,21 +146,32 @@ class Selection(Settings):
     discount_fallback: bool = False
 
 
-class VocabularySettings(Settings):
+class VocabularySettings(TrainedWith):
     """The words that keep their own id."""
 
     words: Annotated[int, Field(ge=1, le=LARGEST_VOCABULARY)]
+    target_words: Annotated[int, Field(ge=1, le=LARGEST_VOCABULARY)] | None = None
+    """Of the target side where it has another number; None: `words`."""
     specials_count: bool
-    """Whether UNK and the end symbol count among `words`."""
+    """Whether UNK and the end symbol count among the words."""
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Words of the source and of the target side."""
+        return self.words, self.target_words or self.words
 
 
 class Training(TrainedWith):
     """Optimizer, batches, stopping and bookkeeping: paper, Sec. 4.2 and B.2."""
 
-    optimizer: Literal["adadelta", "adam"]
+    optimizer: Literal["adadelta", "adam", "sgd"]
     rho: Share
     epsilon: Annotated[float, Field(gt=0, le=1)]
     learning_rate: Annotated[float, Field(gt=0, le=1000)]
+    decay_from_epoch: Annotated[float, Field(ge=0, le=1e6)] | None = None
+    """Passes over the text after which the learning rate begins to fall; None: it never does."""
+    decay_every_epochs: Annotated[float, Field(gt=0, le=1e6)] = 0.5
+    decay_factor: Annotated[float, Field(gt=0, le=1)] = 0.5
     clip_norm: Annotated[float, Field(gt=0, le=1e9)]
     cost: Literal["sum", "mean"]
     not_finite: Literal["stop", "groundhog"]
@@ -170,6 +181,8 @@ class Training(TrainedWith):
     order: Literal["stored", "seed"] = "stored"
     """Of the training pairs: as they were shuffled when they were binarized, or drawn by the run's seed."""
     updates: PositiveInt
+    epochs: Annotated[float, Field(gt=0, le=1e6)] | None = None
+    """Stop after so many passes over the text, if `updates` are not done before."""
     patience: PositiveInt | None
     """Stop after so many validations without a better development score; None: run all updates."""
     keep: Literal["best", "last"]
@@ -191,6 +204,7 @@ class Training(TrainedWith):
 RESUMABLE = frozenset(
     {
         "updates",
+        "epochs",
         "patience",
         "keep",
         "checkpoint_every",

@@ -7,9 +7,10 @@ number u sees follows from u alone, so a resumed run needs to know nothing but i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import gcd
+from typing import Any
 
 import numpy as np
 import torch
@@ -180,9 +181,7 @@ def make_batch(bitext: Bitext, rows: Indices, source_end: bool) -> Batch:
     return pad_pairs([bitext.source(row) for row in rows], [bitext.target(row) for row in rows], source_end)
 
 
-def pad_pairs(
-    sources: list[NDArray[np.uint16]], targets: list[NDArray[np.uint16]], source_end: bool
-) -> Batch:
+def pad_pairs(sources: Sequence[NDArray[Any]], targets: Sequence[NDArray[Any]], source_end: bool) -> Batch:
     """A batch of pairs of ids without end symbols.
 
     A source without words is read as the end symbol alone, also by a model that reads no end symbols: an encoder needs
@@ -202,7 +201,7 @@ def pad_pairs(
     )
 
 
-def pad(sentences: list[NDArray[np.uint16]], end: bool, least: int = 0) -> tuple[Indices, NDArray[np.bool_]]:
+def pad(sentences: Sequence[NDArray[Any]], end: bool, least: int = 0) -> tuple[Indices, NDArray[np.bool_]]:
     """Ids (steps, sentences) as int64, padded with the end symbol, and where they are no padding.
 
     End symbols that fill up a sentence of fewer than `least` steps are none.

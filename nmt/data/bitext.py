@@ -1,8 +1,8 @@
 """Memory-mapped pairs of sentences as word ids, and how they are made from token files.
 
-A bitext is a folder: `{source,target}.ids.npy` hold the ids of all sentences one after the other (uint16, no
-end symbols), `{source,target}.offsets.npy` where each sentence begins (int64, one more than there are pairs),
-`meta.json` counts and checksums.
+A bitext is a folder: `{source,target}.ids.npy` hold the ids of all sentences one after the other (no end symbols;
+uint16, or uint32 on a side with more ids than 16 bits hold), `{source,target}.offsets.npy` where each sentence begins
+(int64, one more than there are pairs), `meta.json` counts and checksums.
 """
 
 from __future__ import annotations
@@ -45,7 +45,14 @@ Corpora = Mapping[str, Sequence[tuple[str | Path, str | Path]]]
 """Token files (source, target) of all shards of each corpus, in order."""
 
 EncodedPair = tuple[bytes | memoryview, bytes | memoryview]
-"""Both sides' ids as uint16 in native byte order."""
+"""Both sides' ids in native byte order."""
+
+Ids = NDArray[np.uint16] | NDArray[np.uint32]
+
+
+def id_type(vocabulary: Vocabulary) -> type[np.uint16] | type[np.uint32]:
+    """The smallest type that holds all ids."""
+    return np.uint16 if len(vocabulary) <= 2**16 else np.uint32
 
 
 class Bitext:
@@ -65,8 +72,8 @@ class Bitext:
             raise UserError(f"{folder}: no bitext (meta.json is missing); make it with `nmt binarize`")
         return cls(folder, read_json(folder / "meta.json"))
 
-    def _side(self, side: str) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
-        ids = map_array(self.folder / f"{side}.ids.npy", np.uint16)
+    def _side(self, side: str) -> tuple[Ids, NDArray[np.int64]]:
+        ids = map_array(self.folder / f"{side}.ids.npy", np.uint16, np.uint32)
         offsets = map_array(self.folder / f"{side}.offsets.npy", np.int64)
         pairs, words = self.meta["pairs"], self.meta[f"{side}_words"]
         if len(offsets) != pairs + 1 or len(ids) != words or int(offsets[-1]) != words:
@@ -80,11 +87,11 @@ class Bitext:
         """Number of pairs."""
         return len(self._source_offsets) - 1
 
-    def source(self, i: int) -> NDArray[np.uint16]:
+    def source(self, i: int) -> Ids:
         """Ids of source sentence `i`, shape (S,), without the end symbol."""
         return self._source[self._source_offsets[i] : self._source_offsets[i + 1]]
 
-    def target(self, i: int) -> NDArray[np.uint16]:
+    def target(self, i: int) -> Ids:
         """Ids of target sentence `i`, shape (T,), without the end symbol."""
         return self._target[self._target_offsets[i] : self._target_offsets[i + 1]]
 
@@ -115,10 +122,12 @@ def binarize(
     _clear(folder)
     encode = _Encoder(source_vocabulary, target_vocabulary)
     if shuffle_seed is None:
-        counts = _write(folder, _straight(corpora, encode))
+        counts = _write(folder, encode.types, _straight(corpora, encode))
     else:
         with tempfile.TemporaryDirectory(dir=folder, prefix=_BUCKET_PREFIX) as temporary:
-            counts = _write(folder, _shuffled(_keyed(corpora, encode, shuffle_seed), Path(temporary)))
+            counts = _write(
+                folder, encode.types, _shuffled(_keyed(corpora, encode, shuffle_seed), Path(temporary))
+            )
     if not counts["pairs"]:
         raise UserError(f"{folder}: no pair with words on both sides in {', '.join(corpora)}")
     meta = {
@@ -153,14 +162,18 @@ class _Encoder:
     """Turns pairs of lines into ids."""
 
     def __init__(self, source: Vocabulary, target: Vocabulary) -> None:
-        self._vocabularies = source, target
+        self.types = id_type(source), id_type(target)
+        self._sides = [
+            (np.dtype(kind).char, side) for kind, side in zip(self.types, (source, target), strict=True)
+        ]
 
     def __call__(self, pair: tuple[str, str]) -> EncodedPair | None:
         """Both sides' ids; None for a pair with an empty side."""
         source, target = (
-            vocabulary.ids(line.split()) for vocabulary, line in zip(self._vocabularies, pair, strict=True)
+            array(code, vocabulary.ids(line.split()))
+            for (code, vocabulary), line in zip(self._sides, pair, strict=True)
         )
-        return (array("H", source).tobytes(), array("H", target).tobytes()) if source and target else None
+        return (source.tobytes(), target.tobytes()) if source and target else None
 
 
 def _straight(corpora: Corpora, encode: _Encoder) -> Iterator[EncodedPair]:
@@ -191,8 +204,8 @@ def _progress(corpora: Corpora) -> AbstractContextManager[Progress]:
 class _Side:
     """Ids and offsets of one side while they are written."""
 
-    def __init__(self, folder: Path, side: str, stack: ExitStack) -> None:
-        self._ids: ArrayWriter = stack.enter_context(write_array(folder / f"{side}.ids.npy", np.uint16))
+    def __init__(self, folder: Path, side: str, kind: type[Any], stack: ExitStack) -> None:
+        self._ids: ArrayWriter = stack.enter_context(write_array(folder / f"{side}.ids.npy", kind))
         self._offsets: ArrayWriter = stack.enter_context(
             write_array(folder / f"{side}.offsets.npy", np.int64)
         )
@@ -210,9 +223,13 @@ class _Side:
         self._offsets.append_bytes(struct.pack("=q", self.words))
 
 
-def _write(folder: Path, encoded: Iterable[EncodedPair]) -> dict[str, int]:
+def _write(
+    folder: Path, types: tuple[type[Any], type[Any]], encoded: Iterable[EncodedPair]
+) -> dict[str, int]:
     with ExitStack() as stack:
-        source, target = _Side(folder, "source", stack), _Side(folder, "target", stack)
+        source, target = (
+            _Side(folder, side, kind, stack) for side, kind in zip(("source", "target"), types, strict=True)
+        )
         pairs = 0
         for source_ids, target_ids in encoded:
             source.append(source_ids)

@@ -22,8 +22,8 @@ UNKNOWN = 1
 END_WORD = "</s>"
 UNKNOWN_WORD = "[UNK]"
 SPECIALS = (END_WORD, UNKNOWN_WORD)
-MAX_WORDS = 2**16 - len(SPECIALS)
-"""Ids are stored as uint16."""
+MAX_WORDS = 2**31 - len(SPECIALS)
+"""Ids are stored in at most 32 bits, and NumPy's and torch's indices have a sign."""
 
 _HEADER = "rank\tword\tcount"
 
@@ -109,7 +109,7 @@ def most_frequent(counts: Iterable[tuple[str, int]], words: int) -> Vocabulary:
     The specials' names are no words of a text.
     """
     if words > MAX_WORDS:
-        raise UserError(f"vocabulary: {words} words asked for, at most {MAX_WORDS} fit into 16-bit ids")
+        raise UserError(f"vocabulary: {words} words asked for, at most {MAX_WORDS} fit into 32-bit ids")
     own = (item for item in counts if item[0] not in SPECIALS)
     return Vocabulary(heapq.nsmallest(words, own, key=lambda item: (-item[1], item[0])))
 

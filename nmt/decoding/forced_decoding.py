@@ -72,8 +72,8 @@ def make_batch(
 ) -> Batch:
     """Tokens as a padded batch of ids."""
     return pad_pairs(
-        [np.array(model.source.ids(tokens), dtype=np.uint16) for tokens in sources],
-        [np.array(model.target.ids(tokens), dtype=np.uint16) for tokens in targets],
+        [np.array(model.source.ids(tokens), dtype=np.uint32) for tokens in sources],
+        [np.array(model.target.ids(tokens), dtype=np.uint32) for tokens in targets],
         model.run.architecture.source_end,
     )
 

@@ -65,8 +65,8 @@ def write_array(path: str | Path, dtype: Any, row_shape: tuple[int, ...] = ()) -
         yield writer
 
 
-def map_array(path: str | Path, dtype: Any) -> np.ndarray[Any, Any]:
-    """Memory-map a .npy file for reading; a `UserError` names the file when it is none or of another type."""
+def map_array(path: str | Path, *dtypes: Any) -> np.ndarray[Any, Any]:
+    """Memory-map a .npy file of one of these types; a `UserError` names the file when it is none or of another type."""
     refuse_special(path)
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -74,8 +74,9 @@ def map_array(path: str | Path, dtype: Any) -> np.ndarray[Any, Any]:
         raise UserError(f"{path}: no such file") from None
     except (ValueError, EOFError) as error:
         raise UserError(f"{path}: not a whole .npy file ({error}); make it again") from None
-    if array.dtype != np.dtype(dtype):
-        raise UserError(f"{path}: holds {array.dtype}, expected {np.dtype(dtype)}; make it again")
+    if array.dtype not in dtypes:
+        expected = " or ".join(str(np.dtype(dtype)) for dtype in dtypes)
+        raise UserError(f"{path}: holds {array.dtype}, expected {expected}; make it again")
     # a plain array view: slices of np.memmap cost microseconds each
     view: np.ndarray[Any, Any] = array.view(np.ndarray)
     return view

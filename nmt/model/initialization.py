@@ -33,6 +33,11 @@ def normal(std: float) -> Start:
     return lambda weight, generator: weight.normal_(0.0, std, generator=generator)
 
 
+def uniform(limit: float) -> Start:
+    """Uniform between -limit and limit."""
+    return lambda weight, generator: weight.uniform_(-limit, limit, generator=generator)
+
+
 def orthogonal(weight: Tensor, generator: Generator) -> None:
     """A random orthogonal matrix (N, N), uniform over the orthogonal group."""
     nn.init.orthogonal_(weight, generator=generator)

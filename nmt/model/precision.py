@@ -23,7 +23,7 @@ def set_precision(precision: Precision) -> None:
     """Choose the precision of all products that follow in this process."""
     global _factor_type
     _factor_type = torch.bfloat16 if precision == "bf16" else None
-    torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
     torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
 
 
@@ -35,6 +35,11 @@ def precision_of(precision: Precision) -> Iterator[None]:
         yield
     finally:
         set_precision("fp32")
+
+
+def rounds_factors() -> bool:
+    """Whether factors are rounded beforehand (bf16), which a library's recurrence does to its states, too."""
+    return _factor_type is not None
 
 
 def factor(values: Tensor) -> Tensor:

@@ -1,11 +1,11 @@
-"""RNNsearch, RNNencdec and grConv as the papers write them: one sentence pair, one vector and one word at a time.
+"""The models as their papers write them: one sentence pair, one vector and one word at a time.
 
-To be read beside Bahdanau et al. (2015), Sec. 2, 3 and App. A, and Cho et al. (2014b), Sec. 2.2, whose letters and
-equation numbers it uses. It is slow, and nothing here is shared with the fast models but the names of the weights and
-of the settings: the tests hold the fast models against it, in values and in gradients.
+To be read beside Bahdanau et al. (2015), Sec. 2, 3 and App. A, Cho et al. (2014b), Sec. 2.2, and Sutskever et al.
+(2014), Sec. 2, whose letters and equation numbers it uses. It is slow, and nothing here is shared with the fast models
+but the names of the weights and of the settings: the tests hold the fast models against it, in values and in gradients.
 
-As in the paper, vectors are columns and a weight acts from the left, W x; sums and products of vectors are taken
-element by element. `*` is the paper's small circle. Bias terms, which the paper leaves out of its equations, stand
+As in the papers, vectors are columns and a weight acts from the left, W x; sums and products of vectors are taken
+element by element. `*` is Bahdanau's small circle. Bias terms, which the papers leave out of their equations, stand
 where the settings put them.
 """
 
@@ -17,7 +17,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from nmt.config.families import GatedDecoderArchitecture, GrConvArchitecture
+from nmt.config.families import GatedDecoderArchitecture, GrConvArchitecture, LSTMArchitecture
 
 Sentence = list[int]
 """Ids of words, the end symbol last."""
@@ -132,8 +132,7 @@ class GatedReference(Reference):
 
     def times(self, name: str, vector: Tensor) -> Tensor:
         """W x, row by row of the paper's W."""
-        columns = self.weights[name].unbind(dim=1)
-        return torch.stack([(column * vector).sum() for column in columns])
+        return times(self.weights[name], vector)
 
 
 class RNNencdec(GatedReference):
@@ -209,6 +208,60 @@ class RNNsearch(GatedReference):
     def first_state(self, summary: Tensor) -> Tensor:
         """s_0 = tanh(W_s backward h_1)."""
         return self.projected_start(summary)
+
+
+class DeepLSTM(Reference):
+    """Sutskever et al. (2014), Sec. 2: a deep LSTM reads x, another starts from its last state and writes y.
+
+    weights: by name, as the fast model has them: (inputs, outputs), the four parts of a layer side by side.
+    """
+
+    def __init__(self, weights: dict[str, Tensor], settings: LSTMArchitecture) -> None:
+        self.weights, self.settings = weights, settings
+
+    def nll(self, x: Sentence, y: Sentence) -> tuple[Tensor, list[Tensor]]:
+        """Eq. 1: p(y) is the product of p(y_t | v, y_1..y_{t-1}), where v is the encoder's last state.
+
+        x ends in the end symbol only where the settings have it read (`source_end`).
+        """
+        words, end = (x[:-1], x[-1:]) if self.settings.source_end else (x, [])
+        if self.settings.source_order == "reversed":
+            words = words[::-1]
+        start = torch.zeros_like(self.weights["encoder.0.U"][:, 0])
+        v = [(start, start) for _ in range(self.settings.layers)]
+        for word in words + end:
+            v = self.step("encoder", self.weights["source_embedding.E"][word], v)
+        E = self.weights["target_embedding.E"]
+        previous = E[y[-1]] if self.settings.first_input == "end" else torch.zeros_like(E[0])
+        total = torch.zeros((), dtype=start.dtype)
+        for word in y:
+            v = self.step("decoder", previous, v)
+            h, _ = v[-1]
+            p = softmax(times(self.weights["readout.W_o"], h) + self.weights["readout.b_o"])
+            total = total - torch.log(p[word])
+            previous = E[word]
+        return total, []
+
+    def step(self, side: str, e: Tensor, states: list[tuple[Tensor, Tensor]]) -> list[tuple[Tensor, Tensor]]:
+        """(h, c) of each layer after one word: layer l + 1 reads the new h of layer l."""
+        below, after = e, []
+        for layer, (h, c) in enumerate(states):
+            after.append(self.cell(f"{side}.{layer}", below, h, c))
+            below = after[-1][0]
+        return after
+
+    def cell(self, name: str, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
+        """Graves (2013), Eqs. 7 to 11, the terms of c (peepholes) only where they are asked for."""
+        inner = times(self.weights[f"{name}.W"], x) + times(self.weights[f"{name}.U"], h)
+        i, f, g, o = (inner + self.weights[f"{name}.b"]).view(4, -1)
+        p_i, p_f, p_o = self.weights[f"{name}.P"] if self.settings.peepholes else torch.zeros(3, len(h)).to(h)
+        c_next = sigmoid(f + p_f * c) * c + sigmoid(i + p_i * c) * torch.tanh(g)
+        return sigmoid(o + p_o * c_next) * torch.tanh(c_next), c_next
+
+
+def times(matrix: Tensor, vector: Tensor) -> Tensor:
+    """W x, row by row of the paper's W, of which `matrix` is the transpose."""
+    return torch.stack([(column * vector).sum() for column in matrix.unbind(dim=1)])
 
 
 def sigmoid(x: Tensor) -> Tensor:

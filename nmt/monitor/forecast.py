@@ -129,9 +129,10 @@ def disk_bytes(config: Config, folder: Path, archives: Iterable[str], runs: Iter
     known = runs_of(config, list(config.models))
     fetched = sum(config.archives[archive].bytes or 0 for archive in archives)
     text = sum(config.archives[archive].bytes or 0 for archive in _unprepared(config, folder))
-    words = config.vocabulary.words
     models = [config.models[known[run].model] for run in runs]
-    weights = [FAMILIES[model.family].weights(model.architecture, words) for model in models]
+    weights = [
+        FAMILIES[model.family].weights(model.architecture, config.vocabulary.sizes) for model in models
+    ]
     return {
         "archives": fetched,
         "prepared text": round(TEXT_PER_ARCHIVE_BYTE * text),

@@ -55,6 +55,13 @@ class GraphedUpdates:
         callers.wait_stream(self._stream)
         self._wait_for_the_oldest()
 
+    def forget(self) -> None:
+        """Record anew: numbers that the update takes from the host, such as its learning rate, are part of a graph."""
+        while self._in_flight:
+            self._in_flight.popleft().synchronize()
+        self._recorded.clear()
+        self._pool = torch.cuda.graph_pool_handle()  # the old one goes with its last graph
+
     def _run(self, batch: Batch) -> None:
         shape = (len(batch.target), len(batch))
         if shape in self._recorded:

@@ -1,7 +1,8 @@
-"""Adadelta as the paper uses it, Adam for the small experiments, and clipping (Sec. 4.2, App. B.2)."""
+"""Adadelta as Bahdanau et al. use it, Adam for small experiments, SGD as Sutskever et al. use it; rates; clipping."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import torch
@@ -18,11 +19,33 @@ def make_optimizer(model: nn.Module, training: Training) -> torch.optim.Optimize
     """The optimizer that the settings name."""
     if training.optimizer == "adadelta":
         return Adadelta(model.parameters(), training.learning_rate, training.rho, training.epsilon)
+    if training.optimizer == "sgd":
+        return torch.optim.SGD(model.parameters(), lr=training.learning_rate)
     on_gpu = next(model.parameters()).is_cuda
     adam: torch.optim.Optimizer = torch.optim.Adam(
         model.parameters(), lr=training.learning_rate, eps=training.epsilon, fused=True, capturable=on_gpu
     )
     return adam
+
+
+def rate_at(training: Training, epoch: float) -> float:
+    """The learning rate after so many passes over the text.
+
+    `decay_factor` times as high from `decay_from_epoch` on, and again with each further `decay_every_epochs`: from 5 on
+    every half epoch in Sutskever et al. (2014), Sec. 3.4.
+    """
+    if training.decay_from_epoch is None or epoch < training.decay_from_epoch:
+        return training.learning_rate
+    steps = 1 + math.floor((epoch - training.decay_from_epoch) / training.decay_every_epochs)
+    return training.learning_rate * training.decay_factor**steps
+
+
+def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> bool:
+    """Set the learning rate of all weights; returns whether it was another one."""
+    changed = any(group["lr"] != rate for group in optimizer.param_groups)
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    return changed
 
 
 def clip(parameters: Iterable[Tensor], threshold: float) -> tuple[Tensor, Tensor]:

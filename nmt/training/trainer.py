@@ -85,11 +85,21 @@ class Trainer:
         self.counters = Counters()
         order_seed = run.seed if self.settings.order == "seed" else None
         self.pairs = PairsWithinLimit(train, run.max_words, order_seed)
+        self.last_update, self.last_because = self._end()
         self.fingerprint: Fingerprint = fingerprint(run, train, dev)
         self.history = History(state / "history.jsonl")
         self.board: Board | None = None
         self.stop_wanted = threading.Event()
         self.lost: Callable[[], bool] = lambda: False
+
+    def _end(self) -> tuple[int, str]:
+        """The update at which the run ends, and the setting that says so."""
+        updates, epochs = self.settings.updates, self.settings.epochs
+        if epochs is not None:
+            needed = math.ceil(epochs * len(self.pairs) / self.settings.batch_size)
+            if needed <= updates:
+                return needed, "epochs"
+        return updates, "updates"
 
     # Beginnings ------------------------------------------------------------------------------------------------
 
@@ -136,20 +146,20 @@ class Trainer:
     # The loop --------------------------------------------------------------------------------------------------
 
     def run(self, max_seconds: float | None = None, lost: Callable[[], bool] | None = None) -> str:
-        """Train until done; returns what stopped it: `updates`, `development NLL` or `development BLEU`.
+        """Train until done; returns what stopped it: `updates`, `epochs`, `development NLL` or `development BLEU`.
 
         Raises Interrupted, with the state saved, on SIGTERM or SIGINT or after `max_seconds`; UserError if the
         state's lock is lost or the gradient is not finite.
         """
-        settings, counters = self.settings, self.counters
+        counters, last, key = self.counters, self.last_update, self.last_because
         self.lost = lost or self.lost
-        if counters.update > settings.updates:
+        if counters.update > last:
             raise UserError(
-                f"{self.state}: {counters.update} updates are done but training.updates is {settings.updates}; "
-                f"raise it, or delete or rename the folder to start again"
+                f"{self.state}: {counters.update} updates are done but training.{key} is "
+                f"{getattr(self.settings, key)}; raise it, or delete or rename the folder to start again"
             )
         deadline = math.inf if max_seconds is None else time.monotonic() + max_seconds
-        progress = Progress(settings.updates - counters.update, "updates", f"train {self.run_settings.model}")
+        progress = Progress(last - counters.update, "updates", f"train {self.run_settings.model}")
         board = nullcontext() if self.board is None else closing(self.board)
         with progress, board, self._signals(), closing(self._batches()) as batches:
             clock = time.monotonic()
@@ -161,9 +171,7 @@ class Trainer:
                 progress.update()
                 if self.stop_wanted.is_set() or time.monotonic() >= deadline:
                     self.save()
-                    raise Interrupted(
-                        f"stopped after update {counters.update} of {settings.updates}; run again"
-                    )
+                    raise Interrupted(f"stopped after update {counters.update} of {last}; run again")
         self.save()
         return reason
 
@@ -171,7 +179,7 @@ class Trainer:
         patience = self.settings.patience
         if patience is not None and self.counters.validations_without_gain >= patience:
             return f"development {self.settings.dev_score.upper()}"
-        return "updates" if self.counters.update >= self.settings.updates else None
+        return self.last_because if self.counters.update >= self.last_update else None
 
     def _batches(self) -> Generator[Batch]:
         """Minibatches from the next update on; for a GPU made ahead, in memory that it can fetch from."""
@@ -187,7 +195,7 @@ class Trainer:
 
     def _update(self, batch: Batch) -> None:
         """One update and its share of the next line of the history."""
-        self.updater(batch)
+        self.updater(batch, self.epochs())
         counters = self.counters
         counters.update += 1
         counters.window_updates += 1
@@ -225,7 +233,7 @@ class Trainer:
     # Bookkeeping -----------------------------------------------------------------------------------------------
 
     def _bookkeep(self) -> None:
-        update, last = self.counters.update, self.counters.update == self.settings.updates
+        update, last = self.counters.update, self.counters.update == self.last_update
         due = [update % every == 0 for every in (self.settings.log_every, self.settings.validate_every)]
         if any(due) or last or update % self.settings.checkpoint_every == 0:
             self._refuse_to_write()

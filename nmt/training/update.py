@@ -15,7 +15,7 @@ from nmt.config.schema import Training
 from nmt.data.batches import Batch
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.training.cuda_graphs import GraphedUpdates
-from nmt.training.optimizers import clip, descend, make_optimizer, replace_not_finite
+from nmt.training.optimizers import clip, descend, make_optimizer, rate_at, replace_not_finite, set_rate
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,13 @@ class Updater:
         self.sums = torch.zeros(4, dtype=torch.float64, device=self.device)
         # rows that a batch does not look up cost nothing, where the host may ask which they are
         for embedding in (model.source_embedding, model.target_embedding):
-            embedding.sparse = training.optimizer == "adadelta" and self.device.type == "cpu"
+            embedding.sparse = training.optimizer != "adam" and self.device.type == "cpu"
         self.graphs = GraphedUpdates(self._descend, self.device) if self.device.type == "cuda" else None
 
-    def __call__(self, batch: Batch) -> None:
-        """One step of SGD."""
+    def __call__(self, batch: Batch, epoch: float = 0.0) -> None:
+        """One step of SGD, after so many passes over the text."""
+        if set_rate(self.optimizer, rate_at(self.training, epoch)) and self.graphs:
+            self.graphs.forget()
         (self.graphs or self._descend)(batch)
 
     def prepare(self, batch: Batch) -> Batch:

@@ -25,7 +25,7 @@ if PREPARED:
             mem_mb=memory(DATA_MEMORY),
             runtime=minutes(30, 60),
         params:
-            words=CONFIG.vocabulary.words,
+            words=lambda wildcards: CONFIG.vocabulary.sizes[[SOURCE, TARGET].index(wildcards.language)],
             corpora=options.shards(CONFIG, CONFIG.use.train),
             stage=FINAL_STAGE,
             specials="--specials-count" if CONFIG.vocabulary.specials_count else "",

@@ -53,7 +53,7 @@ def test_both_readings_of_the_units_have_their_weights(
     config: Config, changes: dict[str, int], millions: float
 ) -> None:
     sizes = grconv(config).model_copy(update={"output_layer": "factored", "unused_ids": 1, **changes})
-    assert FAMILIES["grconv"].weights(sizes, 30_000) / 1e6 == pytest.approx(millions, abs=0.1)
+    assert FAMILIES["grconv"].weights(sizes, (30_000, 30_000)) / 1e6 == pytest.approx(millions, abs=0.1)
     small = sizes.model_copy(update={"embedding_size": 62})
     counted = sum(weight.numel() for weight in families.build("grconv", small, 300, 300).parameters())
-    assert FAMILIES["grconv"].weights(small, 300) == pytest.approx(counted, rel=0.002)
+    assert FAMILIES["grconv"].weights(small, (300, 300)) == pytest.approx(counted, rel=0.002)

@@ -197,7 +197,7 @@ def problems_of_replacing(key: str, value: Any) -> list[str]:
             "artifacts.figure3_words: found [20, 10], expected the smaller",
         ),
         ({"languages": {"target": "en"}}, "languages.target: found 'en' twice"),
-        ({"vocabulary": {"words": 70_000}}, "vocabulary.words: found 70000, expected 65534 or less"),
+        ({"vocabulary": {"words": 2**31}}, "vocabulary.words: found 2147483648, expected 2147483645 or less"),
         (
             {"corpora": {"x": {"source": {"archive": "un-2000"}}}},
             "a corpus has either `source` and `target`, or `grammar`",

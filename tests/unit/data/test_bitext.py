@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nmt.data.batches import make_batch
 from nmt.data.bitext import ARRAYS, BITEXT_FILES, Bitext, binarize, fingerprint
 from nmt.data.shards import shard_of
 from nmt.data.vocabulary import Vocabulary
@@ -52,6 +53,20 @@ def test_pairs_come_back_in_order_without_empty_ones(tmp_path: Path) -> None:
     assert bitext.meta["shuffled_seed"] is None
     assert bitext.meta["source_vocabulary_sha256"] == WORDS.sha256
     assert bitext.meta["sha256"] == fingerprint(tmp_path / "b")
+
+
+@pytest.mark.parametrize("seed", [None, 1])
+def test_a_side_with_more_words_than_16_bits_hold_has_ids_of_32(tmp_path: Path, seed: int | None) -> None:
+    """The last id of 16 bits is that of word 65,534, since the specials take two."""
+    many, few = (Vocabulary([(f"w{i}", 1) for i in range(size)]) for size in (65_535, 65_534))
+    text = [("w65534 w0", "w65533"), ("w65533 no", "w65534")]
+    corpora = {"c": [shard(tmp_path, "0", text)]}
+    bitext = binarize(corpora, many, few, tmp_path / "b", seed)
+    expected = [([65_536, 2], [65_535]), ([65_535, 1], [1])]
+    assert sorted(content(Bitext.open(tmp_path / "b"))) == sorted(expected)
+    assert (bitext.source(0).dtype, bitext.target(0).dtype) == (np.uint32, np.uint16)
+    batch = make_batch(bitext, np.arange(2), source_end=False)
+    assert sorted(batch.source.t().tolist()) == [[65_535, 1], [65_536, 2]]
 
 
 def test_shuffling_permutes_whole_pairs_by_the_seed_alone(tmp_path: Path) -> None:

@@ -77,5 +77,5 @@ def test_a_broken_file_is_refused_with_its_line(tmp_path: Path, text: str, messa
 def test_no_words_and_too_many_words_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no words"):
         build([tokens(tmp_path / "0", "")], 3, False, tmp_path / "v")
-    with pytest.raises(UserError, match="at most 65534"):
-        build([tokens(tmp_path / "0", "a")], 65_535, False, tmp_path / "v")
+    with pytest.raises(UserError, match="at most 2147483646"):
+        build([tokens(tmp_path / "0", "a")], 2**31, False, tmp_path / "v")

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import torch
 
+from nmt.config.schema import ModelRun
 from nmt.data.batches import Batch
 from nmt.data.bitext import Bitext
 from nmt.training import trainer
@@ -127,12 +128,51 @@ def test_the_stand_in_loses_recordings_that_other_threads_disturb(
         trained(text, tmp_path, stand_in)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-@pytest.mark.parametrize("optimizer", ["adadelta", "adam"])
-def test_a_gpu_run_stopped_and_resumed_ends_like_an_unbroken_one(
-    text: Bitext, tmp_path: Path, optimizer: str
+def test_a_learning_rate_that_falls_is_recorded_anew(
+    text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = model_run(updates=80, device="cuda", optimizer=optimizer, checkpoint_every=7)
+    """A graph keeps the rate with which it was recorded."""
+    stand_in, made = StandIn(monkeypatch), Trainer(FALLING, text, text, SIZES, tmp_path)
+    graphs = stand_in.graphed(made.updater._descend)
+    replayed, update = set[float](), graphs.update
+    groups = made.updater.optimizer.param_groups
+
+    def noting(batch: Batch) -> None:
+        update(batch)
+        if stand_in.recording is not None:
+            (work,), rate = stand_in.recording, groups[0]["lr"]
+
+            def replay() -> None:
+                assert groups[0]["lr"] == rate
+                replayed.add(rate)
+                work()
+
+            stand_in.recording[:] = [replay]
+
+    made.updater.graphs, graphs.update = graphs, noting
+    made.resume(None)
+    made.run()
+    assert len(replayed) == 3
+
+
+FALLING = model_run(
+    family="lstm", optimizer="sgd", cost="mean", learning_rate=0.7, updates=80, checkpoint_every=99, validate_every=99,
+    decay_from_epoch=2.0, decay_every_epochs=2.0,
+)  # fmt: skip
+"""80 updates of 4 of 60 pairs are 5.3 epochs."""
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize(
+    "run",
+    [model_run(updates=80), model_run(updates=80, optimizer="adam"), FALLING],
+    ids=["adadelta", "adam", "sgd"],
+)
+def test_a_gpu_run_stopped_and_resumed_ends_like_an_unbroken_one(
+    text: Bitext, tmp_path: Path, run: ModelRun
+) -> None:
+    changes = {"device": "cuda", "checkpoint_every": 7}
+    settings = run.model_copy(update={"training": run.training.model_copy(update=changes)})
     states = []
     for name, stops in (("unbroken", []), ("broken", [3, 17, 40])):
         for stop in [*stops, None]:

@@ -16,6 +16,7 @@ from nmt.training.optimizers import (
     descend,
     make_optimizer,
     optimizer_tensors,
+    rate_at,
     replace_not_finite,
     restore_optimizer,
 )
@@ -175,3 +176,33 @@ def test_a_finite_gradient_is_left_alone() -> None:
     weight.grad = torch.tensor([3.0, 4.0])
     replace_not_finite([weight], clip([weight], 1.0)[0])
     assert weight.grad.tolist() == [3.0, 4.0]
+
+
+@pytest.mark.parametrize("rows", [None, [0, 2]])
+def test_sgd_steps_by_the_scaled_gradient_and_keeps_nothing(rows: list[int] | None) -> None:
+    """Without momentum: there is no state but the weights. Rows of a sparse gradient, the others stay."""
+    start = torch.linspace(-1, 1, 6, dtype=torch.float64).view(3, 2)
+    model = nn.ParameterList([nn.Parameter(start.clone())])
+    optimizer = make_optimizer(model, training(optimizer="sgd", learning_rate=0.7))
+    (gradient,) = random_gradients(1, 3, 2)
+    if rows is None:
+        model[0].grad = gradient.clone()
+    else:
+        model[0].grad = torch.sparse_coo_tensor(torch.tensor([rows]), gradient[rows], (3, 2))
+        gradient[1] = 0
+    norm, scale = clip(model.parameters(), 0.5)
+    assert float(norm) > 0.5
+    descend(optimizer, scale)
+    torch.testing.assert_close(model[0].detach(), start - 0.7 * gradient * (0.5 / gradient.norm()))
+    assert not optimizer_tensors(model, optimizer)
+
+
+def test_the_rate_is_halved_every_half_epoch_after_five() -> None:
+    """Sutskever et al. (2014), Sec. 3.4."""
+    settings = training(optimizer="sgd", learning_rate=0.7, decay_from_epoch=5.0)
+    epochs = [0, 4.999, 5.0, 5.499, 5.5, 6.0, 6.5, 7.0, 7.499]
+    rates = [0.7, 0.7, 0.35, 0.35, 0.175, 0.0875, 0.04375, 0.021875, 0.021875]
+    assert [rate_at(settings, epoch) for epoch in epochs] == pytest.approx(rates)
+    assert rate_at(training(learning_rate=0.7), 100.0) == 0.7
+    slower = training(learning_rate=1.0, decay_from_epoch=1.0, decay_every_epochs=2.0, decay_factor=0.1)
+    assert [rate_at(slower, epoch) for epoch in (0.9, 1.0, 2.9, 3.0)] == pytest.approx([1, 0.1, 0.1, 0.01])

@@ -100,11 +100,23 @@ def test_history_says_what_happened(text: Bitext, tmp_path: Path) -> None:
     assert 0 <= records[0]["clipped"] <= 1
 
 
-@pytest.mark.parametrize("stop", [3, 5, 12, 29])
-def test_a_run_stopped_anywhere_ends_like_an_unbroken_one(text: Bitext, tmp_path: Path, stop: int) -> None:
-    unbroken = trainer(model_run(), text, tmp_path / "unbroken")
+SUTSKEVERS = model_run(
+    family="lstm", optimizer="sgd", learning_rate=0.7, clip_norm=5.0, cost="mean", epochs=1.95,
+    decay_from_epoch=0.5, decay_every_epochs=0.25,
+)  # fmt: skip
+"""30 updates of 4 of 60 pairs are 2 epochs."""
+
+
+@pytest.mark.parametrize(
+    ("run", "stop"),
+    [*((model_run(), stop) for stop in (3, 5, 12, 29)), *((SUTSKEVERS, stop) for stop in (4, 8, 13))],
+)
+def test_a_run_stopped_anywhere_ends_like_an_unbroken_one(
+    text: Bitext, tmp_path: Path, run: ModelRun, stop: int
+) -> None:
+    unbroken = trainer(run, text, tmp_path / "unbroken")
     unbroken.run()
-    first = trainer(model_run(), text, tmp_path / "broken")
+    first = trainer(run, text, tmp_path / "broken")
     original = first._update
 
     def update(batch: Any) -> None:
@@ -115,11 +127,28 @@ def test_a_run_stopped_anywhere_ends_like_an_unbroken_one(text: Bitext, tmp_path
     first._update = update  # type: ignore[method-assign]
     with pytest.raises(Interrupted):
         first.run()
-    second = trainer(model_run(), text, tmp_path / "broken")
+    second = trainer(run, text, tmp_path / "broken")
     assert second.counters.update == stop
     second.run()
     assert same_tensors(unbroken.state_tensors(), second.state_tensors())
     assert history_of(unbroken) == history_of(second)
+
+
+def test_a_schedule_in_epochs_follows_the_text(text: Bitext, tmp_path: Path) -> None:
+    made = trainer(SUTSKEVERS, text, tmp_path)
+    moved, rates = made.updater, dict[int, float]()
+    original = moved._descend
+
+    def descend(batch: Any) -> None:
+        rates[made.counters.update] = moved.optimizer.param_groups[0]["lr"]
+        original(batch)
+
+    moved._descend = descend  # type: ignore[method-assign]
+    assert made.run() == "epochs"
+    assert made.counters.update == 30 == math.ceil(1.95 * 60 / 4) and made.epochs() == 2
+    halvings = {0: 0, 7: 0, 8: 1, 11: 1, 12: 2, 15: 3, 19: 4, 23: 5, 27: 6}
+    for update, steps in halvings.items():
+        assert rates[update] == pytest.approx(0.7 * 0.5**steps), update
 
 
 SCRIPT = """

@@ -1,0 +1,247 @@
+"""Deep LSTMs from a sentence to a vector and from the vector to a sentence (Sutskever et al. 2014, Sec. 2 and 3.4).
+
+One deep LSTM reads the source; its last h and c of every layer are all that another one, the decoder, starts from,
+layer by layer. The decoder is a language model whose top layer the softmax reads (Eq. 1). A source is read backwards
+unless the settings say otherwise (Sec. 3.3).
+
+Shapes: B sentences, S source length, T target length, K hypotheses per sentence, R of the B * K that are alive,
+L layers, N hidden units, M embedding size or, above the first layer, N; V vocabulary size. Vectors are rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from nmt.config.families import LSTMArchitecture
+from nmt.data.vocabulary import END
+from nmt.model import reference
+from nmt.model.encoder_decoder import EncoderDecoder, Inputs
+from nmt.model.gru import weight
+from nmt.model.initialization import Start, uniform
+from nmt.model.precision import affine, factor, product, rounds_factors
+from nmt.model.readout import OutputLayer
+
+State = tuple[Tensor, Tensor]
+"""h and c, (..., N) each."""
+
+
+class Layer(nn.Module):
+    """One layer: W (M, 4N), U (N, 4N), b (4N,) of [i | f | g | o] side by side, as torch's LSTM has them.
+
+    i = sigmoid(W_i x + U_i h + b_i), f and o alike; g = tanh(W_g x + U_g h + b_g); c' = f c + i g; h' = o tanh(c').
+    With peepholes P (3, N) the gates see the cell, too (Graves 2013, Eqs. 7 to 11): i and f see c, o sees c'.
+    """
+
+    def __init__(self, inputs: int, hidden: int, peepholes: bool) -> None:
+        super().__init__()
+        self.W, self.U = weight(inputs, 4 * hidden), weight(hidden, 4 * hidden)
+        self.b = nn.Parameter(torch.empty(4 * hidden))
+        self.P = weight(3, hidden) if peepholes else None
+
+    def scan(self, x: Tensor, start: State, present: Tensor) -> tuple[Tensor, State]:
+        """h at every step, (T, B, N), and the last h and c, from inputs (T, B, M) and the state before them.
+
+        `present` (T, B) is 0 where the input, which must be 0 there, is padding, else 1. The bias goes with it: a state
+        of 0 stays 0 over padding, since i g is i tanh(0).
+        """
+        if self.P is None and not rounds_factors():
+            return self._scan_by_library(x, start, present)
+        given = product(x, self.W) + present.unsqueeze(2) * self.b
+        U, states = factor(self.U), []
+        h, c = start
+        for step in given:
+            h, c = self.cell(step + product(h, U), c)
+            states.append(h)
+        return torch.stack(states), (h, c)
+
+    def _scan_by_library(self, x: Tensor, start: State, present: Tensor) -> tuple[Tensor, State]:
+        """By oneDNN or cuDNN, with the bias as the weights of an input that is 1 at words and 0 at padding."""
+        weights = [torch.cat([self.W.t(), self.b.unsqueeze(1)], dim=1), self.U.t()]
+        h, c = (part.unsqueeze(0) for part in start)
+        states, h, c = torch.lstm(
+            torch.cat([x, present.unsqueeze(2)], dim=2), (h.contiguous(), c.contiguous()), weights,
+            has_biases=False, num_layers=1, dropout=0.0, train=torch.is_grad_enabled(), bidirectional=False,
+            batch_first=False,
+        )  # fmt: skip
+        return states, (h[0], c[0])
+
+    def step(self, x: Tensor, state: State) -> State:
+        """One step of any number of hypotheses: inputs (R, M) and their states."""
+        h, c = state
+        return self.cell(affine(x, self.W, self.b) + product(h, self.U), c)
+
+    def cell(self, inner: Tensor, c: Tensor) -> State:
+        """The next h and c from the pre-activations (..., 4N), peepholes not yet in them, and c (..., N)."""
+        i, f, g, o = inner.chunk(4, dim=-1)
+        if self.P is not None:
+            i, f = i + self.P[0] * c, f + self.P[1] * c
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        if self.P is not None:
+            o = o + self.P[2] * c
+        return o.sigmoid() * c.tanh(), c
+
+
+class Layers(nn.ModuleList):
+    """A deep LSTM: the first layer reads embeddings, each other one the h of the layer below."""
+
+    def __init__(self, architecture: LSTMArchitecture) -> None:
+        hidden = architecture.hidden_units
+        inputs = [architecture.embedding_size, *[hidden] * (architecture.layers - 1)]
+        super().__init__(Layer(size, hidden, architecture.peepholes) for size in inputs)
+
+    def scan(self, x: Tensor, states: list[State], present: Tensor) -> tuple[Tensor, list[State]]:
+        """As `Layer.scan`: h of the top layer at every step, and the last states of all layers."""
+        after = []
+        for layer, state in zip(self, states, strict=True):
+            x, last = layer.scan(x, state, present)  # type: ignore[operator]
+            after.append(last)
+        return x, after
+
+    def step(self, x: Tensor, states: list[State]) -> tuple[Tensor, list[State]]:
+        """As `Layer.step`, for all layers."""
+        after = []
+        for layer, state in zip(self, states, strict=True):
+            after.append(layer.step(x, state))  # type: ignore[operator]
+            x = after[-1][0]
+        return x, after
+
+
+@dataclass(frozen=True)
+class SentenceVector:
+    """The last state of every layer, h and c (L, B, N) each."""
+
+    h: Tensor
+    c: Tensor
+
+    def __len__(self) -> int:
+        return self.h.shape[1]
+
+    @property
+    def device(self) -> torch.device:
+        """Where it lies."""
+        return self.h.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of the states."""
+        return self.h.dtype
+
+    def select(self, rows: Tensor) -> SentenceVector:
+        """The sentences at `rows`."""
+        return SentenceVector(self.h[:, rows], self.c[:, rows])
+
+    def flat(self) -> Tensor:
+        """All numbers that represent a sentence, (B, 2LN): 8,000 at the paper's sizes (Sec. 3.4)."""
+        return torch.cat([*self.h, *self.c], dim=1)
+
+
+class SoftmaxLayer(OutputLayer):
+    """The softmax reads the top layer's h and nothing else (Eq. 1)."""
+
+    def __init__(self, architecture: LSTMArchitecture, words: int) -> None:
+        super().__init__()
+        self.W_o = weight(architecture.hidden_units, words + architecture.unused_ids)
+        self.b_o = nn.Parameter(torch.empty(words + architecture.unused_ids))
+
+    def features(self, *inputs: Tensor) -> Tensor:
+        """h of the top layer as it is."""
+        (h,) = inputs
+        return h
+
+
+class DeepLSTM(EncoderDecoder):
+    """Both deep LSTMs and the softmax."""
+
+    architecture: LSTMArchitecture
+
+    def __init__(
+        self, architecture: LSTMArchitecture, source_vocabulary: int, target_vocabulary: int
+    ) -> None:
+        super().__init__(architecture, source_vocabulary, target_vocabulary, embedding_bias=False)
+        self.encoder, self.decoder = Layers(architecture), Layers(architecture)
+        self.readout = SoftmaxLayer(architecture, target_vocabulary)
+
+    def start_value(self, name: str) -> Start:
+        """Uniform between -0.08 and 0.08, all of them (Sec. 3.4)."""
+        return uniform(self.architecture.init_range)
+
+    def encode(self, source: Tensor, mask: Tensor) -> SentenceVector:
+        """As in `EncoderDecoder`."""
+        order, present = self.reading_order(mask)
+        present = present.to(mask.dtype)
+        x = self.source_embedding(source.gather(0, order)) * present.unsqueeze(2)
+        nothing = x.new_zeros(source.shape[1], self.architecture.hidden_units)
+        _, last = self.encoder.scan(x, [(nothing, nothing)] * self.architecture.layers, present)
+        return SentenceVector(*(torch.stack(parts) for parts in zip(*last, strict=True)))
+
+    def reading_order(self, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Where the word read at each step stands, and whether it is one, (S, B) each.
+
+        Padding is read first, so that all sentences end together. The end symbol is read last in both directions.
+        """
+        lengths = mask.sum(0).long()
+        place = torch.arange(len(mask), device=mask.device).unsqueeze(1) - (len(mask) - lengths)
+        present = place >= 0
+        if self.architecture.source_order == "reversed":
+            words = lengths - 1 if self.architecture.source_end else lengths
+            place = torch.where(place < words, words - 1 - place, place)
+        return torch.where(present, place, 0), present
+
+    def unroll(
+        self, encoded: SentenceVector, target: Tensor, steps: int
+    ) -> Iterator[tuple[Inputs, Tensor | None]]:
+        """As in `EncoderDecoder`: h of the top layer (t, B, N)."""
+        embedded = torch.cat([self.before_first(target.shape[1]), self.target_embedding(target[:-1])])
+        states = list(zip(encoded.h, encoded.c, strict=True))
+        for first in range(0, len(target), steps):
+            x = embedded[first : first + steps]
+            x, states = self.decoder.scan(x, states, x.new_ones(x.shape[:2]))
+            yield (x,), None
+
+    def before_first(self, sentences: int) -> Tensor:
+        """What the decoder reads before the first word, (1, B, M): the end symbol (Fig. 1), or a vector of zeros."""
+        ends = torch.full((1, sentences), END, device=self.target_embedding.E.device)
+        embedded: Tensor = self.target_embedding(ends)
+        return torch.zeros_like(embedded) if self.architecture.first_input == "zero" else embedded
+
+    def steps(self, encoded: SentenceVector) -> DeepLSTMSteps:
+        """As in `EncoderDecoder`."""
+        return DeepLSTMSteps(self, encoded)
+
+    def reference(self) -> reference.DeepLSTM:
+        """As in `EncoderDecoder`."""
+        return reference.DeepLSTM(dict(self.named_parameters()), self.architecture)
+
+
+class DeepLSTMSteps:
+    """The `Steps` of a deep LSTM; they carry h and c of every layer, (L, B, K, N) each."""
+
+    def __init__(self, model: DeepLSTM, encoded: SentenceVector) -> None:
+        self.model = model
+        self.h, self.c = encoded.h.unsqueeze(2), encoded.c.unsqueeze(2)
+        self.previous = model.before_first(len(encoded))[0].unsqueeze(1)
+
+    def predict(self, alive: Tensor | None = None) -> Tensor:
+        """As in `Steps`."""
+        states = list(zip(self.h.flatten(1, 2), self.c.flatten(1, 2), strict=True))
+        top, states = self.model.decoder.step(self.previous.flatten(0, 1), states)
+        self.h, self.c = (torch.stack(parts).view_as(self.h) for parts in zip(*states, strict=True))
+        logits: Tensor = self.model.readout(top if alive is None else top[alive])
+        return logits.log_softmax(dim=1)[:, : self.model.target_vocabulary]
+
+    def extend(self, parents: Tensor, words: Tensor) -> None:
+        """As in `Steps`."""
+        rows = torch.arange(len(parents), device=parents.device).unsqueeze(1)
+        self.h, self.c = self.h[:, rows, parents], self.c[:, rows, parents]
+        self.previous = self.model.target_embedding(words)
+
+    def keep(self, rows: Tensor) -> None:
+        """As in `Steps`."""
+        self.h, self.c, self.previous = self.h[:, rows], self.c[:, rows], self.previous[rows]
+
+
+Model = DeepLSTM
