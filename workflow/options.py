@@ -12,6 +12,7 @@ from nmt.config.catalogue import Archive
 from nmt.config.projections import as_json
 from nmt.config.runs import runs_of
 from nmt.config.schema import Config
+from nmt.config.systems import systems_in_use
 
 
 def option(name: str, *values: object) -> str:
@@ -110,9 +111,20 @@ def stages(config: Config, corpus: str, files: Sequence[str]) -> str:
 # --- models, results --------------------------------------------------------------------------------------------------
 
 
+def translators(folders: Iterable[str], average: str) -> str | list[str]:
+    """Folders of models that translate together, and how they are averaged, behind `--model`.
+
+    Of a single model its folder alone, so that its translations are not made again.
+    """
+    first, *others = folders
+    if not others:
+        return first
+    return [first, *(word for other in others for word in ("--model", other)), "--average", average]
+
+
 def compared(config: Config, files: Sequence[str]) -> str:
-    """`--translations MODEL ALL NO_UNK` for each run of the models in use; files: both of each run."""
-    models = [run.model for run in runs_of(config, config.use.models).values()]
+    """`--translations MODEL ALL NO_UNK` for each system in use; files: both of each."""
+    models = [system.model for system in systems_in_use(config).values()]
     triples = zip(models, files[::2], files[1::2], strict=True)
     return " ".join(option("translations", *triple) for triple in triples)
 
@@ -122,17 +134,20 @@ def given(files: Iterable[str]) -> str:
     return " ".join(option("given", "moses", file) for file in files)
 
 
-def kept_runs(config: Config, translations: Sequence[str], files: Sequence[Sequence[str]]) -> str:
-    """`--run RUN FILE...` for each run of the models in use: both translations, then what training left of it.
+def kept(config: Config, translations: Sequence[str], files: Sequence[Sequence[str]]) -> str:
+    """`--run RUN FILE...` for each run of the models in use, `--system SYSTEM FILE...` for each other system.
 
     Args:
         config: the run's settings.
-        translations: both of each run.
+        translations: both of each run, then of each other system.
         files: for each file that training left, that of each run.
     """
-    runs = runs_of(config, config.use.models)
-    left = zip(runs, translations[::2], translations[1::2], *files, strict=True)
-    return " ".join(option("run", *names) for names in left)
+    pairs = dict(
+        zip(systems_in_use(config), zip(translations[::2], translations[1::2], strict=True), strict=True)
+    )
+    left = zip(runs_of(config, config.use.models), zip(*files, strict=True), strict=True)
+    runs = [option("run", run, *pairs[run], *own) for run, own in left]
+    return " ".join([*runs, *(option("system", name, *pairs[name]) for name in config.use.systems)])
 
 
 def text_of_card(config: Config) -> str:

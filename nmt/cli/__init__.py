@@ -41,6 +41,7 @@ SECTIONS = {
         "decode": "decode",
         "sweep": "sweep",
         "align": "decode",
+        "rescore": "rescore",
     },
     "Evaluation, tables and figures": {
         "evaluate": "evaluate",

@@ -7,9 +7,9 @@ from typing import Literal
 
 import click
 
-from nmt.cli.options import FILE, parse_settings, settings_option
+from nmt.cli.options import FILE, average_option, parse_settings, settings_option
 from nmt.config.base import MOST_SENTENCES, MOST_THREADS
-from nmt.config.schema import Decoding
+from nmt.config.schema import Average, Decoding
 from nmt.errors import UserError
 
 EXISTING = click.Path(exists=True, path_type=Path)
@@ -28,8 +28,9 @@ _source = click.option(
     required=True,
     multiple=True,
     type=EXISTING,
-    help="Folder that `nmt train` wrote. Repeat it for an ensemble: the mean of the models' distributions.",
+    help="Folder that `nmt train` wrote. Repeat it for an ensemble.",
 )
+@average_option
 @_source
 @click.option("--reference", type=EXISTING, help="Its tokenized translation; needed for --mode no_unk.")
 @click.option(
@@ -43,6 +44,7 @@ _source = click.option(
 @click.option("--output", required=True, type=FILE, help="JSON lines, one per sentence.")
 def decode(
     model_paths: tuple[Path, ...],
+    average: Average,
     source: Path,
     reference: Path | None,
     mode: Literal["all", "no_unk"],
@@ -67,8 +69,8 @@ def decode(
     keep_freed_memory()
     models = [trained_model.load(path, choose_device(decoding.device)) for path in model_paths]
     refuse_unlike(models)
-    making = Making.of(mode, decoding, model_paths, device_name(choose_device(decoding.device)))
-    done = translate_file(models, source, reference, mode, decoding, output)
+    making = Making.of(mode, decoding, model_paths, device_name(choose_device(decoding.device)), average)
+    done = translate_file(models, source, reference, mode, decoding, output, average)
     making.write(output, done.sentences, done.seconds, done.resumed)
     click.echo(f"{output}: {done.sentences:,} sentences", err=True)
 

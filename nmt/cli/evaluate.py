@@ -22,7 +22,9 @@ _model = click.option("--model", required=True, metavar="ID", help="Id of the mo
 
 @click.command()
 @_model
-@click.option("--seed", type=int, required=True, help="Seed of the run: a model may have several.")
+@click.option(
+    "--seed", type=int, help="Seed of the run, since a model may have several; an ensemble has none."
+)
 @file_option("--all", "Translations of the whole test set, from `decode --mode all`.")
 @file_option("--no-unk", "Translations of the sentences without unknown words, from `decode --mode no_unk`.")
 @file_option(
@@ -32,7 +34,7 @@ _model = click.option("--model", required=True, metavar="ID", help="Id of the mo
 @file_option("--output", "Scores as JSON.")
 def evaluate(
     model: str,
-    seed: int,
+    seed: int | None,
     all: Path,
     no_unk: Path,
     source: tuple[Path, ...],

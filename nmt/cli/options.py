@@ -127,6 +127,15 @@ given_translations = click.option(
 )
 
 
+average_option = click.option(
+    "--average",
+    type=click.Choice(["probability", "log_probability"]),
+    default="probability",
+    show_default=True,
+    help="What several models that work together take the mean of, word by word.",
+)
+
+
 def parse_settings(schema: type[Model], value: str, option: str = "--settings") -> Model:
     """Read the value of an option: JSON when it starts with a brace, otherwise the path of a JSON file.
 

@@ -37,6 +37,14 @@ _model_folder = click.option(
     help="A run's name, its translations from `decode` (two modes), and three files of its folder. Repeat it.",
 )
 @click.option(
+    "--system",
+    "systems",
+    type=(str, FILE, FILE),
+    multiple=True,
+    metavar="NAME ALL NO_UNK",
+    help="Another system's name and its translations, such as an ensemble's. Repeat it.",
+)
+@click.option(
     "--test",
     type=(FILE, FILE),
     required=True,
@@ -64,6 +72,7 @@ _model_folder = click.option(
 @click.option("--output", type=FOLDER, required=True, metavar="RESULTS", help="The results folder.")
 def package_results(
     runs: Sequence[tuple[str, Path, Path, Path, Path, Path]],
+    systems: Sequence[tuple[str, Path, Path]],
     test: tuple[Path, Path],
     raw_reference: Path | None,
     given: Sequence[tuple[str, Path]],
@@ -91,6 +100,9 @@ def package_results(
             replication_package.keep_translations(source, package.translations(name, mode), name == attention)
         for file, source in zip(replication_package.RUN_FILES, files, strict=True):
             replication_package.keep_file(source, package.of_run(name, file))
+    for name, *paths in systems:
+        for mode, source in zip(replication_package.MODES, paths, strict=True):
+            replication_package.keep_translations(source, package.translations(name, mode), attention=False)
     for language, source in zip((config.languages.source, config.languages.target), test, strict=True):
         replication_package.keep_lines(source, package.test(language))
     if raw_reference is not None:

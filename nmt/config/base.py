@@ -32,11 +32,10 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
-class TrainedWith(Settings):
-    """Settings that a model is trained with: a key that has its default is not written.
+class WithoutDefaults(Settings):
+    """Settings of which a key that has its default is not written; a key without a default always is.
 
-    So a new key, which comes with a default, changes neither the command nor the fingerprint of any model that was
-    trained before there was such a key. A key without a default is always written, whatever its value.
+    So a new key, which comes with a default, changes nothing that was made before there was such a key.
     """
 
     @model_serializer(mode="wrap")
@@ -49,3 +48,7 @@ class TrainedWith(Settings):
             if fields[key].is_required()
             or getattr(self, key) != fields[key].get_default(call_default_factory=True)
         }
+
+
+class TrainedWith(WithoutDefaults):
+    """Settings that a model is trained with: its command and its fingerprint."""

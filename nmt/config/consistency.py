@@ -11,7 +11,7 @@ from typing import Any
 
 from nmt.config.families import ALIGNING, FAMILIES, FamilyName
 from nmt.config.faults import Problem, nearest, shown
-from nmt.config.runs import LATER
+from nmt.config.runs import LATER, run_name
 from nmt.config.schema import RESUMABLE, Training
 
 CONTINUED = tuple(key for key in Training.model_fields if key not in RESUMABLE)
@@ -36,6 +36,7 @@ def contradictions(values: Mapping[str, Any]) -> list[Problem]:
         _roles,
         _archives,
         _seeds,
+        _systems,
         _rates,
         _continuations,
         _selection,
@@ -65,8 +66,8 @@ def _unknown(name: str, what: str, known: Iterable[str]) -> str:
 
 
 def _uses(values: Mapping[str, Any]) -> Iterator[Problem]:
-    for key in ("train", "dev", "test", "models"):
-        catalogue = "models" if key == "models" else "corpora"
+    for key in ("train", "dev", "test", "models", "systems"):
+        catalogue = key if key in ("models", "systems") else "corpora"
         names, known = _names(values, "use", key), _block(values, catalogue)
         for name in names:
             if name not in known:
@@ -141,6 +142,29 @@ def _seeds(values: Mapping[str, Any]) -> Iterator[Problem]:
         if isinstance(name, str) and LATER.search(name):
             text = "the name is that of a run: expected one that does not end in .seed-NUMBER"
             yield Problem(("models", name), text)
+
+
+def _systems(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Systems in use: names of their own, and members among the runs of the models in use, each once."""
+    runs = {
+        run_name(model, seed, seeds)
+        for model in _names(values, "use", "models")
+        for seeds in [_seeds_of(values, model)]
+        for seed in seeds
+    }
+    for name in _names(values, "use", "systems"):
+        if name in runs or name in _block(values, "models"):
+            text = "the name is that of a model or its run: expected another one"
+            yield Problem(("systems", name), text)
+        members = _names(values, "systems", name, "members")
+        for member in members:
+            if member not in runs:
+                yield Problem(
+                    ("systems", name, "members"), _unknown(member, "`use.models` with its seeds", runs)
+                )
+        for member in sorted({member for member in members if members.count(member) > 1}):
+            text = f"found {shown(member)} twice, expected each run once"
+            yield Problem(("systems", name, "members"), text)
 
 
 def _numbers(values: Any) -> list[int]:

@@ -24,8 +24,8 @@ from nmt.config.yaml_text import parse, parsed_or_text
 from nmt.errors import UserError
 from nmt.io.files import refuse_special
 
-SHARED = ("architecture", "training")
-"""Blocks at the top of the settings from which each model starts."""
+SHARED = {"models": ("architecture", "training"), "systems": ("decoding",)}
+"""Blocks at the top of the settings from which each entry of a catalogue starts."""
 
 LONGEST_LINE = 1000
 """Characters of a message: room for the known keys of the largest block."""
@@ -178,24 +178,28 @@ def load(layers: Sequence[Layer]) -> Config:
 
 
 def _with_shared_blocks(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Complete each model's `architecture` and `training` from the shared ones, as far as its family has such keys."""
-    models = values.get("models")
-    if not isinstance(models, Mapping):
-        return dict(values)
-    return {**values, "models": {name: _completed(model, values) for name, model in models.items()}}
+    """Complete the blocks of each model and system from the shared ones, as far as a model's family has such keys."""
+    completed = dict(values)
+    for catalogue, blocks in SHARED.items():
+        entries = values.get(catalogue)
+        if isinstance(entries, Mapping):
+            completed[catalogue] = {
+                name: _completed(entry, blocks, values) for name, entry in entries.items()
+            }
+    return completed
 
 
-def _completed(model: Any, values: Mapping[str, Any]) -> Any:
-    if not isinstance(model, Mapping):
-        return model
-    blocks = {}
-    for block in SHARED:
-        shared, own = values.get(block), model.get(block, {})
+def _completed(entry: Any, blocks: Sequence[str], values: Mapping[str, Any]) -> Any:
+    if not isinstance(entry, Mapping):
+        return entry
+    completed = dict(entry)
+    for block in blocks:
+        shared, own = values.get(block), entry.get(block, {})
         if isinstance(shared, Mapping) and isinstance(own, Mapping):
-            known = _keys_of_family(model.get("family")) if block == "architecture" else shared
+            known = _keys_of_family(entry.get("family")) if block == "architecture" else shared
             own = {**{key: value for key, value in shared.items() if key in known}, **own}
-        blocks[block] = own
-    return {**model, **blocks}
+        completed[block] = own
+    return completed
 
 
 def _keys_of_family(family: Any) -> Container[str]:
@@ -233,8 +237,8 @@ def _validated(values: Mapping[str, Any], merged: Merged) -> tuple[Config | None
 
 
 def _repeats_shared(path: KeyPath, merged: Merged) -> bool:
-    """Whether an error inside a model stems from the shared block, which reports it itself."""
-    inside = len(path) > 3 and path[0] == "models" and path[2] in SHARED
+    """Whether an error inside an entry stems from the shared block, which reports it itself."""
+    inside = len(path) > 3 and path[2] in SHARED.get(path[0], ())
     return inside and not merged.said(path) and not merged.said(path[:4])
 
 

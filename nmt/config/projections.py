@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from nmt.config.experiment import corpora_in_use, part_of
 from nmt.config.runs import Run, run_settings
 from nmt.config.schema import Config, Grid, Report, Search, SweepRun, TextSettings
+from nmt.config.systems import labels_of
 
 _LM_VOCABULARY_KEYS = ("lm_vocabulary", "lm_vocabulary_least")
 """Of the selection; they decide nothing where language models know all words."""
@@ -82,7 +83,7 @@ def sweep_settings(config: Config) -> str:
 
 def report_settings(config: Config) -> Report:
     """What the tables and figures show, the models' names, how UNK was decoded, and how text was tokenized."""
-    labels = {model: config.models[model].label for model in config.use.models} | {"moses": "Moses"}
+    labels = labels_of(config) | {"moses": "Moses"}
     return Report(
         **config.artifacts.model_dump(),
         labels=labels,
@@ -96,6 +97,8 @@ def report_settings(config: Config) -> Report:
 def page_settings(config: Config) -> str:
     """The settings that the page of a run shows: those that decide results, of what is in use."""
     values = config.model_dump(mode="json", exclude={"mirrors", "archives", "resources"})
-    for catalogue, names in (("corpora", corpora_in_use(config)), ("models", config.use.models)):
-        values[catalogue] = {name: entry for name, entry in values[catalogue].items() if name in names}
+    used = ("corpora", corpora_in_use(config)), ("models", config.use.models), ("systems", config.use.systems)
+    for catalogue, names in used:
+        if catalogue in values:
+            values[catalogue] = {name: entry for name, entry in values[catalogue].items() if name in names}
     return as_json(values)

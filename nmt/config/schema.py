@@ -22,6 +22,7 @@ from nmt.config.base import (
     Threads,
     TrainedWith,
     Width,
+    WithoutDefaults,
     Words,
 )
 from nmt.config.catalogue import Archive, Corpus
@@ -66,13 +67,14 @@ class Languages(Settings):
     target: Annotated[str, Field(pattern=r"^[a-z]{2}$")]
 
 
-class Use(Settings):
+class Use(WithoutDefaults):
     """The entries of the catalogues that this experiment uses."""
 
     train: Annotated[list[Identifier], Field(min_length=1)]
     dev: Annotated[list[Identifier], Field(min_length=1)]
     test: Annotated[list[Identifier], Field(min_length=1)]
     models: Annotated[list[Identifier], Field(min_length=1)]
+    systems: list[Identifier] = Field(default=[])
 
 
 class GrammarSettings(Settings):
@@ -263,6 +265,22 @@ class Decoding(Search):
     n_best: Width
 
 
+Average = Literal["probability", "log_probability"]
+"""What several models that translate together take the mean of, word by word."""
+
+
+class SystemEntry(Settings):
+    """A system that trains nothing: runs that translate together, or one that translates in another way.
+
+    `decoding` holds only what differs from the shared block.
+    """
+
+    label: str
+    members: Annotated[list[Identifier], Field(min_length=1, max_length=100)]
+    average: Average = "probability"
+    decoding: Decoding
+
+
 class Grid(Settings):
     """Decoding settings that a sweep tries: each of these values with each."""
 
@@ -364,7 +382,7 @@ class ClusterResources(Settings):
     data_memory_gb: Gigabytes
 
 
-class Config(Settings):
+class Config(WithoutDefaults):
     """The whole of `config.yaml` after its layers are merged."""
 
     seed: Seed
@@ -386,6 +404,7 @@ class Config(Settings):
     architecture: GatedArchitecture
     training: Training
     models: dict[Identifier, ModelEntry]
+    systems: dict[Identifier, SystemEntry] = Field(default={})
     decoding: Decoding
     sweep: Sweep
     artifacts: Artifacts

@@ -40,6 +40,8 @@ def published(config: Config) -> dict[str, Any]:
     corpora = corpora_in_use(config)
     values["corpora"] = _only(values["corpora"], corpora)
     values["models"] = _only(values["models"], [run.model for run in runs_in_use(config).values()])
+    if "systems" in values:
+        values["systems"] = _only(values["systems"], config.use.systems)
     values["archives"] = _only(values["archives"], archives_of(config, corpora))
     return values
 

@@ -1,9 +1,10 @@
-"""Several models that translate together: the mean of their distributions over the next word.
+"""Several models that translate together: the mean of what they say of the next word.
 
 Every model reads the source and goes its own way through the search with the words that all have chosen. Their
-vocabularies must be the same; families and sizes may differ.
+vocabularies must be the same; families and sizes may differ. Of E models, `average` takes the mean of
 
-    p(y_i) = 1/E sum_e p_e(y_i)     E models
+    probability:        p(y_i) = 1/E sum_e p_e(y_i)
+    log_probability:    log p(y_i) = 1/E sum_e log p_e(y_i), a geometric mean, whose sum over all words is at most 1
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from nmt.config.schema import Average
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import Encoded, EncoderDecoder, Steps
 
@@ -46,7 +48,7 @@ class EncodedByAll:
 class Ensemble:
     """Any number of models, searched with like one `EncoderDecoder`."""
 
-    def __init__(self, models: Sequence[EncoderDecoder]) -> None:
+    def __init__(self, models: Sequence[EncoderDecoder], average: Average = "probability") -> None:
         """A UserError unless all write the same number of words and read the source's end alike."""
         if not models:
             raise UserError("an ensemble needs at least one model")
@@ -58,7 +60,7 @@ class Ensemble:
                 raise UserError(
                     f"an ensemble needs models of the same vocabularies that read alike: {name} are {values}"
                 )
-        self.models = list(models)
+        self.models, self.average = list(models), average
 
     def encode(self, source: Tensor, mask: Tensor) -> EncodedByAll:
         """Read source words (S, B) under a 0/1 mask (S, B)."""
@@ -66,25 +68,31 @@ class Ensemble:
 
     def steps(self, encoded: EncodedByAll) -> EnsembleSteps:
         """A search's way through the sentences that were read."""
-        return EnsembleSteps(
-            [model.steps(part) for model, part in zip(self.models, encoded.parts, strict=True)]
-        )
+        parts = zip(self.models, encoded.parts, strict=True)
+        return EnsembleSteps([model.steps(part) for model, part in parts], self.average)
 
 
 class EnsembleSteps:
     """All models' steps, side by side."""
 
-    def __init__(self, parts: list[Steps]) -> None:
-        self.parts = parts
+    def __init__(self, parts: list[Steps], average: Average) -> None:
+        self.parts, self.average = parts, average
 
     def predict(self, alive: Tensor | None = None) -> Tensor:
-        """The logarithm of the mean probability; only two distributions are in memory at a time."""
+        """The mean of all models; only two distributions are in memory at a time."""
         total: Tensor | None = None
         for part in self.parts:
             found = part.predict(alive)
-            total = found if total is None else torch.logaddexp(total, found, out=total)
+            if total is None:
+                total = found
+            elif self.average == "probability":
+                torch.logaddexp(total, found, out=total)
+            else:
+                total += found
         assert total is not None
-        return total.sub_(math.log(len(self.parts)))
+        if self.average == "probability":
+            return total.sub_(math.log(len(self.parts)))
+        return total.div_(len(self.parts))
 
     def extend(self, parents: Tensor, words: Tensor) -> None:
         """As in `Steps`."""
@@ -97,6 +105,13 @@ class EnsembleSteps:
             part.keep(rows)
 
 
-def joined(models: Sequence[EncoderDecoder]) -> EncoderDecoder | Ensemble:
+def joined(models: Sequence[EncoderDecoder], average: Average = "probability") -> EncoderDecoder | Ensemble:
     """The one model, or the ensemble of several."""
-    return models[0] if len(models) == 1 else Ensemble(models)
+    return models[0] if len(models) == 1 else Ensemble(models, average)
+
+
+def mean(logs: Tensor, average: Average) -> Tensor:
+    """What E models make together of log-probabilities (E, ...) that each gives: (...)."""
+    if average == "log_probability":
+        return logs.mean(dim=0)
+    return torch.logsumexp(logs, dim=0) - math.log(len(logs))

@@ -5,21 +5,25 @@ Shapes: T' words of a translation and the end symbol, S' words of a source and, 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from nmt.config.schema import Average
 from nmt.data.batches import Batch, pad_pairs
+from nmt.decoding.ensemble import mean
 from nmt.model.encoder_decoder import EncoderDecoder, at
 from nmt.model.loss import CHUNK
 from nmt.model.trained_model import TrainedModel
 
 Words = Sequence[str]
+STEPS = 256
+"""Target words whose states and attention are in memory at once."""
 WORDS_PER_SENTENCE = 50
 """A batch of B sentences may have B times so many words, padding included: long lines come in smaller batches."""
 
@@ -28,7 +32,7 @@ WORDS_PER_SENTENCE = 50
 class ForcedScores:
     """Nats of each word given those before it and the source, (T',), and attention, (T', S'), if wanted and there.
 
-    Of several models: the logarithm of the mean probability, and the mean attention of those that align.
+    Of several models: the mean of what they say (see `ensemble`), and the mean attention of those that align.
     """
 
     word_log_probabilities: NDArray[np.float64]
@@ -46,14 +50,16 @@ def read(
     sources: Sequence[Words],
     targets: Sequence[Words],
     attention: bool = True,
+    average: Average = "probability",
 ) -> list[ForcedScores]:
     """One batch of pairs, in their order; the models share their vocabularies."""
     device = next(models[0].network.parameters()).device
     found = []
     for model in models:
         batch = make_batch(model, sources, targets).to(device)
-        found.append(word_log_probabilities(model.network, batch, attention))
-    logs = torch.logsumexp(torch.stack([values for values, _ in found]), dim=0) - math.log(len(models))
+        encoded = model.network.encode(batch.source, batch.source_mask)
+        found.append(word_log_probabilities(model.network, encoded, batch, attention))
+    logs = mean(torch.stack([values for values, _ in found]), average)
     aligned = [weights for _, weights in found if weights is not None]
     weights = torch.stack(aligned).mean(dim=0).cpu().numpy() if aligned else None
     values, owners = logs.cpu().numpy(), batch.sentence.cpu().numpy()
@@ -79,16 +85,18 @@ def make_batch(
 
 
 def word_log_probabilities(
-    model: EncoderDecoder, batch: Batch, attention: bool = True
+    model: EncoderDecoder, encoded: Any, batch: Batch, attention: bool = True
 ) -> tuple[Tensor, Tensor | None]:
     """log p of the words at the batch's P positions, (P,) float64, and attention (T, B, S), or None without.
+
+    `encoded`: the sources as the model has read them.
 
     States exist only some steps at a time, logits only a chunk: with the paper's sizes a long line's would fill the
     memory. Without attention memory grows with S + T, not with S T.
     """
     values, matrices = list[Tensor](), list[Tensor]()
     first, words = 0, batch.target.flatten()
-    for inputs, weights in model.read_in_runs(batch.source, batch.source_mask, batch.target):
+    for inputs, weights in model.unroll(encoded, batch.target, STEPS):
         last = first + inputs[0].shape[:2].numel()
         inside = batch.positions[(batch.positions >= first) & (batch.positions < last)]
         read = [at(inside - first, part) for part in inputs]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nmt.config.schema import Decoding
+from nmt.config.schema import Average, Decoding
 from nmt.errors import UserError
 from nmt.evaluation.translations import read_translations
 from nmt.io.environment import origin
@@ -43,12 +43,20 @@ class Making:
     settings: Decoding
     models: list[dict[str, Any]]
     made_with: dict[str, Any]
+    average: Average = "probability"
 
     @classmethod
-    def of(cls, mode: str, settings: Decoding, folders: Sequence[Path], device: str) -> Making:
+    def of(
+        cls,
+        mode: str,
+        settings: Decoding,
+        folders: Sequence[Path],
+        device: str,
+        average: Average = "probability",
+    ) -> Making:
         """Translating now, with the models of these folders."""
         models = [{"name": folder.name, "sha256": sha256(folder / "model.safetensors")} for folder in folders]
-        return cls(mode, settings, models, {"device": device, **origin()})
+        return cls(mode, settings, models, {"device": device, **origin()}, average)
 
     def write(self, translations: Path, sentences: int, seconds: float, resumed: bool) -> None:
         """Write the record beside finished translations.
@@ -64,6 +72,7 @@ class Making:
             "mode": self.mode,
             "settings": self.settings.model_dump(mode="json"),
             "models": self.models,
+            **({"average": self.average} if len(self.models) > 1 else {}),
             "sentences": sentences,
             "seconds": round(seconds, 3),
             "resumed": resumed,

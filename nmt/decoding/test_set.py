@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 import nmt
-from nmt.config.schema import Decoding
+from nmt.config.schema import Average, Decoding
 from nmt.data.vocabulary import UNKNOWN, Vocabulary
 from nmt.decoding.beam_search import Hypothesis, Model, translate
 from nmt.decoding.ensemble import joined
@@ -80,8 +80,9 @@ def translate_file(
     mode: Mode,
     decoding: Decoding,
     output: Path,
+    average: Average = "probability",
 ) -> Translated:
-    """Translate a test set with one model or an ensemble.
+    """Translate a test set with one model or an ensemble (`average`: see there).
 
     `all` translates every line, the unknown word allowed or not as `decoding` says; `no_unk` only the lines without an
     unknown word in source and reference, and forbids it (Table 1).
@@ -94,12 +95,12 @@ def translate_file(
         sentences = without_unknown(sentences, models[0])
     groups = list(by_length(sentences, decoding.batch_size))
     with (
-        Journal(output, made_from(models, sentences, decoding, forbid_unknown)) as part,
+        Journal(output, made_from(models, sentences, decoding, forbid_unknown, average)) as part,
         Progress(len(sentences), "sentences", f"translate ({mode})") as progress,
     ):
         for number, group in enumerate(groups):
             if number not in part.done:
-                part.add(number, translate_group(models, group, decoding, forbid_unknown))
+                part.add(number, translate_group(models, group, decoding, forbid_unknown, average))
             progress.update(len(group))
         found = {record["line"]: record for records in part.done.values() for record in records}
         write_records(output, [found[sentence.line] for sentence in sentences])
@@ -108,9 +109,22 @@ def translate_file(
 
 
 def made_from(
-    models: Sequence[TrainedModel], sentences: Sequence[Sentence], decoding: Decoding, forbid_unknown: bool
+    models: Sequence[TrainedModel],
+    sentences: Sequence[Sentence],
+    decoding: Decoding,
+    forbid_unknown: bool,
+    average: Average = "probability",
 ) -> str:
     """A sum of all that decides the translations, the machine's arithmetic among it."""
+    total = hashlib.sha256(sum_of_models(models).encode())
+    total.update(json.dumps([forbid_unknown, average]).encode())
+    total.update(decoding.model_dump_json().encode())
+    total.update(json.dumps([[sentence.line, sentence.source] for sentence in sentences]).encode())
+    return total.hexdigest()
+
+
+def sum_of_models(models: Sequence[TrainedModel]) -> str:
+    """A sum of the weights, and of the code and the machine that compute with them."""
     total = hashlib.sha256()
     for model in models:
         total.update(model.run.architecture.model_dump_json().encode())
@@ -118,9 +132,7 @@ def made_from(
         for weight in model.network.state_dict().values():
             total.update(weight.cpu().contiguous().numpy())
     device = device_name(next(models[0].network.parameters()).device)
-    total.update(json.dumps([nmt.__version__, device, torch.__version__, forbid_unknown]).encode())
-    total.update(decoding.model_dump_json().encode())
-    total.update(json.dumps([[sentence.line, sentence.source] for sentence in sentences]).encode())
+    total.update(json.dumps([nmt.__version__, device, torch.__version__]).encode())
     return total.hexdigest()
 
 
@@ -133,13 +145,17 @@ def by_length(sentences: Sequence[Sentence], size: int) -> Iterator[list[Sentenc
 
 @torch.no_grad()
 def translate_group(
-    models: Sequence[TrainedModel], group: Sequence[Sentence], decoding: Decoding, forbid_unknown: bool
+    models: Sequence[TrainedModel],
+    group: Sequence[Sentence],
+    decoding: Decoding,
+    forbid_unknown: bool,
+    average: Average = "probability",
 ) -> list[dict[str, Any]]:
     """Records of one batch of sentences."""
     sources = [sentence.source for sentence in group]
-    n_best = search(models, sources, decoding, forbid_unknown)
+    n_best = search(models, sources, decoding, forbid_unknown, average)
     chosen = [models[0].target.words(hypotheses[0].words) for hypotheses in n_best]
-    scored = read(models, sources, chosen)
+    scored = read(models, sources, chosen, average=average)
     return [
         record(models[0], sentence, hypotheses, forced)
         for sentence, hypotheses, forced in zip(group, n_best, scored, strict=True)
@@ -151,9 +167,10 @@ def search(
     sources: Sequence[Sequence[str]],
     decoding: Decoding,
     forbid_unknown: bool,
+    average: Average = "probability",
 ) -> list[list[Hypothesis]]:
     """Hypotheses of one model or of several together for one batch of sources, best first."""
-    return ReadSources.by(models, sources).search(decoding, forbid_unknown)
+    return ReadSources.by(models, sources, average).search(decoding, forbid_unknown)
 
 
 @dataclass(frozen=True)
@@ -169,9 +186,14 @@ class ReadSources:
 
     @classmethod
     @torch.no_grad()
-    def by(cls, models: Sequence[TrainedModel], sources: Sequence[Sequence[str]]) -> ReadSources:
+    def by(
+        cls,
+        models: Sequence[TrainedModel],
+        sources: Sequence[Sequence[str]],
+        average: Average = "probability",
+    ) -> ReadSources:
         """Let the models read."""
-        model = joined([one.network for one in models])
+        model = joined([one.network for one in models], average)
         device = next(models[0].network.parameters()).device
         batch = make_batch(models[0], sources, [[] for _ in sources]).to(device)
         lengths = np.array([len(words) for words in sources])

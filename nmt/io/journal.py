@@ -9,12 +9,34 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
 
 from nmt.io.files import disk_full
 from nmt.io.locks import wait_for_lock
+
+
+class Results(Mapping[int, Any]):
+    """Results by the numbers of their parts, read from the file when asked for: in memory is where each begins."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.places: dict[int, int] = {}
+
+    def __getitem__(self, number: int) -> Any:
+        self._file.seek(self.places[number])
+        return json.loads(self._file.readline())[1]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.places)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __contains__(self, number: object) -> bool:
+        return number in self.places
 
 
 class Journal:
@@ -29,9 +51,9 @@ class Journal:
         self.path = output.with_name(f".{output.name}.unfinished")
         self.path.parent.mkdir(parents=True, exist_ok=True)
         header = json.dumps(made_from).encode() + b"\n"
-        self.done: dict[int, Any] = {}
         self.seconds = 0.0
         self._file = _open_alone(self.path)
+        self.done = Results(self._file)
         whole = self._read(header)
         self._file.truncate(whole)
         if not whole:
@@ -47,12 +69,12 @@ class Journal:
         whole = len(header)
         for line in self._file:
             try:
-                number, result, seconds = json.loads(line) if line.endswith(b"\n") else (None, None, 0.0)
+                number, _, seconds = json.loads(line) if line.endswith(b"\n") else (None, None, 0.0)
             except ValueError:
                 break
             if number is None:
                 break
-            self.done[number] = result
+            self.done.places[number] = whole
             self.seconds += seconds
             whole += len(line)
         return whole
@@ -60,8 +82,9 @@ class Journal:
     def add(self, number: int, result: Any) -> None:
         """Keep a part's result; once this returns, no end of the process or its machine loses it."""
         seconds = round(time.monotonic() - self._since, 3)
+        place = self._file.seek(0, os.SEEK_END)
         self._write(json.dumps([number, result, seconds], ensure_ascii=False).encode() + b"\n")
-        self.done[number] = result
+        self.done.places[number] = place
         self.seconds += seconds
         self._since = time.monotonic()
 

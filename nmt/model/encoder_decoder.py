@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 Inputs = tuple[Tensor, ...]
 """What the output layer reads at each position: state, previous word, context, or whatever a family has."""
-STEPS = 256
-"""Target words whose states and attention are in memory at once when a translation is read without gradients."""
 
 
 class Encoded(Protocol):
@@ -142,12 +140,6 @@ class EncoderDecoder(nn.Module, ABC):
         encoded = self.encode(source, source_mask)
         ((inputs, weights),) = self.unroll(encoded, target, len(target))
         return tuple(at(positions, part) for part in inputs), weights
-
-    def read_in_runs(
-        self, source: Tensor, source_mask: Tensor, target: Tensor
-    ) -> Iterator[tuple[Inputs, Tensor | None]]:
-        """As `read_out`, some steps t after the others and at all positions: (t, B, ...)."""
-        return self.unroll(self.encode(source, source_mask), target, STEPS)
 
     def forward(
         self, source: Tensor, source_mask: Tensor, target: Tensor, positions: Tensor

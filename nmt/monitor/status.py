@@ -83,6 +83,7 @@ def look(listed: JobList, path: Path) -> Status:
     stages = {stage: jobs for stage, jobs in listed.stages.items() if stage not in of_runs}
     made = [job for stage in of_runs for job in listed.stages[stage] if job.rule != "train"]
     labels = {model.run: model.label for model in models}
+    shown = {name: system.label for name, system in listed.config.systems.items()} | labels
     unfinished = [model.run for model in models if model.state not in ENDED]
     return Status(
         folder=str(path),
@@ -92,7 +93,7 @@ def look(listed: JobList, path: Path) -> Status:
         models=models,
         training_left=training_left(listed.config, path, unfinished),
         results=tuple(
-            _result(folder, run, labels.get(run, run), [job for job in made if job.run == run], states)
+            _result(folder, run, shown.get(run, run), [job for job in made if job.run == run], states)
             for run in dict.fromkeys([*labels, *(str(job.run) for job in made)])
         ),
     )

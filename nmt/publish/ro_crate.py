@@ -26,6 +26,7 @@ from nmt.config import snapshot
 from nmt.config.catalogue import Archive
 from nmt.config.runs import Run, runs_of
 from nmt.config.schema import Config
+from nmt.config.systems import labels_of
 from nmt.decoding import sidecar
 from nmt.errors import UserError
 from nmt.io.environment import origin, release_name
@@ -69,7 +70,10 @@ def record(results: Path, files: Sequence[Path], archives: Path) -> None:
     for run in runs_of(config, config.use.models).values():
         crate.add_run(run, package, text)
         for mode in MODES:
-            crate.add_decoding(run, mode, package)
+            crate.add_decoding(run.name, mode, package)
+    for system in config.use.systems:
+        for mode in MODES:
+            crate.add_decoding(system, mode, package)
     crate.add_making(package)
     write_json(results / RECORD, crate.as_json())
 
@@ -102,7 +106,7 @@ class _Crate:
     def describe(self, config: Config, date: datetime) -> None:
         """Say what the whole is."""
         crate = self._crate
-        labels = ", ".join(config.models[model].label for model in config.use.models)
+        labels = ", ".join(labels_of(config).values())
         sides = f"{config.languages.source} to {config.languages.target}"
         crate.name = "Neural machine translation by jointly learning to align and translate: results of a run"
         crate.description = (
@@ -179,20 +183,20 @@ class _Crate:
         self._with_facts(action, {**facts, **machine})
         self._crate.root_dataset.append_to("mentions", action)
 
-    def add_decoding(self, run: Run, mode: str, package: ReplicationPackage) -> None:
+    def add_decoding(self, system: str, mode: str, package: ReplicationPackage) -> None:
         """Add the making of one file of translations, as `decode` recorded it."""
-        translations = package.translations(run.name, mode)
+        translations = package.translations(system, mode)
         made = sidecar.read(translations)
         action = self._thing(
-            f"#decoding-{run.name}-{mode}",
+            f"#decoding-{system}-{mode}",
             "CreateAction",
-            name=f"Translation by {run.name} ({mode})",
+            name=f"Translation by {system} ({mode})",
             instrument=self._code(made["made_with"]),
             object=[self._weights(model) for model in made["models"]],
-            result=[self.file(translations), self.file(package.making(run.name, mode))],
+            result=[self.file(translations), self.file(package.making(system, mode))],
         )
         machine = {name: made["made_with"].get(name) for name in ("python", "system", "processor")}
-        facts = {name: made.get(name) for name in ("sentences", "seconds", "resumed", "device")}
+        facts = {name: made.get(name) for name in ("average", "sentences", "seconds", "resumed", "device")}
         self._with_facts(action, {"mode": made["mode"], **made["settings"], **facts, **machine})
         self._crate.root_dataset.append_to("mentions", action)
 

@@ -21,6 +21,7 @@ from nmt.config import snapshot
 from nmt.config.flatten import flatten
 from nmt.config.runs import run_settings, runs_of
 from nmt.config.schema import Config, Decoding, ModelRun
+from nmt.config.systems import systems_in_use
 from nmt.decoding import sidecar
 from nmt.errors import UserError
 from nmt.io.checksums import read as read_checksums
@@ -155,10 +156,10 @@ def _check_settings(config: Config, results: Path, found: Verdict) -> None:
         (found.notes if theirs else found.problems).append(line)
     for line in other_decoding(config, package):
         (found.notes if config.released.results else found.problems).append(line)
-    for run in runs_of(config, config.use.models):
+    for system in systems_in_use(config):
         for mode in MODES:
             with found.failing("translations"):
-                sidecar.refuse_other(package.translations(run, mode))
+                sidecar.refuse_other(package.translations(system, mode))
 
 
 def _remade(
@@ -215,19 +216,19 @@ def other_settings(config: Config, package: ReplicationPackage) -> Iterator[str]
 
 def other_decoding(config: Config, package: ReplicationPackage) -> Iterator[str]:
     """A line for each setting of the search that is not the one with which translations were made."""
-    made = {
-        package.making(run, mode): _flat(
-            Decoding.model_validate(sidecar.read(package.translations(run, mode))["settings"])
-        )
-        for run in runs_of(config, config.use.models)
-        for mode in MODES
-    }
-    for key, value in _flat(config.decoding).items():
-        for path, settings in made.items():
-            if settings.get(key) != value:
-                says = f"decoding.{key} is {value!r}"
-                yield f"{package.configuration}: {says}, but {path} says {settings.get(key)!r}"
-                break
+    told: set[str] = set()
+    for system in systems_in_use(config).values():
+        block = "decoding" if system.seed is not None else f"systems.{system.name}.decoding"
+        expected = _flat(system.decoding)
+        for mode in MODES:
+            path = package.making(system.name, mode)
+            made = sidecar.read(package.translations(system.name, mode))
+            settings = _flat(Decoding.model_validate(made["settings"]))
+            for key, value in expected.items():
+                says = f"{block}.{key} is {value!r}"
+                if settings.get(key) != value and says not in told:
+                    told.add(says)
+                    yield f"{package.configuration}: {says}, but {path} says {settings.get(key)!r}"
 
 
 def _flat(settings: BaseModel) -> dict[str, Any]:

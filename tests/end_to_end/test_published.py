@@ -24,7 +24,10 @@ from tests.running import ROOT, make_demo, run, run_command, scheduled, snakemak
 RUNS = ["rnnencdec-50", "rnnsearch-50"]
 SETTINGS = """
 # Two models that learn enough of short sentences to differ in every number.
-use: {models: [rnnencdec-50, rnnsearch-50]}
+use: {models: [rnnencdec-50, rnnsearch-50], systems: [both]}
+# An ensemble, which is published as the models are.
+systems:
+  both: {label: Both, members: [rnnencdec-50, rnnsearch-50], average: log_probability, decoding: {beam: 3}}
 corpora:
   demo-train: {grammar: {split: train, pairs: 2000}}
   demo-test: {grammar: {split: test, pairs: 60}}
@@ -147,6 +150,27 @@ def test_the_record_says_where_the_numbers_come_from(results: Path) -> None:
     )
     if commit.returncode == 0:
         assert commit.stdout.strip()[:12] in program["softwareVersion"]
+
+
+def test_an_ensemble_is_published_as_a_system_that_trained_nothing(results: Path, finished: Path) -> None:
+    from rocrate.rocrate import ROCrate
+
+    made = json.loads((results / "translations" / "both.all.made.json").read_text(encoding="utf-8"))
+    assert [model["name"] for model in made["models"]] == RUNS
+    assert (made["average"], made["settings"]["beam"]) == ("log_probability", 3)
+    crate = ROCrate(results)
+    weights = {entity["sha256"] for run in RUNS for entity in crate.get(f"#decoding-{run}-all")["object"]}
+    assert {entity["sha256"] for entity in crate.get("#decoding-both-all")["object"]} == weights
+    assert not (results / "runs" / "both").exists() and not (finished / "models" / "both").exists()
+    compared = json.loads((results / "comparison.json").read_text(encoding="utf-8"))
+    assert {*RUNS, "both"} < set(compared["all"]["systems"])
+    assert cell(results / "table1.csv", "both", "model") == "Both"
+    path = results / "config.json"
+    change(path, '"beam": 3', '"beam": 4')
+    forge(results)
+    (problem,) = problems(results)
+    expected = f"systems.both.decoding.beam is 4, but {results}/translations/both.all.made.json says 3"
+    assert problem == f"{path}: {expected}"
 
 
 def test_the_record_of_equal_files_has_equal_bytes(results: Path, finished: Path) -> None:

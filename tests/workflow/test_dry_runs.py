@@ -65,6 +65,38 @@ def test_every_model_is_trained_with_every_seed_and_stars_go_on_from_their_own(t
     assert "scores/rnnsearch-50.json" in figure and "seed-2" not in figure
 
 
+ENSEMBLE = """
+use: {models: [rnnencdec-50, rnnsearch-50], systems: [five, wide]}
+models: {rnnsearch-50: {seeds: [1, 2]}}
+systems:
+  five: {label: Five, members: [rnnsearch-50, rnnsearch-50.seed-2], decoding: {beam: 2}}
+  wide: {label: Wide, members: [rnnencdec-50], decoding: {beam: 12}}
+artifacts: {figure2_models: [rnnsearch-50], figure3_model: rnnsearch-50}
+"""
+
+
+def test_systems_train_nothing_and_are_translated_as_their_members_together(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text(ENSEMBLE, encoding="utf-8")
+    result = snakemake(tmp_path, "-n", "-p")
+    assert result.returncode == 0, result.stdout
+    assert len(scheduled(result.stdout, "train")) == 3
+    lines = [line for line in result.stdout.split("\n") if "nmt decode" in line and "--mode all" in line]
+    by_output = {line.split("--output translations/")[1].split(".all")[0]: line for line in lines}
+    assert list(by_output) != [] and set(by_output) == {
+        *("rnnencdec-50", "rnnsearch-50", "rnnsearch-50.seed-2", "five", "wide")
+    }
+    members = "--model models/rnnsearch-50 --model models/rnnsearch-50.seed-2 --average probability --source "
+    assert members in by_output["five"] and '"beam": 2' in by_output["five"]
+    assert "nmt decode --model models/rnnencdec-50 --source" in by_output["wide"]
+    assert '"beam": 12' in by_output["wide"] and '"beam": 10' in by_output["rnnencdec-50"]
+    jobs = {
+        job.split("wildcards: model=")[1].split()[0]: job for job in scheduled(result.stdout, "translate")
+    }
+    assert all(
+        f"models/{run}/model.safetensors" in jobs["five,"] for run in ("rnnsearch-50", "rnnsearch-50.seed-2")
+    )
+
+
 def test_training_starts_once_the_text_is_binarized_and_selected(tmp_path: Path) -> None:
     output = snakemake(tmp_path, "-n").stdout
     assert len(scheduled(output, "language_model")) == 4

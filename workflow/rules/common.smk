@@ -12,6 +12,7 @@ from nmt.config.overlays import ConfigError, find_layers, load
 from nmt.config.runs import runs_of, seeds_of
 from nmt.config.shared_models import shared_models
 from nmt.config.snapshot import published
+from nmt.config.systems import labels_of, systems_in_use, systems_of
 from nmt.data.bitext import BITEXT_FILES
 from nmt.decoding.sidecar import beside
 from nmt.publish.model_archive import NEEDED
@@ -62,6 +63,11 @@ SENDS_JOBS = workflow.resource_settings.nodes is not None and not workflow.remot
 
 # Every model in the catalogue at each of its seeds, by the name that stands for {model} in paths.
 RUNS = runs_of(CONFIG, list(CONFIG.models))
+
+# What translates, by the name that stands for {model} in paths of translations and scores: these runs, and the systems in
+# use; of them those that the results compare.
+SYSTEMS = systems_of(CONFIG)
+COMPARED = list(systems_in_use(CONFIG))
 
 SOURCE, TARGET = CONFIG.languages.source, CONFIG.languages.target
 TEST = CONFIG.use.test[0]
@@ -156,9 +162,9 @@ def model_folder(run):
 
 
 def model_files(wildcards):
-    """What a command needs of a trained model."""
+    """What a command needs of a trained model, or of all members of a system."""
     names = ("model.safetensors", "settings.json", "source.tsv", "target.tsv")
-    return [f"{model_folder(wildcards.model)}/{name}" for name in names]
+    return [f"{model_folder(run)}/{name}" for run in SYSTEMS[wildcards.model].members for name in names]
 
 
 def run_files(runs, name):
@@ -166,19 +172,19 @@ def run_files(runs, name):
     return [str(KEPT.of_run(run, name)) if KEPT else f"{model_folder(run)}/{name}" for run in runs]
 
 
-def translated(run, mode):
-    """A run's translations."""
-    return str(KEPT.translations(run, mode)) if KEPT else f"translations/{run}.{mode}.jsonl"
+def translated(system, mode):
+    """A system's translations; a run's name is a system's, too."""
+    return str(KEPT.translations(system, mode)) if KEPT else f"translations/{system}.{mode}.jsonl"
 
 
-def translations_of(runs):
-    """The translations of some runs, of both modes each."""
-    return [translated(run, mode) for run in runs for mode in MODES]
+def translations_of(systems):
+    """The translations of some systems, of both modes each."""
+    return [translated(system, mode) for system in systems for mode in MODES]
 
 
-def making_of(runs):
-    """What made the translations of some runs, of both modes each."""
-    return [str(beside(Path(file))) for file in translations_of(runs)]
+def making_of(systems):
+    """What made the translations of some systems, of both modes each."""
+    return [str(beside(Path(file))) for file in translations_of(systems)]
 
 
 def aligned(run):
@@ -198,7 +204,7 @@ def absent():
     if KEPT:
         key, again = "results", "expected what `nmt package-results` writes"
         text = [test_tokens(SOURCE), test_tokens(TARGET), *([raw_reference()] if raw_reference() else [])]
-        files += [*translations_of(used), *making_of(used), *text, *map(aligned, measured_runs())]
+        files += [*translations_of(COMPARED), *making_of(COMPARED), *text, *map(aligned, measured_runs())]
     else:
         key, again = "models", "expected what `nmt unpack` writes"
         names = ("model.safetensors", "source.tsv", "target.tsv")

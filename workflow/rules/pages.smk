@@ -59,7 +59,7 @@ rule finding:
 rule explorer:
     """A page to explore the translations of every model in use and what each word attended to, in one file."""
     input:
-        translations=[translated(model, "all") for model in CONFIG.use.models],
+        translations=[translated(system, "all") for system in labels_of(CONFIG)],
         reference=test_tokens(TARGET),
     output:
         page=report("results/explorer.html", caption="../report/explorer.rst", category="Translations"),
@@ -74,7 +74,7 @@ rule explorer:
         runtime=30,
     params:
         translations=lambda wildcards, input: options.paired(
-            "translations", (CONFIG.models[model].label for model in CONFIG.use.models), input.translations
+            "translations", labels_of(CONFIG).values(), input.translations
         ),
         compared=options.repeated("compared", (CONFIG.models[model].label for model in CONTRASTED)),
         title=f"Translations of {TEST}",

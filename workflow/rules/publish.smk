@@ -12,8 +12,8 @@ RELEASE_FILES = (*NEEDED, "text.json")
 # training left of each run, and the text.
 USED = runs(CONFIG.use.models)
 TRAINED_HERE = [] if KEPT or CONFIG.released.models else [run for run in USED if run not in SHARED]
-KEPT_TRANSLATIONS = [str(RESULTS.translations(run, mode)) for run in USED for mode in MODES]
-KEPT_MAKING = [str(RESULTS.making(run, mode)) for run in USED for mode in MODES]
+KEPT_TRANSLATIONS = [str(RESULTS.translations(system, mode)) for system in COMPARED for mode in MODES]
+KEPT_MAKING = [str(RESULTS.making(system, mode)) for system in COMPARED for mode in MODES]
 KEPT_ALIGNMENTS = [str(RESULTS.alignments(run)) for run in measured_runs()]
 KEPT_RUN_FILES = [str(RESULTS.of_run(run, name)) for run in USED for name in RUN_FILES]
 KEPT_TEXT = [
@@ -39,8 +39,8 @@ COMPLETED = expand("models/{run}/{name}", run=TRAINED_HERE, name=["text.json", "
 rule package_results:
     """Write the replication package: translations, test text, summaries and settings, of which tables can be made again."""
     input:
-        translations=translations_of(USED),
-        making=making_of(USED),
+        translations=translations_of(COMPARED),
+        making=making_of(COMPARED),
         files=[run_files(USED, name) for name in RUN_FILES],
         source=test_tokens(SOURCE),
         reference=test_tokens(TARGET),
@@ -68,7 +68,7 @@ rule package_results:
         runtime=30,
     params:
         configuration=lambda wildcards: projections.as_json(published(CONFIG)),
-        runs=lambda wildcards, input: options.kept_runs(
+        runs=lambda wildcards, input: options.kept(
             CONFIG, input.translations, [run_files(USED, name) for name in RUN_FILES]
         ),
         raw_reference=lambda wildcards, input: options.repeated("raw-reference", input.raw_reference),

@@ -19,7 +19,7 @@ TABLES = ["table1", "significance", "table2", "table3"] + (
 rule compare:
     """How sure the scores are: intervals, paired significance of each pair of models, and today's metrics."""
     input:
-        translations=translations_of(runs(CONFIG.use.models)),
+        translations=translations_of(COMPARED),
         source=test_tokens(SOURCE),
         reference=test_tokens(TARGET),
         raw_reference=[raw_reference()] if raw_reference() else [],

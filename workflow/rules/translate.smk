@@ -7,6 +7,12 @@ localrules:
     package,
 
 
+def decoding_memory(wildcards, input, attempt):
+    """Memory in MB: of a single model as of any data job, of several with their weights besides."""
+    several = len(SYSTEMS[wildcards.model].members) > 1
+    return memory(DATA_MEMORY, per_input=several)(wildcards, input, attempt)
+
+
 rule translate:
     """Translate the test text: all of it, or only the sentences without unknown words and then without [UNK]."""
     input:
@@ -22,14 +28,16 @@ rule translate:
         "benchmarks/translate/{model}.{mode}.tsv"
     conda:
         "../../envs/translate.yaml"
-    threads: CONFIG.decoding.threads
+    threads: lambda wildcards: SYSTEMS[wildcards.model].decoding.threads
     resources:
-        gpu=gpus(CONFIG.decoding.device),
-        mem_mb=memory(DATA_MEMORY),
+        gpu=lambda wildcards: gpus(SYSTEMS[wildcards.model].decoding.device),
+        mem_mb=decoding_memory,
         runtime=math.ceil(60 * CONFIG.resources.translate_hours),
     params:
-        model=lambda wildcards: model_folder(wildcards.model),
-        settings=constant(CONFIG.decoding),
+        model=lambda wildcards: options.translators(
+            map(model_folder, SYSTEMS[wildcards.model].members), SYSTEMS[wildcards.model].average
+        ),
+        settings=lambda wildcards: projections.as_json(SYSTEMS[wildcards.model].decoding),
     shell:
         "nmt decode --model {params.model:q} --source {input.source:q} --reference {input.reference:q}"
         " --mode {wildcards.mode} --settings {params.settings:q} --output {output.translations:q} 2>&1 | tee -i {log:q}"
@@ -85,7 +93,7 @@ rule score:
         runtime=60,
     params:
         run=lambda wildcards: options.known(
-            [("model", RUNS[wildcards.model].model), ("seed", RUNS[wildcards.model].seed)]
+            [("model", SYSTEMS[wildcards.model].model), ("seed", SYSTEMS[wildcards.model].seed)]
         ),
     shell:
         "nmt evaluate {params.run} --all {input.all:q} --no-unk {input.no_unk:q} --source {input.source:q}"

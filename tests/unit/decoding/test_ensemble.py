@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import torch
 
 from nmt.config.families import FamilyName
+from nmt.config.schema import Average
 from nmt.data.vocabulary import END
 from nmt.decoding.beam_search import Hypothesis, translate
 from nmt.decoding.ensemble import Ensemble
@@ -36,11 +38,15 @@ def another(family: FamilyName, **changes: object) -> EncoderDecoder:
     return model
 
 
-@pytest.mark.parametrize("copies", [1, 2, 3])
-def test_of_a_model_with_itself_is_the_model(family: FamilyName, copies: int) -> None:
+@pytest.mark.parametrize("average", ["probability", "log_probability"])
+@pytest.mark.parametrize("copies", [1, 3])
+def test_of_a_model_with_itself_is_the_model(family: FamilyName, copies: int, average: Average) -> None:
     model = small_model(family)
     options = {"beam": 4, "n_best": 3, "max_length_factor": 3, "unfinished": "retry"}
-    alone, together = search(model, MANY, **options), search(Ensemble([model] * copies), MANY, **options)
+    alone, together = (
+        search(model, MANY, **options),
+        search(Ensemble([model] * copies, average), MANY, **options),
+    )
     for one, other in zip(alone, together, strict=True):
         assert [found.words for found in one] == [found.words for found in other]
         assert [found.log_probability for found in one] == pytest.approx(
@@ -58,22 +64,38 @@ def probabilities(model: EncoderDecoder, source: list[int], words: list[int]) ->
     return np.array(found)
 
 
-@pytest.mark.parametrize("step_order", ["groundhog", "section3"])
-def test_two_models_are_the_mean_of_their_probabilities(step_order: str) -> None:
+def log_of_mean(found: list[np.ndarray]) -> float:
+    """Of the probabilities of each word by each model."""
+    return float(np.log(np.mean(found, axis=0)).sum())
+
+
+def mean_of_logs(found: list[np.ndarray]) -> float:
+    """Of the probabilities of each word by each model."""
+    return float(np.mean(np.log(found), axis=0).sum())
+
+
+@pytest.mark.parametrize(
+    ("step_order", "average", "expected"),
+    [
+        ("groundhog", "probability", log_of_mean),
+        ("section3", "probability", log_of_mean),
+        ("groundhog", "log_probability", mean_of_logs),
+    ],
+)
+def test_two_models_are_the_mean_of_what_they_say(
+    step_order: str, average: Average, expected: Callable[[list[np.ndarray]], float]
+) -> None:
     """Families may be mixed; the best of all sequences is found."""
     models = [small_model("rnnsearch", step_order=step_order), another("rnnencdec")]
     for source, (found, *_) in zip(
-        SOURCES, search(Ensemble(models), SOURCES, beam=300, max_length_factor=1), strict=True
+        SOURCES, search(Ensemble(models, average), SOURCES, beam=300, max_length_factor=1), strict=True
     ):
         sequences = [
             list(words)
             for length in range(len(source) + 1)
             for words in product(range(1, TARGET_VOCABULARY), repeat=length)
         ]
-        means = [
-            float(np.log(np.mean([probabilities(model, source, words) for model in models], axis=0)).sum())
-            for words in sequences
-        ]
+        means = [expected([probabilities(model, source, words) for model in models]) for words in sequences]
         best = int(np.argmax(means))
         assert found.words == sequences[best]
         assert found.log_probability == pytest.approx(means[best], rel=1e-9)

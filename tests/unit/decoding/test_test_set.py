@@ -233,7 +233,7 @@ def test_another_job_does_not_go_on(tmp_path: Path) -> None:
 def test_a_second_process_waits_for_the_first(tmp_path: Path) -> None:
     """And then makes its own: the first has taken its file away."""
     code = "import sys; from pathlib import Path; from nmt.io.journal import Journal\n"
-    code += "with Journal(Path(sys.argv[1]), 'one') as part: print(part.done)"
+    code += "with Journal(Path(sys.argv[1]), 'one') as part: print(dict(part.done))"
     with Journal(tmp_path / "out", "one") as part:
         part.add(3, ["done"])
         command = [sys.executable, "-c", code, str(tmp_path / "out")]

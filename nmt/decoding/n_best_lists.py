@@ -1,0 +1,149 @@
+"""n-best lists as Moses writes them, one after the other: `id ||| hypothesis ||| features ||| score`, best first.
+
+Three fields are id, hypothesis and score, as `nmt translate --nbest` writes them. What stands behind the score
+(phrases, alignment) is carried along. The records that `nmt decode` wrote are lists, too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from nmt.errors import UserError
+from nmt.evaluation.translations import read_records, words
+from nmt.io.progress import Progress
+from nmt.io.text_files import read_lines
+
+SEPARATOR = "|||"
+LONGEST = 20_000
+"""Words of a hypothesis: at the paper's sizes 2 GB while it is scored, and memory grows with them."""
+MOST = 1_000_000
+"""Hypotheses of one sentence, which are in memory together."""
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A line of a list. features: as they stand there; score: the total; rest: fields behind it."""
+
+    text: str
+    score: float
+    features: str = ""
+    rest: tuple[str, ...] = ()
+
+    def rescored(self, score: float, log_probability: float) -> Hypothesis:
+        """The same with another total, and the models' log-probability as one more feature."""
+        added = f"{self.features} NMT0= {log_probability:.4f}".strip()
+        return replace(self, score=score, features=added)
+
+    def line(self, number: int) -> str:
+        """As it is written."""
+        fields = (str(number), self.text, self.features, f"{self.score:.4f}", *self.rest)
+        return f" {SEPARATOR} ".join(fields)
+
+
+@dataclass(frozen=True)
+class NBestList:
+    """The hypotheses of the sentence at a line of the source, counted from 0."""
+
+    line: int
+    source: list[str]
+    hypotheses: Sequence[Hypothesis]
+
+
+def read_lists(path: Path, source: Path, progress: Progress | None = None) -> Iterator[NBestList]:
+    """A list for each line of the source, in its order; only one is in memory.
+
+    A line of the source without words needs none: its only hypothesis is empty then.
+
+    Raises:
+        UserError: a line of the file is none of a list, lists are missing, out of order, or of other sentences.
+    """
+    found = _of_records(path) if _is_records(path) else _of_lines(path)
+    number, current = next(found, (None, []))
+    line = -1
+    for line, text in enumerate(read_lines(source)):
+        if number == line:
+            yield NBestList(line, words(text), current)
+            number, current = next(found, (None, []))
+        elif words(text):
+            had = "the file ends there" if number is None else f"the next list is of sentence {number}"
+            expected = f"expected a list for each line of {source}, counted from 0"
+            raise UserError(f"{path}: no hypothesis of sentence {line} ({had}); {expected}")
+        else:
+            yield NBestList(line, [], [Hypothesis("", 0.0)])
+        if progress is not None:
+            progress.update()
+    if number is not None:
+        raise UserError(f"{path}: has a list of sentence {number}, but {source} has {line + 1} lines")
+
+
+def _is_records(path: Path) -> bool:
+    return path.name.removesuffix(".gz").removesuffix(".zst").endswith(".jsonl")
+
+
+def _of_records(path: Path) -> Iterator[tuple[int, list[Hypothesis]]]:
+    """Lists of the records that `nmt decode` wrote."""
+    for record, values in read_records(path):
+        try:
+            yield record.line, [_recorded(entry) for entry in values["n_best"]]
+        except (TypeError, KeyError):
+            text = "no n-best list that `nmt decode` writes (results keep none)"
+            raise UserError(f"{path}: sentence {record.line} has {text}") from None
+
+
+def _recorded(entry: dict[str, Any]) -> Hypothesis:
+    text, value = entry["text"], entry["log_probability"]
+    if not isinstance(text, str) or not isinstance(value, float | int) or not math.isfinite(value):
+        raise TypeError
+    return Hypothesis(" ".join(words(text)), float(value))
+
+
+def _of_lines(path: Path) -> Iterator[tuple[int, list[Hypothesis]]]:
+    """Lists of lines in Moses' form."""
+    number, current = -1, list[Hypothesis]()
+    for place, line in enumerate(read_lines(path), start=1):
+        where = f"{path}, line {place}"
+        own, hypothesis = _parsed(line, where)
+        if own != number:
+            if own < number:
+                raise UserError(
+                    f"{where}: sentence {own} comes after {number}; expected lists in the source's order"
+                )
+            if current:
+                yield number, current
+            number, current = own, []
+        current.append(hypothesis)
+        if len(current) > MOST:
+            raise UserError(f"{where}: more than {MOST:,} hypotheses of sentence {own}; cut the lists")
+    if current:
+        yield number, current
+
+
+def _parsed(line: str, where: str) -> tuple[int, Hypothesis]:
+    fields = [field.strip(" ") for field in line.split(SEPARATOR)]
+    if len(fields) < 3:
+        found = f"found {len(fields)} field{'s' * (len(fields) > 1)}"
+        raise UserError(f"{where}: {found}, expected `id ||| hypothesis ||| features ||| score`")
+    number, text, *others = fields
+    features, score, *rest = others if len(others) > 1 else ["", *others]
+    if not number.isascii() or not number.isdecimal() or len(number) > 12:
+        raise UserError(f"{where}: the id is {number[:60]!r}, expected the number of a line, counted from 0")
+    tokens = words(text)
+    if len(tokens) > LONGEST:
+        raise UserError(
+            f"{where}: {len(tokens):,} words, expected at most {LONGEST:,} to score; cut the lists"
+        )
+    return int(number), Hypothesis(" ".join(tokens), _number(score, where), features, tuple(rest))
+
+
+def _number(text: str, where: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise UserError(f"{where}: the score is {text[:60]!r}, expected a number")
+    return value

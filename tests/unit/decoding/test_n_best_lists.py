@@ -1,0 +1,104 @@
+"""n-best lists of other systems: one in memory at a time, in step with the source, faults named by their lines."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt.decoding.n_best_lists import Hypothesis, read_lists
+from nmt.errors import UserError, printable
+
+MOSES = """0 ||| das ist ein haus  ||| LM0= -1.5 TM0= -2 ||| -3.5 ||| 0-1=0-1 ||| 0-0 1-1
+0 ||| das haus ||| LM0= -1 TM0= -3 ||| -4
+2 ||| ja ||| LM0= -1 ||| -1e-2
+"""
+SOURCE = "this is a house\n\nyes\n"
+
+
+def lists(folder: Path, text: str = MOSES, source: str = SOURCE, name: str = "lists") -> list[object]:
+    data = text.encode()
+    (folder / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    (folder / "source").write_text(source, encoding="utf-8")
+    return [
+        (found.line, found.source, [*found.hypotheses])
+        for found in read_lists(folder / name, folder / "source")
+    ]
+
+
+@pytest.mark.parametrize("name", ["lists", "lists.gz"])
+def test_fields_of_moses_lines_and_an_empty_source_needs_none(tmp_path: Path, name: str) -> None:
+    first, empty, last = lists(tmp_path, name=name)
+    assert first == (
+        0,
+        ["this", "is", "a", "house"],
+        [
+            Hypothesis("das ist ein haus", -3.5, "LM0= -1.5 TM0= -2", ("0-1=0-1", "0-0 1-1")),
+            Hypothesis("das haus", -4.0, "LM0= -1 TM0= -3"),
+        ],
+    )
+    assert empty == (1, [], [Hypothesis("", 0.0)])
+    assert last == (2, ["yes"], [Hypothesis("ja", -0.01, "LM0= -1")])
+
+
+def test_our_own_lists_and_records_of_decode_are_lists_too(tmp_path: Path) -> None:
+    assert lists(tmp_path, "0 ||| oui ||| -1.25\n", "yes\n") == [(0, ["yes"], [Hypothesis("oui", -1.25)])]
+    n_best = [{"text": "oui", "log_probability": -1.25}, {"text": "", "log_probability": -3}]
+    record = {"line": 0, "source": "yes", "text": "oui", "n_best": n_best}
+    expected = [(0, ["yes"], [Hypothesis("oui", -1.25), Hypothesis("", -3)])]
+    assert lists(tmp_path, json.dumps(record) + "\n", "yes\n", "x.jsonl") == expected
+    del record["n_best"]
+    with pytest.raises(UserError, match=r"x\.jsonl: sentence 0 has no n-best list"):
+        lists(tmp_path, json.dumps(record) + "\n", "yes\n", "x.jsonl")
+    for n_best in (3, [3], [{"text": 3, "log_probability": -1}], [{"text": "a", "log_probability": "high"}]):
+        with pytest.raises(UserError, match=r"x\.jsonl: sentence 0 has no n-best list"):
+            lists(tmp_path, json.dumps(record | {"n_best": n_best}) + "\n", "yes\n", "x.jsonl")
+
+
+def test_what_is_written_can_be_read_and_holds_the_models_feature() -> None:
+    one = Hypothesis("das haus", -4.0, "LM0= -1", ("0-0",)).rescored(-3.5, -3)
+    assert one.line(7) == "7 ||| das haus ||| LM0= -1 NMT0= -3.0000 ||| -3.5000 ||| 0-0"
+    assert Hypothesis("a", -4.0).rescored(-3.5, -3).line(0) == "0 ||| a ||| NMT0= -3.0000 ||| -3.5000"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("0 ||| a\n", "line 1: found 2 fields, expected `id |||"),
+        ("x ||| a ||| b ||| -1\n", "line 1: the id is 'x', expected the number of a line"),
+        ("-1 ||| a ||| b ||| -1\n", "line 1: the id is '-1', expected"),
+        ("0 ||| a ||| b ||| high\n", "line 1: the score is 'high', expected a number"),
+        ("0 ||| a ||| b ||| nan\n", "line 1: the score is 'nan', expected a number"),
+        ("1 ||| a ||| b ||| -1\n0 ||| a ||| b ||| -1\n", "line 2: sentence 0 comes after 1"),
+        ("1 ||| a ||| b ||| -1\n", "no hypothesis of sentence 0 (the next list is of sentence 1)"),
+        ("0 ||| a ||| b ||| -1\n", "no hypothesis of sentence 2 (the file ends there)"),
+        (MOSES + "3 ||| a ||| b ||| -1\n", "has a list of sentence 3, but"),
+        ("0 ||| " + "a " * 20_001 + "||| b ||| -1\n", "20,001 words, expected at most 20,000"),
+        ("", "no hypothesis of sentence 0 (the file ends there)"),
+    ],
+)
+def test_faulty_lists_cost_a_line(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(UserError) as error:
+        lists(tmp_path, text)
+    assert problem in str(error.value) and "\n" not in str(error.value)
+
+
+FIELDS = st.text(st.characters(exclude_characters="\n\r", codec="utf-8"), max_size=6) | st.sampled_from(
+    ["0", "1", "-1.5", "|||"]
+)
+
+
+@pytest.mark.fuzz
+@given(lines=st.lists(st.lists(FIELDS, max_size=6).map(" ||| ".join), max_size=6))
+def test_any_lines_are_lists_or_a_line_about_them(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str]
+) -> None:
+    folder = tmp_path_factory.mktemp("lists")
+    try:
+        lists(folder, "".join(f"{line}\n" for line in lines), "a\nb\n")
+    except UserError as error:
+        assert "\n" not in printable(str(error))

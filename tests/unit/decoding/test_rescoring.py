@@ -1,0 +1,183 @@
+"""Rescoring against teacher forcing of each hypothesis; mixing, oracle, and what a stopped process leaves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import torch
+
+from nmt.config.schema import Average
+from nmt.decoding import rescoring
+from nmt.decoding.forced_decoding import read
+from nmt.decoding.n_best_lists import Hypothesis, NBestList
+from nmt.decoding.rescoring import Outputs, Rescorer, best_by_bleu, log_probabilities, rescore
+from nmt.errors import UserError
+from nmt.io.text_files import read_lines, write_lines
+from nmt.model import trained_model
+from nmt.model.trained_model import TrainedModel
+from tests import translators
+from tests.running import nmt
+
+SOURCES = ["w3 w4 w5", "", "w7 strange w8", "w2"]
+LISTS = {
+    0: ["w4 w5", "w4 w5 w6 w7 w8 w9", "", "w4 w5"],
+    2: ["w3", "odd w3"],
+    3: ["w2 w2", "w3"],
+}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """A model that aligns and one with a fixed vector, with the same vocabularies."""
+    here = tmp_path_factory.mktemp("models")
+    return [
+        translators.trained_model(here / "a", "rnnsearch"),
+        translators.trained_model(here / "b", "rnnencdec"),
+    ]
+
+
+@pytest.fixture(scope="module")
+def models(folders: list[Path]) -> list[TrainedModel]:
+    return [trained_model.load(folder, torch.device("cpu")) for folder in folders]
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> tuple[Path, Path]:
+    """A source and lists of it; scores fall with the place in the list."""
+    source, lists = tmp_path / "test.en", tmp_path / "lists.zst"
+    with write_lines(source) as writer:
+        for line in SOURCES:
+            writer.write(line)
+    with write_lines(lists) as writer:
+        for number, texts in LISTS.items():
+            for place, hypothesis in enumerate(texts):
+                writer.write(f"{number} ||| {hypothesis} ||| LM0= -1 ||| {-place}")
+    return source, lists
+
+
+def one_by_one(models: Sequence[TrainedModel], average: Average) -> dict[tuple[int, str], float]:
+    return {
+        (number, hypothesis): read(models, [SOURCES[number].split()], [hypothesis.split()], average=average)[
+            0
+        ].log_probability
+        for number, texts in LISTS.items()
+        for hypothesis in texts
+    }
+
+
+@pytest.mark.parametrize("average", ["probability", "log_probability"])
+@pytest.mark.parametrize("members", [[0], [1], [0, 1]])
+def test_log_probabilities_are_those_of_teacher_forcing(
+    models: list[TrainedModel], members: list[int], average: Average
+) -> None:
+    chosen = [models[place] for place in members]
+    group = [
+        NBestList(number, SOURCES[number].split(), [Hypothesis(text, 0.0) for text in texts])
+        for number, texts in LISTS.items()
+    ]
+    expected = one_by_one(chosen, average)
+    for size in (1, 3, 100):
+        found = log_probabilities(Rescorer(chosen, average, size), group)
+        for sentence, values in zip(group, found, strict=True):
+            wanted = [expected[sentence.line, hypothesis.text] for hypothesis in sentence.hypotheses]
+            assert values == pytest.approx(wanted, abs=1e-4)
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.25, 0.5, 1.0])
+def test_both_scores_are_mixed_and_the_best_comes_first(
+    models: list[TrainedModel], text: tuple[Path, Path], tmp_path: Path, weight: float
+) -> None:
+    outputs = Outputs(tmp_path / "best", tmp_path / "new.gz")
+    done = rescore(Rescorer(models[:1], weight=weight), *text, outputs)
+    assert (done.sentences, done.hypotheses, done.resumed) == (4, 9, False)
+    assert done.words == sum(len(hypothesis.split()) for texts in LISTS.values() for hypothesis in set(texts))
+    expected = one_by_one(models[:1], "probability")
+    rows = [line.split(" ||| ") for line in read_lines(outputs.lists or Path())]
+    best = [*read_lines(outputs.best)]
+    assert len(best) == 4 and best[1] == ""
+    for number, texts in LISTS.items():
+        mixed = sorted(
+            (
+                weight * expected[number, hypothesis] - (1 - weight) * place
+                for place, hypothesis in enumerate(texts)
+            ),
+            reverse=True,
+        )
+        own = [row for row in rows if row[0] == str(number)]
+        assert [float(row[3]) for row in own] == pytest.approx(mixed, abs=2e-4)
+        assert best[number] == own[0][1]
+        for row in own:
+            assert row[2].startswith("LM0= -1 NMT0= ")
+            assert float(row[2].split()[-1]) == pytest.approx(expected[number, row[1]], abs=2e-4)
+    if weight == 0:
+        assert best == ["w4 w5", "", "w3", "w2 w2"], "the other system's own translations"
+
+
+def test_the_oracle_takes_the_best_sentence_bleu() -> None:
+    texts = ["the cat sat on a mat", "a dog", "the cat sat on the mat", "the cat sat on the mat"]
+    sentence = NBestList(0, ["x"], [Hypothesis(text, 0.0) for text in texts])
+    assert best_by_bleu(sentence, "the cat sat on the mat") == texts[2]
+    assert best_by_bleu(sentence, "a dog") == "a dog"
+    assert best_by_bleu(sentence, "entirely different words") == texts[0]
+
+
+def test_a_rescoring_that_was_stopped_goes_on_to_the_same_bytes(
+    models: list[TrainedModel], text: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rescoring, "TOGETHER", 2)
+    rescorer, original = Rescorer(models), log_probabilities
+    whole = Outputs(tmp_path / "whole", tmp_path / "whole.lists")
+    rescore(rescorer, *text, whole)
+    scored: list[int] = []
+
+    def stops(rescorer: Rescorer, group: Sequence[NBestList]) -> list[list[float]]:
+        if len(scored) == 1:
+            raise KeyboardInterrupt
+        scored.append(group[0].line)
+        return original(rescorer, group)
+
+    broken = Outputs(tmp_path / "broken", tmp_path / "broken.lists")
+    monkeypatch.setattr(rescoring, "log_probabilities", stops)
+    with pytest.raises(KeyboardInterrupt):
+        rescore(rescorer, *text, broken)
+    assert not broken.best.exists()
+    part = tmp_path / ".broken.unfinished"
+    number, values, _ = json.loads(part.read_bytes().split(b"\n")[1])
+    assert (number, len(values[0])) == (0, 4)
+
+    def counts(rescorer: Rescorer, group: Sequence[NBestList]) -> list[list[float]]:
+        scored.append(group[0].line)
+        return original(rescorer, group)
+
+    monkeypatch.setattr(rescoring, "log_probabilities", counts)
+    assert rescore(rescorer, *text, broken).resumed
+    assert scored == [0, 1, 3], "each group was scored once"
+    assert not part.exists()
+    for one, other in zip(vars(whole).values(), vars(broken).values(), strict=True):
+        assert one is None or one.read_bytes() == other.read_bytes()
+
+
+def test_the_subcommand_writes_all_three_and_refuses_half_an_oracle(
+    folders: list[Path], text: tuple[Path, Path], tmp_path: Path
+) -> None:
+    source, lists = text
+    options = ["--model", folders[0], "--model", folders[1], "--source", source, "--lists", lists]
+    options += ["--output", tmp_path / "best.fr", "--output-lists", tmp_path / "lists"]
+    result = nmt("rescore", *options, "--reference", source, "--output-oracle", tmp_path / "oracle.fr")
+    assert result.returncode == 0, result.stderr
+    assert "4 sentences, 9 hypotheses" in result.stderr
+    assert [len([*read_lines(tmp_path / name)]) for name in ("best.fr", "lists", "oracle.fr")] == [4, 9, 4]
+    result = nmt("rescore", *options, "--reference", source)
+    assert result.returncode == 2 and "the oracle needs both" in result.stderr
+
+
+def test_another_number_of_references_is_refused(
+    models: list[TrainedModel], text: tuple[Path, Path], tmp_path: Path
+) -> None:
+    (tmp_path / "short").write_text("w1\n", encoding="utf-8")
+    outputs = Outputs(tmp_path / "best", oracle=tmp_path / "oracle")
+    with pytest.raises(UserError, match=r"short: 1 lines, expected 4 as in"):
+        rescore(Rescorer(models), *text, outputs, tmp_path / "short")
