@@ -91,13 +91,25 @@ def write(folder: Path, name: str, scores: dict[str, Any], trained: dict[str, An
 
 def make(number: int, inputs: Path, folder: Path, settings: str, *more: str | Path) -> Path:
     """Write Table 1 or 2 of a folder's runs, in the order of their files, into another one, which is returned."""
-    arguments: list[str | Path] = ["--settings", settings, *more]
+    arguments: list[str | Path] = [
+        "--settings",
+        settings,
+        "--paper",
+        PAPER,
+        "--table",
+        f"table{number}",
+        *more,
+    ]
     for scores, summary in zip(
         *(sorted(inputs.glob(f"*.{kind}.json")) for kind in ("score", "summary")), strict=True
     ):
         arguments += ["--summary", summary]
         arguments += ["--score", scores] if number == 1 else []
-    result = nmt(f"table{number}", *arguments, *outputs(folder, f"table{number}", "csv", "md", "tex"))
+    result = nmt(
+        {1: "score-table", 2: "training-table"}[number],
+        *arguments,
+        *outputs(folder, f"table{number}", "csv", "md", "tex"),
+    )
     assert result.returncode == 0, result.stderr
     return folder
 

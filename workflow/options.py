@@ -129,6 +129,11 @@ def compared(config: Config, files: Sequence[str]) -> str:
     return " ".join(option("translations", *triple) for triple in triples)
 
 
+def scores(files: Iterable[str]) -> str:
+    """`--score FILE` for each file of scores, `--dev-score FILE` where they are of the development set."""
+    return " ".join(option("dev-score" if "/dev/" in file else "score", file) for file in files)
+
+
 def given(files: Iterable[str]) -> str:
     """Moses' translations, where there are any."""
     return " ".join(option("given", "moses", file) for file in files)
@@ -148,6 +153,17 @@ def kept(config: Config, translations: Sequence[str], files: Sequence[Sequence[s
     left = zip(runs_of(config, config.use.models), zip(*files, strict=True), strict=True)
     runs = [option("run", run, *pairs[run], *own) for run, own in left]
     return " ".join([*runs, *(option("system", name, *pairs[name]) for name in config.use.systems)])
+
+
+def kept_dev(
+    config: Config, translations: Sequence[str], text: Sequence[str], given_files: Sequence[str]
+) -> str:
+    """What is kept of the development set, if it is translated: both sides, both translations of each system, Moses'."""
+    if not text:
+        return ""
+    triples = zip(systems_in_use(config), translations[::2], translations[1::2], strict=True)
+    kept = [option("dev", *text), *(option("dev-system", *triple) for triple in triples)]
+    return " ".join([*kept, *(option("dev-given", "moses", file) for file in given_files)])
 
 
 def text_of_card(config: Config) -> str:

@@ -23,9 +23,17 @@ _model = click.option("--model", required=True, metavar="ID", help="Id of the mo
 @click.command()
 @_model
 @click.option(
-    "--seed", type=int, help="Seed of the run, since a model may have several; an ensemble has none."
+    "--seed", type=int, help="Seed of the run, as a model may have several; none for other systems."
 )
-@file_option("--all", "Translations of the whole test set, from `decode --mode all`.")
+@click.option(
+    "--all", type=PATH, metavar="FILE", help="Translations of the whole test set, from `decode --mode all`."
+)
+@click.option(
+    "--given",
+    type=PATH,
+    metavar="FILE",
+    help="Instead of --all another system's translations, tokenized, one per line; of --no-unk the lines count.",
+)
 @file_option("--no-unk", "Translations of the sentences without unknown words, from `decode --mode no_unk`.")
 @file_option(
     "--source", "Tokens of the test set's source side. Repeat it for several test corpora.", multiple=True
@@ -35,7 +43,8 @@ _model = click.option("--model", required=True, metavar="ID", help="Id of the mo
 def evaluate(
     model: str,
     seed: int | None,
-    all: Path,
+    all: Path | None,
+    given: Path | None,
     no_unk: Path,
     source: tuple[Path, ...],
     reference: tuple[Path, ...],
@@ -45,16 +54,19 @@ def evaluate(
 
     BLEU is computed by sacrebleu on the tokens as they are, cased and without smoothing, which is what
     Moses' multi-bleu.perl gives; the signature is kept. The output also holds the counts of each sentence,
-    from which `figure2` and `unknown-words` draw their curves.
+    from which tables and figures take those of some lengths or without unknown words.
     """
-    from nmt.evaluation.bleu import score
+    from nmt.evaluation.bleu import score, score_given
 
+    if (all is None) == (given is None):
+        raise UserError("expected one of --all and --given")
     if len(source) != len(reference):
         raise UserError(
             f"--source is given {len(source)} times, --reference {len(reference)} times; give one of each"
         )
     test = list(zip(source, reference, strict=True))
-    write_json(output, {"seed": seed, **score(model, all, no_unk, test)})
+    found = score(model, all, no_unk, test) if all else score_given(model, given or Path(), no_unk, test)
+    write_json(output, {"seed": seed, **found})
 
 
 @click.command()

@@ -51,11 +51,11 @@ def figure3(
     from nmt.report.figures.figure3 import choose_sentences
     from nmt.report.figures.figure3 import figure3 as draw
     from nmt.report.figures.style import save
-    from nmt.report.paper_numbers import read_own_sentences
+    from nmt.report.papers import read_paper
 
     wanted = parse_settings(Report, settings)
     everything, known = list(read_translations(all)), list(read_translations(no_unk))
-    own = read_own_sentences(paper).figure3
+    own = read_paper(paper).openings if paper else []
     choice = choose_sentences(everything, known, wanted.figure3_words, wanted.figure3_seed, own)
     if choice.compromise:
         print(choice.compromise, file=sys.stderr)

@@ -116,7 +116,7 @@ own_sentences = click.option(
     "--paper",
     type=PATH,
     metavar="FILE",
-    help="Names the paper's own example sentences (workflow/papers/bahdanau2015.yaml).",
+    help="Names the paper's own example sentences (workflow/papers/PAPER.yaml).",
 )
 given_translations = click.option(
     "--given",

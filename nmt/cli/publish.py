@@ -53,6 +53,27 @@ _model_folder = click.option(
 )
 @click.option("--raw-reference", type=FILE, metavar="FILE", help="The raw reference.")
 @given_translations
+@click.option(
+    "--dev",
+    type=(FILE, FILE),
+    metavar="SOURCE REFERENCE",
+    help="Both sides of the tokenized development text, if it is translated.",
+)
+@click.option(
+    "--dev-system",
+    "dev_systems",
+    type=(str, FILE, FILE),
+    multiple=True,
+    metavar="NAME ALL NO_UNK",
+    help="A run's or system's name and its translations of the development text. Repeat it.",
+)
+@click.option(
+    "--dev-given",
+    type=(str, FILE),
+    multiple=True,
+    metavar="SYSTEM FILE",
+    help="As --given, of the development text.",
+)
 @click.option("--gold", type=FILE, metavar="FILE", help="Known word alignments of the test text.")
 @click.option(
     "--alignments",
@@ -67,7 +88,15 @@ _model_folder = click.option(
     metavar="JSON|FILE",
     help="The run's merged settings, as JSON or the path of a JSON file.",
 )
-@click.option("--paper", type=FILE, required=True, metavar="FILE", help="What the paper reports.")
+@click.option(
+    "--paper",
+    "papers",
+    type=FILE,
+    required=True,
+    multiple=True,
+    metavar="FILE",
+    help="A paper's tables and what it reports. Repeat it.",
+)
 @click.option("--attention", metavar="NAME", help="The run whose attention is kept too: that of Figure 3.")
 @click.option("--output", type=FOLDER, required=True, metavar="RESULTS", help="The results folder.")
 def package_results(
@@ -76,10 +105,13 @@ def package_results(
     test: tuple[Path, Path],
     raw_reference: Path | None,
     given: Sequence[tuple[str, Path]],
+    dev: tuple[Path, Path] | None,
+    dev_systems: Sequence[tuple[str, Path, Path]],
+    dev_given: Sequence[tuple[str, Path]],
     gold: Path | None,
     alignments: Sequence[tuple[str, Path]],
     configuration: str,
-    paper: Path,
+    papers: Sequence[Path],
     attention: str | None,
     output: Path,
 ) -> None:
@@ -103,17 +135,26 @@ def package_results(
     for name, *paths in systems:
         for mode, source in zip(replication_package.MODES, paths, strict=True):
             replication_package.keep_translations(source, package.translations(name, mode), attention=False)
-    for language, source in zip((config.languages.source, config.languages.target), test, strict=True):
-        replication_package.keep_lines(source, package.test(language))
+    for name, *paths in dev_systems:
+        for mode, source in zip(replication_package.MODES, paths, strict=True):
+            kept = package.translations(name, mode, "dev")
+            replication_package.keep_translations(source, kept, attention=False)
+    languages = (config.languages.source, config.languages.target)
+    for keep, sides in ((package.test, test), (package.dev, dev)):
+        for language, source in zip(languages, sides or (), strict=bool(sides)):
+            replication_package.keep_lines(source, keep(language))
     if raw_reference is not None:
         replication_package.keep_lines(raw_reference, package.raw_reference(config.languages.target))
     for system, source in given:
         replication_package.keep_lines(source, package.given(system))
+    for system, source in dev_given:
+        replication_package.keep_lines(source, package.given(system, "dev"))
     if gold is not None:
         replication_package.keep_lines(gold, package.gold)
     for name, source in alignments:
         replication_package.keep_lines(source, package.alignments(name))
-    replication_package.keep_file(paper, package.paper)
+    for paper in papers:
+        replication_package.keep_file(paper, package.paper(paper.stem))
     write_json(package.configuration, published(config))
 
 

@@ -99,9 +99,7 @@ def sum_counts(
     type=click.IntRange(min=1),
     help="Longest side of the pairs that a model trains on; repeat.",
 )
-@click.option(
-    "--paper", type=PATH, help="The paper's numbers (workflow/papers/bahdanau2015.yaml), for comparison."
-)
+@click.option("--paper", type=PATH, help="The paper's numbers (workflow/papers/PAPER.yaml), for comparison.")
 @click.option("--output-csv", required=True, type=PATH, help="Every number, one per row.")
 @click.option("--output-lengths", required=True, type=PATH, help="The histograms of lengths as .csv.")
 @click.option("--output-md", required=True, type=PATH, help="The page to read.")
@@ -121,9 +119,9 @@ def data_report(
     from nmt.report import corpora_page
     from nmt.report.figures import style
     from nmt.report.figures.corpora import data_figure
-    from nmt.report.paper_numbers import read_paper
+    from nmt.report.papers import ReportedData, read_paper
 
-    report = reporting.read_report(counts, limits, read_paper(paper, paper is not None).data)
+    report = reporting.read_report(counts, limits, read_paper(paper).data if paper else ReportedData())
     reporting.write_csv(report, output_csv, output_lengths)
     corpora_page.write_markdown(report, output_md, output_png.name)
     style.save(data_figure(report), output_pdf, output_png)

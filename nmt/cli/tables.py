@@ -1,4 +1,4 @@
-"""Subcommands that write tables: table1, significance, table2, table3, ablations."""
+"""Subcommands that write tables: score-table, significance, training-table, sentence-table, ablations."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import click
 
 from nmt.cli.options import (
     PATH,
+    Command,
     file_option,
-    own_sentences,
+    given_translations,
     parse_settings,
     report_settings,
     summaries,
@@ -18,45 +19,61 @@ from nmt.cli.options import (
 from nmt.config.schema import Report
 from nmt.io.files import read_json
 
-_paper = click.option(
-    "--paper",
-    type=PATH,
-    metavar="FILE",
-    help="What the paper reports (workflow/papers/bahdanau2015.yaml); needed when the settings say `reported: true`.",
-)
+
+def table_of_paper(command: Command) -> Command:
+    """`--paper FILE --table NAME`: which table of which paper."""
+    for option in (
+        click.option("--table", "name", required=True, metavar="NAME", help="The table's name in that file."),
+        file_option("--paper", "A paper's tables and what it reports (workflow/papers/PAPER.yaml)."),
+    ):
+        command = option(command)
+    return command
 
 
 @click.command()
+@table_of_paper
 @file_option(
-    "--score", "Scores of a run, from `evaluate`. Repeat it, in the order of the rows.", multiple=True
+    "--score",
+    "Scores of a run or other system, from `evaluate`. Repeat it, in the order of the rows.",
+    multiple=True,
 )
-@summaries
+@click.option(
+    "--dev-score", type=PATH, multiple=True, metavar="FILE", help="The same on the development set."
+)
+@click.option("--summary", type=PATH, multiple=True, metavar="FILE", help="The summary.json of each run.")
 @click.option("--comparison", type=PATH, metavar="FILE", help="Output of `compare`; adds intervals and more.")
-@_paper
 @report_settings
 @table_outputs
-def table1(
+def score_table(
+    paper: Path,
+    name: str,
     score: tuple[Path, ...],
+    dev_score: tuple[Path, ...],
     summary: tuple[Path, ...],
     comparison: Path | None,
-    paper: Path | None,
     settings: str,
     output_csv: Path,
     output_md: Path,
     output_tex: Path,
 ) -> None:
-    """Write Table 1: BLEU on all sentences and on those without unknown words."""
-    from nmt.report.paper_numbers import read_paper
+    """Write a table of BLEU: systems by sets and kinds of sentences (Table 1).
+
+    The paper's file says which columns it has, and what is reported beside what was measured.
+    """
+    from nmt.report.papers import ScoreTable, read_table
     from nmt.report.run_results import read_runs
-    from nmt.report.tables.table1 import table1 as make
+    from nmt.report.tables.scores import SCORES, Measured
+    from nmt.report.tables.scores import score_table as make
     from nmt.report.tables.writer import write_table
 
     wanted = parse_settings(Report, settings)
-    scores = read_runs(score, ("bleu_all", "bleu_no_unk", "signature", "sentences_all", "sentences_no_unk"))
-    summaries = read_runs(summary, ("family", "optimizer", "hidden_units", "updates"))
-    compared = read_json(comparison) if comparison else None
-    table = make(scores, summaries, wanted, read_paper(paper, wanted.reported), compared)
-    write_table(table, output_csv, output_md, output_tex)
+    called, table = read_table(paper, name, ScoreTable, wanted.reported)
+    measured = Measured(
+        {"test": read_runs(score, SCORES), "dev": read_runs(dev_score, SCORES)},
+        read_runs(summary, ("family", "optimizer", "hidden_units", "updates")),
+        read_json(comparison) if comparison else None,
+    )
+    write_table(make(table, called, measured, wanted), output_csv, output_md, output_tex)
 
 
 @click.command()
@@ -75,25 +92,26 @@ def significance(
 
 
 @click.command()
+@table_of_paper
 @summaries
-@_paper
 @report_settings
 @table_outputs
-def table2(
+def training_table(
+    paper: Path,
+    name: str,
     summary: tuple[Path, ...],
-    paper: Path | None,
     settings: str,
     output_csv: Path,
     output_md: Path,
     output_tex: Path,
 ) -> None:
-    """Write Table 2: learning statistics.
+    """Write a table of learning statistics (Table 2).
 
     The rows of a family (RNNencdec, RNNsearch) stand together, otherwise in the order given.
     """
-    from nmt.report.paper_numbers import read_paper
+    from nmt.report.papers import TrainingTable, read_table
     from nmt.report.run_results import read_runs
-    from nmt.report.tables.table2 import table2 as make
+    from nmt.report.tables.training import training_table as make
     from nmt.report.tables.writer import write_table
 
     wanted = parse_settings(Report, settings)
@@ -108,49 +126,55 @@ def table2(
         "optimizer",
         "hidden_units",
     )
-    table = make(read_runs(summary, keys), wanted, read_paper(paper, wanted.reported))
-    write_table(table, output_csv, output_md, output_tex)
+    called, table = read_table(paper, name, TrainingTable, wanted.reported)
+    made = make(table, called, read_runs(summary, keys), wanted)
+    write_table(made, output_csv, output_md, output_tex)
 
 
 @click.command()
+@table_of_paper
 @click.option(
     "--translations",
     type=(str, PATH),
     required=True,
     multiple=True,
     metavar="MODEL FILE",
-    help="A model's id and its translations of the whole test set, from `decode --mode all`. Repeat it.",
+    help="A model's id and its translations of the test set, from `decode`. Repeat it.",
 )
+@given_translations
 @file_option("--reference", "Tokens of the reference.")
-@own_sentences
 @report_settings
 @table_outputs
-def table3(
+def sentence_table(
+    paper: Path,
+    name: str,
     translations: tuple[tuple[str, Path], ...],
+    given: tuple[tuple[str, Path], ...],
     reference: Path,
-    paper: Path | None,
     settings: str,
     output_csv: Path,
     output_md: Path,
     output_tex: Path,
 ) -> None:
-    """Write Table 3: long sentences with their reference and the models' translations.
+    """Write a table of sentences with their reference and the systems' translations (Table 3).
 
-    The paper's own sentences come first where the test set holds them; others are drawn from the long ones.
+    The paper's own sentences come first where the test set holds them; others are drawn from those as long as it says.
     """
     from nmt.evaluation.translations import read_translations
     from nmt.io.text_files import read_lines
-    from nmt.report.paper_numbers import read_own_sentences
-    from nmt.report.tables.table3 import table3 as make
+    from nmt.report.papers import SentenceTable, read_table
+    from nmt.report.tables.sentences import sentence_table as make
     from nmt.report.tables.writer import write_table
 
-    table = make(
+    _, table = read_table(paper, name, SentenceTable)
+    made = make(
+        table,
         {model: list(read_translations(path)) for model, path in translations},
+        {system: list(read_lines(path)) for system, path in given},
         list(read_lines(reference)),
-        read_own_sentences(paper).table3,
         parse_settings(Report, settings),
     )
-    write_table(table, output_csv, output_md, output_tex)
+    write_table(made, output_csv, output_md, output_tex)
 
 
 @click.command()

@@ -23,6 +23,7 @@ PATHS = (
     ("released", "results"),
     ("artifacts", "gold_alignments"),
     ("artifacts", "moses_translations"),
+    ("artifacts", "moses_dev_translations"),
 )
 """Keys of files and folders, each relative to the file that says it."""
 

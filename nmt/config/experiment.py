@@ -27,12 +27,16 @@ def prepared_corpora(config: Config) -> list[str]:
     return [] if config.data_from else corpora_in_use(config)
 
 
-def missing_data(config: Config) -> list[str]:
-    """The files that this experiment reads of the one that `data_from` names, as far as they are not there."""
+def missing_data(config: Config, dev: bool = False) -> list[str]:
+    """The files that this experiment reads of the one that `data_from` names, as far as they are not there.
+
+    `dev`: whether the development text is translated, too.
+    """
     if config.data_from is None or config.released.results is not None:
         return []
     languages = (config.languages.source, config.languages.target)
-    files = [f"data/tokens/{config.use.test[0]}/0.{language}.zst" for language in languages]
+    translated = [f"{config.use.test[0]}/0", *(shards_of(config, config.use.dev) if dev else [])]
+    files = [f"data/tokens/{shard}.{language}.zst" for shard in translated for language in languages]
     if config.released.models is None:
         files += ["data/binary/train/meta.json", "data/binary/dev/meta.json"]
         files += [f"data/vocabulary/{language}.tsv" for language in languages]

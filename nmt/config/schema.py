@@ -45,6 +45,7 @@ Unknown = Literal["allowed", "excluded"]
 Remedy = Literal["repair", "keep", "drop", "stop"]
 """What becomes of a line with odd characters: repaired, kept as it is, dropped with its pair, or the run stops."""
 
+FIRST_PAPER = "bahdanau2015"
 LARGEST_VOCABULARY = 2**31 - 3
 """Ids are stored in 16 bits, or in 32 where they don't fit; two of them are the end symbol and UNK."""
 Seeds = Annotated[list[Seed], Field(min_length=1, max_length=1000)]
@@ -310,7 +311,10 @@ class TextSettings(Settings):
 
 
 class Artifacts(Settings):
-    """What the tables and figures show."""
+    """What the tables and figures show.
+
+    A newer key that has its default is not written: it changes no job's parameters and no finished run's record.
+    """
 
     reported: bool
     """Show the paper's numbers beside ours: only where the run is the paper's."""
@@ -336,6 +340,12 @@ class Artifacts(Settings):
     """File of the test set's known alignments; text that the grammar wrote brings its own."""
     moses_translations: str | None = None
     """File of Moses' translations of the test set, one sentence per line; None: its row is only reported."""
+    moses_dev_translations: str | None = Field(default=None, exclude_if=lambda file: file is None)
+    """The same of the development set, where a table wants it."""
+    papers: Annotated[list[Identifier], Field(min_length=1)] = Field(
+        default=[FIRST_PAPER], exclude_if=lambda papers: papers == [FIRST_PAPER]
+    )
+    """Papers whose tables and figures are made, by their files in workflow/papers."""
     ablations: dict[Identifier, Annotated[list[Identifier], Field(min_length=1)]] | None = None
     """Baselines, each with the models that are compared with it; None: no such table."""
 

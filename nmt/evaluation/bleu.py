@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from sacrebleu.metrics.bleu import BLEU
 
 from nmt.data.vocabulary import UNKNOWN_WORD
 from nmt.errors import UserError
-from nmt.evaluation.translations import Record, read_translations, words
+from nmt.evaluation.translations import Record, read_given, read_translations, words
 from nmt.io.text_files import read_pairs
 
 # more digits than anyone reads, and none that depend on the order of a sum
@@ -81,7 +82,7 @@ class BleuCounts:
         return [*self.correct, *self.total, self.hypothesis_words, self.reference_words]
 
     @classmethod
-    def from_dict(cls, value: dict[str, Any]) -> BleuCounts:
+    def from_dict(cls, value: Mapping[str, Any]) -> BleuCounts:
         """The inverse of `as_dict`; other keys are ignored."""
         return cls(
             value["sentences"],
@@ -90,6 +91,11 @@ class BleuCounts:
             value["hypothesis_words"],
             value["reference_words"],
         )
+
+
+def total(counts: Iterable[BleuCounts]) -> BleuCounts:
+    """The counts of some sentences together, of at least one."""
+    return reduce(BleuCounts.__add__, counts)
 
 
 def sentence_counts(hypothesis: str, reference: str, metric: BLEU) -> BleuCounts:
@@ -118,20 +124,39 @@ class Scored:
 
 
 def score(model: str, all_path: Path, no_unk_path: Path, test: _PathsOfSides) -> dict[str, Any]:
-    """Both BLEU scores of Table 1 for one model, with what Figure 2 needs.
+    """Both BLEU scores of Table 1 for one model, with what tables and figures need of each sentence.
 
     `all_path` holds a translation of every sentence of the test set (`[UNK]` allowed: it scores as a wrong
     word), `no_unk_path` those of the sentences without unknown words in source and reference. `test` names
     source and reference of each test corpus, in the order in which they were translated. Raises a `UserError`
     when a translation is missing or belongs to another text.
     """
-    pairs = [pair for source, reference in test for pair in read_pairs(source, reference)]
+    pairs = _pairs(test)
     everything = match(all_path, pairs)
     if len(everything) != len(pairs):
         raise UserError(
             f"{all_path} has {len(everything)} translations, the test set {len(pairs)} lines; translate again"
         )
-    known = match(no_unk_path, pairs)
+    return _scores(model, everything, match(no_unk_path, pairs))
+
+
+def score_given(system: str, path: Path, no_unk_path: Path, test: _PathsOfSides) -> dict[str, Any]:
+    """The same for another system, of which `path` holds a translation a line; of `no_unk_path` the lines count."""
+    pairs = _pairs(test)
+    lines = enumerate(zip(read_given(path, len(pairs)), pairs, strict=True))
+    everything = [
+        Scored(Record(line, words(source), found, None), reference)
+        for line, (found, (source, reference)) in lines
+    ]
+    known = [everything[item.record.line] for item in match(no_unk_path, pairs)]
+    return _scores(system, everything, known)
+
+
+def _pairs(test: _PathsOfSides) -> list[tuple[str, str]]:
+    return [pair for source, reference in test for pair in read_pairs(source, reference)]
+
+
+def _scores(model: str, everything: Sequence[Scored], known: Sequence[Scored]) -> dict[str, Any]:
     bleu_all, signature = _corpus_bleu(everything)
     bleu_no_unk, _ = _corpus_bleu(known)
     return {
@@ -144,6 +169,7 @@ def score(model: str, all_path: Path, no_unk_path: Path, test: _PathsOfSides) ->
         "unfinished_all": sum(not item.record.finished for item in everything),
         "unknown_words_written": sum(item.record.target.count(UNKNOWN_WORD) for item in everything),
         "by_sentence": [_sentence(item) for item in everything],
+        "by_sentence_no_unk": [_sentence(item) for item in known],
     }
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 from nmt.config.schema import SentenceLength
-from nmt.evaluation.bleu import BleuCounts
+from nmt.evaluation.bleu import BleuCounts, total
 from nmt.evaluation.bootstrap import Bootstrap, interval
 
 Rows = Sequence[Mapping[str, Any]]
@@ -34,7 +33,7 @@ class Point:
         """The point of some sentences."""
         if not counts:
             return cls(place, 0, None, None)
-        union = reduce(BleuCounts.__add__, counts)
+        union = total(counts)
         return cls(place, union.sentences, union.bleu, interval(counts, bootstrap))
 
 
@@ -51,9 +50,8 @@ def by_length(
     10). `length` says whose: with `both`, a sentence counts where its source and its reference lie within.
     Lengths run from the shortest to the longest sentence, at most to `max_words`; an empty window has no score.
     """
-    sides = ("source", "reference") if length == "both" else (length,)
     everything = [
-        ([row[f"{side}_length"] for side in sides], BleuCounts.from_dict(dict(row))) for row in rows
+        ([row[f"{side}_length"] for side in _sides(length)], BleuCounts.from_dict(row)) for row in rows
     ]
     counts = [(lengths, count) for lengths, count in everything if min(lengths) > 0]
     if not counts:
@@ -70,12 +68,22 @@ def _inside(counts: Iterable[tuple[list[int], BleuCounts]], center: int, window:
     return [count for lengths, count in counts if first <= min(lengths) and max(lengths) < first + window]
 
 
+def within(rows: Rows, least: int, most: int, length: SentenceLength) -> Rows:
+    """The sentences of so many words; `length` as in `by_length`."""
+    sides = _sides(length)
+    return [row for row in rows if all(least <= row[f"{side}_length"] <= most for side in sides)]
+
+
+def _sides(length: SentenceLength) -> tuple[str, ...]:
+    return ("source", "reference") if length == "both" else (length,)
+
+
 def by_unknown_words(rows: Rows, most: int, bootstrap: Bootstrap) -> list[Point]:
     """Corpus BLEU of the sentences whose source has at most so many unknown words, from 0 to `most`.
 
     Ends where all sentences are in.
     """
-    counts = [(row["source_unknown"], BleuCounts.from_dict(dict(row))) for row in rows]
+    counts = [(row["source_unknown"], BleuCounts.from_dict(row)) for row in rows]
     if not counts:
         return []
     last = min(most, max(unknown for unknown, _ in counts))

@@ -25,6 +25,7 @@ from nmt.errors import UserError
 from nmt.evaluation.bleu import match, multi_bleu, sentence_counts
 from nmt.evaluation.bootstrap import percentiles
 from nmt.evaluation.seeds import mean, standard_deviation
+from nmt.evaluation.translations import read_given
 from nmt.io.text_files import read_lines, read_pairs
 
 COLUMNS = ("all", "no_unk")
@@ -113,7 +114,10 @@ def _column(
             )
     wanted = next(iter(lines.values()), [])
     hypotheses = {model: [item.hypothesis for item in items] for model, items in scored.items()}
-    return _Column(wanted, hypotheses | {name: _given(path, wanted, pairs) for name, path in given.items()})
+    for name, path in given.items():
+        texts = read_given(path, len(pairs))
+        hypotheses[name] = [" ".join(texts[line]) for line in wanted]
+    return _Column(wanted, hypotheses)
 
 
 def _same_lines(path: Path, wanted: Sequence[int], pairs: Sequence[tuple[str, str]]) -> list[str]:
@@ -122,15 +126,6 @@ def _same_lines(path: Path, wanted: Sequence[int], pairs: Sequence[tuple[str, st
     if [item.record.line for item in items] != list(wanted):
         raise UserError(f"{path}: translates other sentences than the model's first run; decode both again")
     return [item.hypothesis for item in items]
-
-
-def _given(path: Path, wanted: Sequence[int], pairs: Sequence[tuple[str, str]]) -> list[str]:
-    lines = [*read_lines(path)]
-    if len(lines) != len(pairs):
-        raise UserError(
-            f"{path} has {len(lines)} lines, the test set {len(pairs)}: expected one translation per line, tokenized"
-        )
-    return [" ".join(lines[line].split()) for line in wanted]
 
 
 def _compared(

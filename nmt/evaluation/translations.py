@@ -45,6 +45,16 @@ def read_alignments(path: str | Path) -> Iterator[Record]:
     return _read(path, "target")
 
 
+def read_given(path: str | Path, count: int) -> list[list[str]]:
+    """Another system's translations of a set of so many sentences, one a line, tokenized."""
+    lines = [line.split() for line in read_lines(path)]
+    if len(lines) != count:
+        raise UserError(
+            f"{path} has {len(lines)} lines, the test set {count}: expected one translation per line, tokenized"
+        )
+    return lines
+
+
 def words(text: str | Sequence[str]) -> list[str]:
     """Words of a tokenized sentence: split at spaces and nowhere else."""
     return [word for word in text.split(" ") if word] if isinstance(text, str) else list(text)

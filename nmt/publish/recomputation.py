@@ -28,7 +28,7 @@ from nmt.io.environment import REPOSITORY
 from nmt.io.text_files import read_lines
 from nmt.publish.replication_package import ReplicationPackage, is_part
 
-PAPER = REPOSITORY / "workflow" / "papers" / "bahdanau2015.yaml"
+PAPERS = REPOSITORY / "workflow" / "papers"
 _GIVEN = "given"
 """Where the copy of the package lies in the temporary experiment."""
 _SHOWN = 120
@@ -93,11 +93,10 @@ def _settings(config: Config, files: Collection[str]) -> dict[str, Any]:
     """The package's settings but for what names a file or an address."""
     values = snapshot.published(config)
     values |= {"data_from": None, "released": {"models": None, "results": _GIVEN}}
-    moses = ReplicationPackage(Path()).given("moses").as_posix()
-    values["artifacts"] |= {
-        "gold_alignments": None,
-        "moses_translations": f"{_GIVEN}/{moses}" if moses in files else None,
-    }
+    values["artifacts"]["gold_alignments"] = None
+    for key, set_ in (("moses_translations", "test"), ("moses_dev_translations", "dev")):
+        moses = ReplicationPackage(Path()).given("moses", set_).as_posix()
+        values["artifacts"][key] = f"{_GIVEN}/{moses}" if moses in files else None
     known = read_layer(REPOSITORY / "config.yaml").values
     for catalogue in ("archives", "corpora"):
         values[catalogue] = {

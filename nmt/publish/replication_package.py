@@ -19,10 +19,11 @@ from nmt.io.files import atomic_path
 from nmt.io.text_files import read_lines, write_lines
 
 MODES = ("all", "no_unk")
+SETS = ("test", "dev")
 RUN_FILES = ("summary.json", "settings.json", "history.jsonl")
 _DROPPED = ("n_best",)
-_FOLDERS = ("translations/", "test/", "alignments/", "runs/")
-_FILES = ("config.json", "paper.yaml")
+_FOLDERS = ("translations/", "test/", "dev/", "alignments/", "runs/", "papers/")
+_FILES = ("config.json",)
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,17 @@ class ReplicationPackage:
         """The merged settings."""
         return self.folder / "config.json"
 
-    @property
-    def paper(self) -> Path:
-        """What the paper reports: its numbers and its sentences."""
-        return self.folder / "paper.yaml"
+    def paper(self, name: str) -> Path:
+        """A paper's tables and what it reports."""
+        return self.folder / "papers" / f"{name}.yaml"
 
     def test(self, language: str) -> Path:
         """One side of the tokenized test text."""
         return self.folder / "test" / f"{language}.txt.gz"
+
+    def dev(self, language: str) -> Path:
+        """One side of the tokenized development text, where it is translated."""
+        return self.folder / "dev" / f"{language}.txt.gz"
 
     def raw_reference(self, language: str) -> Path:
         """The reference as it came, before tokenization."""
@@ -58,17 +62,25 @@ class ReplicationPackage:
         """A run's attention while it is made to write the reference."""
         return self.folder / "alignments" / f"{run}.jsonl.gz"
 
-    def given(self, system: str) -> Path:
-        """Translations by another system, as they were given."""
-        return self.folder / "translations" / f"{system}.txt.gz"
+    def given(self, system: str, set_: str = "test") -> Path:
+        """Translations of a set by another system, as they were given."""
+        return self._translated(set_) / f"{system}.txt.gz"
 
-    def translations(self, run: str, mode: str) -> Path:
-        """A run's translations: of all sentences, or of those without unknown words."""
-        return self.folder / "translations" / f"{run}.{mode}.jsonl.gz"
+    def translations(self, run: str, mode: str, set_: str = "test") -> Path:
+        """A run's translations of a set: of all sentences, or of those without unknown words."""
+        return self._translated(set_) / f"{run}.{mode}.jsonl.gz"
 
-    def making(self, run: str, mode: str) -> Path:
+    def making(self, run: str, mode: str, set_: str = "test") -> Path:
         """What made a run's translations."""
-        return sidecar.beside(self.translations(run, mode))
+        return sidecar.beside(self.translations(run, mode, set_))
+
+    def sets(self, run: str) -> list[str]:
+        """The sets of which a run's translations are kept."""
+        return [set_ for set_ in SETS if self.translations(run, MODES[0], set_).is_file()]
+
+    def _translated(self, set_: str) -> Path:
+        folder = self.folder / "translations"
+        return folder if set_ == "test" else folder / set_
 
     def of_run(self, run: str, name: str) -> Path:
         """One of the `RUN_FILES`."""

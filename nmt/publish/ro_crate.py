@@ -26,7 +26,7 @@ from nmt.config import snapshot
 from nmt.config.catalogue import Archive
 from nmt.config.runs import Run, runs_of
 from nmt.config.schema import Config
-from nmt.config.systems import labels_of
+from nmt.config.systems import labels_of, systems_in_use
 from nmt.decoding import sidecar
 from nmt.errors import UserError
 from nmt.io.environment import origin, release_name
@@ -69,11 +69,10 @@ def record(results: Path, files: Sequence[Path], archives: Path) -> None:
     text = [*crate.add_archives(config, archives), crate.file(package.configuration)]
     for run in runs_of(config, config.use.models).values():
         crate.add_run(run, package, text)
-        for mode in MODES:
-            crate.add_decoding(run.name, mode, package)
-    for system in config.use.systems:
-        for mode in MODES:
-            crate.add_decoding(system, mode, package)
+    for system in systems_in_use(config):
+        for set_ in package.sets(system):
+            for mode in MODES:
+                crate.add_decoding(system, mode, set_, package)
     crate.add_making(package)
     write_json(results / RECORD, crate.as_json())
 
@@ -183,17 +182,18 @@ class _Crate:
         self._with_facts(action, {**facts, **machine})
         self._crate.root_dataset.append_to("mentions", action)
 
-    def add_decoding(self, system: str, mode: str, package: ReplicationPackage) -> None:
+    def add_decoding(self, system: str, mode: str, set_: str, package: ReplicationPackage) -> None:
         """Add the making of one file of translations, as `decode` recorded it."""
-        translations = package.translations(system, mode)
+        translations = package.translations(system, mode, set_)
+        name = f"{system}-{mode}" if set_ == "test" else f"{system}-{set_}-{mode}"
         made = sidecar.read(translations)
         action = self._thing(
-            f"#decoding-{system}-{mode}",
+            f"#decoding-{name}",
             "CreateAction",
-            name=f"Translation by {system} ({mode})",
+            name=f"Translation by {system} ({mode}{', development set' * (set_ == 'dev')})",
             instrument=self._code(made["made_with"]),
             object=[self._weights(model) for model in made["models"]],
-            result=[self.file(translations), self.file(package.making(system, mode))],
+            result=[self.file(translations), self.file(package.making(system, mode, set_))],
         )
         machine = {name: made["made_with"].get(name) for name in ("python", "system", "processor")}
         facts = {name: made.get(name) for name in ("average", "sentences", "seconds", "resumed", "device")}

@@ -27,7 +27,7 @@ from nmt.errors import UserError
 from nmt.io.checksums import read as read_checksums
 from nmt.io.environment import code, packages, release_name
 from nmt.io.files import read_json, sha256
-from nmt.publish.recomputation import PAPER, Recomputed, difference, missing_workflow, recompute
+from nmt.publish.recomputation import PAPERS, Recomputed, difference, missing_workflow, recompute
 from nmt.publish.replication_package import MODES, ReplicationPackage, is_part
 from nmt.publish.ro_crate import RECORD, REPORT
 
@@ -157,9 +157,9 @@ def _check_settings(config: Config, results: Path, found: Verdict) -> None:
     for line in other_decoding(config, package):
         (found.notes if config.released.results else found.problems).append(line)
     for system in systems_in_use(config):
-        for mode in MODES:
+        for file in _translations(package, system):
             with found.failing("translations"):
-                sidecar.refuse_other(package.translations(system, mode))
+                sidecar.refuse_other(file)
 
 
 def _remade(
@@ -178,7 +178,9 @@ def _remade(
     package = ReplicationPackage(results)
     made = recompute(results, files, config, scratch, archives, cores)
     found.problems += made.problems
-    found.problems += difference(package.paper, PAPER, f"stands in {PAPER}")
+    for name in config.artifacts.papers:
+        file = PAPERS / f"{name}.yaml"
+        found.problems += difference(package.paper(name), file, f"stands in {file}")
     if not made.text:
         found.notes.append(
             "the test text is not made again: give --archives, where its archive was downloaded to"
@@ -220,15 +222,20 @@ def other_decoding(config: Config, package: ReplicationPackage) -> Iterator[str]
     for system in systems_in_use(config).values():
         block = "decoding" if system.seed is not None else f"systems.{system.name}.decoding"
         expected = _flat(system.decoding)
-        for mode in MODES:
-            path = package.making(system.name, mode)
-            made = sidecar.read(package.translations(system.name, mode))
-            settings = _flat(Decoding.model_validate(made["settings"]))
+        for file in _translations(package, system.name):
+            settings = _flat(Decoding.model_validate(sidecar.read(file)["settings"]))
             for key, value in expected.items():
                 says = f"{block}.{key} is {value!r}"
                 if settings.get(key) != value and says not in told:
                     told.add(says)
+                    path = sidecar.beside(file)
                     yield f"{package.configuration}: {says}, but {path} says {settings.get(key)!r}"
+
+
+def _translations(package: ReplicationPackage, run: str) -> list[Path]:
+    """A run's translations; those of the test set are never missing."""
+    sets = list(dict.fromkeys(["test", *package.sets(run)]))
+    return [package.translations(run, mode, set_) for set_ in sets for mode in MODES]
 
 
 def _flat(settings: BaseModel) -> dict[str, Any]:

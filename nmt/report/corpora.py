@@ -13,7 +13,7 @@ import pandas as pd
 from nmt.data.statistics import PARTS, SIDES, Counts, removed, repaired, total
 from nmt.errors import UserError
 from nmt.io.files import read_json
-from nmt.report.paper_numbers import ReportedData
+from nmt.report.papers import ReportedData
 from nmt.report.tables.writer import as_csv, write_text
 
 COLUMNS = ["part", "corpus", "stage", "measure", "side", "unit", "value", "reported"]

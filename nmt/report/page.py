@@ -28,9 +28,17 @@ from nmt.io.files import atomic_path, read_json
 
 HEADINGS = {
     "table1": "Table 1: BLEU",
+    "cho2014b_table1a": "Cho et al. (2014b), Table 1 (a): BLEU",
+    "cho2014b_table1b": "Cho et al. (2014b), Table 1 (b): BLEU of 10 to 20 words",
+    "sutskever2014_table1": "Sutskever et al. (2014), Table 1: BLEU",
+    "sutskever2014_table2": "Sutskever et al. (2014), Table 2: rescoring",
     "significance": "Pairwise significance",
     "table2": "Table 2: learning statistics",
     "table3": "Table 3: long sentences",
+    "cho2014b_table2": "Cho et al. (2014b), Table 2: long and short sentences",
+    "cho2014b_training": "Learning statistics",
+    "sutskever2014_table3": "Sutskever et al. (2014), Table 3: long sentences",
+    "sutskever2014_training": "Learning statistics",
     "ablations": "Ablations: ambiguous details of the paper",
     "decoding_sweep": "Sweep over decoding settings",
     "data": "Data",

@@ -23,6 +23,7 @@ from tests.bitexts import write_bitext
 from tests.report_settings import report_settings
 from tests.running import ROOT
 from tests.small_models import small_architecture
+from tests.table_inputs import PAPER
 from tests.training_settings import training
 from tests.translators import text_settings
 from tests.unit.decoding.test_beam_search import decoding
@@ -119,8 +120,8 @@ def report(here: Path, model: Path, scores: Path, aligns: bool) -> None:
     one = ["--summary", model / "summary.json", "--settings", wanted]
     table = as_options(output_csv=here / "t.csv", output_md=here / "t.md", output_tex=here / "t.tex")
     figure = as_options(output_pdf=here / "f.pdf", output_png=here / "f.png")
-    nmt("table1", "--score", scores, *one, *table)
-    nmt("table2", *one, *table)
+    nmt("score-table", "--paper", PAPER, "--table", "table1", "--score", scores, *one, *table)
+    nmt("training-table", "--paper", PAPER, "--table", "table2", *one, *table)
     assert "Tiny" in (here / "t.md").read_text(encoding="utf-8")
     nmt("learning-curves", *one, "--history", model / "history.jsonl", *figure)
     if aligns:

@@ -360,11 +360,11 @@ def test_a_reference_that_is_a_models_own_output_is_named(results: Path) -> None
 
 
 def test_other_numbers_of_the_paper_are_named(results: Path) -> None:
-    change(results / "paper.yaml", "28.45", "48.45")
+    change(results / "papers" / "bahdanau2015.yaml", "28.45", "48.45")
     forge(results)
     (line,) = problems(results)
     assert (
-        line.startswith(f"{results}/paper.yaml, line ")
+        line.startswith(f"{results}/papers/bahdanau2015.yaml, line ")
         and f"stands in {ROOT}/workflow/papers/bahdanau2015.yaml" in line
     )
 

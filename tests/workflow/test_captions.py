@@ -10,6 +10,7 @@ import pytest
 from docutils.core import publish_doctree
 from jinja2 import Environment, StrictUndefined
 
+from nmt.report.papers import read_paper
 from tests.running import ROOT
 
 CAPTIONS = ROOT / "workflow" / "report"
@@ -24,6 +25,15 @@ def captioned() -> Iterator[tuple[str, str, str]]:
                 r'report\(\s*"([^"]+)",\s*caption="\.\./report/([^"]+)\.rst"', body
             ):
                 yield output, caption, body
+            if 'caption=f"../report/{table}.rst"' in body:
+                for table in tables(re.findall(r"nmt (\w+)-table", body)[0]):
+                    yield f"results/{table}.csv", table, body
+
+
+def tables(kind: str) -> Iterator[str]:
+    """Names of the papers' tables of a kind, each of which a rule of its own makes."""
+    for file in sorted((ROOT / "workflow" / "papers").iterdir()):
+        yield from (name for name, table in read_paper(file).tables.items() if table.kind.startswith(kind))
 
 
 def caption_of(name: str, seeds: str = "") -> str:

@@ -15,8 +15,10 @@ from nmt.config.snapshot import published
 from nmt.config.systems import labels_of, systems_in_use, systems_of
 from nmt.data.bitext import BITEXT_FILES
 from nmt.decoding.sidecar import beside
+from nmt.errors import UserError
 from nmt.publish.model_archive import NEEDED
 from nmt.publish.replication_package import MODES, RUN_FILES, ReplicationPackage
+from nmt.report.papers import read_paper, sets_of
 from workflow import options
 
 ROOT = Path(workflow.basedir)
@@ -40,7 +42,25 @@ try:
     )
 except ConfigError as error:
     refuse(error.problems)
-if missing := experiment.missing_data(CONFIG):
+# The papers whose tables and figures are made: what they have and report. Of several the first one has the text.
+PAPER_FILES = {
+    paper: str(ROOT / "workflow" / "papers" / f"{paper}.yaml") for paper in CONFIG.artifacts.papers
+}
+try:
+    PAPERS = {paper: read_paper(Path(file)) for paper, file in PAPER_FILES.items()}
+except UserError as error:
+    refuse([f"artifacts.papers: {error}"])
+PAPER = next(iter(PAPER_FILES.values()))
+
+# Their tables, each with the file that describes it, and the sets that these show scores of.
+PAPER_TABLES = {
+    name: (table, PAPER_FILES[paper])
+    for paper, found in PAPERS.items()
+    for name, table in found.tables.items()
+}
+SETS = sorted({"test", *(set_ for table, _ in PAPER_TABLES.values() for set_ in sets_of(table))})
+
+if missing := experiment.missing_data(CONFIG, "dev" in SETS):
     other = CONFIG.data_from
     refuse(
         [
@@ -64,6 +84,8 @@ SENDS_JOBS = workflow.resource_settings.nodes is not None and not workflow.remot
 # Every model in the catalogue at each of its seeds, by the name that stands for {model} in paths.
 RUNS = runs_of(CONFIG, list(CONFIG.models))
 
+USED = list(runs_of(CONFIG, CONFIG.use.models))
+
 # What translates, by the name that stands for {model} in paths of translations and scores: these runs, and the systems in
 # use; of them those that the results compare.
 SYSTEMS = systems_of(CONFIG)
@@ -86,8 +108,15 @@ RESULTS = ReplicationPackage(Path("results"))
 # Models that the run of `data_from` has trained with the same settings: folders by runs.
 SHARED = {} if CONFIG.released.models or KEPT else shared_models(CONFIG, RUNS, Path())
 
-# The numbers that the paper reports.
-PAPER = str(ROOT / "workflow" / "papers" / "bahdanau2015.yaml")
+# Translations of each set that another system made and somebody gave.
+GIVEN = {
+    set_: {"moses": file}
+    for set_, file in (
+        ("test", CONFIG.artifacts.moses_translations),
+        ("dev", CONFIG.artifacts.moses_dev_translations),
+    )
+    if file
+}
 
 
 wildcard_constraints:
@@ -99,6 +128,7 @@ wildcard_constraints:
     part="train|dev",
     model="[a-z0-9][a-z0-9.-]*",
     mode="all|no_unk",
+    set="(dev/)?",
 
 
 # --- parameters -------------------------------------------------------------------------------------------------------
@@ -141,6 +171,28 @@ def test_tokens(language):
     return str(KEPT.test(language)) if KEPT else f"{DATA}/tokens/{TEST}/0.{language}.zst"
 
 
+def set_tokens(set_, language):
+    """One side of a tokenized set that is translated: the test text, or the whole development text."""
+    if set_ == "test":
+        return test_tokens(language)
+    return str(KEPT.dev(language)) if KEPT else f"data/dev.{language}.zst"
+
+
+def set_of(wildcards):
+    """The set that a path is of: {set} is a folder, none for the test set."""
+    return wildcards.set.rstrip("/") or "test"
+
+
+def folder_of(set_):
+    """The inverse: what stands for {set} in paths."""
+    return "" if set_ == "test" else f"{set_}/"
+
+
+def scores_of(systems, set_="test"):
+    """The scores of some runs or other systems on a set."""
+    return [f"scores/{folder_of(set_)}{system}.json" for system in systems]
+
+
 def raw_reference():
     """The reference as it came; none where it came as tokens."""
     if CONFIG.corpora[TEST].tokenized:
@@ -172,19 +224,21 @@ def run_files(runs, name):
     return [str(KEPT.of_run(run, name)) if KEPT else f"{model_folder(run)}/{name}" for run in runs]
 
 
-def translated(system, mode):
-    """A system's translations; a run's name is a system's, too."""
-    return str(KEPT.translations(system, mode)) if KEPT else f"translations/{system}.{mode}.jsonl"
+def translated(system, mode, set_="test"):
+    """A system's translations of a set; a run's name is a system's, too."""
+    if KEPT:
+        return str(KEPT.translations(system, mode, set_))
+    return f"translations/{folder_of(set_)}{system}.{mode}.jsonl"
 
 
-def translations_of(systems):
+def translations_of(systems, set_="test"):
     """The translations of some systems, of both modes each."""
-    return [translated(system, mode) for system in systems for mode in MODES]
+    return [translated(system, mode, set_) for system in systems for mode in MODES]
 
 
-def making_of(systems):
+def making_of(systems, set_="test"):
     """What made the translations of some systems, of both modes each."""
-    return [str(beside(Path(file))) for file in translations_of(systems)]
+    return [str(beside(Path(file))) for file in translations_of(systems, set_)]
 
 
 def aligned(run):
@@ -203,8 +257,10 @@ def absent():
     files = [file for name in RUN_FILES for file in run_files(used, name)]
     if KEPT:
         key, again = "results", "expected what `nmt package-results` writes"
-        text = [test_tokens(SOURCE), test_tokens(TARGET), *([raw_reference()] if raw_reference() else [])]
-        files += [*translations_of(COMPARED), *making_of(COMPARED), *text, *map(aligned, measured_runs())]
+        text = [set_tokens(set_, language) for set_ in SETS for language in (SOURCE, TARGET)]
+        for set_ in SETS:
+            files += [*translations_of(COMPARED, set_), *making_of(COMPARED, set_)]
+        files += [*text, *([raw_reference()] if raw_reference() else []), *map(aligned, measured_runs())]
     else:
         key, again = "models", "expected what `nmt unpack` writes"
         names = ("model.safetensors", "source.tsv", "target.tsv")

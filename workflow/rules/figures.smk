@@ -9,12 +9,12 @@ localrules:
     learning_curves,
 
 
-# The figures that a run is for; each is made as .pdf and .png.
+# The figures that a run is for, each once, in the order of the papers; each is made as .pdf and .png. Some need a model.
+LACKING = [] if CONFIG.artifacts.figure3_model else ["figure3"]
 FIGURES = [
-    "figure2",
-    *(["figure3"] if CONFIG.artifacts.figure3_model else []),
-    "unknown_words",
-    "learning_curves",
+    name
+    for name in dict.fromkeys(name for paper in PAPERS.values() for name in paper.figures)
+    if name not in LACKING
 ]
 
 

@@ -10,16 +10,19 @@ RELEASE_FILES = (*NEEDED, "text.json")
 
 # What is kept beside the results, so that they can be made again: translations with what made them, attention, what
 # training left of each run, and the text.
-USED = runs(CONFIG.use.models)
 TRAINED_HERE = [] if KEPT or CONFIG.released.models else [run for run in USED if run not in SHARED]
-KEPT_TRANSLATIONS = [str(RESULTS.translations(system, mode)) for system in COMPARED for mode in MODES]
-KEPT_MAKING = [str(RESULTS.making(system, mode)) for system in COMPARED for mode in MODES]
+KEPT_TRANSLATIONS = [
+    str(RESULTS.translations(system, mode, set_)) for set_ in SETS for system in COMPARED for mode in MODES
+]
+KEPT_MAKING = [str(beside(Path(file))) for file in KEPT_TRANSLATIONS]
 KEPT_ALIGNMENTS = [str(RESULTS.alignments(run)) for run in measured_runs()]
 KEPT_RUN_FILES = [str(RESULTS.of_run(run, name)) for run in USED for name in RUN_FILES]
+KEPT_PAPERS = [str(RESULTS.paper(paper)) for paper in PAPERS]
 KEPT_TEXT = [
     *(str(RESULTS.test(language)) for language in (SOURCE, TARGET)),
+    *(str(RESULTS.dev(language)) for language in (SOURCE, TARGET) if "dev" in SETS),
     *([str(RESULTS.raw_reference(TARGET))] if raw_reference() else []),
-    *([str(RESULTS.given("moses"))] if CONFIG.artifacts.moses_translations else []),
+    *(str(RESULTS.given(system, set_)) for set_ in GIVEN for system in GIVEN[set_]),
     *([str(RESULTS.gold)] if gold_alignments() else []),
 ]
 REPLICATION_PACKAGE = [
@@ -29,7 +32,7 @@ REPLICATION_PACKAGE = [
     *KEPT_RUN_FILES,
     *KEPT_TEXT,
     str(RESULTS.configuration),
-    str(RESULTS.paper),
+    *KEPT_PAPERS,
 ]
 
 # What is made last in the folders of the models that this run trains.
@@ -45,10 +48,14 @@ rule package_results:
         source=test_tokens(SOURCE),
         reference=test_tokens(TARGET),
         raw_reference=[raw_reference()] if raw_reference() else [],
-        given=[CONFIG.artifacts.moses_translations] if CONFIG.artifacts.moses_translations else [],
+        given=list(GIVEN.get("test", {}).values()),
+        dev_translations=translations_of(COMPARED, "dev") if "dev" in SETS else [],
+        dev_making=making_of(COMPARED, "dev") if "dev" in SETS else [],
+        dev_text=[set_tokens("dev", language) for language in (SOURCE, TARGET) if "dev" in SETS],
+        dev_given=list(GIVEN.get("dev", {}).values()),
         gold=[gold_alignments()] if gold_alignments() else [],
         alignments=[aligned(run) for run in measured_runs()],
-        paper=PAPER,
+        papers=list(PAPER_FILES.values()),
     output:
         translations=KEPT_TRANSLATIONS,
         making=KEPT_MAKING,
@@ -56,7 +63,7 @@ rule package_results:
         files=KEPT_RUN_FILES,
         text=KEPT_TEXT,
         configuration=RESULTS.configuration,
-        paper=RESULTS.paper,
+        papers=KEPT_PAPERS,
     log:
         "logs/publish/package_results.log",
     benchmark:
@@ -75,10 +82,14 @@ rule package_results:
         given=lambda wildcards, input: options.given(input.given),
         gold=lambda wildcards, input: options.repeated("gold", input.gold),
         alignments=lambda wildcards, input: options.paired("alignments", measured_runs(), input.alignments),
+        dev=lambda wildcards, input: options.kept_dev(
+            CONFIG, input.dev_translations, input.dev_text, input.dev_given
+        ),
+        papers=lambda wildcards, input: options.repeated("paper", input.papers),
         attention=f"--attention {CONFIG.artifacts.figure3_model}" if CONFIG.artifacts.figure3_model else "",
     shell:
         "nmt package-results {params.runs} --test {input.source:q} {input.reference:q} {params.attention}"
-        " {params.raw_reference} {params.given} {params.gold} {params.alignments} --paper {input.paper:q} --configuration {params.configuration:q} --output results 2>&1 | tee -i {log:q}"
+        " {params.raw_reference} {params.given} {params.gold} {params.alignments} {params.dev} {params.papers} --configuration {params.configuration:q} --output results 2>&1 | tee -i {log:q}"
 
 
 rule ro_crate:

@@ -1,19 +1,26 @@
-"""The paper's tables and what else is measured, from the scores and summaries of this run."""
+"""The papers' tables and what else is measured, from the scores and summaries of this run."""
 
 
 # Seconds of work each: they would wait longer in a cluster's queue.
 localrules:
     significance,
-    table1,
-    table2,
-    table3,
     tables_document,
 
 
+def tables_of(kind):
+    """The papers' tables of a kind."""
+    return {name: entry for name, entry in PAPER_TABLES.items() if entry[0].kind == kind}
+
+
+SCORE_TABLES, OTHER_TABLES = tables_of("scores"), {**tables_of("training"), **tables_of("sentences")}
+
 # The tables that a run is for; each is made as .csv, .md and .tex.
-TABLES = ["table1", "significance", "table2", "table3"] + (
-    ["ablations"] if CONFIG.artifacts.ablations else []
-)
+TABLES = [
+    *SCORE_TABLES,
+    "significance",
+    *OTHER_TABLES,
+    *(["ablations"] if CONFIG.artifacts.ablations else []),
+]
 
 
 rule compare:
@@ -23,7 +30,7 @@ rule compare:
         source=test_tokens(SOURCE),
         reference=test_tokens(TARGET),
         raw_reference=[raw_reference()] if raw_reference() else [],
-        given=[CONFIG.artifacts.moses_translations] if CONFIG.artifacts.moses_translations else [],
+        given=list(GIVEN.get("test", {}).values()),
     output:
         comparison="results/comparison.json",
     log:
@@ -69,91 +76,113 @@ rule significance:
         " --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
 
 
-rule table1:
-    """Table 1: BLEU of every model, All and No UNK."""
-    input:
-        scores=expand("scores/{run}.json", run=runs(CONFIG.use.models)),
-        summaries=run_files(runs(CONFIG.use.models), "summary.json"),
-        comparison="results/comparison.json",
-        paper=PAPER,
-    output:
-        csv=report("results/table1.csv", caption="../report/table1.rst", category="Tables"),
-        md="results/table1.md",
-        tex="results/table1.tex",
-    log:
-        "logs/report/table1.log",
-    benchmark:
-        "benchmarks/report/table1.tsv"
-    conda:
-        "../../envs/report.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=30,
-    params:
-        settings=report_settings,
-        scores=lambda wildcards, input: options.repeated("score", input.scores),
-        summaries=lambda wildcards, input: options.repeated("summary", input.summaries),
-    shell:
-        "nmt table1 {params.scores} {params.summaries} --comparison {input.comparison:q} --paper {input.paper:q}"
-        " --settings {params.settings:q} --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q}"
-        " 2>&1 | tee -i {log:q}"
+for table, (described, paper) in SCORE_TABLES.items():
+
+    rule:
+        """BLEU of every system on the sets and kinds of sentences that a paper's table has."""
+        name:
+            table
+        input:
+            scores=[
+                file for set_ in described.sets for file in scores_of([*COMPARED, *GIVEN.get(set_, {})], set_)
+            ],
+            summaries=run_files(USED, "summary.json"),
+            comparison="results/comparison.json",
+            paper=paper,
+        output:
+            csv=report(f"results/{table}.csv", caption=f"../report/{table}.rst", category="Tables"),
+            md=f"results/{table}.md",
+            tex=f"results/{table}.tex",
+        log:
+            f"logs/report/{table}.log",
+        benchmark:
+            f"benchmarks/report/{table}.tsv"
+        localrule: True
+        conda:
+            "../../envs/report.yaml"
+        resources:
+            mem_mb=2000,
+            runtime=30,
+        params:
+            settings=report_settings,
+            scores=lambda wildcards, input: options.scores(input.scores),
+            summaries=lambda wildcards, input: options.repeated("summary", input.summaries),
+        shell:
+            "nmt score-table --table {rule} {params.scores} {params.summaries} --comparison {input.comparison:q} --paper {input.paper:q}"
+            " --settings {params.settings:q} --output-csv {output.csv:q} --output-md {output.md:q}"
+            " --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
 
 
-rule table2:
-    """Table 2: updates, epochs, hours and negative log-likelihoods of every model."""
-    input:
-        summaries=run_files(runs(CONFIG.use.models), "summary.json"),
-        paper=PAPER,
-    output:
-        csv=report("results/table2.csv", caption="../report/table2.rst", category="Tables"),
-        md="results/table2.md",
-        tex="results/table2.tex",
-    log:
-        "logs/report/table2.log",
-    benchmark:
-        "benchmarks/report/table2.tsv"
-    conda:
-        "../../envs/report.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=30,
-    params:
-        settings=report_settings,
-        summaries=lambda wildcards, input: options.repeated("summary", input.summaries),
-    shell:
-        "nmt table2 {params.summaries} --paper {input.paper:q} --settings {params.settings:q}"
-        " --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
+for table, (described, paper) in tables_of("training").items():
+
+    rule:
+        """Updates, epochs, hours and negative log-likelihoods of every model."""
+        name:
+            table
+        input:
+            summaries=run_files(USED, "summary.json"),
+            paper=paper,
+        output:
+            csv=report(f"results/{table}.csv", caption=f"../report/{table}.rst", category="Tables"),
+            md=f"results/{table}.md",
+            tex=f"results/{table}.tex",
+        log:
+            f"logs/report/{table}.log",
+        benchmark:
+            f"benchmarks/report/{table}.tsv"
+        localrule: True
+        conda:
+            "../../envs/report.yaml"
+        resources:
+            mem_mb=2000,
+            runtime=30,
+        params:
+            settings=report_settings,
+            summaries=lambda wildcards, input: options.repeated("summary", input.summaries),
+        shell:
+            "nmt training-table --table {rule} {params.summaries} --paper {input.paper:q} --settings {params.settings:q}"
+            " --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
 
 
-rule table3:
-    """Table 3: long sentences, their reference, and what the models make of them."""
-    input:
-        translations=[translated(model, "all") for model in CONFIG.artifacts.table3_models],
-        reference=test_tokens(TARGET),
-        paper=PAPER,
-    output:
-        csv=report("results/table3.csv", caption="../report/table3.rst", category="Tables"),
-        md="results/table3.md",
-        tex="results/table3.tex",
-    log:
-        "logs/report/table3.log",
-    benchmark:
-        "benchmarks/report/table3.tsv"
-    conda:
-        "../../envs/report.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=30,
-    params:
-        settings=report_settings,
-        translations=lambda wildcards, input: options.paired(
-            "translations", CONFIG.artifacts.table3_models, input.translations
-        ),
-        seeds=shown_seeds(CONFIG.artifacts.table3_models),
-    shell:
-        "nmt table3 {params.translations} --reference {input.reference:q} --paper {input.paper:q}"
-        " --settings {params.settings:q} --output-csv {output.csv:q} --output-md {output.md:q}"
-        " --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
+for table, (described, paper) in tables_of("sentences").items():
+
+    rule:
+        """Sentences, their reference, and what the systems make of them."""
+        name:
+            table
+        input:
+            translations=[
+                translated(model, "no_unk" if described.known else "all")
+                for model in CONFIG.artifacts.table3_models
+            ],
+            given=[file for system, file in GIVEN.get("test", {}).items() if system in described.others],
+            reference=test_tokens(TARGET),
+            paper=paper,
+        output:
+            csv=report(f"results/{table}.csv", caption=f"../report/{table}.rst", category="Tables"),
+            md=f"results/{table}.md",
+            tex=f"results/{table}.tex",
+        log:
+            f"logs/report/{table}.log",
+        benchmark:
+            f"benchmarks/report/{table}.tsv"
+        localrule: True
+        conda:
+            "../../envs/report.yaml"
+        resources:
+            mem_mb=2000,
+            runtime=30,
+        params:
+            settings=report_settings,
+            translations=lambda wildcards, input: options.paired(
+                "translations", CONFIG.artifacts.table3_models, input.translations
+            ),
+            given=lambda wildcards, input: options.given(input.given),
+            seeds=shown_seeds(CONFIG.artifacts.table3_models),
+        shell:
+            "nmt sentence-table --table {rule} {params.translations} {params.given} --reference {input.reference:q} --paper {input.paper:q}"
+            " --settings {params.settings:q} --output-csv {output.csv:q} --output-md {output.md:q}"
+            " --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
 
 
 rule tables_document:

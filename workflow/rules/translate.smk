@@ -4,6 +4,7 @@
 # Seconds of work: they would wait longer in a cluster's queue.
 localrules:
     score,
+    score_given,
     package,
 
 
@@ -13,19 +14,45 @@ def decoding_memory(wildcards, input, attempt):
     return memory(DATA_MEMORY, per_input=several)(wildcards, input, attempt)
 
 
+if "dev" in SETS and not KEPT:
+
+    localrules:
+        dev_text,
+
+    rule dev_text:
+        """Join one side of the development corpora, to be translated as one text."""
+        input:
+            tokens=lambda wildcards: expand(
+                f"{DATA}/tokens/{{shard}}.{wildcards.language}.zst", shard=shards(CONFIG.use.dev)
+            ),
+        output:
+            text="data/dev.{language}.zst",
+        log:
+            "logs/translate/dev_text.{language}.log",
+        benchmark:
+            "benchmarks/translate/dev_text.{language}.tsv"
+        conda:
+            "../../envs/translate.yaml"
+        resources:
+            mem_mb=500,
+            runtime=10,
+        shell:
+            "cat {input.tokens:q} 2> {log:q} > {output.text:q}"
+
+
 rule translate:
-    """Translate the test text: all of it, or only the sentences without unknown words and then without [UNK]."""
+    """Translate a set: all of it, or only the sentences without unknown words and then without [UNK]."""
     input:
         model=model_files,
-        source=test_tokens(SOURCE),
-        reference=test_tokens(TARGET),
+        source=lambda wildcards: set_tokens(set_of(wildcards), SOURCE),
+        reference=lambda wildcards: set_tokens(set_of(wildcards), TARGET),
     output:
-        translations="translations/{model}.{mode}.jsonl",
-        making="translations/{model}.{mode}.made.json",
+        translations="translations/{set}{model}.{mode}.jsonl",
+        making="translations/{set}{model}.{mode}.made.json",
     log:
-        "logs/translate/{model}.{mode}.log",
+        "logs/translate/{set}{model}.{mode}.log",
     benchmark:
-        "benchmarks/translate/{model}.{mode}.tsv"
+        "benchmarks/translate/{set}{model}.{mode}.tsv"
     conda:
         "../../envs/translate.yaml"
     threads: lambda wildcards: SYSTEMS[wildcards.model].decoding.threads
@@ -76,16 +103,16 @@ rule align:
 rule score:
     """Compute BLEU on tokens, All and No UNK, with signature and by sentence length."""
     input:
-        all=lambda wildcards: translated(wildcards.model, "all"),
-        no_unk=lambda wildcards: translated(wildcards.model, "no_unk"),
-        source=test_tokens(SOURCE),
-        reference=test_tokens(TARGET),
+        all=lambda wildcards: translated(wildcards.model, "all", set_of(wildcards)),
+        no_unk=lambda wildcards: translated(wildcards.model, "no_unk", set_of(wildcards)),
+        source=lambda wildcards: set_tokens(set_of(wildcards), SOURCE),
+        reference=lambda wildcards: set_tokens(set_of(wildcards), TARGET),
     output:
-        scores="scores/{model}.json",
+        scores="scores/{set}{model}.json",
     log:
-        "logs/score/{model}.log",
+        "logs/score/{set}{model}.log",
     benchmark:
-        "benchmarks/score/{model}.tsv"
+        "benchmarks/score/{set}{model}.tsv"
     conda:
         "../../envs/report.yaml"
     resources:
@@ -98,6 +125,34 @@ rule score:
     shell:
         "nmt evaluate {params.run} --all {input.all:q} --no-unk {input.no_unk:q} --source {input.source:q}"
         " --reference {input.reference:q} --output {output.scores:q} 2>&1 | tee -i {log:q}"
+
+
+rule score_given:
+    """Compute the same scores of another system, whose translations somebody gave."""
+    input:
+        given=lambda wildcards: GIVEN[set_of(wildcards)][wildcards.system],
+        no_unk=lambda wildcards: translated(runs(CONFIG.use.models)[0], "no_unk", set_of(wildcards)),
+        source=lambda wildcards: set_tokens(set_of(wildcards), SOURCE),
+        reference=lambda wildcards: set_tokens(set_of(wildcards), TARGET),
+    output:
+        scores="scores/{set}{system}.json",
+    log:
+        "logs/score/{set}{system}.log",
+    benchmark:
+        "benchmarks/score/{set}{system}.tsv"
+    wildcard_constraints:
+        system=options.any_of(system for given in GIVEN.values() for system in given),
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    shell:
+        "nmt evaluate --model {wildcards.system} --given {input.given:q} --no-unk {input.no_unk:q}"
+        " --source {input.source:q} --reference {input.reference:q} --output {output.scores:q} 2>&1 | tee -i {log:q}"
+
+
+ruleorder: score_given > score
 
 
 rule package:

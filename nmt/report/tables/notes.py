@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from nmt.evaluation.seeds import Row
 
 
-def reported_note(table: int) -> str:
+def reported_note(paper: str, table: str) -> str:
     """Whose the reported numbers of a table are."""
-    return f"Reported: what Bahdanau et al. (2015) give in their Table {table}; not computed by this run."
+    return f"Reported: what {paper} give in their {table}; not computed by this run."
 
 
 def training_note(rows: Sequence[Row]) -> str:

@@ -21,9 +21,9 @@ from nmt.data.tokenization import Tokenizer
 from nmt.errors import UserError
 from nmt.evaluation.comparison import EvaluatedText, compare
 from nmt.io.text_files import write_lines
-from nmt.report.paper_numbers import Paper, ReportedScore
+from nmt.report.papers import Column, ReportedScores, ScoreTable
+from nmt.report.tables.scores import Measured, score_table
 from nmt.report.tables.significance import COLUMNS, significance
-from nmt.report.tables.table1 import table1
 from nmt.report.tables.writer import as_tex, write_table
 from tests.latex import assert_compiles
 from tests.plain_csv import read_plain
@@ -209,7 +209,7 @@ def test_todays_metrics_of_several_seeds_are_means(
     for of_the_first in ("bleu", "low", "high"):
         assert system[of_the_first] == alone["good"][of_the_first]
     scores = runs(both)
-    table = table1(scores, summaries(scores), settings("good"), Paper(table1={}, table2={}), both)
+    table = score_table(TABLE, "They", Measured({"test": scores}, summaries(scores), both), settings("good"))
     assert " ± " in table.shown.iloc[0, -1] and " ± " in table.shown.iloc[0, -2]
     everything = {"good": translations["good"]}
     with pytest.raises(UserError, match="translates other sentences than the model's first run"):
@@ -305,7 +305,19 @@ def settings(*models: str) -> Report:
     return Report.model_validate_json(json.dumps(report_settings(labels, reported=True)))
 
 
-def runs(found: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+TABLE = ScoreTable(
+    kind="scores",
+    called="Table 1",
+    columns={"all": Column(header="All"), "no_unk": Column(header="No UNK°", mode="no_unk")},
+)
+
+
+def moses(found: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    (row,) = runs(found, "moses").values()
+    return {"moses": [{**row[0], "seed": None}]}
+
+
+def runs(found: dict[str, Any], *others: str) -> dict[str, list[dict[str, Any]]]:
     systems = {column: found[column]["systems"] for column in ("all", "no_unk")}
     return {
         model: [
@@ -318,7 +330,7 @@ def runs(found: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
             }
         ]
         for model in systems["all"]
-        if model != "moses"
+        if (model in others if others else model != "moses")
     }
 
 
@@ -334,10 +346,12 @@ def test_table_1_has_intervals_differences_and_a_measured_moses(
     found = compare(translations, {"moses": evaluated_text.reference}, evaluated_text, 100, 1)
     scores = runs(found)
     reported = {
-        "good": ReportedScore(label="Good", bleu_all=10, bleu_no_unk=99.5),
-        "moses": ReportedScore(label="Moses", bleu_all=33.30, bleu_no_unk=35.63),
+        "good": ReportedScores(label="Good", scores={"all": 10, "no_unk": 99.5}),
+        "moses": ReportedScores(label="Moses", quoted=True, scores={"all": 33.30, "no_unk": 35.63}),
     }
-    table = table1(scores, summaries(scores), settings(*scores), Paper(table1=reported, table2={}), found)
+    described = TABLE.model_copy(update={"reported": reported})
+    measured = Measured({"test": scores | moses(found)}, summaries(scores), found)
+    table = score_table(described, "They", measured, settings(*scores))
     rows = {row["id"]: row for row in table.frame.to_dict("records")}
     bleu = found["all"]["systems"]["good"]["bleu"]
     assert rows["good"]["bleu_all"] == f"{bleu:.2f}"

@@ -20,7 +20,7 @@ from nmt.io.files import read_json, write_json
 from nmt.io.text_files import write_lines
 from nmt.report.corpora import COLUMNS, Corpus, Lengths, Report, read_report, rows
 from nmt.report.corpora_page import _percent, write_markdown
-from nmt.report.paper_numbers import ReportedData, read_paper
+from nmt.report.papers import ReportedData, read_paper
 from tests.plain_csv import read_plain
 from tests.running import ROOT, nmt
 
@@ -211,7 +211,7 @@ def test_nothing_is_reported_that_is_not_asked_for(counts: Path, tmp_path: Path)
 
 
 def test_the_papers_corpora_are_those_of_the_settings_and_add_up() -> None:
-    paper = read_paper(ROOT / "workflow" / "papers" / "bahdanau2015.yaml", wanted=True).data
+    paper = read_paper(ROOT / "workflow" / "papers" / "bahdanau2015.yaml").data
     config = (ROOT / "config.yaml").read_text(encoding="utf-8")
     assert all(f"\n  {corpus}:" in config for corpus in paper.corpora)
     assert sum(paper.corpora.values()) == paper.total

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nmt.report.tables.table1 import COLUMNS
+from nmt.report.papers import ScoreTable, read_table
+from nmt.report.tables.scores import columns_of
 from tests.latex import assert_compiles, unescaped_specials
 from tests.plain_csv import read_plain
 from tests.running import nmt, outputs
@@ -21,13 +22,13 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def reported(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The table of a run that is the paper's."""
-    return make(1, inputs, tmp_path_factory.mktemp("reported"), settings(), "--paper", PAPER)
+    return make(1, inputs, tmp_path_factory.mktemp("reported"), settings())
 
 
 @pytest.fixture(scope="module")
 def own(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The table of another run: reported numbers are at hand but not wanted."""
-    return make(1, inputs, tmp_path_factory.mktemp("own"), settings(reported=False), "--paper", PAPER)
+    return make(1, inputs, tmp_path_factory.mktemp("own"), settings(reported=False))
 
 
 @pytest.fixture(scope="module")
@@ -117,19 +118,22 @@ def test_tex_compiles(reported: Path) -> None:
 
 
 def test_csv_is_plain(reported: Path) -> None:
-    table = read_plain(reported / "table1.csv", COLUMNS, {"model", "optimizer", "signature", "id"})
+    columns = columns_of(read_table(PAPER, "table1", ScoreTable)[1])
+    table = read_plain(reported / "table1.csv", columns, {"model", "optimizer", "signature", "id"})
     assert table["reported_all"].max() == 33.30 and table["updates"].max() == 1238
 
 
 def test_table_is_the_same_twice(inputs: Path, reported: Path, tmp_path: Path) -> None:
-    make(1, inputs, tmp_path, settings(), "--paper", PAPER)
+    make(1, inputs, tmp_path, settings())
     for form in ("csv", "md", "tex"):
         assert (tmp_path / f"table1.{form}").read_bytes() == (reported / f"table1.{form}").read_bytes()
 
 
 def test_bad_input_is_one_line_and_writes_nothing(inputs: Path, tmp_path: Path) -> None:
-    files = ["--score", inputs / "3.score.json", "--summary", inputs / "3.summary.json"]
-    result = nmt("table1", "--settings", settings(), *files, *outputs(tmp_path, "out", "csv", "md", "tex"))
-    assert result.returncode == 2
-    assert result.stderr.count("\n") == 1 and "add --paper FILE" in result.stderr
+    files = ["--score", inputs / "3.score.json", "--paper", PAPER]
+    for name, said in (("table1", "give its summary.json"), ("table3", "has no table table3 of this kind")):
+        table = ["--table", name, *outputs(tmp_path, "out", "csv", "md", "tex")]
+        result = nmt("score-table", "--settings", settings(), *files, *table)
+        assert result.returncode == 2
+        assert result.stderr.count("\n") == 1 and said in result.stderr
     assert not list(tmp_path.iterdir())

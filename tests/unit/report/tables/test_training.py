@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from nmt.report.tables.table2 import COLUMNS
+from nmt.report.tables.training import COLUMNS
 from tests.latex import assert_compiles, unescaped_specials
 from tests.plain_csv import read_plain
-from tests.table_inputs import DEVICE, PAPER, five_models, make, rows_of, settings, several_seeds
+from tests.table_inputs import DEVICE, five_models, make, rows_of, settings, several_seeds
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def reported(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The table of a run that is the paper's."""
-    return make(2, inputs, tmp_path_factory.mktemp("reported"), settings(), "--paper", PAPER)
+    return make(2, inputs, tmp_path_factory.mktemp("reported"), settings())
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 
 from nmt.evaluation.translations import Record
 from nmt.report.example_sentences import draw, papers_own
-from nmt.report.tables.table3 import COLUMNS
+from nmt.report.tables.sentences import COLUMNS
 from tests.latex import assert_compiles
 from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
@@ -19,6 +19,7 @@ from tests.running import nmt, outputs
 OPENING = "This will change my future with my family"
 OWN = "&quot; This will change my future with my family , &quot; the man said ."
 LONG = "the house , which " + "very " * 28 + "old [UNK] was , is l&apos; un ."
+TABLE = {"kind": "sentences", "called": "Table 3", "groups": [{"openings": ["not there", OPENING]}]}
 MODELS = {"rnnencdec-50": "RNNencdec-50", "rnnsearch-50": "RNNsearch-50"}
 
 
@@ -56,14 +57,21 @@ def made(tmp_path: Path) -> Path:
         ]
         (tmp_path / f"{model}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     (tmp_path / "reference").write_text("".join(f"qu&apos; il , le {line} .\n" for line in range(4)))
-    (tmp_path / "paper.yaml").write_text(
-        json.dumps({"table1": {}, "table2": {}, "sentences": {"table3": ["not there", OPENING]}})
-    )
+    (tmp_path / "paper.yaml").write_text(json.dumps({"name": "They", "tables": {"table3": TABLE}}))
     settings = json.dumps(report_settings(MODELS, table3_models=list(MODELS), table3_sentences=3))
-    options: list[str | Path] = ["--paper", tmp_path / "paper.yaml", "--reference", tmp_path / "reference"]
+    options: list[str | Path] = [
+        "--table",
+        "table3",
+        "--paper",
+        tmp_path / "paper.yaml",
+        "--reference",
+        tmp_path / "reference",
+    ]
     for model in MODELS:
         options += ["--translations", model, tmp_path / f"{model}.jsonl"]
-    result = nmt("table3", "--settings", settings, *options, *outputs(tmp_path, "table3", "csv", "md", "tex"))
+    result = nmt(
+        "sentence-table", "--settings", settings, *options, *outputs(tmp_path, "table3", "csv", "md", "tex")
+    )
     assert result.returncode == 0, result.stderr
     return tmp_path
 

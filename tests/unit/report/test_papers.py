@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from nmt.report.paper_numbers import read_paper
+from nmt.report.papers import ScoreTable, TrainingTable, read_paper
 from tests.table_inputs import PAPER
 
 
 def test_paper_holds_all_numbers_of_both_tables() -> None:
-    paper = read_paper(PAPER, wanted=True)
-    scores = {model: (row.bleu_all, row.bleu_no_unk) for model, row in paper.table1.items()}
+    tables = read_paper(PAPER).tables
+    table1, table2 = tables["table1"], tables["table2"]
+    assert isinstance(table1, ScoreTable) and isinstance(table2, TrainingTable)
+    scores = {model: tuple(row.scores.values()) for model, row in table1.reported.items()}
     assert scores == {
         "rnnencdec-30": (13.93, 24.19),
         "rnnsearch-30": (21.50, 31.44),
@@ -19,7 +21,7 @@ def test_paper_holds_all_numbers_of_both_tables() -> None:
     }
     training = {
         model: (row.updates, row.epochs, row.hours, row.train_nll, row.dev_nll)
-        for model, row in paper.table2.items()
+        for model, row in table2.reported.items()
     }
     assert training == {
         "rnnencdec-30": (846_000, 6.4, 109, 28.1, 53.0),

@@ -1,4 +1,4 @@
-"""Table 2: learning statistics of each model."""
+"""Tables of learning statistics, a row or two for each model."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pandas as pd
 
 from nmt.config.schema import Report
 from nmt.evaluation.seeds import LEARNING, Row, merged_summary, with_deviation
-from nmt.report.paper_numbers import Paper
+from nmt.report.papers import ReportedTraining, TrainingTable
 from nmt.report.run_results import Runs
 from nmt.report.tables.notes import grouped, reported_note, seeds_note, training_note
 from nmt.report.tables.writer import Table, enough, fixed, frame
@@ -24,13 +24,13 @@ COLUMNS = [
 ]
 
 
-def table2(summaries: Runs, settings: Report, paper: Paper) -> Table:
-    """Table 2: learning statistics; rows in the order of `summaries`, but a family stays together."""
+def training_table(table: TrainingTable, paper: str, summaries: Runs, settings: Report) -> Table:
+    """Learning statistics; rows in the order of `summaries`, but a family stays together."""
     models = [merged_summary(runs) for runs in summaries.values()]
     families = list(dict.fromkeys(summary["family"] for summary in models))
     ordered = sorted(models, key=lambda summary: families.index(summary["family"]))
-    rows = [_row(summary, settings, paper) for summary in ordered]
-    cells = [line for row in rows for line in _cells(row, bool(paper.table2))]
+    rows = [_row(summary, settings, table.reported.get(summary["model"])) for summary in ordered]
+    cells = [line for row in rows for line in _cells(row, bool(table.reported))]
     headers = ["Model", "Updates (×10⁵)", "Epochs", "Hours", "Device", "Train NLL", "Dev. NLL"]
     notes = [
         "NLL: mean negative log-probability in nats per sentence.",
@@ -38,15 +38,14 @@ def table2(summaries: Runs, settings: Report, paper: Paper) -> Table:
         f"Stopped by: {grouped((str(row['stopped_by']), row['model']) for row in rows)}.",
         *seeds_note(rows),
     ]
-    if paper.table2:
-        notes.append(reported_note(2))
+    if table.reported:
+        notes.append(reported_note(paper, table.called))
     shown = pd.DataFrame(cells, columns=headers)
     return Table(frame([_plain(row) for row in rows], COLUMNS), shown, ("Model", "Device"), notes=notes)
 
 
-def _row(summary: Row, settings: Report, paper: Paper) -> Row:
+def _row(summary: Row, settings: Report, reported: ReportedTraining | None) -> Row:
     model = summary["model"]
-    reported = paper.table2.get(model)
     return {
         **{name: summary.get(name) for name in (*_TRAINING, *_SIZES, "seeds")},
         **{f"{name}_std": summary[f"{name}_std"] for name in LEARNING},
