@@ -158,7 +158,7 @@ def kept(config: Config, translations: Sequence[str], files: Sequence[Sequence[s
 def kept_dev(
     config: Config, translations: Sequence[str], text: Sequence[str], given_files: Sequence[str]
 ) -> str:
-    """What is kept of the development set, if it is translated: both sides, both translations of each system, Moses'."""
+    """What is kept of the development set, if it is translated: both sides, translations of each system, Moses'."""
     if not text:
         return ""
     triples = zip(systems_in_use(config), translations[::2], translations[1::2], strict=True)

@@ -373,3 +373,26 @@ def test_a_missing_gpu_is_said_before_any_job(tmp_path: Path) -> None:
     assert "Traceback" not in result.stdout
     assert not (tmp_path / "data").exists()
     assert snakemake(tmp_path, "-n").returncode == 0
+
+
+def test_the_development_set_is_translated_where_a_table_has_a_column_of_it(tmp_path: Path) -> None:
+    plain = snakemake(tmp_path, "-n").stdout
+    assert "translations/dev/" not in plain and not scheduled(plain, "dev_text")
+    output = snakemake(tmp_path, "-n", "--config", "artifacts={papers: [cho2014b]}").stdout
+    jobs = scheduled(output, "translate")
+    assert (
+        len([job for job in jobs if "output: translations/dev/" in job]) == len(jobs) / 2 == 2 * len(MODELS)
+    )
+    assert all("data/dev.en.zst" in job for job in jobs if "output: translations/dev/" in job)
+    (text, _) = scheduled(output, "dev_text")
+    assert "newstest2012/0." in text and "newstest2013/0." in text
+    (table,) = scheduled(output, "cho2014b_table1b")
+    assert all(f"scores/{set_}{model}.json" in table for set_ in ("", "dev/") for model in MODELS)
+    assert "results/translations/dev/" in output and "results/papers/cho2014b.yaml" in output
+    assert "results/table1.csv" not in output
+
+
+def test_a_paper_that_is_not_there_is_named(tmp_path: Path) -> None:
+    result = snakemake(tmp_path, "-n", "--config", "artifacts={papers: [nobody1999]}")
+    assert result.returncode == 2 and "artifacts.papers: " in result.stdout
+    assert "nobody1999.yaml: no such file" in result.stdout and "Traceback" not in result.stdout

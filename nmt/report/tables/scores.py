@@ -67,8 +67,7 @@ def score_table(table: ScoreTable, paper: str, measured: Measured, settings: Rep
     ours = rows[: len(models)]
     notes = [_score_note(table, rows, settings)]
     notes += [training_note(ours), *seeds_note(ours)] if ours else []
-    if measured.comparison and any(map(_is_compared, table.columns.values())):
-        notes.append(_comparison_note(measured.comparison, settings))
+    notes += _comparison_note(table, rows, measured, settings)
     if table.reported:
         notes.append(reported_note(paper, table.called))
     headers, columns = _layout(table, rows)
@@ -215,16 +214,21 @@ def _difference(name: str, ours: str, theirs: str) -> Row:
     }
 
 
-def _comparison_note(comparison: Mapping[str, Any], settings: Report) -> str:
-    signatures = comparison["all"]["signatures"]
-    samples, seed = settings.bootstrap_samples, settings.bootstrap_seed
-    interval = (
-        f"95%: bootstrap interval ({samples:,} samples, seed {seed}) of the first run. " if samples else ""
-    )
-    return (
-        f"{interval}13a ({signatures['sacrebleu']}) and chrF ({signatures['chrf']}): all sentences, detokenized, "
-        "against the reference as it came; for comparison with today's systems, not with the paper."
-    )
+def _comparison_note(
+    table: ScoreTable, rows: Sequence[Row], measured: Measured, settings: Report
+) -> list[str]:
+    """What intervals are, and today's metrics."""
+    parts = []
+    if any(f"interval_{name}" in row for row in rows for name in table.columns):
+        samples, seed = settings.bootstrap_samples, settings.bootstrap_seed
+        parts.append(f"95%: bootstrap interval ({samples:,} samples, seed {seed}) of the first run.")
+    if measured.comparison and any(map(_is_compared, table.columns.values())):
+        signatures = measured.comparison["all"]["signatures"]
+        parts.append(
+            f"13a ({signatures['sacrebleu']}) and chrF ({signatures['chrf']}): all sentences, detokenized, "
+            "against the reference as it came; for comparison with today's systems, not with the paper."
+        )
+    return [" ".join(parts)] if parts else []
 
 
 def _score_note(table: ScoreTable, rows: Sequence[Row], settings: Report) -> str:
@@ -233,25 +237,31 @@ def _score_note(table: ScoreTable, rows: Sequence[Row], settings: Report) -> str
     for name, column in table.columns.items():
         by_mode[column.mode].append((name, column))
     signatures = " or ".join(sorted({row["signature"] for row in rows if row.get("signature")}))
-    parts = [f"BLEU on tokens, cased ({signatures})."]
+    lengths = " and ".join(
+        dict.fromkeys(_length(column, settings) for column in table.columns.values() if column.words)
+    )
+    parts = [f"BLEU on tokens, cased ({signatures}){lengths and f', of sentences of {lengths}'}."]
     if columns := by_mode["all"]:
         written = "may be written" if settings.unknown == "allowed" else "forbidden here too"
-        sentences = "; ".join(f"{c.header}: {_sentences(rows, name, c, settings)}" for name, c in columns)
+        sentences = "; ".join(f"{column.header}: {_count(rows, name)} sentences" for name, column in columns)
         parts.append(f"{sentences}, [UNK] {written}.")
     if columns := by_mode["no_unk"]:
         once_more = " unless no translation ended without it" if settings.unfinished == "retry" else ""
-        sentences = " and ".join(_sentences(rows, name, c, settings) for name, c in columns)
+        counts = " and ".join(_count(rows, name) for name, _ in columns)
         parts.append(
-            f"°: the {sentences} without an unknown word in source and reference, [UNK] forbidden{once_more}."
+            f"°: the {counts} sentences without an unknown word in source and reference, [UNK] forbidden{once_more}."
         )
     return " ".join(parts)
 
 
-def _sentences(rows: Iterable[Row], name: str, column: Column, settings: Report) -> str:
-    """`3,003 sentences`, or `813 sentences of 10 to 20 words (source)`."""
+def _count(rows: Iterable[Row], name: str) -> str:
+    """Sentences of a column."""
     values = {row[f"sentences_{name}"] for row in rows if f"sentences_{name}" in row} or {0}
-    count = f"{min(values):,}" if len(values) == 1 else f"{min(values):,} to {max(values):,}"
-    if column.words is None:
-        return f"{count} sentences"
-    sides = {"both": "source and reference"}.get(length := column.words_of or settings.figure2_length, length)
-    return f"{count} sentences of {column.words[0]} to {column.words[1]} words ({sides})"
+    return f"{min(values):,}" if len(values) == 1 else f"{min(values):,} to {max(values):,}"
+
+
+def _length(column: Column, settings: Report) -> str:
+    """`10 to 20 words (source)`."""
+    least, most = column.words or (0, 0)
+    length = column.words_of or settings.figure2_length
+    return f"{least} to {most} words ({'source and reference' if length == 'both' else length})"

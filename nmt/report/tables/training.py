@@ -30,7 +30,7 @@ def training_table(table: TrainingTable, paper: str, summaries: Runs, settings: 
     families = list(dict.fromkeys(summary["family"] for summary in models))
     ordered = sorted(models, key=lambda summary: families.index(summary["family"]))
     rows = [_row(summary, settings, table.reported.get(summary["model"])) for summary in ordered]
-    cells = [line for row in rows for line in _cells(row, bool(table.reported))]
+    cells = [line for row in rows for line in _cells(row, row["id"] in table.reported)]
     headers = ["Model", "Updates (×10⁵)", "Epochs", "Hours", "Device", "Train NLL", "Dev. NLL"]
     notes = [
         "NLL: mean negative log-probability in nats per sentence.",

@@ -16,6 +16,7 @@ from nmt.evaluation.bleu import (
     BleuCounts,
     multi_bleu,
     score,
+    score_given,
     sentence_counts,
 )
 
@@ -151,3 +152,19 @@ def test_counts_are_kept_for_each_sentence(tmp_path: Path) -> None:
     rows = [tuple(row[key] for key in keys) for row in found]
     assert rows == [(2, 1, 1, 1, 2), (1, 2, 1, 2, 1), (2, 1, 1, 1, 2), (0, 0, 1, 0, 0)]
     assert [row["correct"] for row in found] == [[1, 0, 0, 0], [1, 0, 0, 0], [0] * 4, [0] * 4]
+
+
+def test_another_system_is_scored_as_a_model_that_wrote_the_same(tmp_path: Path) -> None:
+    pairs = [*TEXT, ("[UNK] cat", "chat", "chat")]
+    files = write_test_set(tmp_path, pairs, known={0, 2})
+    test = [(files["source.en"], files["reference.fr"])]
+    mine = score("m", files["all.jsonl"], files["no_unk.jsonl"], test)
+    given_file = tmp_path / "given.txt"
+    given_file.write_text("".join(f"{text} \n" for _, _, text in pairs), encoding="utf-8")
+    theirs = score_given("m", given_file, files["no_unk.jsonl"], test)
+    for row in (*mine["by_sentence"], *mine["by_sentence_no_unk"]):
+        row["source_unknown"] = 0
+    assert theirs == mine and len(theirs["by_sentence_no_unk"]) == 2
+    given_file.write_text("un\n", encoding="utf-8")
+    with pytest.raises(UserError, match=r"has 1 lines, the test set 4"):
+        score_given("m", given_file, files["no_unk.jsonl"], test)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,18 @@ from nmt.report.tables.scores import columns_of
 from tests.latex import assert_compiles, unescaped_specials
 from tests.plain_csv import read_plain
 from tests.running import nmt, outputs
-from tests.table_inputs import MODELS, PAPER, five_models, make, rows_of, settings, several_seeds
+from tests.table_inputs import (
+    MODELS,
+    PAPER,
+    five_models,
+    make,
+    rows_of,
+    score,
+    settings,
+    several_seeds,
+    summary,
+    write,
+)
 
 
 @pytest.fixture(scope="module")
@@ -137,3 +150,68 @@ def test_bad_input_is_one_line_and_writes_nothing(inputs: Path, tmp_path: Path) 
         assert result.returncode == 2
         assert result.stderr.count("\n") == 1 and said in result.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_columns_of_some_lengths_are_the_bleu_of_these_sentences_on_both_sets(tmp_path: Path) -> None:
+    """Cho et al. (2014b), Table 1 (b): of source words, unless the settings say otherwise."""
+    words = ["un", "deux", "trois", "quatre", "cinq", "six", "sept", "huit", "neuf", "dix", "onze", "douze"]
+    sets = {"dev": [12, 4, 10], "test": [3, 11, 12]}
+    for name, lengths in sets.items():
+        pairs = [(" ".join(words[:length]), " ".join(words)) for length in lengths]
+        write_jsonl(tmp_path / f"{name}.jsonl", pairs)
+        sides = {"source": [source for source, _ in pairs], "reference": [text for _, text in pairs]}
+        for side, lines in sides.items():
+            (tmp_path / f"{name}.{side}").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        files = [word for mode in ("--all", "--no-unk") for word in (mode, tmp_path / f"{name}.jsonl")]
+        text = [word for side in sides for word in (f"--{side}", tmp_path / f"{name}.{side}")]
+        of_run = ["--model", "grconv-30", "--seed", "1"]
+        done = nmt("evaluate", *of_run, *files, *text, "--output", tmp_path / f"{name}.json")
+        assert done.returncode == 0, done.stderr
+    table = ["--paper", PAPER.with_name("cho2014b.yaml"), "--table", "cho2014b_table1b", "--settings"]
+    (tmp_path / "summary.json").write_text(json.dumps(summary("grconv-30", 1)), encoding="utf-8")
+    scored = ["--score", tmp_path / "test.json", "--dev-score", tmp_path / "dev.json"]
+    scored += ["--summary", tmp_path / "summary.json"]
+    for length, sentences in (("source", (2, 2)), ("reference", (3, 3))):
+        wanted = settings(figure2_length=length, bootstrap_samples=20)
+        done = nmt("score-table", *table, wanted, *scored, *outputs(tmp_path, "out", "csv", "md", "tex"))
+        assert done.returncode == 0, done.stderr
+        row, moses = rows_of(tmp_path / "out.csv")
+        assert (int(row["sentences_dev_all"]), int(row["sentences_test_no_unk"])) == sentences
+        lengths = {name: [n for n in sets[name] if length == "reference" or n >= 10] for name in sets}
+        for name in sets:
+            # every n-gram matches: BLEU is the brevity penalty
+            brevity = 100 * math.exp(1 - 12 * len(lengths[name]) / sum(lengths[name]))
+            assert float(row[f"bleu_{name}_all"]) == pytest.approx(brevity, abs=0.006)
+            assert float(row[f"low_{name}_all"]) <= brevity <= float(row[f"high_{name}_all"])
+        assert row["difference_test_all"] == f"{float(row['bleu_test_all']) - 17.5:+.2f}"
+        assert (moses["reported_dev_all"], moses["bleu_dev_all"]) == ("28.92", "")
+        text = " ".join((tmp_path / "out.md").read_text(encoding="utf-8").split())
+        assert f"of sentences of 10 to 20 words ({length}). Dev., all: {sentences[0]} sentences" in text
+        assert "95%: bootstrap interval (20 samples, seed 1) of the first run. " in text
+        assert "what Cho et al. (2014b) give in their Table 1 (b)" in text
+    assert_compiles(tmp_path / "out.tex")
+
+
+def write_jsonl(path: Path, pairs: list[tuple[str, str]]) -> None:
+    """Translations that copy the source."""
+    rows = [{"line": line, "source": source, "text": source} for line, (source, _) in enumerate(pairs)]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+
+
+def test_rows_follow_the_paper_and_only_what_is_measured_or_quoted_is_shown(tmp_path: Path) -> None:
+    """Sutskever et al. (2014), Table 1: systems that are no runs have scores and no summary."""
+    for place, (system, seed) in enumerate([("lstm-reversed", 1), ("lstm-forward", 1), ("other", 1)]):
+        write(tmp_path, str(place), score(system, seed, 20.0 + place, None), summary(system, seed))
+    ensemble = score("lstm-reversed-ensemble-5-beam-2", 1, 33.0, None) | {"seed": None}
+    (tmp_path / "ensemble.json").write_text(json.dumps(ensemble), encoding="utf-8")
+    files = [word for place in range(3) for word in ("--score", tmp_path / f"{place}.score.json")]
+    files += [word for place in range(3) for word in ("--summary", tmp_path / f"{place}.summary.json")]
+    files += ["--score", tmp_path / "ensemble.json", "--settings", settings()]
+    table = ["--paper", PAPER.with_name("sutskever2014.yaml"), "--table", "sutskever2014_table1"]
+    done = nmt("score-table", *table, *files, *outputs(tmp_path, "out", "csv", "md", "tex"))
+    assert done.returncode == 0, done.stderr
+    rows = rows_of(tmp_path / "out.csv")
+    ids = ["lstm-forward", "lstm-reversed", "lstm-reversed-ensemble-5-beam-2", "rnnsearch-50-star", "moses"]
+    assert [row["id"] for row in rows] == ids
+    assert [row["bleu_test"] for row in rows] == ["21.00", "20.00", "33.00", "", ""]
+    assert (rows[2]["difference_test"], rows[2]["seeds"], rows[3]["reported_test"]) == ("-1.50", "", "28.45")

@@ -14,7 +14,7 @@ from nmt.report.tables.sentences import COLUMNS
 from tests.latex import assert_compiles
 from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
-from tests.running import nmt, outputs
+from tests.running import ROOT, nmt, outputs
 
 OPENING = "This will change my future with my family"
 OWN = "&quot; This will change my future with my family , &quot; the man said ."
@@ -102,3 +102,28 @@ def test_csv_is_plain(made: Path) -> None:
 def test_long_text_breaks_into_lines(made: Path) -> None:
     assert "p{12cm}" in (made / "table3.tex").read_text(encoding="utf-8")
     assert_compiles(made / "table3.tex")
+
+
+def test_groups_are_long_and_short_and_other_systems_stand_below(tmp_path: Path) -> None:
+    """Cho et al. (2014b), Table 2."""
+    sources = [" ".join(["mot"] * length) for length in (3, 12, 31, 40, 9)]
+    rows = [{"line": line, "source": source, "text": f"m{line}"} for line, source in enumerate(sources)]
+    (tmp_path / "m.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows if row["line"] != 3))
+    for name in ("reference", "moses"):
+        (tmp_path / name).write_text("".join(f"{name} {line}\n" for line in range(5)))
+    options = ["--paper", ROOT / "workflow" / "papers" / "cho2014b.yaml", "--table", "cho2014b_table2"]
+    options += ["--translations", "m", tmp_path / "m.jsonl", "--given", "moses", tmp_path / "moses"]
+    options += ["--reference", tmp_path / "reference"]
+    wanted = json.dumps(report_settings({"m": "M", "moses": "Moses"}, table3_models=["m"]))
+    done = nmt(
+        "sentence-table", "--settings", wanted, *options, *outputs(tmp_path, "out", "csv", "md", "tex")
+    )
+    assert done.returncode == 0, done.stderr
+    with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
+        found = [(row["line"], row["sentence"], row["text"]) for row in csv.DictReader(file)]
+    assert next(line for line, what, _ in found if what == "Source") == "2"
+    assert {line for line, _, _ in found} == {"0", "2", "4"}
+    assert found[2:4] == [("2", "M", "m2"), ("2", "Moses", "moses 2")]
+    text = " ".join((tmp_path / "out.md").read_text(encoding="utf-8").split())
+    assert "without unknown words: 1 drawn at random (seed 1) from those of 31 words or more, 2 drawn" in text
+    assert "1 to 9 words" in text
