@@ -180,7 +180,7 @@ def set_tokens(set_, language):
 
 def set_of(wildcards):
     """The set that a path is of: {set} is a folder, none for the test set."""
-    return wildcards.set.rstrip("/") or "test"
+    return os.path.dirname(wildcards.set) or "test"
 
 
 def folder_of(set_):
@@ -246,6 +246,11 @@ def aligned(run):
     return str(KEPT.alignments(run)) if KEPT else f"alignments/{run}.jsonl"
 
 
+def tables_of(kind):
+    """The papers' tables of a kind, each with its paper's file."""
+    return {name: entry for name, entry in PAPER_TABLES.items() if entry[0].kind == kind}
+
+
 def measured_runs():
     """Runs of the models in use that are held against known alignments."""
     return experiment.aligned_runs(CONFIG) if gold_alignments() else []
@@ -288,6 +293,12 @@ def memory(megabytes, per_input=0):
     return lambda wildcards, input, attempt: attempt * round(
         megabytes + (per_input * input.size_mb if per_input else 0)
     )
+
+
+def decoding_memory(wildcards, input, attempt):
+    """Memory in MB: of a single model as of any data job, of several with their weights besides."""
+    several = len(SYSTEMS[wildcards.model].members) > 1
+    return memory(DATA_MEMORY, per_input=several)(wildcards, input, attempt)
 
 
 def minutes(some, per_gigabyte=0):

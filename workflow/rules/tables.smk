@@ -7,11 +7,6 @@ localrules:
     tables_document,
 
 
-def tables_of(kind):
-    """The papers' tables of a kind."""
-    return {name: entry for name, entry in PAPER_TABLES.items() if entry[0].kind == kind}
-
-
 SCORE_TABLES, OTHER_TABLES = tables_of("scores"), {**tables_of("training"), **tables_of("sentences")}
 
 # The tables that a run is for; each is made as .csv, .md and .tex.
@@ -84,7 +79,9 @@ for table, (described, paper) in SCORE_TABLES.items():
             table
         input:
             scores=[
-                file for set_ in described.sets for file in scores_of([*COMPARED, *GIVEN.get(set_, {})], set_)
+                file
+                for set_ in described.sets
+                for file in scores_of([*COMPARED, *GIVEN.get(set_, {})], set_)
             ],
             summaries=run_files(USED, "summary.json"),
             comparison="results/comparison.json",
@@ -104,11 +101,12 @@ for table, (described, paper) in SCORE_TABLES.items():
             mem_mb=2000,
             runtime=30,
         params:
+            table=table,
             settings=report_settings,
             scores=lambda wildcards, input: options.scores(input.scores),
             summaries=lambda wildcards, input: options.repeated("summary", input.summaries),
         shell:
-            "nmt score-table --table {rule} {params.scores} {params.summaries} --comparison {input.comparison:q} --paper {input.paper:q}"
+            "nmt score-table --table {params.table} {params.scores} {params.summaries} --comparison {input.comparison:q} --paper {input.paper:q}"
             " --settings {params.settings:q} --output-csv {output.csv:q} --output-md {output.md:q}"
             " --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
 
@@ -137,10 +135,11 @@ for table, (described, paper) in tables_of("training").items():
             mem_mb=2000,
             runtime=30,
         params:
+            table=table,
             settings=report_settings,
             summaries=lambda wildcards, input: options.repeated("summary", input.summaries),
         shell:
-            "nmt training-table --table {rule} {params.summaries} --paper {input.paper:q} --settings {params.settings:q}"
+            "nmt training-table --table {params.table} {params.summaries} --paper {input.paper:q} --settings {params.settings:q}"
             " --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
 
 
@@ -173,6 +172,7 @@ for table, (described, paper) in tables_of("sentences").items():
             mem_mb=2000,
             runtime=30,
         params:
+            table=table,
             settings=report_settings,
             translations=lambda wildcards, input: options.paired(
                 "translations", CONFIG.artifacts.table3_models, input.translations
@@ -180,7 +180,7 @@ for table, (described, paper) in tables_of("sentences").items():
             given=lambda wildcards, input: options.given(input.given),
             seeds=shown_seeds(CONFIG.artifacts.table3_models),
         shell:
-            "nmt sentence-table --table {rule} {params.translations} {params.given} --reference {input.reference:q} --paper {input.paper:q}"
+            "nmt sentence-table --table {params.table} {params.translations} {params.given} --reference {input.reference:q} --paper {input.paper:q}"
             " --settings {params.settings:q} --output-csv {output.csv:q} --output-md {output.md:q}"
             " --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
 

@@ -8,12 +8,6 @@ localrules:
     package,
 
 
-def decoding_memory(wildcards, input, attempt):
-    """Memory in MB: of a single model as of any data job, of several with their weights besides."""
-    several = len(SYSTEMS[wildcards.model].members) > 1
-    return memory(DATA_MEMORY, per_input=several)(wildcards, input, attempt)
-
-
 if "dev" in SETS and not KEPT:
 
     localrules:
