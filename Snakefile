@@ -28,6 +28,7 @@ include: "workflow/rules/translate.smk"
 include: "workflow/rules/sweep.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/vectors.smk"
 include: "workflow/rules/pages.smk"
 include: "workflow/rules/publish.smk"
 

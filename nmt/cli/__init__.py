@@ -56,6 +56,7 @@ SECTIONS = {
         "figure2": "figures",
         "figure3": "figures",
         "unknown-words": "figures",
+        "sentence-vectors": "vectors",
         "learning-curves": "figures",
         "decoding-sweep": "sweep",
         "finding": "pages",
@@ -73,6 +74,7 @@ SECTIONS = {
     "Your own text": {
         "translate": "translate",
         "score": "translate",
+        "vectors": "vectors",
     },
     "Monitoring": {
         "status": "monitor",

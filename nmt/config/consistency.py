@@ -43,6 +43,7 @@ def contradictions(values: Mapping[str, Any]) -> list[Problem]:
         _selection,
         _sweep,
         _artifacts,
+        _sentence_vectors,
         _languages,
         _cleaning,
     )
@@ -282,6 +283,17 @@ def _artifacts(values: Mapping[str, Any]) -> Iterator[Problem]:
     words = artifacts.get("figure3_words")
     if isinstance(words, list) and [type(word) for word in words] == [int, int] and words[0] > words[1]:
         yield Problem(("artifacts", "figure3_words"), f"found {words}, expected the smaller number first")
+
+
+def _sentence_vectors(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """The model of the figure is in use and tells the decoder one vector of a sentence."""
+    model, used = _block(values, "sentence_vectors").get("model"), _names(values, "use", "models")
+    path = ("sentence_vectors", "model")
+    if isinstance(model, str) and model not in used:
+        yield Problem(path, _unknown(model, "`use.models`", used))
+    elif isinstance(model, str) and _family(values, model) in ALIGNING:
+        text = f"found {shown(model)}, which has a vector for each word: expected a model that does not align"
+        yield Problem(path, text)
 
 
 def _ablations(values: Mapping[str, Any], used: list[str]) -> Iterator[Problem]:

@@ -370,6 +370,16 @@ class Report(Artifacts):
         return self.label(model).replace("RNNencdec", "RNNenc")
 
 
+class SentenceVectors(Settings):
+    """A figure of sentence vectors (Sutskever et al., 2014, Fig. 2)."""
+
+    model: Identifier
+    panels: Annotated[
+        list[Annotated[list[str], Field(min_length=3, max_length=100)]], Field(min_length=1, max_length=6)
+    ]
+    """Tokenized sentences, by the panels in which they are compared."""
+
+
 class Overlap(Settings):
     """What becomes of training pairs with a sentence of the development or test set."""
 
@@ -418,6 +428,7 @@ class Config(WithoutDefaults):
     decoding: Decoding
     sweep: Sweep
     artifacts: Artifacts
+    sentence_vectors: SentenceVectors | None = None
     resources: ClusterResources
 
 

@@ -122,6 +122,10 @@ class EncoderDecoder(nn.Module, ABC):
     def reference(self) -> Reference:
         """The same model as plain loops over the same weights, for tests and readers."""
 
+    def sentence_vectors(self, encoded: Any) -> Tensor | None:
+        """All that the decoder is told of each sentence, (B, D); None where there is more than one vector of it."""
+        return None
+
     # What is made of it ----------------------------------------------------------------------------------------------
 
     def read_out(

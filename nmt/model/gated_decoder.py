@@ -168,6 +168,10 @@ class GatedEncoderDecoder(EncoderDecoder):
         """As in `EncoderDecoder`."""
         return self.decoder.prepare(self.encoder(self.source_embedding(source), mask))
 
+    def sentence_vectors(self, encoded: Annotations) -> Tensor | None:
+        """As in `EncoderDecoder`: the fixed context."""
+        return encoded.summary if isinstance(self.decoder, FixedContextDecoder) else None
+
     def unroll(
         self, encoded: Annotations, target: Tensor, steps: int
     ) -> Iterator[tuple[Inputs, Tensor | None]]:

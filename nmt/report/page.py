@@ -46,6 +46,7 @@ HEADINGS = {
     "figure3": "Figure 3: alignments",
     "unknown_words": "BLEU against unknown words",
     "learning_curves": "Learning curves",
+    "sentence_vectors": "Sentence vectors",
 }
 """By the names of artifacts; others are called by their names."""
 

@@ -72,6 +72,7 @@ systems:
   five: {label: Five, members: [rnnsearch-50, rnnsearch-50.seed-2], decoding: {beam: 2}}
   wide: {label: Wide, members: [rnnencdec-50], decoding: {beam: 12}}
 artifacts: {figure2_models: [rnnsearch-50], figure3_model: rnnsearch-50}
+sentence_vectors: {model: rnnencdec-50, panels: [[John admires Mary, Mary admires John, "It 's", "{braces}"]]}
 """
 
 
@@ -85,6 +86,12 @@ def test_systems_train_nothing_and_are_translated_as_their_members_together(tmp_
     assert list(by_output) != [] and set(by_output) == {
         *("rnnencdec-50", "rnnsearch-50", "rnnsearch-50.seed-2", "five", "wide")
     }
+    (vectors,) = scheduled(result.stdout, "vectors")
+    assert (
+        "models/rnnencdec-50/model.safetensors" in vectors and "output: vectors/rnnencdec-50.tsv" in vectors
+    )
+    (report,) = scheduled(result.stdout, "report")
+    assert "results/sentence_vectors.png" in report
     members = "--model models/rnnsearch-50 --model models/rnnsearch-50.seed-2 --average probability --source "
     assert members in by_output["five"] and '"beam": 2' in by_output["five"]
     assert "nmt decode --model models/rnnencdec-50 --source" in by_output["wide"]

@@ -135,7 +135,7 @@ class SentenceVector:
         return SentenceVector(self.h[:, rows], self.c[:, rows])
 
     def flat(self) -> Tensor:
-        """All numbers that represent a sentence, (B, 2LN): 8,000 at the paper's sizes (Sec. 3.4)."""
+        """All numbers that represent a sentence, (B, 2LN)."""
         return torch.cat([*self.h, *self.c], dim=1)
 
 
@@ -190,6 +190,10 @@ class DeepLSTM(EncoderDecoder):
             words = lengths - 1 if self.architecture.source_end else lengths
             place = torch.where(place < words, words - 1 - place, place)
         return torch.where(present, place, 0), present
+
+    def sentence_vectors(self, encoded: SentenceVector) -> Tensor:
+        """As in `EncoderDecoder`: 8,000 numbers at the paper's sizes (Sec. 3.4)."""
+        return encoded.flat()
 
     def unroll(
         self, encoded: SentenceVector, target: Tensor, steps: int

@@ -193,6 +193,14 @@ def problems_of_replacing(key: str, value: Any) -> list[str]:
             "artifacts.figure3_model: found 'rnnencdec-50', which does not",
         ),
         (
+            {"sentence_vectors": {"model": "rnnsearch-50", "panels": [["a", "b", "c"]]}},
+            "sentence_vectors.model: found 'rnnsearch-50', which has a vector for each word",
+        ),
+        (
+            {"sentence_vectors": {"model": "lstm", "panels": [["a", "b", "c"]]}},
+            "sentence_vectors.model: found 'lstm', which `use.models` lacks",
+        ),
+        (
             {"artifacts": {"figure3_words": [20, 10]}},
             "artifacts.figure3_words: found [20, 10], expected the smaller",
         ),

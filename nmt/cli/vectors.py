@@ -1,0 +1,168 @@
+"""The subcommands of sentence vectors: vectors, sentence-vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from nmt.cli.options import FILE, PATH, figure_outputs, file_option
+from nmt.cli.terminal import like_unix_tools, progress_over, refuse_impossible, warn_of_replaced
+from nmt.config.base import MOST_SENTENCES, MOST_THREADS
+from nmt.errors import UserError
+
+if TYPE_CHECKING:
+    from nmt.evaluation.principal_components import Panel, Vectors
+
+AHEAD = 500
+"""Lines read together, so that lines of like length are encoded together."""
+
+
+@click.command(
+    short_help="Write the vector of each sentence, and sentences in the plane in which they differ most."
+)
+@click.option(
+    "--model", "model_path", required=True, type=PATH, metavar="FOLDER", help="Folder of a trained model."
+)
+@click.argument("input", type=PATH, default="-", metavar="[FILE]")
+@click.option("--output-npy", type=FILE, help="The vectors as a NumPy array, a row for each line (float32).")
+@click.option(
+    "--output-tsv",
+    type=FILE,
+    help="Each sentence's place in the plane of the two principal components (PCA) of its panel; empty lines stand"
+    " between panels. `nmt sentence-vectors` draws it.",
+)
+@click.option("--tokenized", is_flag=True, help="The text is tokenized, as by `nmt tokenize`.")
+@click.option(
+    "--batch-size",
+    type=click.IntRange(1, MOST_SENTENCES),
+    default=80,
+    show_default=True,
+    help="Sentences per batch.",
+)
+@click.option(
+    "--threads", type=click.IntRange(1, MOST_THREADS), default=1, show_default=True, help="torch's threads."
+)
+@click.option(
+    "--device",
+    type=click.Choice(["auto", "cpu", "cuda"]),
+    default="auto",
+    show_default=True,
+    help="auto: the GPU where there is one.",
+)
+def vectors(
+    model_path: Path,
+    input: Path,
+    output_npy: Path | None,
+    output_tsv: Path | None,
+    tokenized: bool,
+    batch_size: int,
+    threads: int,
+    device: str,
+) -> None:
+    """Write what a model's encoder hands to its decoder: the vector of each sentence of FILE or standard input.
+
+    \b
+        printf '%s\\n' 'John admires Mary' 'Mary admires John' 'John respects Mary' |
+            nmt vectors --model models/rnnencdec-50 --output-npy vectors.npy --output-tsv plane.tsv
+
+    For models with a fixed vector (RNNencdec, grConv, LSTM: h and c of all layers), not for those that align. Memory
+    does not grow with the text, but with --output-tsv, for which up to 10,000 sentences a panel are held.
+    """
+    with like_unix_tools():
+        if output_npy is None and output_tsv is None:
+            raise UserError("--output-npy, --output-tsv: give one of them or both")
+        for output in (output_npy, output_tsv):
+            refuse_impossible([input], output or output_npy or output_tsv)
+        with ExitStack() as files:
+            panels = _PanelCollector()
+            array = None
+            for lines, found in _read(model_path, input, tokenized, batch_size, threads, device):
+                if output_npy is not None:
+                    from nmt.io.npy import write_array
+
+                    array = array or files.enter_context(write_array(output_npy, "float32", found.shape[1:]))
+                    array.append(found)
+                if output_tsv is not None:
+                    panels.add(lines, found)
+            if output_tsv is not None:
+                from nmt.evaluation.principal_components import write_panels
+
+                write_panels(output_tsv, panels.finished())
+
+
+def _read(
+    model_path: Path, input: Path, tokenized: bool, batch_size: int, threads: int, device: str
+) -> Iterator[tuple[list[str], Vectors]]:
+    """Lines as tokens, and their vectors, some at a time."""
+    from nmt.cli.translate import sides, text_settings_of
+    from nmt.data.text_processor import TokenText
+    from nmt.decoding.sentence_vectors import sentence_vectors
+    from nmt.io.streams import open_lines
+    from nmt.model import trained_model
+    from nmt.model.device import choose_device, keep_freed_memory, make_deterministic
+
+    source = TokenText() if tokenized else sides(text_settings_of([model_path]), tokenized)[0]
+    make_deterministic(threads)
+    keep_freed_memory()
+    model = trained_model.load(model_path, choose_device(device))
+    with open_lines(input) as lines, progress_over("vectors", lines, input, Path()) as progress:
+        for group in lines.groups(AHEAD):
+            sentences = [source.tokens(line) for line in group]
+            yield [" ".join(words) for words in sentences], sentence_vectors(model, sentences, batch_size)
+            progress(len(group))
+        warn_of_replaced(lines)
+
+
+class _PanelCollector:
+    """Sentences of panels as they come, an empty line between two."""
+
+    def __init__(self) -> None:
+        self._done: list[Panel] = []
+        self._sentences: list[str] = []
+        self._vectors: list[Vectors] = []
+
+    def add(self, lines: list[str], vectors: Vectors) -> None:
+        """More lines, in order."""
+        from nmt.evaluation.principal_components import MOST
+
+        for line, vector in zip(lines, vectors, strict=True):
+            if line:
+                self._sentences.append(line)
+                self._vectors.append(vector)
+            else:
+                self._end()
+            if len(self._sentences) > MOST:
+                raise UserError(
+                    f"--output-tsv: more than {MOST:,} sentences without an empty line between them; cut the text, or"
+                    f" write --output-npy alone"
+                )
+
+    def finished(self) -> list[Panel]:
+        """All panels; a UserError where there is none."""
+        self._end()
+        if not self._done:
+            raise UserError("--output-tsv: the text holds no sentence; give at least two")
+        return self._done
+
+    def _end(self) -> None:
+        from nmt.evaluation.principal_components import Panel
+
+        if self._sentences:
+            self._done.append(Panel.of(self._sentences, self._vectors))
+            self._sentences, self._vectors = [], []
+
+
+@click.command()
+@file_option("--coordinates", "Sentences in the plane, from `nmt vectors --output-tsv`.")
+@figure_outputs
+def sentence_vectors(coordinates: Path, output_pdf: Path, output_png: Path) -> None:
+    """Draw sentences in the plane in which their vectors differ most, as Figure 2 of Sutskever et al. (2014)."""
+    from nmt.evaluation.principal_components import read_panels
+    from nmt.report.figures.sentence_vectors import sentence_vectors as draw
+    from nmt.report.figures.style import save
+
+    save(draw(read_panels(coordinates)), output_pdf, output_png)

@@ -1,0 +1,34 @@
+"""Sentences as a model hands them to its decoder, one vector each (Sutskever et al., 2014, Sec. 3.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from nmt.decoding.forced_decoding import Words, batches, make_batch
+from nmt.errors import UserError
+from nmt.evaluation.principal_components import Vectors
+from nmt.model.trained_model import TrainedModel
+
+
+@torch.no_grad()
+def sentence_vectors(model: TrainedModel, sentences: Sequence[Words], size: int) -> Vectors:
+    """The vectors of sentences, (n, D), in their order, in batches of up to `size` of like length.
+
+    Raises:
+        UserError: the model has no fixed vector of a sentence.
+    """
+    found: dict[int, Vectors] = {}
+    device = next(model.network.parameters()).device
+    for places in batches([len(words) for words in sentences], size):
+        batch = make_batch(model, [sentences[place] for place in places], [[] for _ in places]).to(device)
+        vectors = model.network.sentence_vectors(model.network.encode(batch.source, batch.source_mask))
+        if vectors is None:
+            raise UserError(
+                f"{model.run.label} has a vector for each word, not one for the sentence; use a model that does not"
+                f" align, such as an RNNencdec or an LSTM"
+            )
+        found |= zip(places, vectors.float().cpu().numpy(), strict=True)
+    return np.stack([found[place] for place in range(len(sentences))])

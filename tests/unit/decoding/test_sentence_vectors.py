@@ -1,0 +1,76 @@
+"""Sentence vectors: what the textbook version hands to its decoder, in the order of the lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from nmt.config.families import ALIGNING, FAMILIES, FamilyName
+from nmt.decoding.sentence_vectors import sentence_vectors
+from nmt.errors import UserError
+from nmt.evaluation.principal_components import read_panels
+from nmt.model import trained_model
+from tests import translators
+from tests.running import nmt
+from tests.small_models import small_model
+
+WORDS = [[2, 3, 4], [5], [2, 3, 4, 5, 6, 7], [4, 3, 2]]
+
+
+@pytest.mark.parametrize("family", [family for family in FAMILIES if family not in ALIGNING])
+@torch.no_grad()
+def test_a_vector_is_all_that_the_decoder_is_told(family: FamilyName) -> None:
+    """Sentences alone and in a batch have the same vector; another order of words has another."""
+    model = small_model(family)
+    alone = []
+    for words in WORDS:
+        source = torch.tensor(words).unsqueeze(1)
+        alone.append(
+            model.sentence_vectors(model.encode(source, torch.ones_like(source, dtype=torch.float64)))
+        )
+    length = max(map(len, WORDS))
+    source = torch.tensor([[*words, *[0] * (length - len(words))] for words in WORDS]).t()
+    mask = torch.tensor([[1.0] * len(words) + [0.0] * (length - len(words)) for words in WORDS]).t().double()
+    together = model.sentence_vectors(model.encode(source, mask))
+    assert together is not None and together.shape[1] >= model.architecture.hidden_units
+    for row, vector in enumerate(alone):
+        assert vector is not None
+        assert torch.allclose(together[row], vector[0], atol=1e-12)
+    assert not torch.allclose(together[0], together[3], atol=1e-3)
+
+
+@torch.no_grad()
+def test_an_rnnencdecs_is_the_last_forward_state() -> None:
+    model = small_model("rnnencdec")
+    source = torch.tensor(WORDS[0]).unsqueeze(1)
+    found = model.sentence_vectors(model.encode(source, torch.ones_like(source, dtype=torch.float64)))
+    annotations, _ = model.reference().encode(WORDS[0])  # type: ignore[attr-defined]
+    assert found is not None and torch.allclose(found[0], annotations[-1], atol=1e-12)
+
+
+def test_lines_panels_and_pictures(tmp_path: Path) -> None:
+    folder = translators.trained_model(tmp_path, "rnnencdec")
+    text = "w3 w4\nw5\nstrange w6 w7\n\nw3\nw4\n"
+    (tmp_path / "text").write_text(text, encoding="utf-8")
+    npy, tsv = tmp_path / "vectors.npy", tmp_path / "plane.tsv"
+    options = ["--tokenized", "--model", folder, tmp_path / "text", "--output-npy", npy, "--output-tsv", tsv]
+    result = nmt("vectors", *options, "--batch-size", "2")
+    assert result.returncode == 0, result.stderr
+    found = np.load(npy)
+    model = trained_model.load(folder, torch.device("cpu"))
+    lines = [line.split() for line in text.split("\n")[:-1]]
+    assert found == pytest.approx(sentence_vectors(model, lines, 80), abs=1e-6)
+    assert [panel.sentences for panel in read_panels(tsv)] == [["w3 w4", "w5", "strange w6 w7"], ["w3", "w4"]]
+    pdf, png = tmp_path / "plane.pdf", tmp_path / "plane.png"
+    result = nmt("sentence-vectors", "--coordinates", tsv, "--output-pdf", pdf, "--output-png", png)
+    assert result.returncode == 0, result.stderr
+    assert pdf.read_bytes().startswith(b"%PDF") and png.stat().st_size > 1000
+
+
+def test_a_model_that_aligns_has_none(tmp_path: Path) -> None:
+    model = trained_model.load(translators.trained_model(tmp_path, "rnnsearch"), torch.device("cpu"))
+    with pytest.raises(UserError, match="has a vector for each word, not one for the sentence"):
+        sentence_vectors(model, [["w3"]], 8)
