@@ -27,13 +27,12 @@ RESULTS = (
     "ablations.md",
     "decoding_sweep.md",
     "alignment_error_rate/*.json",
-    "figure2.png",
-    "figure3.png",
-    "learning_curves.png",
-    "decoding_sweep.png",
+    "finding.txt",
+    "playground.html",
     "explorer.html",
-    "data.png",
+    "report.html",
 )
+"""What is shown when all is made; the page has the figures, too."""
 PASSES = 2
 """Snakemake does not look at a model's settings while the text that it reads is being made again (its inputs
 are `ancient`); a second look finds a model that both changes made outdated, and costs seconds otherwise."""
@@ -134,11 +133,22 @@ def _alone_in(folder: Path) -> Iterator[int | None]:
 
 def _snakemake(folder: Path, cores: str, options: Sequence[str]) -> list[str]:
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
-    command += ["--directory", str(folder), "--rerun-incomplete", "--quiet", "host", "reason"]
+    command += ["--directory", str(folder), "--rerun-incomplete"]
+    if _complete(options) and not SNAKEMAKE_S_WORDS & set(options):
+        command += ["--logger", "nmt"]
     if not any(option == "--profile" or option.startswith("--profile=") for option in options):
-        command += ["rules", "--cores", cores, *_gpu_options(cores, options)]
+        command += ["--cores", cores, *_gpu_options(cores, options)]
     return [*command, *options]
 
+
+def _environment() -> dict[str, str]:
+    """In which Snakemake finds its logger, and the logger what it needs."""
+    places = [str(ROOT), str(ROOT / "workflow" / "logger"), os.environ.get("PYTHONPATH", "")]
+    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, places))}
+
+
+SNAKEMAKE_S_WORDS = {"--logger", "--printshellcmds", "-p", "--quiet", "-q", "--verbose"}
+"""Options that ask for Snakemake's own lines; otherwise `workflow.progress` says how far the run is."""
 
 GPU_RULES = ("train", "translate", "align", "sweep_model")
 
@@ -185,7 +195,7 @@ def _installed_gpus() -> list[str]:
 
 def _run(command: Sequence[str], lock: int) -> int:
     """Run a command to its end; a signal to end is passed on, and Snakemake then ends cleanly."""
-    with subprocess.Popen(command, pass_fds=(lock,)) as process:
+    with subprocess.Popen(command, pass_fds=(lock,), env=_environment()) as process:
 
         def hand_on(number: int, frame: FrameType | None) -> None:
             if number != signal.SIGINT:  # the terminal itself sends that one to both
@@ -201,16 +211,17 @@ def _show(folder: Path) -> None:
 
 
 def show(paths: Iterable[Path]) -> None:
-    """Print results on the terminal: Markdown tables, error rates in words, other files' paths."""
+    """Print results on the terminal: Markdown tables, error rates and what was found in words, other files' paths."""
     from nmt.evaluation.alignment_error_rate import in_words
     from nmt.io.files import read_json
 
     for path in paths:
-        print(f"\n{path}")
-        if path.suffix == ".md":
+        if path.suffix in (".md", ".txt"):
             print(f"\n{path.read_text(encoding='utf-8')}", end="")
         elif path.suffix == ".json":
             print(f"\n{in_words(read_json(path))}")
+        else:
+            print(f"\n{path}")
 
 
 if __name__ == "__main__":

@@ -109,10 +109,11 @@ def in_words(left: TrainingLeft, runs: int) -> str:
     if left.guessed:
         which = f" for {', '.join(left.guessed)}" if len(left.guessed) < runs else ""
         source = f"an estimate from {SETTINGS}{which}"
-    return f"{_hours(left.hours)} in all, at least {_hours(left.side_by_side)} in parallel ({source})"
+    return f"{hours_in_words(left.hours)} in all, at least {hours_in_words(left.side_by_side)} in parallel ({source})"
 
 
-def _hours(hours: float) -> str:
+def hours_in_words(hours: float) -> str:
+    """Hours as minutes or hours, as precisely as a forecast deserves."""
     if hours < 1:
         return f"{max(1, round(60 * hours))} min"
     return f"{hours:,.0f} hours" if hours >= 10 else f"{hours:.1f} hours"

@@ -10,6 +10,7 @@ from typing import Any
 
 from nmt.config.flatten import differences, flatten
 from nmt.config.runs import Run, run_settings
+from nmt.config.schema import Config
 from nmt.errors import UserError
 from nmt.io.files import read_json
 from nmt.io.job_progress import JobProgress
@@ -63,7 +64,7 @@ def training_status(folder: Folder, listed: JobList, run: Run) -> TrainingStatus
     rate = told.updates_per_second
     return TrainingStatus(
         run=run.name,
-        label=f"{entry.label}{run.name.removeprefix(run.model).replace('.seed-', ', seed ')}",
+        label=label_of(listed.config, run),
         state=state,
         updates=entry.training.updates,
         patience=entry.training.patience,
@@ -73,6 +74,11 @@ def training_status(folder: Folder, listed: JobList, run: Run) -> TrainingStatus
         writer=writer if state == "running" else None,
         note=note,
     )
+
+
+def label_of(config: Config, run: Run) -> str:
+    """What people read for a run: the model's label, and the seed where it is not the first."""
+    return f"{config.models[run.model].label}{run.name.removeprefix(run.model).replace('.seed-', ', seed ')}"
 
 
 def _state(

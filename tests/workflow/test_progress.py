@@ -1,0 +1,201 @@
+"""What a run tells a person while it works, and how Snakemake's logger comes to tell it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from nmt.config.overlays import find_layers, load
+from nmt.io import job_progress
+from nmt.io.job_progress import JobProgress
+from nmt.monitor import jobs
+from nmt.monitor.jobs import Job, JobList
+from tests.running import ROOT, make_demo, run, run_command
+from workflow.progress import HEADING, RunProgress
+
+RUNS = ("rnnencdec-50", "rnnsearch-50")
+
+
+def job(rule: str, log: str, output: str, inputs: tuple[str, ...] = (), **wildcards: str) -> Job:
+    return Job(rule, wildcards, inputs, (output,), log, due=True, local=False, resources={})
+
+
+def listed() -> JobList:
+    """Two texts to clean, then two models to train, translate and score."""
+    config = load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / "demo"))
+    found = [job("clean", f"logs/clean/{part}.log", f"data/{part}") for part in ("train", "dev")]
+    for run_name in RUNS:
+        model, text, score = f"models/{run_name}/m", f"translations/{run_name}", f"scores/{run_name}.json"
+        found.append(
+            job("train", f"logs/train/{run_name}.log", model, ("data/train", "data/dev"), model=run_name)
+        )
+        found.append(
+            job(
+                "translate",
+                f"logs/translate/{run_name}.all.log",
+                text,
+                (model,),
+                model=run_name,
+                set="",
+                mode="all",
+            )
+        )
+        found.append(job("score", f"logs/score/{run_name}.log", score, (text,), model=run_name))
+    return JobList(config, tuple(found))
+
+
+class Told:
+    """A run's progress on a clock of its own; its last line of output."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.seconds, self.stream = folder, 0.0, io.StringIO()
+        listed().write(folder / jobs.FILE)
+        self.run = RunProgress(folder, folder.parent, self.stream, lambda: self.seconds)
+
+    def begin(self, log: str) -> None:
+        (self.folder / log).parent.mkdir(parents=True, exist_ok=True)
+        self.run.begin(log)
+
+    def lines(self) -> list[str]:
+        return self.stream.getvalue().splitlines()
+
+    def progress(self, log: str, count: int, total: int, unit: str = "updates") -> None:
+        """What a job at work leaves beside its log, and a look at it."""
+        values = vars(JobProgress(count, total, unit, 10.0))
+        job_progress.beside(self.folder / log).write_text(json.dumps(values))
+        with self.run._lock:
+            self.run.look()
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Told:
+    return Told(tmp_path / "experiment")
+
+
+def test_a_stage_has_a_line_when_its_last_job_is_done(told: Told) -> None:
+    told.begin("logs/clean/train.log")
+    told.begin("logs/clean/dev.log")
+    told.seconds = 65
+    told.run.end("logs/clean/dev.log")
+    assert told.lines() == [HEADING]
+    told.run.end("logs/clean/train.log")
+    assert re.fullmatch(r" 0:01:05 +\d+ min  clean       done", told.lines()[-1])
+    told.run.close()
+
+
+def test_a_model_has_a_line_when_it_begins_at_each_quarter_and_at_its_end(told: Told) -> None:
+    log, updates = "logs/train/rnnsearch-50.log", 2600
+    told.begin(log)
+    assert told.lines()[-1].endswith("train       RNNsearch-50 begins, 2,600 updates")
+    told.seconds = 20
+    told.progress(log, 700, updates)
+    assert len(told.lines()) == 2  # too soon
+    told.seconds = 40
+    told.progress(log, 700, updates)
+    assert "train       RNNsearch-50 " in told.lines()[-1]
+    told.progress(log, 1200, updates)
+    assert len(told.lines()) == 3  # the same quarter
+    told.seconds = 100
+    told.progress(log, 1400, updates)
+    assert len(told.lines()) == 4
+    summary = {"updates": 2600, "hours": 0.05, "dev_nll": 2.136}
+    (told.folder / "models/rnnsearch-50").mkdir(parents=True)
+    (told.folder / "models/rnnsearch-50/summary.json").write_text(json.dumps(summary))
+    told.run.end(log)
+    end = "RNNsearch-50 trained, 2,600 updates in 0:03:00, development NLL 2.14"
+    assert told.lines()[-1].endswith(end)
+    told.run.close()
+
+
+def test_a_score_names_its_model_and_a_translation_its_share(told: Told) -> None:
+    log = "logs/translate/rnnencdec-50.all.log"
+    told.begin(log)
+    told.seconds = 31
+    told.progress(log, 250, 500, "sentences")
+    assert told.lines()[-1].endswith("translate   RNNencdec-50, all 50%, 250 sentences")
+    told.begin("logs/score/rnnencdec-50.log")
+    (told.folder / "scores").mkdir()
+    (told.folder / "scores/rnnencdec-50.json").write_text('{"bleu_all": 18.313, "bleu_no_unk": null}')
+    told.run.end("logs/score/rnnencdec-50.log")
+    assert told.lines()[-1].endswith("score       RNNencdec-50 BLEU 18.31")
+    told.run.close()
+
+
+def test_time_left_is_that_of_the_training_and_of_the_rest(told: Told) -> None:
+    for part in ("train", "dev"):
+        told.begin(f"logs/clean/{part}.log")
+    told.seconds = 600
+    told.run.end("logs/clean/train.log")
+    told.run.end("logs/clean/dev.log")
+    # 2,600 updates at 40,000 and at 100,000 an hour, four jobs of ten minutes, two at a time
+    assert told.run._hours_left() == pytest.approx((2600 / 40_000 + 2600 / 100_000 + 4 / 6) / 2)
+    told.run.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "explained"),
+    [
+        ("nmt: a word\nnmt: error: disk full\n", ["nmt: error: disk full"], True),
+        ("\n".join(map(str, range(30))), [*map(str, range(20, 30))], False),
+        (None, [], False),
+    ],
+)
+def test_a_failure_shows_what_the_log_says_and_where_it_lies(
+    told: Told, text: str | None, shown: list[str], explained: bool
+) -> None:
+    log = "logs/train/rnnsearch-50.log"
+    told.begin(log)
+    if text is not None:
+        (told.folder / log).write_text(text)
+    assert told.run.fail(log) is explained
+    lines = told.lines()[2:]
+    assert lines == ["", "FAILED: train RNNsearch-50", *shown, f"log: experiment/{log}", ""]
+    assert told.run.fail(log)  # Snakemake names it again at its end
+    assert told.lines()[2:] == lines
+    told.run.close()
+
+
+def test_a_terminal_sees_what_runs_in_its_last_line(tmp_path: Path) -> None:
+    overlay = make_demo(tmp_path)
+    near, far = pty.openpty()
+    command = run_command(tmp_path, "--configfile", str(overlay), "--", "data")
+    with subprocess.Popen(command, cwd=ROOT, stdin=far, stdout=far, stderr=far) as process:
+        os.close(far)
+        seen = b""
+        while True:
+            try:
+                chunk = os.read(near, 4096)
+            except OSError:  # its last writer has gone
+                break
+            seen += chunk
+        assert process.wait() == 0, seen.decode()
+    assert b"\r\x1b[Kabout " in seen
+    plain = [line.rpartition("\x1b[K")[2].strip() for line in seen.decode().split("\n")]
+    assert [line.split()[-2] for line in plain if line.endswith(" done")] != []
+    assert len([line for line in plain if line]) < 20, plain
+
+
+def test_snakemake_s_own_words_are_for_who_asks_and_a_failure_is_told_in_ours(tmp_path: Path) -> None:
+    overlay = make_demo(tmp_path)
+    text = tmp_path / "data" / "raw" / "demo-dev" / "0.en.zst"
+    target = str(text.relative_to(tmp_path))
+    asked = run(run_command(tmp_path, "-p", "--configfile", str(overlay), "--", target))
+    assert asked.returncode == 0, asked.stdout
+    assert "Building DAG of jobs" in asked.stdout and "nmt generate" in asked.stdout
+    assert HEADING not in asked.stdout
+
+    text.write_bytes(b"damaged")
+    result = run(run_command(tmp_path, "--configfile", str(overlay), "--", "data"))
+    assert result.returncode == 1
+    log = os.path.relpath(tmp_path / "logs" / "clean" / "demo-dev" / "0.log", ROOT)
+    failure = result.stdout[result.stdout.index("\nFAILED: ") :]
+    assert re.fullmatch(rf"\nFAILED: clean demo-dev/0\nnmt: error: .*0.en.zst.*\nlog: {log}\n\n", failure)
+    for chatter in ("rule ", "Select jobs", "jobid", "Building DAG", "reason:", "Traceback"):
+        assert chatter not in result.stdout, result.stdout
