@@ -75,7 +75,6 @@ SECTIONS = {
         "translate": "translate",
         "score": "translate",
         "vectors": "vectors",
-        "tree": "tree",
     },
     "Monitoring": {
         "status": "monitor",

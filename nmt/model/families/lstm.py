@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -93,11 +94,15 @@ class Layers(nn.ModuleList):
         inputs = [architecture.embedding_size, *[hidden] * (architecture.layers - 1)]
         super().__init__(Layer(size, hidden, architecture.peepholes) for size in inputs)
 
+    def __iter__(self) -> Iterator[Layer]:
+        """From the first layer to the top."""
+        return cast(Iterator[Layer], super().__iter__())
+
     def scan(self, x: Tensor, states: list[State], present: Tensor) -> tuple[Tensor, list[State]]:
         """As `Layer.scan`: h of the top layer at every step, and the last states of all layers."""
         after = []
         for layer, state in zip(self, states, strict=True):
-            x, last = layer.scan(x, state, present)  # type: ignore[operator]
+            x, last = layer.scan(x, state, present)
             after.append(last)
         return x, after
 
@@ -105,7 +110,7 @@ class Layers(nn.ModuleList):
         """As `Layer.step`, for all layers."""
         after = []
         for layer, state in zip(self, states, strict=True):
-            after.append(layer.step(x, state))  # type: ignore[operator]
+            after.append(layer.step(x, state))
             x = after[-1][0]
         return x, after
 

@@ -7,10 +7,15 @@ from typing import Any
 import pytest
 
 from nmt.config.overlays import find_layers, load
-from nmt.config.runs import runs_of
+from nmt.config.runs import run_settings, runs_of
+from nmt.config.schema import Config
+from nmt.config.systems import systems_in_use
 from tests.running import ROOT
 
-PAPER = load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / "sutskever2014"))
+PAPER, SMALL, DEMO = (
+    load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / name))
+    for name in ("sutskever2014", "sutskever2014-demo", "demo")
+)
 FORWARD, REVERSED = PAPER.models["lstm-forward"], PAPER.models["lstm-reversed"]
 
 SETTINGS: dict[str, Any] = {  # Sec. 3.1, 3.2 and 3.4
@@ -59,3 +64,34 @@ def test_the_updates_are_more_than_the_epochs_take() -> None:
     training = REVERSED.training
     assert training.epochs is not None
     assert training.epochs * 12e6 / training.batch_size <= training.updates
+
+
+@pytest.mark.parametrize("config", [PAPER, SMALL], ids=["paper", "demo"])
+def test_the_ensembles_of_table_1_are_compared(config: Config) -> None:
+    ensembles = [system for system in systems_in_use(config).values() if len(system.members) > 1]
+    found = [(len(set(system.members)), system.decoding.beam) for system in ensembles]
+    assert found == [(5, 1), (2, 12), (5, 2), (5, 12)]
+
+
+def test_the_demo_takes_text_and_rnnencdec_of_the_demo_of_the_first_paper() -> None:
+    assert SMALL.data_from is not None
+    theirs, mine = (
+        run_settings(config, runs_of(config, ["rnnencdec-50"])["rnnencdec-50"]) for config in (DEMO, SMALL)
+    )
+    assert mine == theirs
+    for key in ("vocabulary", "tokenization", "cleaning", "selection", "grammar", "languages"):
+        assert getattr(SMALL, key) == getattr(DEMO, key)
+    assert (SMALL.use.train, SMALL.use.dev, SMALL.use.test) == (DEMO.use.train, DEMO.use.dev, DEMO.use.test)
+
+
+def test_the_demos_models_differ_in_what_is_compared_alone() -> None:
+    forward, shallow, reversed_ = (
+        SMALL.models[f"lstm-{name}"] for name in ("forward", "shallow", "reversed")
+    )
+    apart = {"label", "seeds"}
+    one = reversed_.model_dump(exclude=apart)
+    architecture = one["architecture"]
+    assert forward.model_dump(exclude=apart) == one | {
+        "architecture": architecture | {"source_order": "forward"}
+    }
+    assert shallow.model_dump(exclude=apart) == one | {"architecture": architecture | {"layers": 1}}
