@@ -75,6 +75,7 @@ SECTIONS = {
         "translate": "translate",
         "score": "translate",
         "vectors": "vectors",
+        "tree": "tree",
     },
     "Monitoring": {
         "status": "monitor",

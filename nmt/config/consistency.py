@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from nmt.config.families import ALIGNING, FAMILIES, FamilyName
+from nmt.config.families import ALIGNING, FAMILIES, TREE_MAKING, FamilyName
 from nmt.config.faults import Problem, nearest, shown
 from nmt.config.runs import LATER, run_name
 from nmt.config.schema import RESUMABLE, Training
@@ -279,6 +279,12 @@ def _artifacts(values: Mapping[str, Any]) -> Iterator[Problem]:
     elif isinstance(aligner, str) and (family := _family(values, aligner)) and not FAMILIES[family].aligns:
         text = f"found {shown(aligner)}, which does not align: expected a model of the family {' or '.join(ALIGNING)}"
         yield Problem(("artifacts", "figure3_model"), text)
+    tree = artifacts.get("tree_model")
+    if isinstance(tree, str) and tree not in used:
+        yield Problem(("artifacts", "tree_model"), _unknown(tree, "`use.models`", used))
+    elif isinstance(tree, str) and (family := _family(values, tree)) and not FAMILIES[family].trees:
+        text = f"found {shown(tree)}, which makes no trees: expected a model of the family {' or '.join(TREE_MAKING)}"
+        yield Problem(("artifacts", "tree_model"), text)
     yield from _ablations(values, used)
     words = artifacts.get("figure3_words")
     if isinstance(words, list) and [type(word) for word in words] == [int, int] and words[0] > words[1]:

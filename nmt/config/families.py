@@ -186,6 +186,7 @@ FAMILIES: dict[FamilyName, Family] = {
 }
 
 ALIGNING = tuple(name for name, family in FAMILIES.items() if family.aligns)
+TREE_MAKING = tuple(name for name, family in FAMILIES.items() if family.trees)
 
 
 def architecture_of(family: FamilyName | None, values: Any) -> Any:

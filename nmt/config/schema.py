@@ -336,6 +336,12 @@ class Artifacts(Settings):
     table3_words: Words
     table3_sentences: Annotated[int, Field(ge=1, le=1000)]
     table3_seed: Seed
+    tree_model: Identifier | None = None
+    """Whose tree Figure 6 of Cho et al. (2014b) shows; None: there is no such figure."""
+    tree_sentence: Annotated[str, Field(min_length=1, max_length=1000)] = (
+        "Obama is the President of the United States."
+    )
+    """The sentence there."""
     gold_alignments: str | None = None
     """File of the test set's known alignments; text that the grammar wrote brings its own."""
     moses_translations: str | None = None

@@ -235,7 +235,8 @@ def prepared(other: Path) -> None:
     names = ["source.ids.npy", "source.offsets.npy", "target.ids.npy", "target.offsets.npy", "meta.json"]
     files = [f"data/binary/{part}/{name}" for part in ("train", "dev") for name in names]
     files += ["data/vocabulary/en.tsv", "data/vocabulary/fr.tsv", "data/counts.json"]
-    files += [f"data/tokens/newstest2014/0.{language}.zst" for language in ("en", "fr")]
+    sets = ("newstest2012", "newstest2013", "newstest2014")
+    files += [f"data/tokens/{name}/0.{language}.zst" for name in sets for language in ("en", "fr")]
     files += ["data/raw/newstest2014/0.fr.zst"]
     for file in files:
         (other / file).parent.mkdir(parents=True, exist_ok=True)
@@ -254,6 +255,8 @@ def test_a_model_of_the_other_experiment_is_taken_where_it_fits(tmp_path: Path) 
     result = snakemake(mine, "-n")
     assert result.returncode == 0, result.stdout
     assert len(scheduled(result.stdout, "train")) == 2
+    (figure,) = scheduled(result.stdout, "cho2014b_figure6")
+    assert "models/grconv-30/text.json" in figure
     config = load(find_layers(ROOT / "config.yaml", mine))
     run = runs_of(config, ["rnnencdec-30"])["rnnencdec-30"]
     theirs = finished(tmp_path / "other", run_settings(config, run))

@@ -213,10 +213,15 @@ def model_folder(run):
     return SHARED.get(run, f"{MODELS}/{run}")
 
 
-def model_files(wildcards):
-    """What a command needs of a trained model, or of all members of a system."""
+def model_files_of(runs):
+    """What a command needs of trained models."""
     names = ("model.safetensors", "settings.json", "source.tsv", "target.tsv")
-    return [f"{model_folder(run)}/{name}" for run in SYSTEMS[wildcards.model].members for name in names]
+    return [f"{model_folder(run)}/{name}" for run in runs for name in names]
+
+
+def model_files(wildcards):
+    """What a command needs of the members of the system that stands for {model}."""
+    return model_files_of(SYSTEMS[wildcards.model].members)
 
 
 def run_files(runs, name):

@@ -7,10 +7,14 @@ localrules:
     unknown_words,
     figure3,
     learning_curves,
+    cho2014b_figure6,
 
 
 # The figures that a run is for, each once, in the order of the papers; each is made as .pdf and .png. Some need a model.
-LACKING = [] if CONFIG.artifacts.figure3_model else ["figure3"]
+LACKING = [
+    *([] if CONFIG.artifacts.figure3_model else ["figure3"]),
+    *([] if CONFIG.artifacts.tree_model and not KEPT else ["cho2014b_figure6"]),
+]
 FIGURES = [
     name
     for name in dict.fromkeys(name for paper in PAPERS.values() for name in paper.figures)
@@ -119,3 +123,31 @@ rule learning_curves:
     shell:
         "nmt learning-curves {params.summaries} {params.histories} --settings {params.settings:q}"
         " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
+
+
+rule cho2014b_figure6:
+    """Figure 6 of Cho et al. (2014b): the tree that a grConv makes of a sentence, and its ten best translations."""
+    input:
+        text=f"{model_folder(CONFIG.artifacts.tree_model)}/text.json",
+        model=model_files_of([CONFIG.artifacts.tree_model]),
+    output:
+        pdf="results/cho2014b_figure6.pdf",
+        svg="results/cho2014b_figure6.svg",
+        png=report(
+            "results/cho2014b_figure6.png", caption="../report/cho2014b_figure6.rst", category="Figures"
+        ),
+    log:
+        "logs/report/cho2014b_figure6.log",
+    benchmark:
+        "benchmarks/report/cho2014b_figure6.tsv"
+    conda:
+        "../../envs/translate.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=30,
+    params:
+        model=lambda wildcards, input: os.path.dirname(input.text),
+        sentence=CONFIG.artifacts.tree_sentence,
+    shell:
+        "nmt tree {params.sentence:q} --model {params.model:q} --output {output.pdf:q} --output {output.svg:q}"
+        " --output {output.png:q} 2>&1 | tee -i {log:q}"

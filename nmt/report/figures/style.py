@@ -20,9 +20,14 @@ _STYLE = {
     "pdf.compression": 9,
     "text.parse_math": False,  # words may hold dollar signs
     "savefig.dpi": 200,
+    "svg.hashsalt": "nmt",  # identifiers would be random
 }
 COLORS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
 """Okabe and Ito's, for colour-blind eyes too; without their yellow, which is too light for a line on white."""
+
+
+_UNWANTED = {"pdf": "CreationDate", "svg": "Date", "png": "Software"}
+"""What would make the same figure other bytes."""
 
 
 @contextmanager
@@ -34,8 +39,12 @@ def drawing() -> Iterator[None]:
 
 def save(figure: Figure, pdf: Path, png: Path) -> None:
     """Write both forms, each whole or not at all, without dates."""
-    with drawing():
-        with atomic_path(pdf) as temporary:
-            figure.savefig(temporary, format="pdf", metadata={"CreationDate": None})
-        with atomic_path(png) as temporary:
-            figure.savefig(temporary, format="png", metadata={"Software": None})
+    save_as(figure, pdf)
+    save_as(figure, png)
+
+
+def save_as(figure: Figure, path: Path) -> None:
+    """Write the form that the suffix names, .pdf, .svg or .png, whole or not at all, without dates."""
+    form = path.suffix[1:]
+    with drawing(), atomic_path(path) as temporary:
+        figure.savefig(temporary, format=form, metadata={_UNWANTED[form]: None})

@@ -201,6 +201,14 @@ def problems_of_replacing(key: str, value: Any) -> list[str]:
             "sentence_vectors.model: found 'lstm', which `use.models` lacks",
         ),
         (
+            {"artifacts": {"tree_model": "rnnencdec-50"}},
+            "artifacts.tree_model: found 'rnnencdec-50', which makes no trees: expected a model of the family grconv",
+        ),
+        (
+            {"artifacts": {"tree_model": "grconv"}},
+            "artifacts.tree_model: found 'grconv', which `use.models` lacks",
+        ),
+        (
             {"artifacts": {"figure3_words": [20, 10]}},
             "artifacts.figure3_words: found [20, 10], expected the smaller",
         ),

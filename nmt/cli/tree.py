@@ -1,0 +1,73 @@
+"""The subcommand `tree`: what a gated recursive convolution makes of a sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from nmt.cli.options import PATH, file_option
+from nmt.errors import UserError
+
+BEST = 10
+"""Translations beside a tree (Cho et al. 2014b, Fig. 6)."""
+MOST_WORDS = 100
+"""Beyond which no tree can be read, and none is drawn."""
+FORMS = (".pdf", ".svg", ".png")
+
+
+@click.command()
+@click.argument("sentence")
+@click.option(
+    "--model",
+    "model_path",
+    required=True,
+    type=PATH,
+    metavar="FOLDER",
+    help="Folder of a trained model of the family grconv, with its text.json.",
+)
+@click.option(
+    "--least",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=0.1,
+    show_default=True,
+    help="Gates up to this are not shown.",
+)
+@click.option("--tokenized", is_flag=True, help="The sentence is tokenized, as by `nmt tokenize`.")
+@file_option("--output", "The picture: .pdf, .svg or .png. Repeat it for several.", multiple=True)
+def tree(sentence: str, model_path: Path, least: float, tokenized: bool, output: tuple[Path, ...]) -> None:
+    """Draw the tree that a grConv makes of SENTENCE, and its ten best translations beside it.
+
+    \b
+        nmt tree "Obama is the President of the United States." --model models/grconv-30 --output tree.svg
+
+    As Figure 6 of Cho et al. (2014b): a node is the sum of its left and its right child (blue) and of a new node that
+    merges both (red), each as far as its gate is open. Numbers are negative log-probabilities in nats.
+    """
+    for path in output:
+        if path.suffix not in FORMS:
+            raise UserError(
+                f"--output {path}: found {path.suffix or 'no suffix'}, expected {', '.join(FORMS)}"
+            )
+    from nmt.cli.translate import chosen, load_models, sides, text_settings_of
+
+    text = text_settings_of([model_path])
+    from nmt.decoding.text_translator import Options, TextTranslator
+    from nmt.decoding.trees import tree_of
+    from nmt.report.figures import tree as figures
+    from nmt.report.figures.style import save_as
+
+    source, target = sides(text, tokenized)
+    words = source.tokens(sentence)
+    if not 1 <= len(words) <= MOST_WORDS:
+        raise UserError(f"SENTENCE: found {len(words)} words, expected 1 to {MOST_WORDS}")
+    decoding = chosen(text.decoding, None, BEST, None, None, "auto")
+    (model,) = load_models([model_path], decoding)
+    found = tree_of(model, words)
+    options = Options(decoding, "forbid" if decoding.unknown == "excluded" else "keep")
+    translator = TextTranslator([model], source, target, options)
+    (translation,) = translator([sentence])
+    best = [(one.text, one.log_probability) for one in translation.n_best]
+    figure = figures.figure6(found.leaves, found.gates, best, least)
+    for path in output:
+        save_as(figure, path)

@@ -1,0 +1,41 @@
+"""The tree that a gated recursive convolution makes of a sentence (Cho et al. 2014b, Sec. 2.2 and Fig. 6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from nmt.config.families import TREE_MAKING
+from nmt.data.vocabulary import END
+from nmt.decoding.forced_decoding import Words
+from nmt.errors import UserError
+from nmt.model.families.grconv import GrConv
+from nmt.model.trained_model import TrainedModel
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Leaves, the end symbol as an empty word, and the gates [new, left child, right child] of each node above them.
+
+    gates[t][j] belongs to the node over the leaves j to j + t + 1; the last level has one node, the root.
+    """
+
+    leaves: list[str]
+    gates: list[list[list[float]]]
+
+
+def tree_of(model: TrainedModel, words: Words) -> Tree:
+    """The tree over a sentence's words, which are [UNK] to the model where its vocabulary lacks them.
+
+    Raises a `UserError` for a model of another family.
+    """
+    if not isinstance(model.network, GrConv):
+        raise UserError(
+            f"--model: {model.run.label} makes no trees; expected a model of the family {' or '.join(TREE_MAKING)}"
+        )
+    ends = model.run.architecture.source_end or not words
+    ids = [*model.source.ids(words), *([END] if ends else [])]
+    source = torch.tensor(ids, device=next(model.network.parameters()).device)
+    gates = [level.double().cpu().tolist() for level in model.network.gates(source)]
+    return Tree([*words, *([""] if ends else [])], gates)
