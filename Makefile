@@ -93,7 +93,7 @@ lint: $(INSTALLED) ## Linters, formatting, types, import order
 
 bench: $(INSTALLED) ## Speed against peers, as ratios measured in one run
 	$(BIN)/python -m benchmarks.recurrence $(OPTIONS)
-	$(BIN)/python -m benchmarks.lstm
+	$(BIN)/python -m benchmarks.lstm $(OPTIONS)
 	$(BIN)/python -m benchmarks.batches
 
 bench-training: $(INSTALLED) ## A training update against JoeyNMT, a plain loop and the matrix rate
