@@ -56,6 +56,8 @@ SECTIONS = {
         "figure2": "figures",
         "figure3": "figures",
         "unknown-words": "figures",
+        "length-curves": "figures",
+        "score-groups": "figures",
         "sentence-vectors": "vectors",
         "learning-curves": "figures",
         "decoding-sweep": "sweep",

@@ -1,4 +1,4 @@
-"""Subcommands that draw figures: figure2, figure3, unknown-words, learning-curves."""
+"""Subcommands that draw figures: figure2, figure3, unknown-words, length-curves, score-groups, learning-curves."""
 
 from __future__ import annotations
 
@@ -82,6 +82,49 @@ def unknown_words(score: tuple[Path, ...], settings: str, output_pdf: Path, outp
     wanted = parse_settings(Report, settings)
     scores = read_by_model(score, ("by_sentence",))
     save(bleu_curves.unknown_words(scores, wanted), output_pdf, output_png)
+
+
+@click.command()
+@file_option("--score", "A system's scores, from `evaluate`. Repeat it for each panel.", multiple=True)
+@report_settings
+@figure_outputs
+def length_curves(score: tuple[Path, ...], settings: str, output_pdf: Path, output_png: Path) -> None:
+    """Draw BLEU against the length of source, reference and both, one panel per system.
+
+    As in Figures 4 (a, b) and 5 of Cho et al. (2014b).
+    """
+    from nmt.report.figures.length_curves import length_curves as draw
+    from nmt.report.figures.style import save
+    from nmt.report.run_results import read_by_model
+
+    scores = read_by_model(score, ("by_sentence",))
+    save(draw(scores, parse_settings(Report, settings)), output_pdf, output_png)
+
+
+@click.command()
+@file_option("--score", "A system's scores, from `evaluate`. Repeat it for each curve.", multiple=True)
+@file_option("--text", "Tokens of the test set, of the side whose words are ranked.")
+@file_option("--vocabulary", "Its words by rank, a .tsv from `vocabulary`.")
+@report_settings
+@figure_outputs
+def score_groups(
+    score: tuple[Path, ...], text: Path, vocabulary: Path, settings: str, output_pdf: Path, output_png: Path
+) -> None:
+    """Draw BLEU of equal groups of sentences, sorted by length and by average rank of their words.
+
+    As in Figure 3 of Sutskever et al. (2014).
+    """
+    from nmt.data.vocabulary import Vocabulary
+    from nmt.evaluation.translations import words
+    from nmt.io.text_files import read_lines
+    from nmt.report.figures.score_groups import score_groups as draw
+    from nmt.report.figures.style import save
+    from nmt.report.run_results import read_by_model
+
+    known = Vocabulary.read(vocabulary)
+    ranks = [known.mean_rank(words(line)) for line in read_lines(text)]
+    scores = {system: row["by_sentence"] for system, row in read_by_model(score, ("by_sentence",)).items()}
+    save(draw(scores, ranks, parse_settings(Report, settings)), output_pdf, output_png)
 
 
 @click.command()

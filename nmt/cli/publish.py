@@ -74,6 +74,12 @@ _model_folder = click.option(
     metavar="SYSTEM FILE",
     help="As --given, of the development text.",
 )
+@click.option(
+    "--vocabulary",
+    type=(str, FILE),
+    metavar="LANGUAGE FILE",
+    help="A language's words by rank, if a figure sorts sentences by them.",
+)
 @click.option("--gold", type=FILE, metavar="FILE", help="Known word alignments of the test text.")
 @click.option(
     "--alignments",
@@ -108,6 +114,7 @@ def package_results(
     dev: tuple[Path, Path] | None,
     dev_systems: Sequence[tuple[str, Path, Path]],
     dev_given: Sequence[tuple[str, Path]],
+    vocabulary: tuple[str, Path] | None,
     gold: Path | None,
     alignments: Sequence[tuple[str, Path]],
     configuration: str,
@@ -149,6 +156,9 @@ def package_results(
         replication_package.keep_lines(source, package.given(system))
     for system, source in dev_given:
         replication_package.keep_lines(source, package.given(system, "dev"))
+    if vocabulary is not None:
+        language, source = vocabulary
+        replication_package.keep_lines(source, package.vocabulary(language))
     if gold is not None:
         replication_package.keep_lines(gold, package.gold)
     for name, source in alignments:

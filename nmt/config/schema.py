@@ -348,6 +348,14 @@ class Artifacts(Settings):
     """File of Moses' translations of the test set, one sentence per line; None: its row is only reported."""
     moses_dev_translations: str | None = Field(default=None, exclude_if=lambda file: file is None)
     """The same of the development set, where a table wants it."""
+    score_groups: Annotated[int, Field(ge=2, le=1000)] = Field(
+        default=8, exclude_if=lambda groups: groups == 8
+    )
+    """Groups of test sentences of equal size, by length and by rarity of words."""
+    rank_of: Literal["source", "reference"] = Field(
+        default="source", exclude_if=lambda side: side == "source"
+    )
+    """Whose words' ranks sort the sentences there."""
     papers: Annotated[list[Identifier], Field(min_length=1)] = Field(
         default=[FIRST_PAPER], exclude_if=lambda papers: papers == [FIRST_PAPER]
     )

@@ -54,6 +54,12 @@ class Vocabulary:
         get = self._ids.get
         return [get(token, UNKNOWN) for token in tokens]
 
+    def mean_rank(self, tokens: Sequence[str]) -> float:
+        """Mean rank of some words by frequency, from 1; others than its own rank behind the last. 0 without words."""
+        behind = len(self._ids) + 1
+        ranks = [self._ids[token] - len(SPECIALS) + 1 if token in self._ids else behind for token in tokens]
+        return sum(ranks) / len(ranks) if ranks else 0.0
+
     def words(self, ids: Iterable[int]) -> list[str]:
         """Words of `ids`, with the specials' names."""
         return [self._words[i] for i in ids]

@@ -1,9 +1,10 @@
-"""BLEU of groups of sentences, as points of curves: against length (Figure 2) and unknown words (2014b, 4c)."""
+"""BLEU of groups of sentences, as points of curves: against length (Figure 2), unknown words (2014b, 4c), ranks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from nmt.config.schema import SentenceLength
@@ -35,6 +36,36 @@ class Point:
             return cls(place, 0, None, None)
         union = total(counts)
         return cls(place, union.sentences, union.bleu, interval(counts, bootstrap))
+
+
+@dataclass(frozen=True)
+class Group:
+    """Corpus BLEU of some sentences that follow one another when all are sorted, and the keys of first and last."""
+
+    first: float
+    last: float
+    sentences: int
+    bleu: float
+    interval: tuple[float, float] | None
+
+
+def groups(rows: Rows, keys: Sequence[float], count: int, bootstrap: Bootstrap = _NO_INTERVAL) -> list[Group]:
+    """Sutskever et al. (2014), Figure 3: the sentences sorted by `keys`, cut into groups of equal size.
+
+    Sizes differ by at most one; equal keys stay in the order of the text. Sentences without words belong to none; of
+    fewer sentences than groups each is a group.
+    """
+    order = sorted(
+        (place for place, row in enumerate(rows) if row["source_length"]), key=lambda place: keys[place]
+    )
+    bounds = [round(part * len(order) / count) for part in range(count + 1)]
+    found = []
+    for start, stop in pairwise(dict.fromkeys(bounds)):
+        places = order[start:stop]
+        counts = [BleuCounts.from_dict(rows[place]) for place in places]
+        bleu = total(counts).bleu
+        found.append(Group(keys[places[0]], keys[places[-1]], len(places), bleu, interval(counts, bootstrap)))
+    return found
 
 
 def by_length(

@@ -49,6 +49,10 @@ class ReplicationPackage:
         """One side of the tokenized development text, where it is translated."""
         return self.folder / "dev" / f"{language}.txt.gz"
 
+    def vocabulary(self, language: str) -> Path:
+        """The words of a language by rank, where a figure sorts sentences by them."""
+        return self.folder / "test" / f"{language}.words.tsv.gz"
+
     def raw_reference(self, language: str) -> Path:
         """The reference as it came, before tokenization."""
         return self.folder / "test" / f"{language}.raw.txt.gz"

@@ -44,6 +44,8 @@ HEADINGS = {
     "data": "Data",
     "figure2": "Figure 2: BLEU against length",
     "figure3": "Figure 3: alignments",
+    "length_curves": "BLEU against length of source, reference and both",
+    "score_groups": "BLEU of sentences by length and by rarity of words",
     "unknown_words": "BLEU against unknown words",
     "learning_curves": "Learning curves",
     "sentence_vectors": "Sentence vectors",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
@@ -75,7 +76,10 @@ class _Table(_Entry):
 
 
 class ScoreTable(_Table):
-    """Systems by columns of scores. `rows`: their order, if it is not that in which models are used."""
+    """Systems by columns of scores.
+
+    rows: which systems, in their order, as names or patterns (`lstm-*`); without, all: models, then other systems.
+    """
 
     kind: Literal["scores"]
     columns: dict[Name, Column]
@@ -90,6 +94,12 @@ class ScoreTable(_Table):
                     f"{system} has a score of the column {others[0]}, which is none of the table"
                 )
         return self
+
+    def row_of(self, system: str) -> int | None:
+        """The place of a system's row among the patterns; None for one that the table does not show."""
+        if not self.rows:
+            return 0
+        return next((place for place, row in enumerate(self.rows) if fnmatchcase(system, row)), None)
 
     @property
     def sets(self) -> list[str]:

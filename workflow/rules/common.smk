@@ -93,6 +93,7 @@ COMPARED = list(systems_in_use(CONFIG))
 
 SOURCE, TARGET = CONFIG.languages.source, CONFIG.languages.target
 TEST = CONFIG.use.test[0]
+RANKED = SOURCE if CONFIG.artifacts.rank_of == "source" else TARGET
 DATA = os.path.join(CONFIG.data_from, "data") if CONFIG.data_from else "data"
 
 # Corpora that this run prepares itself, and the stages of its training text.
@@ -191,6 +192,14 @@ def folder_of(set_):
 def scores_of(systems, set_="test"):
     """The scores of some runs or other systems on a set."""
     return [f"scores/{folder_of(set_)}{system}.json" for system in systems]
+
+
+def vocabulary(language):
+    """The words of a language by rank: those of the text, or of the first model in use where that is somebody else's."""
+    if KEPT:
+        return str(KEPT.vocabulary(language))
+    side = "source" if language == SOURCE else "target"
+    return f"{MODELS}/{USED[0]}/{side}.tsv" if CONFIG.released.models else f"{DATA}/vocabulary/{language}.tsv"
 
 
 def raw_reference():

@@ -5,6 +5,8 @@
 localrules:
     figure2,
     unknown_words,
+    length_curves,
+    score_groups,
     figure3,
     learning_curves,
     cho2014b_figure6,
@@ -70,6 +72,58 @@ rule unknown_words:
     shell:
         "nmt unknown-words {params.scores} --settings {params.settings:q}"
         " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
+
+
+rule length_curves:
+    """BLEU against length of source, reference and both, a panel a system (Cho et al., 2014b, Fig. 4 a, b and 5)."""
+    input:
+        scores=scores_of([*CONFIG.artifacts.figure2_models, *GIVEN.get("test", {})]),
+    output:
+        pdf="results/length_curves.pdf",
+        png=report("results/length_curves.png", caption="../report/length_curves.rst", category="Figures"),
+    log:
+        "logs/report/length_curves.log",
+    benchmark:
+        "benchmarks/report/length_curves.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        settings=report_settings,
+        scores=lambda wildcards, input: options.repeated("score", input.scores),
+        seeds=shown_seeds(CONFIG.artifacts.figure2_models),
+    shell:
+        "nmt length-curves {params.scores} --settings {params.settings:q}"
+        " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
+
+
+rule score_groups:
+    """BLEU of equal groups of sentences by length and by rarity of words (Sutskever et al., 2014, Fig. 3)."""
+    input:
+        scores=scores_of([*CONFIG.artifacts.figure2_models, *GIVEN.get("test", {})]),
+        text=test_tokens(RANKED),
+        vocabulary=vocabulary(RANKED),
+    output:
+        pdf="results/score_groups.pdf",
+        png=report("results/score_groups.png", caption="../report/score_groups.rst", category="Figures"),
+    log:
+        "logs/report/score_groups.log",
+    benchmark:
+        "benchmarks/report/score_groups.tsv"
+    conda:
+        "../../envs/report.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        settings=report_settings,
+        scores=lambda wildcards, input: options.repeated("score", input.scores),
+        seeds=shown_seeds(CONFIG.artifacts.figure2_models),
+    shell:
+        "nmt score-groups {params.scores} --text {input.text:q} --vocabulary {input.vocabulary:q}"
+        " --settings {params.settings:q} --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
 
 
 rule figure3:

@@ -23,6 +23,7 @@ KEPT_TEXT = [
     *(str(RESULTS.dev(language)) for language in (SOURCE, TARGET) if "dev" in SETS),
     *([str(RESULTS.raw_reference(TARGET))] if raw_reference() else []),
     *(str(RESULTS.given(system, set_)) for set_ in GIVEN for system in GIVEN[set_]),
+    *([str(RESULTS.vocabulary(RANKED))] if "score_groups" in FIGURES else []),
     *([str(RESULTS.gold)] if gold_alignments() else []),
 ]
 REPLICATION_PACKAGE = [
@@ -53,6 +54,7 @@ rule package_results:
         dev_making=making_of(COMPARED, "dev") if "dev" in SETS else [],
         dev_text=[set_tokens("dev", language) for language in (SOURCE, TARGET) if "dev" in SETS],
         dev_given=list(GIVEN.get("dev", {}).values()),
+        vocabulary=[vocabulary(RANKED)] if "score_groups" in FIGURES else [],
         gold=[gold_alignments()] if gold_alignments() else [],
         alignments=[aligned(run) for run in measured_runs()],
         papers=list(PAPER_FILES.values()),
@@ -80,6 +82,9 @@ rule package_results:
         ),
         raw_reference=lambda wildcards, input: options.repeated("raw-reference", input.raw_reference),
         given=lambda wildcards, input: options.given(input.given),
+        vocabulary=lambda wildcards, input: (
+            options.paired("vocabulary", [RANKED], input.vocabulary) if input.vocabulary else ""
+        ),
         gold=lambda wildcards, input: options.repeated("gold", input.gold),
         alignments=lambda wildcards, input: options.paired("alignments", measured_runs(), input.alignments),
         dev=lambda wildcards, input: options.kept_dev(
@@ -89,7 +94,7 @@ rule package_results:
         attention=f"--attention {CONFIG.artifacts.figure3_model}" if CONFIG.artifacts.figure3_model else "",
     shell:
         "nmt package-results {params.runs} --test {input.source:q} {input.reference:q} {params.attention}"
-        " {params.raw_reference} {params.given} {params.gold} {params.alignments} {params.dev} {params.papers} --configuration {params.configuration:q} --output results 2>&1 | tee -i {log:q}"
+        " {params.raw_reference} {params.given} {params.gold} {params.alignments} {params.dev} {params.vocabulary} {params.papers} --configuration {params.configuration:q} --output results 2>&1 | tee -i {log:q}"
 
 
 rule ro_crate:

@@ -50,19 +50,13 @@ def score_table(table: ScoreTable, paper: str, measured: Measured, settings: Rep
         measured: scores, summaries and comparison.
         settings: labels, how UNK was decoded, bootstrap.
     """
-    scores = _rows_of(table, measured)
+    scores = _systems(table, measured)
     models = {name: runs for name, runs in scores.items() if runs[0]["seed"] is not None}
     trained = same_runs(models, measured.summaries, "summary", "--summary")
-    rows = [_model_row(name, trained[name], settings) for name in models]
-    families = [runs[0]["family"] for runs in trained.values()]
-    rules = [
-        index for index in range(1, len(families)) if families[index - 1] != families[index] == families[0]
-    ]
+    ours = [_model_row(name, trained[name], settings) for name in models]
     quoted = [name for name, row in table.reported.items() if row.quoted and name not in scores]
     others = [name for name in scores if name not in models] + quoted
-    if others and rows:
-        rules.append(len(rows))
-    rows += [{"id": name, "model": _label(name, table, settings)} for name in others]
+    rows = ours + [{"id": name, "model": _label(name, table, settings)} for name in others]
     rows = [_with_scores(row, table, measured, settings) for row in rows]
     ours = rows[: len(models)]
     notes = [_score_note(table, rows, settings)]
@@ -70,6 +64,10 @@ def score_table(table: ScoreTable, paper: str, measured: Measured, settings: Rep
     notes += _comparison_note(table, rows, measured, settings)
     if table.reported:
         notes.append(reported_note(paper, table.called))
+    rules = _rules([runs[0]["family"] for runs in trained.values()], len(others))
+    if table.rows:
+        rows.sort(key=lambda row: table.row_of(row["id"]) or 0)
+        rules = []
     headers, columns = _layout(table, rows)
     layout = frame(rows, columns).fillna("").set_axis(headers, axis=1)
     return Table(frame(rows, columns_of(table)), layout, rules=rules, notes=notes)
@@ -96,12 +94,19 @@ def _is_compared(column: Column) -> bool:
     return column.set == "test" and column.words is None
 
 
-def _rows_of(table: ScoreTable, measured: Measured) -> Runs:
-    """The scores on some set by system, in the order of the table's rows."""
+def _systems(table: ScoreTable, measured: Measured) -> Runs:
+    """The scores of the systems that the table shows, on some set."""
     scores: dict[str, Sequence[Row]] = {}
     for name in table.sets:
         scores = {**measured.scores[name], **scores}
-    return {name: scores[name] for name in table.rows if name in scores} if table.rows else scores
+    return {name: runs for name, runs in scores.items() if table.row_of(name) is not None}
+
+
+def _rules(families: Sequence[str], others: int) -> list[int]:
+    """Rows with a rule above them: where the models' families begin again, and before the other systems."""
+    places = range(1, len(families))
+    rules = [place for place in places if families[place - 1] != families[place] == families[0]]
+    return [*rules, len(families)] if families and others else rules
 
 
 def _layout(table: ScoreTable, rows: Sequence[Row]) -> tuple[list[str], list[str]]:

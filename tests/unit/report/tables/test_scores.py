@@ -200,18 +200,18 @@ def write_jsonl(path: Path, pairs: list[tuple[str, str]]) -> None:
 
 def test_rows_follow_the_paper_and_only_what_is_measured_or_quoted_is_shown(tmp_path: Path) -> None:
     """Sutskever et al. (2014), Table 1: systems that are no runs have scores and no summary."""
-    for place, (system, seed) in enumerate([("lstm-reversed", 1), ("lstm-forward", 1), ("other", 1)]):
-        write(tmp_path, str(place), score(system, seed, 20.0 + place, None), summary(system, seed))
+    for place, system in enumerate(["lstm-reversed", "lstm-forward", "other", "lstm-shallow"]):
+        write(tmp_path, str(place), score(system, 1, 20.0 + place, None), summary(system, 1))
     ensemble = score("lstm-reversed-ensemble-5-beam-2", 1, 33.0, None) | {"seed": None}
     (tmp_path / "ensemble.json").write_text(json.dumps(ensemble), encoding="utf-8")
-    files = [word for place in range(3) for word in ("--score", tmp_path / f"{place}.score.json")]
-    files += [word for place in range(3) for word in ("--summary", tmp_path / f"{place}.summary.json")]
+    files = [word for place in range(4) for word in ("--score", tmp_path / f"{place}.score.json")]
+    files += [word for place in range(4) for word in ("--summary", tmp_path / f"{place}.summary.json")]
     files += ["--score", tmp_path / "ensemble.json", "--settings", settings()]
     table = ["--paper", PAPER.with_name("sutskever2014.yaml"), "--table", "sutskever2014_table1"]
     done = nmt("score-table", *table, *files, *outputs(tmp_path, "out", "csv", "md", "tex"))
     assert done.returncode == 0, done.stderr
     rows = rows_of(tmp_path / "out.csv")
-    ids = ["lstm-forward", "lstm-reversed", "lstm-reversed-ensemble-5-beam-2", "rnnsearch-50-star", "moses"]
-    assert [row["id"] for row in rows] == ids
-    assert [row["bleu_test"] for row in rows] == ["21.00", "20.00", "33.00", "", ""]
-    assert (rows[2]["difference_test"], rows[2]["seeds"], rows[3]["reported_test"]) == ("-1.50", "", "28.45")
+    ids = ["rnnsearch-50-star", "moses", "lstm-forward", "lstm-reversed", "lstm-reversed-ensemble-5-beam-2"]
+    assert [row["id"] for row in rows] == [*ids, "lstm-shallow"]
+    assert [row["bleu_test"] for row in rows] == ["", "", "21.00", "20.00", "33.00", "23.00"]
+    assert (rows[4]["difference_test"], rows[4]["seeds"], rows[0]["reported_test"]) == ("-1.50", "", "28.45")
