@@ -20,7 +20,7 @@ class Search:
     """RNNsearch."""
 
     def __init__(self, sizes: Sizes, machine: Machine) -> None:
-        architecture, _ = project.settings(sizes, machine)
+        architecture, _ = project.settings("rnnsearch", 1, sizes, machine)
         make_deterministic(machine.threads)
         keep_freed_memory()
         vocabularies = (sizes.vocabulary, sizes.vocabulary)

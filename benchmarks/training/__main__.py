@@ -22,6 +22,8 @@ from benchmarks.training.contest import ROOT, Measured, Rules
 from benchmarks.training.sizes import Machine, Sizes
 
 CONTENDERS = ("rnnsearch", "rnnencdec", "plain", "joeynmt")
+SLOW = "grconv"
+"""Not among them unless it is asked for: an update does four times the arithmetic of RNNencdec's."""
 PEER = "joeynmt"
 FOLDER = ROOT / "benchmarks"
 
@@ -88,7 +90,7 @@ def parse() -> argparse.Namespace:
         "--lengths", type=int, nargs="+", default=[30, 50], metavar="N",
         help="positions of each sentence on both sides, its end symbol included (30 50)",
     )  # fmt: skip
-    parser.add_argument("--contenders", nargs="+", choices=CONTENDERS, default=CONTENDERS)
+    parser.add_argument("--contenders", nargs="+", choices=(*CONTENDERS, SLOW), default=CONTENDERS)
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument(
         "--precision", choices=("fp32", "tf32", "bf16"), default="fp32", help="of all matrix products (fp32)"

@@ -13,7 +13,7 @@ What does not change from word to word counts once per sentence, though an imple
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from benchmarks.training.sizes import Sizes
 
@@ -79,6 +79,17 @@ def rnnencdec(sizes: Sizes) -> Arithmetic:
         attention=0,
         sentence=n * n + 3 * n * n + n * 2 * maxout,
     )
+
+
+def grconv(sizes: Sizes) -> Arithmetic:
+    """Cho et al. (2014b), with 2n units: two products and the gates' for each of S (S - 1) / 2 nodes of the tree.
+
+    They are counted by source position, of which each has (S - 1) / 2 nodes; the decoder is RNNencdec's with 2n units.
+    """
+    twice = replace(sizes, hidden=2 * sizes.hidden, maxout=2 * sizes.maxout)
+    n, nodes = twice.hidden, (sizes.length - 1) / 2
+    tree = sizes.embedding * n + round(nodes * (2 * n * n + 2 * 3 * n))
+    return replace(rnnencdec(twice), encoder=tree)
 
 
 def joeynmt(sizes: Sizes) -> Arithmetic:

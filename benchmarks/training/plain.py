@@ -18,7 +18,7 @@ class Plain:
     """RNNsearch, step by step under autograd, with dense gradients of the embeddings."""
 
     def __init__(self, sizes: Sizes, machine: Machine) -> None:
-        architecture, training = settings(sizes, machine)
+        architecture, training = settings("rnnsearch", 1, sizes, machine)
         torch.set_num_threads(machine.threads)
         precision.choose(machine)
         self.machine = machine

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from benchmarks.training.sentences import Words
 from benchmarks.training.sizes import Machine, Sizes
-from nmt.config.families import FamilyName, GatedArchitecture
+from nmt.config.families import FAMILIES, AnyArchitecture, FamilyName
 from nmt.config.schema import Training
 from nmt.data.batches import Batch, pad_pairs
 from nmt.model import families
@@ -23,31 +23,37 @@ from nmt.training.update import Updater
 CONFIG = Path(__file__).resolve().parents[2] / "config.yaml"
 
 
-def settings(sizes: Sizes, machine: Machine) -> tuple[GatedArchitecture, Training]:
-    """The paper's, with the contest's sizes."""
+def settings(
+    family: FamilyName, units: int, sizes: Sizes, machine: Machine
+) -> tuple[AnyArchitecture, Training]:
+    """The paper's, with the contest's sizes; `units`: how many times those of the hidden layers."""
     paper: dict[str, Any] = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
-    architecture = paper["architecture"] | {
-        "hidden_units": sizes.hidden,
+    shared = paper["architecture"] | {
+        "hidden_units": units * sizes.hidden,
         "embedding_size": sizes.embedding,
-        "maxout_units": sizes.maxout,
-        "alignment_units": sizes.hidden,
+        "maxout_units": units * sizes.maxout,
+        "alignment_units": units * sizes.hidden,
     }
+    kind = FAMILIES[family].architecture
+    architecture = kind.model_validate({key: shared[key] for key in kind.model_fields if key in shared})
     training = paper["training"] | {
         "batch_size": sizes.batch,
         "device": machine.device,
         "threads": machine.threads,
         "precision": machine.precision,
     }
-    return GatedArchitecture.model_validate(architecture), Training.model_validate(training)
+    return architecture, Training.model_validate(training)
 
 
 class Project:
     """One of the project's families."""
 
     family: FamilyName
+    units = 1
+    """How many times the contest's hidden and maxout units."""
 
     def __init__(self, sizes: Sizes, machine: Machine) -> None:
-        architecture, self.training = settings(sizes, machine)
+        architecture, self.training = settings(self.family, self.units, sizes, machine)
         make_deterministic(machine.threads)
         keep_freed_memory()
         set_precision(self.training.precision)
@@ -79,3 +85,10 @@ class RNNencdec(Project):
     """The paper's baseline."""
 
     family: FamilyName = "rnnencdec"
+
+
+class GrConv(Project):
+    """That of Cho et al. (2014b), with twice the units of their RNNencdec, encoder and decoder alike."""
+
+    family: FamilyName = "grconv"
+    units = 2

@@ -15,12 +15,14 @@ from benchmarks.training.sizes import Sizes
 ARITHMETIC: dict[str, Callable[[Sizes], Arithmetic]] = {
     "rnnsearch": arithmetic.rnnsearch,
     "rnnencdec": arithmetic.rnnencdec,
+    "grconv": arithmetic.grconv,
     "plain": arithmetic.rnnsearch,
     "joeynmt": arithmetic.joeynmt,
 }
 LABELS = {
     "rnnsearch": "RNNsearch",
     "rnnencdec": "RNNencdec",
+    "grconv": "grConv",
     "plain": "plain loop",
     "joeynmt": "JoeyNMT 2.3.0",
 }
@@ -53,6 +55,8 @@ def figures(measured: dict[str, Measured], sizes: Sizes) -> Figures:
         "ratio_joeynmt": against(contenders, "joeynmt", "seconds"),
         "ratio_joeynmt_arithmetic": against(contenders, "joeynmt", "gflop"),
         "ratio_joeynmt_peak_bytes": against(contenders, "joeynmt", "peak_bytes"),
+        "ratio_grconv": against(contenders, "grconv", "seconds", "rnnencdec"),
+        "ratio_grconv_arithmetic": against(contenders, "grconv", "gflop", "rnnencdec"),
         "ratio_plain": against(contenders, "plain", "seconds"),
         "ratio_plain_peak_bytes": against(contenders, "plain", "peak_bytes"),
         "share_of_matrix_rate": value("rnnsearch", "share_of_matrix_rate"),
@@ -91,11 +95,11 @@ def contender(measured: Measured, counted: Arithmetic, sizes: Sizes, rate: float
     }
 
 
-def against(contenders: dict[str, Figures], name: str, key: str) -> float | None:
-    """So many times RNNsearch's."""
-    if name not in contenders or "rnnsearch" not in contenders:
+def against(contenders: dict[str, Figures], name: str, key: str, other: str = "rnnsearch") -> float | None:
+    """So many times another's."""
+    if name not in contenders or other not in contenders:
         return None
-    ratio: float = contenders[name][key] / contenders["rnnsearch"][key]
+    ratio: float = contenders[name][key] / contenders[other][key]
     return ratio
 
 
@@ -116,17 +120,19 @@ ROWS: tuple[tuple[str, Callable[[Figures], str]], ...] = (
     ("peak GPU memory", lambda own: gigabytes(own["peak_gpu_bytes"])),
 )
 RATIOS = (("time", "seconds"), ("arithmetic", "gflop"), ("peak memory", "peak_bytes"))
+BASES = ("rnnsearch", "rnnencdec")
 
 
 def table(found: Figures) -> str:
-    """Markdown: a column per contender, a row per figure; the last rows are ratios to RNNsearch's."""
+    """Markdown: a column per contender, a row per figure; the last rows are ratios to the first of `BASES` there is."""
     contenders = found["contenders"]
     lines = [["", *(LABELS[name] for name in contenders)], ["---", *["---:"] * len(contenders)]]
     for label, cell in ROWS:
         lines.append([label, *(cell(own) for own in contenders.values())])
+    base = next((name for name in BASES if name in contenders), BASES[0])
     for label, key in RATIOS:
-        cells = (times(against(contenders, name, key)) for name in contenders)
-        lines.append([f"{label} / RNNsearch's", *cells])
+        cells = (times(against(contenders, name, key, base)) for name in contenders)
+        lines.append([f"{label} / {LABELS[base]}'s", *cells])
     shown = [line for line in lines if set(line[1:]) != {ABSENT}]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
     return "\n".join(f"| {' | '.join(map(str.ljust, line, widths))} |" for line in shown)

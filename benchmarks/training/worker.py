@@ -27,6 +27,7 @@ from benchmarks.training.sizes import Machine, Sizes
 CONTENDERS = {
     "rnnsearch": "project:RNNsearch",
     "rnnencdec": "project:RNNencdec",
+    "grconv": "project:GrConv",
     "plain": "plain:Plain",
     "joeynmt": "joeynmt:JoeyNMT",
     "matrix": "matrix:Square",

@@ -317,8 +317,11 @@ def test_ablations_on_europarl_read_its_text(tmp_path: Path) -> None:
     assert "scores/rnnsearch-50-adadelta-mean.seed-3.json" in table
 
 
-@pytest.mark.parametrize(("experiment", "other"), [("ablations", "demo"), ("ablations-europarl", "europarl")])
-def test_ablations_are_trained_on_the_text_of_another_experiment(experiment: str, other: str) -> None:
+@pytest.mark.parametrize(
+    ("experiment", "other"),
+    [("ablations", "demo"), ("ablations-europarl", "europarl"), ("cho2014b-demo", "demo")],
+)
+def test_models_are_trained_on_the_text_of_another_experiment(experiment: str, other: str) -> None:
     mine, its = (
         load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / name)) for name in (experiment, other)
     )

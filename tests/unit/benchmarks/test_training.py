@@ -26,7 +26,7 @@ from tests.small_models import TARGET_VOCABULARY, small_model
 
 TINY = Sizes(length=6, batch=5, hidden=12, embedding=7, maxout=5, vocabulary=30, square=32)
 MACHINE = Machine(threads=1)
-OURS = ("rnnsearch", "rnnencdec", "plain")
+OURS = ("rnnsearch", "rnnencdec", "plain", "grconv")
 JOEYNMT = ROOT / "benchmarks" / ".joeynmt"
 SMALL = {
     "threads": 1,
@@ -110,6 +110,12 @@ def parameters(name: str, sizes: Sizes) -> int:
         decoder = 3 * n * (m + n + n) + 6 * n + 2 * n * n + n
         attention = 2 * n * n + n * n + n
         return 2 * words * m + encoder + decoder + attention + 3 * n * n + n + n * words
+    if name == "grconv":
+        n, maxout = 2 * n, 2 * maxout
+        tree = m * n + n + 2 * n * n + n + 2 * 3 * n + 3
+        decoder = 3 * n * (m + n) + n + 3 * n * n + n * n + n
+        readout = (n + m + n + 1) * 2 * maxout + maxout * words + words
+        return 2 * (words * m + m) + tree + decoder + readout
     wide = n if name == "rnnencdec" else 2 * n
     unit = 3 * n * (m + n) + n
     encoder = unit * (1 if name == "rnnencdec" else 2)
@@ -173,6 +179,8 @@ def test_multiply_adds_of_a_position_at_the_papers_sizes() -> None:
     assert arithmetic.joeynmt(paper).position == 53_580_000
     # RNNencdec: one unit reads (4.86M), one writes (4.86M), readout 1.62M, output layer 15M
     assert arithmetic.rnnencdec(paper).position == 26_340_000
+    # grConv: 14.5 nodes of 8.012M above each word, which costs 1.24M; then twice the units write (15.72M, 5.24M, 30M)
+    assert arithmetic.grconv(paper).position == 1_240_000 + 116_174_000 + 50_960_000
 
 
 def test_an_update_at_27_positions_is_547_gflop_and_the_attention() -> None:

@@ -37,11 +37,21 @@ def test_the_settings_are_those_of_the_paper(config: Config) -> None:
     assert config.decoding.normalize_by_length and config.decoding.unknown == "excluded"
 
 
-def test_the_rnn_encoder_decoder_is_the_roots(config: Config) -> None:
-    root = load(find_layers(ROOT / "config.yaml", ROOT))
-    mine, theirs = (
-        run_settings(each, runs_of(each, ["rnnencdec-30"])["rnnencdec-30"]) for each in (config, root)
-    )
+@pytest.mark.parametrize(
+    ("experiment", "other", "model"),
+    [
+        ("cho2014b", "..", "rnnencdec-30"),
+        ("cho2014b-demo", "demo", "rnnencdec-30"),
+        ("cho2014b-demo", "demo", "rnnsearch-30"),
+    ],
+)
+def test_the_other_models_are_those_of_the_run_that_the_text_is_from(
+    experiment: str, other: str, model: str
+) -> None:
+    configs = [
+        load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / name)) for name in (experiment, other)
+    ]
+    mine, theirs = (run_settings(each, runs_of(each, [model])[model]) for each in configs)
     assert mine == theirs
 
 
