@@ -253,6 +253,8 @@ class Trainer:
         window, sums = self.counters, self.updater.read()
         seconds = max(window.window_seconds, 1e-9)
         finite = window.window_updates - sums.not_finite
+        falls = self.settings.decay_from_epoch is not None
+        rate = {"learning_rate": self.updater.learning_rate} if falls else {}
         self._record(
             {
                 "update": window.update,
@@ -261,6 +263,7 @@ class Trainer:
                 "gradient_norm": sums.norm / finite if finite else None,
                 "clipped": sums.clipped / window.window_updates,
                 "not_finite": sums.not_finite,
+                **rate,
                 "source_words_per_second": window.window_source_words / seconds,
                 "target_words_per_second": window.window_target_words / seconds,
                 "seconds": window.seconds,

@@ -51,6 +51,11 @@ class Updater:
             self.graphs.forget()
         (self.graphs or self._descend)(batch)
 
+    @property
+    def learning_rate(self) -> float:
+        """Of the last update."""
+        return float(self.optimizer.param_groups[0]["lr"])
+
     def prepare(self, batch: Batch) -> Batch:
         """The form in which a GPU takes a batch of the host."""
         return batch.in_bucket(self.training.length_bucket).pinned()

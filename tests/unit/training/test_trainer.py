@@ -140,7 +140,7 @@ def test_a_schedule_in_epochs_follows_the_text(text: Bitext, tmp_path: Path) -> 
     original = moved._descend
 
     def descend(batch: Any) -> None:
-        rates[made.counters.update] = moved.optimizer.param_groups[0]["lr"]
+        rates[made.counters.update] = moved.learning_rate
         original(batch)
 
     moved._descend = descend  # type: ignore[method-assign]
@@ -149,6 +149,8 @@ def test_a_schedule_in_epochs_follows_the_text(text: Bitext, tmp_path: Path) -> 
     halvings = {0: 0, 7: 0, 8: 1, 11: 1, 12: 2, 15: 3, 19: 4, 23: 5, 27: 6}
     for update, steps in halvings.items():
         assert rates[update] == pytest.approx(0.7 * 0.5**steps), update
+    logged = {line["update"]: line["learning_rate"] for line in made.history.records() if "train_nll" in line}
+    assert logged and all(rate == rates[update - 1] for update, rate in logged.items())
 
 
 SCRIPT = """
