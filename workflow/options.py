@@ -134,11 +134,6 @@ def scores(files: Iterable[str]) -> str:
     return " ".join(option("dev-score" if "/dev/" in file else "score", file) for file in files)
 
 
-def given(files: Iterable[str]) -> str:
-    """Moses' translations, where there are any."""
-    return " ".join(option("given", "moses", file) for file in files)
-
-
 def kept(config: Config, translations: Sequence[str], files: Sequence[Sequence[str]]) -> str:
     """`--run RUN FILE...` for each run of the models in use, `--system SYSTEM FILE...` for each other system.
 

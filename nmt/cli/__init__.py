@@ -42,6 +42,7 @@ SECTIONS = {
         "sweep": "sweep",
         "align": "decode",
         "rescore": "rescore",
+        "oracle": "rescore",
     },
     "Evaluation, tables and figures": {
         "evaluate": "evaluate",

@@ -25,7 +25,12 @@ PATHS = (
     ("artifacts", "moses_translations"),
     ("artifacts", "moses_dev_translations"),
 )
-"""Keys of files and folders, each relative to the file that says it."""
+"""Keys of files and folders, each relative to the file that says it; beside those of `n_best_lists`."""
+
+
+def paths(values: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """All keys of files and folders."""
+    return [*PATHS, *(("n_best_lists", name) for name in _block(values, "n_best_lists"))]
 
 
 def contradictions(values: Mapping[str, Any]) -> list[Problem]:
@@ -68,8 +73,8 @@ def _unknown(name: str, what: str, known: Iterable[str]) -> str:
 
 
 def _uses(values: Mapping[str, Any]) -> Iterator[Problem]:
-    for key in ("train", "dev", "test", "models", "systems"):
-        catalogue = key if key in ("models", "systems") else "corpora"
+    for key in ("train", "dev", "test", "models", "systems", "rescored"):
+        catalogue = "corpora" if key in ("train", "dev", "test") else key
         names, known = _names(values, "use", key), _block(values, catalogue)
         for name in names:
             if name not in known:
@@ -88,7 +93,7 @@ def _released(values: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _paths(values: Mapping[str, Any]) -> Iterator[Problem]:
     """No braces in what becomes part of a rule's files."""
-    for path in PATHS:
+    for path in paths(values):
         found = _block(values, *path[:-1]).get(path[-1])
         if isinstance(found, str) and {"{", "}"} & set(found):
             yield Problem(
@@ -147,26 +152,38 @@ def _seeds(values: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _systems(values: Mapping[str, Any]) -> Iterator[Problem]:
-    """Systems in use: names of their own, and members among the runs of the models in use, each once."""
-    runs = {
-        run_name(model, seed, seeds)
-        for model in _names(values, "use", "models")
-        for seeds in [_seeds_of(values, model)]
-        for seed in seeds
-    }
-    for name in _names(values, "use", "systems"):
-        if name in runs or name in _block(values, "models"):
-            text = "the name is that of a model or its run: expected another one"
-            yield Problem(("systems", name), text)
-        members = _names(values, "systems", name, "members")
-        for member in members:
-            if member not in runs:
-                yield Problem(
-                    ("systems", name, "members"), _unknown(member, "`use.models` with its seeds", runs)
-                )
-        for member in sorted({member for member in members if members.count(member) > 1}):
-            text = f"found {shown(member)} twice, expected each run once"
-            yield Problem(("systems", name, "members"), text)
+    """Systems and rescored lists in use: names of their own, members among the runs in use, and known lists."""
+    runs = _runs(values)
+    models, systems = _block(values, "models"), _names(values, "use", "systems")
+    for name in systems:
+        if name in runs or name in models:
+            yield Problem(("systems", name), "the name is that of a model or its run: expected another one")
+        yield from _members(values, ("systems", name), runs)
+    known = [*_block(values, "n_best_lists"), *runs, *systems]
+    for name in _names(values, "use", "rescored"):
+        if name in known or name in models:
+            text = "the name is that of a model or another system: expected another one"
+            yield Problem(("rescored", name), text)
+        lists = _block(values, "rescored", name).get("lists")
+        if isinstance(lists, str) and lists not in known:
+            text = _unknown(lists, "`n_best_lists` and what is in use", known)
+            yield Problem(("rescored", name, "lists"), text)
+        yield from _members(values, ("rescored", name), runs)
+
+
+def _runs(values: Mapping[str, Any]) -> list[str]:
+    """Names of the runs of the models in use."""
+    seeds = {model: _seeds_of(values, model) for model in _names(values, "use", "models")}
+    return [run_name(model, seed, own) for model, own in seeds.items() for seed in own]
+
+
+def _members(values: Mapping[str, Any], path: tuple[str, str], runs: list[str]) -> Iterator[Problem]:
+    members = _names(values, *path, "members")
+    for member in members:
+        if member not in runs:
+            yield Problem((*path, "members"), _unknown(member, "`use.models` with its seeds", runs))
+    for member in sorted({member for member in members if members.count(member) > 1}):
+        yield Problem((*path, "members"), f"found {shown(member)} twice, expected each run once")
 
 
 def _numbers(values: Any) -> list[int]:

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from nmt.config.consistency import PATHS, contradictions
+from nmt.config.consistency import contradictions, paths
 from nmt.config.families import FAMILIES, GatedArchitecture
 from nmt.config.faults import KeyPath, Problem, problems, shortened, shown
 from nmt.config.schema import Config
@@ -214,7 +214,7 @@ def _with_resolved_paths(merged: Merged, values: dict[str, Any]) -> dict[str, An
     if isinstance(mirrors, list):
         layer = merged.layer(("mirrors",))
         values = values | {"mirrors": [_seen_from_here(mirror, layer) for mirror in mirrors]}
-    for *above, key in PATHS:
+    for *above, key in paths(values):
         block = values.get(above[0]) if above else values
         if isinstance(block, dict) and isinstance(block.get(key), str):
             found = block | {key: _seen_from_here(block[key], merged.layer((*above, key)))}

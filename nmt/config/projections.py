@@ -20,6 +20,10 @@ _LM_VOCABULARY_KEYS = ("lm_vocabulary", "lm_vocabulary_least")
 """Of the selection; they decide nothing where language models know all words."""
 
 
+_SYSTEMS = ("models", "systems", "rescored")
+"""Catalogues of what translates."""
+
+
 def as_json(settings: BaseModel | Mapping[str, Any]) -> str:
     """Settings as one line of JSON with a fixed order of keys, so that equal settings are equal text."""
     values = settings.model_dump() if isinstance(settings, BaseModel) else settings
@@ -83,7 +87,8 @@ def sweep_settings(config: Config) -> str:
 
 def report_settings(config: Config) -> Report:
     """What the tables and figures show, the models' names, how UNK was decoded, and how text was tokenized."""
-    labels = labels_of(config) | {"moses": "Moses"}
+    rescored = {name: config.rescored[name].label for name in config.use.rescored}
+    labels = labels_of(config) | rescored | {"moses": "Moses"}
     return Report(
         **config.artifacts.model_dump(),
         labels=labels,
@@ -97,8 +102,8 @@ def report_settings(config: Config) -> Report:
 def page_settings(config: Config) -> str:
     """The settings that the page of a run shows: those that decide results, of what is in use."""
     values = config.model_dump(mode="json", exclude={"mirrors", "archives", "resources"})
-    used = ("corpora", corpora_in_use(config)), ("models", config.use.models), ("systems", config.use.systems)
-    for catalogue, names in used:
+    used = {"corpora": corpora_in_use(config), **{name: getattr(config.use, name) for name in _SYSTEMS}}
+    for catalogue, names in used.items():
         if catalogue in values:
             values[catalogue] = {name: entry for name, entry in values[catalogue].items() if name in names}
     return as_json(values)

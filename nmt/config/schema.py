@@ -76,6 +76,7 @@ class Use(WithoutDefaults):
     test: Annotated[list[Identifier], Field(min_length=1)]
     models: Annotated[list[Identifier], Field(min_length=1)]
     systems: list[Identifier] = Field(default=[])
+    rescored: list[Identifier] = Field(default=[])
 
 
 class GrammarSettings(Settings):
@@ -282,6 +283,18 @@ class SystemEntry(Settings):
     decoding: Decoding
 
 
+class RescoredEntry(Settings):
+    """Another system's n-best lists rescored by the members, or without members as an oracle would choose."""
+
+    label: str
+    lists: Identifier
+    """Whose: a name in `n_best_lists`, or a run or system in use."""
+    members: Annotated[list[Identifier], Field(min_length=1, max_length=100)] | None = None
+    average: Average = "probability"
+    weight: Share = 0.5
+    """The members' share of the mixed score."""
+
+
 class Grid(Settings):
     """Decoding settings that a sweep tries: each of these values with each."""
 
@@ -439,6 +452,9 @@ class Config(WithoutDefaults):
     training: Training
     models: dict[Identifier, ModelEntry]
     systems: dict[Identifier, SystemEntry] = Field(default={})
+    n_best_lists: dict[Identifier, str] = Field(default={})
+    """Files of other systems' lists of the test text."""
+    rescored: dict[Identifier, RescoredEntry] = Field(default={})
     decoding: Decoding
     sweep: Sweep
     artifacts: Artifacts

@@ -40,8 +40,11 @@ def published(config: Config) -> dict[str, Any]:
     corpora = corpora_in_use(config)
     values["corpora"] = _only(values["corpora"], corpora)
     values["models"] = _only(values["models"], [run.model for run in runs_in_use(config).values()])
-    if "systems" in values:
-        values["systems"] = _only(values["systems"], config.use.systems)
+    lists = [config.rescored[name].lists for name in config.use.rescored]
+    used = ("systems", config.use.systems), ("rescored", config.use.rescored), ("n_best_lists", lists)
+    for catalogue, names in used:
+        if catalogue in values:
+            values[catalogue] = _only(values[catalogue], names)
     values["archives"] = _only(values["archives"], archives_of(config, corpora))
     return values
 

@@ -52,6 +52,11 @@ class NBestList:
     source: list[str]
     hypotheses: Sequence[Hypothesis]
 
+    @property
+    def distinct(self) -> list[str]:
+        """The texts, each once: Moses lists a translation for each way to derive it."""
+        return list(dict.fromkeys(hypothesis.text for hypothesis in self.hypotheses))
+
 
 def read_lists(path: Path, source: Path, progress: Progress | None = None) -> Iterator[NBestList]:
     """A list for each line of the source, in its order; only one is in memory.

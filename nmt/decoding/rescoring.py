@@ -3,8 +3,8 @@
     score = w log p(T | S) + (1 - w) score of the list      w = 1/2: "an even average"
 
 First the log-probabilities of all hypotheses are computed and kept beside the output, some sentences at a time, so
-that a process that was killed resumes; then lists, best translations and oracle are written. No list but the current
-ones is in memory.
+that a process that was killed resumes; then lists and best translations are written. No list but the current ones is in
+memory.
 """
 
 from __future__ import annotations
@@ -14,13 +14,11 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sacrebleu.metrics.bleu import BLEU
 from torch import Tensor
 
 from nmt.config.schema import Average
@@ -28,7 +26,6 @@ from nmt.decoding.ensemble import mean
 from nmt.decoding.forced_decoding import Words, batches, make_batch, word_log_probabilities
 from nmt.decoding.n_best_lists import Hypothesis, NBestList, read_lists
 from nmt.decoding.test_set import sum_of_models
-from nmt.errors import UserError
 from nmt.evaluation.translations import words
 from nmt.io.files import sha256
 from nmt.io.journal import Journal
@@ -58,15 +55,6 @@ class Rescorer:
 
 
 @dataclass(frozen=True)
-class Outputs:
-    """Where the results go: best translations; the lists, best first; the oracle's choice. None is not written."""
-
-    best: Path
-    lists: Path | None = None
-    oracle: Path | None = None
-
-
-@dataclass(frozen=True)
 class Rescored:
     """What was done: sentences, hypotheses, words of them (each `words` of `scored` once), and seconds of scoring."""
 
@@ -77,30 +65,20 @@ class Rescored:
     resumed: bool
 
 
-def rescore(
-    rescorer: Rescorer, source: Path, lists: Path, outputs: Outputs, reference: Path | None = None
-) -> Rescored:
-    """Rescore the lists of a tokenized text; `reference` is what the oracle knows.
+def rescore(rescorer: Rescorer, source: Path, lists: Path, output: Path, new_lists: Path | None) -> Rescored:
+    """Rescore the lists of a tokenized text: best translations to `output`, and the lists, best first.
 
     Killed, the same call resumes, to the same bytes.
 
     Raises:
-        UserError: lists, source or reference do not fit together, or a line of them is faulty.
+        UserError: lists and source do not fit together, or a line of them is faulty.
     """
-    sentences = _lines_in(source, reference)
-    with Journal(outputs.best, _made_from(rescorer, source, lists)) as journal:
+    sentences = sum(1 for _ in read_lines(source))
+    with Journal(output, _made_from(rescorer, source, lists)) as journal:
         counts = _score_all(rescorer, source, lists, sentences, journal)
-        _write(rescorer, source, lists, outputs, reference, journal)
+        _write(rescorer, source, lists, output, new_lists, journal)
         journal.remove()
     return Rescored(sentences, *counts, journal.seconds, journal.resumed)
-
-
-def _lines_in(source: Path, reference: Path | None) -> int:
-    """Lines of the source; the reference has as many."""
-    lines = sum(1 for _ in read_lines(source))
-    if reference is not None and (others := sum(1 for _ in read_lines(reference))) != lines:
-        raise UserError(f"{reference}: {others} lines, expected {lines} as in {source}")
-    return lines
 
 
 def _made_from(rescorer: Rescorer, source: Path, lists: Path) -> str:
@@ -124,7 +102,7 @@ def _score_all(
                 values = log_probabilities(rescorer, group)
                 journal.add(number, [[round(value, _DIGITS) for value in each] for each in values])
             hypotheses += sum(len(sentence.hypotheses) for sentence in group)
-            scored_words += sum(len(words(text)) for each in group for text in _distinct(each))
+            scored_words += sum(len(words(text)) for each in group for text in each.distinct)
             progress.update(len(group))
     return hypotheses, scored_words
 
@@ -142,18 +120,13 @@ def _groups(lists: Iterator[NBestList]) -> Iterator[list[NBestList]]:
         yield group
 
 
-def _distinct(sentence: NBestList) -> list[str]:
-    """The texts of a list, each once: Moses lists a translation for each way to derive it."""
-    return list(dict.fromkeys(hypothesis.text for hypothesis in sentence.hypotheses))
-
-
 @torch.no_grad()
 def log_probabilities(rescorer: Rescorer, group: Sequence[NBestList]) -> list[list[float]]:
     """log p(T | S) of every hypothesis of some sentences, in nats, the end symbol included.
 
     Each source is encoded once, whatever the number of its hypotheses; those of like length are scored together.
     """
-    pairs = [(row, text) for row, sentence in enumerate(group) for text in _distinct(sentence)]
+    pairs = [(row, text) for row, sentence in enumerate(group) for text in sentence.distinct]
     targets = [words(text) for _, text in pairs]
     reader = _Reader(rescorer, [sentence.source for sentence in group])
     found: dict[tuple[int, str], float] = {}
@@ -193,39 +166,17 @@ class _Reader:
 
 
 def _write(
-    rescorer: Rescorer,
-    source: Path,
-    lists: Path,
-    outputs: Outputs,
-    reference: Path | None,
-    journal: Journal,
+    rescorer: Rescorer, source: Path, lists: Path, output: Path, new_lists: Path | None, journal: Journal
 ) -> None:
     """Mix, sort and write: each output whole or not at all."""
     values = (each for number in range(len(journal.done)) for each in journal.done[number])
     with ExitStack() as files:
-        best = files.enter_context(write_lines(outputs.best))
-        new_lists = files.enter_context(write_lines(outputs.lists)) if outputs.lists else None
-        oracle = files.enter_context(write_lines(outputs.oracle)) if outputs.oracle else None
-        references = read_lines(reference) if reference else iter(())
+        best = files.enter_context(write_lines(output))
+        rewritten = files.enter_context(write_lines(new_lists)) if new_lists else None
         for sentence, logs in zip(read_lists(lists, source), values, strict=True):
             pairs = zip(sentence.hypotheses, logs, strict=True)
             mixed = sorted((rescorer.mixed(*pair) for pair in pairs), key=lambda one: -one.score)
             best.write(mixed[0].text)
-            if new_lists:
+            if rewritten:
                 for hypothesis in mixed:
-                    new_lists.write(hypothesis.line(sentence.line))
-            if oracle:
-                (wanted,) = islice(references, 1)
-                oracle.write(best_by_bleu(sentence, wanted))
-
-
-_SENTENCE_BLEU = BLEU(tokenize="none", lowercase=False, force=True, effective_order=True)
-"""Smoothed, since most sentences have no matching 4-gram with most hypotheses."""
-
-
-def best_by_bleu(sentence: NBestList, reference: str) -> str:
-    """The hypothesis with the best smoothed sentence BLEU on tokens, cased; of equals the one that stands first."""
-    texts = _distinct(sentence)
-    if len(texts) == 1:
-        return texts[0]
-    return max(texts, key=lambda text: _SENTENCE_BLEU.sentence_score(text, [reference]).score)
+                    rewritten.write(hypothesis.line(sentence.line))

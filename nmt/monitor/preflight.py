@@ -69,7 +69,7 @@ def _language_models(work: Work) -> str | None:
 
 def _gpu(config: Config, work: Work) -> str | None:
     wanted = {config.models[model].training.device for model in config.use.models} if work.runs else set()
-    if {"translate", "align", "sweep_model"} & work.rules:
+    if {"translate", "align", "sweep_model", "rescore", "vectors"} & work.rules:
         wanted |= {config.decoding.device, *(system.decoding.device for system in config.systems.values())}
     if work.cluster or "cuda" not in wanted or _has_gpu():
         return None

@@ -97,6 +97,8 @@ def _settings(config: Config, files: Collection[str]) -> dict[str, Any]:
     for key, set_ in (("moses_translations", "test"), ("moses_dev_translations", "dev")):
         moses = ReplicationPackage(Path()).given("moses", set_).as_posix()
         values["artifacts"][key] = f"{_GIVEN}/{moses}" if moses in files else None
+    # whose rescored translations are among those given
+    values["n_best_lists"] = dict.fromkeys(config.n_best_lists, _GIVEN)
     # no sweep is made, but the checkout's own settings name models for one, too
     values["sweep"] = {"models": config.use.models[:1]}
     known = read_layer(REPOSITORY / "config.yaml").values

@@ -66,18 +66,23 @@ def test_every_model_is_trained_with_every_seed_and_stars_go_on_from_their_own(t
 
 
 ENSEMBLE = """
-use: {models: [rnnencdec-50, rnnsearch-50], systems: [five, wide]}
+use: {models: [rnnencdec-50, rnnsearch-50], systems: [five, wide], rescored: [mixed, best]}
 models: {rnnsearch-50: {seeds: [1, 2]}}
 systems:
   five: {label: Five, members: [rnnsearch-50, rnnsearch-50.seed-2], decoding: {beam: 2}}
   wide: {label: Wide, members: [rnnencdec-50], decoding: {beam: 12}}
 artifacts: {figure2_models: [rnnsearch-50], figure3_model: rnnsearch-50}
+rescored:
+  mixed: {label: Mixed, lists: wide, members: [rnnsearch-50, rnnsearch-50.seed-2], weight: 0.25}
+  best: {label: Best, lists: moses}
+n_best_lists: {moses: moses.nbest.gz}
 sentence_vectors: {model: rnnencdec-50, panels: [[John admires Mary, Mary admires John, "It 's", "{braces}"]]}
 """
 
 
 def test_systems_train_nothing_and_are_translated_as_their_members_together(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(ENSEMBLE, encoding="utf-8")
+    (tmp_path / "moses.nbest.gz").touch()
     result = snakemake(tmp_path, "-n", "-p")
     assert result.returncode == 0, result.stdout
     assert len(scheduled(result.stdout, "train")) == 3
@@ -86,6 +91,12 @@ def test_systems_train_nothing_and_are_translated_as_their_members_together(tmp_
     assert list(by_output) != [] and set(by_output) == {
         *("rnnencdec-50", "rnnsearch-50", "rnnsearch-50.seed-2", "five", "wide")
     }
+    (rescore,), (oracle,) = scheduled(result.stdout, "rescore"), scheduled(result.stdout, "oracle")
+    assert "translations/wide.all.jsonl" in rescore and "models/rnnsearch-50.seed-2/" in rescore
+    assert "moses.nbest.gz" in oracle and "output: rescored/best.fr" in oracle
+    assert "--average probability --source" in result.stdout and " --weight 0.25 " in result.stdout
+    (compare,) = scheduled(result.stdout, "compare")
+    assert "rescored/mixed.fr, rescored/best.fr" in compare
     (vectors,) = scheduled(result.stdout, "vectors")
     assert (
         "models/rnnencdec-50/model.safetensors" in vectors and "output: vectors/rnnencdec-50.tsv" in vectors

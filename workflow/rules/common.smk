@@ -119,6 +119,12 @@ GIVEN = {
     if file
 }
 
+# Rescored n-best lists, which are translations like these.
+if CONFIG.use.rescored:
+    GIVEN.setdefault("test", {}).update(
+        (name, str(KEPT.given(name)) if KEPT else f"rescored/{name}.{TARGET}") for name in CONFIG.use.rescored
+    )
+
 
 wildcard_constraints:
     archive=".+",

@@ -81,7 +81,7 @@ rule package_results:
             CONFIG, input.translations, [run_files(USED, name) for name in RUN_FILES]
         ),
         raw_reference=lambda wildcards, input: options.repeated("raw-reference", input.raw_reference),
-        given=lambda wildcards, input: options.given(input.given),
+        given=lambda wildcards, input: options.paired("given", GIVEN.get("test", {}), input.given),
         vocabulary=lambda wildcards, input: (
             options.paired("vocabulary", [RANKED], input.vocabulary) if input.vocabulary else ""
         ),

@@ -40,7 +40,7 @@ rule compare:
     params:
         settings=report_settings,
         models=lambda wildcards, input: options.compared(CONFIG, input.translations),
-        others=lambda wildcards, input: options.given(input.given),
+        others=lambda wildcards, input: options.paired("given", GIVEN.get("test", {}), input.given),
         raw_reference=lambda wildcards, input: options.repeated("raw-reference", input.raw_reference),
     shell:
         "nmt compare {params.models} {params.others} {params.raw_reference} --source {input.source:q} --reference {input.reference:q}"
@@ -177,7 +177,11 @@ for table, (described, paper) in tables_of("sentences").items():
             translations=lambda wildcards, input: options.paired(
                 "translations", CONFIG.artifacts.table3_models, input.translations
             ),
-            given=lambda wildcards, input: options.given(input.given),
+            given=lambda wildcards, input: options.paired(
+                "given",
+                [system for system in GIVEN.get("test", {}) if system in described.others],
+                input.given,
+            ),
             seeds=shown_seeds(CONFIG.artifacts.table3_models),
         shell:
             "nmt sentence-table --table {params.table} {params.translations} {params.given} --reference {input.reference:q} --paper {input.paper:q}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,13 @@ from nmt.config.systems import systems_in_use, systems_of
 from tests.running import ROOT
 
 OVERLAY = """
-use: {models: [rnnencdec-50, rnnsearch-50], systems: [two, narrow]}
+use: {models: [rnnencdec-50, rnnsearch-50], systems: [two, narrow], rescored: [moses-mixed, own, best]}
+n_best_lists: {moses: lists/moses.gz, other: lists/other.gz}
+rescored:
+  moses-mixed: {label: Mixed, lists: moses, members: [rnnsearch-50, rnnsearch-50.seed-2], weight: 0.25}
+  own: {label: Own, lists: two, members: [rnnencdec-50]}
+  best: {label: Best, lists: moses}
+  spare: {label: Spare, lists: other}
 models: {rnnsearch-50: {seeds: [4, 2]}}
 systems:
   two: {label: Two, members: [rnnsearch-50, rnnsearch-50.seed-2], average: log_probability}
@@ -52,13 +59,27 @@ def test_results_name_the_systems_in_use_alone(tmp_path: Path) -> None:
     assert report_settings(settings).labels["two"] == "Two"
     assert list(published(settings)["systems"]) == ["two", "narrow"]
     assert '"idle"' not in page_settings(settings)
+    assert report_settings(settings).labels["moses-mixed"] == "Mixed"
+    kept = published(settings)
+    assert list(kept["rescored"]) == ["moses-mixed", "own", "best"] and list(kept["n_best_lists"]) == [
+        "moses"
+    ]
+
+
+def test_rescored_lists_are_no_systems_that_translate(tmp_path: Path) -> None:
+    settings = config(tmp_path, OVERLAY)
+    assert not {"moses-mixed", "own", "best"} & set(systems_of(settings))
+    assert settings.rescored["own"].weight == 0.5, "an even average"
+    assert settings.rescored["best"].members is None
+    assert settings.n_best_lists["moses"] == os.path.relpath(tmp_path / "lists" / "moses.gz")
 
 
 def test_without_systems_nothing_is_written_of_them(tmp_path: Path) -> None:
     """What was made before there were any is not made again."""
     settings = config(tmp_path, "")
-    assert "systems" not in published(settings) and "systems" not in published(settings)["use"]
-    assert "systems" not in page_settings(settings)
+    for name in ("systems", "rescored", "n_best_lists"):
+        assert name not in published(settings) and name not in published(settings)["use"]
+        assert name not in page_settings(settings)
 
 
 @pytest.mark.parametrize(
@@ -89,9 +110,35 @@ def test_what_is_wrong_with_a_system_is_one_line(tmp_path: Path, entry: str, pro
     assert problem in found
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("lists: two", "lists: three", "rescored.own.lists: found 'three', which `n_best_lists` and what"),
+        ("lists: two", "lists: rnnsearch-30", "rescored.own.lists: found 'rnnsearch-30', which"),
+        ("lists: two", "lists: best", "rescored.own.lists: found 'best', which"),
+        ("weight: 0.25", "weight: 25", "rescored.moses-mixed.weight: found 25"),
+        (
+            "lists: two, members: [rnnencdec-50]",
+            "lists: two, members: [two]",
+            "rescored.own.members: found 'two'",
+        ),
+        ("moses.gz", "{moses}.gz", "{moses}.gz', expected no braces"),
+        (", best]", ", worst]", "use.rescored: found 'worst', which the catalogue `rescored` lacks"),
+    ],
+)
+def test_what_is_wrong_with_rescored_lists_is_one_line(
+    tmp_path: Path, old: str, new: str, problem: str
+) -> None:
+    text = OVERLAY.replace("lists/moses.gz", '"lists/moses.gz"').replace("lists/other.gz", '"lists/other.gz"')
+    with pytest.raises(ConfigError) as error:
+        config(tmp_path, text.replace(old, new))
+    assert any(problem in line for line in error.value.problems), error.value.problems
+
+
 def test_systems_have_names_of_their_own(tmp_path: Path) -> None:
     names = OVERLAY.replace("two", "rnnsearch-50.seed-2").replace("narrow", "rnnsearch-30")
+    names = names.replace("best]", "moses]").replace("best:", "moses:")
     with pytest.raises(ConfigError) as error:
         config(tmp_path, names)
-    assert len(error.value.problems) == 2
-    assert all("the name is that of a model or its run" in line for line in error.value.problems)
+    assert len(error.value.problems) == 3
+    assert all("the name is that of a model or" in line for line in error.value.problems)

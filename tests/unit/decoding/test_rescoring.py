@@ -13,8 +13,8 @@ from nmt.config.schema import Average
 from nmt.decoding import rescoring
 from nmt.decoding.forced_decoding import read
 from nmt.decoding.n_best_lists import Hypothesis, NBestList
-from nmt.decoding.rescoring import Outputs, Rescorer, best_by_bleu, log_probabilities, rescore
-from nmt.errors import UserError
+from nmt.decoding.oracle import best_by_bleu
+from nmt.decoding.rescoring import Rescorer, log_probabilities, rescore
 from nmt.io.text_files import read_lines, write_lines
 from nmt.model import trained_model
 from nmt.model.trained_model import TrainedModel
@@ -90,13 +90,12 @@ def test_log_probabilities_are_those_of_teacher_forcing(
 def test_both_scores_are_mixed_and_the_best_comes_first(
     models: list[TrainedModel], text: tuple[Path, Path], tmp_path: Path, weight: float
 ) -> None:
-    outputs = Outputs(tmp_path / "best", tmp_path / "new.gz")
-    done = rescore(Rescorer(models[:1], weight=weight), *text, outputs)
+    done = rescore(Rescorer(models[:1], weight=weight), *text, tmp_path / "best", tmp_path / "new.gz")
     assert (done.sentences, done.hypotheses, done.resumed) == (4, 9, False)
     assert done.words == sum(len(hypothesis.split()) for texts in LISTS.values() for hypothesis in set(texts))
     expected = one_by_one(models[:1], "probability")
-    rows = [line.split(" ||| ") for line in read_lines(outputs.lists or Path())]
-    best = [*read_lines(outputs.best)]
+    rows = [line.split(" ||| ") for line in read_lines(tmp_path / "new.gz")]
+    best = [*read_lines(tmp_path / "best")]
     assert len(best) == 4 and best[1] == ""
     for number, texts in LISTS.items():
         mixed = sorted(
@@ -129,8 +128,8 @@ def test_a_rescoring_that_was_stopped_goes_on_to_the_same_bytes(
 ) -> None:
     monkeypatch.setattr(rescoring, "TOGETHER", 2)
     rescorer, original = Rescorer(models), log_probabilities
-    whole = Outputs(tmp_path / "whole", tmp_path / "whole.lists")
-    rescore(rescorer, *text, whole)
+    whole = tmp_path / "whole", tmp_path / "whole.lists"
+    rescore(rescorer, *text, *whole)
     scored: list[int] = []
 
     def stops(rescorer: Rescorer, group: Sequence[NBestList]) -> list[list[float]]:
@@ -139,11 +138,11 @@ def test_a_rescoring_that_was_stopped_goes_on_to_the_same_bytes(
         scored.append(group[0].line)
         return original(rescorer, group)
 
-    broken = Outputs(tmp_path / "broken", tmp_path / "broken.lists")
+    broken = tmp_path / "broken", tmp_path / "broken.lists"
     monkeypatch.setattr(rescoring, "log_probabilities", stops)
     with pytest.raises(KeyboardInterrupt):
-        rescore(rescorer, *text, broken)
-    assert not broken.best.exists()
+        rescore(rescorer, *text, *broken)
+    assert not broken[0].exists()
     part = tmp_path / ".broken.unfinished"
     number, values, _ = json.loads(part.read_bytes().split(b"\n")[1])
     assert (number, len(values[0])) == (0, 4)
@@ -153,31 +152,27 @@ def test_a_rescoring_that_was_stopped_goes_on_to_the_same_bytes(
         return original(rescorer, group)
 
     monkeypatch.setattr(rescoring, "log_probabilities", counts)
-    assert rescore(rescorer, *text, broken).resumed
+    assert rescore(rescorer, *text, *broken).resumed
     assert scored == [0, 1, 3], "each group was scored once"
     assert not part.exists()
-    for one, other in zip(vars(whole).values(), vars(broken).values(), strict=True):
-        assert one is None or one.read_bytes() == other.read_bytes()
+    for one, other in zip(whole, broken, strict=True):
+        assert one.read_bytes() == other.read_bytes()
 
 
-def test_the_subcommand_writes_all_three_and_refuses_half_an_oracle(
+def test_the_subcommands_write_translations_lists_and_the_oracles_choice(
     folders: list[Path], text: tuple[Path, Path], tmp_path: Path
 ) -> None:
     source, lists = text
-    options = ["--model", folders[0], "--model", folders[1], "--source", source, "--lists", lists]
-    options += ["--output", tmp_path / "best.fr", "--output-lists", tmp_path / "lists"]
-    result = nmt("rescore", *options, "--reference", source, "--output-oracle", tmp_path / "oracle.fr")
+    given = ["--source", source, "--lists", lists]
+    options = ["--model", folders[0], "--model", folders[1], "--output", tmp_path / "best.fr"]
+    result = nmt("rescore", *given, *options, "--output-lists", tmp_path / "lists")
     assert result.returncode == 0, result.stderr
     assert "4 sentences, 9 hypotheses" in result.stderr
-    assert [len([*read_lines(tmp_path / name)]) for name in ("best.fr", "lists", "oracle.fr")] == [4, 9, 4]
-    result = nmt("rescore", *options, "--reference", source)
-    assert result.returncode == 2 and "the oracle needs both" in result.stderr
-
-
-def test_another_number_of_references_is_refused(
-    models: list[TrainedModel], text: tuple[Path, Path], tmp_path: Path
-) -> None:
+    (tmp_path / "test.fr").write_text("w4 w5 w6 w7 w8\n\nodd\nw3\n", encoding="utf-8")
+    result = nmt("oracle", *given, "--reference", tmp_path / "test.fr", "--output", tmp_path / "oracle.fr")
+    assert result.returncode == 0, result.stderr
+    assert [*read_lines(tmp_path / "oracle.fr")] == ["w4 w5 w6 w7 w8 w9", "", "odd w3", "w3"]
+    assert [len([*read_lines(tmp_path / name)]) for name in ("best.fr", "lists")] == [4, 9]
     (tmp_path / "short").write_text("w1\n", encoding="utf-8")
-    outputs = Outputs(tmp_path / "best", oracle=tmp_path / "oracle")
-    with pytest.raises(UserError, match=r"short: 1 lines, expected 4 as in"):
-        rescore(Rescorer(models), *text, outputs, tmp_path / "short")
+    result = nmt("oracle", *given, "--reference", tmp_path / "short", "--output", tmp_path / "oracle.fr")
+    assert result.returncode == 2 and "short: 1 lines, expected 4 as in" in result.stderr

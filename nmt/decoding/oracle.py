@@ -1,0 +1,39 @@
+"""The best that n-best lists hold, as one would choose who knows the reference (Sutskever et al., 2014, Table 2)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sacrebleu.metrics.bleu import BLEU
+
+from nmt.decoding.n_best_lists import NBestList, read_lists
+from nmt.errors import UserError
+from nmt.io.progress import Progress
+from nmt.io.text_files import read_lines, write_lines
+
+_SENTENCE_BLEU = BLEU(tokenize="none", lowercase=False, force=True, effective_order=True)
+"""Smoothed, since most sentences have no matching 4-gram with most hypotheses."""
+
+
+def oracle(source: Path, lists: Path, reference: Path, output: Path) -> int:
+    """Write the best hypothesis of each line's list; how many lines there are.
+
+    Raises:
+        UserError: source, lists and reference do not fit together, or a line of them is faulty.
+    """
+    lines = sum(1 for _ in read_lines(source))
+    references = sum(1 for _ in read_lines(reference))
+    if references != lines:
+        raise UserError(f"{reference}: {references} lines, expected {lines} as in {source}")
+    with Progress(lines, "sentences", "oracle") as progress, write_lines(output) as writer:
+        for sentence, wanted in zip(read_lists(lists, source, progress), read_lines(reference), strict=True):
+            writer.write(best_by_bleu(sentence, wanted))
+    return lines
+
+
+def best_by_bleu(sentence: NBestList, reference: str) -> str:
+    """The hypothesis with the best smoothed sentence BLEU on tokens, cased; of equals the one that stands first."""
+    texts = sentence.distinct
+    if len(texts) == 1:
+        return texts[0]
+    return max(texts, key=lambda text: _SENTENCE_BLEU.sentence_score(text, [reference]).score)

@@ -1,0 +1,71 @@
+"""n-best lists of other systems, rescored (Sutskever et al., 2014, Table 2)."""
+
+if CONFIG.use.rescored and not KEPT:
+    RESCORED = {name: CONFIG.rescored[name] for name in CONFIG.use.rescored}
+    RESCORING = [name for name, entry in RESCORED.items() if entry.members]
+
+    # Files of lists: those that somebody gave, else what a system of this run has found.
+    LISTS = {
+        name: CONFIG.n_best_lists.get(entry.lists) or translated(entry.lists, "all")
+        for name, entry in RESCORED.items()
+    }
+
+    rule rescore:
+        """Mix the members' log-probabilities into the scores of n-best lists."""
+        input:
+            model=lambda wildcards: [
+                f"{model_folder(run)}/{name}"
+                for run in RESCORED[wildcards.rescored].members
+                for name in ("model.safetensors", "settings.json", "source.tsv", "target.tsv")
+            ],
+            source=test_tokens(SOURCE),
+            lists=lambda wildcards: LISTS[wildcards.rescored],
+        output:
+            best=f"rescored/{{rescored}}.{TARGET}",
+            lists="rescored/{rescored}.nbest.gz",
+        log:
+            "logs/rescore/{rescored}.log",
+        benchmark:
+            "benchmarks/rescore/{rescored}.tsv"
+        wildcard_constraints:
+            rescored=options.any_of(RESCORING),
+        conda:
+            "../../envs/translate.yaml"
+        threads: CONFIG.decoding.threads
+        resources:
+            gpu=gpus(CONFIG.decoding.device),
+            mem_mb=memory(DATA_MEMORY, 1),
+            runtime=math.ceil(60 * CONFIG.resources.translate_hours),
+        params:
+            model=lambda wildcards: options.translators(
+                map(model_folder, RESCORED[wildcards.rescored].members), RESCORED[wildcards.rescored].average
+            ),
+            weight=lambda wildcards: RESCORED[wildcards.rescored].weight,
+            options=options.known((name, getattr(CONFIG.decoding, name)) for name in ("threads", "device")),
+        shell:
+            "nmt rescore --model {params.model:q} --source {input.source:q} --lists {input.lists:q}"
+            " --weight {params.weight} {params.options} --output {output.best:q} --output-lists {output.lists:q}"
+            " 2>&1 | tee -i {log:q}"
+
+    rule oracle:
+        """Choose the best of each n-best list, as one would who knows the reference."""
+        input:
+            source=test_tokens(SOURCE),
+            reference=test_tokens(TARGET),
+            lists=lambda wildcards: LISTS[wildcards.rescored],
+        output:
+            best=f"rescored/{{rescored}}.{TARGET}",
+        log:
+            "logs/rescore/{rescored}.log",
+        benchmark:
+            "benchmarks/rescore/{rescored}.tsv"
+        wildcard_constraints:
+            rescored=options.any_of(set(RESCORED) - set(RESCORING)),
+        conda:
+            "../../envs/translate.yaml"
+        resources:
+            mem_mb=memory(DATA_MEMORY),
+            runtime=60,
+        shell:
+            "nmt oracle --source {input.source:q} --lists {input.lists:q} --reference {input.reference:q}"
+            " --output {output.best:q} 2>&1 | tee -i {log:q}"
