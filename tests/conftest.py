@@ -11,6 +11,8 @@ from hypothesis import HealthCheck, settings
 
 from nmt.config.families import FAMILIES, FamilyName
 
+os.environ["TRITON_INTERPRET"] = "1"  # read when Triton is imported: its kernels then run on a processor
+
 # Property tests try few inputs by default, `make fuzz` many more (--hypothesis-profile=long). Neither has a time limit
 # per input: the machine may be busy.
 settings.register_profile(

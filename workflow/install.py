@@ -74,7 +74,8 @@ def install(installer: Installer, dev: bool, torch: str | None) -> None:
     installer.locked("build")
     installer.locked("run", *(["dev"] if dev else []))
     if torch is None:
-        installer.locked(*(["cpu"] if installer.offers_cpu_build() else ["torch", "cuda"]))
+        build = ["cpu"] if installer.offers_cpu_build() else ["torch", "cuda"]
+        installer.locked(*build, *(["triton"] if dev or "cuda" in build else []))
     else:
         installer.pip("install", *installer.options, torch)
     installer.pip(

@@ -40,10 +40,11 @@ HEADINGS = {
     "dev": "what tests, linters and benchmarks need",
     "torch": "PyTorch from PyPI, for Linux with CUDA",
     "cuda": "what PyTorch with CUDA needs",
+    "triton": "what PyTorch with CUDA needs, and tests without it",
     "cpu": "PyTorch without CUDA for Linux, from PyTorch's own index",
 }
 BUILD = ("setuptools", "cmake")
-CUDA = ("nvidia-", "cuda-", "triton")
+CUDA = ("nvidia-", "cuda-")
 
 Failure = (requests.RequestException, subprocess.CalledProcessError, OSError, LookupError)
 
@@ -133,8 +134,8 @@ def section_of(name: str, needed: Iterable[str]) -> str:
     """The section of the lock file that a package stands in."""
     if name in BUILD:
         return "build"
-    if name == "torch":
-        return "torch"
+    if name in ("torch", "triton"):
+        return name
     if name.startswith(CUDA):
         return "cuda"
     return "run" if name in needed else "dev"

@@ -201,6 +201,8 @@ class Training(TrainedWith):
     train_sample: PositiveInt
     tensorboard: bool
     length_bucket: Annotated[int, Field(ge=1, le=10_000)]
+    kernels: Literal["torch", "triton"] = "torch"
+    """What works between the matrix products: PyTorch's operations, or kernels of the project's own on a GPU."""
     device: Literal["auto", "cpu", "cuda"]
     threads: Threads
 
@@ -215,6 +217,7 @@ RESUMABLE = frozenset(
         "log_every",
         "tensorboard",
         "length_bucket",
+        "kernels",
         "device",
     }
 )

@@ -183,7 +183,7 @@ def forbid(words: Tensor, too_early: Tensor, forbid_unknown: bool) -> None:
     """Exclude the end symbol where it is too early, (R,), and the unknown word throughout if asked: (R, V)."""
     words[:, END].masked_fill_(too_early, -torch.inf)
     if forbid_unknown:
-        words[:, UNKNOWN] = -torch.inf
+        words[:, UNKNOWN].fill_(-torch.inf)
 
 
 class Beams:

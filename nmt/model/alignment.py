@@ -17,7 +17,8 @@ from torch import Tensor, nn
 
 from nmt.config.families import Biases
 from nmt.model.gru import gated_step, gated_step_backward, recurrent_gradients, weight
-from nmt.model.precision import affine, factor, product
+from nmt.model.kernels import fused
+from nmt.model.precision import add_product, affine, factor, product
 
 IN_CACHE = 1 << 18
 """Activations of the alignment model that are worked on at once on a processor: so many stay in its cache."""
@@ -103,19 +104,15 @@ class AttentionScan(torch.autograd.Function):
         weights = projected.new_empty(steps, batch, keys.shape[1])
         from_state = torch.cat([W_a, U_gates], dim=1)
         by_state, by_candidate, by_context = factor(from_state), factor(U), factor(C)
-        energy = torch.empty_like(weights[0])
+        padding = padding.contiguous()
         states[0] = start
         for t in range(steps):
             products = product(states[t], by_state)
             queries[t] = products[:, :units]
-            for rows, activation in activations(keys, queries[t]):
-                torch.mv(activation.flatten(0, 1), v_a, out=energy[rows].view(-1))
-            torch.softmax(energy.masked_fill_(padding, -torch.inf), dim=1, out=weights[t])
-            torch.bmm(weights[t].unsqueeze(1), annotations, out=contexts[t].unsqueeze(1))
+            attend(queries[t], keys, v_a, padding, annotations, weights[t], contexts[t])
             given = product(contexts[t], by_context).add_(projected[t])
-            gates[t], candidates[t], states[t + 1] = gated_step(
-                given, products[:, units:], states[t], by_candidate
-            )
+            out = gates[t], candidates[t], states[t + 1]
+            gated_step(given, products[:, units:], states[t], by_candidate, None, out)
         ctx.save_for_backward(
             states, gates, candidates, queries, contexts, weights, annotations, keys, from_state, v_a, U, C
         )
@@ -131,26 +128,29 @@ class AttentionScan(torch.autograd.Function):
         )
         steps, batch, hidden = candidates.shape
         units = keys.shape[2]
-        grad_projected = gates.new_empty(steps, batch, 3 * hidden)
-        grad_contexts = grad_contexts.clone()
-        grad_products = gates.new_empty(steps, batch, units + 2 * hidden)
+        # of query, update gate, reset gate and candidate, side by side: the first three are products of the state
+        joined = gates.new_empty(steps, batch, units + 3 * hidden)
+        grad_projected, grad_products = joined[:, :, units:], joined[:, :, : units + 2 * hidden]
+        grad_states = grad_states.contiguous()
+        grad_contexts = grad_contexts.clone(memory_format=torch.contiguous_format)
         grad_energies = torch.empty_like(weights)
-        alignment = AlignmentBackward(keys, v_a)
+        way_back = kernels.AlignmentBackward if (kernels := fused()) else AlignmentBackward
+        alignment = way_back(keys, v_a, annotations)
         state_back, candidate_back, context_back = factor(from_state.t()), factor(U.t()), factor(C.t())
         grad = grad_states[steps]
         for t in reversed(range(steps)):
             before = gated_step_backward(
                 grad, gates[t], candidates[t], states[t], candidate_back, grad_projected[t]
             )
-            grad_contexts[t] += product(grad_projected[t], context_back)
-            softmax_backward(weights[t], annotations, grad_contexts[t], grad_energies[t])
-            alignment.step(queries[t], grad_energies[t], grad_products[t, :, :units])
-            grad_products[t, :, units:] = grad_projected[t, :, : 2 * hidden]
-            before += product(grad_products[t], state_back)
+            add_product(grad_contexts[t], grad_projected[t], context_back)
+            alignment.step(
+                weights[t], grad_contexts[t], queries[t], grad_energies[t], grad_products[t, :, :units]
+            )
+            add_product(before, grad_products[t], state_back)
             grad = before.add_(grad_states[t])
         # every weight gradient is one product over all steps
-        past, flat = states[:-1].view(-1, hidden), grad_projected.view(-1, 3 * hidden)
-        grad_W_a = product(past.t(), grad_products.view(-1, units + 2 * hidden)[:, :units])
+        past, flat = states[:-1].view(-1, hidden), grad_projected.flatten(0, 1)
+        grad_W_a = product(past.t(), grad_products.flatten(0, 1)[:, :units])
         grad_U_gates, grad_U = recurrent_gradients(past, gates.view(-1, 2 * hidden), flat)
         grad_C = product(contexts.view(-1, contexts.shape[2]).t(), flat)
         # d c_i / d h_j = alpha_ij
@@ -159,6 +159,20 @@ class AttentionScan(torch.autograd.Function):
         return (
             grad_projected, grad, grad_annotations, grad_keys, None, grad_W_a, grad_v, grad_U_gates, grad_U, grad_C,
         )  # fmt: skip
+
+
+def attend(
+    query: Tensor, keys: Tensor, v_a: Tensor, padding: Tensor, annotations: Tensor, weights: Tensor, context: Tensor
+) -> None:  # fmt: skip
+    """Fills alpha_i, `weights` (B, S), and c_i, `context` (B, C), for W_a s_{i-1}, `query` (B, A)."""
+    if kernels := fused():
+        kernels.attend(query, keys, v_a, padding, annotations, weights, context)
+        return
+    energy = torch.empty_like(weights)
+    for rows, activation in activations(keys, query):
+        torch.mv(activation.flatten(0, 1), v_a, out=energy[rows].view(-1))
+    torch.softmax(energy.masked_fill_(padding, -torch.inf), dim=1, out=weights)
+    torch.bmm(weights.unsqueeze(1), annotations, out=context.unsqueeze(1))
 
 
 def activations(keys: Tensor, query: Tensor) -> Iterator[tuple[slice, Tensor]]:
@@ -176,19 +190,22 @@ def activations(keys: Tensor, query: Tensor) -> Iterator[tuple[slice, Tensor]]:
 
 
 class AlignmentBackward:
-    """The way back through e_ij = v_a^T tanh(q_i + k_j), one step i after the other.
+    """The way back through c_i, alpha_i and e_ij = v_a^T tanh(q_i + k_j), one step i after the other.
 
     With a = tanh(q_i + k_j) and g = dL/de_ij, dL/dq_i = v_a * sum_j g (1 - a^2) and dL/dk_j = v_a * sum_i g (1 - a^2):
     what is summed as it goes along is g a^2; the sums of g alone and the factor v_a join at the end.
     """
 
-    def __init__(self, keys: Tensor, v_a: Tensor) -> None:
-        self.keys, self.v_a = keys, v_a
+    def __init__(self, keys: Tensor, v_a: Tensor, annotations: Tensor) -> None:
+        self.keys, self.v_a, self.annotations = keys, v_a, annotations
         self.squares = torch.zeros_like(keys)
         self.grad_v = torch.zeros_like(v_a)
 
-    def step(self, query: Tensor, grad_energy: Tensor, grad_query: Tensor) -> None:
-        """Step i: q_i (B, A) and dL/de_i (B, S); fills `grad_query` (B, A)."""
+    def step(
+        self, weights: Tensor, grad_context: Tensor, query: Tensor, grad_energy: Tensor, grad_query: Tensor
+    ) -> None:
+        """Step i: alpha_i (B, S), dL/dc_i (B, C) and q_i (B, A); fills dL/de_i (B, S) and dL/dq_i (B, A)."""
+        softmax_backward(weights, self.annotations, grad_context, grad_energy)
         for rows, activation in activations(self.keys, query):
             grads = grad_energy[rows]
             self.grad_v.addmv_(activation.flatten(0, 1).t(), grads.reshape(-1))

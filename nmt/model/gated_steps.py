@@ -68,7 +68,9 @@ class GatedSteps:
         """s_i = f(s_{i-1}, y, c_i): (B, K, N)."""
         flat = state.flatten(0, 1)
         given = affine(embedded.flatten(0, 1), self.from_word, self.bias).add_(share.flatten(0, 1))
-        _, _, after = gated_step(given, product(flat, self.to_gates), flat, self.to_candidate)
+        recurrent, after = product(flat, self.to_gates), torch.empty_like(flat)
+        out = torch.empty_like(recurrent), torch.empty_like(flat), after
+        gated_step(given, recurrent, flat, self.to_candidate, None, out)
         return after.view_as(state)
 
     def _log_probabilities(self, state: Tensor, previous: Tensor, share: Tensor) -> Tensor:

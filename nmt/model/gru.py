@@ -18,7 +18,8 @@ import torch
 from torch import Tensor, nn
 
 from nmt.config.families import Biases
-from nmt.model.precision import affine, factor, product
+from nmt.model.kernels import fused
+from nmt.model.precision import add_product, affine, factor, product
 
 
 def weight(inputs: int, outputs: int) -> nn.Parameter:
@@ -97,20 +98,29 @@ def scan(
 
 
 def gated_step(
-    projected: Tensor, recurrent: Tensor, state: Tensor, U: Tensor, mask: Tensor | None = None
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Gates [z | r] (..., B, 2N), candidate (..., B, N) and new state (..., B, N).
+    projected: Tensor,
+    recurrent: Tensor,
+    state: Tensor,
+    U: Tensor,
+    mask: Tensor | None,
+    out: tuple[Tensor, Tensor, Tensor],
+) -> None:
+    """Fills `out`: gates [z | r] (..., B, 2N), candidate (..., B, N) and new state (..., B, N).
 
     `projected` and `recurrent` are the halves of the pre-activations; the second, h [U_z | U_r], (..., B, 2N), is
     computed by scans together with other products of the state. A padded step, 0 in `mask` (..., B, 1), has update
     gate 0 and so carries the state over.
     """
-    hidden = state.shape[-1]
-    gates = (projected[..., : 2 * hidden] + recurrent).sigmoid_()
+    if kernels := fused():
+        kernels.gated_step(projected, recurrent, state, U, mask, out)
+        return
+    hidden, (gates, candidate, after) = state.shape[-1], out
+    torch.add(projected[..., : 2 * hidden], recurrent, out=gates).sigmoid_()
     if mask is not None:
         gates[..., :hidden] *= mask
-    candidate = product(gates[..., hidden:] * state, U).add_(projected[..., 2 * hidden :]).tanh_()
-    return gates, candidate, torch.lerp(state, candidate, gates[..., :hidden])
+    from_reset = product(gates[..., hidden:] * state, U)
+    torch.add(from_reset, projected[..., 2 * hidden :], out=candidate).tanh_()
+    torch.lerp(state, candidate, gates[..., :hidden], out=after)
 
 
 def gated_step_backward(
@@ -129,11 +139,14 @@ def gated_step_backward(
         The gradient of the state before the step, (..., B, N), without the share of `recurrent`, whose own gradient
         is the first 2N columns of `grad_projected`.
     """
+    if kernels := fused():
+        before: Tensor = kernels.gated_step_backward(grad, gates, candidate, state, U_t, grad_projected)
+        return before
     hidden = state.shape[-1]
     update, reset = gates[..., :hidden], gates[..., hidden:]
     through_candidate = grad * update
-    grad_candidate = torch.addcmul(through_candidate, through_candidate, candidate * candidate, value=-1)
-    grad_projected[..., 2 * hidden :] = grad_candidate
+    grad_candidate = torch.addcmul(through_candidate, through_candidate, candidate * candidate, value=-1,
+                                   out=grad_projected[..., 2 * hidden :])  # fmt: skip
     grad_reset_state = product(grad_candidate, U_t)
     torch.mul((candidate - state).mul_(grad), torch.addcmul(update, update, update, value=-1),
               out=grad_projected[..., :hidden])  # fmt: skip
@@ -160,9 +173,8 @@ class GatedScan(torch.autograd.Function):
         for t in range(steps):
             state = states[:, t]
             kept = None if mask is None else mask[:, t].unsqueeze(2)
-            gates[:, t], candidates[:, t], states[:, t + 1] = gated_step(
-                projected[:, t], product(state, by_gates), state, by_candidate, kept
-            )
+            out = gates[:, t], candidates[:, t], states[:, t + 1]
+            gated_step(projected[:, t], product(state, by_gates), state, by_candidate, kept, out)
         ctx.save_for_backward(states, gates, candidates, U_gates, U)
         return states
 
@@ -174,12 +186,13 @@ class GatedScan(torch.autograd.Function):
         directions, steps, batch, hidden = candidates.shape
         grad_projected = gates.new_empty(directions, steps, batch, 3 * hidden)
         gates_back, candidate_back = factor(U_gates.mT), factor(U.mT)
+        grad_states = grad_states.contiguous()
         grad = grad_states[:, steps]
         for t in reversed(range(steps)):
             before = gated_step_backward(
                 grad, gates[:, t], candidates[:, t], states[:, t], candidate_back, grad_projected[:, t]
             )
-            before += product(grad_projected[:, t, :, : 2 * hidden], gates_back)
+            add_product(before, grad_projected[:, t, :, : 2 * hidden], gates_back)
             grad = before.add_(grad_states[:, t])
         grad_U_gates, grad_U = recurrent_gradients(
             states[:, :-1].reshape(directions, -1, hidden),

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from nmt.model.kernels import fused
 from nmt.model.precision import factor, product
 
 CHUNK = 600
@@ -38,7 +39,7 @@ class SummedNLL(torch.autograd.Function):
             logits = product(features[rows], ahead)
             total += become_error(logits, b, words[rows].unsqueeze(1), kept)
             grads[0][rows] = product(logits, back)
-            add_product(grads[1], features[rows].t(), logits, kept=start > 0)
+            put_product(grads[1], features[rows].t(), logits, kept=start > 0)
             grads[2].addmv_(logits.t(), logits.new_ones(len(logits)))
         ctx.save_for_backward(*grads)
         return total.to(features.dtype)
@@ -56,6 +57,9 @@ def become_error(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None) 
 
     `words` and `mask` are (P, 1).
     """
+    if kernels := fused():
+        total: Tensor = kernels.become_error(logits, b, words, mask)
+        return total
     total = torch.zeros((), dtype=torch.float64, device=logits.device)
     size = len(logits) if logits.is_cuda else max(1, IN_CACHE // logits.shape[1])
     buffer = torch.empty_like(logits[:size])
@@ -72,7 +76,7 @@ def become_error(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None) 
     return total
 
 
-def add_product(sums: Tensor, left: Tensor, right: Tensor, kept: bool) -> None:
+def put_product(sums: Tensor, left: Tensor, right: Tensor, kept: bool) -> None:
     """sums = left @ right, plus what `sums` held if that is `kept`; without a copy where the precision allows it."""
     left, right = factor(left), factor(right)
     if left.dtype == sums.dtype:

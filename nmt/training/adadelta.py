@@ -19,6 +19,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from nmt.model.kernels import fused
+
 IN_CACHE = 1 << 16
 """Weights that are worked on at once on a processor."""
 
@@ -91,6 +93,9 @@ def decay(state: dict[str, Any], rows: Tensor | slice, updates: int, rho: float)
 
 def advance(parts: list[Tensor], group: dict[str, Any], scale: Tensor | None) -> None:
     """The four lines, in place, for flat weights, gradients, E[g^2] and E[step^2] of one length."""
+    if kernels := fused():
+        kernels.advance(parts, group, scale)
+        return
     size = parts[0].numel() if parts[0].is_cuda else IN_CACHE
     rho, epsilon = group["rho"], group["eps"]
     for weight, gradient, squares, steps in zip(*(torch.split(part, size) for part in parts), strict=True):

@@ -53,7 +53,7 @@ def clip(parameters: Iterable[Tensor], threshold: float) -> tuple[Tensor, Tensor
 
     Pascanu et al. (2013). A gradient that is not finite has scale 1. Sparse gradients are coalesced on the way.
     """
-    norms = [torch.linalg.vector_norm(values) for values in gradient_values(parameters)]
+    norms = torch._foreach_norm(list(gradient_values(parameters)))
     norm: Tensor = torch.linalg.vector_norm(torch.stack(norms))
     scale = (threshold / norm).clamp(max=1.0)
     return norm, torch.where(norm.isfinite(), scale, torch.ones_like(scale))

@@ -26,6 +26,7 @@ from nmt.io.files import sha256
 from nmt.io.progress import Progress
 from nmt.model import families
 from nmt.model.device import choose_device, keep_freed_memory, make_deterministic
+from nmt.model.kernels import set_kernels
 from nmt.model.precision import set_precision
 from nmt.model.tensors import digest, load_metadata, load_tensors, save_tensors
 from nmt.training import checkpoint
@@ -80,6 +81,7 @@ class Trainer:
         self.run_settings, self.settings = run, run.training
         self.train, self.dev, self.state = train, dev, state
         self.device = choose_device(self.settings.device)
+        set_kernels(run.training.kernels, self.device)
         self.model = families.create(run.family, run.architecture, vocabularies, run.seed).to(self.device)
         self.updater = Updater(self.model, self.settings)
         self.counters = Counters()

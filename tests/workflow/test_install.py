@@ -21,7 +21,7 @@ from workflow.install import sections
 from workflow.pins import blocks
 
 LOCK = (ROOT / "constraints.txt").read_text(encoding="utf-8")
-ORDER = ("build", "run", "dev", "torch", "cuda", "cpu")
+ORDER = ("build", "run", "dev", "torch", "cuda", "triton", "cpu")
 
 
 def test_every_package_has_a_hash_and_one_place() -> None:
@@ -40,11 +40,12 @@ def test_sections_hold_what_their_installation_needs() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     dependencies, dev = project["project"]["dependencies"], project["project"]["optional-dependencies"]["dev"]
     assert pins(dependencies).items() <= {**parts["run"], **parts["torch"]}.items()
-    assert pins(dev).items() <= {**parts["run"], **parts["dev"]}.items()
+    assert pins(dev).items() <= {**parts["run"], **parts["dev"], **parts["triton"]}.items()
     assert pins(project["build-system"]["requires"]).items() <= parts["build"].items()
     assert parts["cpu"] == {"torch": f"{parts['torch']['torch']}+cpu"}
     # What PyTorch with CUDA leaves open is locked too, and nobody else needs it.
-    assert {"nvidia-nvjitlink", "cuda-bindings", "cuda-pathfinder", "triton"} <= set(parts["cuda"])
+    assert {"nvidia-nvjitlink", "cuda-bindings", "cuda-pathfinder"} <= set(parts["cuda"])
+    assert list(parts["triton"]) == ["triton"]
     assert not [
         name for name in (*parts["run"], *parts["dev"]) if name.startswith(("nvidia", "cuda", "triton"))
     ]
@@ -106,7 +107,7 @@ def install(environment: Path, folder: Path, *options: str) -> tuple[int, str, d
 def lock(tmp_path: Path) -> dict[str, str]:
     files = tmp_path / "files"
     files.mkdir()
-    found = {name: wheel(files, f"for_{name}") for name in ("build", "run", "dev", "cuda")}
+    found = {name: wheel(files, f"for_{name}") for name in ("build", "run", "dev", "cuda", "triton")}
     return {**found, "torch": wheel(files, "torch"), "cpu": wheel(files, "torch", "1.0+cpu")}
 
 
@@ -121,11 +122,12 @@ def test_the_build_of_pytorch_is_the_one_that_an_index_offers(
     status, output, installed = install(environment, tmp_path)
     assert status == 0, output
     assert installed["torch"] == build
-    assert ("for_cuda" in installed) == (build == "1.0")
+    assert ("for_cuda" in installed) == ("for_triton" in installed) == (build == "1.0")
     assert {"for_build", "for_run", "project"} <= set(installed)
     assert "for_dev" not in installed
     subprocess.run(
-        [str(environment / "bin" / "pip"), "uninstall", "-qy", "torch", "for_cuda", "for_run"], check=True
+        [str(environment / "bin" / "pip"), "uninstall", "-qy", "torch", "for_cuda", "for_triton", "for_run"],
+        check=True,
     )
 
 

@@ -39,7 +39,9 @@ def test_builds_without_cuda_come_from_pytorchs_index(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     lock = tmp_path / "constraints.txt"
-    lock.write_text(LOCK.replace("# [torch]", "# [build] x\n# [run] x\n# [dev] x\n# [cuda] x\n# [torch]"))
+    lock.write_text(
+        LOCK.replace("# [torch]", "# [build] x\n# [run] x\n# [dev] x\n# [cuda] x\n# [triton] x\n# [torch]")
+    )
     monkeypatch.setattr(requests, "get", lambda *_, **__: answer(PAGE))
     pins.add_cpu_wheels(lock)
     text = lock.read_text()

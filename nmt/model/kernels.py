@@ -1,0 +1,63 @@
+"""Who does the element-wise work between the matrix products of a training update: PyTorch's operations or own kernels.
+
+`torch` is what a processor runs and what every device can run. `triton` joins what happens between two products into
+one kernel for a GPU (`nmt.model.triton_kernels`): the same equations, but their last digits.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Literal
+
+import torch
+
+from nmt.errors import UserError
+
+Kernels = Literal["torch", "triton"]
+
+_fused: ModuleType | None = None
+
+
+def set_kernels(kernels: Kernels, device: torch.device) -> None:
+    """Choose for all that follows in this process; a UserError says what `triton` lacks."""
+    global _fused
+    _fused = None
+    if kernels == "torch":
+        return
+    if importlib.util.find_spec("triton") is None:
+        raise UserError(
+            "training.kernels is `triton` but Triton is not installed; it comes with PyTorch's build with CUDA for "
+            "Linux; set `kernels: torch`, or install that build"
+        )
+    if device.type != "cuda" and not interpreted():
+        raise UserError(
+            f"training.kernels is `triton`, whose kernels run on a GPU, but the device is `{device.type}`; "
+            f"set `kernels: torch`, or use a GPU machine"
+        )
+    from nmt.model import fused
+
+    _fused = fused
+
+
+def interpreted() -> bool:
+    """Whether Triton interprets its kernels on the processor: slow, and for tests."""
+    return os.environ.get("TRITON_INTERPRET") == "1"
+
+
+def fused() -> ModuleType | None:
+    """The module `nmt.model.fused` where `triton` is chosen."""
+    return _fused
+
+
+@contextmanager
+def kernels_of(kernels: Kernels, device: torch.device) -> Iterator[None]:
+    """The kernels inside a `with` block; before and after it PyTorch's."""
+    set_kernels(kernels, device)
+    try:
+        yield
+    finally:
+        set_kernels("torch", device)
