@@ -1,7 +1,9 @@
 """Neural machine translation by jointly learning to align and translate (Bahdanau, Cho & Bengio, ICLR 2015)."""
 
 import os
+from typing import TYPE_CHECKING
 
+__all__ = ["Model", "Translation", "load"]
 __version__ = "0.1.0"
 
 # torch's OpenMP threads wait for each other in a loop that keeps their cores, also from those that they wait for:
@@ -9,3 +11,15 @@ __version__ = "0.1.0"
 # (benchmarks/waiting.py). It changes no number, and has to be said before torch is loaded.
 if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
     os.environ["GOMP_SPINCOUNT"] = "1000"
+
+if TYPE_CHECKING:
+    from nmt.api import Model, Translation, load
+
+
+def __getattr__(name: str) -> object:
+    """What Python code calls: torch and the rest are loaded when it is used."""
+    if name in __all__:
+        from nmt import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

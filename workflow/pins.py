@@ -85,9 +85,9 @@ def reason(error: Exception) -> str:
 def renew_lock(lock: Path, upgrade: bool) -> None:
     """Lock again what pyproject.toml asks for; versions are kept where they can be."""
     before = lock.read_text(encoding="utf-8")
-    needed = {name for name, _ in blocks(compiled([], before, upgrade))}
+    needed = {name for name, _ in blocks(compiled(["--extra", "workflow"], before, upgrade))}
     parts = dict.fromkeys(HEADINGS, "")
-    for name, block in blocks(compiled(["--extra", "dev"], before, upgrade)):
+    for name, block in blocks(compiled(["--extra", "workflow", "--extra", "dev"], before, upgrade)):
         parts[section_of(name, needed)] += name + block
     parts["cpu"] = sections(before)["cpu"]
     if torch_version(parts["cpu"]) != f"{torch_version(parts['torch'])}+cpu":

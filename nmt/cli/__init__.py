@@ -137,6 +137,10 @@ def main() -> None:
         commands(prog_name="nmt")
     except UserError as error:
         fail(str(error))
+    except ModuleNotFoundError as error:
+        if os.environ.get("NMT_TRACEBACK") or not error.name or error.name.startswith("nmt"):
+            raise
+        fail(f"{error.name}: not installed, translating does without; pip install 'nmt-repro[workflow]'")
     except OSError as error:
         if os.environ.get("NMT_TRACEBACK"):
             raise

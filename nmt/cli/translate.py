@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
+from nmt.api import best_of, decoding_with, load_models, sides, text_settings_of, unknown_words
 from nmt.cli.options import PATH, Command, parse_settings, settings_option
 from nmt.cli.terminal import (
     like_unix_tools,
@@ -21,17 +21,16 @@ from nmt.cli.terminal import (
 )
 from nmt.config.base import MOST_SENTENCES, MOST_THREADS, MOST_WORDS, WIDEST
 from nmt.config.families import ALIGNING
-from nmt.config.schema import Decoding, TextSettings
+from nmt.config.schema import TextSettings
 from nmt.errors import UserError
 
 if TYPE_CHECKING:
-    from nmt.data.text_processor import Text
     from nmt.decoding.forced_decoding import ForcedScores
     from nmt.decoding.output_formats import AlignmentForm
     from nmt.decoding.text_translator import Translation
     from nmt.io.streams import LineStream
-    from nmt.model.trained_model import TrainedModel
 
+PLOTS = (".png", ".pdf", ".svg")
 MAX_SCORED = 20_000
 """Tokens of a line that is scored: at the paper's sizes 2 GB, and memory grows with them."""
 
@@ -131,6 +130,13 @@ def package(model_path: Path, settings: str) -> None:
     help="Words that the model cannot write. keep: they are [UNK]. forbid: it must find others. copy: the source word "
     "with most attention takes their place [default: as the model decodes: keep or forbid].",
 )
+@click.option(
+    "--plot",
+    type=PATH,
+    metavar="FILE",
+    help="Draw the attention of the first line as in Figure 3 (.png, .pdf or .svg); of further lines into FILE with "
+    "-2, -3 and so on before its ending.",
+)
 @_json
 @_tokenized
 @click.option(
@@ -149,6 +155,7 @@ def translate(
     nbest: int | None,
     alignment: Literal["pharaoh", "weights"] | None,
     unknown: Literal["keep", "forbid", "copy"] | None,
+    plot: Path | None,
     as_json: bool,
     tokenized: bool,
     max_words: int,
@@ -171,19 +178,23 @@ def translate(
         refuse_impossible([input], output)
         if as_json and alignment:
             raise UserError("--alignment: --json has the weights already; leave one of the two out")
+        if plot and plot.suffix not in PLOTS:
+            raise UserError(f"--plot {plot}: expected a name that ends in {', '.join(PLOTS)}")
         text = text_settings_of(model_paths)
         # torch takes seconds to import: what can be said without it was said by now
         from nmt.decoding.text_translator import Options, TextTranslator
         from nmt.io.streams import open_lines
 
-        decoding = chosen(text.decoding, beam, nbest or 1, batch_size, threads, device)
-        default: Literal["keep", "forbid"] = "forbid" if decoding.unknown == "excluded" else "keep"
-        options = Options(decoding, unknown or default, as_json or alignment is not None, max_words)
+        decoding = decoding_with(
+            text.decoding, beam=beam, n_best=nbest or 1, batch_size=batch_size, threads=threads, device=device
+        )
+        details = as_json or alignment is not None or plot is not None
+        options = Options(decoding, unknown or unknown_words(decoding), details, max_words)
         translator = TextTranslator(load_models(model_paths, decoding), *sides(text, tokenized), options)
-        if alignment and not translator.aligns:
-            label = translator.models[0].run.label
+        if (alignment or plot) and not translator.aligns:
+            label, option = translator.models[0].run.label, "--alignment" if alignment else "--plot"
             family = " or ".join(ALIGNING)
-            raise UserError(f"--alignment: {label} has no attention; use a model of the family {family}")
+            raise UserError(f"{option}: {label} has no attention; use a model of the family {family}")
         written = form_of(nbest is not None, alignment, as_json)
         number = 0
         with (
@@ -193,6 +204,8 @@ def translate(
         ):
             for group in lines.groups(buffer_lines):
                 found = translator(group)
+                if plot:
+                    draw(found, plot, number)
                 write(written(line, entry) for line, entry in enumerate(found, start=number))
                 warn_of_pieces(number, [len(entry.pieces) for entry in found], max_words)
                 number += len(group)
@@ -236,7 +249,7 @@ def score(
         from nmt.decoding.forced_decoding import score as score_pairs
         from nmt.decoding.text_translator import refuse_unlike
 
-        decoding = chosen(text.decoding, None, 1, batch_size, threads, device)
+        decoding = decoding_with(text.decoding, batch_size=batch_size, threads=threads, device=device)
         models = load_models(model_paths, decoding)
         refuse_unlike(models)
         cut = [side.tokens for side in sides(text, tokenized)]
@@ -294,64 +307,6 @@ def score_row(number: int, pair: tuple[list[str], list[str]], forced: ForcedScor
     return json.dumps(record, ensure_ascii=False)
 
 
-# --- what the subcommands share ---------------------------------------------------------------------------------------
-
-
-def text_settings_of(folders: Sequence[Path]) -> TextSettings:
-    """What the folders say of their text; several models must agree in it."""
-    from nmt.model.model_folder import refuse_other_than_model, text_settings
-
-    for folder in folders:
-        refuse_other_than_model(folder)
-    first, *others = (text_settings(folder) for folder in folders)
-    for folder, other in zip(folders[1:], others, strict=True):
-        if (other.languages, other.tokenization) != (first.languages, first.tokenization):
-            raise UserError(
-                f"--model {folder}: other languages or tokenization than {folders[0]}; see text.json in both"
-            )
-    return first
-
-
-def sides(text: TextSettings, tokenized: bool) -> tuple[Text, Text]:
-    """How lines of source and target become tokens and the other way round."""
-    from nmt.data.text_processor import RawText, TokenText
-
-    if tokenized:
-        return TokenText(), TokenText()
-    languages = text.languages
-    return RawText(languages.source, text.tokenization), RawText(languages.target, text.tokenization)
-
-
-def chosen(
-    decoding: Decoding,
-    beam: int | None,
-    n_best: int,
-    batch_size: int | None,
-    threads: int | None,
-    device: str,
-) -> Decoding:
-    """The model's own way to decode with what the user wants otherwise."""
-    return decoding.model_copy(
-        update={
-            "beam": max(beam or decoding.beam, n_best),
-            "n_best": n_best,
-            "batch_size": batch_size or decoding.batch_size,
-            "threads": threads or min(decoding.threads, len(os.sched_getaffinity(0))),
-            "device": device,
-        }
-    )
-
-
-def load_models(folders: Sequence[Path], decoding: Decoding) -> list[TrainedModel]:
-    """The models, on the device that was asked for."""
-    from nmt.model import trained_model
-    from nmt.model.device import choose_device, keep_freed_memory, make_deterministic
-
-    make_deterministic(decoding.threads)
-    keep_freed_memory()
-    return [trained_model.load(folder, choose_device(decoding.device)) for folder in folders]
-
-
 def form_of(
     n_best: bool, alignment: AlignmentForm | None, as_json: bool
 ) -> Callable[[int, Translation], str]:
@@ -363,3 +318,10 @@ def form_of(
     if n_best:
         return lambda number, found: output_formats.as_n_best(number, found, alignment)
     return lambda number, found: output_formats.as_text(found, alignment)
+
+
+def draw(found: Sequence[Translation], path: Path, first: int) -> None:
+    """Draw the attention of each line's best translation that has words; `first`: the number of the first, from 0."""
+    for number, best in enumerate(map(best_of, found), start=first + 1):
+        if best.attention is not None and best.attention.size:
+            best.plot(path if number == 1 else path.with_stem(f"{path.stem}-{number}"))

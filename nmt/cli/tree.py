@@ -49,7 +49,7 @@ def tree(sentence: str, model_path: Path, least: float, tokenized: bool, output:
             raise UserError(
                 f"--output {path}: found {path.suffix or 'no suffix'}, expected {', '.join(FORMS)}"
             )
-    from nmt.cli.translate import chosen, load_models, sides, text_settings_of
+    from nmt.api import decoding_with, load_models, sides, text_settings_of, unknown_words
 
     text = text_settings_of([model_path])
     from nmt.decoding.text_translator import Options, TextTranslator
@@ -61,10 +61,10 @@ def tree(sentence: str, model_path: Path, least: float, tokenized: bool, output:
     words = source.tokens(sentence)
     if not 1 <= len(words) <= MOST_WORDS:
         raise UserError(f"SENTENCE: found {len(words)} words, expected 1 to {MOST_WORDS}")
-    decoding = chosen(text.decoding, None, BEST, None, None, "auto")
+    decoding = decoding_with(text.decoding, n_best=BEST, device="auto")
     (model,) = load_models([model_path], decoding)
     found = tree_of(model, words)
-    options = Options(decoding, "forbid" if decoding.unknown == "excluded" else "keep")
+    options = Options(decoding, unknown_words(decoding))
     translator = TextTranslator([model], source, target, options)
     (translation,) = translator([sentence])
     best = [(one.text, one.log_probability) for one in translation.n_best]

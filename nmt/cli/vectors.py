@@ -98,7 +98,7 @@ def _read(
     model_path: Path, input: Path, tokenized: bool, batch_size: int, threads: int, device: str
 ) -> Iterator[tuple[list[str], Vectors]]:
     """Lines as tokens, and their vectors, some at a time."""
-    from nmt.cli.translate import sides, text_settings_of
+    from nmt.api import sides, text_settings_of
     from nmt.data.text_processor import TokenText
     from nmt.decoding.sentence_vectors import sentence_vectors
     from nmt.io.streams import open_lines

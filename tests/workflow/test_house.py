@@ -89,7 +89,8 @@ def test_environments_pin_what_the_lock_file_pins() -> None:
     text = (ROOT / "constraints.txt").read_text(encoding="utf-8")
     lock = pins(text.partition("# [cpu]")[0].split("\n"))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    stated = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    extras = project["optional-dependencies"]
+    stated = [*project["dependencies"], *extras["workflow"], *extras["dev"]]
     assert all("==" in requirement for requirement in stated)
     assert pins(stated).items() <= lock.items()
     for environment in (ROOT / "envs").glob("*.yaml"):
@@ -107,7 +108,8 @@ def test_citation_and_changelog_are_of_this_version() -> None:
 
 def test_every_import_of_the_package_is_a_stated_dependency() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    stated = set(pins(project["dependencies"])) | {"triton"}  # which PyTorch brings where it can be used
+    requirements = [*project["dependencies"], *project["optional-dependencies"]["workflow"]]
+    stated = set(pins(requirements)) | {"triton"}  # which PyTorch brings where it can be used
     renamed = {
         "yaml": "pyyaml",
         "flufl": "flufl-lock",

@@ -38,7 +38,8 @@ def test_sections_hold_what_their_installation_needs() -> None:
     parts = {name: pins(text.split("\n")) for name, text in sections(LOCK).items()}
     assert set(parts) == set(ORDER)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    dependencies, dev = project["project"]["dependencies"], project["project"]["optional-dependencies"]["dev"]
+    extras = project["project"]["optional-dependencies"]
+    dependencies, dev = [*project["project"]["dependencies"], *extras["workflow"]], extras["dev"]
     assert pins(dependencies).items() <= {**parts["run"], **parts["torch"]}.items()
     assert pins(dev).items() <= {**parts["run"], **parts["dev"], **parts["triton"]}.items()
     assert pins(project["build-system"]["requires"]).items() <= parts["build"].items()

@@ -12,6 +12,7 @@ from pathlib import Path
 from matplotlib import style
 from matplotlib.figure import Figure
 
+from nmt.errors import UserError
 from nmt.io.files import atomic_path
 
 _STYLE = {
@@ -46,5 +47,7 @@ def save(figure: Figure, pdf: Path, png: Path) -> None:
 def save_as(figure: Figure, path: Path) -> None:
     """Write the form that the suffix names, .pdf, .svg or .png, whole or not at all, without dates."""
     form = path.suffix[1:]
+    if form not in _UNWANTED:
+        raise UserError(f"{path}: expected a name that ends in {', '.join(f'.{form}' for form in _UNWANTED)}")
     with drawing(), atomic_path(path) as temporary:
         figure.savefig(temporary, format=form, metadata={_UNWANTED[form]: None})

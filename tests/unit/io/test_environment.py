@@ -40,7 +40,8 @@ def test_code_is_told_by_its_commit_and_whether_files_differ_from_it(tmp_path: P
 
 def test_packages_are_those_of_the_project_in_their_versions() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    pinned = dict(line.split("==") for line in project["dependencies"])
+    stated = [*project["dependencies"], *project["optional-dependencies"]["workflow"]]
+    pinned = dict(line.split("==") for line in stated)
     assert set(environment.PACKAGES) <= set(pinned)
     for name, version in environment.packages().items():
         assert version.split("+")[0] == pinned[name]
