@@ -64,6 +64,7 @@ SECTIONS = {
         "decoding-sweep": "sweep",
         "finding": "pages",
         "explorer": "pages",
+        "playground": "pages",
         "report": "pages",
     },
     "Publishing": {

@@ -1,4 +1,4 @@
-"""Subcommands that write what people read first: finding, and the HTML pages explorer and report."""
+"""Subcommands that write what people see first: finding, and the HTML pages explorer, playground and report."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from nmt.cli.options import PATH, file_option, parse_settings, report_settings
-from nmt.config.schema import Report
+from nmt.cli.options import PATH, file_option, parse_settings, report_settings, settings_option
+from nmt.config.schema import Report, TextSettings
 from nmt.errors import UserError
 
 
@@ -50,6 +50,52 @@ def explorer(
 
 
 @click.command()
+@click.option(
+    "--model",
+    "models",
+    required=True,
+    multiple=True,
+    type=PATH,
+    metavar="FOLDER",
+    help="Folder of a trained model. Repeat it, with models of the same vocabularies.",
+)
+@file_option("--source", "Tokens of the test set, whose short sentences the page knows.")
+@file_option("--reference", "Tokens of its reference.")
+@click.option(
+    "--megabytes",
+    type=click.IntRange(1, 2000),
+    default=32,
+    show_default=True,
+    help="Limit of all weights at 16 bits; of larger models the page says why they are not in it.",
+)
+@click.option("--title", default="Translate in the browser", show_default=True, help="Heading of the page.")
+@settings_option("The config's `languages`, `tokenization` and `decoding`")
+@file_option("--output", "The page, one HTML file.")
+def playground(
+    models: tuple[Path, ...],
+    source: Path,
+    reference: Path,
+    megabytes: int,
+    title: str,
+    settings: str,
+    output: Path,
+) -> None:
+    """Write a page in which trained models translate what one types, side by side, in the browser.
+
+    One file with the weights at 16 bits; it asks no network. It translates as `nmt translate` does.
+    """
+    text = parse_settings(TextSettings, settings)
+    from nmt.model.model_folder import refuse_other_than_model
+    from nmt.report.playground.page import write_playground
+
+    for folder in models:
+        refuse_other_than_model(folder)
+    written = write_playground(models, text, source, reference, megabytes, title, output)
+    said = written.refusal or f"{len(models)} models, {written.sentences} sentences"
+    click.echo(f"{output}: {said}, {output.stat().st_size / 1e6:.1f} MB", err=True)
+
+
+@click.command()
 @file_option("--score", "A model's scores, from `evaluate`. Repeat it.", multiple=True)
 @report_settings
 @file_option("--output", "The text, one line.")
@@ -70,8 +116,14 @@ def finding(score: tuple[Path, ...], settings: str, output: Path) -> None:
 @click.option("--title", required=True, help="Heading of the page.")
 @file_option(
     "--artifact",
-    "A table (.md), figure (.png) or error rate (.json), in the order of the page. Repeat it.",
+    "A table (.md), figure (.png), error rate (.json) or the finding (.txt), in the order of the page. Repeat it.",
     multiple=True,
+)
+@click.option(
+    "--beside",
+    multiple=True,
+    metavar="NAME",
+    help="A page beside it, such as explorer.html, that it leads to. Repeat it.",
 )
 @file_option("--captions", "Folder with a caption (.rst) per artifact.", metavar="FOLDER")
 @click.option("--seeds", default="", help="Which runs of models with several seeds the figures show.")
@@ -83,6 +135,7 @@ def finding(score: tuple[Path, ...], settings: str, output: Path) -> None:
 def report(
     title: str,
     artifact: tuple[Path, ...],
+    beside: tuple[str, ...],
     captions: Path,
     seeds: str,
     configuration: str,
@@ -96,4 +149,4 @@ def report(
         values = json.loads(configuration)
     except json.JSONDecodeError as error:
         raise UserError(f"--configuration: not JSON: {error.msg}") from None
-    page.write(output, title, artifact, captions, seeds, values, benchmarks)
+    page.write(output, title, artifact, beside, captions, seeds, values, benchmarks)

@@ -101,7 +101,7 @@ def report_settings(config: Config) -> Report:
 
 def page_settings(config: Config) -> str:
     """The settings that the page of a run shows: those that decide results, of what is in use."""
-    values = config.model_dump(mode="json", exclude={"mirrors", "archives", "resources"})
+    values = config.model_dump(mode="json", exclude={"mirrors", "archives", "resources", "playground"})
     used = {"corpora": corpora_in_use(config), **{name: getattr(config.use, name) for name in _SYSTEMS}}
     for catalogue, names in used.items():
         if catalogue in values:

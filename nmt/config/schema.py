@@ -410,6 +410,14 @@ class SentenceVectors(Settings):
     """Tokenized sentences, by the panels in which they are compared."""
 
 
+class Playground(Settings):
+    """The page that translates in the browser."""
+
+    made: bool
+    megabytes: Annotated[int, Field(ge=1, le=2000)]
+    """Limit of all weights at 16 bits."""
+
+
 class Overlap(Settings):
     """What becomes of training pairs with a sentence of the development or test set."""
 
@@ -462,6 +470,7 @@ class Config(WithoutDefaults):
     sweep: Sweep
     artifacts: Artifacts
     sentence_vectors: SentenceVectors | None = None
+    playground: Playground
     resources: ClusterResources
 
 

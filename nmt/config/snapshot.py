@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from nmt.config import json_settings
 from nmt.config.experiment import archives_of, corpora_in_use, runs_in_use
-from nmt.config.schema import ClusterResources, Config, Sweep
+from nmt.config.schema import ClusterResources, Config, Playground, Sweep
 
 
 class Published(Config):
@@ -19,6 +19,7 @@ class Published(Config):
     mirrors: list[str] = Field(default_factory=list)
     resources: ClusterResources | None = None  # type: ignore[assignment]  # nobody asks for any
     sweep: Sweep | None = None  # type: ignore[assignment]  # has results of its own
+    playground: Playground | None = None  # type: ignore[assignment]  # needs the weights
 
     @model_validator(mode="before")
     @classmethod
@@ -36,7 +37,7 @@ class Published(Config):
 
 def published(config: Config) -> dict[str, Any]:
     """The merged settings as plain values: only the entries of the catalogues in use, nothing without influence."""
-    values = config.model_dump(exclude={"mirrors", "resources", "sweep"})
+    values = config.model_dump(exclude={"mirrors", "resources", "sweep", "playground"})
     corpora = corpora_in_use(config)
     values["corpora"] = _only(values["corpora"], corpora)
     values["models"] = _only(values["models"], [run.model for run in runs_in_use(config).values()])

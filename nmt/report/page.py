@@ -1,4 +1,4 @@
-"""A run's results as one HTML page that needs nothing else: tables, figures, captions, settings, times, versions."""
+"""A run's results as one HTML page that needs nothing else: the finding, figures, tables, settings, times, versions."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from typing import Any
 import yaml
 from docutils.core import publish_parts
 from jinja2 import Environment, StrictUndefined, Template
-from markdown_it import MarkdownIt
 from markupsafe import Markup
+from PIL import Image
 from tabulate import tabulate
 
 from nmt import __version__
@@ -25,6 +25,7 @@ from nmt.errors import UserError
 from nmt.evaluation.alignment_error_rate import in_words
 from nmt.io.environment import packages
 from nmt.io.files import atomic_path, read_json
+from nmt.report.markdown import rendered
 
 HEADINGS = {
     "table1": "Table 1: BLEU",
@@ -51,16 +52,21 @@ HEADINGS = {
     "sentence_vectors": "Sentence vectors",
 }
 """By the names of artifacts; others are called by their names."""
+FIRST = ("figure2", "figure3")
+"""Figures that open the page."""
+PAGES = {"explorer": "Explore every translation", "playground": "Translate a sentence of your own"}
+"""Pages that may lie beside this one, and what people do there."""
 
 
 @dataclass(frozen=True)
 class Item:
-    """A table or text (HTML in `body`) or a picture (PNG, base64 in `image`), with its caption."""
+    """A table or text (HTML in `body`) or a picture (PNG, base64 in `image`; `seen`: in words), with its caption."""
 
     heading: str
     body: Markup | None = None
     caption: Markup | None = None
     image: str = ""
+    seen: str = ""
     folded: bool = False
 
 
@@ -81,6 +87,7 @@ def write(
     output: Path,
     title: str,
     artifacts: Sequence[Path],
+    beside: Sequence[str],
     captions: Path,
     seeds: str,
     settings: dict[str, Any],
@@ -91,18 +98,19 @@ def write(
     Args:
         output: the HTML file.
         title: of the page.
-        artifacts: Markdown tables, PNG figures and JSON error rates, in the order of the page.
+        artifacts: Markdown tables, PNG figures, JSON error rates and the finding (.txt), in the order of the page.
+        beside: names of the pages that lie beside it.
         captions: folder with a caption (reStructuredText with Jinja) for each artifact's name.
         seeds: what captions say of models with several runs, of which figures show the first.
         settings: the run's, merged.
         benchmarks: folder of Snakemake's benchmark files, `STAGE/...tsv`.
     """
     tables = [_table(path, captions, seeds) for path in artifacts if path.suffix == ".md"]
-    figures = [_figure(path, captions, seeds) for path in artifacts if path.suffix == ".png"]
+    pictures = {path.stem: _figure(path, captions, seeds) for path in artifacts if path.suffix == ".png"}
     rates = [_error_rate(path) for path in artifacts if path.suffix == ".json"]
     sections = [
         Section("Tables", tables),
-        Section("Figures", figures),
+        Section("Figures", [item for name, item in pictures.items() if name not in FIRST]),
         Section("Alignments", rates),
         Section("Configuration", [_settings(settings)]),
         Section("Run times", [_times(benchmarks)]),
@@ -110,7 +118,15 @@ def write(
     ]
     text = resources.files("nmt.report").joinpath("templates", "report.html").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    page = environment.from_string(text).render(title=title, sections=[s for s in sections if s.items])
+    page = environment.from_string(text).render(
+        title=title,
+        finding=" ".join(
+            path.read_text(encoding="utf-8").strip() for path in artifacts if path.suffix == ".txt"
+        ),
+        first=[pictures[name] for name in FIRST if name in pictures],
+        pages=[(name, PAGES.get(Path(name).stem, name)) for name in beside],
+        sections=[section for section in sections if section.items],
+    )
     with atomic_path(output) as temporary:
         temporary.write_text(page, encoding="utf-8")
 
@@ -120,26 +136,17 @@ def _heading(path: Path) -> str:
 
 
 def _table(path: Path, captions: Path, seeds: str) -> Item:
+    heading = _heading(path)
     return Item(
-        _heading(path), Markup(_rendered(path.read_text(encoding="utf-8"))), _caption(path, captions, seeds)
+        heading, rendered(path.read_text(encoding="utf-8"), heading, 3), _caption(path, captions, seeds)
     )
 
 
-def _rendered(markdown: str) -> str:
-    """As HTML that loads nothing; a title is dropped, since the item has a heading; other headings move below it."""
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable(["image", "link", "autolink"])
-    tokens = parser.parse(markdown)
-    if tokens and tokens[0].tag == "h1":
-        tokens = tokens[3:]  # it opens, its text, it ends
-    for token in tokens:
-        if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(int(token.tag[1]) + 2, 6)}"
-    return str(parser.renderer.render(tokens, parser.options, {}))
-
-
 def _figure(path: Path, captions: Path, seeds: str) -> Item:
+    with Image.open(path) as picture:  # the figures' descriptions are in them
+        seen = str(picture.info.get("Description", ""))
     image = base64.b64encode(path.read_bytes()).decode()
-    return Item(_heading(path), caption=_caption(path, captions, seeds), image=image)
+    return Item(_heading(path), caption=_caption(path, captions, seeds), image=image, seen=seen)
 
 
 def _error_rate(path: Path) -> Item:
@@ -164,7 +171,12 @@ def _caption(path: Path, captions: Path, seeds: str) -> Markup | None:
 def _settings(settings: dict[str, Any]) -> Item:
     text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, width=110)
     caption = Markup("config.yaml and the layers over it, merged.")
-    return Item("Settings", Markup("<pre>{}</pre>").format(text), caption, folded=True)
+    return Item(
+        "Settings",
+        Markup('<pre role="region" tabindex="0" aria-label="Settings">{}</pre>').format(text),
+        caption,
+        folded=True,
+    )
 
 
 def _times(folder: Path) -> Item:
@@ -179,10 +191,11 @@ def _times(folder: Path) -> Item:
         [stage, len(rows), _hours(rows), max((_number(row, "max_rss") for row in rows), default=0.0)]
         for stage, rows in jobs.items()
     ]
-    html = tabulate(
-        rows, ["Stage", "Jobs", "Hours", "Largest memory (MB)"], "html", floatfmt=("", "", ".3f", ".0f")
+    headers = ["Stage", "Jobs", "Hours", "Largest memory (MB)"]
+    table = tabulate(rows, headers, "pipe", floatfmt=("", "", ".3f", ".0f"))
+    return Item(
+        "Stages", rendered(table, "Stages", 3), Markup("From Snakemake's benchmark files; memory is sampled.")
     )
-    return Item("Stages", Markup(html), Markup("From Snakemake's benchmark files; memory is sampled."))
 
 
 def _hours(rows: Sequence[dict[str, str]]) -> float:
@@ -199,4 +212,5 @@ def _number(row: dict[str, str], name: str) -> float:
 def _versions() -> Item:
     rows = [["this project", __version__], ["Python", platform.python_version()]]
     rows += [[name, version] for name, version in packages().items()]
-    return Item("Versions", Markup(tabulate(rows, ["Package", "Version"], "html", disable_numparse=True)))
+    table = tabulate(rows, ["Package", "Version"], "pipe", disable_numparse=True)
+    return Item("Versions", rendered(table, "Versions", 3))

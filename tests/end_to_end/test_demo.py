@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.running import ROOT, make_demo, run, run_command, scheduled, snakemake, snakemake_command
+from tests.running import ROOT, TINY, make_demo, run, run_command, scheduled, snakemake, snakemake_command
 
 MODELS = ["rnnencdec-30", "rnnsearch-30", "rnnencdec-50", "rnnsearch-50", "rnnsearch-50-star"]
 LABELS = ["RNNencdec-30", "RNNsearch-30", "RNNencdec-50", "RNNsearch-50", "RNNsearch-50*"]
@@ -22,6 +22,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A finished run through workflow/run.py, and what it printed."""
     folder = tmp_path_factory.mktemp("demo")
     overlay = make_demo(folder)
+    overlay.write_text(f"{TINY}playground: {{made: true}}\n", encoding="utf-8")
     result = run(run_command(folder, "--configfile", str(overlay)))
     assert result.returncode == 0, result.stdout
     return folder, result.stdout
@@ -54,7 +55,9 @@ def test_all_tables_and_figures_are_there(finished: tuple[Path, str]) -> None:
     for figure in ("figure2", "figure3", "learning_curves"):
         assert (results / f"{figure}.png").read_bytes().startswith(b"\x89PNG")
         assert (results / f"{figure}.pdf").read_bytes().startswith(b"%PDF")
-    assert (results / "explorer.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    for page in ("explorer", "playground", "report"):
+        assert (results / f"{page}.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert (results / "finding.txt").read_text(encoding="utf-8").startswith("At ")
     assert "RNNsearch-50*" in output
     assert output.count("RNNsearch-30 trained, 10 updates") == 1
     assert (results / "finding.txt").read_text(encoding="utf-8") in output

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,19 +18,14 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.select import Select
-from selenium.webdriver.support.ui import WebDriverWait
 
 from nmt.evaluation.bleu import multi_bleu
 from nmt.report.explorer.page import write_explorer
+from tests.browser import Page, browser, needs_browser
 
 SENTENCES = 3003
 ATTENDS, OTHER, PLAIN = "RNNsearch <b>50</b>", "RNNsearch-30", "RNNencdec-50"
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-DRIVER = shutil.which("chromedriver")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None or DRIVER is None,
-    reason="needs a browser and its driver (Debian: apt install chromium chromium-driver)",
-)
+pytestmark = needs_browser
 
 Record = dict[str, Any]
 
@@ -97,25 +90,8 @@ def page(texts: Texts, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "explorer.html"
 
 
-class Explorer:
+class Explorer(Page):
     """The page in a browser."""
-
-    def __init__(self, driver: webdriver.Chrome, page: Path) -> None:
-        self.driver = driver
-        driver.get("about:blank")
-        driver.get(page.as_uri())
-        self.until("document.body.dataset.ready === 'true'")
-
-    def until(self, condition: str) -> None:
-        WebDriverWait(self.driver, 20, 0.02).until(
-            lambda driver: driver.execute_script(f"return {condition}")
-        )
-
-    def all(self, selector: str) -> list[WebElement]:
-        return list(self.driver.find_elements(By.CSS_SELECTOR, selector))
-
-    def one(self, selector: str) -> WebElement:
-        return self.driver.find_element(By.CSS_SELECTOR, selector)
 
     def shown(self) -> int:
         return int(self.one("#summary b").text.replace(",", ""))
@@ -125,12 +101,6 @@ class Explorer:
         field.clear()
         field.send_keys(str(value))
 
-    def keys(self, *keys: str) -> None:
-        ActionChains(self.driver).send_keys(*keys).perform()
-
-    def focused(self) -> WebElement:
-        return self.driver.switch_to.active_element
-
     def chosen(self) -> int:
         return int(self.one("#detail .head strong").text.removeprefix("Sentence ").replace(",", ""))
 
@@ -139,22 +109,11 @@ class Explorer:
         lines = self.all(".card")[card].find_elements(By.CSS_SELECTOR, ".sentence")
         return [line.find_elements(By.CSS_SELECTOR, ".word") for line in lines]
 
-    def said(self) -> str:
-        return str(self.driver.execute_script("return document.getElementById('said').textContent"))
-
 
 @pytest.fixture(scope="module")
 def driver() -> Iterator[webdriver.Chrome]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = str(CHROMIUM)
-    for argument in ("--headless=new", "--disable-dev-shm-usage", "--window-size=1400,950", "--lang=en"):
-        options.add_argument(argument)
-    if os.getuid() == 0:
-        options.add_argument("--no-sandbox")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(str(DRIVER)))
-    yield browser
-    browser.quit()
+    with browser() as started:
+        yield started
 
 
 @pytest.fixture
@@ -164,8 +123,8 @@ def explorer(driver: webdriver.Chrome, page: Path) -> Explorer:
 
 def test_it_asks_no_network_runs_no_text_and_draws_only_lines_in_sight(explorer: Explorer) -> None:
     assert explorer.driver.title == "Test <i>set</i>"
-    assert explorer.driver.execute_script("return performance.getEntriesByType('resource').length") == 0
-    assert not [entry for entry in explorer.driver.get_log("browser") if entry["level"] == "SEVERE"]
+    assert explorer.requests() == 0
+    assert not explorer.errors()
     assert explorer.shown() == SENTENCES
     assert 5 < len(explorer.all(".row")) < 60
     explorer.driver.execute_script("document.getElementById('list').scrollTop = 1e9")
@@ -190,18 +149,12 @@ def test_it_opens_on_a_short_sentence_that_only_models_with_attention_translate(
 
 
 def test_a_phone_shows_the_filters_when_they_are_asked_for(explorer: Explorer) -> None:
-    explorer.driver.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True},
-    )
-    try:
+    with explorer.phone():
         assert not explorer.one("#query").is_displayed()
         explorer.one("#fold").click()
         assert explorer.one("#query").is_displayed()
         assert explorer.one("#fold").get_attribute("aria-expanded") == "true"
-        assert explorer.driver.execute_script("return document.documentElement.scrollWidth") <= 390
-    finally:
-        explorer.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        assert explorer.run("return document.documentElement.scrollWidth") <= 390
 
 
 def test_bleu_on_what_is_shown_is_that_of_the_tables(explorer: Explorer, texts: Texts) -> None:

@@ -1,4 +1,4 @@
-"""What a run is for, told once; what it found in words, the explorer, and a page with all results."""
+"""What a run is for, told once; what it found in words, the explorer, the playground, and a page with all results."""
 
 from nmt.io.files import sha256
 
@@ -7,6 +7,7 @@ from nmt.io.files import sha256
 localrules:
     finding,
     explorer,
+    playground,
     report,
 
 
@@ -15,6 +16,9 @@ EXPERIMENT = "the paper" if Path.cwd() == ROOT else Path.cwd().name
 
 # The two models that stand for what attention changes.
 CONTRASTED = experiment.contrasted_models(CONFIG)
+
+# A page with these models' weights, which somebody's published translations do not bring.
+PLAYGROUND = ["results/playground.html"] if CONFIG.playground.made and not KEPT else []
 
 # What a run is for.
 ARTIFACTS = [
@@ -26,11 +30,12 @@ ARTIFACTS = [
     "results/finding.txt",
     "results/report.html",
     "results/explorer.html",
+    *PLAYGROUND,
 ]
 
 # What the page of the run shows of them, in its order; and of a sweep that was made, with checksums: another one's makes the
 # page anew. No inputs, or making the page would make the sweep again whenever a model has changed.
-SHOWN = [file for form in ("md", "png", "json") for file in ARTIFACTS if file.endswith(f".{form}")]
+SHOWN = [file for form in ("txt", "md", "png", "json") for file in ARTIFACTS if file.endswith(f".{form}")]
 SHOWN_SWEEP = [(file, sha256(file)) for file in SWEEP_MADE if file.endswith((".md", ".png"))]
 
 
@@ -84,6 +89,34 @@ rule explorer:
         " --output {output.page:q} 2>&1 | tee -i {log:q}"
 
 
+rule playground:
+    """A page in which a model that aligns and one that does not translate what one types, in one file."""
+    input:
+        models=[expand(file, model=CONTRASTED) for file in MODEL_FILES],
+        source=test_tokens(SOURCE),
+        reference=test_tokens(TARGET),
+    output:
+        page=report("results/playground.html", caption="../report/playground.rst", category="Translations"),
+    log:
+        "logs/report/playground.log",
+    benchmark:
+        "benchmarks/report/playground.tsv"
+    conda:
+        "../../envs/translate.yaml"
+    resources:
+        mem_mb=memory(1000, per_input=4),
+        runtime=30,
+    params:
+        models=options.repeated("model", (f"{MODELS}/{model}" for model in CONTRASTED)),
+        megabytes=CONFIG.playground.megabytes,
+        title=f"Translate in the browser: {EXPERIMENT}",
+        settings=lambda wildcards: projections.text_settings(CONFIG),
+    shell:
+        "nmt playground {params.models} --source {input.source:q} --reference {input.reference:q}"
+        " --megabytes {params.megabytes} --title {params.title:q} --settings {params.settings:q} --output {output.page:q}"
+        " 2>&1 | tee -i {log:q}"
+
+
 rule report:
     """All of a run's results as one page that needs nothing else."""
     input:
@@ -106,8 +139,9 @@ rule report:
             "artifact", [*input.artifacts, *dict(SHOWN_SWEEP)]
         ),
         sweep=SHOWN_SWEEP,
+        beside=options.repeated("beside", map(os.path.basename, ["results/explorer.html", *PLAYGROUND])),
         seeds=shown_seeds(CONFIG.artifacts.figure2_models),
         configuration=lambda wildcards: projections.page_settings(CONFIG),
     shell:
-        "nmt report --title {params.title:q} {params.artifacts} --captions {input.captions:q} --seeds={params.seeds:q}"
+        "nmt report --title {params.title:q} {params.artifacts} {params.beside} --captions {input.captions:q} --seeds={params.seeds:q}"
         " --configuration {params.configuration:q} --benchmarks benchmarks --output {output.page:q} 2>&1 | tee -i {log:q}"

@@ -18,13 +18,13 @@ from nmt.config.schema import Report
 from nmt.errors import UserError
 from nmt.evaluation.bleu_curves import Point, Rows, by_length, by_unknown_words
 from nmt.evaluation.bootstrap import Bootstrap
-from nmt.report.figures.style import COLORS, drawing
+from nmt.report.figures.style import COLORS, DASHES, drawing
 
 Scores = Mapping[str, Mapping[str, Any]]
 """Ids of models to what `evaluate` wrote."""
 
 # one line style per curve, in the order of the legend
-_LINES = tuple(zip(COLORS, ("-", "-.", "--", ":", "-", "--"), strict=False))
+_LINES = tuple(zip(COLORS, DASHES, strict=True))
 # the paper's axis says "Sentence length"; where it is not the source's, ours says whose
 _LENGTHS = {
     "source": "Sentence length",

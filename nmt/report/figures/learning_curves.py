@@ -15,7 +15,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from nmt.config.schema import Report
 from nmt.errors import UserError
 from nmt.io.files import read_json
-from nmt.report.figures.style import COLORS, drawing
+from nmt.report.figures.style import COLORS, DASHES, drawing
 from nmt.training.history import records
 
 Points = tuple[tuple[int, float], ...]
@@ -24,7 +24,6 @@ Points = tuple[tuple[int, float], ...]
 # inches: the width of a page's text, so that fonts keep their size
 _WIDTH, _PANEL_HEIGHT, _LEGEND_LINE = 6.3, 2.5, 0.18
 _PANELS = (("development", "Development NLL"), ("training", "Training NLL"))
-_DASHES = ("-", "--", ":", "-.")
 
 
 @dataclass(frozen=True)
@@ -99,7 +98,8 @@ def _after(before: Points, points: Points) -> Points:
 def learning_curves(runs: Sequence[Curves], settings: Report) -> Figure:
     """NLL in nats per sentence against updates: development text above, training text below.
 
-    One colour per model, several seeds as thin lines of it. More models than colours: a column for each family.
+    One colour and line style per model, several seeds as thin lines of it. More models than colours: a column for
+    each family.
     """
     models = list(dict.fromkeys(run.model for run in runs))
     families = list(dict.fromkeys(run.family for run in runs))
@@ -124,7 +124,7 @@ def learning_curves(runs: Sequence[Curves], settings: Report) -> Figure:
 def _draw(axes: Axes, runs: Sequence[Curves], name: str, settings: Report) -> None:
     """One panel: every run's curve, labelled once per model."""
     drawn = list(dict.fromkeys(run.model for run in runs))
-    # a model that Figure 2 shows has the same colour there
+    # a model that Figure 2 shows has the same colour and line there
     models = list(dict.fromkeys([model for model in settings.figure2_models if model in drawn] + drawn))
     labelled: set[str] = set()
     for run in runs:
@@ -135,7 +135,7 @@ def _draw(axes: Axes, runs: Sequence[Curves], name: str, settings: Report) -> No
             [update for update, _ in points],
             [nll for _, nll in points],
             color=COLORS[index],
-            linestyle=_DASHES[round_ % len(_DASHES)],
+            linestyle=DASHES[(index + round_) % len(DASHES)],
             linewidth=1.5 if alone else 0.7,
             label=None if run.model in labelled else settings.short_label(run.model),
         )
@@ -143,9 +143,14 @@ def _draw(axes: Axes, runs: Sequence[Curves], name: str, settings: Report) -> No
 
 
 def _name(axes: Axes, names_a_line: int) -> None:
-    """The legend, below, where no curve is."""
+    """The legend, below, where no curve is; its lines are long enough to show their style."""
     axes.legend(
-        loc="upper center", bbox_to_anchor=(0.5, -0.24), ncols=names_a_line, fontsize="small", frameon=False
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.24),
+        ncols=names_a_line,
+        fontsize="small",
+        frameon=False,
+        handlelength=3.2,
     )
 
 

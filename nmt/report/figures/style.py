@@ -1,4 +1,4 @@
-"""How figures are drawn and saved.
+"""How figures are drawn, described and saved.
 
 Equal input gives equal bytes: no dates, and no settings of the user's.
 """
@@ -9,8 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 from matplotlib import style
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from nmt.errors import UserError
 from nmt.io.files import atomic_path
@@ -25,6 +28,10 @@ _STYLE = {
 }
 COLORS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
 """Okabe and Ito's, for colour-blind eyes too; without their yellow, which is too light for a line on white."""
+DASHES = ("-", "-.", "--", ":", (0, (6, 1)), (0, (4, 1, 1, 1, 1, 1)), (0, (1, 3)))
+"""A line style for each colour, which also tells lines apart in grey."""
+_TOLD = 3
+"""Points of a line that its description gives."""
 
 
 _UNWANTED = {"pdf": "CreationDate", "svg": "Date", "png": "Software"}
@@ -50,4 +57,38 @@ def save_as(figure: Figure, path: Path) -> None:
     if form not in _UNWANTED:
         raise UserError(f"{path}: expected a name that ends in {', '.join(f'.{form}' for form in _UNWANTED)}")
     with drawing(), atomic_path(path) as temporary:
-        figure.savefig(temporary, format=form, metadata={_UNWANTED[form]: None})
+        metadata: dict[str, str | None] = {_UNWANTED[form]: None}
+        if form == "png":
+            metadata["Description"] = described(figure)
+        figure.savefig(temporary, format=form, metadata=metadata)
+
+
+def described(figure: Figure) -> str:
+    """What is seen, in words: the picture's alternative text on the report's page."""
+    shared = next((axes.get_xlabel() for axes in reversed(figure.axes) if axes.get_xlabel()), "")
+    return " ".join(filter(None, (_panel(axes, shared) for axes in figure.axes)))
+
+
+def _panel(axes: Axes, shared: str) -> str:
+    """Named lines at their first, middle and last point; of a matrix the words on its sides."""
+    if axes.images:
+        source, target = (
+            " ".join(label.get_text() for label in labels)
+            for labels in (axes.get_xticklabels(), axes.get_yticklabels())
+        )
+        letter = " ".join(text.get_text() for text in axes.texts)
+        return f"{letter} attention between “{source}” and “{target}”."
+    lines = [line for line in axes.get_lines() if not str(line.get_label()).startswith("_")]
+    named = [f"{line.get_label()} {points}" for line in lines if (points := _points(line))]
+    what = " ".join(filter(None, [axes.get_title(), axes.get_ylabel().replace("\n", " ")])) or "Values"
+    return f"{what} against {axes.get_xlabel() or shared}: {'; '.join(named)}." if named else ""
+
+
+def _points(line: Line2D) -> str:
+    """`y at x` of some points."""
+    xs, ys = (np.ravel(np.asarray(values, dtype=float)) for values in line.get_data())
+    known = np.flatnonzero(np.isfinite(xs) & np.isfinite(ys))
+    if not len(known):
+        return ""
+    some = dict.fromkeys(known[np.linspace(0, len(known) - 1, _TOLD).round().astype(int)].tolist())
+    return ", ".join(f"{ys[place]:.3g} at {xs[place]:,.6g}" for place in some)

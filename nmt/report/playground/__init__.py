@@ -1,0 +1,1 @@
+"""The playground: two trained models in one HTML file, made of the files beside this one."""

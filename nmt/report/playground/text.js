@@ -1,0 +1,152 @@
+// Moses' tokenizer and detokenizer as nmt.data has them: tokenization.py, text_processor.py and detokenization.py.
+
+const WHITE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+const SPACES = new RegExp(`[${WHITE}]+`, "u");
+const CONTROL = /[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]/g;
+const ESCAPED = [
+  ["&", "&amp;"], ["|", "&#124;"], ["<", "&lt;"], [">", "&gt;"], ["'", "&apos;"], ['"', "&quot;"], ["[", "&#91;"],
+  ["]", "&#93;"],
+];
+const OLDER = [["|", "&bar;"], ["[", "&bra;"], ["]", "&ket;"]];
+
+const rule = (pattern, replacement) => [new RegExp(pattern, "gu"), replacement];
+const applied = (rules, text) => rules.reduce((now, [pattern, replacement]) => now.replace(pattern, replacement), text);
+const wordsOf = (text) => text.split(SPACES).filter(Boolean);
+const unescaped = (text) =>
+  [...OLDER, ...ESCAPED.slice(1), ESCAPED[0]].reduce((now, [meant, written]) => now.replaceAll(written, meant), text);
+
+/** The rules of the tokenizer. `alpha`, `alnum` and `number` are Moses' classes of characters, as parts of patterns. */
+function rulesOf(language, { alpha, alnum, number }) {
+  const apart = rule(`([^${alpha}])'([^${alpha}])`, "$1 ' $2");
+  const behind = rule(`([${alpha}])'([^${alpha}])`, "$1 ' $2");
+  const romance = [apart, rule(`([^${alpha}])'([${alpha}])`, "$1 ' $2"), behind, rule(`([${alpha}])'([${alpha}])`, "$1' $2")];
+  const english = [
+    apart, rule(`([^${alpha}${number}])'([${alpha}])`, "$1 ' $2"), behind, rule(`([${alpha}])'([${alpha}])`, "$1 '$2"),
+    rule(`([${number}])'(s)`, "$1 '$2"),
+  ];
+  return {
+    padded: rule(`([^${alnum}${WHITE}.'\`,\\-])`, " $1 "),
+    hyphens: rule(`([${alnum}])-(?=[${alnum}])`, "$1 @-@ "),
+    commas: [rule(`([^${number}]),`, "$1 , "), rule(`,([^${number}])`, " , $1"), rule(`([${number}]),$`, "$1 , ")],
+    apostrophes: { en: english, fr: romance, it: romance }[language] ?? [rule("'", " ' ")],
+  };
+}
+
+class Tokenizer {
+  /** `prefixes`: words that keep their full stop, always (`plain`) or before a number (`numeric`). */
+  constructor(language, settings, prefixes, classes) {
+    Object.assign(this, { settings, rules: rulesOf(language, classes) });
+    this.letter = new RegExp(`[${classes.alpha}]`, "u");
+    this.small = new RegExp(`^[${classes.lower}]`, "u");
+    this.plain = new Set(prefixes.plain);
+    this.numeric = new Set(prefixes.numeric);
+  }
+
+  tokens(line) {
+    let text = wordsOf(line.replace(/\p{Cs}/gu, "\ufffd").replace(CONTROL, "")).join(" ");
+    const { padded, hyphens, commas, apostrophes } = this.rules;
+    text = applied([padded, ...(this.settings.split_hyphens ? [hyphens] : [])], text);
+    text = text.replace(/\.{2,}/g, (dots, at) =>
+      ` ${"DOT".repeat(dots.length)}MULTI${at + dots.length < text.length ? " " : ""}`);
+    text = applied([...commas, ...apostrophes], text);
+    text = wordsOf(this.withFullStops(wordsOf(text))).join(" ").replace(/\.' ?$/, " . ' ");
+    text = text.replace(/(?:DOT)+MULTI/g, (found) => ".".repeat((found.length - 5) / 3));
+    return wordsOf(this.settings.escape ? ESCAPED.reduce((now, [a, b]) => now.replaceAll(a, b), text) : text);
+  }
+
+  /** Full stops are tokens but behind abbreviations and before words in lower case. */
+  withFullStops(tokens) {
+    return tokens.map((token, place) => {
+      if (token.length < 2 || !token.endsWith(".")) return token;
+      const prefix = token.slice(0, -1);
+      const next = tokens[place + 1] ?? "";
+      const kept = (prefix.includes(".") && this.letter.test(prefix))
+        || (this.plain.has(prefix) && !this.numeric.has(prefix))
+        || this.small.test(next)
+        || (this.numeric.has(prefix) && /^[0-9]/.test(next));
+      return kept ? token : `${prefix} .`;
+    }).join(" ");
+  }
+}
+
+const CURRENCY = "$€£¥";
+const CURRENCY_BEHIND = ["fr", "it", "es", "de", "pt", "fi", "cs"];
+const ELIDED = /^(?:[cdjlmnst]|[\p{L}\p{N}_]*qu|aujourd|entr)$/iu;
+const CONTRACTED = /^(?:s|t|d|m|ll|re|ve)$/i;
+
+class Detokenizer {
+  constructor(language, settings, { alpha, currency, cjk }) {
+    Object.assign(this, { language, settings });
+    this.opening = new RegExp(`^[${currency}(\\[{¿¡]+$`, "u");
+    this.contracted = new RegExp(`^'[${alpha}]`, "u");
+    this.elided = new RegExp(`[${alpha}]'$`, "u");
+    this.letter = new RegExp(`^[${alpha}]`, "u");
+    this.cjk = [new RegExp(`^[${cjk}]`, "u"), new RegExp(`[${cjk}]$`, "u")];
+  }
+
+  text(tokens) {
+    const symbols = CURRENCY_BEHIND.includes(this.language) ? [...CURRENCY].filter((one) => tokens.includes(one)).sort() : [];
+    const standIn = new Map(symbols.map((symbol, index) => [symbol, String.fromCodePoint(0xe000 + index)]));
+    const words = tokens.map((token, place) =>
+      (standIn.has(token) && this.isBehind(tokens, place) ? standIn.get(token) : token));
+    let text = ` ${this.withApostrophes(words).join(" ")} `.replaceAll(" @-@ ", "-");
+    if (this.settings.escape) text = unescaped(text);
+    text = this.joined(wordsOf(text)).replace(/ {2,}/g, " ").trim();
+    return symbols.reduce((now, symbol) => now.replaceAll(standIn.get(symbol), symbol), text);
+  }
+
+  /** Whether a currency symbol stays behind what is before it: unless only a number follows. */
+  isBehind(tokens, place) {
+    return /\p{Nd}$/u.test(tokens[place - 1] ?? "") || !/^\p{Nd}/u.test(tokens[place + 1] ?? "");
+  }
+
+  withApostrophes(tokens) {
+    const joined = [];
+    for (let place = 0; place < tokens.length; place += 1) {
+      const after = tokens[place + 1] ?? "";
+      if (joined.length && after && this.meet(joined.at(-1), tokens[place], after)) {
+        joined[joined.length - 1] += tokens[place] + after;
+        place += 1;
+      } else joined.push(tokens[place]);
+    }
+    return joined;
+  }
+
+  /** Whether a token is an apostrophe that belongs to both of its neighbours. */
+  meet(before, apostrophe, after) {
+    if (this.language === "fr") {
+      return ["’", "'", "&apos;"].includes(apostrophe) && /^[\p{L}\p{N}]/u.test(after) && ELIDED.test(before.split("’").at(-1));
+    }
+    if (apostrophe !== "’" || !/\p{L}$/u.test(before) || !/^\p{L}/u.test(after)) return false;
+    return this.language === "en" ? CONTRACTED.test(after) : ["it", "ga"].includes(this.language);
+  }
+
+  joined(tokens) {
+    const quotes = new Map();
+    let text = "";
+    let space = " ";
+    tokens.forEach((token, place) => {
+      const left = () => { text += token; space = " "; };
+      const right = () => { text += space + token; space = ""; };
+      if (this.language !== "ko" && this.cjk[0].test(token)) {
+        text += (place && this.cjk[1].test(tokens[place - 1]) ? "" : space) + token;
+        space = " ";
+      } else if (this.opening.test(token)) right();
+      else if (/^[,.?!:;\\%}\])]+$/.test(token)) {
+        if (this.language === "fr" && /^[?!:;\\%]$/.test(token)) text += " ";
+        left();
+      } else if (this.language === "en" && place && this.contracted.test(token)) left();
+      else if (["fr", "it", "ga"].includes(this.language) && place <= tokens.length - 2
+        && this.elided.test(token) && this.letter.test(tokens[place + 1])) right();
+      else if (/^['"„“`]+$/.test(token)) {
+        const mark = /^[„“”]+$/.test(token) ? '"' : token;
+        const open = (quotes.get(mark) ?? 0) % 2 === 0;
+        const possessive = open && this.language === "en" && token === "'" && place && tokens[place - 1].endsWith("s");
+        if (!possessive) quotes.set(mark, (quotes.get(mark) ?? 0) + 1);
+        if (open && !possessive) right();
+        else left();
+      } else { text += space + token; space = " "; }
+    });
+    return text;
+  }
+}

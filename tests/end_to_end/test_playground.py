@@ -1,0 +1,366 @@
+"""The playground in a real browser, against what `nmt translate` and the search make of the same weights."""
+
+from __future__ import annotations
+
+import base64
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from selenium import webdriver
+from selenium.webdriver.common.keys import Keys
+
+from nmt.config.families import FamilyName
+from nmt.config.schema import TextSettings, Tokenization
+from nmt.data.text_processor import RawText
+from nmt.data.vocabulary import END, Vocabulary
+from nmt.decoding.beam_search import translate
+from nmt.decoding.text_translator import Options, TextTranslator, Translation
+from nmt.io.files import write_json
+from nmt.model import families, trained_model
+from nmt.model.model_folder import SETTINGS, SOURCE_VOCABULARY, TARGET_VOCABULARY, WEIGHTS
+from nmt.model.tensors import save_tensors
+from nmt.report.playground.moses import rules
+from nmt.report.playground.page import write_playground
+from tests.browser import Page, browser, needs_browser
+from tests.small_models import interpretations, small_model
+from tests.training_settings import model_run
+from tests.translators import text_settings
+from tests.unit.decoding.test_beam_search import decoding, encode
+
+pytestmark = needs_browser
+ENGLISH = [
+    "the",
+    "a",
+    "old",
+    "cat",
+    "dog",
+    "book",
+    "sees",
+    "reads",
+    "and",
+    "house",
+    ",",
+    ".",
+    "Tom",
+    "it",
+    "It",
+]
+FRENCH = [
+    "le",
+    "la",
+    "vieux",
+    "chat",
+    "chien",
+    "livre",
+    "voit",
+    "lit",
+    "et",
+    "maison",
+    ",",
+    ".",
+    "l&apos;",
+    "homme",
+]
+LINES = [
+    "The old cat sees Tom's book.",
+    "It reads, and the dog sees a <house> in the house of zzz.",
+    "a cat " * 9,
+    "TOM  reads\u00a0(12.5 %) ... & \"it's\" the cat, dog; don't.",
+    ".",
+]
+TESTS = [
+    "the old cat sees a dog .",
+    "the dog reads .",
+    "the dog reads a book .",
+    "it sees Tom &apos;s old book .",
+]
+"""The second is too short for a clause, the last has a word without an id."""
+
+
+def model_folder(folder: Path, family: FamilyName, seed: int) -> Path:
+    """A model with random weights that 16 bits hold."""
+    folder.mkdir(parents=True)
+    run = model_run(family=family).model_copy(update={"label": family})
+    for words, name in ((ENGLISH, SOURCE_VOCABULARY), (FRENCH, TARGET_VOCABULARY)):
+        Vocabulary([(word, 9) for word in words]).write(folder / name)
+    network = families.create(family, run.architecture, (len(ENGLISH) + 2, len(FRENCH) + 2), seed)
+    generator = torch.Generator().manual_seed(seed)
+    weights = {
+        name: weight.normal_(0, 0.9, generator=generator).half().float()
+        for name, weight in network.state_dict().items()
+    }
+    save_tensors(folder / WEIGHTS, weights)
+    write_json(folder / SETTINGS, run.model_dump())
+    return folder
+
+
+@pytest.fixture(scope="module")
+def text() -> TextSettings:
+    search = decoding(beam=4, max_length_factor=2, min_length="half", unfinished="retry", widest_beam=8)
+    return text_settings(search)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    place = tmp_path_factory.mktemp("models")
+    return [
+        model_folder(place / "rnnsearch", "rnnsearch", 3),
+        model_folder(place / "rnnencdec", "rnnencdec", 7),
+    ]
+
+
+@pytest.fixture(scope="module")
+def page(folders: list[Path], text: TextSettings, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("playground")
+    (place / "source").write_text("".join(f"{line}\n" for line in TESTS), encoding="utf-8")
+    (place / "reference").write_text("le chat lit .\n" * len(TESTS), encoding="utf-8")
+    output = place / "playground.html"
+    written = write_playground(
+        folders, text, place / "source", place / "reference", 1, "Try <i>it</i>", output
+    )
+    assert (written.sentences, written.refusal) == (2, None)
+    return output
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[webdriver.Chrome]:
+    with browser() as started:
+        yield started
+
+
+class Playground(Page):
+    """The page, its sentence translated at once."""
+
+    def idle(self) -> None:
+        self.until("document.body.dataset.busy === 'false'")
+
+    def type(self, line: str) -> None:
+        self.run("document.getElementById('slowly').checked = false")
+        field = self.one("#source")
+        field.clear()
+        field.send_keys(line, Keys.ENTER)
+        self.idle()
+
+    def sentence(self) -> str:
+        return str(self.one("#source").get_property("value"))
+
+    def texts(self) -> list[str]:
+        return [node.text for node in self.all(".card .text")]
+
+
+@pytest.fixture
+def playground(driver: webdriver.Chrome, page: Path) -> Playground:
+    return Playground(driver, page)
+
+
+def translations(folder: Path, text: TextSettings, beam: int, forbid: bool) -> list[Translation]:
+    """What `nmt translate` makes of the lines."""
+    options = Options(text.decoding.model_copy(update={"beam": beam}), "forbid" if forbid else "keep", True)
+    sides = [RawText(language, text.tokenization) for language in ("en", "fr")]
+    return TextTranslator([trained_model.load(folder, torch.device("cpu"))], *sides, options)(LINES)
+
+
+@pytest.mark.parametrize(("beam", "forbid"), [(1, False), (4, True), (12, False)])
+def test_it_translates_as_nmt_translate_does(
+    playground: Playground, folders: list[Path], text: TextSettings, beam: int, forbid: bool
+) -> None:
+    script = "return arguments[0].map((line) => translator.translate(arguments[1], line, ...arguments[2]))"
+    for number, folder in enumerate(folders):
+        found = playground.run(script, LINES, number, [beam, forbid])
+        for mine, theirs in zip(found, translations(folder, text, beam, forbid), strict=True):
+            best = theirs.n_best[0]
+            assert (mine["text"], mine["tokens"]) == (best.text, theirs.source_words)
+            assert (mine["words"], mine["finished"]) == (best.words, best.finished)
+            assert mine["total"] == pytest.approx(best.log_probability, abs=1e-4)
+            if best.weights is not None:
+                rows = np.array(mine["weights"])[: len(best.words), : len(theirs.source_words)]
+                np.testing.assert_allclose(rows, best.weights[0], atol=1e-4)
+
+
+NETWORK = """
+    const [model, weights, sources, decoding, forbid] = arguments;
+    const bytes = Uint8Array.from(atob(weights), (character) => character.charCodeAt(0));
+    const network = new Network(model, bytes, 0);
+    return sources.map((ids) => {
+        const search = translateIds(network, ids, decoding, decoding.beam, forbid);
+        let step = search.next();
+        while (!step.done) step = search.next();
+        return step.value;
+    });"""
+
+
+@pytest.mark.parametrize("family", ["rnnsearch", "rnnencdec"])
+def test_every_interpretation_of_the_paper_is_computed(playground: Playground, family: FamilyName) -> None:
+    draw = random.Random(2)
+    for number, changes in enumerate(interpretations(family)):
+        model = small_model(family, **changes, source_end=number % 2 == 0, unused_ids=number % 3)
+        state = {name: weight.half() for name, weight in model.state_dict().items()}
+        model.load_state_dict(state)
+        described = {
+            "tensors": [[name, list(weight.shape)] for name, weight in state.items()],
+            "architecture": model.architecture.model_dump(),
+            "aligns": family == "rnnsearch",
+            "targetWords": model.target_vocabulary,
+        }
+        weights = base64.b64encode(b"".join(weight.numpy().tobytes() for weight in state.values())).decode()
+        sources = [[draw.randrange(2, 9) for _ in range(draw.randint(1, 6))] for _ in range(3)]
+        settings = decoding(
+            beam=draw.randint(1, 6),
+            normalize_by_length=draw.random() < 0.5,
+            min_length=draw.choice(["half", "none"]),
+            max_length_factor=2,
+            unfinished="widen",
+            widest_beam=12,
+        )
+        forbid = draw.random() < 0.5
+        found = playground.run(NETWORK, described, weights, sources, settings.model_dump(), forbid)
+        with torch.no_grad():
+            expected = translate(model, *encode(model, sources), settings, forbid)
+        for mine, (best, *_) in zip(found, expected, strict=True):
+            words = [*best.words, *([END] if best.finished else [])]
+            assert (mine["words"], mine["finished"]) == (words, best.finished)
+            assert mine["total"] == pytest.approx(best.log_probability, abs=1e-5)
+
+
+PIECES = [
+    *"abé ÉñΩж文कि019.,;:!?'\"’“«»()[]<>|&@#$€%*-/`",
+    *(
+        "  ",
+        "...",
+        "''",
+        "l'",
+        "d'",
+        "'s",
+        "Mr.",
+        "No. 5",
+        "U.S.",
+        "e.g. ",
+        "\u00a0",
+        "5,300",
+        "@-@",
+        "&apos;",
+    ),
+    *("🙂", "½", "\u0301", "\x07", "\x85"),
+]
+TOKENS = """
+    const [language, settings, rules, lines] = arguments;
+    const tokenizer = new Tokenizer(language, settings, rules.prefixes, rules.classes);
+    const detokenizer = new Detokenizer(language, settings, rules.classes);
+    return lines.map((line) => tokenizer.tokens(line)).map((tokens) => [tokens, detokenizer.text(tokens)]);"""
+
+
+@pytest.mark.parametrize("language", ["en", "fr", "de"])
+def test_tokens_and_text_are_moses(playground: Playground, language: str) -> None:
+    draw = random.Random(language)
+    lines = ["".join(draw.choices(PIECES, k=draw.randint(0, 30))) for _ in range(400)]
+    for escape in (True, False):
+        settings = Tokenization(tokenizer="moses", escape=escape, split_hyphens=not escape)
+        moses = RawText(language, settings)
+        found = playground.run(TOKENS, language, settings.model_dump(), rules(language), lines)
+        for line, (tokens, written) in zip(lines, found, strict=True):
+            assert tokens == moses.tokens(line), line
+            assert written == moses.text(tokens), tokens
+
+
+def test_what_is_typed_appears_in_the_other_language(
+    playground: Playground, folders: list[Path], text: TextSettings
+) -> None:
+    assert playground.driver.title == "Try <i>it</i>"
+    playground.type(LINES[0])
+    expected = [translations(folder, text, 4, False)[0].n_best[0].text for folder in folders]
+    assert playground.texts() == expected
+    assert playground.said() == f"rnnsearch: {expected[0]} rnnencdec: {expected[1]}"
+    assert len(playground.all(".card canvas:not(.vector)")) == len(playground.all(".card .vector")) == 1
+    assert playground.requests() == 0 and not playground.errors()
+    (policy,) = playground.all("meta[http-equiv]")
+    assert str(policy.get_attribute("content")).startswith("default-src 'none'; ")
+
+
+def test_words_appear_one_by_one(playground: Playground) -> None:
+    playground.idle()
+    playground.run(
+        "window.seen = []; new MutationObserver(() => window.seen.push(document.querySelector('.card .text')"
+        ".textContent)).observe(document.getElementById('cards'), {subtree: true, childList: true});"
+        "document.getElementById('slowly').checked = true"
+    )
+    playground.one("#translate").click()
+    playground.idle()
+    lengths = [len(seen.split()) for seen in playground.run("return [...new Set(window.seen)]")]
+    assert len(lengths) >= 3 and min(lengths) <= 1
+
+
+def test_unknown_words_are_marked_and_known_ones_offered(playground: Playground) -> None:
+    playground.type("The old kat sees a dog.")
+    marked = [node.get_property("textContent") for node in playground.all("#read .unknown")]
+    assert marked == ["The (unknown)", "kat (unknown)"]
+    assert "2 unknown" in playground.one("#count").text
+    known, *_ = playground.all("#similar li:nth-child(2) button")
+    assert known.text == "cat"
+    known.click()
+    playground.idle()
+    assert playground.sentence() == "The old cat sees a dog."
+    playground.one("#vocabulary summary").click()
+    playground.one("#search").send_keys("hous")
+    (word,) = playground.all("#words button")
+    word.click()
+    assert playground.sentence().endswith(" house")
+
+
+def test_it_grows_longer_until_it_is_longer_than_any_in_training(playground: Playground) -> None:
+    playground.run("document.getElementById('slowly').checked = false")
+    playground.idle()
+    assert playground.sentence() == "the old cat sees a dog."
+    assert playground.one("#reference .sentence").text == "le chat lit."
+    playground.one("#longer").click()
+    playground.until("document.getElementById('longer').textContent === 'Stop'")
+    playground.until("document.getElementById('longer').textContent !== 'Stop'")
+    assert playground.sentence() == "the old cat sees a dog, and the dog reads a book."
+    assert playground.one("#reference .sentence").text == "le chat lit, et le chat lit."
+    assert playground.run("return playground.tried.map(({words}) => words)") == [7, 14]
+    assert playground.one("#plot svg").is_displayed()
+
+
+def test_the_keyboard_is_enough(playground: Playground) -> None:
+    playground.type(LINES[0])
+    playground.run("document.querySelector('.card .word[tabindex=\"0\"]').focus()")
+    first = playground.focused()
+    playground.keys(Keys.ARROW_RIGHT)
+    assert playground.focused() != first and "attends to" in playground.said()
+    playground.keys(Keys.ARROW_DOWN)
+    assert "is attended to by" in playground.said()
+    playground.keys(Keys.ESCAPE)
+    assert playground.focused().get_attribute("id") == "source"
+    playground.run("document.getElementById('beam').focus()")
+    before = playground.run("return playground.run")
+    playground.keys(Keys.ARROW_RIGHT)
+    assert playground.one("#width").text == "5"
+    playground.until(f"playground.run > {before}")
+    playground.idle()
+    named = "e => e.labels?.length || e.ariaLabel || e.textContent"
+    assert playground.run(f"return [...document.querySelectorAll('input, textarea, button')].every({named})")
+
+
+def test_a_phone_shows_all_of_it(playground: Playground) -> None:
+    with playground.phone():
+        playground.type(LINES[1])
+        assert playground.run("return document.documentElement.scrollWidth") <= 390
+
+
+def test_models_that_it_cannot_hold(
+    driver: webdriver.Chrome, folders: list[Path], text: TextSettings, page: Path, tmp_path: Path
+) -> None:
+    large = tmp_path / "large"
+    shutil.copytree(folders[0], large)
+    with (large / WEIGHTS).open("ab") as file:
+        file.truncate(4_000_000)
+    output, sides = tmp_path / "playground.html", (page.parent / "source", page.parent / "reference")
+    refusal = write_playground([large], text, *sides, 1, "T", output).refusal
+    assert refusal and "rnnsearch has 2 MB at 16 bits, and a page takes 1 MB" in refusal
+    shown = Playground(driver, output)
+    assert refusal in shown.one("#refusal").text and "nmt translate --model" in shown.one("#refusal").text
+    assert not shown.one("#page").is_displayed() and output.stat().st_size < 100_000
