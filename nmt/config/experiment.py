@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from nmt.config.families import FAMILIES
 from nmt.config.runs import Run, runs_of
 from nmt.config.schema import Config
 
@@ -136,3 +137,9 @@ def contrasted_models(config: Config) -> list[str]:
     models = [model for model in config.artifacts.figure2_models if model in config.models]
     kinds = [[model for model in models if config.models[model].aligns is kind] for kind in (True, False)]
     return [kind[0] for kind in kinds] if all(kinds) else models[:2]
+
+
+def has_playground(config: Config) -> bool:
+    """Whether the page that translates in the browser is made: of families that it computes alone."""
+    families = [FAMILIES[config.models[model].family] for model in contrasted_models(config)]
+    return config.playground.made and bool(families) and all(family.in_browser for family in families)

@@ -137,7 +137,8 @@ class Family:
 
     architecture: the class of its settings. weights: how many a model has, given its architecture and the words of both
     vocabularies; those of biases and other vectors may be left out. aligns: whether a model says which source words a
-    target word comes from. description, paper: for a model's card.
+    target word comes from. description, paper: for a model's card. trees: whether it reads a sentence as a tree.
+    in_browser: whether the playground computes it.
     """
 
     architecture: type[AnyArchitecture]
@@ -146,6 +147,7 @@ class Family:
     description: str
     paper: str
     trees: bool = False
+    in_browser: bool = False
 
 
 BAHDANAU = "Bahdanau, Cho and Bengio (2015), [arXiv 1409.0473](https://arxiv.org/abs/1409.0473)"
@@ -160,6 +162,7 @@ FAMILIES: dict[FamilyName, Family] = {
         aligns=False,
         description="RNNencdec: a gated encoder whose last state alone is what the decoder knows of the sentence",
         paper=BAHDANAU,
+        in_browser=True,
     ),
     "rnnsearch": Family(
         architecture=GatedArchitecture,
@@ -167,6 +170,7 @@ FAMILIES: dict[FamilyName, Family] = {
         aligns=True,
         description="RNNsearch: a bidirectional gated encoder and a decoder that learns to align (soft attention)",
         paper=BAHDANAU,
+        in_browser=True,
     ),
     "grconv": Family(
         architecture=GrConvArchitecture,

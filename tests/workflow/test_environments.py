@@ -25,6 +25,7 @@ RULES = [
 CONTAINER = ROOT / "container"
 DISTRIBUTIONS = {
     "markdown_it": "markdown-it-py",
+    "PIL": "pillow",
     "yaml": "pyyaml",
     "flufl": "flufl-lock",
     "pydantic_core": "pydantic",

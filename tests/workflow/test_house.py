@@ -116,6 +116,7 @@ def test_every_import_of_the_package_is_a_stated_dependency() -> None:
         "pydantic_core": "pydantic",
         "tensorboardX": "tensorboardx",
         "markdown_it": "markdown-it-py",
+        "PIL": "pillow",
     }
     for file in (ROOT / "nmt").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

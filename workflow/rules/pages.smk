@@ -18,7 +18,7 @@ EXPERIMENT = "the paper" if Path.cwd() == ROOT else Path.cwd().name
 CONTRASTED = experiment.contrasted_models(CONFIG)
 
 # A page with these models' weights, which somebody's published translations do not bring.
-PLAYGROUND = ["results/playground.html"] if CONFIG.playground.made and not KEPT else []
+PLAYGROUND = [] if KEPT or not experiment.has_playground(CONFIG) else ["results/playground.html"]
 
 # What a run is for.
 ARTIFACTS = [
@@ -92,7 +92,7 @@ rule explorer:
 rule playground:
     """A page in which a model that aligns and one that does not translate what one types, in one file."""
     input:
-        models=[expand(file, model=CONTRASTED) for file in MODEL_FILES],
+        models=model_files_of(CONTRASTED),
         source=test_tokens(SOURCE),
         reference=test_tokens(TARGET),
     output:
@@ -107,7 +107,7 @@ rule playground:
         mem_mb=memory(1000, per_input=4),
         runtime=30,
     params:
-        models=options.repeated("model", (f"{MODELS}/{model}" for model in CONTRASTED)),
+        models=options.repeated("model", map(model_folder, CONTRASTED)),
         megabytes=CONFIG.playground.megabytes,
         title=f"Translate in the browser: {EXPERIMENT}",
         settings=lambda wildcards: projections.text_settings(CONFIG),

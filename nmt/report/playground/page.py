@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from nmt.config.families import FAMILIES
 from nmt.config.json_settings import read
 from nmt.config.schema import ModelRun, TextSettings
 from nmt.data.text_processor import RawText
@@ -27,8 +28,6 @@ from nmt.model.trained_model import TrainedModel
 from nmt.report.one_file import pack, write
 from nmt.report.playground.moses import rules
 
-FAMILIES = ("rnnencdec", "rnnsearch")
-"""Those that model.js computes."""
 CLAUSES = 60
 """Test sentences that the page knows, to begin with and to make sentences longer."""
 CLAUSE_WORDS = range(4, 13)
@@ -94,8 +93,9 @@ def refused(folders: Sequence[Path], megabytes: int) -> str | None:
     """Why the page cannot hold these models; None where it can."""
     runs = [read(ModelRun, folder / SETTINGS, "expected a model of this version") for folder in folders]
     for run in runs:
-        if run.family not in FAMILIES:
-            return f"{run.label} is of the family {run.family}; this page computes {' and '.join(FAMILIES)} only."
+        if not FAMILIES[run.family].in_browser:
+            computed = " and ".join(name for name, family in FAMILIES.items() if family.in_browser)
+            return f"{run.label} is of the family {run.family}; this page computes {computed} only."
     sizes = [(folder / WEIGHTS).stat().st_size / 2e6 for folder in folders]
     if sum(sizes) <= megabytes:
         return None

@@ -82,6 +82,13 @@ def test_which_two_models_stand_for_what_attention_changes(tmp_path: Path) -> No
     assert contrasted("rnnsearch-50") == ["rnnsearch-50"]
 
 
+def test_a_playground_is_made_of_what_a_browser_computes(tmp_path: Path) -> None:
+    assert experiment.has_playground(paper(tmp_path))
+    assert not experiment.has_playground(paper(tmp_path, playground={"made": False}))
+    other = load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / "cho2014b"))
+    assert experiment.contrasted_models(other)[1] == "grconv-30" and not experiment.has_playground(other)
+
+
 def test_what_a_corpus_is_for(tmp_path: Path) -> None:
     config = paper(tmp_path)
     assert experiment.part_of(config, config.use.test[0]) == "test"
