@@ -24,10 +24,12 @@ from tests.running import ROOT, make_demo, run, run_command, scheduled, snakemak
 RUNS = ["rnnencdec-50", "rnnsearch-50"]
 SETTINGS = """
 # Two models that learn enough of short sentences to differ in every number.
-use: {models: [rnnencdec-50, rnnsearch-50], systems: [both]}
-# An ensemble, which is published as the models are.
+use: {models: [rnnencdec-50, rnnsearch-50], systems: [both], rescored: [mixed]}
+# An ensemble and its rescored lists, which are published as the models are.
 systems:
-  both: {label: Both, members: [rnnencdec-50, rnnsearch-50], average: log_probability, decoding: {beam: 3}}
+  both: {label: Both, members: [rnnencdec-50, rnnsearch-50], average: log_probability, decoding: {beam: 3, n_best: 3}}
+rescored:
+  mixed: {label: Mixed, lists: both, members: [rnnsearch-50]}
 corpora:
   demo-train: {grammar: {split: train, pairs: 2000}}
   demo-test: {grammar: {split: test, pairs: 60}}
@@ -168,6 +170,8 @@ def test_an_ensemble_is_published_as_a_system_that_trained_nothing(results: Path
     compared = json.loads((results / "comparison.json").read_text(encoding="utf-8"))
     assert {*RUNS, "both"} < set(compared["all"]["systems"])
     assert cell(results / "table1.csv", "both", "model") == "Both"
+    assert cell(results / "table1.csv", "mixed", "model") == "Mixed"
+    assert (results / "translations" / "mixed.txt.gz").is_file()
     path = results / "config.json"
     change(path, '"beam": 3', '"beam": 4')
     forge(results)
