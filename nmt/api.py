@@ -239,4 +239,4 @@ def load_models(folders: Sequence[Path], decoding: Decoding) -> list[TrainedMode
 
     make_deterministic(decoding.threads)
     keep_freed_memory()
-    return [trained_model.load(folder, choose_device(decoding.device)) for folder in folders]
+    return [trained_model.load(folder, choose_device(decoding.device, announced=False)) for folder in folders]

@@ -21,3 +21,10 @@ class UserError(Exception):
 
     def __str__(self) -> str:
         return printable(super().__str__())
+
+
+class RecurringError(UserError):
+    """An error that the same call would meet again: a cluster need not try (slurm/bin/sbatch looks for these words)."""
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}; tried again, it would end the same"

@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ def use_own_programs(niceness: Mapping[str, int]) -> None:
     """
     os.environ["PATH"] = f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}"
     os.environ["NMT_HEAD"] = _open_ear()
+    os.environ["NMT_BEGUN"] = datetime.now(UTC).isoformat()
     os.environ["NMT_NICE"] = " ".join(f"rule_train_wildcards_{run}={nice}" for run, nice in niceness.items())
     # sbatch hands the environment on: a pool of this machine's GPUs would take the place of what Slurm grants
     os.environ.pop("NMT_GPUS", None)

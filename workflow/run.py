@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +18,8 @@ from types import FrameType
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
+
+from workflow.gpus import pool  # noqa: E402
 
 RESULTS = (
     "table1.md",
@@ -154,43 +155,21 @@ GPU_RULES = ("train", "translate", "align", "sweep_model")
 
 
 def _gpu_options(cores: str, options: Sequence[str]) -> list[str]:
-    """As many GPU jobs in parallel as this machine has GPUs, each on its own; without a GPU, cores are the only limit.
+    """With several GPUs, as many jobs that compute on one in parallel: too few cores must not keep a GPU idle.
 
-    Jobs take their GPU from the pool that NMT_GPUS names; a cluster's scheduler hands out its own.
+    Snakemake only counts cores, how many threads compute the settings say.
     """
-    gpus = [] if _elsewhere(options) else _gpus()
-    if not gpus:
+    gpus = [] if _elsewhere(options) else pool()
+    if len(gpus) < 2:
         return []
-    os.environ["NMT_GPUS"] = ",".join(gpus)
-    limits = ["--resources", f"gpu={len(gpus)}"]
-    if len(gpus) == 1:
-        return limits
-    # Too few cores must not keep a GPU idle: Snakemake only counts them, how many threads compute the settings say.
     share = max(1, (len(os.sched_getaffinity(0)) if cores == "all" else int(cores)) // len(gpus))
-    return [*limits, "--set-threads", *(f"{rule}={share}" for rule in GPU_RULES)]
+    return ["--set-threads", *(f"{rule}={share}" for rule in GPU_RULES)]
 
 
 def _elsewhere(options: Sequence[str]) -> bool:
     """Whether an executor runs the jobs on other machines."""
     names = {option.split("=")[0] for option in options}
     return bool(names & {"--profile", "--executor", "-e"})
-
-
-def _gpus() -> list[str]:
-    """The GPUs that jobs may use: those that NMT_GPUS names, or all that CUDA_VISIBLE_DEVICES leaves."""
-    named = os.environ.get("NMT_GPUS")
-    if named is None:
-        installed = _installed_gpus()
-        named = os.environ.get("CUDA_VISIBLE_DEVICES", ",".join(installed)) if installed else ""
-    return [name for name in map(str.strip, named.split(",")) if name and name != "-1"]
-
-
-def _installed_gpus() -> list[str]:
-    if not shutil.which("nvidia-smi"):
-        return []
-    listing = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False)
-    found = [line for line in listing.stdout.splitlines() if line.startswith("GPU ")]
-    return [str(index) for index in range(len(found))] if listing.returncode == 0 else []
 
 
 def _run(command: Sequence[str], lock: int) -> int:

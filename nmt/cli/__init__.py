@@ -142,11 +142,23 @@ def main() -> None:
         if os.environ.get("NMT_TRACEBACK") or not error.name or error.name.startswith("nmt"):
             raise
         fail(f"{error.name}: not installed, translating does without; pip install 'nmt-repro[workflow]'")
+    except RuntimeError as error:
+        fail(str(_without_memory(error)))
     except OSError as error:
         if os.environ.get("NMT_TRACEBACK"):
             raise
         where = f": {error.filename}" if error.filename else ""
         fail(f"{error.strerror or error}{where}")
+
+
+def _without_memory(error: RuntimeError) -> UserError:
+    """What is said of an error of torch's for want of memory; raises others again."""
+    if "torch" in sys.modules:
+        from nmt.model.device import out_of_memory
+
+        if line := out_of_memory(error, f"nmt {' '.join(sys.argv[1:2])}"):
+            return line
+    raise error
 
 
 def fail(message: str) -> None:

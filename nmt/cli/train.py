@@ -72,6 +72,7 @@ def train(
     """
     run = parse_settings(ModelRun, settings)
     from nmt.io import locks
+    from nmt.model.device import enough_memory
     from nmt.monitor.slurm import seconds_to_work
     from nmt.training.data import TrainingData
     from nmt.training.export import export
@@ -82,7 +83,12 @@ def train(
             f"--continue-from: settings say {run.continue_from!r}, the option says {continue_from}"
         )
     deadline = time.monotonic() + min(max_seconds, seconds_to_work(job_minutes))
-    with stopping_in_good_order(run), locks.hold(state, if_locked, deadline) as holding:
+    work = f"training of {run.model} with training.batch_size {run.training.batch_size}"
+    with (
+        stopping_in_good_order(run),
+        locks.hold(state, if_locked, deadline) as holding,
+        enough_memory(work),
+    ):
         data = TrainingData.open(train_folder, dev_folder, source_vocabulary, target_vocabulary)
         trainer = Trainer(run, data.train, data.dev, data.sizes, state)
         trainer.resume(continue_from)

@@ -100,14 +100,19 @@ def word_log_probabilities(
         last = first + inputs[0].shape[:2].numel()
         inside = batch.positions[(batch.positions >= first) & (batch.positions < last)]
         read = [at(inside - first, part) for part in inputs]
-        for start in range(0, len(inside), CHUNK):
-            rows = slice(start, start + CHUNK)
-            logs = model.readout(*(part[rows] for part in read)).log_softmax(dim=1)
-            values.append(logs.gather(1, words[inside[rows]].unsqueeze(1)).squeeze(1).double())
+        values += log_probabilities(model, read, words[inside])
         if attention and weights is not None:
             matrices.append(weights)
         first = last
     return torch.cat(values), torch.cat(matrices) if matrices else None
+
+
+def log_probabilities(model: EncoderDecoder, inputs: Sequence[Tensor], words: Tensor) -> Iterator[Tensor]:
+    """log p of words (P,), float64, before which the output layer reads `inputs` (P, ...); a chunk at a time."""
+    for start in range(0, len(words), CHUNK):
+        rows = slice(start, start + CHUNK)
+        logs = model.readout(*(part[rows] for part in inputs)).log_softmax(dim=1)
+        yield logs.gather(1, words[rows].unsqueeze(1)).squeeze(1).double()
 
 
 def batches(lengths: Sequence[int], size: int) -> Iterator[list[int]]:

@@ -51,6 +51,27 @@ def named_pool() -> list[str]:
     return pool
 
 
+def in_sight(devices: Path = Path("/dev")) -> list[str]:
+    """What shows, without torch, that this process may use a GPU; nothing where CUDA_VISIBLE_DEVICES hides them all.
+
+    Args:
+        devices: where the system's devices are.
+    """
+    said = [f"{name}={os.environ[name]}" for name in (POOL, "SLURM_JOB_GPUS") if os.environ.get(name)]
+    if said or os.environ.get(VISIBLE) in ("", "-1"):
+        return said
+    return [str(path) for path in [*sorted(devices.glob("nvidia[0-9]*")), devices / "dxg"] if _opens(path)]
+
+
+def _opens(device: Path) -> bool:
+    """Whether this process may open a device: a scheduler denies those that it has not granted."""
+    try:
+        os.close(os.open(device, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC))
+    except OSError:
+        return False
+    return True
+
+
 def folder() -> Path:
     """Where the locks lie: on this machine, this user's own."""
     path = Path(tempfile.gettempdir()) / f"nmt-gpus-{os.getuid()}"

@@ -9,6 +9,7 @@ from pathlib import Path
 from nmt.config.schema import Config
 from nmt.data.selection.kenlm_build import TOOLS, missing_tools, on_path
 from nmt.data.sources import unreachable
+from nmt.model import gpu_pool
 from nmt.monitor.forecast import disk_bytes, in_words, training_left
 from nmt.monitor.jobs import JobList
 from nmt.monitor.partition_check import Cluster, unsatisfiable
@@ -71,17 +72,12 @@ def _gpu(config: Config, work: Work) -> str | None:
     wanted = {config.models[model].training.device for model in config.use.models} if work.runs else set()
     if {"translate", "align", "sweep_model", "rescore", "vectors"} & work.rules:
         wanted |= {config.decoding.device, *(system.decoding.device for system in config.systems.values())}
-    if work.cluster or "cuda" not in wanted or _has_gpu():
+    if work.cluster or "cuda" not in wanted or gpu_pool.in_sight():
         return None
     return (
         "training.device or decoding.device is `cuda`, but this machine shows no NVIDIA GPU: run on a cluster"
         " (--profile slurm), choose a smaller experiment, or say `device: auto`"
     )
-
-
-def _has_gpu() -> bool:
-    """Whether a driver is loaded; asking torch would take seconds."""
-    return any(Path("/dev").glob("nvidia[0-9]*")) or Path("/dev/dxg").exists()
 
 
 def _disk(config: Config, work: Work, folder: Path) -> str | None:

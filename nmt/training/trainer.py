@@ -21,7 +21,7 @@ from nmt.config.flatten import differences
 from nmt.config.schema import ModelRun
 from nmt.data.batches import Batch, Indices, PairsWithinLimit, training_batches
 from nmt.data.bitext import Bitext
-from nmt.errors import UserError
+from nmt.errors import RecurringError, UserError
 from nmt.io.files import sha256
 from nmt.io.progress import Progress
 from nmt.model import families
@@ -130,7 +130,7 @@ class Trainer:
     def _refuse_other(self, was: Fingerprint, where: str, ignore: frozenset[str]) -> None:
         changed = differences(was, self.fingerprint, ignore)
         if changed:
-            raise UserError(
+            raise RecurringError(
                 f"{where} belongs to a run with other settings or data: {changed}; "
                 f"set them back, or delete or rename that folder to start again"
             )
@@ -214,7 +214,7 @@ class Trainer:
         update = self.counters.update
         self._record({"update": update, "not_finite": count, "seconds": self.counters.seconds})
         where = f"of update {update}" if self.device.type == "cpu" else f"of {count} updates up to {update}"
-        raise UserError(
+        raise RecurringError(
             f"{self.state}: the gradient {where} is not finite; the last checkpoint is from before it. "
             f"Lower training.learning_rate, check the data, or continue as the authors did with "
             f"training.not_finite: groundhog"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from torch.nn.functional import cross_entropy
 
 from nmt.config.schema import Decoding
 from nmt.data.batches import Batch, Indices, PairsWithinLimit, evaluation_batches, make_batch, sort_by_length
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding.beam_search import translate
+from nmt.decoding.forced_decoding import log_probabilities
 from nmt.model.encoder_decoder import EncoderDecoder
 
 GREEDY = Decoding(
@@ -39,10 +39,10 @@ def development_rows(bitext: Bitext, limit: int | None) -> Indices:
 
 def sentence_nll(model: EncoderDecoder, batch: Batch) -> torch.Tensor:
     """-log p(target | source) of each pair in nats, the end symbol included: (B,), float64."""
-    logits, _ = model(batch.source, batch.source_mask, batch.target, batch.positions)
+    inputs, _ = model.read_out(batch.source, batch.source_mask, batch.target, batch.positions)
     words = batch.target.flatten()[batch.positions]
-    losses = cross_entropy(logits, words, reduction="none").double()
-    return losses.new_zeros(len(batch)).index_add_(0, batch.sentence, losses)
+    found = torch.cat([*log_probabilities(model, inputs, words)])
+    return found.new_zeros(len(batch)).index_add_(0, batch.sentence, found, alpha=-1)
 
 
 @torch.no_grad()

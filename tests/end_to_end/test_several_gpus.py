@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.running import ROOT, make_demo, run_command
+from tests.running import ROOT, make_demo, run_command, snakemake_command
 
 AUTO = "training: {device: auto}\nuse: {models: [rnnencdec-30, rnnsearch-30, rnnencdec-50]}\n" + (
     "artifacts: {figure2_models: [rnnsearch-30], figure3_model: rnnsearch-30, table3_models: [rnnsearch-30]}\n"
@@ -33,11 +33,13 @@ def demo(tmp_path: Path) -> Path:
 
 def test_two_gpus_train_two_models_at_a_time_each_on_its_own(demo: Path) -> None:
     overlays = [str(demo / "tiny.yaml"), str(demo / "auto.yaml")]
-    result = start(demo, "5,6", "--configfile", *overlays, "--until", "train")
-    assert result.returncode == 0, result.stdout + result.stderr
+    result = start(demo, "5,6", "--configfile", *overlays, "--until", "train", "--keep-going")
+    assert result.returncode == 1, result.stdout + result.stderr
     logs = [path.read_text(encoding="utf-8") for path in sorted((demo / "logs" / "train").glob("*.log"))]
     taken = [re.findall(r"nmt: computes on GPU (\d) of 5, 6", log) for log in logs]
     assert len(taken) == 3
+    # torch sees none of them: no model is trained on the processor without a word
+    assert all("sees no GPU, but NMT_GPUS=5,6 says that there is one" in log for log in logs)
     assert {gpu for (gpu,) in taken} == {"5", "6"}
     assert not any(
         "waiting for one" in log for log in logs
@@ -47,13 +49,13 @@ def test_two_gpus_train_two_models_at_a_time_each_on_its_own(demo: Path) -> None
 @pytest.mark.parametrize(
     ("gpus", "options", "limits"),
     [
-        ("0,1,2,3", ["--cores", "8"], ["--resources", "gpu=4", "--set-threads", "train=2"]),
-        ("0", [], ["--resources", "gpu=1"]),
+        ("0,1,2,3", ["--cores", "8"], ["--set-threads", "train=2"]),
+        ("0", [], []),
         ("", [], []),
         ("0,1", ["--profile", "slurm"], []),
     ],
 )
-def test_snakemake_is_told_how_many(
+def test_snakemake_is_told_to_keep_all_busy(
     gpus: str, options: list[str], limits: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from workflow import run
@@ -63,3 +65,18 @@ def test_snakemake_is_told_how_many(
     found = run._gpu_options(cores, [] if options[:1] == ["--cores"] else options)
     assert found[: len(limits)] == limits
     assert bool(found) == bool(limits)
+
+
+@pytest.mark.parametrize(
+    ("gpus", "options", "limit"), [("0,1", [], 2), ("0,1", ["--resources", "gpu=3"], 3), ("", [], None)]
+)
+def test_plain_snakemake_starts_as_many_jobs_as_there_are_gpus(
+    demo: Path, gpus: str, options: list[str], limit: int | None
+) -> None:
+    result = subprocess.run(
+        snakemake_command(demo, "--cores", "4", *options, "--", "data/raw/demo-dev/counts.json"),
+        cwd=ROOT, env={**os.environ, "NMT_GPUS": gpus}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    found = re.findall(r"Provided resources: gpu=\D*([0-9]+)", result.stderr)
+    assert found == ([str(limit)] if limit else [])

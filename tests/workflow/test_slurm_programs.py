@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from snakemake.resources import Resources
 from snakemake_executor_plugin_slurm.accounts import validate_account
 from snakemake_interface_common.exceptions import WorkflowError
 
+from nmt.errors import RecurringError, UserError
 from tests.running import ROOT, programs_but_slurm_s
 from workflow.cluster import PROGRAMS, stated_hours, use_own_programs
 
@@ -126,8 +128,28 @@ def test_a_training_job_gets_its_place_before_the_user_s_own_options(tmp_path: P
     assert submitted(tmp_path) == ""
 
 
+def test_what_would_end_the_same_is_not_sent_again_by_the_same_head(tmp_path: Path) -> None:
+    logs = tmp_path / "logs with space" / "rule_train" / "small"
+    logs.mkdir(parents=True)
+    (logs / "1.log").write_text(f"update 7\nnmt: error: {RecurringError('out of memory')}\nrule failed\n")
+    begun = (datetime.now(UTC) - timedelta(minutes=1)).isoformat()
+    environment = stand_in(tmp_path, "sbatch", "echo sent") | {"NMT_BEGUN": begun}
+    stand_in(tmp_path, "squeue", "true")
+    command = ["sbatch", "--output", f"{logs}/%j.log", "--comment", RUN]
+    result = call(tmp_path, environment, *command)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == f"not sent again: {RecurringError('out of memory')}\n"
+    # a head that began later may have other settings
+    environment["NMT_BEGUN"] = (datetime.now(UTC) + timedelta(seconds=5)).isoformat()
+    assert call(tmp_path, environment, *command).stdout == "sent\n"
+    # other errors may pass, such as a full disk
+    (logs / "1.log").write_text(f"nmt: error: {UserError('the disk is full')}\n")
+    environment["NMT_BEGUN"] = begun
+    assert call(tmp_path, environment, *command).stdout == "sent\n"
+
+
 def test_what_the_head_hands_on_to_its_programs_and_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("PATH", "NMT_HEAD", "NMT_NICE", "NMT_GPUS"):
+    for name in ("PATH", "NMT_HEAD", "NMT_NICE", "NMT_GPUS", "NMT_BEGUN"):
         monkeypatch.setenv(name, "1")
     use_own_programs({"small": 0, "large": 20})
     assert os.environ["PATH"] == f"{PROGRAMS}:1"

@@ -19,7 +19,7 @@ from nmt.errors import UserError
 from nmt.publish.model_archive import NEEDED
 from nmt.publish.replication_package import MODES, RUN_FILES, ReplicationPackage
 from nmt.report.papers import read_paper, sets_of
-from workflow import options
+from workflow import gpus, options
 
 ROOT = Path(workflow.basedir)
 
@@ -80,6 +80,12 @@ shell.prefix(f'set -euo pipefail; nmt() {{{{ {PACKAGE} {LOG} {PYTHON} -m nmt "$@
 # Whether this Snakemake sends jobs to a cluster: then it counts jobs instead of cores, and is not inside such a job. The
 # executor itself is not known yet when rules are read.
 SENDS_JOBS = workflow.resource_settings.nodes is not None and not workflow.remote_exec
+
+# On this machine as many jobs compute on GPUs at once as it has GPUs, each on one of its own; `--resources gpu=N` says
+# otherwise. Without a GPU, cores are the only limit.
+if not SENDS_JOBS and not workflow.remote_exec and (shared_gpus := gpus.share()):
+    if "gpu" not in workflow.global_resources:
+        workflow.register_resource("gpu", shared_gpus)
 
 # Every model in the catalogue at each of its seeds, by the name that stands for {model} in paths.
 RUNS = runs_of(CONFIG, list(CONFIG.models))
@@ -331,6 +337,6 @@ def minutes(some, per_gigabyte=0):
     return limit
 
 
-def gpus(device):
+def gpu_of(device):
     """One GPU per job, unless the settings say that it computes on the processor."""
     return 0 if device == "cpu" else 1

@@ -36,7 +36,7 @@ rule sweep_model:
         "../../envs/translate.yaml"
     threads: CONFIG.decoding.threads
     resources:
-        gpu=gpus(CONFIG.decoding.device),
+        gpu=gpu_of(CONFIG.decoding.device),
         mem_mb=memory(DATA_MEMORY),
         runtime=math.ceil(60 * CONFIG.resources.sweep_hours),
     params:

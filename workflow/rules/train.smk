@@ -43,7 +43,7 @@ rule train:
         "../../envs/train.yaml"
     threads: lambda wildcards: CONFIG.models[RUNS[wildcards.model].model].training.threads
     resources:
-        gpu=lambda wildcards: gpus(CONFIG.models[RUNS[wildcards.model].model].training.device),
+        gpu=lambda wildcards: gpu_of(CONFIG.models[RUNS[wildcards.model].model].training.device),
         mem_mb=1000 * CONFIG.resources.train_memory_gb,
         runtime=lambda wildcards: time_limits.training_minutes(CONFIG, RUNS[wildcards.model], Path()),
     params:

@@ -51,7 +51,7 @@ rule translate:
         "../../envs/translate.yaml"
     threads: lambda wildcards: SYSTEMS[wildcards.model].decoding.threads
     resources:
-        gpu=lambda wildcards: gpus(SYSTEMS[wildcards.model].decoding.device),
+        gpu=lambda wildcards: gpu_of(SYSTEMS[wildcards.model].decoding.device),
         mem_mb=decoding_memory,
         runtime=math.ceil(60 * CONFIG.resources.translate_hours),
     params:
@@ -80,7 +80,7 @@ rule align:
         "../../envs/translate.yaml"
     threads: CONFIG.decoding.threads
     resources:
-        gpu=gpus(CONFIG.decoding.device),
+        gpu=gpu_of(CONFIG.decoding.device),
         mem_mb=memory(DATA_MEMORY),
         runtime=minutes(60 * CONFIG.resources.translate_hours),
     params:

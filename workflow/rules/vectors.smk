@@ -22,7 +22,7 @@ if CONFIG.sentence_vectors and not KEPT:
             "../../envs/translate.yaml"
         threads: CONFIG.decoding.threads
         resources:
-            gpu=gpus(CONFIG.decoding.device),
+            gpu=gpu_of(CONFIG.decoding.device),
             mem_mb=memory(DATA_MEMORY),
             runtime=30,
         params:

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch.overrides import TorchFunctionMode
 
 from nmt.data.batches import make_batch
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import UNKNOWN
+from nmt.decoding import forced_decoding
 from nmt.decoding.beam_search import translate
 from nmt.errors import UserError
 from nmt.training.export import summarize
@@ -150,3 +152,25 @@ def test_the_choice_may_change_between_two_parts_of_a_run(text: Bitext, tmp_path
     later.load_chosen_weights()
     validations = [line["dev_nll"] for line in later.history.records() if "dev_nll" in line]
     assert later.dev_nll() == pytest.approx(min(validations), rel=1e-12)
+
+
+def test_logits_exist_a_chunk_at_a_time(
+    text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forced_decoding, "CHUNK", 7)
+    made = trainer(text, tmp_path)
+    largest = 0
+
+    class Watch(TorchFunctionMode):
+        def __torch_function__(
+            self, function: Any, types: Any, arguments: Any = (), named: Any = None
+        ) -> Any:
+            nonlocal largest
+            found = function(*arguments, **(named or {}))
+            if isinstance(found, torch.Tensor) and found.shape[-1:] == (32,) and found.dim() == 2:
+                largest = max(largest, len(found))
+            return found
+
+    with Watch():
+        mean_nll(made.model, text, np.arange(60), 4, True)
+    assert largest == 7

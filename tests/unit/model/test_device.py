@@ -1,0 +1,216 @@
+"""Which device computes, and what is said of a GPU that cannot be used; here without one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from nmt.errors import RecurringError, UserError
+from nmt.model import device, gpu_pool
+from nmt.model.device import choose_device, enough_memory, supported
+from tests.bitexts import write_bitext
+from tests.running import ROOT
+from tests.training_settings import model_run
+
+PYPI = ["sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120"]
+"""What torch 2.13 from PyPI (CUDA 13.0) has kernels for, as its get_arch_list says."""
+
+needs_no_gpu = pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
+
+
+@pytest.fixture(autouse=True)
+def nothing_in_sight(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NMT_GPUS", "SLURM_JOB_GPUS", "CUDA_VISIBLE_DEVICES"):
+        monkeypatch.delenv(name, raising=False)
+
+
+# --- what is there ----------------------------------------------------------------------------------------------------
+
+
+def test_a_gpu_shows_by_a_device_that_opens_or_by_what_a_scheduler_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "nvidiactl").touch()
+    (tmp_path / "nvidia1").mkdir()  # cannot be opened, as one that a scheduler has not granted
+    assert gpu_pool.in_sight(tmp_path) == []
+    (tmp_path / "nvidia0").touch()
+    assert gpu_pool.in_sight(tmp_path) == [f"{tmp_path}/nvidia0"]
+    for hidden in ("", "-1"):
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", hidden)
+        assert gpu_pool.in_sight(tmp_path) == []
+    monkeypatch.setenv("SLURM_JOB_GPUS", "3")
+    assert gpu_pool.in_sight(tmp_path) == ["SLURM_JOB_GPUS=3"]
+
+
+@needs_no_gpu
+def test_auto_says_which_device_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert choose_device("auto").type == "cpu"
+    assert "nmt: computes on CPU (" in capsys.readouterr().err
+    assert choose_device("auto", announced=False).type == choose_device("cpu").type == "cpu"
+    assert capsys.readouterr().err == ""
+
+
+@needs_no_gpu
+@pytest.mark.parametrize("name", ["auto", "cuda"])
+def test_a_gpu_that_torch_does_not_see_is_not_passed_over(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLURM_JOB_GPUS", "3")
+    with pytest.raises(
+        UserError, match="sees no GPU, but SLURM_JOB_GPUS=3 says that there is one: "
+    ) as found:
+        choose_device(name)
+    assert "\n" not in str(found.value) and "set `device: cpu`" in str(found.value)
+    assert choose_device("cpu").type == "cpu"
+
+
+@pytest.mark.parametrize(
+    ("build", "driver", "reason"),
+    [
+        (None, None, "a build without CUDA"),
+        ("13.0", None, "no NVIDIA driver can be loaded"),
+        ("13.0", (12, 2), "the driver is for CUDA 12.2, torch for CUDA 13.0"),
+        ("12.6", (12, 2), "CUDA_VISIBLE_DEVICES is not set"),
+    ],
+)
+def test_the_reason_is_named(
+    build: str | None, driver: tuple[int, int] | None, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.version, "cuda", build)
+    monkeypatch.setattr(device, "driver_version", lambda: driver)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(UserError, match=reason):
+        choose_device("cuda")
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+def test_the_driver_is_asked_for_its_cuda(tmp_path: Path) -> None:
+    (tmp_path / "driver.c").write_text(
+        "int cuDriverGetVersion(int *version) { *version = 12020; return 0; }\n"
+    )
+    command = ["cc", "-shared", "-fPIC", "-o", str(tmp_path / "libcuda.so.1"), str(tmp_path / "driver.c")]
+    subprocess.run(command, check=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", "from nmt.model.device import driver_version; print(driver_version())"],
+        cwd=ROOT,
+        env=os.environ | {"LD_LIBRARY_PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.stdout == "(12, 2)\n", ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("capability", "kernels", "runs"),
+    [
+        ((7, 0), PYPI, False),  # V100
+        ((6, 1), PYPI, False),  # GTX 1080
+        ((7, 5), PYPI, True),  # T4
+        ((8, 9), PYPI, True),  # L4: its generation's older machine code
+        ((9, 0), PYPI, True),  # H200
+        ((12, 1), PYPI, True),
+        ((13, 0), PYPI, False),
+        ((13, 0), [*PYPI, "compute_120"], True),
+        (
+            (7, 0),
+            ["sm_50", "sm_60", "sm_70", "sm_75", "sm_80", "sm_86", "sm_90"],
+            True,
+        ),  # built for CUDA 12.6
+        ((9, 1), ["sm_90a"], False),
+        ((9, 0), ["sm_90a"], True),
+    ],
+)
+def test_which_gpus_run_the_kernels_of_a_build(
+    capability: tuple[int, int], kernels: list[str], runs: bool
+) -> None:
+    assert supported(capability, kernels) == runs
+
+
+def test_a_gpu_without_kernels_is_refused_before_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {
+        "is_available": True,
+        "get_device_capability": (7, 0),
+        "get_arch_list": PYPI,
+        "get_device_name": "Tesla V100",
+    }.items():
+        monkeypatch.setattr(torch.cuda, name, lambda *_, value=value: value)
+    with pytest.raises(UserError, match=r"Tesla V100, of compute capability 7\.0: torch .* for sm_75, "):
+        choose_device("auto")
+
+
+# --- memory -----------------------------------------------------------------------------------------------------------
+
+
+def test_who_holds_the_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (200 * 10**6, 12 * 10**9))
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda: 7 * 10**9)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "a GPU")
+    with pytest.raises(RecurringError) as found, enough_memory("training of m with training.batch_size 80"):
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.\nMore lines.")
+    assert str(found.value) == (
+        "training of m with training.batch_size 80: out of memory: a GPU: 12.0 GB in all, 0.2 GB free, 7.0 GB of this"
+        " process, 4.8 GB of others and the driver; lower its batch size, or use a device with more"
+        " (docs/cluster.md#memory); tried again, it would end the same"
+    )
+
+
+def test_other_errors_stay_what_they_are() -> None:
+    with pytest.raises(RuntimeError, match="shapes"), enough_memory("work"):
+        raise RuntimeError("shapes do not fit")
+
+
+STUBBED = """
+import sys, torch
+from nmt.training.update import Updater
+from nmt.cli import main
+update, done = Updater.__call__, []
+def until_memory_ends(*arguments):
+    done.append(1)
+    if len(done) == 8:
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+    update(*arguments)
+Updater.__call__ = until_memory_ends
+main()
+"""
+LIMITED = """
+import resource
+resource.setrlimit(resource.RLIMIT_AS, (6 * 10**9, 6 * 10**9))
+from nmt.cli import main
+main()
+"""
+
+
+def train(folder: Path, program: str, **sizes: int) -> subprocess.CompletedProcess[str]:
+    """`nmt train` in a process of its own, which begins with a program."""
+    text = write_bitext(folder, [([2 + i % 9, 3], [4, 2 + i % 7]) for i in range(40)])
+    run = model_run()
+    run = run.model_copy(update={"architecture": run.architecture.model_copy(update=sizes)})
+    options = ["--settings", run.model_dump_json(), "--train", str(text.folder), "--dev", str(text.folder)]
+    options += [f"--{side}-vocabulary={folder}/{side}.tsv" for side in ("source", "target")]
+    options += ["--state", str(folder / "state"), "--output", str(folder / "model")]
+    command = [sys.executable, "-c", program, "train", *options]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
+
+
+def test_training_without_memory_ends_in_a_line_and_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    ended = train(tmp_path, STUBBED)
+    assert ended.returncode == 2 and "Traceback" not in ended.stderr
+    assert (
+        "nmt: error: training of small with training.batch_size 4: out of memory: CUDA out of memory"
+        in ended.stderr
+    )
+    assert ended.stderr.endswith("tried again, it would end the same\n")
+    ended = train(tmp_path, "from nmt.cli import main; main()")
+    assert ended.returncode == 0 and "resuming after update 5" in ended.stderr, ended.stderr
+
+
+def test_a_processor_without_memory_is_a_line_too(tmp_path: Path) -> None:
+    ended = train(tmp_path, LIMITED, hidden_units=20_000)
+    assert ended.returncode == 2 and "Traceback" not in ended.stderr
+    assert "out of memory: 1,600,000,000 bytes more were asked for; lower" in ended.stderr, ended.stderr
