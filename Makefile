@@ -1,4 +1,4 @@
-# `make demo` is all that a newcomer needs; README.md has the other commands.
+# `make demo` is all that a newcomer needs; docs/running.md has the other commands.
 #
 #   make PYTHON=python3.12 demo     another Python (3.11 or 3.12)
 #   make CORES=2 demo               fewer cores than the machine has
@@ -25,7 +25,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo cho2014b-demo multi30k overnight ablations europarl paper groundhog report sweep test fuzz test-slurm lint bench bench-data bench-decoding bench-training format pins clean
+.PHONY: help setup demo cho2014b-demo multi30k overnight ablations europarl paper groundhog report sweep pictures test fuzz test-slurm lint bench bench-data bench-decoding bench-training format pins clean
 
 help: ## List the make targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -75,6 +75,9 @@ report: $(INSTALLED) ## Build results/report.html: make EXPERIMENT=experiments/d
 
 sweep: $(INSTALLED) ## BLEU over decoding settings: make EXPERIMENT=experiments/demo sweep
 	$(RUN) $(EXPERIMENT) sweep $(OPTIONS)
+
+pictures: $(INSTALLED) ## The pictures of README.md, from the demo's results
+	$(BIN)/python workflow/pictures.py experiments/demo docs/pictures
 
 test: $(INSTALLED) ## All tests
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile $(OPTIONS)
