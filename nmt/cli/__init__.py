@@ -41,6 +41,7 @@ SECTIONS = {
         "decode": "decode",
         "sweep": "sweep",
         "align": "decode",
+        "trees": "tree",
         "rescore": "rescore",
         "oracle": "rescore",
     },

@@ -29,6 +29,13 @@ from nmt.errors import UserError
     help="A model that the page shows at first; two at most [default: the last that aligns, the first that does not].",
 )
 @click.option(
+    "--trees",
+    multiple=True,
+    type=(str, PATH),
+    metavar="LABEL FILE",
+    help="Trees that a model makes of the source, from `trees`. Repeat it for each such model.",
+)
+@click.option(
     "--title", default="Translations and alignments", show_default=True, help="Heading of the page."
 )
 @file_option("--output", "The page, one HTML file.")
@@ -36,6 +43,7 @@ def explorer(
     translations: tuple[tuple[str, Path], ...],
     reference: Path,
     compared: tuple[str, ...],
+    trees: tuple[tuple[str, Path], ...],
     title: str,
     output: Path,
 ) -> None:
@@ -45,7 +53,7 @@ def explorer(
     """
     from nmt.report.explorer.page import labels_of, write_explorer
 
-    count = write_explorer(list(labels_of(translations)), reference, title, output, compared)
+    count = write_explorer(list(labels_of(translations)), reference, title, output, compared, dict(trees))
     click.echo(f"{output}: {count:,} sentences, {output.stat().st_size / 1e6:.1f} MB", err=True)
 
 

@@ -1,4 +1,4 @@
-"""The subcommand `tree`: what a gated recursive convolution makes of a sentence."""
+"""The subcommands `tree` and `trees`: what a gated recursive convolution makes of sentences."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from nmt.cli.options import PATH, file_option
+from nmt.config.base import MOST_THREADS
 from nmt.errors import UserError
 
 BEST = 10
@@ -71,3 +72,36 @@ def tree(sentence: str, model_path: Path, least: float, tokenized: bool, output:
     figure = figures.figure6(found.leaves, found.gates, best, least)
     for path in output:
         save_as(figure, path)
+
+
+@click.command()
+@click.option(
+    "--model", "model_path", required=True, type=PATH, metavar="FOLDER", help="Folder of a trained model."
+)
+@file_option("--source", "Tokenized text, one sentence per line.")
+@click.option(
+    "--threads", type=click.IntRange(1, MOST_THREADS), default=1, show_default=True, help="CPU threads."
+)
+@click.option(
+    "--device",
+    type=click.Choice(["auto", "cpu", "cuda"]),
+    default="auto",
+    show_default=True,
+    help="auto: the GPU where there is one.",
+)
+@file_option("--output", "The trees, one line of JSON per sentence.")
+def trees(model_path: Path, source: Path, threads: int, device: str, output: Path) -> None:
+    """Write the gates of the trees that a grConv makes of a text, which the explorer shows."""
+    from nmt.decoding.trees import tree_of
+    from nmt.evaluation.translations import words
+    from nmt.evaluation.trees import as_line
+    from nmt.io.files import atomic_path
+    from nmt.io.text_files import read_lines
+    from nmt.model import trained_model
+    from nmt.model.device import choose_device, make_deterministic
+
+    make_deterministic(threads)
+    model = trained_model.load(model_path, choose_device(device))
+    with atomic_path(output) as temporary, temporary.open("w", encoding="utf-8") as file:
+        for line in read_lines(source):
+            file.write(as_line(tree_of(model, words(line)).gates) + "\n")

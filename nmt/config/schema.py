@@ -247,6 +247,11 @@ class ModelEntry(Settings):
         """Whether the model says which source words a target word comes from."""
         return FAMILIES[self.family].aligns
 
+    @property
+    def makes_trees(self) -> bool:
+        """Whether its encoder makes a tree of a sentence."""
+        return FAMILIES[self.family].trees
+
 
 class Search(Settings):
     """What a sweep over decoding settings leaves as `decoding` has it."""

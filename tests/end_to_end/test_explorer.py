@@ -20,6 +20,7 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.select import Select
 
 from nmt.evaluation.bleu import multi_bleu
+from nmt.evaluation.trees import as_line
 from nmt.report.explorer.page import write_explorer
 from tests.browser import Page, browser, needs_browser
 
@@ -77,6 +78,12 @@ def texts() -> Texts:
     return Texts([" ".join(words) for words in references], models)
 
 
+def merged_at_the_root(leaves: int) -> list[list[list[float]]]:
+    """Gates of a tree whose root merges, while every other node passes on its left child."""
+    levels = [[[0.0, 1.0, 0.0]] * count for count in range(leaves - 1, 1, -1)]
+    return [*levels, [[1.0, 0.0, 0.0]]]
+
+
 @pytest.fixture(scope="module")
 def page(texts: Texts, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("explorer")
@@ -86,7 +93,10 @@ def page(texts: Texts, tmp_path_factory: pytest.TempPathFactory) -> Path:
         file = folder / f"{number}.jsonl"
         file.write_text("".join(json.dumps(value) + "\n" for value in records), encoding="utf-8")
         files.append((label, file))
-    write_explorer(files, folder / "reference", "Test <i>set</i>", folder / "explorer.html")
+    trees = [as_line(merged_at_the_root(len(value["source"].split()) + 1)) for value in texts.models[PLAIN]]
+    (folder / "trees").write_text("\n".join(trees) + "\n", encoding="utf-8")
+    shown = {PLAIN: folder / "trees"}
+    write_explorer(files, folder / "reference", "Test <i>set</i>", folder / "explorer.html", trees=shown)
     return folder / "explorer.html"
 
 
@@ -282,3 +292,15 @@ def test_light_and_dark(explorer: Explorer) -> None:
     prefer("light")
     explorer.one("#theme").click()
     assert brightness() < 60
+
+
+def test_a_tree_is_drawn_from_its_root_down(explorer: Explorer, texts: Texts) -> None:
+    Select(explorer.one("#first")).select_by_visible_text(PLAIN)
+    Select(explorer.one("#second")).select_by_visible_text("none")
+    words = texts.models[PLAIN][explorer.chosen() - 1]["source"].split()
+    assert [node.text for node in explorer.all(".tree text")] == [*words, "end"]
+    chain = len(words) - 1  # nodes below the root of either child, left ones all
+    assert len(explorer.all(".tree circle:not(.leaf)")) == 1 + 2 * chain
+    assert len(explorer.all(".tree .passed")) == 2 * chain and len(explorer.all(".tree .merged")) == 3
+    Select(explorer.one("#first")).select_by_visible_text(OTHER)
+    assert not explorer.all(".tree")

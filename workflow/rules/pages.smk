@@ -20,6 +20,11 @@ CONTRASTED = experiment.contrasted_models(CONFIG)
 # A page with these models' weights, which somebody's published translations do not bring.
 PLAYGROUND = [] if KEPT or not experiment.has_playground(CONFIG) else ["results/playground.html"]
 
+# Runs whose trees the explorer shows; results that came without models have none.
+TREE_RUNS = (
+    [] if KEPT else [run for run in runs(CONFIG.use.models) if CONFIG.models[RUNS[run].model].makes_trees]
+)
+
 # What a run is for.
 ARTIFACTS = [
     *expand("results/{table}.{form}", table=TABLES, form=["csv", "md", "tex"]),
@@ -66,6 +71,7 @@ rule explorer:
     input:
         translations=[translated(system, "all") for system in labels_of(CONFIG)],
         reference=test_tokens(TARGET),
+        trees=expand("trees/{run}.jsonl", run=TREE_RUNS),
     output:
         page=report("results/explorer.html", caption="../report/explorer.rst", category="Translations"),
     log:
@@ -81,11 +87,15 @@ rule explorer:
         translations=lambda wildcards, input: options.paired(
             "translations", labels_of(CONFIG).values(), input.translations
         ),
+        trees=lambda wildcards, input: options.paired(
+            "trees", map(labels_of(CONFIG).get, TREE_RUNS), input.trees
+        ),
         compared=options.repeated("compared", (CONFIG.models[model].label for model in CONTRASTED)),
         title=f"Translations of {TEST}",
         seeds=shown_seeds(CONFIG.use.models),
     shell:
-        "nmt explorer {params.translations} --reference {input.reference:q} {params.compared} --title {params.title:q}"
+        "nmt explorer {params.translations} {params.trees} --reference {input.reference:q} {params.compared}"
+        " --title {params.title:q}"
         " --output {output.page:q} 2>&1 | tee -i {log:q}"
 
 

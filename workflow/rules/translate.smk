@@ -94,6 +94,32 @@ rule align:
         " {params.options} --output {output.alignments:q} 2>&1 | tee -i {log:q}"
 
 
+rule trees:
+    """Read off the gates by which a gated recursive convolution makes a tree of each source sentence."""
+    input:
+        model=model_files,
+        source=test_tokens(SOURCE),
+    output:
+        trees="trees/{model}.jsonl",
+    log:
+        "logs/trees/{model}.log",
+    benchmark:
+        "benchmarks/trees/{model}.tsv"
+    conda:
+        "../../envs/translate.yaml"
+    threads: CONFIG.decoding.threads
+    resources:
+        gpu=gpus(CONFIG.decoding.device),
+        mem_mb=memory(DATA_MEMORY),
+        runtime=minutes(60 * CONFIG.resources.translate_hours),
+    params:
+        model=lambda wildcards: model_folder(wildcards.model),
+        options=options.known((name, getattr(CONFIG.decoding, name)) for name in ("threads", "device")),
+    shell:
+        "nmt trees --model {params.model:q} --source {input.source:q} {params.options} --output {output.trees:q}"
+        " 2>&1 | tee -i {log:q}"
+
+
 rule score:
     """Compute BLEU on tokens, All and No UNK, with signature and by sentence length."""
     input:

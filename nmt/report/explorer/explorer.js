@@ -37,6 +37,13 @@ function prepare(data) {
       place += rows * columns;
     }
   }
+  for (const [number, model] of data.models.entries()) {
+    for (const { index, by } of sentences) {
+      const leaves = model.leaves?.[index] ?? 0;
+      Object.assign(by[number], { leaves, treePlace: place });
+      place += 3 * leaves * (leaves - 1) / 2;
+    }
+  }
   return sentences;
 }
 
@@ -383,7 +390,14 @@ class Card extends AttentionCard {
     node.append(make("span", { className: "kind", textContent: TRANSLATION }), this.targetLine);
     if (this.rows) this.makeExplorable(node);
     else node.append(make("p", { className: "plain", textContent: PLAIN }));
+    if (this.leaves > 1) node.append(make("span", { className: "kind", textContent: TREE }), this.tree());
     return node;
+  }
+
+  tree() {
+    const words = [...this.sentence.source, END].slice(0, this.leaves);
+    const gates = this.page.weights.subarray(this.treePlace);
+    return treePicture(words, (node) => [0, 1, 2].map((gate) => gates[3 * node + gate] / LEVELS));
   }
 
   say(text) { element("said").textContent = text; }

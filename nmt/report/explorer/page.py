@@ -5,8 +5,9 @@ The page's parts lie beside this module, what it shares with other pages in `nmt
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from nmt.errors import UserError
 from nmt.evaluation.bleu import multi_bleu, sentence_counts
 from nmt.evaluation.translations import Record, read_records, words
+from nmt.evaluation.trees import read_trees
 from nmt.io.text_files import read_lines
 from nmt.report.one_file import pack, write
 
@@ -39,6 +41,7 @@ def write_explorer(
     title: str,
     output: Path,
     compared: Sequence[str] = (),
+    trees: Mapping[str, Path] = MappingProxyType({}),
 ) -> int:
     """Write the page; returns the number of sentences.
 
@@ -48,6 +51,7 @@ def write_explorer(
         title: heading of the page.
         output: the HTML file.
         compared: labels of the models shown at first, at most two; the page chooses where none is given.
+        trees: files of the trees that models make of the source, by their labels.
 
     Raises:
         UserError: labels that no translations have, files that do not belong together.
@@ -57,8 +61,12 @@ def write_explorer(
         if label not in labels:
             raise UserError(f"--compared {label}: no such label; expected one of {', '.join(labels)}")
     values, weights = _collect(translations, reference, title)
+    for label in trees:
+        if label not in labels:
+            raise UserError(f"--trees {label}: no such label; expected one of {', '.join(labels)}")
+    gates = _add_trees(values["models"], values["lines"], trees)
     values["compared"] = [labels.index(label) for label in compared[:2]]
-    write(output, __package__, ["explorer.js"], title, pack(values, weights))
+    write(output, __package__, ["tree.js", "explorer.js"], title, pack(values, weights + gates))
     return len(values["source"])
 
 
@@ -127,6 +135,22 @@ def _model(
         "counts": [list(sentence_counts(text, other, metric).correct) for text, other in pairs],
         "shape": [_shape(record) for record, _ in records],
     }
+
+
+def _add_trees(models: list[dict[str, Any]], lines: Sequence[int], trees: Mapping[str, Path]) -> bytes:
+    """Say how many leaves each tree of a model has; all gates, model after model, sentence after sentence."""
+    gates = bytearray()
+    for model in models:
+        if path := trees.get(model["label"]):
+            found = list(read_trees(path))
+            if lines and max(lines) > len(found):
+                raise UserError(
+                    f"{path}: {len(found)} trees, expected at least {max(lines)}, as the translations say"
+                )
+            chosen = [found[line - 1] for line in lines]
+            model["leaves"] = [tree.leaves for tree in chosen]
+            gates += b"".join(tree.gates for tree in chosen)
+    return bytes(gates)
 
 
 def _shape(record: Record) -> list[int]:

@@ -14,6 +14,7 @@ import pytest
 
 from nmt.errors import UserError
 from nmt.evaluation.bleu import multi_bleu
+from nmt.evaluation.trees import as_line
 from nmt.report.explorer.page import labels_of, write_explorer
 
 SENTENCES = [
@@ -99,3 +100,22 @@ def test_files_that_do_not_belong_together(tmp_path: Path, reference: Path) -> N
     with pytest.raises(UserError, match="label 'A' stands twice"):
         list(labels_of([one, one]))
     assert not page.exists()
+
+
+def test_trees_stand_behind_the_weights(tmp_path: Path, reference: Path) -> None:
+    page, trees = tmp_path / "explorer.html", tmp_path / "trees.jsonl"
+    gates = [[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [[0.0, 0.0, 1.0]]]
+    trees.write_text(f"{as_line(gates)}\n{as_line([])}\n", encoding="utf-8")
+    models = [
+        ("A", translations(tmp_path / "a.jsonl")),
+        ("B", translations(tmp_path / "b.jsonl", alignment=None)),
+    ]
+    write_explorer(models, reference, "T", page, trees={"B": trees})
+    values, rest = unpacked(page)
+    assert values["models"][1]["leaves"] == [3, 1] and "leaves" not in values["models"][0]
+    assert rest[9:] == bytes([255, 0, 0, 0, 255, 0, 0, 0, 255]) and len(rest) == 9 + 9
+    with pytest.raises(UserError, match="--trees C: no such label; expected one of A, B"):
+        write_explorer(models, reference, "T", page, trees={"C": trees})
+    trees.write_text(f"{as_line(gates)}\n", encoding="utf-8")
+    with pytest.raises(UserError, match=r"trees\.jsonl: 1 trees, expected at least 2"):
+        write_explorer(models, reference, "T", page, trees={"B": trees})

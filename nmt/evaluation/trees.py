@@ -1,0 +1,49 @@
+"""Files of the trees that a model makes of a text: a line of JSON for each sentence, its gates a byte each."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from nmt.errors import UserError
+from nmt.io.text_files import read_lines
+
+STEPS = 255
+"""In which a gate from 0 to 1 is kept: an error of 0.002 at most."""
+
+
+@dataclass(frozen=True)
+class TreeRecord:
+    """A sentence's tree: its number of leaves, and [w_c, w_l, w_r] of each node, level by level above the words."""
+
+    leaves: int
+    gates: bytes
+
+
+def as_line(gates: Sequence[Sequence[Sequence[float]]]) -> str:
+    """A line of the file from the gates [t][j] of node j of level t + 1."""
+    values = np.array([gate for level in gates for node in level for gate in node], dtype=np.float64)
+    kept = np.rint(values * STEPS).clip(0, STEPS).astype(np.uint8).tobytes()
+    return json.dumps({"leaves": len(gates) + 1, "gates": base64.b64encode(kept).decode("ascii")})
+
+
+def read_trees(path: Path) -> Iterator[TreeRecord]:
+    """The trees of a text, a sentence after the other; a `UserError` names a line that holds none."""
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            values = json.loads(line)
+            record = TreeRecord(values["leaves"], base64.b64decode(values["gates"], validate=True))
+            whole = type(record.leaves) is int and 2 * len(record.gates) == 3 * record.leaves * (
+                record.leaves - 1
+            )
+        except (ValueError, TypeError, KeyError, RecursionError, binascii.Error):
+            whole = False
+        if not whole:
+            raise UserError(f"{path}, line {number}: no tree; expected what `nmt trees` writes")
+        yield record
