@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from nmt.config.schema import Report
@@ -13,6 +15,8 @@ from nmt.report.tables.writer import Table, enough, fixed, frame
 
 _TRAINING = ["updates", "epochs", "hours", "device", "train_nll", "dev_nll"]
 _SIZES = ["optimizer", "hidden_units", "embedding_size", "parameters", "stopped_by", "train_pairs", "seed"]
+PAPERS_UNIT = 100_000
+"""In which the paper counts updates."""
 COLUMNS = [
     "model",
     *_TRAINING,
@@ -30,8 +34,17 @@ def training_table(table: TrainingTable, paper: str, summaries: Runs, settings: 
     families = list(dict.fromkeys(summary["family"] for summary in models))
     ordered = sorted(models, key=lambda summary: families.index(summary["family"]))
     rows = [_row(summary, settings, table.reported.get(summary["model"])) for summary in ordered]
-    cells = [line for row in rows for line in _cells(row, row["id"] in table.reported)]
-    headers = ["Model", "Updates (×10⁵)", "Epochs", "Hours", "Device", "Train NLL", "Dev. NLL"]
+    unit = _unit(rows)
+    cells = [line for row in rows for line in _cells(row, row["id"] in table.reported, unit)]
+    headers = [
+        "Model",
+        "Updates" if unit == 1 else "Updates (×10⁵)",
+        "Epochs",
+        "Hours",
+        "Device",
+        "Train NLL",
+        "Dev. NLL",
+    ]
     notes = [
         "NLL: mean negative log-probability in nats per sentence.",
         training_note(rows),
@@ -63,23 +76,36 @@ def _plain(row: Row) -> Row:
     return {**row, **own, **reported}
 
 
-def _cells(row: Row, with_reported: bool) -> list[list[str]]:
-    lines = [_training_cells(row["model"], row, "")]
+def _unit(rows: Sequence[Row]) -> int:
+    """The paper's unit of updates, 10⁵, unless all numbers are less."""
+    numbers = [row[name] for row in rows for name in ("updates", "reported_updates")]
+    return PAPERS_UNIT if any(number and number >= PAPERS_UNIT for number in numbers) else 1
+
+
+def _cells(row: Row, with_reported: bool, unit: int) -> list[list[str]]:
+    lines = [_training_cells(row["model"], row, "", unit)]
     if with_reported:
-        lines.append(_training_cells(f"{row['model']}, reported", row, "reported_"))
+        lines.append(_training_cells(f"{row['model']}, reported", row, "reported_", unit))
     return lines
 
 
-def _training_cells(label: str, row: Row, prefix: str) -> list[str]:
-    def cell(name: str, decimals: int, unit: float = 1) -> str:
+def _updates(value: float | None, std: float | None, unit: int) -> str:
+    """In the paper's unit with at least two decimals, or plain."""
+    if value is None:
+        return ""
+    if unit > 1:
+        return with_deviation(value / unit, std / unit if std else None, enough(value / unit, 2))
+    return f"{value:,.0f}" + (f" ± {std:,.0f}" if std else "")
+
+
+def _training_cells(label: str, row: Row, prefix: str, unit: int) -> list[str]:
+    def cell(name: str, decimals: int) -> str:
         value, std = row[f"{prefix}{name}"], row.get(f"{prefix}{name}_std")
-        if value is None:
-            return ""
-        return with_deviation(value / unit, std / unit if std else None, enough(value / unit, decimals))
+        return "" if value is None else with_deviation(value, std, enough(value, decimals))
 
     return [
         label,
-        cell("updates", 2, unit=1e5),
+        _updates(row[f"{prefix}updates"], row.get(f"{prefix}updates_std"), unit),
         cell("epochs", 1),
         cell("hours", 0),
         row[f"{prefix}device"] or "",

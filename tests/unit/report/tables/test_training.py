@@ -53,6 +53,8 @@ def test_reported_rows_are_marked_for_readers(reported: Path, own: Path) -> None
     assert cells[0] == ["Model", "Updates (×10⁵)", "Epochs", "Hours", "Device", "Train NLL", "Dev. NLL"]
     assert cells[2] == ["RNNenc-30", "0.012", "6.4", "0.034", DEVICE, "28.1", "3.0"]
     assert cells[3] == ["RNNenc-30, reported", "8.46", "6.4", "109", "TITAN BLACK", "28.1", "53.0"]
+    assert "| Updates |" in " ".join((own / "table2.md").read_text(encoding="utf-8").split("\n")[0].split())
+    assert "1,234" in (own / "table2.md").read_text(encoding="utf-8")
     assert "TITAN" not in (own / "table2.csv").read_text() + (own / "table2.md").read_text()
 
 
@@ -66,7 +68,7 @@ def test_seeds_become_mean_and_standard_deviation(several: Path) -> None:
     assert (one["seed"], one["seeds"], one["hours_std"], one["dev_nll_std"]) == ("1", "1", "", "")
     text = (several / "table2.md").read_text(encoding="utf-8")
     cells = [cell.strip() for cell in text.split("\n")[3].split("|")[1:-1]]
-    assert cells == ["RNNsearch-50", "0.012 ± 0.003", "0.50", "3.0 ± 2.6", "CPU", "20.0", "30.5 ± 0.5"]
+    assert cells == ["RNNsearch-50", "1,200 ± 346", "0.50", "3.0 ± 2.6", "CPU", "20.0", "30.5 ± 0.5"]
 
 
 def test_tex_compiles_whatever_the_device_is_called(reported: Path) -> None:
