@@ -33,7 +33,7 @@ if CONFIG.use.rescored and not KEPT:
             "../../envs/translate.yaml"
         threads: CONFIG.decoding.threads
         resources:
-            gpu=gpus(CONFIG.decoding.device),
+            gpu=gpu_of(CONFIG.decoding.device),
             mem_mb=memory(DATA_MEMORY, 1),
             runtime=math.ceil(60 * CONFIG.resources.translate_hours),
         params:
