@@ -1,4 +1,4 @@
-"""The subcommands that run a trained model on a tokenized test set: decode, align."""
+"""The subcommands that run a trained model on a tokenized test set: decode, align, perplexity."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ _source = click.option(
 )
 
 
-@click.command()
-@click.option(
+_trained_models = click.option(
     "--model",
     "model_paths",
     required=True,
@@ -30,6 +29,10 @@ _source = click.option(
     type=EXISTING,
     help="Folder that `nmt train` wrote. Repeat it for an ensemble.",
 )
+
+
+@click.command()
+@_trained_models
 @average_option
 @_source
 @click.option("--reference", type=EXISTING, help="Its tokenized translation; needed for --mode no_unk.")
@@ -75,27 +78,69 @@ def decode(
     click.echo(f"{output}: {done.sentences:,} sentences", err=True)
 
 
-@click.command()
-@_trained_model
-@_source
-@click.option("--target", required=True, type=EXISTING, help="Its tokenized translation.")
-@click.option(
+_batch_size = click.option(
     "--batch-size",
     type=click.IntRange(1, MOST_SENTENCES),
     default=80,
     show_default=True,
     help="Pairs per batch.",
 )
-@click.option(
+_threads = click.option(
     "--threads", type=click.IntRange(1, MOST_THREADS), default=1, show_default=True, help="torch's threads."
 )
-@click.option(
+_device = click.option(
     "--device",
     type=click.Choice(["auto", "cpu", "cuda"]),
     default="auto",
     show_default=True,
     help="auto: the GPU where there is one.",
 )
+
+
+@click.command()
+@_trained_models
+@average_option
+@click.option("--name", required=True, metavar="ID", help="Id of the model or system in the config.")
+@click.option("--seed", type=int, help="Seed of the run; an ensemble has none.")
+@_source
+@click.option("--reference", required=True, type=EXISTING, help="Its tokenized translation.")
+@_batch_size
+@_threads
+@_device
+@click.option("--output", required=True, type=FILE, help="Perplexity, words and log-probability as JSON.")
+def perplexity(
+    model_paths: tuple[Path, ...],
+    average: Average,
+    name: str,
+    seed: int | None,
+    source: Path,
+    reference: Path,
+    batch_size: int,
+    threads: int,
+    device: str,
+    output: Path,
+) -> None:
+    """Measure the perplexity of a tokenized test set's reference, a word and its end symbols counted."""
+    from nmt.decoding.perplexity import perplexity as measure
+    from nmt.decoding.text_translator import refuse_unlike
+    from nmt.io.files import write_json
+    from nmt.model import trained_model
+    from nmt.model.device import choose_device, make_deterministic
+
+    make_deterministic(threads)
+    models = [trained_model.load(path, choose_device(device)) for path in model_paths]
+    refuse_unlike(models)
+    found = measure(models, source, reference, batch_size, average)
+    write_json(output, {"model": name, "seed": seed, **found})
+
+
+@click.command()
+@_trained_model
+@_source
+@click.option("--target", required=True, type=EXISTING, help="Its tokenized translation.")
+@_batch_size
+@_threads
+@_device
 @click.option("--output", required=True, type=FILE, help="JSON lines, one per sentence pair.")
 def align(
     model_path: Path, source: Path, target: Path, batch_size: int, threads: int, device: str, output: Path

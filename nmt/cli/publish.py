@@ -80,6 +80,14 @@ _model_folder = click.option(
     metavar="LANGUAGE FILE",
     help="A language's words by rank, if a figure sorts sentences by them.",
 )
+@click.option(
+    "--perplexity",
+    "perplexities",
+    type=(str, FILE),
+    multiple=True,
+    metavar="NAME FILE",
+    help="A run's or system's name and its perplexity, from `perplexity`. Repeat it.",
+)
 @click.option("--gold", type=FILE, metavar="FILE", help="Known word alignments of the test text.")
 @click.option(
     "--alignments",
@@ -115,6 +123,7 @@ def package_results(
     dev_systems: Sequence[tuple[str, Path, Path]],
     dev_given: Sequence[tuple[str, Path]],
     vocabulary: tuple[str, Path] | None,
+    perplexities: Sequence[tuple[str, Path]],
     gold: Path | None,
     alignments: Sequence[tuple[str, Path]],
     configuration: str,
@@ -159,6 +168,8 @@ def package_results(
     if vocabulary is not None:
         language, source = vocabulary
         replication_package.keep_lines(source, package.vocabulary(language))
+    for name, source in perplexities:
+        replication_package.keep_file(source, package.perplexity(name))
     if gold is not None:
         replication_package.keep_lines(gold, package.gold)
     for name, source in alignments:

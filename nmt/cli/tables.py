@@ -1,4 +1,6 @@
-"""Subcommands that write tables: score-table, significance, training-table, sentence-table, ablations."""
+"""Subcommands that write tables: score-table, significance, training-table, sentence-table, perplexity-table,
+ablations.
+"""
 
 from __future__ import annotations
 
@@ -175,6 +177,36 @@ def sentence_table(
         parse_settings(Report, settings),
     )
     write_table(made, output_csv, output_md, output_tex)
+
+
+@click.command()
+@table_of_paper
+@file_option(
+    "--perplexity",
+    "A run's or system's perplexity, from `perplexity`. Repeat it, in the order of the rows.",
+    multiple=True,
+)
+@report_settings
+@table_outputs
+def perplexity_table(
+    paper: Path,
+    name: str,
+    perplexity: tuple[Path, ...],
+    settings: str,
+    output_csv: Path,
+    output_md: Path,
+    output_tex: Path,
+) -> None:
+    """Write a table of perplexity on the test set (Sutskever et al., 2014, Sec. 3.3)."""
+    from nmt.report.papers import PerplexityTable, read_table
+    from nmt.report.run_results import read_runs
+    from nmt.report.tables.perplexity import perplexity_table as make
+    from nmt.report.tables.writer import write_table
+
+    wanted = parse_settings(Report, settings)
+    called, table = read_table(paper, name, PerplexityTable, wanted.reported)
+    found = read_runs(perplexity, ("perplexity", "log_probability", "sentences", "words"))
+    write_table(make(table, called, found, wanted), output_csv, output_md, output_tex)
 
 
 @click.command()

@@ -129,11 +129,15 @@ def batches(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
 
 
 def score(
-    models: Sequence[TrainedModel], pairs: Sequence[tuple[Words, Words]], size: int, attention: bool = True
+    models: Sequence[TrainedModel],
+    pairs: Sequence[tuple[Words, Words]],
+    size: int,
+    attention: bool = True,
+    average: Average = "probability",
 ) -> list[ForcedScores]:
     """Scores of any number of pairs, in their order, in batches of up to `size` of like length."""
     found: dict[int, ForcedScores] = {}
     for batch in batches([max(len(source), len(target)) for source, target in pairs], size):
         sources, targets = zip(*(pairs[place] for place in batch), strict=True)
-        found |= zip(batch, read(models, sources, targets, attention), strict=True)
+        found |= zip(batch, read(models, sources, targets, attention, average), strict=True)
     return [found[place] for place in range(len(pairs))]

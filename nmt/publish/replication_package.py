@@ -22,7 +22,7 @@ MODES = ("all", "no_unk")
 SETS = ("test", "dev")
 RUN_FILES = ("summary.json", "settings.json", "history.jsonl")
 _DROPPED = ("n_best",)
-_FOLDERS = ("translations/", "test/", "dev/", "alignments/", "runs/", "papers/")
+_FOLDERS = ("translations/", "test/", "dev/", "alignments/", "perplexity/", "runs/", "papers/")
 _FILES = ("config.json",)
 
 
@@ -65,6 +65,10 @@ class ReplicationPackage:
     def alignments(self, run: str) -> Path:
         """A run's attention while it is made to write the reference."""
         return self.folder / "alignments" / f"{run}.jsonl.gz"
+
+    def perplexity(self, system: str) -> Path:
+        """A system's perplexity on the test set, where a table shows it."""
+        return self.folder / "perplexity" / f"{system}.json"
 
     def given(self, system: str, set_: str = "test") -> Path:
         """Translations of a set by another system, as they were given."""

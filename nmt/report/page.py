@@ -36,6 +36,7 @@ HEADINGS = {
     "significance": "Pairwise significance",
     "table2": "Table 2: learning statistics",
     "table3": "Table 3: long sentences",
+    "sutskever2014_perplexity": "Perplexity on the test set",
     "cho2014b_table2": "Cho et al. (2014b), Table 2: long and short sentences",
     "cho2014b_training": "Learning statistics",
     "sutskever2014_table3": "Sutskever et al. (2014), Table 3: long sentences",

@@ -127,7 +127,14 @@ class SentenceTable(_Table):
     others: list[str] = []
 
 
-Table = Annotated[ScoreTable | TrainingTable | SentenceTable, Field(discriminator="kind")]
+class PerplexityTable(_Table):
+    """Perplexity of each system on the test set. reported: by system."""
+
+    kind: Literal["perplexity"]
+    reported: dict[str, float] = {}
+
+
+Table = Annotated[ScoreTable | TrainingTable | SentenceTable | PerplexityTable, Field(discriminator="kind")]
 
 
 class ReportedData(_Entry):
@@ -172,7 +179,7 @@ def read_paper(path: Path) -> Paper:
         raise UserError(f"{path}: {error}") from None
 
 
-TableKind = TypeVar("TableKind", ScoreTable, TrainingTable, SentenceTable)
+TableKind = TypeVar("TableKind", ScoreTable, TrainingTable, SentenceTable, PerplexityTable)
 
 
 def read_table(path: Path, name: str, kind: type[TableKind], reported: bool = True) -> tuple[str, TableKind]:

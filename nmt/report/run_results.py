@@ -11,6 +11,7 @@ from nmt.io.files import read_json
 
 _NUMBERS = {
     *("seed", "updates", "epochs", "hours", "train_nll", "dev_nll", "hidden_units", "embedding_size"),
+    *("perplexity", "log_probability", "words"),
     *("bleu_all", "bleu_no_unk", "sentences_all", "sentences_no_unk"),
 }
 

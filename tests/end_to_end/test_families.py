@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 import yaml
 from click.testing import CliRunner
 
@@ -16,8 +18,10 @@ from nmt.config.families import FAMILIES, FamilyName
 from nmt.config.overlays import find_layers, load
 from nmt.config.runs import run_settings
 from nmt.config.schema import Config
+from nmt.decoding.forced_decoding import score
 from nmt.errors import UserError
-from nmt.io.text_files import read_lines
+from nmt.io.text_files import read_lines, read_pairs
+from nmt.model import trained_model
 from nmt.monitor.forecast import disk_bytes, training_left
 from tests.bitexts import write_bitext
 from tests.report_settings import report_settings
@@ -105,6 +109,7 @@ def test_a_family_can_all_that_a_run_does(tmp_path: Path, config: Config, family
     together = [json.loads(line)["text"] for line in read_lines(tmp_path / "ensemble.jsonl")]
     assert together == [one["text"] for one in translations], "a model agrees with itself"
 
+    assert_perplexity(tmp_path, model, test)
     scores, card = tmp_path / "scores.json", model / "README.md"
     both = as_options(all=tmp_path / "all.jsonl", no_unk=tmp_path / "no_unk.jsonl")
     nmt("evaluate", "--model", "tiny", "--seed", summary["seed"], *both, *test, "--output", scores)
@@ -112,6 +117,24 @@ def test_a_family_can_all_that_a_run_does(tmp_path: Path, config: Config, family
     assert FAMILIES[family].description in card.read_text(encoding="utf-8")
     nmt("release", "--model", model, "--output", tmp_path / "tiny.tar.zst")
     report(tmp_path, model, scores, aligns)
+
+
+def assert_perplexity(here: Path, model: Path, test: list[object]) -> None:
+    """That of a model, and of it with itself, is exp of the mean NLL that `score` gives its words."""
+    pairs = [(one.split(), two.split()) for one, two in read_pairs(here / "source.txt", here / "target.txt")]
+    logs = [one.log_probability for one in score([trained_model.load(model, torch.device("cpu"))], pairs, 7)]
+    words = sum(len(target) + 1 for _, target in pairs)
+    found = here / "perplexity.json"
+    for models in (["--model", model], ["--model", model, "--model", model]):
+        nmt("perplexity", *models, "--name", "tiny", "--seed", 1, *test, "--output", found)
+        value = json.loads(found.read_text(encoding="utf-8"))
+        assert (value["words"], value["sentences"]) == (words, len(PAIRS))
+        assert value["perplexity"] == pytest.approx(math.exp(-sum(logs) / words), rel=1e-4)
+    table = as_options(output_csv=here / "p.csv", output_md=here / "p.md", output_tex=here / "p.tex")
+    of_paper = ["--paper", PAPER.with_name("sutskever2014.yaml"), "--table", "sutskever2014_perplexity"]
+    wanted = settings(report_settings({"tiny": "Tiny"}))
+    nmt("perplexity-table", *of_paper, "--perplexity", found, "--settings", wanted, *table)
+    assert f" {value['perplexity']:.2f} |" in (here / "p.md").read_text(encoding="utf-8")
 
 
 def report(here: Path, model: Path, scores: Path, aligns: bool) -> None:

@@ -214,6 +214,12 @@ def vocabulary(language):
     return f"{MODELS}/{USED[0]}/{side}.tsv" if CONFIG.released.models else f"{DATA}/vocabulary/{language}.tsv"
 
 
+def perplexities():
+    """The systems' perplexities on the test set, where a table shows them."""
+    wanted = COMPARED if tables_of("perplexity") else []
+    return [str(KEPT.perplexity(system)) if KEPT else f"perplexity/{system}.json" for system in wanted]
+
+
 def raw_reference():
     """The reference as it came; none where it came as tokens."""
     if CONFIG.corpora[TEST].tokenized:

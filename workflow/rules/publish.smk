@@ -17,6 +17,7 @@ KEPT_TRANSLATIONS = [
 KEPT_MAKING = [str(beside(Path(file))) for file in KEPT_TRANSLATIONS]
 KEPT_ALIGNMENTS = [str(RESULTS.alignments(run)) for run in measured_runs()]
 KEPT_RUN_FILES = [str(RESULTS.of_run(run, name)) for run in USED for name in RUN_FILES]
+KEPT_PERPLEXITIES = [str(RESULTS.perplexity(system)) for system in COMPARED if perplexities()]
 KEPT_PAPERS = [str(RESULTS.paper(paper)) for paper in PAPERS]
 KEPT_TEXT = [
     *(str(RESULTS.test(language)) for language in (SOURCE, TARGET)),
@@ -33,6 +34,7 @@ REPLICATION_PACKAGE = [
     *KEPT_RUN_FILES,
     *KEPT_TEXT,
     str(RESULTS.configuration),
+    *KEPT_PERPLEXITIES,
     *KEPT_PAPERS,
 ]
 
@@ -57,6 +59,7 @@ rule package_results:
         vocabulary=[vocabulary(RANKED)] if "score_groups" in FIGURES else [],
         gold=[gold_alignments()] if gold_alignments() else [],
         alignments=[aligned(run) for run in measured_runs()],
+        perplexities=perplexities(),
         papers=list(PAPER_FILES.values()),
     output:
         translations=KEPT_TRANSLATIONS,
@@ -65,6 +68,7 @@ rule package_results:
         files=KEPT_RUN_FILES,
         text=KEPT_TEXT,
         configuration=RESULTS.configuration,
+        perplexities=KEPT_PERPLEXITIES,
         papers=KEPT_PAPERS,
     log:
         "logs/publish/package_results.log",
@@ -90,11 +94,14 @@ rule package_results:
         dev=lambda wildcards, input: options.kept_dev(
             CONFIG, input.dev_translations, input.dev_text, input.dev_given
         ),
+        perplexities=lambda wildcards, input: options.paired(
+            "perplexity", COMPARED if input.perplexities else [], input.perplexities
+        ),
         papers=lambda wildcards, input: options.repeated("paper", input.papers),
         attention=f"--attention {CONFIG.artifacts.figure3_model}" if CONFIG.artifacts.figure3_model else "",
     shell:
         "nmt package-results {params.runs} --test {input.source:q} {input.reference:q} {params.attention}"
-        " {params.raw_reference} {params.given} {params.gold} {params.alignments} {params.dev} {params.vocabulary} {params.papers} --configuration {params.configuration:q} --output results 2>&1 | tee -i {log:q}"
+        " {params.raw_reference} {params.given} {params.gold} {params.alignments} {params.dev} {params.vocabulary} {params.perplexities} {params.papers} --configuration {params.configuration:q} --output results 2>&1 | tee -i {log:q}"
 
 
 rule ro_crate:

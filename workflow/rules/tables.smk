@@ -7,7 +7,11 @@ localrules:
     tables_document,
 
 
-SCORE_TABLES, OTHER_TABLES = tables_of("scores"), {**tables_of("training"), **tables_of("sentences")}
+SCORE_TABLES, OTHER_TABLES = tables_of("scores"), {
+    **tables_of("perplexity"),
+    **tables_of("training"),
+    **tables_of("sentences"),
+}
 
 # The tables that a run is for; each is made as .csv, .md and .tex.
 TABLES = [
@@ -185,6 +189,39 @@ for table, (described, paper) in tables_of("sentences").items():
             seeds=shown_seeds(CONFIG.artifacts.table3_models),
         shell:
             "nmt sentence-table --table {params.table} {params.translations} {params.given} --reference {input.reference:q} --paper {input.paper:q}"
+            " --settings {params.settings:q} --output-csv {output.csv:q} --output-md {output.md:q}"
+            " --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
+
+
+for table, (described, paper) in tables_of("perplexity").items():
+
+    rule:
+        """Perplexity of every system on the test set."""
+        name:
+            table
+        input:
+            perplexities=perplexities(),
+            paper=paper,
+        output:
+            csv=report(f"results/{table}.csv", caption=f"../report/{table}.rst", category="Tables"),
+            md=f"results/{table}.md",
+            tex=f"results/{table}.tex",
+        log:
+            f"logs/report/{table}.log",
+        benchmark:
+            f"benchmarks/report/{table}.tsv"
+        localrule: True
+        conda:
+            "../../envs/report.yaml"
+        resources:
+            mem_mb=2000,
+            runtime=30,
+        params:
+            table=table,
+            settings=report_settings,
+            perplexities=lambda wildcards, input: options.repeated("perplexity", input.perplexities),
+        shell:
+            "nmt perplexity-table --table {params.table} {params.perplexities} --paper {input.paper:q}"
             " --settings {params.settings:q} --output-csv {output.csv:q} --output-md {output.md:q}"
             " --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
 

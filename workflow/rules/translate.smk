@@ -120,6 +120,41 @@ rule trees:
         " 2>&1 | tee -i {log:q}"
 
 
+rule perplexity:
+    """Measure the perplexity of the test set's reference (Sutskever et al., 2014, Sec. 3.3)."""
+    input:
+        model=model_files,
+        source=test_tokens(SOURCE),
+        reference=test_tokens(TARGET),
+    output:
+        perplexity="perplexity/{model}.json",
+    log:
+        "logs/perplexity/{model}.log",
+    benchmark:
+        "benchmarks/perplexity/{model}.tsv"
+    conda:
+        "../../envs/translate.yaml"
+    threads: CONFIG.decoding.threads
+    resources:
+        gpu=gpus(CONFIG.decoding.device),
+        mem_mb=decoding_memory,
+        runtime=minutes(60 * CONFIG.resources.translate_hours),
+    params:
+        model=lambda wildcards: options.translators(
+            map(model_folder, SYSTEMS[wildcards.model].members), SYSTEMS[wildcards.model].average
+        ),
+        run=lambda wildcards: options.known(
+            [("name", SYSTEMS[wildcards.model].model), ("seed", SYSTEMS[wildcards.model].seed)]
+        ),
+        options=options.known(
+            (name.replace("_", "-"), getattr(CONFIG.decoding, name))
+            for name in ("batch_size", "threads", "device")
+        ),
+    shell:
+        "nmt perplexity --model {params.model:q} {params.run} --source {input.source:q} --reference {input.reference:q}"
+        " {params.options} --output {output.perplexity:q} 2>&1 | tee -i {log:q}"
+
+
 rule score:
     """Compute BLEU on tokens, All and No UNK, with signature and by sentence length."""
     input:

@@ -1,0 +1,49 @@
+"""Perplexity of a text's translations under models (Sutskever et al., 2014, Sec. 3.3): exp of the mean NLL of a word.
+
+Every word of the reference counts, one without an id of its own as the unknown word, and the end symbol of each line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from nmt.config.schema import Average
+from nmt.decoding.forced_decoding import score
+from nmt.evaluation.translations import words
+from nmt.io.progress import Progress
+from nmt.io.text_files import read_pairs
+from nmt.model.trained_model import TrainedModel
+
+_TOGETHER = 2000
+"""Pairs that are in memory at once."""
+_DIGITS = 6
+
+
+def perplexity(
+    models: Sequence[TrainedModel],
+    source: Path,
+    reference: Path,
+    batch_size: int,
+    average: Average = "probability",
+) -> dict[str, Any]:
+    """Sentences, words (end symbols included), log-probability in nats, and perplexity; None for no text."""
+    sentences, read, total = 0, 0, 0.0
+    with Progress(None, "sentences", "perplexity") as progress:
+        lines = read_pairs(source, reference)
+        while pairs := [(words(one), words(other)) for one, other in islice(lines, _TOGETHER)]:
+            found = score(models, pairs, batch_size, attention=False, average=average)
+            sentences += len(found)
+            read += sum(len(forced.word_log_probabilities) for forced in found)
+            total += math.fsum(forced.log_probability for forced in found)
+            progress.update(len(found))
+    value = math.exp(-total / read) if read else None
+    return {
+        "sentences": sentences,
+        "words": read,
+        "log_probability": round(total, _DIGITS),
+        "perplexity": None if value is None else round(value, _DIGITS),
+    }
