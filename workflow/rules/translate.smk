@@ -109,7 +109,7 @@ rule trees:
         "../../envs/translate.yaml"
     threads: CONFIG.decoding.threads
     resources:
-        gpu=gpus(CONFIG.decoding.device),
+        gpu=gpu_of(CONFIG.decoding.device),
         mem_mb=memory(DATA_MEMORY),
         runtime=minutes(60 * CONFIG.resources.translate_hours),
     params:
@@ -136,7 +136,7 @@ rule perplexity:
         "../../envs/translate.yaml"
     threads: CONFIG.decoding.threads
     resources:
-        gpu=gpus(CONFIG.decoding.device),
+        gpu=gpu_of(CONFIG.decoding.device),
         mem_mb=decoding_memory,
         runtime=minutes(60 * CONFIG.resources.translate_hours),
     params:
