@@ -61,7 +61,12 @@ class Layer(nn.Module):
 
     def _scan_by_library(self, x: Tensor, start: State, present: Tensor) -> tuple[Tensor, State]:
         """By oneDNN or cuDNN, with the bias as the weights of an input that is 1 at words and 0 at padding."""
-        weights = [torch.cat([self.W.t(), self.b.unsqueeze(1)], dim=1), self.U.t()]
+        # in one piece of memory, as cuDNN wants them
+        ours = [torch.cat([self.W, self.b.unsqueeze(0)]).t(), self.U.t()]
+        together = torch.cat([part.flatten() for part in ours]).split_with_sizes(
+            [part.numel() for part in ours]
+        )
+        weights = [part.view_as(like) for part, like in zip(together, ours, strict=True)]
         h, c = (part.unsqueeze(0) for part in start)
         states, h, c = torch.lstm(
             torch.cat([x, present.unsqueeze(2)], dim=2), (h.contiguous(), c.contiguous()), weights,
