@@ -286,10 +286,12 @@ def _rates(values: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _artifacts(values: Mapping[str, Any]) -> Iterator[Problem]:
     used, artifacts = _names(values, "use", "models"), _block(values, "artifacts")
-    for key in ("figure2_models", "table3_models"):
+    curves = [*used, *_names(values, "use", "systems")]
+    for key, known in (("figure2_models", curves), ("table3_models", used)):
         for name in _names(values, "artifacts", key):
-            if name not in used:
-                yield Problem(("artifacts", key), _unknown(name, "`use.models`", used))
+            if name not in known:
+                what = "`use.models`" if known == used else "`use.models` and `use.systems`"
+                yield Problem(("artifacts", key), _unknown(name, what, known))
     aligner = artifacts.get("figure3_model")
     if isinstance(aligner, str) and aligner not in used:
         yield Problem(("artifacts", "figure3_model"), _unknown(aligner, "`use.models`", used))

@@ -118,7 +118,8 @@ def compared_models(config: Config) -> list[str]:
 def runs_in_use(config: Config) -> dict[str, Run]:
     """The runs that the results are made from, in the order of the tables; those they continue from included."""
     artifacts = config.artifacts
-    shown = [*config.use.models, *compared_models(config), *artifacts.figure2_models]
+    shown = [*config.use.models, *compared_models(config)]
+    shown += [model for model in artifacts.figure2_models if model in config.models]
     shown += [*filter(None, [artifacts.figure3_model]), *artifacts.table3_models]
     bases = [base for model in shown if (base := config.models[model].continue_from)]
     return runs_of(config, list(dict.fromkeys([*shown, *bases])))

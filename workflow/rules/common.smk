@@ -125,6 +125,9 @@ GIVEN = {
     if file
 }
 
+# The system that figures show beside the models.
+BASELINE = list(GIVEN.get("test", {}))
+
 # Rescored n-best lists, which are translations like these.
 if CONFIG.use.rescored:
     GIVEN.setdefault("test", {}).update(
@@ -160,7 +163,7 @@ def report_settings(wildcards):
 
 def shown_seeds(models):
     """What a figure's caption says of models with several runs, of which the figure shows the first."""
-    several = [model for model in models if len(seeds_of(CONFIG, model)) > 1]
+    several = [model for model in models if model in CONFIG.models and len(seeds_of(CONFIG, model)) > 1]
     return ", ".join(
         f"seed {seeds_of(CONFIG, model)[0]} of {CONFIG.models[model].label}" for model in several
     )

@@ -77,7 +77,7 @@ rule unknown_words:
 rule length_curves:
     """BLEU against length of source, reference and both, a panel a system (Cho et al., 2014b, Fig. 4 a, b and 5)."""
     input:
-        scores=scores_of([*CONFIG.artifacts.figure2_models, *GIVEN.get("test", {})]),
+        scores=scores_of([*CONFIG.artifacts.figure2_models, *BASELINE]),
     output:
         pdf="results/length_curves.pdf",
         png=report("results/length_curves.png", caption="../report/length_curves.rst", category="Figures"),
@@ -102,7 +102,7 @@ rule length_curves:
 rule score_groups:
     """BLEU of equal groups of sentences by length and by rarity of words (Sutskever et al., 2014, Fig. 3)."""
     input:
-        scores=scores_of([*CONFIG.artifacts.figure2_models, *GIVEN.get("test", {})]),
+        scores=scores_of([*CONFIG.artifacts.figure2_models, *BASELINE]),
         text=test_tokens(RANKED),
         vocabulary=vocabulary(RANKED),
     output:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from nmt.config.experiment import runs_in_use
 from nmt.config.overlays import ConfigError, find_layers, load
 from nmt.config.projections import page_settings, report_settings
 from nmt.config.schema import Config
@@ -142,3 +143,12 @@ def test_systems_have_names_of_their_own(tmp_path: Path) -> None:
         config(tmp_path, names)
     assert len(error.value.problems) == 3
     assert all("the name is that of a model or" in line for line in error.value.problems)
+
+
+def test_figures_show_systems_in_use_beside_models(tmp_path: Path) -> None:
+    shown = OVERLAY.replace("figure2_models: [rnnsearch-50]", "figure2_models: [two, rnnsearch-50]")
+    settings = config(tmp_path, shown)
+    assert settings.artifacts.figure2_models == ["two", "rnnsearch-50"]
+    assert "two" not in runs_in_use(settings)
+    with pytest.raises(ConfigError, match=r"'idle', which `use.models` and `use.systems` lacks"):
+        config(tmp_path, shown.replace("[two, rnns", "[idle, rnns"))
