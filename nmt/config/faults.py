@@ -69,19 +69,20 @@ def nearest(found: str, known: Sequence[str]) -> str:
     return f"; did you mean `{close[0]}`?" if close else ""
 
 
-def known_keys(path: KeyPath, schema: Any) -> list[str]:
-    """The keys that a schema knows at a path; none where names are free."""
+def known_keys(path: KeyPath, schema: Any, but: Any = None) -> list[str]:
+    """The keys that a schema knows at a path; none where names are free. Kinds that know the key `but` do not count."""
     kinds = _models(schema)
     for part in path:
         kinds = [inner for kind in kinds for inner in _below(kind, part)]
-    return list(dict.fromkeys(key for kind in kinds if _is_model(kind) for key in kind.model_fields))
+    found = [kind.model_fields for kind in kinds if _is_model(kind) and but not in kind.model_fields]
+    return list(dict.fromkeys(key for keys in found for key in keys))
 
 
 def _text(detail: ErrorDetails, path: KeyPath, schema: type[BaseModel]) -> str:
     found = shown(detail["input"])
     match detail["type"]:
         case "extra_forbidden":
-            known = known_keys(path[:-1], schema)
+            known = known_keys(path[:-1], schema, but=path[-1])  # another family may have it
             here = f"; known here: {', '.join(known)}" if known else ""
             return f"unknown key{nearest(str(path[-1]), known)}{here}"
         case "missing":

@@ -45,6 +45,10 @@ class Drawing(Settings):
         ({"shapes": {"a": {"kind": "square"}}}, "shapes.a.side: missing"),
         ({"shapes": 3}, "shapes: found 3, expected keys with values"),
         ({"shapes": {"a": {"kind": "square", "side": 1, "edge": 2}}}, "shapes.a.edge: unknown key; did you"),
+        (
+            {"shapes": {"a": {"kind": "square", "side": 1, "radius": 2.0}}},
+            "shapes.a.radius: unknown key; known here: kind, side",
+        ),
     ],
 )
 def test_the_line_names_the_key_without_which_kind_it_was_taken_for(values: object, line: str) -> None:
@@ -57,6 +61,7 @@ def test_the_line_names_the_key_without_which_kind_it_was_taken_for(values: obje
 
 def test_keys_of_all_kinds_of_a_union_are_known() -> None:
     assert known_keys(("shapes", "any"), Drawing) == ["kind", "side", "radius", "filled"]
+    assert known_keys(("shapes", "any"), Drawing, but="radius") == ["kind", "side"]
     assert known_keys((), Drawing) == ["label", "shapes", "sizes"]
     assert known_keys(("label",), Drawing) == known_keys(("nowhere", "x"), Drawing) == []
 
