@@ -69,8 +69,8 @@ def _held(folder: Path, cores: str, options: Sequence[str]) -> int:
             # We hold the folder, so the lock that Snakemake left is that of a run that was killed.
             _run([*_snakemake(folder, cores, ["--unlock"]), *options], lock)
         code = 0
-        for _ in range(PASSES if _complete(options) else 1):
-            code = code or _run(command, lock)
+        for number in range(PASSES if _complete(options) else 1):
+            code = code or _run(command, lock, again=number > 0)
     if code == 0 and _complete(options):
         _show(folder)
     return code
@@ -142,10 +142,10 @@ def _snakemake(folder: Path, cores: str, options: Sequence[str]) -> list[str]:
     return [*command, *options]
 
 
-def _environment() -> dict[str, str]:
-    """In which Snakemake finds its logger, and the logger what it needs."""
+def _environment(again: bool) -> dict[str, str]:
+    """In which Snakemake finds its logger, and the logger what it needs; `again`: whether this is a second look."""
     places = [str(ROOT), str(ROOT / "workflow" / "logger"), os.environ.get("PYTHONPATH", "")]
-    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, places))}
+    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, places)), "NMT_AGAIN": "1" * again}
 
 
 SNAKEMAKE_S_WORDS = {"--logger", "--printshellcmds", "-p", "--quiet", "-q", "--verbose"}
@@ -172,9 +172,9 @@ def _elsewhere(options: Sequence[str]) -> bool:
     return bool(names & {"--profile", "--executor", "-e"})
 
 
-def _run(command: Sequence[str], lock: int) -> int:
+def _run(command: Sequence[str], lock: int, again: bool = False) -> int:
     """Run a command to its end; a signal to end is passed on, and Snakemake then ends cleanly."""
-    with subprocess.Popen(command, pass_fds=(lock,), env=_environment()) as process:
+    with subprocess.Popen(command, pass_fds=(lock,), env=_environment(again)) as process:
 
         def hand_on(number: int, frame: FrameType | None) -> None:
             if number != signal.SIGINT:  # the terminal itself sends that one to both

@@ -19,6 +19,8 @@ from workflow.progress import RunProgress
 
 NOTHING_TO_DO = "Nothing to be done"
 RESTARTS = "Trying to restart job"
+AGAIN = "NMT_AGAIN"
+"""Names the environment variable that is set where `workflow/run.py` looks a second time."""
 
 
 class LogHandler(LogHandlerBase):
@@ -63,7 +65,8 @@ class LogHandler(LogHandlerBase):
         """A warning, an error that no job's log explains, or one of the few other lines that matter."""
         message = str(record.msg)
         wanted = record.levelno >= logging.WARNING and not self.explained
-        if wanted or message.startswith((NOTHING_TO_DO, RESTARTS)):
+        others = (RESTARTS,) if os.environ.get(AGAIN) else (RESTARTS, NOTHING_TO_DO)
+        if wanted or message.startswith(others):
             self._run().say(message)
 
     def _run(self) -> RunProgress:
