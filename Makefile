@@ -25,7 +25,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo cho2014b-demo multi30k overnight ablations europarl paper groundhog report sweep pictures test fuzz test-slurm lint bench bench-data bench-decoding bench-training format pins clean
+.PHONY: help setup demo cho2014b-demo multi30k overnight ablations europarl paper groundhog report sweep pictures test fuzz test-slurm lint bench bench-data bench-decoding bench-training gpu-check format pins clean
 
 help: ## List the make targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -104,6 +104,9 @@ bench: $(INSTALLED) ## Speed against peers, as ratios measured in one run
 
 bench-training: $(INSTALLED) ## A training update against JoeyNMT, a plain loop and the matrix rate
 	$(BIN)/python -m benchmarks.training --pip-options="$(PIP_OPTIONS)" $(OPTIONS)
+
+gpu-check: $(INSTALLED) ## Everything that a GPU must do right, and its speed and memory: about ten minutes
+	$(BIN)/python -m benchmarks.gpu_check --pip-options="$(PIP_OPTIONS)" $(OPTIONS)
 
 bench-decoding: $(INSTALLED) ## Beam search against JoeyNMT's: sentences/s and words/s at beam 1, 5 and 10
 	$(BIN)/python -m benchmarks.decoding --pip-options="$(PIP_OPTIONS)" $(OPTIONS)

@@ -19,9 +19,10 @@ def whole_numbers(description: str | None, **defaults: int) -> argparse.Namespac
     return parser.parse_args()
 
 
-def publish(found: Mapping[str, Any], path: Path) -> None:
-    """Print what was found and write it."""
+def publish(found: Mapping[str, Any], path: Path, shown: bool = True) -> None:
+    """Print what was found, and write it."""
     text = json.dumps(found, indent=2)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"{text}\n", encoding="utf-8")
-    print(text)
+    if shown:
+        print(text)

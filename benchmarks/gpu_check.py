@@ -1,0 +1,131 @@
+"""Whether this machine's GPU does everything right, and how fast: `make gpu-check`, about ten minutes.
+
+Usage: python -m benchmarks.gpu_check [--device cuda|cpu] [--tiny] [--only CHECK ...] [--output FOLDER]
+
+Each check is a process of its own with a time limit. Prints a report and writes it as gpu_check.md and gpu_check.json;
+exit code 1 if a check failed. Without a GPU nothing runs, and the report says so; `--device cpu --tiny` makes the
+checks that a processor can make, at tiny sizes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks.findings import publish
+from benchmarks.gpu_checks import CHECKS, Setup
+from benchmarks.training.__main__ import FOLDER, hardware
+from benchmarks.training.contest import ROOT
+
+SECONDS = 600
+"""The longest that a check may take."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Make all checks; 1 if one failed."""
+    options = parse(arguments)
+    setup = Setup(options.device, options.tiny, options.pip_options)
+    found: dict[str, Any] = {}
+    for name in options.only:
+        begin = time.monotonic()
+        found[name] = made(name, setup) | {"seconds": round(time.monotonic() - begin, 1)}
+        print(f"{name}: {found[name]['result']}", file=sys.stderr, flush=True)
+    whole = {"machine": machine(setup), "checks": found}
+    text = report(whole)
+    print(text)
+    output = options.output or (FOLDER / "results" if available(setup) and not setup.tiny else None)
+    if output is not None:
+        publish(whole, output / "gpu_check.json", shown=False)
+        (output / "gpu_check.md").write_text(text + "\n", encoding="utf-8")
+    return int(any(check["result"] == "failed" for check in found.values()))
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Options."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu_check", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
+    parser.add_argument("--tiny", action="store_true", help="a few units in place of the paper's sizes")
+    parser.add_argument("--only", nargs="+", choices=CHECKS, default=list(CHECKS), metavar="CHECK")
+    parser.add_argument(
+        "--output", type=Path, help="folder of the report (benchmarks/results, once a GPU was there)"
+    )
+    parser.add_argument("--pip-options", default="", help="for making JoeyNMT's environment, as one argument")
+    return parser.parse_args(arguments)
+
+
+def available(setup: Setup) -> bool:
+    """Whether the device is there."""
+    return setup.device == "cpu" or torch.cuda.is_available()
+
+
+def made(name: str, setup: Setup) -> dict[str, Any]:
+    """What a check found, in a process of its own."""
+    if not available(setup):
+        return {"result": "not run", "reason": "no GPU"}
+    command = [sys.executable, "-m", "benchmarks.gpu_checks", name, json.dumps(asdict(setup))]
+    try:
+        result = subprocess.run(
+            command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        return {"result": "failed", "reason": f"took longer than {SECONDS} seconds"}
+    lines = result.stdout.strip().splitlines()
+    if result.returncode or not lines:
+        said = (result.stderr.strip().splitlines() or ["nothing was said"])[-1]
+        return {"result": "failed", "reason": f"{shlex.join(command[:4])}: {said}"}
+    values: dict[str, Any] = json.loads(lines[-1])
+    return values
+
+
+def machine(setup: Setup) -> dict[str, Any]:
+    """Processor, GPU and PyTorch, in words."""
+    found = hardware() | {"torch": torch.__version__, "device": setup.device, "tiny": setup.tiny, "gpu": None}
+    if setup.device == "cuda" and torch.cuda.is_available():
+        properties = torch.cuda.get_device_properties(0)
+        found |= {"gpu": properties.name, "gpu_bytes": properties.total_memory, "cuda": torch.version.cuda}
+    return found
+
+
+def report(whole: dict[str, Any]) -> str:
+    """Markdown: what passed, and every figure."""
+    about, checks = whole["machine"], whole["checks"]
+    results = [check["result"] for check in checks.values()]
+    tally = ", ".join(f"{results.count(kind)} {kind}" for kind in ("passed", "failed", "not run"))
+    where = about["gpu"] or ("no GPU" if about["device"] == "cuda" else about["processor"])
+    sizes = ", at tiny sizes" if about["tiny"] else ""
+    lines = [f"# GPU check: {tally}", "", f"{where}, PyTorch {about['torch']}{sizes}", ""]
+    lines += ["| check | result | seconds | |", "|---|---|---|---|"]
+    for name, check in checks.items():
+        meaning = (CHECKS[name].__doc__ or "").strip()
+        lines.append(f"| {name} | {check['result']} | {check['seconds']} | {check.get('reason', meaning)} |")
+    for name, check in checks.items():
+        if figures := flat(check.get("figures", {})):
+            lines += ["", f"## {name}", "", "| figure | |", "|---|---|"]
+            lines += [f"| {key} | {value} |" for key, value in figures.items()]
+    return "\n".join(lines)
+
+
+def flat(figures: dict[str, Any], before: str = "") -> dict[str, str]:
+    """Nested figures by name, as text."""
+    found: dict[str, str] = {}
+    for key, value in figures.items():
+        if isinstance(value, dict):
+            found |= flat(value, f"{before}{key}, ")
+        elif value is not None:
+            found[before + key] = f"{value:.4g}" if isinstance(value, float) else str(value)
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

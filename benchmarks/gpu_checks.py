@@ -1,0 +1,340 @@
+"""The checks of `make gpu-check`: each returns figures, or raises what is wrong. See `gpu_check`.
+
+Each runs in a process of its own: `python -m benchmarks.gpu_checks CHECK SETUP`, with the setup as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from benchmarks.training.contest import ROOT
+from benchmarks.training.project import Project, RNNencdec, RNNsearch, settings
+from benchmarks.training.sentences import draw
+from benchmarks.training.sizes import Machine, Sizes
+from nmt.config.schema import ModelRun
+from nmt.data.bitext import Bitext, binarize
+from nmt.data.vocabulary import Vocabulary
+from nmt.errors import UserError
+from nmt.io.text_files import write_lines
+from nmt.model.device import enough_memory
+from nmt.model.kernels import kernels_of
+from nmt.training.trainer import Trainer
+from nmt.training.validation import sentence_nll
+
+Figures = dict[str, Any]
+PRECISIONS = ("fp32", "tf32", "bf16")
+FAMILIES: tuple[type[Project], ...] = (RNNsearch, RNNencdec)
+
+
+class NotRun(Exception):
+    """Why a check cannot be made here."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """The device; whether all is tiny, so that a processor can stand in; pip's options for JoeyNMT's environment."""
+
+    device: str = "cuda"
+    tiny: bool = False
+    pip_options: str = ""
+
+    def sizes(self, length: int) -> Sizes:
+        """The paper's, or a few units."""
+        return Sizes(6, 4, 8, 6, 4, 40, 32) if self.tiny else Sizes(length)
+
+    def machine(self, precision: str = "fp32") -> Machine:
+        """The device at a precision."""
+        return Machine(self.device, 1 if self.tiny else 8, precision)
+
+    def need_gpu(self, what: str) -> None:
+        """Raises NotRun on a processor."""
+        if self.device != "cuda":
+            raise NotRun(f"{what} needs a GPU")
+
+
+def tests(setup: Setup) -> Figures:
+    """Every test that needs a GPU passes."""
+    setup.need_gpu("a test of the GPU")
+    files = [
+        str(file) for file in (ROOT / "tests").rglob("test_*.py") if "needs a GPU" in file.read_text("utf-8")
+    ]
+    command = [sys.executable, "-m", "pytest", "-q", "-rs", "-k", "gpu or graph or cuda", *files]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    last = result.stdout.strip().splitlines()[-1]
+    assert result.returncode == 0 and "needs a GPU" not in result.stdout, result.stdout[-2000:]
+    return {"pytest": last}
+
+
+def recorded(setup: Setup) -> Figures:
+    """Updates replayed as CUDA graphs end with the bits of the same updates called one by one."""
+    setup.need_gpu("a CUDA graph")
+    compared = 0
+    for kind in FAMILIES:
+        for precision in PRECISIONS:
+            for kernels in ("torch", "triton"):
+                ends = [updated(kind, setup, precision, kernels, graphs) for graphs in (True, False)]
+                same = all(torch.equal(*pair) for pair in zip(*ends, strict=True))
+                assert same, f"{kind.family}, {precision}, {kernels}: recorded updates differ"
+                compared += 1
+    return {"compared": compared, "updates_each": 6}
+
+
+def updated(
+    kind: type[Project], setup: Setup, precision: str, kernels: Any, graphs: bool
+) -> list[torch.Tensor]:
+    """The weights after six updates of two shapes."""
+    with kernels_of(kernels, torch.device(setup.device)):
+        made = kind(setup.sizes(26), setup.machine(precision))
+        for number in range(6):
+            batch = made.batch(*draw(setup.sizes(26 if number % 2 else 51), number))
+            made.updater(batch) if graphs else made.updater._descend(batch.to(made.device))
+        return [weight.detach().cpu() for weight in made.model.parameters()]
+
+
+def triton(setup: Setup) -> Figures:
+    """Triton's kernels give PyTorch's cost and gradients but for last digits; an update's time with both."""
+    setup.need_gpu("a kernel of Triton")
+    found: Figures = {}
+    for kind in FAMILIES:
+        sizes, both, seconds = setup.sizes(26), {}, {}
+        for kernels in ("torch", "triton"):
+            with kernels_of(kernels, torch.device(setup.device)):
+                made = kind(sizes, setup.machine())
+                batch = made.batch(*draw(sizes, 0))
+                made.model.total_nll(*batch.to(made.device).inputs()).backward()  # type: ignore[no-untyped-call]
+                both[kernels] = torch.cat(
+                    [w.grad.flatten() for w in made.model.parameters() if w.grad is not None]
+                )
+                seconds[kernels] = seconds_of_an_update(made, batch)
+        apart = float((both["torch"] - both["triton"]).norm() / both["torch"].norm())
+        assert apart < 1e-4, f"{kind.family}: gradients differ by {apart:.1e} of their norm"
+        found[kind.family] = {"gradients_apart": apart, "ms": {k: 1e3 * v for k, v in seconds.items()}}
+    return found
+
+
+def seconds_of_an_update(made: Project, batch: Any, updates: int = 20) -> float:
+    """After three that do not count."""
+    for number in range(3 + updates):
+        if number == 3:
+            torch.cuda.synchronize()
+            begin = time.perf_counter()
+        made.updater(batch)
+    torch.cuda.synchronize()
+    return (time.perf_counter() - begin) / updates
+
+
+def resume(setup: Setup) -> Figures:
+    """A training that is killed and resumed ends with the bits of one that was not."""
+    with tempfile.TemporaryDirectory() as folder:
+        text, kills = write_text(Path(folder), 200 if setup.tiny else 4000, setup), 0
+        run = model_run(setup, updates=12 if setup.tiny else 60)
+        unbroken = trained(run, text, setup, Path(folder) / "unbroken")
+        command = [sys.executable, "-m", "benchmarks.gpu_checks", "train", json.dumps(asdict(setup)), folder]
+        while kills < (1 if setup.tiny else 2):
+            process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
+            before = checkpoints(Path(folder))
+            while process.poll() is None and checkpoints(Path(folder)) <= before:
+                time.sleep(0.01)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            kills += 1
+        broken = trained(run, text, setup, Path(folder) / "broken")
+        different = [name for name, value in unbroken.items() if not torch.equal(value, broken[name])]
+        assert not different, f"different after {kills} kills: {different[0]}"
+        return {"kills": kills, "updates": run.training.updates}
+
+
+def checkpoints(folder: Path) -> int:
+    """The update of the last one."""
+    names = [int(path.stem.partition("-")[2]) for path in (folder / "broken").glob("checkpoint-*.json")]
+    return max(names, default=0)
+
+
+def trained(run: ModelRun, text: Bitext, setup: Setup, state: Path) -> dict[str, torch.Tensor]:
+    """All tensors of a run's end."""
+    words = setup.sizes(26).vocabulary
+    made = Trainer(run, text, text, (words, words), state)
+    made.resume(None)
+    made.run()
+    return {name: value.cpu() for name, value in made.state_tensors().items()}
+
+
+def model_run(setup: Setup, precision: str = "fp32", **changes: Any) -> ModelRun:
+    """RNNsearch-30 on the settings of `config.yaml`, validated and saved often."""
+    architecture, training = settings("rnnsearch", 1, setup.sizes(26), setup.machine(precision))
+    every = {"validate_every": 10**9, "log_every": 10, "checkpoint_every": 3 if setup.tiny else 10}
+    values = training.model_dump() | every | {"patience": None, "keep": "last"} | changes
+    return ModelRun.model_validate(
+        {"model": "check", "label": "check", "family": "rnnsearch", "max_words": 30, "seed": 1, "continue_from": None,
+         "architecture": architecture.model_dump(), "training": values}
+    )  # fmt: skip
+
+
+def write_text(folder: Path, pairs: int, setup: Setup) -> Bitext:
+    """Drawn sentences whose translations say their words backwards, each word another."""
+    words = setup.sizes(26).vocabulary - 2
+    vocabulary = Vocabulary([(f"w{number}", words - number) for number in range(words)])
+    drawn, generator = draw(Sizes(30, pairs, vocabulary=words + 2), 0)[0], np.random.default_rng(1)
+    lengths = generator.integers(3, 8 if setup.tiny else 29, pairs)
+    for side in ("source", "target"):
+        with write_lines(folder / f"{side}.txt") as writer:
+            for row, length in zip(drawn, lengths, strict=True):
+                ids = [(int(word) - 4) % words for word in row[:length]]
+                ids = [(7 * word + 3) % words for word in reversed(ids)] if side == "target" else ids
+                writer.write(" ".join(f"w{number}" for number in ids))
+    sides = {"drawn": [(folder / "source.txt", folder / "target.txt")]}
+    return binarize(sides, vocabulary, vocabulary, folder / "text")
+
+
+def memory(setup: Setup) -> Figures:
+    """The most memory that each phase takes, in GB: RNNsearch, 80 pairs of up to 51 positions, validation of 100."""
+    setup.need_gpu("a figure of a GPU's memory")
+    made = RNNsearch(setup.sizes(51), setup.machine())
+    found: Figures = {}
+
+    def peak(name: str, work: Callable[[], object]) -> None:
+        torch.cuda.reset_peak_memory_stats()
+        work()
+        torch.cuda.synchronize()
+        found[name] = {
+            "allocated": torch.cuda.max_memory_allocated() / 1e9,
+            "reserved": torch.cuda.max_memory_reserved() / 1e9,
+        }
+
+    def updates(length: int) -> None:
+        for number in range(4):
+            made.updater(made.batch(*draw(setup.sizes(length), number)))
+
+    for length in (26, 51):
+        peak(f"updates at {length}", partial(updates, length))
+    with torch.no_grad():
+        long = made.batch(*draw(setup.sizes(100), 0)).to(made.device)
+        peak("validation at 100", lambda: sentence_nll(made.model, long))
+    return found
+
+
+def out_of_memory(setup: Setup) -> Figures:
+    """A batch that does not fit ends in one line for the user."""
+    setup.need_gpu("running out of a GPU's memory")
+    torch.cuda.set_per_process_memory_fraction(2e9 / torch.cuda.get_device_properties(0).total_memory)
+    with tempfile.TemporaryDirectory() as folder:
+        text = write_text(Path(folder), 4000, setup)
+        try:
+            with enough_memory("a training update"):
+                trained(model_run(setup, updates=60), text, setup, Path(folder) / "state")
+        except UserError as error:
+            assert "\n" not in str(error) and "out of memory" in str(error), error
+            return {"said": str(error)}
+    raise AssertionError("2 GB were enough")
+
+
+def speed(setup: Setup) -> Figures:
+    """Milliseconds of an update of both families and of JoeyNMT's, in turns, for each precision and length."""
+    found: Figures = {}
+    for precision in PRECISIONS:
+        with tempfile.TemporaryDirectory() as folder:
+            output = Path(folder) / "training.json"
+            options = ["--contenders", "rnnsearch", "rnnencdec"] + ([] if setup.tiny else ["joeynmt"])
+            options += [
+                "--rounds",
+                "1" if setup.tiny else "3",
+                "--lengths",
+                *(["6"] if setup.tiny else ["26", "51"]),
+            ]
+            run_benchmark("training", setup, output, ["--precision", precision, *options])
+            for length, figures in json.loads(output.read_text("utf-8"))["lengths"].items():
+                for name, values in figures["contenders"].items():
+                    found[f"{name} {length} {precision}"] = {
+                        "ms": 1e3 * values["seconds"],
+                        "peak_gpu_bytes": values["peak_gpu_bytes"],
+                    }
+    return found
+
+
+def decoding(setup: Setup) -> Figures:
+    """Beam search at beam 10 over as many sentences as news-test-2014 has, and JoeyNMT's: seconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "decoding.json"
+        sentences = "6" if setup.tiny else "3003"
+        run_benchmark("decoding", setup, output, ["--drawn", "--sentences", sentences, "--beams", "10"])
+        found: Figures = json.loads(output.read_text("utf-8"))["beams"]["10"]
+        return found
+
+
+def run_benchmark(name: str, setup: Setup, output: Path, options: list[str]) -> None:
+    """A benchmark of the project's, on this device at these sizes."""
+    sizes = setup.sizes(26)
+    options = [*options, "--device", setup.device, "--output", str(output)]
+    if setup.tiny:
+        tiny = {
+            name: getattr(sizes, name) for name in ("batch", "hidden", "embedding", "maxout", "vocabulary")
+        }
+        options += [f"--{name}={value}" for name, value in tiny.items()]
+        options += ["--threads=1", "--environment=/dev/null/joeynmt"]
+        options += ["--square=32"] if name == "training" else []
+    command = [sys.executable, "-m", f"benchmarks.{name}", *options, f"--pip-options={setup.pip_options}"]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr[-2000:]
+
+
+def precisions(setup: Setup) -> Figures:
+    """Training NLL of the last 100 updates in TF32 and bf16: within 0.5% of that in fp32."""
+    updates = 20 if setup.tiny else 2000
+    found: Figures = {"updates": updates}
+    with tempfile.TemporaryDirectory() as folder:
+        text = write_text(Path(folder), 400 if setup.tiny else 40_000, setup)
+        for precision in PRECISIONS:
+            state = Path(folder) / precision
+            trained(model_run(setup, precision, updates=updates, checkpoint_every=10**9), text, setup, state)
+            lines = [json.loads(line) for line in (state / "history.jsonl").read_text("utf-8").splitlines()]
+            nlls = [line["train_nll"] for line in lines if "train_nll" in line]
+            found[precision] = sum(nlls[-10:]) / len(nlls[-10:])
+    for precision in PRECISIONS[1:]:
+        apart = abs(found[precision] / found["fp32"] - 1)
+        assert apart < 0.005, f"{precision}: {apart:.2%} from fp32: {found}"
+    return found
+
+
+CHECKS: dict[str, Callable[[Setup], Figures]] = {
+    check.__name__.replace("_", "-"): check
+    for check in (tests, recorded, triton, resume, out_of_memory, memory, speed, decoding, precisions)
+}
+
+
+def main() -> None:
+    """Print what a check found as the last line, JSON."""
+    setup = Setup(**json.loads(sys.argv[2]))
+    if sys.argv[1] == "train":
+        folder = Path(sys.argv[3])
+        text = Bitext.open(folder / "text")
+        trained(model_run(setup, updates=12 if setup.tiny else 60), text, setup, folder / "broken")
+        return
+    found: Figures
+    try:
+        found = {"result": "passed", "figures": CHECKS[sys.argv[1]](setup)}
+    except NotRun as error:
+        found = {"result": "not run", "reason": str(error)}
+    except Exception as error:
+        lines = re.sub(r"\s+", " ", f"{type(error).__name__}: {error}")
+        found = {"result": "failed", "reason": lines[-1000:]}
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    main()
