@@ -43,7 +43,6 @@ def contradictions(values: Mapping[str, Any]) -> list[Problem]:
         _archives,
         _seeds,
         _systems,
-        _rates,
         _continuations,
         _selection,
         _sweep,
@@ -272,16 +271,6 @@ def _family(values: Mapping[str, Any], model: str) -> FamilyName | None:
     """The family of a model; None where there is none of that name, which the schema reports."""
     name = _block(values, "models", model).get("family")
     return next((family for family in FAMILIES if family == name), None)
-
-
-def _rates(values: Mapping[str, Any]) -> Iterator[Problem]:
-    """How fast each family in use is trained."""
-    rates = _block(values, "resources", "updates_per_hour")
-    families = dict.fromkeys(_family(values, model) for model in _names(values, "use", "models"))
-    for family in families:
-        if family and family not in rates:
-            text = f"found none for {family}, expected one for each family in use"
-            yield Problem(("resources", "updates_per_hour"), text)
 
 
 def _artifacts(values: Mapping[str, Any]) -> Iterator[Problem]:

@@ -11,6 +11,7 @@ from nmt.config.families import FAMILIES
 from nmt.config.runs import Run, runs_of
 from nmt.config.schema import Config, ModelEntry
 from nmt.data.bitext import BITEXT_FILES
+from nmt.monitor.time_limits import expected_rate
 from nmt.training.history import reached
 
 TEXT_PER_ARCHIVE_BYTE = 3.9
@@ -22,7 +23,7 @@ STATE_COPIES = 11
 """Weights kept of a run: two checkpoints and the final state with two averages of the optimizer each, the best weights
 before the end, the model."""
 
-SETTINGS = "resources.updates_per_hour"
+SETTINGS = "the settings (resources)"
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def _training_time(
     for other in dict.fromkeys([name, run.base, *known]):
         if other in rates and _alike(entry, config.models[known[other].model]):
             return TrainingTime(name, left, rates[other], other)
-    return TrainingTime(name, left, config.resources.updates_per_hour[entry.family], SETTINGS)
+    return TrainingTime(name, left, expected_rate(config, run.model), SETTINGS)
 
 
 def _alike(one: ModelEntry, other: ModelEntry) -> bool:

@@ -119,6 +119,11 @@ def _too_much(request: ResourceRequest, known: Partitions) -> Iterator[str]:
             f"its types: {', '.join(sorted(models))}" if models else "it tells no types apart: leave it empty"
         )
         yield f"gpu_model: found {request.gpu_model!r}, which partition {where} lacks; {found}"
+    if request.gpu and (refused := re.sub(r"[a-zA-Z0-9_.]+", "", request.gpu_model)):
+        yield (
+            f"gpu_model: found {request.gpu_model!r}, but the executor sends no type with {refused[0]!r} in it: leave"
+            " it empty, and name a partition or a constraint that has such GPUs alone"
+        )
     longest = max(some.seconds for some in nodes)
     if request.minutes is not None and not request.lifted and 60 * request.minutes > longest:
         yield (

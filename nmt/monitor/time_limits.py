@@ -6,12 +6,16 @@ import math
 from collections.abc import Iterable
 from pathlib import Path
 
+from nmt.config.families import FAMILIES
 from nmt.config.runs import Run
 from nmt.config.schema import Config
 from nmt.training.history import reached
 
 MARGIN = 1.25
 """A job that is given too little only comes back once more; one that asks for too much waits longer in the queue."""
+REACHED = 0.3
+"""Share of a GPU's operations that an update reaches: 20 of an H200's 67 TFLOP/s, by a count of its kernels and their
+times (no GPU has been measured)."""
 OVERHEAD_MINUTES = 30
 """Starting, reading, and stopping five minutes early."""
 
@@ -33,7 +37,7 @@ def training_minutes(config: Config, run: Run, folder: Path) -> int:
     done = reached(folder / "state" / run.name / "history.jsonl")
     if done.updates_per_second is None and run.base:
         done = reached(folder / "models" / run.base / "history.jsonl")
-    rate = 3600 * done.updates_per_second if done.updates_per_second else stated_rate(config, run)
+    rate = 3600 * done.updates_per_second if done.updates_per_second else expected_rate(config, run.model)
     base = config.models[run.model].continue_from
     before = config.models[base].training.updates if base else 0
     return time_limit(updates - max(done.update, before), rate, config.resources.train_hours)
@@ -49,12 +53,27 @@ def training_retries(config: Config, runs: Iterable[Run], longest_hours: float |
     """
     longest = longest_hours or config.resources.train_hours
     slices = (
-        time_slices(config.models[run.model].training.updates, stated_rate(config, run), longest)
+        time_slices(config.models[run.model].training.updates, expected_rate(config, run.model), longest)
         for run in runs
     )
     return max(slices) + config.resources.train_attempts
 
 
-def stated_rate(config: Config, run: Run) -> float:
-    """Updates per hour that the settings expect of a run."""
-    return config.resources.updates_per_hour[config.models[run.model].family]
+def expected_rate(config: Config, model: str) -> float:
+    """Updates per hour that the settings expect: as stated for the family, or by its operations and the GPU's."""
+    stated = config.resources.updates_per_hour.get(config.models[model].family)
+    speed = REACHED * config.resources.gpu_teraflops * 1e12
+    return stated or 3600 * speed / operations(config, model)
+
+
+def operations(config: Config, model: str) -> float:
+    """Operations of an update on sentences as long as the model takes, to a quarter.
+
+    For every word of a side, each weight but the embeddings' takes part in a product, of two operations, and in two
+    more on the way back.
+    """
+    entry = config.models[model]
+    words = config.vocabulary.sizes
+    weights = FAMILIES[entry.family].weights(entry.architecture, words)
+    in_products = weights - sum(words) * entry.architecture.embedding_size
+    return 6.0 * entry.training.batch_size * entry.max_words * in_products

@@ -10,11 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from nmt.io.text_files import read_lines
 from tests.running import ROOT, TINY, make_demo, run, run_command, scheduled, snakemake, snakemake_command
 
 MODELS = ["rnnencdec-30", "rnnsearch-30", "rnnencdec-50", "rnnsearch-50", "rnnsearch-50-star"]
 LABELS = ["RNNencdec-30", "RNNsearch-30", "RNNencdec-50", "RNNsearch-50", "RNNsearch-50*"]
 NOTHING = "Nothing to be done"
+MOST_WORDS = 12
+"""Of a cleaned sentence of the training text, before it is cut into tokens."""
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +25,9 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A finished run through workflow/run.py, and what it printed."""
     folder = tmp_path_factory.mktemp("demo")
     overlay = make_demo(folder)
-    overlay.write_text(f"{TINY}playground: {{made: true}}\n", encoding="utf-8")
+    overlay.write_text(
+        f"{TINY}playground: {{made: true}}\ncleaning: {{max_words: {MOST_WORDS}}}\n", encoding="utf-8"
+    )
     result = run(run_command(folder, "--configfile", str(overlay)))
     assert result.returncode == 0, result.stdout
     return folder, result.stdout
@@ -81,6 +86,21 @@ def test_the_report_on_the_text_follows_what_was_binarized(finished: tuple[Path,
     assert "| demo-train" in page and "eported" not in page
     for kind in ("pdf", "png"):
         assert (folder / "results" / f"data.{kind}").stat().st_size > 1000
+
+
+def test_limits_of_cleaning_leave_development_and_test_text_whole(finished: tuple[Path, str]) -> None:
+    data = finished[0] / "data"
+    lengths = {
+        corpus: [len(line.split()) for line in read_lines(data / "clean" / corpus / "0.en.zst")]
+        for corpus in ("demo-train", "demo-dev", "demo-test")
+    }
+    assert 0 in lengths["demo-train"] and max(lengths["demo-train"]) == MOST_WORDS
+    for corpus, sentences in (("demo-dev", 20), ("demo-test", 30)):
+        assert len(lengths[corpus]) == sentences and 0 not in lengths[corpus]
+        assert max(lengths[corpus]) > MOST_WORDS
+    translated = [*read_lines(finished[0] / "translations" / "rnnsearch-50.all.jsonl")]
+    scores = json.loads((finished[0] / "scores" / "rnnsearch-50.json").read_text(encoding="utf-8"))
+    assert len(translated) == scores["sentences_all"] == 30
 
 
 def test_summaries_tell_what_table_2_needs(finished: tuple[Path, str]) -> None:

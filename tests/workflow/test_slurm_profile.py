@@ -100,7 +100,7 @@ def test_time_follows_the_rate_that_the_run_has_shown(tmp_path: Path) -> None:
     state.mkdir(parents=True)
     shown = json.dumps({"update": 840_000, "seconds": 84_000 * 3.6, "train_nll": 1.0})  # 10,000 an hour
     (state / "history.jsonl").write_text(shown + "\n", encoding="utf-8")
-    fast = "resources={updates_per_hour: {rnnsearch: 100000}, train_hours: 100}"
+    fast = "resources={updates_per_hour: {rnnsearch: 100000}, gpu_teraflops: 1, train_hours: 100}"
     jobs = {job["model"]: int(job["runtime"]) for job in asked(planned(tmp_path, "--config", fast), "train")}
     assert jobs["rnnencdec-30"] == 30 + 45  # 6,000 updates are left
     assert jobs["rnnencdec-50"] == 60 * 100

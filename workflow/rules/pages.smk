@@ -119,7 +119,7 @@ rule playground:
     params:
         models=options.repeated("model", map(model_folder, CONTRASTED)),
         megabytes=CONFIG.playground.megabytes,
-        title=f"Translate in the browser: {EXPERIMENT}",
+        title=lambda wildcards: f"Translate in the browser: {EXPERIMENT}",
         settings=lambda wildcards: projections.text_settings(CONFIG),
     shell:
         "nmt playground {params.models} --source {input.source:q} --reference {input.reference:q}"

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from snakemake_executor_plugin_slurm.utils import set_gres_string
+from snakemake_interface_common.exceptions import WorkflowError
 
 from nmt.monitor.partition_check import Cluster, ResourceRequest, greatest, unsatisfiable
 
@@ -66,6 +69,18 @@ def test_a_type_of_gpu() -> None:
     ]
     (line,) = of(replace(TRAIN, partition="long"))
     assert line.endswith("it tells no types apart: leave it empty")
+
+
+def test_a_type_of_gpu_that_the_executor_cannot_send(slurm: Path) -> None:
+    (slurm / "sinfo.txt").write_text(SINFO.replace("h200", "h200-141g"), encoding="utf-8")
+    (line,) = of(replace(TRAIN, gpu_model="h200-141g"))
+    assert line.startswith(
+        "gpu_model: found 'h200-141g', but the executor sends no type with '-' in it: leave it empty"
+    )
+    # it is the executor itself that refuses
+    job = SimpleNamespace(resources={"gpu": 1, "gpu_model": "h200-141g"})
+    with pytest.raises(WorkflowError, match="Invalid GPU model format"):
+        set_gres_string(job)
 
 
 def test_time() -> None:

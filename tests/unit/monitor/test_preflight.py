@@ -23,6 +23,7 @@ from nmt.monitor import preflight
 from nmt.monitor.forecast import SETTINGS, longest_chain, training_times
 from nmt.monitor.jobs import Job, JobList
 from nmt.monitor.preflight import Work, forecast, missing
+from nmt.monitor.time_limits import expected_rate
 from tests.running import ROOT, run
 
 NOTHING = Work(frozenset(), (), ())
@@ -147,7 +148,7 @@ def test_hours_come_from_a_run_that_was_measured_else_from_the_settings(tmp_path
     runs = list(config.use.models)
     times = {time.run: time for time in training_times(config, tmp_path, runs)}
     assert {time.source for time in times.values()} == {SETTINGS}
-    assert times["rnnencdec-50"].hours == pytest.approx(600_000 / 5500)
+    assert times["rnnencdec-50"].hours == pytest.approx(600_000 / expected_rate(config, "rnnencdec-50"))
     assert times["rnnsearch-50-star"].updates == 667_000 - 288_000  # it continues from the other's 288,000
     chain = times["rnnsearch-50"].hours + times["rnnsearch-50-star"].hours
     assert longest_chain(config, list(times.values())) == pytest.approx(chain)
@@ -161,10 +162,7 @@ def test_hours_come_from_a_run_that_was_measured_else_from_the_settings(tmp_path
     assert times["rnnsearch-50-star"].source == "rnnsearch-50"
     assert times["rnnsearch-30"].source == SETTINGS  # its sentences are shorter
     (training, *_) = forecast(config, Work(frozenset({"train"}), tuple(runs), ()), tmp_path)
-    assert (
-        "an estimate from resources.updates_per_hour for rnnencdec-30, rnnsearch-30, rnnencdec-50)"
-        in training
-    )
+    assert f"an estimate from {SETTINGS} for rnnencdec-30, rnnsearch-30, rnnencdec-50)" in training
 
 
 @pytest.fixture
@@ -183,14 +181,15 @@ def test_partitions_are_asked_for_what_the_settings_make_of_jobs(tmp_path: Path)
     (tmp_path / "config.yaml").touch()
     command = [sys.executable, "-m", "nmt", "preflight", str(tmp_path), "--partition", "cpu"]
     command += ["--config", "use={train: [europarl-v7]}", "--config", "mirrors=[/nowhere]"]
-    lines = run([*command, "--gpu-partition", "gpu"]).stdout.replace("nmt: error: ", "").splitlines()
+    slow = [*command, "--config", "resources={gpu_teraflops: 1}", "--gpu-partition", "gpu"]
+    lines = run(slow).stdout.replace("nmt: error: ", "").splitlines()
     assert (
         "train: a job asks for 120 hours, but partition gpu grants 48: set resources.train_hours to 48 or"
         " less, or name another partition"
     ) in lines
     assert not [line for line in lines if "translate" in line or "slurm_partition" in line]
     lines = run(
-        [*command, "--config", "resources={train_hours: 48}", "--gpu-partition", "gpu"]
+        [*command, "--config", "resources={gpu_teraflops: 1, train_hours: 48}", "--gpu-partition", "gpu"]
     ).stdout.splitlines()
     assert not [line for line in lines if "train:" in line]
 
