@@ -128,9 +128,8 @@ class AttentionScan(torch.autograd.Function):
         )
         steps, batch, hidden = candidates.shape
         units = keys.shape[2]
-        # of query, update gate, reset gate and candidate, side by side: the first three are products of the state
-        joined = gates.new_empty(steps, batch, units + 3 * hidden)
-        grad_projected, grad_products = joined[:, :, units:], joined[:, :, : units + 2 * hidden]
+        grad_projected = gates.new_empty(steps, batch, 3 * hidden)
+        grad_products = gates.new_empty(steps, batch, units + 2 * hidden)
         grad_states = grad_states.contiguous()
         grad_contexts = grad_contexts.clone(memory_format=torch.contiguous_format)
         grad_energies = torch.empty_like(weights)
@@ -146,6 +145,7 @@ class AttentionScan(torch.autograd.Function):
             alignment.step(
                 weights[t], grad_contexts[t], queries[t], grad_energies[t], grad_products[t, :, :units]
             )
+            grad_products[t, :, units:] = grad_projected[t, :, : 2 * hidden]
             add_product(before, grad_products[t], state_back)
             grad = before.add_(grad_states[t])
         # every weight gradient is one product over all steps

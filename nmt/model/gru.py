@@ -114,13 +114,18 @@ def gated_step(
     if kernels := fused():
         kernels.gated_step(projected, recurrent, state, U, mask, out)
         return
-    hidden, (gates, candidate, after) = state.shape[-1], out
+    hidden, after = state.shape[-1], out[2]
+    # where a result lies in pieces, last digits could be others than in one: made in one, and copied there
+    gates, candidate = (part if part.is_contiguous() else part.new_empty(part.shape) for part in out[:2])
     torch.add(projected[..., : 2 * hidden], recurrent, out=gates).sigmoid_()
     if mask is not None:
         gates[..., :hidden] *= mask
     from_reset = product(gates[..., hidden:] * state, U)
     torch.add(from_reset, projected[..., 2 * hidden :], out=candidate).tanh_()
     torch.lerp(state, candidate, gates[..., :hidden], out=after)
+    for place, made in zip(out, (gates, candidate), strict=False):
+        if place is not made:
+            place.copy_(made)
 
 
 def gated_step_backward(
@@ -145,8 +150,8 @@ def gated_step_backward(
     hidden = state.shape[-1]
     update, reset = gates[..., :hidden], gates[..., hidden:]
     through_candidate = grad * update
-    grad_candidate = torch.addcmul(through_candidate, through_candidate, candidate * candidate, value=-1,
-                                   out=grad_projected[..., 2 * hidden :])  # fmt: skip
+    grad_candidate = torch.addcmul(through_candidate, through_candidate, candidate * candidate, value=-1)
+    grad_projected[..., 2 * hidden :] = grad_candidate
     grad_reset_state = product(grad_candidate, U_t)
     torch.mul((candidate - state).mul_(grad), torch.addcmul(update, update, update, value=-1),
               out=grad_projected[..., :hidden])  # fmt: skip
