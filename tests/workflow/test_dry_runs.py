@@ -387,7 +387,7 @@ def test_a_sweep_is_of_the_first_seeds_runs(tmp_path: Path) -> None:
 def test_cores_and_profile_are_no_part_of_what_a_model_is(tmp_path: Path) -> None:
     plain = snakemake(tmp_path, "-n", "-p").stdout
     others = snakemake(tmp_path, "-n", "-p", "--cores", "3", "--profile", "slurm").stdout
-    lines = [{line for line in text.split("\n") if "nmt train" in line} for text in (plain, others)]
+    lines = [{line for line in text.split("\n") if "nmt train " in line} for text in (plain, others)]
     assert len(lines[0]) == 5
     assert lines[0] == lines[1]
 

@@ -20,7 +20,7 @@ from nmt.decoding.output_formats import as_json, as_n_best, as_text, pharaoh, so
 from nmt.decoding.sentence_splitting import Found
 from nmt.decoding.text_translator import Options, TextTranslator, copied
 from nmt.errors import UserError
-from nmt.model import encoder_decoder, model_folder
+from nmt.model import model_folder
 from nmt.model.trained_model import TrainedModel, load
 from tests.translators import MOSES, text_settings, trained_model
 from tests.unit.decoding.test_beam_search import decoding
@@ -186,7 +186,7 @@ def test_the_scores_of_a_long_pair_are_those_of_one_run(
     """However many steps are in memory at once, with attention or without."""
     pairs = [(["w3", "w4", "w9"], ["w5", "w6"] * 9), (["w2"], ["w3"] * 4), ([], [])]
     whole = score([model], pairs, 4)
-    monkeypatch.setattr(encoder_decoder, "STEPS", 5)
+    monkeypatch.setattr(forced_decoding, "STEPS", 5)
     for attention in (True, False):
         for one, other in zip(whole, score([model], pairs, 4, attention), strict=True):
             assert one.word_log_probabilities == pytest.approx(other.word_log_probabilities, abs=1e-5)
