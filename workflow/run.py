@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT))
 from workflow.gpus import pool  # noqa: E402
 
 RESULTS = (
-    "table1.md",
+    "*table1*.md",  # of every paper whose tables the experiment makes
     "significance.md",
     "table2.md",
     "ablations.md",

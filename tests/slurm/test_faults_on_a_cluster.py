@@ -120,7 +120,10 @@ def test_a_head_that_is_a_job_goes_on_in_another_when_its_time_is_over(
     def state() -> str:
         return run("squeue", "--noheader", "--states=all", f"--jobs={job}", "--format=%T").stdout.strip()
 
-    cluster.wait(lambda: "has been submitted" in text(log), "a job of the head")
+    def jobs() -> list[str]:
+        return run("squeue", "--noheader", "--format=%A").stdout.split()
+
+    cluster.wait(lambda: len({*jobs(), job}) > 1, "a job of the head")
     run("scancel", "--batch", "--signal=USR1", job)
     cluster.wait(lambda: "it continues in another" in text(log), "the end of its time")
     cluster.wait(lambda: state() in ("COMPLETED", "FAILED"), "the end of the head", PATIENCE)

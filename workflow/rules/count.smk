@@ -3,7 +3,6 @@
 
 # Seconds of work each: they would wait longer in a cluster's queue.
 localrules:
-    sum_counts,
     data_report,
 
 
@@ -16,6 +15,9 @@ DATA_REPORT = (
 
 
 if PREPARED:
+
+    localrules:
+        sum_counts,
 
     rule count:
         """Count a shard at each stage of its tokenized text: pairs, words, lengths, words that the vocabulary lacks, and
