@@ -10,7 +10,7 @@ __version__ = "0.1.0"
 # beside other work two threads are then several times slower than one. A short wait costs nothing on a quiet machine
 # (benchmarks/waiting.py). It changes no number, and has to be said before torch is loaded.
 if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
-    os.environ["GOMP_SPINCOUNT"] = "1000"
+    os.environ["GOMP_SPINCOUNT"] = "20000"
 
 if TYPE_CHECKING:
     from nmt.api import Model, Translation, load
