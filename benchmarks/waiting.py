@@ -4,7 +4,7 @@ Usage: python -m benchmarks.waiting [--threads N] [--rounds N]
 
 Three kinds of work at the demo's sizes: a step of a recurrence (two products and a tanh of a small state), an update
 of RNNsearch, a beam search of 20 sentences. Each process measures one kind in one way to wait: OpenMP's own, the one
-that `import nmt` sets (GOMP_SPINCOUNT=20000), OMP_WAIT_POLICY=PASSIVE. The ways take turns, in rounds; the other work is
+that `import nmt` sets (GOMP_SPINCOUNT=20000), OMP_WAIT_POLICY=PASSIVE. The ways take turns, in rounds; other work is
 a loop on every core. The median of the rounds counts.
 """
 
