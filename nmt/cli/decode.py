@@ -7,8 +7,15 @@ from typing import Literal
 
 import click
 
-from nmt.cli.options import FILE, average_option, parse_settings, settings_option
-from nmt.config.base import MOST_SENTENCES, MOST_THREADS
+from nmt.cli.options import (
+    FILE,
+    average_option,
+    device_option,
+    parse_settings,
+    settings_option,
+    threads_option,
+)
+from nmt.config.base import MOST_SENTENCES
 from nmt.config.schema import Average, Decoding
 from nmt.errors import UserError
 
@@ -85,16 +92,6 @@ _batch_size = click.option(
     show_default=True,
     help="Pairs per batch.",
 )
-_threads = click.option(
-    "--threads", type=click.IntRange(1, MOST_THREADS), default=1, show_default=True, help="torch's threads."
-)
-_device = click.option(
-    "--device",
-    type=click.Choice(["auto", "cpu", "cuda"]),
-    default="auto",
-    show_default=True,
-    help="auto: the GPU where there is one.",
-)
 
 
 @click.command()
@@ -105,8 +102,8 @@ _device = click.option(
 @_source
 @click.option("--reference", required=True, type=EXISTING, help="Its tokenized translation.")
 @_batch_size
-@_threads
-@_device
+@threads_option
+@device_option
 @click.option("--output", required=True, type=FILE, help="Perplexity, words and log-probability as JSON.")
 def perplexity(
     model_paths: tuple[Path, ...],
@@ -139,8 +136,8 @@ def perplexity(
 @_source
 @click.option("--target", required=True, type=EXISTING, help="Its tokenized translation.")
 @_batch_size
-@_threads
-@_device
+@threads_option
+@device_option
 @click.option("--output", required=True, type=FILE, help="JSON lines, one per sentence pair.")
 def align(
     model_path: Path, source: Path, target: Path, batch_size: int, threads: int, device: str, output: Path

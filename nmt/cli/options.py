@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 from pydantic import BaseModel
 
+from nmt.config.base import MOST_THREADS
 from nmt.config.faults import shortened
 from nmt.config.json_settings import parse, read
 from nmt.errors import UserError
@@ -133,6 +134,18 @@ average_option = click.option(
     default="probability",
     show_default=True,
     help="What several models that work together take the mean of, word by word.",
+)
+
+
+threads_option = click.option(
+    "--threads", type=click.IntRange(1, MOST_THREADS), default=1, show_default=True, help="torch's threads."
+)
+device_option = click.option(
+    "--device",
+    type=click.Choice(["auto", "cpu", "cuda"]),
+    default="auto",
+    show_default=True,
+    help="auto: the GPU where there is one.",
 )
 
 

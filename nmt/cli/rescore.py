@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from nmt.cli.options import FILE, average_option
-from nmt.config.base import MOST_SENTENCES, MOST_THREADS
+from nmt.cli.options import FILE, average_option, device_option, threads_option
+from nmt.config.base import MOST_SENTENCES
 from nmt.config.schema import Average
 
 EXISTING = click.Path(exists=True, path_type=Path)
@@ -51,16 +51,8 @@ _lists = click.option(
     show_default=True,
     help="Hypotheses per batch.",
 )
-@click.option(
-    "--threads", type=click.IntRange(1, MOST_THREADS), default=1, show_default=True, help="torch's threads."
-)
-@click.option(
-    "--device",
-    type=click.Choice(["auto", "cpu", "cuda"]),
-    default="auto",
-    show_default=True,
-    help="auto: the GPU where there is one.",
-)
+@threads_option
+@device_option
 def rescore(
     model_paths: tuple[Path, ...],
     average: Average,

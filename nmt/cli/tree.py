@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from nmt.cli.options import PATH, file_option
-from nmt.config.base import MOST_THREADS
+from nmt.cli.options import PATH, device_option, file_option, threads_option
 from nmt.errors import UserError
 
 BEST = 10
@@ -79,16 +78,8 @@ def tree(sentence: str, model_path: Path, least: float, tokenized: bool, output:
     "--model", "model_path", required=True, type=PATH, metavar="FOLDER", help="Folder of a trained model."
 )
 @file_option("--source", "Tokenized text, one sentence per line.")
-@click.option(
-    "--threads", type=click.IntRange(1, MOST_THREADS), default=1, show_default=True, help="CPU threads."
-)
-@click.option(
-    "--device",
-    type=click.Choice(["auto", "cpu", "cuda"]),
-    default="auto",
-    show_default=True,
-    help="auto: the GPU where there is one.",
-)
+@threads_option
+@device_option
 @file_option("--output", "The trees, one line of JSON per sentence.")
 def trees(model_path: Path, source: Path, threads: int, device: str, output: Path) -> None:
     """Write the gates of the trees that a grConv makes of a text, which the explorer shows."""

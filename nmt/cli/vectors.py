@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nmt.cli.options import FILE, PATH, figure_outputs, file_option
+from nmt.cli.options import FILE, PATH, device_option, figure_outputs, file_option, threads_option
 from nmt.cli.terminal import like_unix_tools, progress_over, refuse_impossible, warn_of_replaced
-from nmt.config.base import MOST_SENTENCES, MOST_THREADS
+from nmt.config.base import MOST_SENTENCES
 from nmt.errors import UserError
 
 if TYPE_CHECKING:
@@ -43,16 +43,8 @@ AHEAD = 500
     show_default=True,
     help="Sentences per batch.",
 )
-@click.option(
-    "--threads", type=click.IntRange(1, MOST_THREADS), default=1, show_default=True, help="torch's threads."
-)
-@click.option(
-    "--device",
-    type=click.Choice(["auto", "cpu", "cuda"]),
-    default="auto",
-    show_default=True,
-    help="auto: the GPU where there is one.",
-)
+@threads_option
+@device_option
 def vectors(
     model_path: Path,
     input: Path,
