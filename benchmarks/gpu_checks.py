@@ -26,7 +26,7 @@ from benchmarks.training.contest import ROOT
 from benchmarks.training.project import Project, RNNencdec, RNNsearch, settings
 from benchmarks.training.sentences import draw
 from benchmarks.training.sizes import Machine, Sizes
-from nmt.config.schema import ModelRun
+from nmt.config.training import ModelRun
 from nmt.data.bitext import Bitext, binarize
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from nmt.config.schema import Decoding, TextSettings
+    from nmt.config.decoding import Decoding, TextSettings
     from nmt.data.text_processor import Text
     from nmt.decoding.text_translator import Candidate, UnknownWords
     from nmt.decoding.text_translator import Translation as Translated

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nmt.config.families import FAMILIES, FamilyName
-from nmt.config.schema import ModelRun, Training
+from nmt.config.training import ModelRun, Training
 from tests.small_models import small_architecture
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from nmt.config.decoding import Decoding, TextSettings
 from nmt.config.families import FamilyName
-from nmt.config.schema import Decoding, Languages, TextSettings, Tokenization
+from nmt.config.text import Languages, Tokenization
 from nmt.model.model_folder import package
 from nmt.training.export import export
 from nmt.training.trainer import Trainer

@@ -15,7 +15,7 @@ from typing import Any
 
 import sacremoses
 
-from nmt.config.schema import Tokenization
+from nmt.config.text import Tokenization
 from nmt.data.tokenization import Tokenizer
 
 PERL_PACKAGE = "mosestokenizer==1.2.1"

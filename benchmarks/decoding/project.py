@@ -8,7 +8,7 @@ import yaml
 
 from benchmarks.training import project
 from benchmarks.training.sizes import Machine, Sizes
-from nmt.config.schema import Decoding
+from nmt.config.decoding import Decoding
 from nmt.data.batches import pad_pairs
 from nmt.data.vocabulary import END
 from nmt.decoding.beam_search import translate

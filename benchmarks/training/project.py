@@ -13,7 +13,7 @@ from torch import Tensor
 from benchmarks.training.sentences import Words
 from benchmarks.training.sizes import Machine, Sizes
 from nmt.config.families import FAMILIES, AnyArchitecture, FamilyName
-from nmt.config.schema import Training
+from nmt.config.training import Training
 from nmt.data.batches import Batch, pad_pairs
 from nmt.model import families
 from nmt.model.device import keep_freed_memory, make_deterministic

@@ -18,7 +18,7 @@ from nmt.cli.options import (
     vocabularies,
 )
 from nmt.config.catalogue import Source
-from nmt.config.schema import Cleaning, Tokenization
+from nmt.config.text import Cleaning, Tokenization
 
 
 @click.command(short_help="Download one file from mirrors or its official address.")
@@ -217,7 +217,7 @@ def overlap(
 
     The token files SOURCE and TARGET are compared token by token and by letters and digits alone.
     """
-    from nmt.config.schema import Overlap
+    from nmt.config.text import Overlap
     from nmt.data.overlap import overlap as find
 
     if (output_source is None) != (output_target is None):

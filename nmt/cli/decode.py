@@ -16,7 +16,7 @@ from nmt.cli.options import (
     threads_option,
 )
 from nmt.config.base import MOST_SENTENCES
-from nmt.config.schema import Average, Decoding
+from nmt.config.decoding import Average, Decoding
 from nmt.errors import UserError
 
 EXISTING = click.Path(exists=True, path_type=Path)

@@ -13,7 +13,7 @@ from nmt.cli.options import (
     parse_settings,
     report_settings,
 )
-from nmt.config.schema import Report
+from nmt.config.artifacts import Report
 from nmt.errors import UserError
 from nmt.io.files import write_json
 

@@ -15,7 +15,7 @@ from nmt.cli.options import (
     report_settings,
     summaries,
 )
-from nmt.config.schema import Report
+from nmt.config.artifacts import Report
 
 
 @click.command()

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from nmt.cli.options import PATH, file_option, parse_settings, report_settings, settings_option
-from nmt.config.schema import Report, TextSettings
+from nmt.config.artifacts import Report
+from nmt.config.decoding import TextSettings
 from nmt.errors import UserError
 
 

@@ -8,7 +8,7 @@ import click
 
 from nmt.cli.options import FILE, average_option, device_option, threads_option
 from nmt.config.base import MOST_SENTENCES
-from nmt.config.schema import Average
+from nmt.config.decoding import Average
 
 EXISTING = click.Path(exists=True, path_type=Path)
 _source = click.option(

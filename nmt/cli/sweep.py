@@ -15,7 +15,8 @@ from nmt.cli.options import (
     settings_option,
     table_outputs,
 )
-from nmt.config.schema import Decoding, Report, SweepRun
+from nmt.config.artifacts import Report
+from nmt.config.decoding import Decoding, SweepRun
 
 
 @click.command()

@@ -45,7 +45,7 @@ def generate(
     turn. The same settings give the same text, whatever the number of shards. Compression goes by the
     files' extension.
     """
-    from nmt.config.schema import GrammarSettings
+    from nmt.config.text import GrammarSettings
     from nmt.data.synthetic.corpus import Split, write_corpus
 
     if not len(output_source) == len(output_target) == len(output_alignment):

@@ -18,7 +18,7 @@ from nmt.cli.options import (
     summaries,
     table_outputs,
 )
-from nmt.config.schema import Report
+from nmt.config.artifacts import Report
 from nmt.io.files import read_json
 
 

@@ -13,7 +13,7 @@ from typing import Literal
 import click
 
 from nmt.cli.options import FOLDER, parse_settings, settings_option, vocabularies
-from nmt.config.schema import ModelRun
+from nmt.config.training import ModelRun
 from nmt.errors import UserError
 
 EXISTING = click.Path(exists=True, path_type=Path)

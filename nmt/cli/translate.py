@@ -20,8 +20,8 @@ from nmt.cli.terminal import (
     writer,
 )
 from nmt.config.base import MOST_SENTENCES, MOST_THREADS, MOST_WORDS, WIDEST
+from nmt.config.decoding import TextSettings
 from nmt.config.families import ALIGNING
-from nmt.config.schema import TextSettings
 from nmt.errors import UserError
 
 if TYPE_CHECKING:

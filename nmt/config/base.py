@@ -14,6 +14,7 @@ PositiveInt = Annotated[int, Field(ge=1, le=10**12)]
 """A count: no text has more words, no training more updates."""
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]
 """What both NumPy and torch take."""
+Seeds = Annotated[list[Seed], Field(min_length=1, max_length=1000)]
 Words = Annotated[int, Field(ge=1, le=MOST_WORDS)]
 """Length of a sentence."""
 Width = Annotated[int, Field(ge=1, le=WIDEST)]
@@ -24,6 +25,7 @@ Hours = Annotated[float, Field(gt=0, le=10_000)]
 Gigabytes = Annotated[int, Field(ge=1, le=100_000)]
 Rate = Annotated[float, Field(gt=0, le=1e9)]
 """Updates per hour."""
+Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Settings(BaseModel):

@@ -12,7 +12,7 @@ from typing import Any
 from nmt.config.families import ALIGNING, FAMILIES, TREE_MAKING, FamilyName
 from nmt.config.faults import Problem, nearest, shown
 from nmt.config.runs import LATER, run_name
-from nmt.config.schema import RESUMABLE, Training
+from nmt.config.training import RESUMABLE, Training
 
 CONTINUED = tuple(key for key in Training.model_fields if key not in RESUMABLE)
 """Training settings that a model shares with the one it continues from: the trainer would refuse it otherwise."""

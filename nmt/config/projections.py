@@ -11,9 +11,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from nmt.config.artifacts import Report
+from nmt.config.decoding import Grid, Search, SweepRun, TextSettings
 from nmt.config.experiment import corpora_in_use, part_of
 from nmt.config.runs import Run, run_settings
-from nmt.config.schema import Config, Grid, Report, Search, SweepRun, TextSettings
+from nmt.config.schema import Config
 from nmt.config.systems import labels_of
 
 _LM_VOCABULARY_KEYS = ("lm_vocabulary", "lm_vocabulary_least")

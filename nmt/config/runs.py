@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nmt.config.schema import Config, ModelRun
+from nmt.config.schema import Config
+from nmt.config.training import ModelRun
 
 LATER = re.compile(r"\.seed-(\d+)$")
 """How the names of runs end whose seed is not their model's first."""

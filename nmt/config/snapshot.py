@@ -9,8 +9,10 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from nmt.config import json_settings
+from nmt.config.artifacts import Playground
+from nmt.config.decoding import Sweep
 from nmt.config.experiment import archives_of, corpora_in_use, runs_in_use
-from nmt.config.schema import ClusterResources, Config, Playground, Sweep
+from nmt.config.schema import ClusterResources, Config
 
 
 class Published(Config):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nmt.config.decoding import Average, Decoding
 from nmt.config.runs import runs_of
-from nmt.config.schema import Average, Config, Decoding
+from nmt.config.schema import Config
 
 
 @dataclass(frozen=True)

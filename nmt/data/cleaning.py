@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nmt.config.schema import Cleaning
+from nmt.config.text import Cleaning
 from nmt.errors import UserError
 from nmt.io.files import write_json
 from nmt.io.progress import Progress

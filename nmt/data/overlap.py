@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nmt.config.schema import Overlap
+from nmt.config.text import Overlap
 from nmt.io.files import write_json
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, read_pairs, write_lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from nmt.config.schema import Tokenization
+from nmt.config.text import Tokenization
 from nmt.data.detokenization import Detokenizer
 from nmt.data.tokenization import Tokenizer
 

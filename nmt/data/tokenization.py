@@ -14,7 +14,7 @@ from pathlib import Path
 
 import sacremoses
 
-from nmt.config.schema import Tokenization
+from nmt.config.text import Tokenization
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, write_lines
 

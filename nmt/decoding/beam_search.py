@@ -22,7 +22,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nmt.config.schema import Decoding
+from nmt.config.decoding import Decoding
 from nmt.data.vocabulary import END, UNKNOWN
 from nmt.decoding.top_k import largest, largest_of_many
 from nmt.errors import UserError

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from nmt.config.schema import Average
+from nmt.config.decoding import Average
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import Encoded, EncoderDecoder, Steps
 

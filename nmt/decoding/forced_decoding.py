@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nmt.config.schema import Average
+from nmt.config.decoding import Average
 from nmt.data.batches import Batch, pad_pairs
 from nmt.decoding.ensemble import mean
 from nmt.model.encoder_decoder import EncoderDecoder, at

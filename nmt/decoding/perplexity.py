@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from nmt.config.schema import Average
+from nmt.config.decoding import Average
 from nmt.decoding.forced_decoding import score
 from nmt.evaluation.translations import words
 from nmt.io.progress import Progress

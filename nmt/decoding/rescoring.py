@@ -21,7 +21,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nmt.config.schema import Average
+from nmt.config.decoding import Average
 from nmt.decoding.ensemble import mean
 from nmt.decoding.forced_decoding import Words, batches, make_batch, word_log_probabilities
 from nmt.decoding.n_best_lists import Hypothesis, NBestList, read_lists

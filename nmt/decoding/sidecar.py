@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nmt.config.schema import Average, Decoding
+from nmt.config.decoding import Average, Decoding
 from nmt.errors import UserError
 from nmt.evaluation.translations import read_translations
 from nmt.io.environment import origin

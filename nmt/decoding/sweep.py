@@ -14,7 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from nmt.config.schema import Decoding, Grid, Search, SweepRun
+from nmt.config.decoding import Decoding, Grid, Search, SweepRun
 from nmt.decoding.beam_search import Hypothesis, best
 from nmt.decoding.test_set import ReadSources, Sentence, by_length, made_from, read_sentences
 from nmt.errors import UserError

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 import nmt
-from nmt.config.schema import Average, Decoding
+from nmt.config.decoding import Average, Decoding
 from nmt.data.vocabulary import UNKNOWN, Vocabulary
 from nmt.decoding.beam_search import Hypothesis, Model, translate
 from nmt.decoding.ensemble import joined

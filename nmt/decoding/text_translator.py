@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from nmt.config.decoding import Decoding
 from nmt.config.families import ALIGNING
-from nmt.config.schema import Decoding
 from nmt.data.text_processor import Text
 from nmt.data.vocabulary import UNKNOWN_WORD
 from nmt.decoding.forced_decoding import ForcedScores, Words, batches, score

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from nmt.config.schema import SentenceLength
+from nmt.config.artifacts import SentenceLength
 from nmt.evaluation.bleu import BleuCounts, total
 from nmt.evaluation.bootstrap import Bootstrap, interval
 

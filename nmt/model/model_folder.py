@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from nmt.config.decoding import TextSettings
 from nmt.config.json_settings import read
-from nmt.config.schema import TextSettings
 from nmt.errors import UserError
 from nmt.io.files import write_json
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 
 from nmt.config.json_settings import read
-from nmt.config.schema import ModelRun
+from nmt.config.training import ModelRun
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import EncoderDecoder

@@ -9,7 +9,8 @@ from pathlib import Path
 from nmt.config.experiment import archives_in_use
 from nmt.config.families import FAMILIES
 from nmt.config.runs import Run, runs_of
-from nmt.config.schema import Config, ModelEntry
+from nmt.config.schema import Config
+from nmt.config.training import ModelEntry
 from nmt.data.bitext import BITEXT_FILES
 from nmt.monitor.time_limits import expected_rate
 from nmt.training.history import reached

@@ -18,10 +18,12 @@ from typing import Any
 from pydantic import BaseModel
 
 from nmt.config import snapshot
+from nmt.config.decoding import Decoding
 from nmt.config.flatten import flatten
 from nmt.config.runs import run_settings, runs_of
-from nmt.config.schema import Config, Decoding, ModelRun
+from nmt.config.schema import Config
 from nmt.config.systems import systems_in_use
+from nmt.config.training import ModelRun
 from nmt.decoding import sidecar
 from nmt.errors import UserError
 from nmt.io.checksums import read as read_checksums

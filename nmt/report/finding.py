@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any
 
-from nmt.config.schema import Report
+from nmt.config.artifacts import Report
 from nmt.evaluation.bleu import BleuCounts
 
 LEAST = 20

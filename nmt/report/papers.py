@@ -8,8 +8,8 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from nmt.config.artifacts import SentenceLength
 from nmt.config.faults import summary
-from nmt.config.schema import SentenceLength
 from nmt.config.yaml_text import parse
 from nmt.errors import UserError
 

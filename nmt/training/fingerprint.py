@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nmt.config.flatten import Flat, flatten
-from nmt.config.schema import RESUMABLE, ModelRun
+from nmt.config.training import RESUMABLE, ModelRun
 from nmt.data.bitext import Bitext
 
 Fingerprint = Flat

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
-from nmt.config.schema import Training
+from nmt.config.training import Training
 from nmt.errors import UserError
 from nmt.training.adadelta import Adadelta
 

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from nmt.config.flatten import differences
-from nmt.config.schema import ModelRun
+from nmt.config.training import ModelRun
 from nmt.data.batches import Batch, Indices, PairsWithinLimit, training_batches
 from nmt.data.bitext import Bitext
 from nmt.errors import RecurringError, UserError

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from nmt.config.schema import Training
+from nmt.config.training import Training
 from nmt.data.batches import Batch
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.training.cuda_graphs import GraphedUpdates

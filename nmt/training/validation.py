@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from nmt.config.schema import Decoding
+from nmt.config.decoding import Decoding
 from nmt.data.batches import Batch, Indices, PairsWithinLimit, evaluation_batches, make_batch, sort_by_length
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import UNKNOWN

@@ -14,8 +14,9 @@ import torch
 from selenium import webdriver
 from selenium.webdriver.common.keys import Keys
 
+from nmt.config.decoding import TextSettings
 from nmt.config.families import FamilyName
-from nmt.config.schema import TextSettings, Tokenization
+from nmt.config.text import Tokenization
 from nmt.data.text_processor import RawText
 from nmt.data.vocabulary import END, Vocabulary
 from nmt.decoding.beam_search import translate

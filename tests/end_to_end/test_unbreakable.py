@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 import torch
 
-from nmt.config.schema import ModelRun
+from nmt.config.training import ModelRun
 from nmt.errors import UserError
 from nmt.io.files import sha256
 from nmt.io.locks import hold

@@ -21,8 +21,8 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from nmt.config.decoding import Decoding
 from nmt.config.families import FAMILIES, FamilyName
-from nmt.config.schema import Decoding
 from nmt.data.batches import Batch, pad_pairs
 from nmt.decoding import beam_search
 from nmt.model import families, kernels

@@ -15,7 +15,7 @@ import yaml
 from nmt.config import shared_models
 from nmt.config.overlays import find_layers, load
 from nmt.config.runs import run_settings, runs_of
-from nmt.config.schema import ModelRun
+from nmt.config.training import ModelRun
 from tests import kenlm
 from tests.running import ROOT, run, scheduled, snakemake, snakemake_command
 

@@ -12,9 +12,10 @@ from typing import Any, Literal, get_args, get_origin
 
 import pytest
 
-from nmt.config import families, schema
+from nmt.config import families
 from nmt.config.base import Settings
 from nmt.config.overlays import Merged, read_layer
+from nmt.config.schema import Config
 from tests.running import ROOT
 
 PAGES = sorted((ROOT / "docs" / "fidelity").glob("*.md"))
@@ -23,14 +24,17 @@ FIRST = "bahdanau2015"
 """The paper of the root's settings; the others have an experiment of the page's name."""
 
 BLOCKS: dict[str, type[Settings]] = {
-    "training": schema.Training,
-    "decoding": schema.Decoding,
-    "overlap": schema.Overlap,
-    "selection": schema.Selection,
-    "vocabulary": schema.VocabularySettings,
-    "cleaning": schema.Cleaning,
-    "tokenization": schema.Tokenization,
-    "artifacts": schema.Artifacts,
+    name: Config.model_fields[name].annotation
+    for name in (
+        "training",
+        "decoding",
+        "overlap",
+        "selection",
+        "vocabulary",
+        "cleaning",
+        "tokenization",
+        "artifacts",
+    )
 }
 ARCHITECTURES = dict.fromkeys(family.architecture for family in families.FAMILIES.values())
 PARTS = [*BLOCKS.items(), *(("architecture", architecture) for architecture in ARCHITECTURES)]

@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Literal
 
-from nmt.config.schema import GrammarSettings
+from nmt.config.text import GrammarSettings
 from nmt.data.shards import ShardFiles
 from nmt.data.synthetic.grammar import Grammar, SentencePair
 from nmt.errors import UserError

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from nmt.config.schema import GrammarSettings
+from nmt.config.text import GrammarSettings
 from nmt.data.synthetic.derivation import Derivation
 from nmt.data.synthetic.elision import Piece, join_words
 from nmt.data.synthetic.rare_words import RareWords

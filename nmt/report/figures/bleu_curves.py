@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from nmt.config.schema import Report
+from nmt.config.artifacts import Report
 from nmt.errors import UserError
 from nmt.evaluation.bleu_curves import Point, Rows, by_length, by_unknown_words
 from nmt.evaluation.bootstrap import Bootstrap

@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from nmt.config.schema import Decoding, Report
+from nmt.config.artifacts import Report
+from nmt.config.decoding import Decoding
 from nmt.report.figures.style import COLORS, drawing
 from nmt.report.tables.decoding_sweep import Curve, Sweeps, curves, is_configured
 

@@ -7,7 +7,7 @@ import math
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from nmt.config.schema import Report, SentenceLength
+from nmt.config.artifacts import Report, SentenceLength
 from nmt.evaluation.bleu_curves import Rows, by_length
 from nmt.report.figures.bleu_curves import Scores
 from nmt.report.figures.style import COLORS, drawing

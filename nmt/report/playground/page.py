@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from nmt.config.decoding import TextSettings
 from nmt.config.families import FAMILIES
 from nmt.config.json_settings import read
-from nmt.config.schema import ModelRun, TextSettings
+from nmt.config.training import ModelRun
 from nmt.data.text_processor import RawText
 from nmt.data.vocabulary import SPECIALS, Vocabulary
 from nmt.decoding.text_translator import refuse_unlike

@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
+from nmt.config.artifacts import Report
 from nmt.config.flatten import flatten
-from nmt.config.schema import Report
 from nmt.errors import UserError
 from nmt.evaluation.seeds import Row, merged, with_deviation
 from nmt.report.run_results import Runs, same_runs

@@ -9,7 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from nmt.config.schema import Decoding, Report
+from nmt.config.artifacts import Report
+from nmt.config.decoding import Decoding
 from nmt.errors import UserError
 from nmt.evaluation.seeds import Row
 from nmt.io.files import read_json

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nmt.config.schema import Report
+from nmt.config.artifacts import Report
 from nmt.evaluation.seeds import Row, merged, with_deviation
 from nmt.report.papers import PerplexityTable
 from nmt.report.run_results import Runs

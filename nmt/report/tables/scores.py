@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nmt.config.schema import Report
+from nmt.config.artifacts import Report
 from nmt.errors import UserError
 from nmt.evaluation.bleu import BleuCounts, total
 from nmt.evaluation.bleu_curves import within

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from nmt.config.schema import Report
+from nmt.config.artifacts import Report
 from nmt.data.detokenization import Detokenizer
 from nmt.errors import UserError
 from nmt.evaluation.translations import Record, words

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from nmt.config.schema import Report
+from nmt.config.artifacts import Report
 from nmt.evaluation.seeds import Row
 from nmt.report.tables.writer import Table, fixed, frame, signed
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from nmt.config.schema import Report
+from nmt.config.artifacts import Report
 from nmt.evaluation.seeds import LEARNING, Row, merged_summary, with_deviation
 from nmt.report.papers import ReportedTraining, TrainingTable
 from nmt.report.run_results import Runs

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from nmt.cli import commands
 from nmt.cli.options import parse_settings
-from nmt.config.schema import Report
+from nmt.config.artifacts import Report
 from nmt.errors import UserError
 from tests.report_settings import report_settings
 

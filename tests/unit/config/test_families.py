@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from nmt.config.base import TrainedWith
 from nmt.config.families import FAMILIES, FamilyName
-from nmt.config.schema import ModelRun
+from nmt.config.training import ModelRun
 from nmt.model import families
 from tests.small_models import interpretations, small_architecture
 from tests.training_settings import model_run

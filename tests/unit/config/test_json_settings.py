@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from nmt.cli.options import parse_settings
+from nmt.config.decoding import Grid
 from nmt.config.json_settings import read
-from nmt.config.schema import Grid, Languages
+from nmt.config.text import Languages
 from nmt.errors import UserError
 
 

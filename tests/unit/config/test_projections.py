@@ -11,7 +11,8 @@ import pytest
 from nmt.config import projections
 from nmt.config.overlays import find_layers, load
 from nmt.config.runs import runs_of
-from nmt.config.schema import Cleaning, Config
+from nmt.config.schema import Config
+from nmt.config.text import Cleaning
 from tests.running import ROOT
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.config.schema import Cleaning
+from nmt.config.text import Cleaning
 from nmt.data.cleaning import FAULT_NAMES, REASONS, clean
 from nmt.errors import UserError
 from nmt.io.files import read_json

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from nmt.config.schema import GrammarSettings
+from nmt.config.text import GrammarSettings
 from nmt.data.detokenization import Detokenizer
 from nmt.data.synthetic.grammar import Grammar
 from nmt.data.tokenization import Tokenizer

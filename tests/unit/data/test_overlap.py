@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt.config.schema import Overlap
+from nmt.config.text import Overlap
 from nmt.data.overlap import letters, overlap
 from nmt.io.text_files import read_pairs, write_lines
 

@@ -9,7 +9,7 @@ import sacremoses
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt.config.schema import Tokenization
+from nmt.config.text import Tokenization
 from nmt.data import tokenization
 from nmt.data.tokenization import Tokenizer, tokenize_file
 from nmt.io.text_files import read_lines, write_lines

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
+from nmt.config.decoding import Decoding
 from nmt.config.families import FamilyName
-from nmt.config.schema import Decoding
 from nmt.data.batches import pad_pairs
 from nmt.data.vocabulary import END, UNKNOWN
 from nmt.decoding import beam_search

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
+from nmt.config.decoding import Average
 from nmt.config.families import FamilyName
-from nmt.config.schema import Average
 from nmt.data.vocabulary import END
 from nmt.decoding.beam_search import Hypothesis, translate
 from nmt.decoding.ensemble import Ensemble

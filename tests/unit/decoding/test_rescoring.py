@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from nmt.config.schema import Average
+from nmt.config.decoding import Average
 from nmt.decoding import rescoring
 from nmt.decoding.forced_decoding import read
 from nmt.decoding.n_best_lists import Hypothesis, NBestList

@@ -16,8 +16,8 @@ import pytest
 import torch
 
 from nmt.cli import commands
+from nmt.config.decoding import SweepRun
 from nmt.config.overlays import ConfigError, find_layers, load
-from nmt.config.schema import SweepRun
 from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding.sweep import searches_of, sweep_file
 from nmt.errors import UserError

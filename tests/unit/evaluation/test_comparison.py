@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 import sacrebleu
 
-from nmt.config.schema import Report, Tokenization
+from nmt.config.artifacts import Report
+from nmt.config.text import Tokenization
 from nmt.data.detokenization import Detokenizer
 from nmt.data.tokenization import Tokenizer
 from nmt.errors import UserError

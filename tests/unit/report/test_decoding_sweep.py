@@ -12,7 +12,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.colors import same_color
 
-from nmt.config.schema import Report
+from nmt.config.artifacts import Report
 from nmt.report.figures.decoding_sweep import sweep_figure
 from nmt.report.figures.style import COLORS
 from nmt.report.tables.decoding_sweep import sweep_table

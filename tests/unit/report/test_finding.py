@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nmt.config.schema import Report
+from nmt.config.artifacts import Report
 from nmt.report.finding import finding
 from tests.report_settings import report_settings
 from tests.table_inputs import MODELS

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import torch
 
-from nmt.config.schema import ModelRun
+from nmt.config.training import ModelRun
 from nmt.data.batches import Batch
 from nmt.data.bitext import Bitext
 from nmt.training import trainer

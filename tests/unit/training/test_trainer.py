@@ -18,7 +18,7 @@ import pytest
 import torch
 from tensorboardX.proto.event_pb2 import Event
 
-from nmt.config.schema import ModelRun
+from nmt.config.training import ModelRun
 from nmt.data.bitext import Bitext
 from nmt.errors import UserError
 from nmt.io import locks

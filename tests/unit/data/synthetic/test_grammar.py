@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacremoses import MosesTokenizer
 
-from nmt.config.schema import GrammarSettings
+from nmt.config.text import GrammarSettings
 from nmt.data.synthetic import lexicon
 from nmt.data.synthetic.corpus import sentence_pairs, split_of
 from nmt.data.synthetic.elision import join_words, opens_with_vowel

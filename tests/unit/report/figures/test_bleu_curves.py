@@ -11,7 +11,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from nmt.config.schema import Report
+from nmt.config.artifacts import Report
 from nmt.errors import UserError
 from nmt.evaluation.bleu import BleuCounts
 from nmt.report.figures.bleu_curves import figure2, unknown_words

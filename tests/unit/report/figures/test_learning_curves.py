@@ -12,7 +12,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from nmt.config.schema import Report
+from nmt.config.artifacts import Report
 from nmt.errors import UserError
 from nmt.report.figures.learning_curves import Curves, learning_curves, read_curves
 from nmt.report.figures.style import COLORS

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.config.schema import Report
+from nmt.config.artifacts import Report
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
 from nmt.evaluation.bleu import BleuCounts

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from nmt.config.artifacts import Report
 from nmt.config.overlays import ConfigError, find_layers, load
-from nmt.config.schema import Report
 from nmt.errors import UserError
 from nmt.evaluation.seeds import Row
 from nmt.report.tables.ablations import COLUMNS, ablations
