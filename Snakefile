@@ -10,6 +10,8 @@ sys.path.insert(0, workflow.basedir)
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/paths.smk"
+include: "workflow/rules/resources.smk"
 
 
 # The image in which jobs run under `--sdm apptainer` (container/nmt.def); nothing without. Its path starts at the working

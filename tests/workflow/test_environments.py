@@ -15,13 +15,9 @@ import yaml
 
 from nmt.cli import SUBCOMMANDS
 from tests.running import ROOT, make_demo, snakemake_command
-from tests.workflow.test_house import pins
+from tests.workflow.test_house import SHARED, pins
 
-RULES = [
-    file
-    for file in sorted((ROOT / "workflow" / "rules").glob("*.smk"))
-    if file.name not in ("common.smk", "start.smk")
-]
+RULES = [file for file in sorted((ROOT / "workflow" / "rules").glob("*.smk")) if file.name not in SHARED]
 CONTAINER = ROOT / "container"
 DISTRIBUTIONS = {
     "markdown_it": "markdown-it-py",

@@ -1,0 +1,37 @@
+"""What jobs ask for: memory, time, GPUs."""
+
+# MB of a data job that holds more than a few lines at a time.
+DATA_MEMORY = 1000 * CONFIG.resources.data_memory_gb
+
+# Minutes beyond which an attempt that is repeated asks for no more time: a partition may not grant it, and the job would
+# wait for ever. What resumes where its limit stopped it (training, decoding, the sweep) asks for the same at every
+# attempt.
+LONGEST_REPETITION = 24 * 60
+
+
+def memory(megabytes, per_input=0):
+    """Memory in MB: some, and so many times the input's size; as much again with every attempt."""
+    return lambda wildcards, input, attempt: attempt * round(
+        megabytes + (per_input * input.size_mb if per_input else 0)
+    )
+
+
+def decoding_memory(wildcards, input, attempt):
+    """Memory in MB: of a single model as of any data job, of several with their weights besides."""
+    several = len(SYSTEMS[wildcards.model].members) > 1
+    return memory(DATA_MEMORY, per_input=several)(wildcards, input, attempt)
+
+
+def minutes(some, per_gigabyte=0):
+    """A time limit: some minutes, some for every GB of (compressed) input; as much again with every attempt, to a day."""
+
+    def limit(wildcards, input, attempt):
+        first = round(some + (per_gigabyte * input.size_mb / 1000 if per_gigabyte else 0))
+        return max(first, min(attempt * first, LONGEST_REPETITION))
+
+    return limit
+
+
+def gpu_of(device):
+    """One GPU per job, unless the settings say that it computes on the processor."""
+    return 0 if device == "cpu" else 1
