@@ -13,7 +13,7 @@ from nmt.config.schema import Config
 from nmt.config.training import ModelEntry
 from nmt.data.bitext import BITEXT_FILES
 from nmt.monitor.time_limits import expected_rate
-from nmt.training.history import reached
+from nmt.training.history import Reached, last_update, reached
 
 TEXT_PER_ARCHIVE_BYTE = 3.9
 """Bytes for a byte of archive: raw, clean and tokenized text 0.90, 0.90 and 0.91, selected text 0.47, scores and
@@ -50,13 +50,8 @@ class TrainingTime:
 def training_times(config: Config, folder: Path, runs: Iterable[str]) -> list[TrainingTime]:
     """What is left of these runs, each at its own rate, that of a like run here, or that of the settings."""
     known = runs_of(config, list(config.models))
-    done, rates = {}, {}
-    for name in known:
-        told = reached(_history(folder, name))
-        done[name] = told.update
-        if told.updates_per_second:
-            rates[name] = 3600 * told.updates_per_second
-    return [_training_time(config, known, name, done, rates) for name in runs]
+    told = {name: reached(_history(folder, name)) for name in known}
+    return [_training_time(config, known, name, told) for name in runs]
 
 
 def _history(folder: Path, run: str) -> Path:
@@ -66,15 +61,16 @@ def _history(folder: Path, run: str) -> Path:
 
 
 def _training_time(
-    config: Config, known: dict[str, Run], name: str, done: dict[str, int], rates: dict[str, float]
+    config: Config, known: dict[str, Run], name: str, told: dict[str, Reached]
 ) -> TrainingTime:
     run = known[name]
     entry = config.models[run.model]
-    base = config.models[known[run.base].model].training.updates if run.base else 0
-    left = max(0, entry.training.updates - max(done[name], base))
+    begun = last_update(config.models[known[run.base].model].training, told[run.base]) if run.base else 0
+    left = max(0, last_update(entry.training, told[name]) - max(told[name].update, begun))
     for other in dict.fromkeys([name, run.base, *known]):
-        if other in rates and _alike(entry, config.models[known[other].model]):
-            return TrainingTime(name, left, rates[other], other)
+        rate = told[other].updates_per_second if other else None
+        if other and rate and _alike(entry, config.models[known[other].model]):
+            return TrainingTime(name, left, 3600 * rate, other)
     return TrainingTime(name, left, expected_rate(config, run.model), SETTINGS)
 
 

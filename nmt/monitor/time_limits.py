@@ -9,7 +9,7 @@ from pathlib import Path
 from nmt.config.families import FAMILIES
 from nmt.config.runs import Run
 from nmt.config.schema import Config
-from nmt.training.history import reached
+from nmt.training.history import last_update, reached
 
 MARGIN = 1.25
 """A job that is given too little only comes back once more; one that asks for too much waits longer in the queue."""
@@ -33,14 +33,14 @@ def time_slices(updates: int, updates_per_hour: float, longest_hours: float) -> 
 
 def training_minutes(config: Config, run: Run, folder: Path) -> int:
     """Minutes that a training job asks for: its updates left at the rate of the run, or at that of the settings."""
-    updates = config.models[run.model].training.updates
     done = reached(folder / "state" / run.name / "history.jsonl")
+    end = last_update(config.models[run.model].training, done)
     if done.updates_per_second is None and run.base:
         done = reached(folder / "models" / run.base / "history.jsonl")
     rate = 3600 * done.updates_per_second if done.updates_per_second else expected_rate(config, run.model)
     base = config.models[run.model].continue_from
     before = config.models[base].training.updates if base else 0
-    return time_limit(updates - max(done.update, before), rate, config.resources.train_hours)
+    return time_limit(end - max(done.update, before), rate, config.resources.train_hours)
 
 
 def training_retries(config: Config, runs: Iterable[Run], longest_hours: float | None = None) -> int:

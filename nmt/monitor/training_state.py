@@ -18,7 +18,7 @@ from nmt.io.locks import Writer, observe
 from nmt.io.progress import clock
 from nmt.monitor.job_state import Folder, State
 from nmt.monitor.jobs import Job, JobList
-from nmt.training.history import Reached, reached
+from nmt.training.history import Reached, last_update, reached
 
 CHECKPOINT = re.compile(r"checkpoint-(\d+)\.json")
 
@@ -27,7 +27,7 @@ CHECKPOINT = re.compile(r"checkpoint-(\d+)\.json")
 class TrainingStatus:
     """A run at a glance.
 
-    updates: where it ends (at the latest, with `patience`); checkpoint: the update that it would resume from;
+    updates: where it ends (at the latest, with `patience`, or with `epochs` before its first line); checkpoint: the update that it would resume from;
     writer: the process that trains, if one does; note: what else there is to say.
     """
 
@@ -58,19 +58,19 @@ def training_status(folder: Folder, listed: JobList, run: Run) -> TrainingStatus
     finished = state in ("done", "outdated")
     source = folder.path / "models" / run.name if finished else state_folder
     told = reached(source / "history.jsonl", entry.training.dev_score)
-    if state == "running":
-        told = _with_progress(told, folder.reading(job), entry.training.updates)
-    left = entry.training.updates - told.update
+    end = last_update(entry.training, told)
+    if state == "running" and (told.epoch or entry.training.epochs is None):
+        told = _with_progress(told, folder.reading(job), end)
     rate = told.updates_per_second
     return TrainingStatus(
         run=run.name,
         label=label_of(listed.config, run),
         state=state,
-        updates=entry.training.updates,
+        updates=end,
         patience=entry.training.patience,
         reached=told,
         checkpoint=checkpoint,
-        seconds_left=max(left, 0) / rate if rate and not finished else None,
+        seconds_left=max(end - told.update, 0) / rate if rate and not finished else None,
         writer=writer if state == "running" else None,
         note=note,
     )

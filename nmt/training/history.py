@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -10,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from nmt.config.schema import Training
 from nmt.errors import UserError
 from nmt.io.files import refuse_special
 
@@ -124,6 +126,15 @@ class Reached:
 def reached(path: Path, dev_score: str = "nll") -> Reached:
     """How far the run is that writes a history; damaged and half-written lines do not count."""
     return _reached(whole_records(path), dev_score)
+
+
+def last_update(training: Training, told: Reached) -> int:
+    """The update at which a run ends: after `epochs`, once its history tells how many updates one takes, or `updates`."""
+    if training.epochs is None or not told.epoch:
+        return training.updates
+    needed = training.epochs * told.update / told.epoch
+    # Rounded first: division may leave a last digit above a whole number.
+    return min(training.updates, math.ceil(round(needed, 6)))
 
 
 def _reached(lines: Iterable[Record], dev_score: str) -> Reached:

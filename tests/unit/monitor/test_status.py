@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from base64 import urlsafe_b64encode
 from pathlib import Path
 
 import pytest
 
 from nmt.config.overlays import find_layers, load
+from nmt.io.locks import hold
+from nmt.monitor.forecast import training_times
 from nmt.monitor.job_state import Folder
 from nmt.monitor.jobs import Job, JobList
 from nmt.monitor.status import job_states, look
@@ -24,9 +27,9 @@ def a_job(name: str, inputs: str = "", run: str | None = None, stage: str = "tok
 class Experiment:
     """A folder with files, and a list of its jobs."""
 
-    def __init__(self, folder: Path, *jobs: Job) -> None:
+    def __init__(self, folder: Path, *jobs: Job, of: Path = ROOT) -> None:
         self.folder = folder
-        self.listed = JobList(load(find_layers(ROOT / "config.yaml", ROOT)), jobs)
+        self.listed = JobList(load(find_layers(ROOT / "config.yaml", of)), jobs)
 
     def file(self, name: str, text: str = "") -> None:
         (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -83,3 +86,36 @@ def test_a_new_stage_is_shown_without_an_entry_anywhere(tmp_path: Path) -> None:
     assert (result.run, list(result.jobs)) == ("rnnsearch-30", ["paraphrase all"])
     text = shown(status)
     assert "deduplicate  waiting" in text and "paraphrase all" in text
+
+
+def test_a_run_of_some_epochs_ends_with_them_not_at_the_updates_that_would_be_too_many(
+    tmp_path: Path,
+) -> None:
+    train = Job(
+        "train",
+        {"model": "lstm-forward"},
+        (),
+        ("models/lstm-forward/model.safetensors",),
+        "logs/train/lstm-forward.log",
+        True,
+        False,
+        {},
+    )
+    experiment = Experiment(tmp_path, train, of=ROOT / "experiments" / "sutskever2014")
+    (waiting,) = look(experiment.listed, tmp_path).models
+    assert waiting.updates == 720_000
+    # 12 million pairs: 93,750 updates an epoch
+    experiment.file(
+        "logs/train/lstm-forward.progress.json",
+        '{"count": 300, "total": 703125, "unit": "updates", "seconds": 30.0}',
+    )
+    with hold(tmp_path / "state" / "lstm-forward", "refuse"):
+        (begun,) = look(experiment.listed, tmp_path).models
+        assert (begun.state, begun.reached.update, begun.updates) == ("running", 0, 720_000)
+        line = {"update": 200, "epoch": 200 / 93_750, "train_nll": 1.0, "seconds": 20.0}
+        experiment.file("state/lstm-forward/history.jsonl", json.dumps(line) + "\n")
+        (running,) = look(experiment.listed, tmp_path).models
+    assert (running.reached.update, running.updates) == (300, 703_125)
+    assert running.seconds_left == pytest.approx((703_125 - 300) / 10)
+    (left,) = training_times(experiment.listed.config, tmp_path, ["lstm-forward"])
+    assert left.updates == 703_125 - 200
