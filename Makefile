@@ -25,7 +25,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo cho2014b-demo multi30k overnight ablations europarl paper groundhog report sweep pictures test fuzz test-slurm lint bench bench-data bench-decoding bench-training gpu-check format pins clean
+.PHONY: help setup demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report sweep pictures test fuzz test-slurm lint bench bench-data bench-decoding bench-training gpu-check format pins clean
 
 help: ## List the make targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -51,6 +51,9 @@ demo: $(INSTALLED) ## All models, tables and figures in ten minutes on two cores
 
 cho2014b-demo: demo ## Cho et al. (2014b) on the demo's text, after `make demo`: a gated recursive convolution
 	$(RUN) experiments/cho2014b-demo $(OPTIONS)
+
+sutskever2014-demo: demo ## Sutskever et al. (2014) on the demo's text, after `make demo`: deep LSTMs, ensembles
+	$(RUN) experiments/sutskever2014-demo $(OPTIONS)
 
 multi30k: $(INSTALLED) ## Real image captions: two cores for about 15 minutes, or a GPU
 	$(RUN) experiments/multi30k $(OPTIONS)

@@ -208,7 +208,7 @@ class RunProgress:
         """Of training at measured rates, and of the rest the mean time of like jobs, as many at a time as ran."""
         runs = [str(job.run) for job in self._jobs.values() if job.rule == "train"]
         times = training_times(self._config, self._folder, runs)
-        done = [seconds for known in self._seconds.values() for seconds in known]
+        done = [seconds for rule, known in self._seconds.items() if rule != "train" for seconds in known]
         usual = sum(done) / len(done) if done else 0.0
         rest = 0.0
         for job in self._jobs.values():

@@ -27,8 +27,9 @@ CHECKPOINT = re.compile(r"checkpoint-(\d+)\.json")
 class TrainingStatus:
     """A run at a glance.
 
-    updates: where it ends (at the latest, with `patience`, or with `epochs` before its first line); checkpoint: the update that it would resume from;
-    writer: the process that trains, if one does; note: what else there is to say.
+    updates: where it ends (at the latest, with `patience`, or with `epochs` before the first line of its history);
+    checkpoint: the update that it would resume from; writer: the process that trains, if one does; note: what else
+    there is to say.
     """
 
     run: str

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from nmt.config.schema import Training
+from nmt.config.training import Training
 from nmt.errors import UserError
 from nmt.io.files import refuse_special
 
@@ -129,7 +129,7 @@ def reached(path: Path, dev_score: str = "nll") -> Reached:
 
 
 def last_update(training: Training, told: Reached) -> int:
-    """The update at which a run ends: after `epochs`, once its history tells how many updates one takes, or `updates`."""
+    """The update at which a run ends: `updates`, or earlier, once its history tells what `epochs` take."""
     if training.epochs is None or not told.epoch:
         return training.updates
     needed = training.epochs * told.update / told.epoch

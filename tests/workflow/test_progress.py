@@ -73,6 +73,13 @@ class Told:
         with self.run._lock:
             self.run.look()
 
+    def trained(self, run_name: str) -> None:
+        """A training job that was at work ends."""
+        (self.folder / "models" / run_name).mkdir(parents=True)
+        summary = {"updates": 2600, "hours": 0.05, "dev_nll": 2.136}
+        (self.folder / "models" / run_name / "summary.json").write_text(json.dumps(summary))
+        self.run.end(f"logs/train/{run_name}.log")
+
 
 @pytest.fixture
 def told(tmp_path: Path) -> Told:
@@ -105,10 +112,7 @@ def test_a_model_has_a_line_when_it_begins_at_each_quarter_and_at_its_end(told: 
     told.seconds = 100
     told.progress(log, 1400, updates)
     assert len(told.lines()) == 4
-    summary = {"updates": 2600, "hours": 0.05, "dev_nll": 2.136}
-    (told.folder / "models/rnnsearch-50").mkdir(parents=True)
-    (told.folder / "models/rnnsearch-50/summary.json").write_text(json.dumps(summary))
-    told.run.end(log)
+    told.trained("rnnsearch-50")
     end = "RNNsearch-50 trained, 2,600 updates in 0:03:00, development NLL 2.14"
     assert told.lines()[-1].endswith(end)
     told.run.close()
@@ -136,6 +140,11 @@ def test_time_left_is_that_of_the_training_and_of_the_rest(told: Told) -> None:
     told.run.end("logs/clean/dev.log")
     # 2,600 updates at 40,000 and at 100,000 an hour, four jobs of ten minutes, two at a time
     assert told.run._hours_left() == pytest.approx((2600 / 40_000 + 2600 / 100_000 + 4 / 6) / 2)
+    told.begin("logs/train/rnnsearch-50.log")
+    told.seconds = 10_000
+    told.trained("rnnsearch-50")
+    # how long a training job took says nothing of the others
+    assert told.run._hours_left() == pytest.approx((2600 / 100_000 + 4 / 6) / 2)
     told.run.close()
 
 

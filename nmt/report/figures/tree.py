@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from nmt.report.figures.attention import END_LABEL
 from nmt.report.figures.style import COLORS, drawing
 
 LEAST = 0.1
@@ -59,7 +60,9 @@ def figure6(
 
     A node is a sum: of its left and its right child (blue) and of a new node (red), which merges both. Lines are as
     wide as the gate is open; those with a gate of at most `least` are left out, and what the root is then not made of.
+    The end symbol is an empty leaf.
     """
+    labels = [html.unescape(leaf) or END_LABEL for leaf in leaves]
     with drawing():
         lines = sum(1 + len(words) // _LIST_LETTERS for words, _ in translations)
         width = max(2.0, _LEAF_INCHES * len(leaves))
@@ -68,11 +71,11 @@ def figure6(
         axes = figure.add_axes((0.02, 0.04, width / (width + _LIST_INCHES) - 0.03, 0.94))
         for node in nodes_of_the_root(gates, least):
             _draw(axes, node, least)
-        for place, word in enumerate(leaves):
+        for place, label in enumerate(labels):
             axes.plot(place, 0, "o", color="black", markersize=3)
-            axes.text(place, -0.3, html.unescape(word), rotation=90, ha="center", va="top", fontsize=9)
+            axes.text(place, -0.3, label, rotation=90, ha="center", va="top", fontsize=9)
         axes.set_xlim(-0.7, len(leaves) - 0.3)
-        axes.set_ylim(-1.1 - 0.17 * max(len(html.unescape(word)) for word in leaves), len(leaves) - 0.5)
+        axes.set_ylim(-1.1 - 0.17 * max(map(len, labels)), len(leaves) - 0.5)
         axes.axis("off")
         axes.text(0.0, 1.0, "(a)", transform=axes.transAxes, va="top", fontsize=11)
         _list(figure, width / (width + _LIST_INCHES), translations)

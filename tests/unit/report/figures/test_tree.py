@@ -37,7 +37,7 @@ def test_the_root_is_always_there_and_nothing_beside_the_pyramid(data: st.DataOb
 def test_words_and_translations_are_on_the_picture(tmp_path: Path) -> None:
     figure = figure6(["the", "king&apos;s", "$x$", ""], GATES, [("le roi", -2.064), ("un roi", -3.1)])
     shown = [text.get_text() for axes in figure.axes for text in axes.texts]
-    assert {"the", "king's", "$x$", "(a)", "(b)"} <= set(shown)
+    assert {"the", "king's", "$x$", "<end>", "(a)", "(b)"} <= set(shown)
     assert "le roi (2.06)\nun roi (3.10)" in shown
     for form in ("svg", "pdf", "png"):
         once, again = tmp_path / f"once.{form}", tmp_path / f"again.{form}"
