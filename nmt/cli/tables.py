@@ -19,6 +19,7 @@ from nmt.cli.options import (
     table_outputs,
 )
 from nmt.config.artifacts import Report
+from nmt.errors import UserError
 from nmt.io.files import read_json
 
 
@@ -145,6 +146,17 @@ def training_table(
 )
 @given_translations
 @file_option("--reference", "Tokens of the reference.")
+@click.option(
+    "--dev-translations",
+    type=(str, PATH),
+    multiple=True,
+    metavar="MODEL FILE",
+    help="Of the development set.",
+)
+@click.option(
+    "--dev-given", type=(str, PATH), multiple=True, metavar="SYSTEM FILE", help="Of the development set."
+)
+@click.option("--dev-reference", type=PATH, metavar="FILE", help="Of the development set.")
 @report_settings
 @table_outputs
 def sentence_table(
@@ -153,6 +165,9 @@ def sentence_table(
     translations: tuple[tuple[str, Path], ...],
     given: tuple[tuple[str, Path], ...],
     reference: Path,
+    dev_translations: tuple[tuple[str, Path], ...],
+    dev_given: tuple[tuple[str, Path], ...],
+    dev_reference: Path | None,
     settings: str,
     output_csv: Path,
     output_md: Path,
@@ -160,23 +175,31 @@ def sentence_table(
 ) -> None:
     """Write a table of sentences with their reference and the systems' translations (Table 3).
 
-    The paper's own sentences come first where the test set holds them; others are drawn from those as long as it says.
+    The paper's own sentences come first where its sets hold them; others are drawn from those as long as it says.
     """
     from nmt.evaluation.translations import read_translations
     from nmt.io.text_files import read_lines
     from nmt.report.papers import SentenceTable, read_table
+    from nmt.report.tables.sentences import SetTexts
     from nmt.report.tables.sentences import sentence_table as make
     from nmt.report.tables.writer import write_table
 
+    def read(
+        translations: tuple[tuple[str, Path], ...], given: tuple[tuple[str, Path], ...], reference: Path
+    ) -> SetTexts:
+        return SetTexts(
+            list(read_lines(reference)),
+            {model: list(read_translations(path)) for model, path in translations},
+            {system: list(read_lines(path)) for system, path in given},
+        )
+
     _, table = read_table(paper, name, SentenceTable)
-    made = make(
-        table,
-        {model: list(read_translations(path)) for model, path in translations},
-        {system: list(read_lines(path)) for system, path in given},
-        list(read_lines(reference)),
-        parse_settings(Report, settings),
-    )
-    write_table(made, output_csv, output_md, output_tex)
+    sets = {"test": read(translations, given, reference)}
+    if "dev" in table.sets:
+        if dev_reference is None:
+            raise UserError(f"--dev-reference: not given, but {name} has sentences of the development set")
+        sets["dev"] = read(dev_translations, dev_given, dev_reference)
+    write_table(make(table, sets, parse_settings(Report, settings)), output_csv, output_md, output_tex)
 
 
 @click.command()

@@ -15,6 +15,7 @@ from nmt.errors import UserError
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]*$")]
 """Of a table or figure: its files are called so."""
+Set = Literal["dev", "test"]
 
 
 class _Entry(BaseModel):
@@ -29,7 +30,7 @@ class Column(_Entry):
     """
 
     header: str
-    set: Literal["dev", "test"] = "test"
+    set: Set = "test"
     mode: Literal["all", "no_unk"] = "all"
     words: tuple[int, int] | None = None
     words_of: SentenceLength | None = None
@@ -102,7 +103,7 @@ class ScoreTable(_Table):
         return next((place for place, row in enumerate(self.rows) if fnmatchcase(system, row)), None)
 
     @property
-    def sets(self) -> list[str]:
+    def sets(self) -> list[Set]:
         """The sets that the columns are of, each once."""
         return list(dict.fromkeys(column.set for column in self.columns.values()))
 
@@ -117,12 +118,13 @@ class TrainingTable(_Table):
 class SentenceTable(_Table):
     """Sentences with their reference and the systems' translations.
 
-    known: only those without unknown words in source and reference, translated with [UNK] forbidden; others: systems
-    beside the models whose translations are shown where they are given.
+    sets: which they are of; known: only those without unknown words in source and reference, translated with [UNK]
+    forbidden; others: systems beside the models whose translations are shown where they are given.
     """
 
     kind: Literal["sentences"]
     groups: Annotated[list[SentenceGroup], Field(min_length=1)]
+    sets: Annotated[list[Set], Field(min_length=1)] = ["test"]
     known: bool = False
     others: list[str] = []
 
@@ -163,8 +165,8 @@ class Paper(_Entry):
 
 
 def sets_of(table: Table) -> list[str]:
-    """The sets that a table shows scores of."""
-    return table.sets if isinstance(table, ScoreTable) else []
+    """The sets whose translations a table shows or scores."""
+    return list(table.sets) if isinstance(table, ScoreTable | SentenceTable) else []
 
 
 def read_paper(path: Path) -> Paper:

@@ -147,6 +147,23 @@ for table, (described, paper) in tables_of("training").items():
             " --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
 
 
+def beside_models(table):
+    """What a table of sentences shows beside the models on the test set: options with their values, a file the last."""
+    given = [
+        (set_, system, file)
+        for set_ in table.sets
+        for system, file in GIVEN.get(set_, {}).items()
+        if system in table.others
+    ]
+    found = [("given" if set_ == "test" else "dev-given", system, file) for set_, system, file in given]
+    if "dev" in table.sets:
+        mode = "no_unk" if table.known else "all"
+        models = CONFIG.artifacts.table3_models
+        found += [("dev-translations", model, translated(model, mode, "dev")) for model in models]
+        found.append(("dev-reference", set_tokens("dev", TARGET)))
+    return found
+
+
 for table, (described, paper) in tables_of("sentences").items():
 
     rule:
@@ -158,7 +175,7 @@ for table, (described, paper) in tables_of("sentences").items():
                 translated(model, "no_unk" if described.known else "all")
                 for model in CONFIG.artifacts.table3_models
             ],
-            given=[file for system, file in GIVEN.get("test", {}).items() if system in described.others],
+            others=[option[-1] for option in beside_models(described)],
             reference=test_tokens(TARGET),
             paper=paper,
         output:
@@ -181,14 +198,10 @@ for table, (described, paper) in tables_of("sentences").items():
             translations=lambda wildcards, input: options.paired(
                 "translations", CONFIG.artifacts.table3_models, input.translations
             ),
-            given=" ".join(
-                options.option("given", *pair)
-                for pair in GIVEN.get("test", {}).items()
-                if pair[0] in described.others
-            ),
+            others=" ".join(options.option(*option) for option in beside_models(described)),
             seeds=shown_seeds(CONFIG.artifacts.table3_models),
         shell:
-            "nmt sentence-table --table {params.table} {params.translations} {params.given} --reference {input.reference:q} --paper {input.paper:q}"
+            "nmt sentence-table --table {params.table} {params.translations} {params.others} --reference {input.reference:q} --paper {input.paper:q}"
             " --settings {params.settings:q} --output-csv {output.csv:q} --output-md {output.md:q}"
             " --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
 

@@ -104,26 +104,40 @@ def test_long_text_breaks_into_lines(made: Path) -> None:
     assert_compiles(made / "table3.tex")
 
 
-def test_groups_are_long_and_short_and_other_systems_stand_below(tmp_path: Path) -> None:
+def test_groups_are_long_and_short_of_both_sets_and_other_systems_stand_below(tmp_path: Path) -> None:
     """Cho et al. (2014b), Table 2."""
-    sources = [" ".join(["mot"] * length) for length in (3, 12, 31, 40, 9)]
-    rows = [{"line": line, "source": source, "text": f"m{line}"} for line, source in enumerate(sources)]
-    (tmp_path / "m.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows if row["line"] != 3))
-    for name in ("reference", "moses"):
-        (tmp_path / name).write_text("".join(f"{name} {line}\n" for line in range(5)))
-    options = ["--paper", ROOT / "workflow" / "papers" / "cho2014b.yaml", "--table", "cho2014b_table2"]
-    options += ["--translations", "m", tmp_path / "m.jsonl", "--given", "moses", tmp_path / "moses"]
-    options += ["--reference", tmp_path / "reference"]
+    options: list[str | Path] = ["--paper", ROOT / "workflow" / "papers" / "cho2014b.yaml"]
+    options += ["--table", "cho2014b_table2"]
+    for prefix, lengths in (("", (3, 12, 31, 40, 9)), ("dev-", (8, 33))):
+        rows = [
+            {"line": line, "source": " ".join(["mot"] * length), "text": f"{prefix}m{line}"}
+            for line, length in enumerate(lengths)
+            if length != 40
+        ]
+        (tmp_path / f"{prefix}m").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        options += [f"--{prefix}translations", "m", tmp_path / f"{prefix}m"]
+        for name in ("reference", "moses"):
+            lines = (f"{prefix}{name} {line}\n" for line in range(len(lengths)))
+            (tmp_path / f"{prefix}{name}").write_text("".join(lines))
+        options += [f"--{prefix}given", "moses", tmp_path / f"{prefix}moses"]
+        options += [f"--{prefix}reference", tmp_path / f"{prefix}reference"]
     wanted = json.dumps(report_settings({"m": "M", "moses": "Moses"}, table3_models=["m"]))
     done = nmt(
         "sentence-table", "--settings", wanted, *options, *outputs(tmp_path, "out", "csv", "md", "tex")
     )
     assert done.returncode == 0, done.stderr
     with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
-        found = [(row["line"], row["sentence"], row["text"]) for row in csv.DictReader(file)]
-    assert next(line for line, what, _ in found if what == "Source") == "2"
-    assert {line for line, _, _ in found} == {"0", "2", "4"}
-    assert found[2:4] == [("2", "M", "m2"), ("2", "Moses", "moses 2")]
+        found = [(row["set"], row["line"], row["sentence"], row["text"]) for row in csv.DictReader(file)]
+    shown = [(set_, line) for set_, line, what, _ in found if what == "Source"]
+    assert sorted(shown[:2]) == [("dev", "1"), ("test", "2")]  # the long ones
+    assert sorted(shown[2:]) == [("dev", "0"), ("test", "0"), ("test", "4")]
+    for set_, prefix, line in (("dev", "dev-", "1"), ("test", "", "2")):
+        texts = [text for *where, what, text in found if where == [set_, line] and what != "Source"]
+        assert texts == [f"{prefix}reference {line}", f"{prefix}m{line}", f"{prefix}moses {line}"]
     text = " ".join((tmp_path / "out.md").read_text(encoding="utf-8").split())
-    assert "without unknown words: 1 drawn at random (seed 1) from those of 31 words or more, 2 drawn" in text
+    assert (
+        "Sentences of the development and the test set without unknown words: 2 drawn at random (seed 1)"
+        in text
+    )
+    assert "from those of 31 words or more, 3 drawn" in text
     assert "1 to 9 words" in text
