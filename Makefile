@@ -25,7 +25,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report sweep pictures test fuzz test-slurm lint bench bench-data bench-decoding bench-training gpu-check format pins clean
+.PHONY: help setup demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report sweep pictures moses test fuzz test-slurm test-moses lint bench bench-data bench-decoding bench-training gpu-check format pins clean
 
 help: ## List the make targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -82,6 +82,9 @@ sweep: $(INSTALLED) ## BLEU over decoding settings: make EXPERIMENT=experiments/
 pictures: $(INSTALLED) ## The pictures of README.md, from the demo's results
 	$(BIN)/python workflow/pictures.py experiments/demo docs/pictures
 
+moses: $(INSTALLED) ## Add a phrase-based system, Moses, to an experiment: make EXPERIMENT=experiments/multi30k moses
+	$(RUN) $(EXPERIMENT) --config 'moses={enabled: true}' $(OPTIONS)
+
 test: $(INSTALLED) ## All tests
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile $(OPTIONS)
 
@@ -91,6 +94,9 @@ fuzz: $(INSTALLED) ## Random and damaged input for all that reads input: make EX
 
 test-slurm: $(INSTALLED) ## Tests on a real one-machine Slurm cluster (root, Slurm installed)
 	$(BIN)/python -m pytest tests/slurm $(OPTIONS)
+
+test-moses: $(INSTALLED) ## Tests of the phrase-based system with the real Moses, which is built once (half an hour)
+	$(BIN)/python -m pytest tests/moses $(OPTIONS)
 
 lint: $(INSTALLED) ## Linters, formatting, types, import order
 	$(BIN)/ruff check nmt workflow tests benchmarks

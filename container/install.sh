@@ -4,6 +4,7 @@
 #
 # Usage, from a folder that holds the project: sh container/install.sh
 # PIP_OPTIONS: such as --extra-index-url https://download.pytorch.org/whl/cpu, for PyTorch without CUDA.
+# MOSES=yes: Moses and its word aligner, too, for the phrase-based system; compiling them takes some 20 minutes.
 set -eu
 
 BUILD="build-essential cmake libboost-program-options-dev libboost-system-dev libboost-test-dev libboost-thread-dev"
@@ -26,6 +27,15 @@ cmake -S "$sources/kenlm" -B "$sources/build" -DCMAKE_BUILD_TYPE=Release -DFORCE
 cmake --build "$sources/build" --parallel --target lmplz build_binary
 install -m 755 "$sources/build/bin/lmplz" "$sources/build/bin/build_binary" /usr/local/bin/
 rm -rf "$sources"
+
+# The commit and its address stand in config.yaml alone; what the programs need stays.
+if [ "${MOSES:-}" = yes ]; then
+    apt-get install --yes --no-install-recommends g++ make perl curl libboost-all-dev zlib1g-dev libbz2-dev liblzma-dev
+    url=$(sed -n 's,.*url: \(.*/mosesdecoder/archive/.*\),\1,p' config.yaml)
+    curl --fail --location --output /tmp/moses.tar.gz "$url"
+    nmt moses-programs --source /tmp/moses.tar.gz --jobs "$(nproc)" --output /opt/moses
+    rm /tmp/moses.tar.gz
+fi
 
 # shellcheck disable=SC2086  # a list
 apt-get purge --yes --auto-remove $BUILD

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Iterable, Sequence
@@ -166,3 +167,36 @@ def text_of_card(config: Config) -> str:
     parts = [("train", config.use.train), ("dev", config.use.dev), ("test", config.use.test)]
     corpora = " ".join(repeated(name, names) for name, names in parts)
     return f"{option('languages', config.languages.source, config.languages.target)} {corpora}"
+
+
+# --- phrase-based system ----------------------------------------------------------------------------------------------
+
+
+def moses_folder(files: Any) -> str:
+    """The folder of Moses' programs, from the decoder among a rule's files."""
+    return str(os.path.dirname(os.path.dirname(files.programs)))
+
+
+def moses_system(config: Config, files: Any) -> str:
+    """Tables, language model and search, for tuning and decoding; files: the rule's input."""
+    phrases, reordering = files.tables
+    settings = config.moses
+    return known(
+        [
+            ("programs", moses_folder(files)),
+            ("phrase-table", phrases),
+            ("reordering-table", reordering),
+            ("reordering", settings.reordering),
+            ("language-model", files.language_model),
+            ("order", settings.lm_order),
+            ("distortion-limit", settings.distortion_limit),
+            ("cube-pruning", settings.cube_pruning),
+        ]
+    )
+
+
+def moses_n_best(config: Config, file: str) -> str:
+    """Lists of different translations, to be added to the options of a decoding."""
+    settings = config.moses
+    values = [("n-best", settings.n_best), ("n-best-factor", settings.n_best_factor), ("output-n-best", file)]
+    return f" {known(values)}"

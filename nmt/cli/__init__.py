@@ -46,6 +46,14 @@ SECTIONS = {
         "rescore": "rescore",
         "oracle": "rescore",
     },
+    "Phrase-based system": {
+        "moses-programs": "phrase_based",
+        "moses-text": "phrase_based",
+        "moses-align": "phrase_based",
+        "moses-phrases": "phrase_based",
+        "moses-tune": "phrase_based",
+        "moses-decode": "phrase_based",
+    },
     "Evaluation, tables and figures": {
         "evaluate": "evaluate",
         "alignment-error-rate": "evaluate",

@@ -100,6 +100,7 @@ def kenlm_programs(jobs: int, output: Path) -> None:
 @_lmplz_options
 @corpora_option
 @pattern_option("--text", "TEXT", "The token file of each shard of the text.")
+@click.option("--also", multiple=True, type=PATH, help="Another token file, read after the text; repeat.")
 @click.option(
     "--words-of",
     multiple=True,
@@ -121,6 +122,7 @@ def lm_train(
     programs: Path | None,
     corpora: Shards,
     patterns: str,
+    also: tuple[Path, ...],
     words_of: tuple[Path, ...],
     words_least: int,
     output: Path,
@@ -135,6 +137,7 @@ def lm_train(
     text: dict[str, list[Path]] = {}
     for corpus, files in shard_files(corpora, patterns):
         text.setdefault(corpus, []).extend(files)
+    text |= {str(file): [file] for file in also}
     words = language_models.words_of(words_of, words_least) if words_of else None
     language_models.train(text, order, output, discount_fallback, memory_mb, programs, words=words)
 

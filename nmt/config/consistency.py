@@ -18,14 +18,16 @@ CONTINUED = tuple(key for key in Training.model_fields if key not in RESUMABLE)
 """Training settings that a model shares with the one it continues from: the trainer would refuse it otherwise."""
 
 PATHS = (
+    ("mirrors",),
     ("data_from",),
     ("released", "models"),
     ("released", "results"),
     ("artifacts", "gold_alignments"),
     ("artifacts", "moses_translations"),
     ("artifacts", "moses_dev_translations"),
+    ("moses", "lm_text"),
 )
-"""Keys of files and folders, each relative to the file that says it; beside those of `n_best_lists`."""
+"""Keys of files and folders or lists of them, relative to the file that says it; beside those of `n_best_lists`."""
 
 
 def paths(values: Mapping[str, Any]) -> list[tuple[str, ...]]:
@@ -50,6 +52,7 @@ def contradictions(values: Mapping[str, Any]) -> list[Problem]:
         _sentence_vectors,
         _languages,
         _cleaning,
+        _moses,
     )
     return [problem for check in checks for problem in check(values)]
 
@@ -93,11 +96,11 @@ def _released(values: Mapping[str, Any]) -> Iterator[Problem]:
 def _paths(values: Mapping[str, Any]) -> Iterator[Problem]:
     """No braces in what becomes part of a rule's files."""
     for path in paths(values):
-        found = _block(values, *path[:-1]).get(path[-1])
-        if isinstance(found, str) and {"{", "}"} & set(found):
-            yield Problem(
-                path, f"found {shown(found)}, expected no braces, which are Snakemake's wildcards: rename it"
-            )
+        named = _block(values, *path[:-1]).get(path[-1])
+        for found in named if isinstance(named, list) and path != ("mirrors",) else [named]:
+            if isinstance(found, str) and {"{", "}"} & set(found):
+                text = f"found {shown(found)}, expected no braces, which are Snakemake's wildcards: rename it"
+                yield Problem(path, text)
 
 
 def _roles(values: Mapping[str, Any]) -> Iterator[Problem]:
@@ -355,3 +358,15 @@ def _cleaning(values: Mapping[str, Any]) -> Iterator[Problem]:
     least, most = cleaning.get("min_words"), cleaning.get("max_words")
     if isinstance(least, int) and isinstance(most, int) and least > most:
         yield Problem(("cleaning", "min_words"), f"found {least}, expected at most the {most} of max_words")
+
+
+def _moses(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Measured or given, not both; and text without what Moses takes for its own notation."""
+    if _block(values, "moses").get("enabled") is not True:
+        return
+    if (given := _block(values, "artifacts").get("moses_translations")) is not None:
+        text = f"found {shown(given)} beside `moses.enabled: true`, expected one of both"
+        yield Problem(("artifacts", "moses_translations"), text)
+    if _block(values, "tokenization").get("escape") is False:
+        text = "found false, expected true where `moses.enabled` is: Moses takes | < [ for its own notation"
+        yield Problem(("tokenization", "escape"), text)

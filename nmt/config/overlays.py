@@ -210,15 +210,14 @@ def _keys_of_family(family: Any) -> Container[str]:
 
 def _with_resolved_paths(merged: Merged, values: dict[str, Any]) -> dict[str, Any]:
     """Make paths that are relative to the file that says them relative to the working directory."""
-    mirrors = values.get("mirrors")
-    if isinstance(mirrors, list):
-        layer = merged.layer(("mirrors",))
-        values = values | {"mirrors": [_seen_from_here(mirror, layer) for mirror in mirrors]}
     for *above, key in paths(values):
         block = values.get(above[0]) if above else values
-        if isinstance(block, dict) and isinstance(block.get(key), str):
-            found = block | {key: _seen_from_here(block[key], merged.layer((*above, key)))}
-            values = values | {above[0]: found} if above else found
+        if not isinstance(block, dict) or not isinstance(named := block.get(key), str | list):
+            continue
+        layer = merged.layer((*above, key))
+        seen = [_seen_from_here(path, layer) for path in (named if isinstance(named, list) else [named])]
+        found = block | {key: seen if isinstance(named, list) else seen[0]}
+        values = values | {above[0]: found} if above else found
     return values
 
 

@@ -101,9 +101,15 @@ def report_settings(config: Config) -> Report:
     )
 
 
+def without_moses(config: Config) -> set[str]:
+    """The block of the phrase-based system where it is not measured: it then decides nothing."""
+    return set() if config.moses and config.moses.enabled else {"moses"}
+
+
 def page_settings(config: Config) -> str:
     """The settings that the page of a run shows: those that decide results, of what is in use."""
-    values = config.model_dump(mode="json", exclude={"mirrors", "archives", "resources", "playground"})
+    exclude = {"mirrors", "archives", "resources", "playground"} | without_moses(config)
+    values = config.model_dump(mode="json", exclude=exclude)
     used = {"corpora": corpora_in_use(config), **{name: getattr(config.use, name) for name in _SYSTEMS}}
     for catalogue, names in used.items():
         if catalogue in values:

@@ -15,6 +15,7 @@ from nmt.config.base import Gigabytes, Hours, Identifier, Rate, Seed, Seeds, Set
 from nmt.config.catalogue import Archive, Corpus
 from nmt.config.decoding import Decoding, RescoredEntry, Sweep, SystemEntry
 from nmt.config.families import FamilyName, GatedArchitecture
+from nmt.config.phrase_based import PhraseBased
 from nmt.config.text import (
     Cleaning,
     GrammarSettings,
@@ -59,6 +60,7 @@ class ClusterResources(Settings):
     train_memory_gb: Gigabytes
     translate_hours: Hours
     sweep_hours: Hours
+    moses_hours: Hours
     data_memory_gb: Gigabytes
 
 
@@ -90,6 +92,7 @@ class Config(WithoutDefaults):
     rescored: dict[Identifier, RescoredEntry] = Field(default={})
     decoding: Decoding
     sweep: Sweep
+    moses: PhraseBased
     artifacts: Artifacts
     sentence_vectors: SentenceVectors | None = None
     playground: Playground

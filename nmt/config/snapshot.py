@@ -12,6 +12,8 @@ from nmt.config import json_settings
 from nmt.config.artifacts import Playground
 from nmt.config.decoding import Sweep
 from nmt.config.experiment import archives_of, corpora_in_use, runs_in_use
+from nmt.config.phrase_based import PhraseBased
+from nmt.config.projections import without_moses
 from nmt.config.schema import ClusterResources, Config
 
 
@@ -22,6 +24,7 @@ class Published(Config):
     resources: ClusterResources | None = None  # type: ignore[assignment]  # nobody asks for any
     sweep: Sweep | None = None  # type: ignore[assignment]  # has results of its own
     playground: Playground | None = None  # type: ignore[assignment]  # needs the weights
+    moses: PhraseBased | None = None  # type: ignore[assignment]  # none where it was not measured
 
     @model_validator(mode="before")
     @classmethod
@@ -39,7 +42,8 @@ class Published(Config):
 
 def published(config: Config) -> dict[str, Any]:
     """The merged settings as plain values: only the entries of the catalogues in use, nothing without influence."""
-    values = config.model_dump(exclude={"mirrors", "resources", "sweep", "playground"})
+    exclude = {"mirrors", "resources", "sweep", "playground"} | without_moses(config)
+    values = config.model_dump(exclude=exclude)
     corpora = corpora_in_use(config)
     values["corpora"] = _only(values["corpora"], corpora)
     values["models"] = _only(values["models"], [run.model for run in runs_in_use(config).values()])

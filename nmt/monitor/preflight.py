@@ -13,6 +13,7 @@ from nmt.model import gpu_pool
 from nmt.monitor.forecast import disk_bytes, in_words, training_left
 from nmt.monitor.jobs import JobList
 from nmt.monitor.partition_check import Cluster, unsatisfiable
+from nmt.phrase_based import programs as moses
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def missing(config: Config, work: Work, folder: Path) -> list[str]:
         work: what is waiting.
         folder: where the run writes.
     """
-    found = [_language_models(work), _gpu(config, work), _disk(config, work, folder)]
+    found = [_language_models(work), _moses(work), _gpu(config, work), _disk(config, work, folder)]
     problems = [problem for problem in found if problem]
     cluster = unsatisfiable(work.cluster) if work.cluster else []
     return [*problems, *cluster, *_network(config, work)]
@@ -65,6 +66,16 @@ def _language_models(work: Work) -> str | None:
     return (
         f"selection needs KenLM's lmplz and build_binary: not on the path, and to build them {' and '.join(lacking)}"
         f" {are} missing; install that ({TOOLS}), or say `selection: {{enabled: false}}`"
+    )
+
+
+def _moses(work: Work) -> str | None:
+    if "moses_programs" not in work.rules or moses.on_path() or not (lacking := moses.missing_tools()):
+        return None
+    are = "is" if len(lacking) == 1 else "are"
+    return (
+        f"`moses.enabled` needs Moses: not on the path, and to build it {' and '.join(lacking)} {are} missing;"
+        f" install that ({moses.PACKAGES}), or say `moses: {{enabled: false}}`"
     )
 
 

@@ -92,6 +92,7 @@ def _copy(results: Path, files: Collection[str], target: Path) -> None:
 def _settings(config: Config, files: Collection[str]) -> dict[str, Any]:
     """The package's settings but for what names a file or an address."""
     values = snapshot.published(config)
+    values.pop("moses", None)  # its translations are among the files
     values |= {"data_from": None, "released": {"models": None, "results": _GIVEN}}
     values["artifacts"]["gold_alignments"] = None
     for key, set_ in (("moses_translations", "test"), ("moses_dev_translations", "dev")):

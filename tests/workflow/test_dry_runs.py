@@ -61,6 +61,23 @@ def test_every_model_is_trained_with_every_seed_and_stars_go_on_from_their_own(t
     assert "scores/rnnsearch-50.json" in figure and "seed-2" not in figure
 
 
+def test_moses_is_a_row_of_the_tables_where_it_is_measured_and_trains_no_model_anew(tmp_path: Path) -> None:
+    off = snakemake(tmp_path, "-n", "-p", "results/table1.csv", "results/significance.csv")
+    on = snakemake(
+        tmp_path, "-n", "-p", "results/table1.csv", "moses/n_best.gz", "--config", "moses={enabled: true}"
+    )
+    assert on.returncode == 0, on.stdout
+    assert "moses_programs" not in off.stdout and "translations/moses" not in off.stdout
+    trained = [sorted(line for line in made.stdout.split("\n") if "nmt train " in line) for made in (off, on)]
+    assert trained[0] == trained[1] != []
+    for rule in ("text", "align", "phrases", "language_model", "tune", "translate", "n_best"):
+        assert scheduled(on.stdout, f"moses_{rule}"), rule
+    (table,), (compare,) = scheduled(on.stdout, "table1"), scheduled(on.stdout, "compare")
+    assert "scores/moses.json" in table and "translations/moses.txt" in compare
+    (lists,) = [line for line in on.stdout.split("\n") if "--output-n-best moses/n_best.gz" in line]
+    assert "--n-best 1000 --n-best-factor 20" in lists and "--cube-pruning 1000" in lists
+
+
 ENSEMBLE = """
 use: {models: [rnnencdec-50, rnnsearch-50], systems: [five, wide], rescored: [mixed, best]}
 models: {rnnsearch-50: {seeds: [1, 2]}}

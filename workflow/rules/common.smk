@@ -17,6 +17,7 @@ from nmt.data.bitext import BITEXT_FILES
 from nmt.decoding.sidecar import beside
 from nmt.errors import UserError
 from nmt.publish.model_archive import NEEDED
+from nmt.phrase_based import programs as phrase_based
 from nmt.publish.replication_package import MODES, RUN_FILES, ReplicationPackage
 from nmt.report.papers import read_paper, sets_of
 from workflow import gpus, options
@@ -115,14 +116,15 @@ RESULTS = ReplicationPackage(Path("results"))
 # Models that the run of `data_from` has trained with the same settings: folders by runs.
 SHARED = {} if CONFIG.released.models or KEPT else shared_models(CONFIG, RUNS, Path())
 
-# Translations of each set that another system made and somebody gave.
+# Translations of each set by another system: Moses', measured here or given by somebody.
+MEASURES_MOSES = CONFIG.moses.enabled and not KEPT
 GIVEN = {
-    set_: {"moses": file}
-    for set_, file in (
-        ("test", CONFIG.artifacts.moses_translations),
-        ("dev", CONFIG.artifacts.moses_dev_translations),
+    set_: {"moses": f"translations/{folder}moses.txt" if MEASURES_MOSES else file}
+    for set_, folder, file in (
+        ("test", "", CONFIG.artifacts.moses_translations),
+        ("dev", "dev/", CONFIG.artifacts.moses_dev_translations),
     )
-    if file
+    if file or (MEASURES_MOSES and set_ in SETS)
 }
 
 # The system that figures show beside the models.

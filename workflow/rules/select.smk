@@ -17,6 +17,31 @@ LM_WORDS = LM_TEXT["in"] if CONFIG.selection.lm_vocabulary == "in_domain" else [
 SCORES = ["data/selection/{shard}.scores.npy", "data/selection/{shard}.histogram.json"]
 
 
+# The network is where Snakemake runs, and one build serves every experiment of this checkout.
+localrules:
+    kenlm_programs,
+
+
+rule kenlm_programs:
+    """Provide lmplz and build_binary: links to those on the path, or built from the pinned source archive."""
+    output:
+        [f"{KENLM}/{program}" for program in ("lmplz", "build_binary")],
+    log:
+        "logs/select/kenlm_programs.log",
+    benchmark:
+        "benchmarks/select/kenlm_programs.tsv"
+    conda:
+        "../../envs/select.yaml"
+    threads: 4
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        folder=lambda wildcards, output: os.path.dirname(output[0]),
+    shell:
+        "nmt kenlm-programs --jobs {threads} --output {params.folder:q} 2>&1 | tee -i {log:q}"
+
+
 if PREPARED and CONFIG.selection.enabled:
 
     rule sample_out_of_domain:
@@ -49,29 +74,6 @@ if PREPARED and CONFIG.selection.enabled:
         shell:
             "nmt lm-sample {params.size} --seed {params.seed} {params.corpora} {params.text}"
             " --output-source {output.source:q} --output-target {output.target:q} 2>&1 | tee -i {log:q}"
-
-    # The network is where Snakemake runs, and one build serves every experiment of this checkout.
-    localrules:
-        kenlm_programs,
-
-    rule kenlm_programs:
-        """Provide lmplz and build_binary: links to those on the path, or built from the pinned source archive."""
-        output:
-            [f"{KENLM}/{program}" for program in ("lmplz", "build_binary")],
-        log:
-            "logs/select/kenlm_programs.log",
-        benchmark:
-            "benchmarks/select/kenlm_programs.tsv"
-        conda:
-            "../../envs/select.yaml"
-        threads: 4
-        resources:
-            mem_mb=4000,
-            runtime=60,
-        params:
-            folder=lambda wildcards, output: os.path.dirname(output[0]),
-        shell:
-            "nmt kenlm-programs --jobs {threads} --output {params.folder:q} 2>&1 | tee -i {log:q}"
 
     rule language_model:
         """Train one of the four language models with KenLM's lmplz."""

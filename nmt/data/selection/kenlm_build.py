@@ -6,16 +6,15 @@ The Python package kenlm only reads models; what trains them is built by cmake f
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
 from nmt.errors import UserError
 from nmt.io.files import atomic_path
 from nmt.io.locks import wait_for_lock
+from nmt.io.programs import call, run
 
 PROGRAMS = ("lmplz", "build_binary")
 REQUIREMENT = "kenlm==0.3.0"
@@ -77,7 +76,7 @@ def _missing_boost() -> list[str]:
     with tempfile.TemporaryDirectory() as temporary:
         project = Path(temporary)
         (project / "CMakeLists.txt").write_text(_LOOK, encoding="utf-8")
-        code, said = _call(["cmake", "-S", str(project), "-B", str(project / "build")])
+        code, said = call(["cmake", "-S", str(project), "-B", str(project / "build")])
     if not code:
         return []
     return ["Boost" if "Boost" in said else "a C++ compiler that works"]
@@ -101,7 +100,7 @@ def _build(folder: Path, jobs: int) -> None:
         source = _unpack(_fetch(work), work)
         _configure(source, work / "build")
         command = ["cmake", "--build", str(work / "build"), "--parallel", str(jobs), "--target", *PROGRAMS]
-        _run(command, "cmake could not build KenLM's programs")
+        run(command, "lmplz: cmake could not build KenLM's programs")
         for name in PROGRAMS:
             with atomic_path(folder / name) as copy:
                 shutil.copy2(work / "build" / "bin" / name, copy)
@@ -113,7 +112,7 @@ def _fetch(folder: Path) -> Path:
     requirements.write_text(f"{REQUIREMENT} --hash=sha256:{SHA256}\n", encoding="utf-8")
     command = [sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--no-deps", "--quiet"]
     command += ["--no-binary", "kenlm", "--require-hashes", "--dest", str(folder), "-r", str(requirements)]
-    _run(command, f"pip could not fetch {REQUIREMENT}")
+    run(command, f"lmplz: pip could not fetch {REQUIREMENT}")
     return next(folder.glob("kenlm-*.tar.gz"))
 
 
@@ -130,29 +129,9 @@ def _configure(source: Path, build: Path) -> None:
     """Prepare the build; with the libraries inside the programs if it can be: a cluster's nodes may lack them."""
     options = ["-DCMAKE_BUILD_TYPE=Release", "-DCOMPILE_TESTS=OFF", "-DENABLE_INTERPOLATE=OFF"]
     command = ["cmake", "-S", str(source), "-B", str(build), *options]
-    problem = f"cmake could not prepare the build of KenLM's programs; it needs Boost ({TOOLS})"
+    problem = f"lmplz: cmake could not prepare the build of KenLM's programs; it needs Boost ({TOOLS})"
     try:
-        _run([*command, *STATIC], problem)
+        run([*command, *STATIC], problem)
     except UserError:
         shutil.rmtree(build, ignore_errors=True)
-        _run(command, problem)
-
-
-def _call(command: Sequence[str]) -> tuple[int, str]:
-    """Exit status of a program, and what it said."""
-    result = subprocess.run(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    return result.returncode, result.stdout
-
-
-def _run(command: Sequence[str], problem: str) -> None:
-    code, output = _call(command)
-    if code:
-        said = [line.strip() for line in output.split("\n") if "error" in line.lower()] or [output.strip()]
-        raise UserError(f"lmplz: {problem}: {said[0][-300:]}")
+        run(command, problem)

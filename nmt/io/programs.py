@@ -1,0 +1,99 @@
+"""Other people's programs: calling them, and what of their output a person needs when they fail."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from nmt.errors import UserError
+
+_SHOWN = 300
+"""Characters of a program's last words."""
+
+
+def call(command: Sequence[str], folder: Path | None = None) -> tuple[int, str]:
+    """Exit status of a program, and what it said."""
+    result = subprocess.run(
+        command,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    return result.returncode, result.stdout
+
+
+def run(command: Sequence[str], problem: str, folder: Path | None = None) -> None:
+    """Run a program to its end.
+
+    Raises:
+        UserError: it failed; `problem`, and the first line with an error among what it said.
+    """
+    code, said = call(command, folder)
+    if code:
+        raise UserError(f"{problem}: {_first_error(said)}")
+
+
+def run_logged(
+    command: Sequence[str],
+    log: Path,
+    problem: str,
+    folder: Path,
+    environment: Mapping[str, str] = {},
+    source: Path | None = None,
+    output: Path | None = None,
+    keep_open: Sequence[int] = (),
+) -> None:
+    """Run a program that says much: all of it goes into a log.
+
+    Args:
+        command: the program and its arguments.
+        log: file that its messages are added to.
+        problem: what a failure is called.
+        folder: its working directory.
+        environment: variables besides the process' own.
+        source: file for its standard input.
+        output: file for its standard output; None: the log.
+        keep_open: descriptors that the program inherits, such as a lock that is to be held until it has ended.
+
+    Raises:
+        UserError: it failed; with its last line, and the log's name.
+    """
+    with (
+        log.open("ab") as messages,
+        Path(source or os.devnull).open("rb") as given,
+        Path(output or os.devnull).open("wb") as taken,
+    ):
+        start = messages.tell()
+        code = subprocess.run(
+            command,
+            cwd=folder,
+            env={**os.environ, **environment},
+            stdin=given,
+            stdout=taken if output else messages,
+            stderr=messages,
+            pass_fds=keep_open,
+            check=False,
+        ).returncode
+    if code:
+        with log.open("rb") as messages:
+            messages.seek(start)
+            said = messages.read().decode(errors="replace")
+        raise UserError(
+            f"{problem}: {Path(command[0]).name} ended with code {code}: {_last(said)} (see {log})"
+        )
+
+
+def _first_error(said: str) -> str:
+    errors = [line.strip() for line in said.split("\n") if "error" in line.lower()]
+    return (errors or [said.strip()])[0][-_SHOWN:]
+
+
+def _last(said: str) -> str:
+    lines = [line.strip() for line in said.split("\n") if line.strip()]
+    return (lines or ["it said nothing"])[-1][-_SHOWN:]

@@ -1,0 +1,231 @@
+"""Moses' programs and scripts: those of an installation on the PATH, or built from the pinned source archive.
+
+Beside them the word aligner eflomal, a Python package that only this part needs.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nmt.errors import UserError
+from nmt.io.locks import wait_for_lock
+from nmt.io.programs import run
+
+TARGETS = {
+    "moses": "moses-cmd//moses",
+    "mert": "mert//mert",
+    "extractor": "mert//extractor",
+    "kbmira": "mert//kbmira",
+    "pro": "mert//pro",
+    "evaluator": "mert//evaluator",
+    "symal": "symal//symal",
+    "extract": "phrase-extract//extract",
+    "score": "phrase-extract//score",
+    "consolidate": "phrase-extract//consolidate",
+    "lexical-reordering-score": "phrase-extract/lexical-reordering//lexical-reordering-score",
+}
+"""The programs that are used, by the names that Moses' scripts know, each with what builds it."""
+
+HEADERS = {"Boost": "boost/thread.hpp", "zlib": "zlib.h", "bzip2": "bzlib.h", "liblzma": "lzma.h"}
+"""What a build needs besides a compiler and Perl."""
+
+PACKAGES = (
+    "Debian: apt install g++ make perl libboost-all-dev zlib1g-dev libbz2-dev liblzma-dev; "
+    "conda: cxx-compiler make perl libboost-devel zlib bzip2 xz"
+)
+
+
+EFLOMAL = "eflomal==2.0.0 --hash=sha256:b71183dcf85bf4f59f44ef7a59f5268df1c17c0c8d8093f77b220025ffdba100"
+"""Of its source archive on PyPI, which pip compiles."""
+
+
+@dataclass(frozen=True)
+class Moses:
+    """Where Moses is: `bin` holds the programs, `scripts` the scripts, which look for the programs beside them."""
+
+    root: Path
+
+    def program(self, name: str) -> str:
+        """A program's absolute path."""
+        return self._existing("bin", name)
+
+    def script(self, name: str) -> str:
+        """A script's absolute path, by its place under `scripts`."""
+        return self._existing("scripts", name)
+
+    def eflomal(self) -> Any:
+        """The word aligner, a Python package."""
+        folder = self._existing("python")
+        if folder not in sys.path:
+            sys.path.insert(0, folder)
+        try:
+            return importlib.import_module("eflomal")
+        except ImportError as error:
+            raise UserError(
+                f"{folder}: no eflomal for this Python ({error}); remove the folder and run again"
+            ) from None
+
+    def _existing(self, *parts: str) -> str:
+        path = self.root.absolute().joinpath(*parts)
+        if not path.exists():
+            raise UserError(f"{path}: no such file; make it with `nmt moses-programs --output {self.root}`")
+        if " " in str(path.resolve()):
+            raise UserError(
+                f"{path}: Moses' scripts cannot work where a folder has a space in its name; move it"
+            )
+        return str(path)
+
+
+def provide(folder: Path, source: Path | None, jobs: int) -> str:
+    """Put `bin`, `scripts` and `python` into `folder`, unless they are there; returns where they are from.
+
+    Of several processes that want the same folder, one builds and the others wait.
+
+    Args:
+        folder: gets the programs, the scripts, and the Python package of the word aligner.
+        source: archive of Moses' source; None: only an installation on the PATH will do.
+        jobs: parallel compilations.
+
+    Raises:
+        UserError: neither on the PATH nor to be built; the message says what is missing.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        wait_for_lock(lock.fileno(), str(folder))
+        if not (folder / "python").exists():
+            _install_eflomal(folder)
+        if all((folder / "bin" / name).exists() for name in TARGETS) and (folder / "scripts").exists():
+            return "already there"
+        installed = on_path()
+        if installed:
+            for name in ("bin", "scripts"):
+                _clear(folder / name)
+                (folder / name).symlink_to(installed / name)
+            return f"the PATH ({installed})"
+        if source is None:
+            raise UserError(
+                "moses: not on the PATH with its scripts beside it; give its source with --source"
+            )
+        _build(folder, source, jobs)
+        return str(source)
+
+
+def on_path() -> Path | None:
+    """The installation that the PATH's moses belongs to, if it is complete."""
+    moses = shutil.which("moses")
+    root = Path(os.path.realpath(moses)).parent.parent if moses else None
+    complete = root and all((root / "bin" / name).exists() for name in TARGETS)
+    return root if root and complete and (root / "scripts/training/train-model.perl").exists() else None
+
+
+def missing_tools() -> list[str]:
+    """What a build needs and this machine lacks."""
+    compilers = any(map(shutil.which, ("c++", "g++", "clang++")))
+    programs = [name for name in ("perl", "make") if not shutil.which(name)] + ["a C++ compiler"] * (
+        not compilers
+    )
+    return programs or [name for name, header in HEADERS.items() if not _found(header)]
+
+
+def _found(header: str) -> bool:
+    program = f"#if !__has_include(<{header}>)\n#error\n#endif\n"
+    compiler = next(filter(None, map(shutil.which, ("c++", "g++", "clang++"))))
+    command = [compiler, *_conda("-I", "include"), "-x", "c++", "-fsyntax-only", "-"]
+    return subprocess.run(command, input=program.encode(), capture_output=True, check=False).returncode == 0
+
+
+def _conda(option: str, folder: str) -> list[str]:
+    """An option that names the software environment's own libraries, where there is one."""
+    prefix = os.environ.get("CONDA_PREFIX")
+    return [option + str(Path(prefix, folder))] if prefix and Path(prefix, "include/boost").exists() else []
+
+
+def _install_eflomal(folder: Path) -> None:
+    """By pip, so that a user's index, mirror or proxy is asked; its checksum is compared."""
+    with _work_in(folder) as work:
+        requirements = work / "requirements.txt"
+        requirements.write_text(f"{EFLOMAL}\n", encoding="utf-8")
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--disable-pip-version-check",
+            "--quiet",
+            "--no-deps",
+        ]
+        command += ["--require-hashes", "--no-binary", "eflomal", "--target", str(work / "python")]
+        run(
+            [*command, "-r", str(requirements)],
+            "eflomal: pip could not build it (it needs a C compiler and make)",
+        )
+        (work / "python").rename(folder / "python")
+
+
+def _build(folder: Path, source: Path, jobs: int) -> None:
+    missing = missing_tools()
+    if missing:
+        raise UserError(
+            f"moses: not on the PATH, and to build it {' and '.join(missing)} is missing ({PACKAGES})"
+        )
+    with _work_in(folder) as work:
+        tree = _unpack(source, work)
+        bjam = ["./bjam", f"-j{jobs}", "-q", "--no-xmlrpc-c", *_conda("--with-boost=", "")]
+        run([*bjam, *TARGETS.values()], "moses: its build failed", tree)
+        (work / "bin").mkdir()
+        for name in TARGETS:
+            shutil.copy2(_built(tree, name), work / "bin" / name)
+        for name, built in (("bin", work / "bin"), ("scripts", tree / "scripts")):
+            _clear(folder / name)
+            built.rename(folder / name)
+
+
+@contextmanager
+def _work_in(folder: Path) -> Iterator[Path]:
+    """A folder for the build, beside its result."""
+    for leftover in folder.glob("build-*"):
+        shutil.rmtree(leftover)  # of a process that was killed
+    with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as temporary:
+        yield Path(temporary)
+
+
+def _unpack(source: Path, folder: Path) -> Path:
+    """The folder in the archive that holds Moses' build file."""
+    try:
+        with tarfile.open(source) as packed:
+            packed.extractall(folder, filter="data")
+    except (tarfile.TarError, OSError, EOFError) as error:
+        raise UserError(f"{source}: no whole archive of Moses' source ({error}); download it again") from None
+    found = list(folder.glob("*/Jamroot"))
+    if not found:
+        raise UserError(f"{source}: no Jamroot in it; expected the source archive of mosesdecoder")
+    return found[0].parent
+
+
+def _built(tree: Path, name: str) -> Path:
+    """A program where bjam left it: under the folder of its target, by compiler and variant."""
+    place = TARGETS[name].split("//")[0]
+    found = [
+        path for path in (tree / place / "bin").rglob(name) if path.is_file() and os.access(path, os.X_OK)
+    ]
+    if not found:
+        raise UserError(f"moses: its build ended without {name}")
+    return found[0]
+
+
+def _clear(path: Path) -> None:
+    if path.is_symlink() or path.is_file():
+        path.unlink()
+    elif path.exists():
+        shutil.rmtree(path)

@@ -1,0 +1,133 @@
+"""The phrase-based system with the real Moses, from text to Table 1: `make test-moses`, since its build takes long."""
+
+from __future__ import annotations
+
+import csv
+import os
+import signal
+import subprocess
+import time
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from nmt.io.text_files import read_lines
+from tests.moses_programs import BUILT, whole
+from tests.running import ROOT, TINY, make_demo, run, run_command, snakemake_command
+
+MEASURED = """
+moses: {enabled: true, tuning_rounds: 3, n_best: 20, alignment_block: 2000, lm_order: 3}
+"""
+PAIRS, SENTENCES = 3000, 30
+
+
+@pytest.fixture(scope="module")
+def experiment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tiny demo with more text, and with Moses measured."""
+    whole()
+    folder = tmp_path_factory.mktemp("experiment")
+    overlay = make_demo(folder)
+    overlay.write_text(TINY.replace("pairs: 400", f"pairs: {PAIRS}") + MEASURED)
+    return folder
+
+
+def command(experiment: Path, *targets: str) -> list[str]:
+    options = ["--configfile", str(experiment / "tiny.yaml")]
+    return snakemake_command(experiment, "--cores", "2", *targets, *options)
+
+
+def killed_in(experiment: Path, target: str, sign: Path) -> None:
+    """Start to make a file, and kill every process of it once there is a sign of its beginning."""
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command(experiment, target), cwd=ROOT, start_new_session=True, **silent) as process:
+        deadline = time.monotonic() + 600
+        while not list(experiment.glob(str(sign))) and time.monotonic() < deadline and process.poll() is None:
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGKILL)
+    assert list(experiment.glob(str(sign))), f"{target} did not begin"
+    run(snakemake_command(experiment, "--unlock"))
+
+
+KILLS = {
+    "moses/aligned": "moses/.aligned.work/00000.aligned",
+    "moses/phrase-table.gz": "moses/.phrase-table.gz.work/step5.done",
+    "moses/weights.txt": "moses/.weights.txt.work/mert/run1.out",
+    "translations/moses.txt": "translations/.moses.txt.work/filtered/moses.ini",
+}
+"""What each job makes, and a file that is there in the middle of it."""
+
+
+def test_every_job_continues_after_a_kill(experiment: Path) -> None:
+    for target, sign in KILLS.items():
+        killed_in(experiment, target, Path(sign))
+        assert not (experiment / target).exists(), f"{target} is there, half made"
+        result = run(command(experiment, target, "--rerun-incomplete"))
+        assert result.returncode == 0, result.stdout
+    assert len((experiment / "moses/aligned").read_text().splitlines()) == PAIRS
+    assert not list(experiment.glob("*/.*.work"))
+
+
+def test_moses_stands_in_table_1_beside_the_models(experiment: Path) -> None:
+    result = run(command(experiment, "results/table1.csv", "results/significance.csv", "--rerun-incomplete"))
+    assert result.returncode == 0, result.stdout
+    with (experiment / "results/table1.csv").open() as file:
+        rows = {row["model"]: row for row in csv.DictReader(file)}
+    # 3,000 pairs are enough for phrases and far too few for a network of 8 units
+    assert float(rows["moses"]["bleu_all"]) > 30 + float(rows["rnnsearch-50"]["bleu_all"])
+    translations = (experiment / "translations/moses.txt").read_text().splitlines()
+    assert len(translations) == SENTENCES and all(line == line.strip() for line in translations)
+
+
+def test_n_best_lists_are_of_different_translations_numbered_as_the_text(experiment: Path) -> None:
+    result = run(command(experiment, "moses/n_best.gz", "--rerun-incomplete"))
+    assert result.returncode == 0, result.stdout
+    lists = defaultdict(list)
+    for line in read_lines(experiment / "moses/n_best.gz"):
+        number, hypothesis, _, score = line.split(" ||| ")
+        lists[int(number)].append((hypothesis.strip(), float(score)))
+    assert sorted(lists) == list(range(SENTENCES))
+    best = (experiment / "translations/moses.txt").read_text().splitlines()
+    for number, hypotheses in lists.items():
+        assert len({text for text, _ in hypotheses}) == len(hypotheses) <= 20
+        assert [score for _, score in hypotheses] == sorted((score for _, score in hypotheses), reverse=True)
+        assert hypotheses[0][0] == best[number]
+
+
+def test_everything_after_the_alignment_repeats(experiment: Path) -> None:
+    made = [
+        experiment / name for name in ("moses/phrase-table.gz", "moses/weights.txt", "translations/moses.txt")
+    ]
+    before = [path.read_bytes() for path in made]
+    result = run(
+        command(experiment, "translations/moses.txt", "--forcerun", "moses_phrases", "--rerun-incomplete")
+    )
+    assert result.returncode == 0, result.stdout
+    assert [path.read_bytes() for path in made] == before
+
+
+def test_a_missing_program_is_one_line(experiment: Path) -> None:
+    hidden = BUILT / "bin" / "mert.hidden"
+    (BUILT / "bin" / "mert").rename(hidden)
+    try:
+        result = run(command(experiment, "moses/weights.txt", "--forcerun", "moses_tune", "--quiet", "all"))
+    finally:
+        hidden.rename(BUILT / "bin" / "mert")
+    assert "bin/mert: no such file; make it with `nmt moses-programs" in result.stdout
+    assert "Traceback" not in result.stdout
+
+
+def test_text_that_gives_no_phrase_is_one_line(experiment: Path, tmp_path: Path) -> None:
+    for name, lines in (("source", "a b\n"), ("target", "x y\n"), ("aligned", "\n")):
+        (tmp_path / name).write_text(lines)
+    options = [f"--{name}={tmp_path / name}" for name in ("source", "target", "aligned")]
+    tables = [f"--{name}={tmp_path / name}.gz" for name in ("phrase-table", "reordering-table")]
+    result = run(["python", "-m", "nmt", "moses-phrases", f"--programs={BUILT}", *options, *tables])
+    assert result.returncode == 2 and "no phrase was extracted; check the alignment" in result.stdout
+    assert "Traceback" not in result.stdout
+
+
+def test_make_moses_says_what_it_would_do(experiment: Path) -> None:
+    """As `make moses` has it: any experiment, with one more setting."""
+    result = run(run_command(experiment, "--config", "moses={enabled: true}", "-n", "-q", "rules"))
+    assert result.returncode == 0 and "moses_translate" in result.stdout

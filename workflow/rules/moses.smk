@@ -1,0 +1,232 @@
+"""A phrase-based system on the same text: Moses, measured beside the models."""
+
+# Moses' programs and scripts, one build for all experiments.
+MOSES = str(ROOT / ".moses")
+
+# The archive of its source in the catalogue.
+MOSES_SOURCE = f"data/archives/{CONFIG.archives['mosesdecoder'].path}"
+
+
+rule moses_programs:
+    """Provide Moses: links to an installation on the path, or a build of the pinned source."""
+    input:
+        source=[] if phrase_based.on_path() else ancient(MOSES_SOURCE),
+    output:
+        programs=f"{MOSES}/bin/moses",
+    log:
+        "logs/moses/programs.log",
+    benchmark:
+        "benchmarks/moses/programs.tsv"
+    conda:
+        "../../envs/moses.yaml"
+    threads: 4
+    resources:
+        mem_mb=8000,
+        runtime=120,
+    params:
+        source=lambda wildcards, input: options.repeated("source", [input.source] if input.source else []),
+        folder=lambda wildcards, output: options.moses_folder(output),
+    shell:
+        "nmt moses-programs --jobs {threads} {params.source} --output {params.folder:q} 2>&1 | tee -i {log:q}"
+
+
+if MEASURES_MOSES:
+
+    localrules:
+        moses_programs,
+
+    # By part of the text; all of these files are plain, since Moses' programs read nothing else.
+    MOSES_TEXT = {
+        "train": f"{DATA}/{FINAL_STAGE}/{{shard}}.{{language}}.zst",
+        "dev": f"{DATA}/tokens/{{shard}}.{{language}}.zst",
+    }
+    TABLES_OF_PHRASES = ["moses/phrase-table.gz", "moses/reordering-table.gz"]
+
+    rule moses_text:
+        """Write training or development text as the plain files that Moses reads."""
+        input:
+            source=lambda wildcards: expand(
+                MOSES_TEXT[wildcards.part],
+                shard=shards(getattr(CONFIG.use, wildcards.part)),
+                language=SOURCE,
+            ),
+            target=lambda wildcards: expand(
+                MOSES_TEXT[wildcards.part],
+                shard=shards(getattr(CONFIG.use, wildcards.part)),
+                language=TARGET,
+            ),
+        output:
+            source=f"moses/{{part}}.{SOURCE}",
+            target=f"moses/{{part}}.{TARGET}",
+        log:
+            "logs/moses/text.{part}.log",
+        benchmark:
+            "benchmarks/moses/text.{part}.tsv"
+        conda:
+            "../../envs/moses.yaml"
+        resources:
+            mem_mb=memory(2000),
+            runtime=minutes(30, 60),
+        params:
+            corpora=lambda wildcards: options.shards(CONFIG, getattr(CONFIG.use, wildcards.part)),
+            text=lambda wildcards: options.patterns(
+                "text",
+                (MOSES_TEXT[wildcards.part].replace("{language}", side) for side in (SOURCE, TARGET)),
+            ),
+            longest=lambda wildcards: (
+                f"--max-words {CONFIG.moses.max_words}" if wildcards.part == "train" else ""
+            ),
+        shell:
+            "nmt moses-text {params.corpora} {params.text} {params.longest}"
+            " --output-source {output.source:q} --output-target {output.target:q} 2>&1 | tee -i {log:q}"
+
+    rule moses_align:
+        """Align the words of the training text in both directions, and make one alignment of both."""
+        input:
+            source=f"moses/train.{SOURCE}",
+            target=f"moses/train.{TARGET}",
+            programs=ancient(f"{MOSES}/bin/moses"),
+        output:
+            aligned="moses/aligned",
+        log:
+            "logs/moses/align.log",
+        benchmark:
+            "benchmarks/moses/align.tsv"
+        conda:
+            "../../envs/moses.yaml"
+        threads: CONFIG.moses.threads
+        resources:
+            mem_mb=memory(DATA_MEMORY),
+            runtime=round(60 * CONFIG.resources.moses_hours),
+        params:
+            programs=lambda wildcards, input: options.moses_folder(input),
+            heuristic=CONFIG.moses.symmetrization,
+            block=CONFIG.moses.alignment_block,
+        shell:
+            "OMP_NUM_THREADS={threads} nmt moses-align --programs {params.programs:q} --source {input.source:q}"
+            " --target {input.target:q} --heuristic {params.heuristic} --block-pairs {params.block}"
+            " --output {output.aligned:q} 2>&1 | tee -i {log:q}"
+
+    rule moses_phrases:
+        """Extract and score phrases and their reordering."""
+        input:
+            source=f"moses/train.{SOURCE}",
+            target=f"moses/train.{TARGET}",
+            aligned="moses/aligned",
+            programs=ancient(f"{MOSES}/bin/moses"),
+        output:
+            tables=TABLES_OF_PHRASES,
+        log:
+            "logs/moses/phrases.log",
+        benchmark:
+            "benchmarks/moses/phrases.tsv"
+        conda:
+            "../../envs/moses.yaml"
+        threads: CONFIG.moses.threads
+        resources:
+            mem_mb=memory(DATA_MEMORY),
+            runtime=round(60 * CONFIG.resources.moses_hours),
+        params:
+            programs=lambda wildcards, input: options.moses_folder(input),
+            words=CONFIG.moses.max_phrase_words,
+            reordering=CONFIG.moses.reordering,
+        shell:
+            "nmt moses-phrases --programs {params.programs:q} --source {input.source:q} --target {input.target:q}"
+            " --aligned {input.aligned:q} --max-phrase-words {params.words} --reordering {params.reordering}"
+            " --threads {threads} --memory-mb $(({resources.mem_mb} / 2))"
+            " --phrase-table {output.tables[0]:q} --reordering-table {output.tables[1]:q} 2>&1 | tee -i {log:q}"
+
+    rule moses_language_model:
+        """Train the language model of the target side, and of monolingual text where the settings name some."""
+        input:
+            text=f"moses/train.{TARGET}",
+            also=CONFIG.moses.lm_text,
+            programs=ancient(f"{KENLM}/lmplz"),
+        output:
+            model="moses/language_model.binary",
+        log:
+            "logs/moses/language_model.log",
+        benchmark:
+            "benchmarks/moses/language_model.tsv"
+        conda:
+            "../../envs/select.yaml"
+        resources:
+            mem_mb=memory(DATA_MEMORY, 2),
+            runtime=minutes(60, 60),
+        params:
+            order=CONFIG.moses.lm_order,
+            folder=lambda wildcards, input: os.path.dirname(input.programs),
+            also=lambda wildcards, input: options.repeated("also", input.also),
+        shell:
+            "nmt lm-train --order {params.order} --discount-fallback --memory-mb {resources.mem_mb}"
+            " --programs {params.folder:q} --text {input.text:q} {params.also} --output {output.model:q}"
+            " 2>&1 | tee -i {log:q}"
+
+    rule moses_tune:
+        """Choose the weights that translate the development text best."""
+        input:
+            tables=TABLES_OF_PHRASES,
+            language_model="moses/language_model.binary",
+            source=f"moses/dev.{SOURCE}",
+            target=f"moses/dev.{TARGET}",
+            programs=ancient(f"{MOSES}/bin/moses"),
+        output:
+            weights="moses/weights.txt",
+        log:
+            "logs/moses/tune.log",
+        benchmark:
+            "benchmarks/moses/tune.tsv"
+        conda:
+            "../../envs/moses.yaml"
+        threads: CONFIG.moses.threads
+        resources:
+            mem_mb=memory(DATA_MEMORY),
+            runtime=round(60 * CONFIG.resources.moses_hours),
+        params:
+            system=lambda wildcards, input: options.moses_system(CONFIG, input),
+            tuner=CONFIG.moses.tuner,
+            rounds=CONFIG.moses.tuning_rounds,
+            n_best=CONFIG.moses.tuning_n_best,
+        shell:
+            "nmt moses-tune {params.system} --threads {threads} --source {input.source:q} --target {input.target:q}"
+            " --tuner {params.tuner} --rounds {params.rounds} --n-best {params.n_best} --output {output.weights:q}"
+            " 2>&1 | tee -i {log:q}"
+
+    rule moses_translate:
+        """Translate the test or development text with Moses."""
+        input:
+            tables=TABLES_OF_PHRASES,
+            language_model="moses/language_model.binary",
+            weights="moses/weights.txt",
+            source=lambda wildcards: set_tokens(set_of(wildcards), SOURCE),
+            programs=ancient(f"{MOSES}/bin/moses"),
+        output:
+            translations="translations/{set}moses.txt",
+        log:
+            "logs/moses/{set}translate.log",
+        benchmark:
+            "benchmarks/moses/{set}translate.tsv"
+        conda:
+            "../../envs/moses.yaml"
+        threads: CONFIG.moses.threads
+        resources:
+            mem_mb=memory(DATA_MEMORY),
+            runtime=round(60 * CONFIG.resources.moses_hours),
+        params:
+            system=lambda wildcards, input: options.moses_system(CONFIG, input),
+        shell:
+            "nmt moses-decode {params.system} --threads {threads} --weights {input.weights:q} --source {input.source:q}"
+            " --output {output.translations:q} 2>&1 | tee -i {log:q}"
+
+    use rule moses_translate as moses_n_best with:
+        output:
+            lists="moses/{set}n_best.gz",
+            translations="moses/{set}n_best.txt",
+        log:
+            "logs/moses/{set}n_best.log",
+        benchmark:
+            "benchmarks/moses/{set}n_best.tsv"
+        params:
+            system=lambda wildcards, input, output: (
+                options.moses_system(CONFIG, input) + options.moses_n_best(CONFIG, output.lists)
+            ),
