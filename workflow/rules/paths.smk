@@ -115,6 +115,23 @@ def tables_of(kind):
     return {name: entry for name, entry in PAPER_TABLES.items() if entry[0].kind == kind}
 
 
+def beside_models(table):
+    """What a table of sentences shows beside the models on the test set: options with their values, a file the last."""
+    given = [
+        (set_, system, file)
+        for set_ in table.sets
+        for system, file in GIVEN.get(set_, {}).items()
+        if system in table.others
+    ]
+    found = [("given" if set_ == "test" else "dev-given", system, file) for set_, system, file in given]
+    if "dev" in table.sets:
+        mode = "no_unk" if table.known else "all"
+        models = CONFIG.artifacts.table3_models
+        found += [("dev-translations", model, translated(model, mode, "dev")) for model in models]
+        found.append(("dev-reference", set_tokens("dev", TARGET)))
+    return found
+
+
 def measured_runs():
     """Runs of the models in use that are held against known alignments."""
     return experiment.aligned_runs(CONFIG) if gold_alignments() else []

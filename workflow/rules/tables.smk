@@ -147,23 +147,6 @@ for table, (described, paper) in tables_of("training").items():
             " --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
 
 
-def beside_models(table):
-    """What a table of sentences shows beside the models on the test set: options with their values, a file the last."""
-    given = [
-        (set_, system, file)
-        for set_ in table.sets
-        for system, file in GIVEN.get(set_, {}).items()
-        if system in table.others
-    ]
-    found = [("given" if set_ == "test" else "dev-given", system, file) for set_, system, file in given]
-    if "dev" in table.sets:
-        mode = "no_unk" if table.known else "all"
-        models = CONFIG.artifacts.table3_models
-        found += [("dev-translations", model, translated(model, mode, "dev")) for model in models]
-        found.append(("dev-reference", set_tokens("dev", TARGET)))
-    return found
-
-
 for table, (described, paper) in tables_of("sentences").items():
 
     rule:
