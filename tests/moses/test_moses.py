@@ -6,6 +6,7 @@ import csv
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections import defaultdict
 from pathlib import Path
@@ -74,7 +75,7 @@ def test_moses_stands_in_table_1_beside_the_models(experiment: Path) -> None:
     with (experiment / "results/table1.csv").open() as file:
         rows = {row["model"]: row for row in csv.DictReader(file)}
     # 3,000 pairs are enough for phrases and far too few for a network of 8 units
-    assert float(rows["moses"]["bleu_all"]) > 30 + float(rows["rnnsearch-50"]["bleu_all"])
+    assert float(rows["Moses"]["bleu_all"]) > 30 + float(rows["RNNsearch-50"]["bleu_all"])
     translations = (experiment / "translations/moses.txt").read_text().splitlines()
     assert len(translations) == SENTENCES and all(line == line.strip() for line in translations)
 
@@ -122,7 +123,7 @@ def test_text_that_gives_no_phrase_is_one_line(experiment: Path, tmp_path: Path)
         (tmp_path / name).write_text(lines)
     options = [f"--{name}={tmp_path / name}" for name in ("source", "target", "aligned")]
     tables = [f"--{name}={tmp_path / name}.gz" for name in ("phrase-table", "reordering-table")]
-    result = run(["python", "-m", "nmt", "moses-phrases", f"--programs={BUILT}", *options, *tables])
+    result = run([sys.executable, "-m", "nmt", "moses-phrases", f"--programs={BUILT}", *options, *tables])
     assert result.returncode == 2 and "no phrase was extracted; check the alignment" in result.stdout
     assert "Traceback" not in result.stdout
 
