@@ -72,6 +72,56 @@ def test_a_damaged_source_is_named(tmp_path: Path, folder: Path, damage: str) ->
     assert not (folder / "bin").exists() and not list(folder.glob("build-*"))
 
 
+BJAM = """#!/bin/sh
+for target; do case $target in
+  *//*)
+    place=${target%%//*}/bin/gcc/release; program=$place/${target##*//}
+    mkdir -p $place; touch $program; chmod +x $program;;
+esac; done
+"""
+"""Leaves programs where the real one does."""
+
+
+def source_with(folder: Path, bjam: str) -> Path:
+    """An archive like that of the source, whose build takes no time."""
+    tree = folder / "mosesdecoder-0"
+    (tree / "scripts" / "training").mkdir(parents=True)
+    (tree / "Jamroot").touch()
+    (tree / "bjam").write_text(bjam)
+    (tree / "bjam").chmod(0o755)
+    with tarfile.open(folder / "source.tar.gz", "w:gz") as packed:
+        packed.add(tree, tree.name)
+    return folder / "source.tar.gz"
+
+
+@pytest.mark.parametrize(
+    ("bjam", "problem"),
+    [
+        (BJAM, None),
+        (BJAM.replace("*//*)", "*//moses) ;; *//*)"), "its build ended without moses"),
+        (
+            "#!/bin/sh\necho 'x.cpp:1: error: no such type'; exit 1\n",
+            "its build failed: x.cpp:1: error: no such type",
+        ),
+    ],
+)
+def test_programs_and_scripts_come_from_a_build(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, bjam: str, problem: str | None
+) -> None:
+    monkeypatch.setattr(programs, "on_path", lambda: None)
+    monkeypatch.setattr(programs, "missing_tools", list)
+    source = source_with(tmp_path, bjam)
+    if problem:
+        with pytest.raises(UserError, match=problem):
+            provide(folder, source, 2)
+        assert not (folder / "bin").exists() and not (folder / "scripts").exists()
+    else:
+        assert provide(folder, source, 2) == str(source)
+        assert {path.name for path in (folder / "bin").iterdir()} == set(programs.TARGETS)
+        assert (folder / "scripts" / "training").is_dir()
+    assert not list(folder.glob("build-*"))
+
+
 def test_what_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"bin/symal: no such file; make it with `nmt moses-programs"):
         Moses(tmp_path).program("symal")
