@@ -11,7 +11,6 @@ from typing import Any
 from nmt.config import experiment
 from nmt.config.catalogue import Archive
 from nmt.config.projections import as_json
-from nmt.config.runs import runs_of
 from nmt.config.schema import Config
 from nmt.config.systems import systems_in_use
 
@@ -133,33 +132,6 @@ def compared(config: Config, files: Sequence[str]) -> str:
 def scores(files: Iterable[str]) -> str:
     """`--score FILE` for each file of scores, `--dev-score FILE` where they are of the development set."""
     return " ".join(option("dev-score" if "/dev/" in file else "score", file) for file in files)
-
-
-def kept(config: Config, translations: Sequence[str], files: Sequence[Sequence[str]]) -> str:
-    """`--run RUN FILE...` for each run of the models in use, `--system SYSTEM FILE...` for each other system.
-
-    Args:
-        config: the run's settings.
-        translations: both of each run, then of each other system.
-        files: for each file that training left, that of each run.
-    """
-    pairs = dict(
-        zip(systems_in_use(config), zip(translations[::2], translations[1::2], strict=True), strict=True)
-    )
-    left = zip(runs_of(config, config.use.models), zip(*files, strict=True), strict=True)
-    runs = [option("run", run, *pairs[run], *own) for run, own in left]
-    return " ".join([*runs, *(option("system", name, *pairs[name]) for name in config.use.systems)])
-
-
-def kept_dev(
-    config: Config, translations: Sequence[str], text: Sequence[str], given_files: Sequence[str]
-) -> str:
-    """What is kept of the development set, if it is translated: both sides, translations of each system, Moses'."""
-    if not text:
-        return ""
-    triples = zip(systems_in_use(config), translations[::2], translations[1::2], strict=True)
-    kept = [option("dev", *text), *(option("dev-system", *triple) for triple in triples)]
-    return " ".join([*kept, *(option("dev-given", "moses", file) for file in given_files)])
 
 
 def text_of_card(config: Config) -> str:

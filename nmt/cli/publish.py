@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
 
-from nmt.cli.options import FILE, FOLDER, given_translations, languages_option, parse_settings
+from nmt.cli.options import FILE, FOLDER, Command, languages_option, parse_settings
 from nmt.errors import printable
 from nmt.io.files import read_json, write_json
 
 _RESULTS = click.argument("results", type=click.Path(exists=True, file_okay=False, path_type=Path))
-_RUN = (str, FILE, FILE, FILE, FILE, FILE)
 _model_folder = click.option(
     "--model",
     "folder",
@@ -26,157 +25,51 @@ _model_folder = click.option(
 )
 
 
+def _copies(name: str, what: str) -> Callable[[Command], Command]:
+    """An option for files that the replication package has copies of."""
+    return click.option(
+        f"--{name}", type=(FILE, FILE), multiple=True, metavar="FILE COPY", help=f"{what} Repeat it."
+    )
+
+
 @click.command()
-@click.option(
-    "--run",
-    "runs",
-    type=_RUN,
-    multiple=True,
-    required=True,
-    metavar="NAME ALL NO_UNK SUMMARY SETTINGS HISTORY",
-    help="A run's name, its translations from `decode` (two modes), and three files of its folder. Repeat it.",
-)
-@click.option(
-    "--system",
-    "systems",
-    type=(str, FILE, FILE),
-    multiple=True,
-    metavar="NAME ALL NO_UNK",
-    help="Another system's name and its translations, such as an ensemble's. Repeat it.",
-)
-@click.option(
-    "--test",
-    type=(FILE, FILE),
-    required=True,
-    metavar="SOURCE REFERENCE",
-    help="Both sides of the tokenized test text.",
-)
-@click.option("--raw-reference", type=FILE, metavar="FILE", help="The raw reference.")
-@given_translations
-@click.option(
-    "--dev",
-    type=(FILE, FILE),
-    metavar="SOURCE REFERENCE",
-    help="Both sides of the tokenized development text, if it is translated.",
-)
-@click.option(
-    "--dev-system",
-    "dev_systems",
-    type=(str, FILE, FILE),
-    multiple=True,
-    metavar="NAME ALL NO_UNK",
-    help="A run's or system's name and its translations of the development text. Repeat it.",
-)
-@click.option(
-    "--dev-given",
-    type=(str, FILE),
-    multiple=True,
-    metavar="SYSTEM FILE",
-    help="As --given, of the development text.",
-)
-@click.option(
-    "--vocabulary",
-    type=(str, FILE),
-    metavar="LANGUAGE FILE",
-    help="A language's words by rank, if a figure sorts sentences by them.",
-)
-@click.option(
-    "--perplexity",
-    "perplexities",
-    type=(str, FILE),
-    multiple=True,
-    metavar="NAME FILE",
-    help="A run's or system's name and its perplexity, from `perplexity`. Repeat it.",
-)
-@click.option("--gold", type=FILE, metavar="FILE", help="Known word alignments of the test text.")
-@click.option(
-    "--alignments",
-    type=(str, FILE),
-    multiple=True,
-    metavar="NAME FILE",
-    help="A run's name and its attention on source and reference, from `align`. Repeat it.",
-)
+@_copies("translations", "Translations from `decode`; what made them goes along.")
+@_copies("attention", "The same with their attention, as Figure 3 needs it.")
+@_copies("lines", "Lines of text, compressed as the names say.")
+@_copies("file", "Any other file.")
 @click.option(
     "--configuration",
     required=True,
     metavar="JSON|FILE",
     help="The run's merged settings, as JSON or the path of a JSON file.",
 )
-@click.option(
-    "--paper",
-    "papers",
-    type=FILE,
-    required=True,
-    multiple=True,
-    metavar="FILE",
-    help="A paper's tables and what it reports. Repeat it.",
-)
-@click.option("--attention", metavar="NAME", help="The run whose attention is kept too: that of Figure 3.")
 @click.option("--output", type=FOLDER, required=True, metavar="RESULTS", help="The results folder.")
 def package_results(
-    runs: Sequence[tuple[str, Path, Path, Path, Path, Path]],
-    systems: Sequence[tuple[str, Path, Path]],
-    test: tuple[Path, Path],
-    raw_reference: Path | None,
-    given: Sequence[tuple[str, Path]],
-    dev: tuple[Path, Path] | None,
-    dev_systems: Sequence[tuple[str, Path, Path]],
-    dev_given: Sequence[tuple[str, Path]],
-    vocabulary: tuple[str, Path] | None,
-    perplexities: Sequence[tuple[str, Path]],
-    gold: Path | None,
-    alignments: Sequence[tuple[str, Path]],
+    translations: Sequence[tuple[Path, Path]],
+    attention: Sequence[tuple[Path, Path]],
+    lines: Sequence[tuple[Path, Path]],
+    file: Sequence[tuple[Path, Path]],
     configuration: str,
-    papers: Sequence[Path],
-    attention: str | None,
     output: Path,
 ) -> None:
-    """Write the replication package: the inputs of tables and figures.
+    """Write the replication package: copies of the inputs of tables and figures, and the settings.
 
-    Translations, test text, known alignments, summaries and settings.
-
-    With these alone (`released.results` in a config.yaml) the workflow makes tables and figures again, and
-    `nmt verify` checks them.
+    Translations, test text, known alignments, summaries and settings. With these alone (`released.results` in a
+    config.yaml) the workflow makes tables and figures again, and `nmt verify` checks them.
     """
     from nmt.config.snapshot import Published, published
     from nmt.publish import replication_package
 
     config = parse_settings(Published, configuration, "--configuration")
-    package = replication_package.ReplicationPackage(output)
-    for name, all_, no_unk, *files in runs:
-        for mode, source in zip(replication_package.MODES, (all_, no_unk), strict=True):
-            replication_package.keep_translations(source, package.translations(name, mode), name == attention)
-        for file, source in zip(replication_package.RUN_FILES, files, strict=True):
-            replication_package.keep_file(source, package.of_run(name, file))
-    for name, *paths in systems:
-        for mode, source in zip(replication_package.MODES, paths, strict=True):
-            replication_package.keep_translations(source, package.translations(name, mode), attention=False)
-    for name, *paths in dev_systems:
-        for mode, source in zip(replication_package.MODES, paths, strict=True):
-            kept = package.translations(name, mode, "dev")
-            replication_package.keep_translations(source, kept, attention=False)
-    languages = (config.languages.source, config.languages.target)
-    for keep, sides in ((package.test, test), (package.dev, dev)):
-        for language, source in zip(languages, sides or (), strict=bool(sides)):
-            replication_package.keep_lines(source, keep(language))
-    if raw_reference is not None:
-        replication_package.keep_lines(raw_reference, package.raw_reference(config.languages.target))
-    for system, source in given:
-        replication_package.keep_lines(source, package.given(system))
-    for system, source in dev_given:
-        replication_package.keep_lines(source, package.given(system, "dev"))
-    if vocabulary is not None:
-        language, source = vocabulary
-        replication_package.keep_lines(source, package.vocabulary(language))
-    for name, source in perplexities:
-        replication_package.keep_file(source, package.perplexity(name))
-    if gold is not None:
-        replication_package.keep_lines(gold, package.gold)
-    for name, source in alignments:
-        replication_package.keep_lines(source, package.alignments(name))
-    for paper in papers:
-        replication_package.keep_file(paper, package.paper(paper.stem))
-    write_json(package.configuration, published(config))
+    for source, copy in translations:
+        replication_package.keep_translations(source, copy, attention=False)
+    for source, copy in attention:
+        replication_package.keep_translations(source, copy, attention=True)
+    for source, copy in lines:
+        replication_package.keep_lines(source, copy)
+    for source, copy in file:
+        replication_package.keep_file(source, copy)
+    write_json(replication_package.ReplicationPackage(output).configuration, published(config))
 
 
 @click.command()

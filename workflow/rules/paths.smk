@@ -100,9 +100,14 @@ def translations_of(systems, set_="test"):
     return [translated(system, mode, set_) for system in systems for mode in MODES]
 
 
+def sidecars(files):
+    """What made translations."""
+    return [str(beside(Path(file))) for file in files]
+
+
 def making_of(systems, set_="test"):
     """What made the translations of some systems, of both modes each."""
-    return [str(beside(Path(file))) for file in translations_of(systems, set_)]
+    return sidecars(translations_of(systems, set_))
 
 
 def aligned(run):
@@ -135,6 +140,16 @@ def beside_models(table):
 def measured_runs():
     """Runs of the models in use that are held against known alignments."""
     return experiment.aligned_runs(CONFIG) if gold_alignments() else []
+
+
+def originals(kept):
+    """What the replication package copies, of files with their copies."""
+    return [file for file, copy in kept]
+
+
+def copies(kept):
+    """Where it is copied to."""
+    return [str(copy) for file, copy in kept]
 
 
 def absent():

@@ -8,34 +8,44 @@ localrules:
 
 RELEASE_FILES = (*NEEDED, "text.json")
 
-# What is kept beside the results, so that they can be made again: translations with what made them, attention, what
-# training left of each run, and the text.
 TRAINED_HERE = [] if KEPT or CONFIG.released.models else [run for run in USED if run not in SHARED]
-KEPT_TRANSLATIONS = [
-    str(RESULTS.translations(system, mode, set_)) for set_ in SETS for system in COMPARED for mode in MODES
+
+# What is kept beside the results, so that they can be made again: files, each with its copy.
+KEPT_TRANSLATIONS, KEPT_WITH_ATTENTION = (
+    [
+        (translated(system, mode, set_), RESULTS.translations(system, mode, set_))
+        for set_ in SETS
+        for system in COMPARED
+        for mode in MODES
+        if (set_ == "test" and system == CONFIG.artifacts.figure3_model) == attention
+    ]
+    for attention in (False, True)
+)
+KEPT_LINES = [
+    *((test_tokens(language), RESULTS.test(language)) for language in (SOURCE, TARGET)),
+    *((set_tokens("dev", language), RESULTS.dev(language)) for language in (SOURCE, TARGET) if "dev" in SETS),
+    *([(raw_reference(), RESULTS.raw_reference(TARGET))] if raw_reference() else []),
+    *((file, RESULTS.given(system, set_)) for set_ in GIVEN for system, file in GIVEN[set_].items()),
+    *([(vocabulary(RANKED), RESULTS.vocabulary(RANKED))] if "score_groups" in FIGURES else []),
+    *([(gold_alignments(), RESULTS.gold)] if gold_alignments() else []),
+    *((aligned(run), RESULTS.alignments(run)) for run in measured_runs()),
 ]
-KEPT_MAKING = [str(beside(Path(file))) for file in KEPT_TRANSLATIONS]
-KEPT_ALIGNMENTS = [str(RESULTS.alignments(run)) for run in measured_runs()]
-KEPT_RUN_FILES = [str(RESULTS.of_run(run, name)) for run in USED for name in RUN_FILES]
-KEPT_PERPLEXITIES = [str(RESULTS.perplexity(system)) for system in COMPARED if perplexities()]
-KEPT_PAPERS = [str(RESULTS.paper(paper)) for paper in PAPERS]
-KEPT_TEXT = [
-    *(str(RESULTS.test(language)) for language in (SOURCE, TARGET)),
-    *(str(RESULTS.dev(language)) for language in (SOURCE, TARGET) if "dev" in SETS),
-    *([str(RESULTS.raw_reference(TARGET))] if raw_reference() else []),
-    *(str(RESULTS.given(system, set_)) for set_ in GIVEN for system in GIVEN[set_]),
-    *([str(RESULTS.vocabulary(RANKED))] if "score_groups" in FIGURES else []),
-    *([str(RESULTS.gold)] if gold_alignments() else []),
+KEPT_FILES = [
+    *(
+        (file, RESULTS.of_run(run, name))
+        for name in RUN_FILES
+        for run in USED
+        for file in run_files([run], name)
+    ),
+    *((file, RESULTS.perplexity(system)) for system, file in zip(COMPARED, perplexities())),
+    *((file, RESULTS.paper(paper)) for paper, file in PAPER_FILES.items()),
 ]
+
+TRANSLATED = KEPT_TRANSLATIONS + KEPT_WITH_ATTENTION
 REPLICATION_PACKAGE = [
-    *KEPT_TRANSLATIONS,
-    *KEPT_MAKING,
-    *KEPT_ALIGNMENTS,
-    *KEPT_RUN_FILES,
-    *KEPT_TEXT,
+    *copies(TRANSLATED + KEPT_LINES + KEPT_FILES),
+    *sidecars(copies(TRANSLATED)),
     str(RESULTS.configuration),
-    *KEPT_PERPLEXITIES,
-    *KEPT_PAPERS,
 ]
 
 # What is made last in the folders of the models that this run trains.
@@ -45,31 +55,18 @@ COMPLETED = expand("models/{run}/{name}", run=TRAINED_HERE, name=["text.json", "
 rule package_results:
     """Write the replication package: translations, test text, summaries and settings, of which tables can be made again."""
     input:
-        translations=translations_of(COMPARED),
-        making=making_of(COMPARED),
-        files=[run_files(USED, name) for name in RUN_FILES],
-        source=test_tokens(SOURCE),
-        reference=test_tokens(TARGET),
-        raw_reference=[raw_reference()] if raw_reference() else [],
-        given=list(GIVEN.get("test", {}).values()),
-        dev_translations=translations_of(COMPARED, "dev") if "dev" in SETS else [],
-        dev_making=making_of(COMPARED, "dev") if "dev" in SETS else [],
-        dev_text=[set_tokens("dev", language) for language in (SOURCE, TARGET) if "dev" in SETS],
-        dev_given=list(GIVEN.get("dev", {}).values()),
-        vocabulary=[vocabulary(RANKED)] if "score_groups" in FIGURES else [],
-        gold=[gold_alignments()] if gold_alignments() else [],
-        alignments=[aligned(run) for run in measured_runs()],
-        perplexities=perplexities(),
-        papers=list(PAPER_FILES.values()),
+        translations=originals(KEPT_TRANSLATIONS),
+        attention=originals(KEPT_WITH_ATTENTION),
+        making=sidecars(originals(TRANSLATED)),
+        lines=originals(KEPT_LINES),
+        files=originals(KEPT_FILES),
     output:
-        translations=KEPT_TRANSLATIONS,
-        making=KEPT_MAKING,
-        alignments=KEPT_ALIGNMENTS,
-        files=KEPT_RUN_FILES,
-        text=KEPT_TEXT,
+        translations=copies(KEPT_TRANSLATIONS),
+        attention=copies(KEPT_WITH_ATTENTION),
+        making=sidecars(copies(TRANSLATED)),
+        lines=copies(KEPT_LINES),
+        files=copies(KEPT_FILES),
         configuration=RESULTS.configuration,
-        perplexities=KEPT_PERPLEXITIES,
-        papers=KEPT_PAPERS,
     log:
         "logs/publish/package_results.log",
     benchmark:
@@ -81,27 +78,17 @@ rule package_results:
         runtime=30,
     params:
         configuration=lambda wildcards: projections.as_json(published(CONFIG)),
-        runs=lambda wildcards, input: options.kept(
-            CONFIG, input.translations, [run_files(USED, name) for name in RUN_FILES]
+        translations=lambda wildcards, input, output: options.paired(
+            "translations", input.translations, output.translations
         ),
-        raw_reference=lambda wildcards, input: options.repeated("raw-reference", input.raw_reference),
-        given=lambda wildcards, input: options.paired("given", GIVEN.get("test", {}), input.given),
-        vocabulary=lambda wildcards, input: (
-            options.paired("vocabulary", [RANKED], input.vocabulary) if input.vocabulary else ""
+        attention=lambda wildcards, input, output: options.paired(
+            "attention", input.attention, output.attention
         ),
-        gold=lambda wildcards, input: options.repeated("gold", input.gold),
-        alignments=lambda wildcards, input: options.paired("alignments", measured_runs(), input.alignments),
-        dev=lambda wildcards, input: options.kept_dev(
-            CONFIG, input.dev_translations, input.dev_text, input.dev_given
-        ),
-        perplexities=lambda wildcards, input: options.paired(
-            "perplexity", COMPARED if input.perplexities else [], input.perplexities
-        ),
-        papers=lambda wildcards, input: options.repeated("paper", input.papers),
-        attention=f"--attention {CONFIG.artifacts.figure3_model}" if CONFIG.artifacts.figure3_model else "",
+        lines=lambda wildcards, input, output: options.paired("lines", input.lines, output.lines),
+        files=lambda wildcards, input, output: options.paired("file", input.files, output.files),
     shell:
-        "nmt package-results {params.runs} --test {input.source:q} {input.reference:q} {params.attention}"
-        " {params.raw_reference} {params.given} {params.gold} {params.alignments} {params.dev} {params.vocabulary} {params.perplexities} {params.papers} --configuration {params.configuration:q} --output results 2>&1 | tee -i {log:q}"
+        "nmt package-results {params.translations} {params.attention} {params.lines} {params.files}"
+        " --configuration {params.configuration:q} --output results 2>&1 | tee -i {log:q}"
 
 
 rule ro_crate:
