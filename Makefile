@@ -13,6 +13,7 @@ PIP_OPTIONS ?=
 TORCH ?=
 EXPERIMENT ?= experiments/demo
 EXAMPLES ?= 1000
+FOLDERS ?= experiments/demo
 OPTIONS ?=
 
 VENV := .venv
@@ -25,7 +26,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report sweep pictures moses test fuzz test-slurm test-moses lint bench bench-data bench-decoding bench-training gpu-check format pins clean
+.PHONY: help setup demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report sweep pictures results-page moses test fuzz test-slurm test-moses lint bench bench-data bench-decoding bench-training gpu-check format pins clean
 
 help: ## List the make targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -84,6 +85,9 @@ pictures: $(INSTALLED) ## The pictures of README.md, from the demo's results
 
 moses: $(INSTALLED) ## Add a phrase-based system, Moses, to an experiment: make EXPERIMENT=experiments/multi30k moses
 	$(RUN) $(EXPERIMENT) --config 'moses={enabled: true}' $(OPTIONS)
+
+results-page: $(INSTALLED) ## docs/results.md, from finished runs: make FOLDERS="experiments/demo ..." results-page
+	$(BIN)/python -m workflow.results_page docs/results.md docs/pictures/results $(FOLDERS)
 
 test: $(INSTALLED) ## All tests
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile $(OPTIONS)

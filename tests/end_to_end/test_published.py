@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -187,6 +188,55 @@ def test_the_record_of_equal_files_has_equal_bytes(results: Path, finished: Path
         os.utime(path, (original.stat().st_atime, original.stat().st_mtime))
     forge(results)
     assert (results / "ro-crate-metadata.json").read_bytes() == before
+
+
+def results_page(page: Path, experiment: Path) -> subprocess.CompletedProcess[str]:
+    words = [page, page.parent / "pictures", experiment]
+    return run([sys.executable, "-m", "workflow.results_page", *map(str, words)])
+
+
+def form(page: str) -> set[str]:
+    """The paragraphs of a page of measured results that are the same whatever was measured, and its columns."""
+    lines = page.split("\n")
+    heads = [line for line, below in pairwise(lines) if below.startswith("|:-")]
+    fixed = {re.sub(" +", " ", line) for line in heads if "reported" in line}
+    return fixed | {
+        line for line in lines if line[:1].isalpha() and line[-1:] in ".:" and "words (" not in line
+    }
+
+
+def test_the_page_of_measured_results_is_read_from_the_record(finished: Path, tmp_path: Path) -> None:
+    made = tmp_path / "results.md"
+    assert results_page(made, finished).returncode == 0
+    text = made.read_text(encoding="utf-8")
+    bleu = cell(finished / "results" / "table1.csv", "rnnsearch-50", "bleu_all")
+    assert re.search(rf"RNNsearch-50 +\| +{re.escape(bleu)} \[.+\| +26\.75 \|", text)
+    assert re.search(r"RNNsearch-30 \(not finished\) +\| +0 of 2,000 \|", text)
+    assert nmt("verify", finished / "results").stdout.split("(sha256 ")[1][:64] in text
+    for picture in re.findall(r"!\[.+\]\((.+)\)", text):
+        assert (tmp_path / picture).stat().st_size > 1000
+    committed = ROOT / "docs" / "results.md"
+    assert form(text) <= form(committed.read_text(encoding="utf-8"))
+
+
+def test_the_page_of_measured_results_takes_nothing_from_altered_files(
+    finished: Path, tmp_path: Path
+) -> None:
+    experiment = tmp_path / "demo"
+    shutil.copytree(finished / "results", experiment / "results")
+    shutil.copy(finished / "config.yaml", experiment)
+    with (experiment / "results" / "table1.csv").open("a", encoding="utf-8") as file:
+        file.write("\n")
+    found = results_page(tmp_path / "results.md", experiment)
+    assert found.returncode == 2 and not (tmp_path / "results.md").exists()
+    assert re.fullmatch(r"error: .+table1\.csv: altered: .+\n", found.stdout)
+
+
+def test_the_committed_page_of_measured_results_has_small_pictures() -> None:
+    docs = ROOT / "docs"
+    pictures = re.findall(r"!\[.+\]\((.+)\)", (docs / "results.md").read_text(encoding="utf-8"))
+    assert pictures and all((docs / picture).is_file() for picture in pictures)
+    assert sum(path.stat().st_size for path in (docs / "pictures").rglob("*.png")) < 600_000
 
 
 @pytest.mark.parametrize("table", ["table1", "significance", "table2", "table3"])

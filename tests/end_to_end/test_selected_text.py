@@ -11,7 +11,7 @@ import pytest
 from nmt.data.selection.language_models import load
 from nmt.io.text_files import read_lines, read_pairs
 from tests import kenlm
-from tests.running import make_demo, snakemake
+from tests.running import make_demo, scheduled, snakemake
 
 
 @pytest.fixture(autouse=True)
@@ -76,6 +76,15 @@ def test_a_corpus_with_a_budget_of_its_own_takes_nothing_from_the_others(tmp_pat
         assert budget - 100 < words <= budget
     binary = json.loads((tmp_path / "data" / "binary" / "train" / "meta.json").read_text(encoding="utf-8"))
     assert 3500 < binary["target_words"] <= 3700
+
+    def made_again(setting: str) -> set[str]:
+        options = ["--configfile", *files, "--config", f"selection={{{setting}}}", "-n", "--", "data"]
+        output = snakemake(tmp_path, *options).stdout
+        return {rule for rule in ("sample_out_of_domain", "threshold") if scheduled(output, rule)}
+
+    assert made_again("target_words: 3000") == set()
+    assert made_again("target_words: 2000") == {"threshold"}
+    assert made_again("sample_pairs: 10") == {"sample_out_of_domain", "threshold"}
 
 
 def test_limits_leave_nothing_out_of_the_text_that_is_scored(tmp_path: Path) -> None:

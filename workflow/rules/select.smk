@@ -64,8 +64,9 @@ if PREPARED and CONFIG.selection.enabled:
             runtime=minutes(30, 60),
         params:
             seed=CONFIG.seed,
-            size=lambda wildcards, input: (
-                options.repeated("as-many-as", input.in_domain)
+            # Snakemake notices no change of a parameter that it takes from the inputs.
+            size=(
+                (lambda wildcards, input: options.repeated("as-many-as", input.in_domain))
                 if CONFIG.selection.sample_pairs is None
                 else options.option("pairs", CONFIG.selection.sample_pairs)
             ),

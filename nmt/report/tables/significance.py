@@ -51,14 +51,14 @@ def _shown(comparison: Mapping[str, Any], settings: Report) -> pd.DataFrame:
         row = [settings.label(second), settings.label(first)]
         for column in _HEADERS:
             pair = by_pair[column].get((first, second))
-            p = _p(pair["p"], settings.bootstrap_samples) if pair else ""
+            p = shown_p(pair["p"], settings.bootstrap_samples) if pair else ""
             row += [signed(pair["difference"], 2), p] if pair else ["", ""]
         rows.append(row)
     numbers = [f"{header}, {what}" for header in _HEADERS.values() for what in ("Δ", "p")]
     return pd.DataFrame(rows, columns=[*_WORDS, *numbers])
 
 
-def _p(value: float | None, samples: int) -> str:
+def shown_p(value: float | None, samples: int) -> str:
     """`0.042`, or `≤ 0.001` where so many samples cannot tell less: the least p is 1 / (samples + 1)."""
     if value is None:
         return ""

@@ -1,0 +1,134 @@
+"""An experiment's folder: results that are as they were recorded, or how far its training is."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from nmt.config import snapshot
+from nmt.config.artifacts import FIRST_PAPER, Report
+from nmt.config.overlays import find_layers, load
+from nmt.config.projections import report_settings
+from nmt.config.runs import Run, runs_of
+from nmt.config.schema import Config
+from nmt.errors import UserError
+from nmt.io.environment import REPOSITORY
+from nmt.io.files import read_json
+from nmt.publish.replication_package import ReplicationPackage
+from nmt.publish.ro_crate import RECORD
+from nmt.publish.verify import altered, recorded_checksums
+from nmt.report.papers import Paper, read_paper
+from nmt.training.history import Record, records, whole_records
+from workflow.results_page.groups import Comparison, compared
+
+PAPERS = REPOSITORY / "workflow" / "papers"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment. Raises a `UserError` where a file of its results is not as it was recorded."""
+
+    path: Path
+
+    def __post_init__(self) -> None:
+        if not self.finished:
+            return
+        files = {
+            path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file()
+        }
+        for problem in altered(self.folder, recorded_checksums(self.folder, files), files):
+            raise UserError(problem)
+
+    @property
+    def name(self) -> str:
+        """What its folder is called."""
+        return Path(os.path.abspath(self.path)).name
+
+    @property
+    def folder(self) -> Path:
+        """Where its results are."""
+        return self.path / "results"
+
+    @property
+    def finished(self) -> bool:
+        """Whether there are results with a record; of others only the training is shown."""
+        return (self.folder / RECORD).is_file()
+
+    @property
+    def package(self) -> ReplicationPackage:
+        """The inputs of the results."""
+        return ReplicationPackage(self.folder)
+
+    @cached_property
+    def planned(self) -> Config:
+        """The settings as they are now."""
+        return load(find_layers(REPOSITORY / "config.yaml", self.path))
+
+    @cached_property
+    def config(self) -> Config:
+        """The settings with which the results were made, or will be."""
+        return snapshot.read(self.package.configuration) if self.finished else self.planned
+
+    @property
+    def settings(self) -> Report:
+        """Labels, and how intervals were drawn."""
+        return report_settings(self.config)
+
+    @cached_property
+    def papers(self) -> list[Paper]:
+        """The papers whose tables it makes."""
+        names = self.config.artifacts.papers
+        return [
+            read_paper(self.package.paper(name) if self.finished else PAPERS / f"{name}.yaml")
+            for name in names
+        ]
+
+    @property
+    def of_first_paper(self) -> bool:
+        """Whether there are results of the models of Bahdanau et al. (2015)."""
+        return self.finished and FIRST_PAPER in self.config.artifacts.papers
+
+    @property
+    def runs(self) -> dict[str, Run]:
+        """The runs that the results are of."""
+        return runs_of(self.config, self.config.use.models) if self.finished else {}
+
+    @property
+    def unfinished(self) -> dict[str, Run]:
+        """Runs that the experiment asks for and the results lack."""
+        wanted = runs_of(self.planned, self.planned.use.models)
+        return {name: run for name, run in wanted.items() if name not in self.runs}
+
+    @cached_property
+    def summaries(self) -> dict[str, dict[str, Any]]:
+        """What training left of each finished run."""
+        return {name: read_json(self.package.of_run(name, "summary.json")) for name in self.runs}
+
+    @cached_property
+    def histories(self) -> dict[str, list[Record]]:
+        """The learning curves of finished runs, and of unfinished ones as far as they are."""
+        found = {name: [*records(self.package.of_run(name, "history.jsonl"))] for name in self.runs}
+        begun = {name: self.path / "state" / name / "history.jsonl" for name in self.unfinished}
+        return found | {name: [*whole_records(path)] for name, path in begun.items() if path.is_file()}
+
+    @property
+    def limit(self) -> int:
+        """Of words in training, the shortest of all models: longer sentences count as long."""
+        return min(self.config.models[run.model].max_words for run in self.runs.values())
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """BLEU of all models and pairs, of long sentences, too."""
+        return compared(self.package, self.config, self.limit)
+
+    def csv(self, name: str) -> list[dict[str, str]]:
+        """The rows of a table; none where there is no such file."""
+        path = self.folder / f"{name}.csv"
+        return (
+            pd.read_csv(path, dtype=str, keep_default_na=False).to_dict("records") if path.is_file() else []
+        )

@@ -1,0 +1,172 @@
+"""Tables of docs/results.md over some sentences: by length, by unknown words, and pairs of models on long sentences."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from nmt.config.projections import report_settings
+from nmt.config.runs import run_settings, runs_of
+from nmt.config.schema import Config
+from nmt.data.detokenization import Detokenizer
+from nmt.evaluation.bleu import BleuCounts, score, total
+from nmt.evaluation.comparison import EvaluatedText, compare
+from nmt.evaluation.translations import read_records
+from nmt.io.files import read_json
+from nmt.io.text_files import write_lines
+from nmt.publish.replication_package import MODES, ReplicationPackage
+from nmt.report.tables.significance import shown_p
+from nmt.report.tables.writer import signed
+
+_STEP = 10
+"""Lengths of a group."""
+_LAST = 51
+"""The least length of the last group."""
+_MOST_UNKNOWN = 4
+
+Cells = dict[str, str]
+Sentences = Iterable[Mapping[str, Any]]
+Comparison = dict[str, dict[str, Any]]
+"""By column what `compare` found."""
+
+
+def compared(package: ReplicationPackage, config: Config, limit: int) -> Comparison:
+    """What `compare` found of all sentences, those without unknown words, and those of more than `limit` words."""
+    known: Comparison = read_json(package.folder / "comparison.json")
+    return {**known, "long": _long_sentences(package, config, limit)}
+
+
+def pairs(comparison: Comparison, config: Config, limit: int) -> list[Cells]:
+    """A row for each pair of models of one family or one limit: difference in BLEU and its p."""
+    settings = report_settings(config)
+    headers = {"all": "All", "no_unk": "No UNK°", "long": f"> {limit} words"}
+    models = {run.model: run_settings(config, run) for run in runs_of(config, config.use.models).values()}
+    return [
+        {"Model": settings.label(second), "less": settings.label(first)}
+        | {
+            header: difference(comparison[column], second, first, settings.bootstrap_samples)
+            for column, header in headers.items()
+        }
+        for first, second in combinations(models, 2)
+        if models[first].family == models[second].family
+        or models[first].max_words == models[second].max_words
+    ]
+
+
+def difference(column: Mapping[str, Any], model: str, other: str, samples: int) -> str:
+    """A model's BLEU less another's, with p; nothing where they were not compared."""
+    for pair in column["pairs"]:
+        if (pair["second"], pair["first"]) == (model, other):
+            p = shown_p(pair["p"], samples)
+            return f"{signed(pair['difference'], 2)}, p {p if p.startswith('≤') else f'= {p}'}"
+    return ""
+
+
+def _long_sentences(package: ReplicationPackage, config: Config, limit: int) -> dict[str, Any]:
+    """What `compare` finds of the long sentences of the test set, by the first run of each model."""
+    settings = report_settings(config)
+    source, reference = (
+        package.test(language) for language in (config.languages.source, config.languages.target)
+    )
+    test = EvaluatedText(source, reference, None, Detokenizer(config.languages.target, settings.tokenization))
+    with tempfile.TemporaryDirectory(prefix="nmt-results-page-") as folder:
+        kept = {}
+        for model in config.use.models:
+            kept[model] = Path(folder, f"{model}.jsonl")
+            with write_lines(kept[model]) as writer:
+                for record, value in read_records(package.translations(model, MODES[0])):
+                    if len(record.source) > limit:
+                        writer.write(json.dumps(value))
+        translations = {model: (path, path) for model, path in kept.items()}
+        found: dict[str, Any] = compare(
+            translations, {}, test, settings.bootstrap_samples, settings.bootstrap_seed
+        )["all"]
+    return found
+
+
+def by_length(package: ReplicationPackage, config: Config) -> list[Cells]:
+    """BLEU of each model's first run by the words of the source."""
+
+    def group(row: Mapping[str, Any]) -> str:
+        first = min(_LAST, (max(row["source_length"], 1) - 1) // _STEP * _STEP + 1)
+        return f"{first} and more" if first == _LAST else f"{first} to {first + _STEP - 1}"
+
+    return _grouped(package, config, "Words", group, lambda row: row["source_length"])
+
+
+def by_unknown_words(package: ReplicationPackage, config: Config) -> list[Cells]:
+    """BLEU of each model's first run by the words of the source that it does not know."""
+
+    def group(row: Mapping[str, Any]) -> str:
+        unknown = row["source_unknown"]
+        return f"{_MOST_UNKNOWN} and more" if unknown >= _MOST_UNKNOWN else str(unknown)
+
+    return _grouped(package, config, "Unknown words", group, lambda row: row["source_unknown"])
+
+
+def _grouped(
+    package: ReplicationPackage,
+    config: Config,
+    header: str,
+    group: Callable[[Mapping[str, Any]], str],
+    order: Callable[[Mapping[str, Any]], int],
+) -> list[Cells]:
+    """A row for each group of sentences, a column for each model."""
+    label = report_settings(config).short_label
+    rows: dict[str, Cells] = {}
+    for model in config.use.models:
+        groups: dict[str, list[BleuCounts]] = {}
+        for row in sorted(_by_sentence(package, config, model), key=order):
+            groups.setdefault(group(row), []).append(BleuCounts.from_dict(row))
+        for name, counts in groups.items():
+            cells = rows.setdefault(name, {header: name, "Sentences": f"{len(counts):,}"})
+            cells[label(model)] = f"{total(counts).bleu:.1f}"
+    return list(rows.values())
+
+
+def _by_sentence(package: ReplicationPackage, config: Config, model: str) -> Sentences:
+    sides = (package.test(config.languages.source), package.test(config.languages.target))
+    everything, known = (package.translations(model, mode) for mode in MODES)
+    found: list[dict[str, Any]] = score(model, everything, known, [sides])["by_sentence"]
+    return found
+
+
+def findings(comparison: Comparison, config: Config, limit: int) -> Cells:
+    """What the paper found, as far as these models can show it.
+
+    Attention and limit: differences in BLEU with p; share: BLEU of sentences of more than `limit` words by that of all;
+    unknown words: BLEU without them less that of all sentences.
+    """
+    samples = report_settings(config).bootstrap_samples
+    runs = [run_settings(config, run) for run in runs_of(config, config.use.models).values()]
+    model = {(run.family, run.max_words): run.model for run in runs if run.continue_from is None}
+    longest = max(run.max_words for run in runs)
+    search, encdec = (model.get((family, longest), "") for family in ("rnnsearch", "rnnencdec"))
+    short_search, short_encdec = (model.get((family, limit), "") for family in ("rnnsearch", "rnnencdec"))
+    everything, known, long = (comparison[column] for column in ("all", "no_unk", "long"))
+    margin, longer = "RNNsearch less RNNencdec", "longer less shorter limit, long sentences"
+
+    def share(system: str) -> str:
+        found = [column["systems"].get(system, {}).get("bleu") for column in (long, everything)]
+        return f"{found[0] / found[1]:.0%}" if all(found) else ""
+
+    def gained(system: str) -> str:
+        found = [column["systems"].get(system, {}).get("bleu") for column in (known, everything)]
+        return signed(found[0] - found[1], 2) if all(found) else ""
+
+    return {
+        f"{margin}, longer limit, all": difference(everything, search, encdec, samples),
+        f"{margin}, longer limit, long sentences": difference(long, search, encdec, samples),
+        f"{margin}, shorter limit, all": difference(everything, short_search, short_encdec, samples),
+        f"{margin}, shorter limit, long sentences": difference(long, short_search, short_encdec, samples),
+        f"RNNsearch, {longer}": difference(long, search, short_search, samples),
+        f"RNNencdec, {longer}": difference(long, encdec, short_encdec, samples),
+        "RNNsearch, longer limit: share of its BLEU on long sentences": share(search),
+        "RNNencdec, longer limit: share of its BLEU on long sentences": share(encdec),
+        "RNNsearch, longer limit: no unknown words less all": gained(search),
+        "RNNencdec, longer limit: no unknown words less all": gained(encdec),
+    }

@@ -1,0 +1,217 @@
+"""Tables of docs/results.md: scores, learning statistics and curves, what differs from the paper's run, origins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import pandas as pd
+
+from nmt.config.artifacts import FIRST_PAPER
+from nmt.config.experiment import final_stage
+from nmt.config.overlays import find_layers, load
+from nmt.config.runs import Run, run_settings, runs_of
+from nmt.config.schema import Config
+from nmt.evaluation.seeds import with_deviation
+from nmt.io.environment import REPOSITORY, release_name
+from nmt.report.papers import ScoreTable, TrainingTable, read_paper
+from nmt.report.tables.writer import enough, pipe_table
+from workflow.results_page.folder import PAPERS, Experiment
+from workflow.results_page.groups import Cells, findings
+
+_WORDS = ("less", "Machine", "Code", "PyTorch")
+"""Columns that hold words."""
+_CURVE = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
+"""Where the learning curves are read: shares of the longest run's updates."""
+
+
+def markdown(rows: Sequence[Mapping[str, str]]) -> str:
+    """Rows as a table whose first column, and some others, hold words; no rows are no table."""
+    if not rows:
+        return ""
+    frame = pd.DataFrame(rows, dtype=object).fillna("")
+    return pipe_table(frame, {frame.columns[0], *_WORDS})
+
+
+def scores(experiment: Experiment, name: str, table: ScoreTable) -> list[Cells]:
+    """A row for each system: its scores with their intervals, and what the paper reports."""
+    rows = {row["id"]: row for row in experiment.csv(name)}
+    labels = {system: row["model"] for system, row in rows.items()}
+    labels |= {
+        run.model: _not_finished(experiment, run)
+        for run in experiment.unfinished.values()
+        if run.model not in rows and table.row_of(run.model) is not None
+    }
+    labels |= {
+        system: row.label for system, row in table.reported.items() if row.quoted and system not in rows
+    }
+    found = []
+    for system, label in labels.items():
+        cells = {"Model": label}
+        for column, described in table.columns.items():
+            cells[f"{described.header} [95%]"] = _score(rows.get(system, {}), column)
+        for column, described in table.columns.items():
+            reported = table.reported.get(system)
+            score = reported.scores.get(column) if reported else None
+            cells[f"{described.header}, reported"] = "" if score is None else f"{score:.2f}"
+        found.append(cells)
+    return found
+
+
+def _score(row: Mapping[str, str], column: str) -> str:
+    if not row.get(f"bleu_{column}"):
+        return ""
+    deviation = row.get(f"bleu_{column}_std")
+    score = with_deviation(float(row[f"bleu_{column}"]), float(deviation) if deviation else None, 2)
+    bounds = [row.get(f"{side}_{column}", "") for side in ("low", "high")]
+    return f"{score} [{bounds[0]}, {bounds[1]}]" if all(bounds) else score
+
+
+def _not_finished(experiment: Experiment, run: Run) -> str:
+    return f"{experiment.planned.models[run.model].label} (not finished)"
+
+
+def training(experiment: Experiment, name: str, table: TrainingTable) -> list[Cells]:
+    """A row for each model: learning statistics, and what the paper reports; of unfinished ones how far they are."""
+    rows = [(row["id"], row["model"], _statistics(row)) for row in experiment.csv(name)]
+    rows += [
+        (run.model, _not_finished(experiment, run), _so_far(experiment, run))
+        for run in experiment.unfinished.values()
+    ]
+    found = []
+    for model, label, statistics in rows:
+        reported = table.reported.get(model)
+        theirs = reported.model_dump() if reported else {}
+        cells = {"Model": label, **statistics}
+        for header, key, decimals in (
+            ("Updates", "updates", 0),
+            ("Hours", "hours", 0),
+            ("Dev. NLL", "dev_nll", 1),
+        ):
+            cells[f"{header}, reported"] = _number(theirs.get(key), decimals)
+        found.append(cells)
+    return found
+
+
+def _statistics(row: Mapping[str, str]) -> Cells:
+    def number(key: str, decimals: int) -> str:
+        return _number(float(row[key]) if row[key] else None, decimals)
+
+    return {
+        "Updates": number("updates", 0),
+        "Epochs": number("epochs", 1),
+        "Hours": number("hours", 1),
+        "Train NLL": number("train_nll", 1),
+        "Dev. NLL": number("dev_nll", 1),
+    }
+
+
+def _so_far(experiment: Experiment, run: Run) -> Cells:
+    """How far a run is, as its state says."""
+    history = experiment.histories.get(run.name, [])
+    goal = run_settings(experiment.planned, run).training.updates
+    train, dev = ([entry for entry in history if key in entry] for key in ("train_nll", "dev_nll"))
+    last = train[-1] if train else {}
+    return {
+        "Updates": f"{last.get('update', 0):,}" + (f" of {goal:,}" if goal else ""),
+        "Epochs": _number(last.get("epoch"), 1),
+        "Hours": _number(last["seconds"] / 3600 if last else None, 1),
+        "Train NLL": _number(last.get("train_nll"), 1),
+        "Dev. NLL": _number(dev[-1]["dev_nll"] if dev else None, 1),
+    }
+
+
+def _number(value: float | None, decimals: int) -> str:
+    return "" if value is None else f"{value:,.{enough(value, decimals) if decimals else 0}f}"
+
+
+def curves(experiment: Experiment) -> list[Cells]:
+    """Training and development NLL after so many updates, a column for each model's first run."""
+    models = experiment.planned.models
+    histories = {models[name].label: found for name, found in experiment.histories.items() if name in models}
+    measured = sorted(
+        {entry["update"] for found in histories.values() for entry in found if "dev_nll" in entry}
+    )
+    shares = _CURVE if measured else ()
+    places = {min(measured, key=lambda update: abs(update - share * measured[-1])) for share in shares}
+    rows = []
+    for update in sorted(places):
+        cells = {"Updates": f"{update:,}"}
+        for label, history in histories.items():
+            here = {
+                key: value for entry in history if entry["update"] == update for key, value in entry.items()
+            }
+            measures = [here[key] for key in ("train_nll", "dev_nll") if key in here]
+            cells[label] = " / ".join(_number(value, 1) for value in measures)
+        rows.append(cells)
+    return rows
+
+
+# --- scale and origin -------------------------------------------------------------------------------------------------
+
+
+def scale(every: Sequence[Experiment]) -> list[Cells]:
+    """What the paper's run and these differ in, a column each."""
+    paper = load(find_layers(REPOSITORY / "config.yaml", REPOSITORY))
+    reported = read_paper(PAPERS / f"{FIRST_PAPER}.yaml")
+    table = next(table for table in reported.tables.values() if isinstance(table, TrainingTable))
+    updates = [row.updates for row in table.reported.values() if row.updates]
+    columns = {"the paper": _scale(paper, updates, reported.data.selected, None)}
+    for experiment in every:
+        words = _from_data(experiment, "train", final_stage(experiment.config), "words", "target")
+        length = _from_data(experiment, "test", "tokens", "length_mean", "source")
+        done = [history[-1]["update"] for history in experiment.histories.values() if history]
+        columns[experiment.name] = _scale(experiment.config, done, words, length)
+    return [
+        {"": row, **{name: cells[row] for name, cells in columns.items()}} for row in columns["the paper"]
+    ]
+
+
+def _scale(config: Config, updates: Sequence[int], words: float | None, length: float | None) -> Cells:
+    runs = [run_settings(config, run) for run in runs_of(config, config.use.models).values()]
+
+    def each(values: Iterable[object]) -> str:
+        return ", ".join(dict.fromkeys(map(str, values)))
+
+    return {
+        "target words of training text": _number(words, 0),
+        "known words of a language": f"{config.vocabulary.words:,}",
+        "hidden units": each(run.architecture.hidden_units for run in runs),
+        "units of an embedding": each(run.architecture.embedding_size for run in runs),
+        "optimizer": each(run.training.optimizer for run in runs),
+        "matrix products in": each(run.training.precision for run in runs),
+        "pairs in an update": each(run.training.batch_size for run in runs),
+        "updates": " to ".join(dict.fromkeys(f"{bound(updates):,}" for bound in (min, max) if updates)),
+        "test text": ", ".join(config.use.test),
+        "its source words per sentence": _number(length, 1),
+    }
+
+
+def _from_data(experiment: Experiment, part: str, stage: str, measure: str, side: str) -> float | None:
+    wanted = {"part": part, "stage": stage, "measure": measure, "side": side}
+    rows = [row for row in experiment.csv("data") if wanted.items() <= row.items()]
+    return float(rows[-1]["value"]) if rows else None
+
+
+def found(every: Sequence[Experiment]) -> list[Cells]:
+    """What the paper found, a column for each experiment that has its models."""
+    columns = {
+        experiment.name: findings(experiment.comparison, experiment.config, experiment.limit)
+        for experiment in every
+        if experiment.of_first_paper
+    }
+    rows: Iterable[str] = next(iter(columns.values()), {})
+    return [{"": row, **{name: cells[row] for name, cells in columns.items()}} for row in rows]
+
+
+def origin(experiment: Experiment) -> Cells:
+    """Where an experiment's numbers come from, and the checksums to compare with."""
+    made = [summary["made_with"] for summary in experiment.summaries.values()]
+    devices = [summary["device"] for summary in experiment.summaries.values()]
+    commits = [release_name(found["code"]) for found in made]
+    return {
+        "Experiment": experiment.name,
+        "Hours of training": _number(sum(summary["hours"] for summary in experiment.summaries.values()), 1),
+        "Machine": ", ".join(dict.fromkeys([*(found["processor"] for found in made), *devices])),
+        "Code": ", ".join(dict.fromkeys(commits)),
+        "PyTorch": ", ".join(dict.fromkeys(found["packages"]["torch"] for found in made)),
+    }
