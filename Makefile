@@ -12,6 +12,9 @@ CORES ?= all
 PIP_OPTIONS ?=
 TORCH ?=
 EXPERIMENT ?= experiments/demo
+SOURCE ?=
+TARGET ?=
+LANGUAGES ?=
 EXAMPLES ?= 1000
 FOLDERS ?= experiments/demo
 OPTIONS ?=
@@ -26,7 +29,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report sweep pictures results-page moses test fuzz test-slurm test-moses lint bench bench-data bench-decoding bench-training gpu-check format pins clean
+.PHONY: help setup new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report sweep pictures results-page moses test fuzz test-slurm test-moses lint bench bench-data bench-decoding bench-training gpu-check format pins clean
 
 help: ## List the make targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -73,6 +76,13 @@ paper: $(INSTALLED) ## The paper as written, on this machine; on a cluster see d
 
 groundhog: $(INSTALLED) ## The paper as its authors' code ran it; uses the downloads of `make paper`
 	$(RUN) experiments/groundhog $(OPTIONS)
+
+new: $(INSTALLED) ## Begin one on your text: make new EXPERIMENT=experiments/own SOURCE=corpus.de TARGET=corpus.es
+	@test -n "$(SOURCE)" || { echo "error: SOURCE missing: make new EXPERIMENT=FOLDER SOURCE=FILE TARGET=FILE" >&2; exit 2; }
+	@$(BIN)/nmt new "$(EXPERIMENT)" "$(SOURCE)" $(if $(TARGET),"$(TARGET)") $(if $(LANGUAGES),--languages $(LANGUAGES)) $(OPTIONS)
+
+run: $(INSTALLED) ## Any experiment: make EXPERIMENT=experiments/own run
+	$(RUN) "$(EXPERIMENT)" $(OPTIONS)
 
 report: $(INSTALLED) ## Build results/report.html: make EXPERIMENT=experiments/demo report
 	$(RUN) $(EXPERIMENT) results/report.html $(OPTIONS)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from nmt.config import experiment
-from nmt.config.catalogue import Archive
+from nmt.config.catalogue import Archive, Member
 from nmt.config.projections import as_json
 from nmt.config.schema import Config
 from nmt.config.systems import systems_in_use
@@ -51,6 +51,11 @@ def none_of(corpora: Iterable[str]) -> str:
 def archive_at(config: Config, path: str) -> Archive:
     """The entry of the catalogue that describes a file."""
     return next(archive for archive in config.archives.values() if archive.path == path)
+
+
+def place_of(config: Config, side: Member) -> str:
+    """The file that holds a side of a corpus: an archive's, or one's own."""
+    return f"data/archives/{config.archives[side.archive].path}" if side.archive else str(side.file)
 
 
 def archive(config: Config, path: str) -> str:

@@ -87,6 +87,7 @@ SECTIONS = {
         "unpack": "publish",
     },
     "Your own text": {
+        "new": "new",
         "translate": "translate",
         "score": "translate",
         "vectors": "vectors",

@@ -146,21 +146,27 @@ def tokenize(language: str, settings: str, input: Path, output: Path) -> None:
 @click.command(short_help="List the most frequent words of token files.")
 @click.option("--words", required=True, type=click.IntRange(min=1), help="Size of the vocabulary.")
 @click.option("--specials-count", is_flag=True, help="UNK and the end symbol are two of these words.")
+@click.option(
+    "--subwords", is_flag=True, help="Learn subword units instead (byte pair encoding, SentencePiece)."
+)
 @corpora_option
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
-@click.option("--output", required=True, type=PATH, help="TSV file: rank, word, count.")
+@click.option("--output", required=True, type=PATH, help="TSV file: rank, word or unit, count.")
 def vocabulary(
-    words: int, specials_count: bool, corpora: Shards, inputs: tuple[str, ...], output: Path
+    words: int, specials_count: bool, subwords: bool, corpora: Shards, inputs: tuple[str, ...], output: Path
 ) -> None:
     """List the most frequent words of the token files INPUT; equally frequent ones in code point order.
 
     With --corpus, INPUT is a pattern of the files of all shards.
     """
-    from nmt.data.vocabulary import build
+    if subwords:
+        from nmt.data.subword_learning import build_units as build
+    else:
+        from nmt.data.vocabulary import build
 
     files = [file for pattern in inputs for file in files_of(corpora, pattern)]
     built = build(files, words, specials_count, output)
-    click.echo(f"{output}: {len(built.counts):,} words", err=True)
+    click.echo(f"{output}: {len(built.counts):,} {'subword units' if subwords else 'words'}", err=True)
 
 
 @click.command(short_help="Turn token files into a memory-mapped bitext of word ids.")

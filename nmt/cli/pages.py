@@ -37,6 +37,13 @@ from nmt.errors import UserError
     help="Trees that a model makes of the source, from `trees`. Repeat it for each such model.",
 )
 @click.option(
+    "--languages",
+    nargs=2,
+    default=("", ""),
+    metavar="SOURCE TARGET",
+    help="Codes, for the browser's fonts and voices.",
+)
+@click.option(
     "--title", default="Translations and alignments", show_default=True, help="Heading of the page."
 )
 @file_option("--output", "The page, one HTML file.")
@@ -45,6 +52,7 @@ def explorer(
     reference: Path,
     compared: tuple[str, ...],
     trees: tuple[tuple[str, Path], ...],
+    languages: tuple[str, str],
     title: str,
     output: Path,
 ) -> None:
@@ -54,7 +62,8 @@ def explorer(
     """
     from nmt.report.explorer.page import labels_of, write_explorer
 
-    count = write_explorer(list(labels_of(translations)), reference, title, output, compared, dict(trees))
+    files = list(labels_of(translations))
+    count = write_explorer(files, reference, title, output, compared, dict(trees), languages)
     click.echo(f"{output}: {count:,} sentences, {output.stat().st_size / 1e6:.1f} MB", err=True)
 
 

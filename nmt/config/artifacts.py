@@ -81,6 +81,8 @@ class Report(Artifacts):
     languages: Languages
     tokenization: Tokenization
     """How text was tokenized, which detokenization undoes."""
+    subwords: bool = Field(default=False, exclude_if=lambda subwords: not subwords)
+    """Whether models read and write units of words: what Table 1 says of unknown words."""
 
     def label(self, model: str) -> str:
         """The name that tables and figures show; a model without one is shown by its id."""

@@ -30,12 +30,21 @@ class Archive(Source):
 
 
 class Member(Settings):
-    """One side of a corpus: a member of an archive, or the archive itself when `member` is left out."""
+    """One side of a corpus: an archive of the catalogue or a file of one's own; it, or a member of it, is the text."""
 
-    archive: Identifier
+    archive: Identifier | None = None
+    file: Annotated[str, Field(min_length=1)] | None = Field(
+        default=None, exclude_if=lambda file: file is None
+    )
     member: str | None = None
     md5: Md5 | None = None
     """Of the member (as it lies in the archive), whatever archive it came in."""
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Member:
+        if (self.archive is None) == (self.file is None):
+            raise ValueError("a side of a corpus is in either an `archive` or a `file`")
+        return self
 
 
 class GrammarCorpus(Settings):
@@ -46,7 +55,7 @@ class GrammarCorpus(Settings):
 
 
 class Corpus(Settings):
-    """A catalogue entry: either two files of archives or generated text."""
+    """A catalogue entry: either two sides from somewhere or generated text."""
 
     source: Member | None = None
     target: Member | None = None
@@ -57,6 +66,11 @@ class Corpus(Settings):
     """As many as the archives must hold; None: any number."""
     tokenized: bool = False
     """Whether the text is words already, so that nothing cuts it again."""
+
+    @property
+    def sides(self) -> dict[str, Member]:
+        """Source and target, as far as they come from somewhere."""
+        return {name: side for name, side in (("source", self.source), ("target", self.target)) if side}
 
     @model_validator(mode="after")
     def _one_origin(self) -> Corpus:

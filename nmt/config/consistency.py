@@ -12,6 +12,7 @@ from typing import Any
 from nmt.config.families import ALIGNING, FAMILIES, TREE_MAKING, FamilyName
 from nmt.config.faults import Problem, nearest, shown
 from nmt.config.runs import LATER, run_name
+from nmt.config.text import LANGUAGES
 from nmt.config.training import RESUMABLE, Training
 
 CONTINUED = tuple(key for key in Training.model_fields if key not in RESUMABLE)
@@ -27,12 +28,14 @@ PATHS = (
     ("artifacts", "moses_dev_translations"),
     ("moses", "lm_text"),
 )
-"""Keys of files and folders or lists of them, relative to the file that says it; beside those of `n_best_lists`."""
+"""Keys of files and folders or lists of them, relative to the file that says it; beside `n_best_lists` and corpora."""
 
 
 def paths(values: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """All keys of files and folders."""
-    return [*PATHS, *(("n_best_lists", name) for name in _block(values, "n_best_lists"))]
+    corpora = _block(values, "corpora")
+    text = [("corpora", name, side, "file") for name in corpora for side in ("source", "target")]
+    return [*PATHS, *(("n_best_lists", name) for name in _block(values, "n_best_lists")), *text]
 
 
 def contradictions(values: Mapping[str, Any]) -> list[Problem]:
@@ -347,6 +350,11 @@ def _languages(values: Mapping[str, Any]) -> Iterator[Problem]:
     if isinstance(source, str) and source == target:
         yield Problem(("languages", "target"), f"found {shown(target)} twice, expected two languages")
     used = [name for role in ("train", "dev", "test") for name in _names(values, "use", role)]
+    raw = [name for name in used if _block(values, "corpora", name).get("tokenized") is not True]
+    for side, language in (("source", source), ("target", target)):
+        if raw and isinstance(language, str) and language not in LANGUAGES:
+            text = _unknown(language, "Moses' tokenizer", LANGUAGES)
+            yield Problem(("languages", side), f"{text}; of others give tokens (corpora.*.tokenized)")
     generated = any(_block(values, "corpora", name, "grammar") for name in used)
     if generated and (source, target) != ("en", "fr"):
         text = f"found {source}-{target}, expected en-fr: the grammar writes nothing else"

@@ -44,6 +44,23 @@ def missing_data(config: Config, dev: bool = False) -> list[str]:
     return [file for file in files if not Path(config.data_from, file).exists()]
 
 
+def missing_text(config: Config) -> list[str]:
+    """A line for each file of one's own text that is not there, of the corpora that this experiment prepares."""
+    if config.released.results is not None:
+        return []
+    needed = config.use.test if config.released.models else prepared_corpora(config)
+    sides = [
+        (f"corpora.{corpus}.{name}", side)
+        for corpus in needed
+        for name, side in config.corpora[corpus].sides.items()
+    ]
+    return [
+        f"{key}.file: {side.file}: no such file; a relative path starts at the file that states it"
+        for key, side in sides
+        if side.file and not Path(side.file).is_file()
+    ]
+
+
 def part_of(config: Config, corpus: str) -> str:
     """What a corpus is for: train, dev, test or, if only the selection compares with it, in-domain."""
     parts = {"train": config.use.train, "dev": config.use.dev, "test": config.use.test}
@@ -97,8 +114,8 @@ def corpora_of_budget(config: Config, budget: str) -> list[str]:
 def archives_of(config: Config, corpora: Iterable[str]) -> list[str]:
     """Catalogue names of the archives that hold some corpora, each once, in order."""
     entries = [config.corpora[corpus] for corpus in corpora]
-    sides = [side for entry in entries for side in (entry.source, entry.target) if side]
-    return list(dict.fromkeys(side.archive for side in sides))
+    sides = [side for entry in entries for side in entry.sides.values()]
+    return list(dict.fromkeys(side.archive for side in sides if side.archive))
 
 
 def archives_in_use(config: Config) -> list[str]:
@@ -143,4 +160,5 @@ def contrasted_models(config: Config) -> list[str]:
 def has_playground(config: Config) -> bool:
     """Whether the page that translates in the browser is made: of families that it computes alone."""
     families = [FAMILIES[config.models[model].family] for model in contrasted_models(config)]
-    return config.playground.made and bool(families) and all(family.in_browser for family in families)
+    possible = config.playground.made and not config.vocabulary.subwords
+    return possible and bool(families) and all(family.in_browser for family in families)

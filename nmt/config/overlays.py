@@ -210,15 +210,20 @@ def _keys_of_family(family: Any) -> Container[str]:
 
 def _with_resolved_paths(merged: Merged, values: dict[str, Any]) -> dict[str, Any]:
     """Make paths that are relative to the file that says them relative to the working directory."""
-    for *above, key in paths(values):
-        block = values.get(above[0]) if above else values
-        if not isinstance(block, dict) or not isinstance(named := block.get(key), str | list):
-            continue
-        layer = merged.layer((*above, key))
-        seen = [_seen_from_here(path, layer) for path in (named if isinstance(named, list) else [named])]
-        found = block | {key: seen if isinstance(named, list) else seen[0]}
-        values = values | {above[0]: found} if above else found
+    for path in paths(values):
+        values = _with_resolved_path(values, path, merged.layer(path))
     return values
+
+
+def _with_resolved_path(values: dict[str, Any], path: Sequence[str], layer: Layer | None) -> dict[str, Any]:
+    """The same with the path or the paths at a key, if there are any, as seen from the working directory."""
+    key, *below = path
+    found = values.get(key)
+    if below:
+        return values | {key: _with_resolved_path(found, below, layer)} if isinstance(found, dict) else values
+    if isinstance(found, list):
+        return values | {key: [_seen_from_here(each, layer) for each in found]}
+    return values | {key: _seen_from_here(found, layer)} if isinstance(found, str) else values
 
 
 def _seen_from_here(path: Any, layer: Layer | None) -> Any:

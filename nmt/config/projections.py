@@ -98,6 +98,7 @@ def report_settings(config: Config) -> Report:
         unfinished=config.decoding.unfinished,
         languages=config.languages,
         tokenization=config.tokenization,
+        subwords=config.vocabulary.subwords,
     )
 
 

@@ -16,11 +16,18 @@ Remedy = Literal["repair", "keep", "drop", "stop"]
 """What becomes of a line with odd characters: repaired, kept as it is, dropped with its pair, or the run stops."""
 
 
+LANGUAGES = (
+    "as", "bn", "ca", "cs", "de", "el", "en", "es", "et", "fi", "fr", "ga", "gu", "hi", "hu", "is", "it", "kn", "lt",
+    "lv", "ml", "mni", "mr", "nl", "or", "pa", "pl", "pt", "ro", "ru", "sk", "sl", "sv", "ta", "tdt", "te", "yue", "zh",
+)  # fmt: skip
+"""Of which Moses' tokenizer knows the abbreviations; it would cut others as English."""
+
+
 class Languages(Settings):
     """Codes of both languages, as Moses' tokenizer knows them."""
 
-    source: Annotated[str, Field(pattern=r"^[a-z]{2}$")]
-    target: Annotated[str, Field(pattern=r"^[a-z]{2}$")]
+    source: Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
+    target: Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
 
 
 class GrammarSettings(Settings):
@@ -100,6 +107,8 @@ class VocabularySettings(TrainedWith):
     words: Annotated[int, Field(ge=1, le=LARGEST_VOCABULARY)]
     target_words: Annotated[int, Field(ge=1, le=LARGEST_VOCABULARY)] | None = None
     """Of the target side where it has another number; None: `words`."""
+    subwords: bool = False
+    """Whether these are units that words are cut into."""
     specials_count: bool
     """Whether UNK and the end symbol count among the words."""
 

@@ -75,16 +75,16 @@ class _SideCounts:
     def _types(self, vocabulary: Vocabulary, types: Counter[str]) -> dict[str, dict[str, int]]:
         """Different words, in code point order, with their numbers: those that the vocabulary has, and the others."""
         words = sorted(types)
-        unknown = {
-            word for word, id_ in zip(words, vocabulary.ids(words), strict=True) if id_ == Vocabulary.UNKNOWN
-        }
+        unknown = {word for word in words if word not in vocabulary}
         return {
             "known": {word: types[word] for word in words if word not in unknown},
             "unknown": {word: types[word] for word in words if word in unknown},
         }
 
     def _covered(self, vocabulary: Vocabulary) -> dict[str, int]:
-        """Words of the text among the first so many of the vocabulary, by that number."""
+        """Words of the text among the first so many of the vocabulary, by that number; none where these are units."""
+        if vocabulary.subwords:
+            return {}
         ranked = len(vocabulary.counts)
         running = [0, *accumulate(self.ids[id_] for id_ in range(len(SPECIALS), len(vocabulary)))]
         return {str(size): running[size] for size in sizes(ranked)}

@@ -1,6 +1,7 @@
-"""The words that keep their own id: the most frequent ones (paper, Sec. 4.1).
+"""The words that keep their own id: the most frequent ones (paper, Sec. 4.1), or subword units of all words.
 
-Id 0 is the end symbol, 1 the unknown word, then come the words by rank.
+Id 0 is the end symbol, 1 the unknown word, then come the words by rank, or the units in the order in which they were
+learned.
 """
 
 from __future__ import annotations
@@ -9,8 +10,10 @@ import hashlib
 import heapq
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 
+from nmt.data.subwords import Cutter, joined
 from nmt.data.word_counts import WordCounts, word_counts
 from nmt.errors import UserError
 from nmt.io.files import atomic_path
@@ -25,44 +28,74 @@ SPECIALS = (END_WORD, UNKNOWN_WORD)
 MAX_WORDS = 2**31 - len(SPECIALS)
 """Ids are stored in at most 32 bits, and NumPy's and torch's indices have a sign."""
 
-_HEADER = "rank\tword\tcount"
+_HEADERS = {"rank\tword\tcount": False, "rank\tpiece\tcount": True}
+"""First line of the file, and whether it is one of subword units."""
 
 
 class Vocabulary:
-    """Words by rank with their counts, and both directions of the mapping to ids."""
+    """Words by rank with their counts, and both directions of the mapping to ids.
+
+    Of subword units a word has one id or several; an unknown word is one [UNK] all the same.
+    """
 
     END = END
     UNKNOWN = UNKNOWN
     END_WORD = END_WORD
     UNKNOWN_WORD = UNKNOWN_WORD
 
-    def __init__(self, ranked: Sequence[tuple[str, int]]) -> None:
+    def __init__(self, ranked: Sequence[tuple[str, int]], subwords: bool = False) -> None:
         self.counts = [count for _, count in ranked]
         self._words = [*SPECIALS, *(word for word, _ in ranked)]
         self._ids = {word: i for i, word in enumerate(self._words) if i >= len(SPECIALS)}
+        self._cut = Cutter(self._words[len(SPECIALS) :]) if subwords else None
 
     def __len__(self) -> int:
         """Number of ids: words and both specials."""
         return len(self._words)
 
+    @property
+    def subwords(self) -> bool:
+        """Whether these are units that words are cut into."""
+        return self._cut is not None
+
     def __contains__(self, word: object) -> bool:
-        """Whether `word` has an id of its own; the specials are no words of a text."""
-        return word in self._ids
+        """Whether `word` has an id of its own, or units; the specials are no words of a text."""
+        if self._cut is None:
+            return word in self._ids
+        return word not in SPECIALS and bool(self._cut(str(word)))
 
     def ids(self, tokens: Iterable[str]) -> list[int]:
         """Ids of `tokens`; no end symbol is added."""
-        get = self._ids.get
-        return [get(token, UNKNOWN) for token in tokens]
+        if self._cut is None:
+            get = self._ids.get
+            return [get(token, UNKNOWN) for token in tokens]
+        return [id_ for token in tokens for id_ in self._ids_of(token)]
+
+    def beginnings(self, tokens: Iterable[str]) -> list[int]:
+        """Where among the ids of `tokens` those of each token begin, and how many there are."""
+        lengths = (len(self.units([token])) for token in tokens)
+        return [0, *accumulate(lengths)]
+
+    def units(self, tokens: Iterable[str]) -> list[str]:
+        """What has an id each: the tokens themselves, or the units of those that can be cut."""
+        if self._cut is None:
+            return list(tokens)
+        return [unit for token in tokens for unit in (token in self and self._cut(token)) or (token,)]
+
+    def _ids_of(self, token: str) -> list[int]:
+        """Ids of one token, at least one."""
+        return [self._ids.get(unit, UNKNOWN) for unit in self.units([token])]
 
     def mean_rank(self, tokens: Sequence[str]) -> float:
-        """Mean rank of some words by frequency, from 1; others than its own rank behind the last. 0 without words."""
+        """Mean rank of some words, or of their units, from 1; unknown ones rank behind the last. 0 without words."""
         behind = len(self._ids) + 1
-        ranks = [self._ids[token] - len(SPECIALS) + 1 if token in self._ids else behind for token in tokens]
+        ranks = [behind if id_ == UNKNOWN else id_ - len(SPECIALS) + 1 for id_ in self.ids(tokens)]
         return sum(ranks) / len(ranks) if ranks else 0.0
 
     def words(self, ids: Iterable[int]) -> list[str]:
-        """Words of `ids`, with the specials' names."""
-        return [self._words[i] for i in ids]
+        """Words of `ids`, with the specials' names; units are joined."""
+        found = [self._words[i] for i in ids]
+        return joined(found, SPECIALS) if self.subwords else found
 
     @cached_property
     def sha256(self) -> str:
@@ -72,10 +105,11 @@ class Vocabulary:
     def _text(self) -> str:
         ranked = zip(self._words[len(SPECIALS) :], self.counts, strict=True)
         rows = (f"{rank}\t{word}\t{count}" for rank, (word, count) in enumerate(ranked, start=1))
-        return "\n".join([_HEADER, *rows]) + "\n"
+        header = next(header for header, subwords in _HEADERS.items() if subwords is self.subwords)
+        return "\n".join([header, *rows]) + "\n"
 
     def write(self, path: str | Path) -> None:
-        """Write the TSV file: rank (from 1), word, count; the specials are not in it."""
+        """Write the TSV file: rank (from 1), word or unit, count; the specials are not in it."""
         with atomic_path(path) as temporary:
             temporary.write_text(self._text(), encoding="utf-8", newline="")
 
@@ -83,9 +117,11 @@ class Vocabulary:
     def read(cls, path: str | Path) -> Vocabulary:
         """Read the TSV file; a `UserError` names the line that is not as it should be."""
         lines = read_lines(path)
-        if next(lines, None) != _HEADER:
-            raise UserError(f"{path}, line 1: expected the header {_HEADER!r}; make the vocabulary again")
-        vocabulary = cls([_row(path, rank, line) for rank, line in enumerate(lines, start=1)])
+        subwords = _HEADERS.get(next(lines, ""))
+        if subwords is None:
+            headers = " or ".join(map(repr, _HEADERS))
+            raise UserError(f"{path}, line 1: expected the header {headers}; make the vocabulary again")
+        vocabulary = cls([_row(path, rank, line) for rank, line in enumerate(lines, start=1)], subwords)
         if len(vocabulary._ids) + len(SPECIALS) != len(vocabulary):
             raise UserError(f"{path}: a word stands there twice; make the vocabulary again")
         return vocabulary

@@ -52,7 +52,11 @@ def read(
     attention: bool = True,
     average: Average = "probability",
 ) -> list[ForcedScores]:
-    """One batch of pairs, in their order; the models share their vocabularies."""
+    """One batch of pairs, in their order; the models share their vocabularies.
+
+    Of subword units log-probabilities add up to those of words; attention to a word is the sum of that to its units,
+    attention from a word the mean of that from its units.
+    """
     device = next(models[0].network.parameters()).device
     found = []
     for model in models:
@@ -64,13 +68,24 @@ def read(
     weights = torch.stack(aligned).mean(dim=0).cpu().numpy() if aligned else None
     values, owners = logs.cpu().numpy(), batch.sentence.cpu().numpy()
     end = models[0].run.architecture.source_end
-    return [
-        ForcedScores(
-            values[owners == row],
-            None if weights is None else weights[: len(target) + 1, row, : len(source) + end],
-        )
-        for row, (source, target) in enumerate(zip(sources, targets, strict=True))
-    ]
+    found_forced = []
+    for row, (source, target) in enumerate(zip(sources, targets, strict=True)):
+        columns, rows = models[0].source.beginnings(source), models[0].target.beginnings(target)
+        matrix = None if weights is None else weights[: rows[-1] + 1, row, : columns[-1] + end]
+        forced = ForcedScores(values[owners == row], matrix)
+        cut = models[0].source.subwords or models[0].target.subwords
+        found_forced.append(_of_words(forced, rows, columns[: None if end else -1]) if cut else forced)
+    return found_forced
+
+
+def _of_words(units: ForcedScores, rows: list[int], columns: list[int]) -> ForcedScores:
+    """Scores of subword units as those of words, which begin at `rows` (the end symbol is the last) and `columns`."""
+    values = np.add.reduceat(units.word_log_probabilities, rows)
+    if units.attention is None or not columns:
+        return ForcedScores(values, units.attention)
+    lengths = np.diff([*rows, len(units.attention)])[:, None]
+    written = np.add.reduceat(units.attention, rows, axis=0) / lengths.astype(np.float32)
+    return ForcedScores(values, np.add.reduceat(written, columns, axis=1))
 
 
 def make_batch(

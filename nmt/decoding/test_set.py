@@ -177,7 +177,7 @@ def search(
 class ReadSources:
     """A batch of sources as one model or several together have read them, for any number of searches.
 
-    lengths: words of each without the end symbol, (B,).
+    lengths: ids of each without the end symbol, (B,).
     """
 
     model: Model
@@ -196,7 +196,7 @@ class ReadSources:
         model = joined([one.network for one in models], average)
         device = next(models[0].network.parameters()).device
         batch = make_batch(models[0], sources, [[] for _ in sources]).to(device)
-        lengths = np.array([len(words) for words in sources])
+        lengths = np.array([models[0].source.beginnings(words)[-1] for words in sources])
         return cls(model, model.encode(batch.source, batch.source_mask), lengths)
 
     def search(self, decoding: Decoding, forbid_unknown: bool) -> list[list[Hypothesis]]:

@@ -26,7 +26,7 @@ class Tree:
 
 
 def tree_of(model: TrainedModel, words: Words) -> Tree:
-    """The tree over a sentence's words, which are [UNK] to the model where its vocabulary lacks them.
+    """The tree over a sentence's words or their subword units; what its vocabulary lacks is [UNK] to the model.
 
     Raises a `UserError` for a model of another family.
     """
@@ -38,4 +38,4 @@ def tree_of(model: TrainedModel, words: Words) -> Tree:
     ids = [*model.source.ids(words), *([END] if ends else [])]
     source = torch.tensor(ids, device=next(model.network.parameters()).device)
     gates = [level.double().cpu().tolist() for level in model.network.gates(source)]
-    return Tree([*words, *([""] if ends else [])], gates)
+    return Tree([*model.source.units(words), *([""] if ends else [])], gates)

@@ -97,7 +97,9 @@ def read_lines(path: str | Path, progress: Progress | None = None) -> Iterator[s
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
     except UnicodeDecodeError as error:
-        raise UserError(f"{path}: not UTF-8 after line {number} ({error.reason}); make it again") from None
+        raise UserError(
+            f"{path}: not UTF-8 after line {number} ({error.reason}); make it again, or convert it (iconv)"
+        ) from None
     except DAMAGED as error:
         raise UserError(f"{path}: damaged after line {number} ({error}); make it again") from None
 

@@ -128,10 +128,9 @@ def _test_text(
     """Files of the package that hold the test text, each with what the workflow makes of its source; none without."""
     corpus = config.use.test[0]
     entry = config.corpora[corpus]
-    for side in (entry.source, entry.target):
-        if side and not _linked(
-            config.archives[side.archive].path, archives, experiment / "data" / "archives"
-        ):
+    for side in entry.sides.values():
+        place = config.archives[side.archive].path if side.archive else None
+        if place is None or not _linked(place, archives, experiment / "data" / "archives"):
             return {}
     package = ReplicationPackage(Path())
     sides = (config.languages.source, config.languages.target)

@@ -279,7 +279,11 @@ class _Page:
             f"Vocabularies of {' and '.join(named)}, the most frequent ones of the training text that models read;",
             "everything else is unknown to them. Training text: after selection, if there is one, and of any length.",
         )
-        return ["## Vocabularies", _table(self.every, {**_CORPUS_AND_PART, **columns}), _text(*text)]
+        of_units = (
+            "The vocabularies are subword units: unknown are words with a character that is none of them."
+        )
+        note = _text(*text) if any(sizes) else _text(of_units)
+        return ["## Vocabularies", _table(self.every, {**_CORPUS_AND_PART, **columns}), note]
 
     def types(self) -> list[str]:
         """How many of the different words the vocabularies have, where these were listed."""

@@ -96,7 +96,14 @@ def page(texts: Texts, tmp_path_factory: pytest.TempPathFactory) -> Path:
     trees = [as_line(merged_at_the_root(len(value["source"].split()) + 1)) for value in texts.models[PLAIN]]
     (folder / "trees").write_text("\n".join(trees) + "\n", encoding="utf-8")
     shown = {PLAIN: folder / "trees"}
-    write_explorer(files, folder / "reference", "Test <i>set</i>", folder / "explorer.html", trees=shown)
+    write_explorer(
+        files,
+        folder / "reference",
+        "Test <i>set</i>",
+        folder / "explorer.html",
+        trees=shown,
+        languages=("en", "fr"),
+    )
     return folder / "explorer.html"
 
 
@@ -156,6 +163,9 @@ def test_it_opens_on_a_short_sentence_that_only_models_with_attention_translate(
         if 8 <= len(value["source"].split()) <= 15 and not value["source_unknown"]
     ]
     assert explorer.chosen() == 1 - max(short)[1]
+    spoken = [line.get_attribute("lang") for line in explorer.all(".card:first-of-type .sentence")]
+    assert spoken == ["en", "fr"]
+    assert {row.get_attribute("lang") for row in explorer.all(".row .text")} == {"en"}
 
 
 def test_a_phone_shows_the_filters_when_they_are_asked_for(explorer: Explorer) -> None:

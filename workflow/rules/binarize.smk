@@ -28,7 +28,14 @@ if PREPARED:
             words=lambda wildcards: CONFIG.vocabulary.sizes[[SOURCE, TARGET].index(wildcards.language)],
             corpora=options.shards(CONFIG, CONFIG.use.train),
             stage=FINAL_STAGE,
-            specials="--specials-count" if CONFIG.vocabulary.specials_count else "",
+            specials=" ".join(
+                option
+                for option, chosen in (
+                    ("--specials-count", CONFIG.vocabulary.specials_count),
+                    ("--subwords", CONFIG.vocabulary.subwords),
+                )
+                if chosen
+            ),
         shell:
             "nmt vocabulary --words {params.words} {params.specials} {params.corpora}"
             " 'data/{params.stage}/{{shard}}.{wildcards.language}.zst' --output {output.vocabulary:q}"

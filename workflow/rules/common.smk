@@ -69,6 +69,9 @@ if missing := experiment.missing_data(CONFIG, "dev" in SETS):
         ]
     )
 
+if problems := experiment.missing_text(CONFIG):
+    refuse(problems)
+
 # How jobs call `nmt`: with the interpreter that runs Snakemake (an unactivated environment is not on the
 # path), or with the one that a software environment brings; the package comes from this repository in both cases. The
 # prefix is no part of any job, so that another interpreter makes nothing run again. Every job ends with `| tee -i LOG`, by

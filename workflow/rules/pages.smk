@@ -91,11 +91,12 @@ rule explorer:
             "trees", map(labels_of(CONFIG).get, TREE_RUNS), input.trees
         ),
         compared=options.repeated("compared", (CONFIG.models[model].label for model in CONTRASTED)),
+        languages=f"{SOURCE} {TARGET}",
         title=f"Translations of {TEST}",
         seeds=shown_seeds(CONFIG.use.models),
     shell:
         "nmt explorer {params.translations} {params.trees} --reference {input.reference:q} {params.compared}"
-        " --title {params.title:q}"
+        " --languages {params.languages} --title {params.title:q}"
         " --output {output.page:q} 2>&1 | tee -i {log:q}"
 
 

@@ -1,21 +1,21 @@
-"""From archives (or the grammar) to tokens. Both sides always have as many lines."""
+"""From archives, files or the grammar to tokens. Both sides always have as many lines."""
 
-# Corpora by how they come: in archives, from the grammar, already as words.
-DOWNLOADED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is None]
+# Corpora by how they come: in files, from the grammar, already as words.
+IN_FILES = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is None]
 GENERATED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is not None]
 TOKENIZED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].tokenized]
 
 
 # A corpus has as many shards as its settings say, and outputs cannot depend on wildcards: one rule per corpus.
-for corpus in DOWNLOADED:
+for corpus in IN_FILES:
 
     rule:
-        """Take both sides of a corpus out of their archives and deal their lines to shards."""
+        """Take both sides of a corpus out of their archives or files and deal their lines to shards."""
         name:
             f"extract_{corpus}"
         input:
-            source=f"data/archives/{CONFIG.archives[CONFIG.corpora[corpus].source.archive].path}",
-            target=f"data/archives/{CONFIG.archives[CONFIG.corpora[corpus].target.archive].path}",
+            source=options.place_of(CONFIG, CONFIG.corpora[corpus].source),
+            target=options.place_of(CONFIG, CONFIG.corpora[corpus].target),
         output:
             source=expand("data/raw/{shard}.{language}.zst", shard=shards([corpus]), language=SOURCE),
             target=expand("data/raw/{shard}.{language}.zst", shard=shards([corpus]), language=TARGET),

@@ -71,6 +71,7 @@ class Page {
   constructor(data) {
     this.models = data.models;
     this.weights = data.weights;
+    [this.sourceLanguage, this.targetLanguage] = data.languages;
     this.sentences = prepare(data);
     this.shown = this.sentences;
     this.descending = false;
@@ -194,7 +195,7 @@ class Page {
     }
     facts.append(make("span", { className: "bleu", textContent: `BLEU ${scores}` }));
     const row = make("div", { className: "row", id: `sentence-${sentence.index}` },
-      make("div", { className: "text", textContent: sentence.source.join(" ") }), facts);
+      make("div", { className: "text", textContent: sentence.source.join(" "), lang: this.sourceLanguage }), facts);
     row.style.top = `${place * ROW}px`;
     row.dataset.place = place;
     row.setAttribute("role", "option");
@@ -236,7 +237,9 @@ class Page {
       make("span", { textContent: `${plural(sentence.source.length, "source word")}, ${sentence.unknown} unknown` }));
     const sides = aligned ? ["reference"] : ["source", "reference"];  // where a model aligns, its card has the source
     const texts = sides.map((side) => make("div", { className: "reference" },
-      make("span", { className: "kind", textContent: side }), line(sentence[side].map((word) => this.word(word)))));
+      make("span", { className: "kind", textContent: side }),
+      Object.assign(line(sentence[side].map((word) => this.word(word))),
+        { lang: side === "source" ? this.sourceLanguage : this.targetLanguage })));
     this.cards = this.compared.map((model) => new Card(this, sentence, model));
     detail.replaceChildren(head, ...texts,
       make("div", { className: "cards" }, ...this.cards.map((card) => card.node)));
@@ -359,6 +362,8 @@ class Card extends AttentionCard {
     this.label = page.models[model].label;
     this.setWords(this.withEnd(sentence.source, this.columns > sentence.source.length),
       this.withEnd(this.words, this.rows > this.words.length));
+    this.sourceLine.lang = page.sourceLanguage;
+    this.targetLine.lang = page.targetLanguage;
     this.markOthers();
     this.node = this.build();
   }

@@ -42,6 +42,7 @@ def write_explorer(
     output: Path,
     compared: Sequence[str] = (),
     trees: Mapping[str, Path] = MappingProxyType({}),
+    languages: tuple[str, str] = ("", ""),
 ) -> int:
     """Write the page; returns the number of sentences.
 
@@ -52,6 +53,7 @@ def write_explorer(
         output: the HTML file.
         compared: labels of the models shown at first, at most two; the page chooses where none is given.
         trees: files of the trees that models make of the source, by their labels.
+        languages: codes of source and target, for the browser's fonts and voices; empty: unknown.
 
     Raises:
         UserError: labels that no translations have, files that do not belong together.
@@ -65,6 +67,7 @@ def write_explorer(
         if label not in labels:
             raise UserError(f"--trees {label}: no such label; expected one of {', '.join(labels)}")
     gates = _add_trees(values["models"], values["lines"], trees)
+    values["languages"] = list(languages)
     values["compared"] = [labels.index(label) for label in compared[:2]]
     write(output, __package__, ["tree.js", "explorer.js"], title, pack(values, weights + gates))
     return len(values["source"])

@@ -141,7 +141,7 @@ def _draw_unknown(axes: Axes, report: Report, side: str) -> None:
             axes.plot(*zip(*drawn, strict=True), line, color=color, linewidth=1.3, marker=".", label=label)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    sizes = list(report.total("train").coverage(side))
+    sizes = list(report.total("train").coverage(side)) or [1]  # none of subword units
     axes.set_xticks(
         [size for size in sizes if str(size).rstrip("0") == "1" and 2 * size < sizes[-1]] + sizes[-1:]
     )

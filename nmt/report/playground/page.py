@@ -97,6 +97,10 @@ def refused(folders: Sequence[Path], megabytes: int) -> str | None:
         if not FAMILIES[run.family].in_browser:
             computed = " and ".join(name for name, family in FAMILIES.items() if family.in_browser)
             return f"{run.label} is of the family {run.family}; this page computes {computed} only."
+    if any(
+        Vocabulary.read(folder / name).subwords for folder in folders for name in ("source.tsv", "target.tsv")
+    ):
+        return "The models read subword units; this page does not cut words into any."
     sizes = [(folder / WEIGHTS).stat().st_size / 2e6 for folder in folders]
     if sum(sizes) <= megabytes:
         return None

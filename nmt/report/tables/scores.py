@@ -256,6 +256,10 @@ def _score_note(table: ScoreTable, rows: Sequence[Row], settings: Report) -> str
         parts.append(
             f"°: the {counts} sentences without an unknown word in source and reference, [UNK] forbidden{once_more}."
         )
+    if settings.subwords:
+        parts.append(
+            "Models read and write subword units: only a word with a character that is none is unknown."
+        )
     return " ".join(parts)
 
 

@@ -1,0 +1,79 @@
+"""Subword units learned from a text's words by SentencePiece, which nothing else here needs."""
+
+from __future__ import annotations
+
+import heapq
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import sentencepiece
+
+from nmt.data.subwords import BEGINNING, Cutter
+from nmt.data.vocabulary import Vocabulary, count_words, own_words
+from nmt.data.word_counts import word_counts
+from nmt.errors import UserError
+from nmt.io.text_files import write_lines
+
+LEARNED_FROM = 2_000_000
+"""Of all words so many, the most frequent, decide what is learned: SentencePiece holds them in memory."""
+
+
+def build_units(
+    paths: Sequence[str | Path], words: int, specials_count: bool, output: str | Path
+) -> Vocabulary:
+    """Write a vocabulary of at most `words` units of token files.
+
+    `specials_count`: UNK and the end symbol are two of them.
+    """
+    with word_counts(beside=Path(output)) as counts:
+        count_words(paths, counts)
+        vocabulary = Vocabulary(learn(counts, own_words(words, specials_count)), subwords=True)
+    vocabulary.write(output)
+    return vocabulary
+
+
+def learn(counts: Iterable[tuple[str, int]], pieces: int) -> list[tuple[str, int]]:
+    """At most so many pieces of words with their counts, in the order in which they were learned, with theirs.
+
+    Raises:
+        UserError: fewer pieces than there are different characters.
+    """
+    frequent = heapq.nsmallest(LEARNED_FROM, counts, key=lambda item: (-item[1], item[0]))
+    frequent = [(word, count) for word, count in frequent if BEGINNING not in word]
+    with tempfile.TemporaryDirectory() as folder:
+        table, model = Path(folder) / "words.tsv", Path(folder) / "pieces"
+        with write_lines(table) as writer:
+            for word, count in frequent:
+                writer.write(f"{word}\t{count}")
+        try:
+            sentencepiece.SentencePieceTrainer.train(
+                input=str(table),
+                input_format="tsv",
+                model_prefix=str(model),
+                model_type="bpe",
+                vocab_size=pieces + 1,  # its own unknown piece
+                hard_vocab_limit=False,
+                normalization_rule_name="identity",
+                bos_id=-1,
+                eos_id=-1,
+                max_sentence_length=1 << 20,
+                num_threads=1,
+                minloglevel=2,
+            )
+        except RuntimeError as error:
+            said = str(error).rpartition("] ")[2] or str(error)
+            raise UserError(f"vocabulary: {pieces} subword units could not be learned: {said}") from None
+        learned = sentencepiece.SentencePieceProcessor(model_file=f"{model}.model")
+    names = [learned.id_to_piece(number) for number in range(learned.get_piece_size())]
+    return _counted([name for number, name in enumerate(names) if not learned.is_unknown(number)], frequent)
+
+
+def _counted(pieces: Sequence[str], words: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+    """The pieces with how often they stand in the words."""
+    cut, found = Cutter(pieces), Counter[str]()
+    for word, count in words:
+        for piece in cut(word):
+            found[piece] += count
+    return [(piece, found[piece]) for piece in pieces]

@@ -1,0 +1,105 @@
+"""Models of subword units: what they read and write is told in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+import nmt
+from nmt.config.families import FamilyName
+from nmt.data.vocabulary import Vocabulary
+from nmt.decoding import test_set
+from nmt.decoding.forced_decoding import make_batch, read, word_log_probabilities
+from nmt.decoding.test_set import Sentence, align_file, translate_group
+from nmt.io.text_files import read_lines
+from nmt.model import trained_model
+from nmt.model.trained_model import TrainedModel
+from nmt.report.playground.page import refused
+from tests.translators import trained_model as train_small
+from tests.unit.decoding.test_beam_search import decoding
+
+UNITS = [(unit, 1) for unit in ("▁a", "ab", "▁aab", "▁", "a", "b", "c")]
+SOURCES = [["aab", "c", "abab"], ["b"], ["aabab", "d"]]
+TARGETS = [["ab", "aab"], ["cab", "c"], []]
+
+
+@pytest.fixture(scope="module", params=["rnnsearch", "rnnencdec"])
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small model whose vocabularies are those of units."""
+    family: FamilyName = request.param
+    made = train_small(tmp_path_factory.mktemp("units"), family, size=len(UNITS))
+    for side in ("source", "target"):
+        Vocabulary(UNITS, subwords=True).write(made / f"{side}.tsv")
+    return made
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> TrainedModel:
+    from unittest import mock
+
+    with mock.patch.object(trained_model, "refuse_other_vocabularies"):
+        return trained_model.load(folder, torch.device("cpu"))
+
+
+def by_hand(model: TrainedModel, row: int) -> tuple[NDArray[np.float64], Any]:
+    """Log-probabilities of all units of a pair, and attention."""
+    batch = make_batch(model, [SOURCES[row]], [TARGETS[row]])
+    encoded = model.network.encode(batch.source, batch.source_mask)
+    with torch.no_grad():
+        values, weights = word_log_probabilities(model.network, encoded, batch)
+    return values.numpy(), None if weights is None else weights[:, 0].numpy()
+
+
+@pytest.mark.parametrize("row", range(3))
+def test_scores_and_attention_of_units_add_up_to_those_of_words(model: TrainedModel, row: int) -> None:
+    forced, (values, weights) = read([model], SOURCES, TARGETS)[row], by_hand(model, row)
+    source, target = model.source.beginnings(SOURCES[row]), model.target.beginnings(TARGETS[row])
+    rows = [*zip(target, [*target[1:], target[-1] + 1], strict=True)]
+    columns = [*zip(source, [*source[1:], source[-1] + 1], strict=True)]
+    expected = [values[slice(*ends)].sum() for ends in rows]
+    np.testing.assert_allclose(forced.word_log_probabilities, expected, rtol=1e-5)
+    assert forced.log_probability == pytest.approx(values.sum(), rel=1e-5)
+    if weights is None:
+        assert forced.attention is None
+        return
+    means = [[weights[slice(*up), slice(*along)].sum(axis=1).mean() for along in columns] for up in rows]
+    assert forced.attention is not None
+    np.testing.assert_allclose(forced.attention, means, rtol=1e-4)
+    np.testing.assert_allclose(forced.attention.sum(axis=1), 1, rtol=1e-5)
+
+
+def test_translations_and_alignments_are_of_words(model: TrainedModel, tmp_path: Path) -> None:
+    group = [
+        Sentence(line, source, target)
+        for line, (source, target) in enumerate(zip(SOURCES, TARGETS, strict=True))
+    ]
+    records = translate_group([model], group, decoding(beam=3, n_best=2), forbid_unknown=True)
+    for found, sentence in zip(records, group, strict=True):
+        assert found["source_unknown"] == sentence.source.count("d")
+        assert found["text"].split() == found["tokens"]
+        written = len(found["tokens"]) + found["finished"]
+        assert len(found["word_log_probabilities"]) == written
+        if found["alignment"] is not None:
+            assert np.shape(found["alignment"]) == (written, len(sentence.source) + 1)
+    assert not test_set.known(SOURCES[2], model.source)
+    for side, lines in (("source", SOURCES), ("target", TARGETS)):
+        (tmp_path / side).write_text("".join(" ".join(line) + "\n" for line in lines))
+    align_file(model, tmp_path / "source", tmp_path / "target", 2, tmp_path / "aligned")
+    assert len(list(read_lines(tmp_path / "aligned"))) == len(SOURCES)
+
+
+def test_python_tells_words_and_the_playground_says_what_it_cannot(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trained_model, "refuse_other_vocabularies", lambda *_: None)
+    translation = nmt.load(folder).translate("aab c abab")
+    assert translation.source_tokens == ["aab", "c", "abab"]
+    assert len(translation.token_scores) in (len(translation.tokens), len(translation.tokens) + 1)
+    if translation.attention is not None:
+        assert translation.attention.shape == (len(translation.tokens), 3)
+    assert "subword units" in str(refused([folder], megabytes=32))
