@@ -109,7 +109,7 @@ fuzz: $(INSTALLED) ## Random and damaged input for all that reads input: make EX
 test-slurm: $(INSTALLED) ## Tests on a real one-machine Slurm cluster (root, Slurm installed)
 	$(BIN)/python -m pytest tests/slurm $(OPTIONS)
 
-test-moses: $(INSTALLED) ## Tests of the phrase-based system with the real Moses, which is built once (half an hour)
+test-moses: $(INSTALLED) ## Tests of the phrase-based system with the real Moses, which is built once
 	$(BIN)/python -m pytest tests/moses $(OPTIONS)
 
 lint: $(INSTALLED) ## Linters, formatting, types, import order

@@ -4,7 +4,7 @@
 #
 # Usage, from a folder that holds the project: sh container/install.sh
 # PIP_OPTIONS: such as --extra-index-url https://download.pytorch.org/whl/cpu, for PyTorch without CUDA.
-# MOSES=yes: Moses and its word aligner, too, for the phrase-based system; compiling them takes some 20 minutes.
+# MOSES=yes: Moses and its word aligner, too, for the phrase-based system; compiling them takes about 20 core-minutes.
 set -eu
 
 BUILD="build-essential cmake libboost-program-options-dev libboost-system-dev libboost-test-dev libboost-thread-dev"

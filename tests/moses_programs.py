@@ -33,7 +33,7 @@ def _provided() -> str | None:
 
 
 def whole() -> Moses:
-    """All of Moses, built for an hour where it is not there; skips, and says why, where that cannot be."""
+    """All of Moses, built where it is not there; skips, and says why, where that cannot be."""
     problem = _provided()
     if problem:
         pytest.skip(problem)

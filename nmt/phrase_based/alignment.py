@@ -20,6 +20,7 @@ from nmt.io.programs import run
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_pairs
 from nmt.phrase_based.programs import Moses
+from nmt.phrase_based.unfinished import held
 
 MODEL = 3
 """HMM and fertilities: eflomal's own default."""
@@ -45,21 +46,20 @@ def align(
         Number of pairs.
     """
     aligner = moses.eflomal()
-    work.mkdir(parents=True, exist_ok=True)
     pairs = 0
     finished = []
-    with Progress.over_files([source, target], "moses-align") as progress:
-        for number, block in enumerate(_blocks(read_pairs(source, target, progress), block_pairs)):
-            finished.append(work / f"{number:05d}.aligned")
-            pairs += len(block)
-            if not finished[-1].exists():
-                priors = work / "priors" if number else None
-                _align_block(aligner, moses, block, heuristic, work, finished[-1], priors)
-    with atomic_path(output) as whole, whole.open("wb") as joined:
-        for part in finished:
-            with part.open("rb") as aligned:
-                shutil.copyfileobj(aligned, joined)
-    shutil.rmtree(work)
+    with held(work, (block_pairs, heuristic), (source, target)):
+        with Progress.over_files([source, target], "moses-align") as progress:
+            for number, block in enumerate(_blocks(read_pairs(source, target, progress), block_pairs)):
+                finished.append(work / f"{number:05d}.aligned")
+                pairs += len(block)
+                if not finished[-1].exists():
+                    priors = work / "priors" if number else None
+                    _align_block(aligner, moses, block, heuristic, work, finished[-1], priors)
+        with atomic_path(output) as whole, whole.open("wb") as joined:
+            for part in finished:
+                with part.open("rb") as aligned:
+                    shutil.copyfileobj(aligned, joined)
     return pairs
 
 

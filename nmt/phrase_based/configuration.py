@@ -30,6 +30,11 @@ class System:
     order: int
     distortion_limit: int
 
+    @property
+    def files(self) -> tuple[Path, Path, Path]:
+        """Its tables and its language model."""
+        return self.phrases, self.reordering, self.language_model
+
 
 def configuration(system: System, weights: str) -> str:
     """The text of a moses.ini; all paths absolute.
@@ -37,7 +42,7 @@ def configuration(system: System, weights: str) -> str:
     Raises:
         UserError: a path has a space, where Moses' own notation ends.
     """
-    for path in (system.phrases, system.reordering, system.language_model):
+    for path in system.files:
         if " " in str(path.absolute()):
             raise UserError(f"{path.absolute()}: Moses reads no path with a space; move the experiment")
     reordering = (

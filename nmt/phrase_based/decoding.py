@@ -14,8 +14,9 @@ from nmt.io.programs import run_logged
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, write_lines
 from nmt.phrase_based.configuration import System, configuration
-from nmt.phrase_based.phrases import REPEATABLE, held
+from nmt.phrase_based.phrases import REPEATABLE
 from nmt.phrase_based.programs import Moses
+from nmt.phrase_based.unfinished import held
 
 BLOCK = 200
 """Sentences that a process of the decoder translates; it reads the tables anew for each block."""
@@ -57,7 +58,7 @@ def decode(
     Returns:
         Number of sentences.
     """
-    with held(work) as lock:
+    with held(work, (system, n_best, *search), (*system.files, weights, source)) as lock:
         sentences = [" ".join(line.split()) for line in read_lines(source)]
         options = ["-threads", str(threads), "-v", "0", *search]
         filtered = _filter(moses, system, weights, sentences, work, lock)

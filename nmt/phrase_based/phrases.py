@@ -5,15 +5,13 @@ from __future__ import annotations
 import gzip
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from nmt.errors import UserError
 from nmt.io.files import atomic_path
-from nmt.io.locks import wait_for_lock
 from nmt.io.programs import run_logged
 from nmt.phrase_based.programs import Moses
+from nmt.phrase_based.unfinished import held
 
 STEPS = {4: "lexical weights", 5: "extraction", 6: "scores", 7: "reordering"}
 """Of train-model.perl; what comes before is the alignment, what comes after the generation of a configuration."""
@@ -49,7 +47,7 @@ def extract(
     Raises:
         UserError: a step failed, or no phrase was found.
     """
-    with held(work) as lock:
+    with held(work, (max_phrase_words, reordering), (*text, aligned)) as lock:
         log = work / "log"
         for name, file in (
             ("corpus.source", text[0]),
@@ -82,19 +80,6 @@ def extract(
             _check(path, aligned)
             with atomic_path(table) as copy:
                 shutil.copyfile(path, copy)
-
-
-@contextmanager
-def held(work: Path) -> Iterator[int]:
-    """Hold a folder of unfinished work and remove it when the block ends well.
-
-    The lock is inherited by the programs that are started, so that those of a process that was killed are waited for.
-    """
-    work.mkdir(parents=True, exist_ok=True)
-    with (work / "lock").open("w") as lock:
-        wait_for_lock(lock.fileno(), str(work))
-        yield lock.fileno()
-        shutil.rmtree(work)
 
 
 def _link(file: Path, link: Path) -> None:

@@ -11,8 +11,9 @@ from typing import Literal
 from nmt.io.files import atomic_path
 from nmt.io.programs import run_logged
 from nmt.phrase_based.configuration import START, System, configuration, weights_of
-from nmt.phrase_based.phrases import REPEATABLE, held
+from nmt.phrase_based.phrases import REPEATABLE
 from nmt.phrase_based.programs import Moses
+from nmt.phrase_based.unfinished import held
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,8 @@ def tune(
         search: the decoder's options for its search.
         threads: of decoder and optimizer.
     """
-    with held(work) as lock:
+    settings = (system, tuning.tuner, tuning.n_best, *search)
+    with held(work, settings, (*system.files, source, reference)) as lock:
         start = work / "moses.ini"
         start.write_text(configuration(system, START), encoding="utf-8")
         rounds_done = work / "mert/finished_step.txt"

@@ -1,0 +1,50 @@
+"""Folders of unfinished work, by which a job that was stopped continues."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from nmt.io.locks import wait_for_lock
+
+
+@contextmanager
+def held(work: Path, settings: Sequence[object], files: Sequence[Path]) -> Iterator[int]:
+    """Hold a folder of unfinished work and remove it when the block ends well.
+
+    What was begun with other settings or files is removed first. The lock is inherited by the programs that are
+    started, so that those of a process that was killed are waited for.
+
+    Args:
+        work: the folder.
+        settings: all that decides what is made there.
+        files: what it is made from.
+
+    Yields:
+        The lock's descriptor.
+    """
+    work.mkdir(parents=True, exist_ok=True)
+    with (work / "lock").open("w") as lock:
+        wait_for_lock(lock.fileno(), str(work))
+        begun = work / "begun_with"
+        wanted = repr([*settings, *((str(file), *_version(file)) for file in files)])
+        if not begun.exists() or begun.read_text(encoding="utf-8") != wanted:
+            _empty(work)
+            begun.write_text(wanted, encoding="utf-8")
+        yield lock.fileno()
+        shutil.rmtree(work)
+
+
+def _version(file: Path) -> tuple[int, int]:
+    found = file.stat()
+    return found.st_size, found.st_mtime_ns
+
+
+def _empty(work: Path) -> None:
+    for path in work.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path.name != "lock":
+            path.unlink()
