@@ -25,10 +25,11 @@ _CURVE = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
 
 
 def markdown(rows: Sequence[Mapping[str, str]]) -> str:
-    """Rows as a table whose first column, and some others, hold words; no rows are no table."""
+    """Rows as a table without empty columns, whose first, and some others, hold words; no rows are no table."""
     if not rows:
         return ""
     frame = pd.DataFrame(rows, dtype=object).fillna("")
+    frame = frame.loc[:, (frame != "").any()]
     return pipe_table(frame, {frame.columns[0], *_WORDS})
 
 
