@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
-from itertools import combinations
+from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from nmt.evaluation.translations import read_records
 from nmt.io.files import read_json
 from nmt.io.text_files import write_lines
 from nmt.publish.replication_package import MODES, ReplicationPackage
+from nmt.report.papers import ScoreTable
 from nmt.report.tables.significance import shown_p
 from nmt.report.tables.writer import signed
 
@@ -38,6 +39,23 @@ def compared(package: ReplicationPackage, config: Config, limit: int) -> Compari
     """What `compare` found of all sentences, those without unknown words, and those of more than `limit` words."""
     known: Comparison = read_json(package.folder / "comparison.json")
     return {**known, "long": _long_sentences(package, config, limit)}
+
+
+def reported(table: ScoreTable) -> Comparison:
+    """The same of what a paper reports, which says nothing of long sentences nor of p."""
+    found: Comparison = {"long": {"systems": {}, "pairs": []}}
+    for column in table.columns:
+        scores = {
+            system: row.scores[column] for system, row in table.reported.items() if column in row.scores
+        }
+        found[column] = {
+            "systems": {system: {"bleu": score} for system, score in scores.items()},
+            "pairs": [
+                {"first": first, "second": second, "difference": scores[second] - scores[first], "p": None}
+                for first, second in permutations(scores, 2)
+            ],
+        }
+    return found
 
 
 def pairs(comparison: Comparison, config: Config, limit: int) -> list[Cells]:
@@ -62,7 +80,8 @@ def difference(column: Mapping[str, Any], model: str, other: str, samples: int) 
     for pair in column["pairs"]:
         if (pair["second"], pair["first"]) == (model, other):
             p = shown_p(pair["p"], samples)
-            return f"{signed(pair['difference'], 2)}, p {p if p.startswith('≤') else f'= {p}'}"
+            likely = f", p {p if p.startswith('≤') else f'= {p}'}" if p else ""
+            return f"{signed(pair['difference'], 2)}{likely}"
     return ""
 
 

@@ -13,10 +13,10 @@ from nmt.config.runs import Run, run_settings, runs_of
 from nmt.config.schema import Config
 from nmt.evaluation.seeds import with_deviation
 from nmt.io.environment import REPOSITORY, release_name
-from nmt.report.papers import ScoreTable, TrainingTable, read_paper
+from nmt.report.papers import ScoreTable, TrainingTable, read_paper, read_table
 from nmt.report.tables.writer import enough, pipe_table
 from workflow.results_page.folder import PAPERS, Experiment
-from workflow.results_page.groups import Cells, findings
+from workflow.results_page.groups import Cells, findings, reported
 
 _WORDS = ("less", "Machine", "Code", "PyTorch")
 """Columns that hold words."""
@@ -51,8 +51,8 @@ def scores(experiment: Experiment, name: str, table: ScoreTable) -> list[Cells]:
         for column, described in table.columns.items():
             cells[f"{described.header} [95%]"] = _score(rows.get(system, {}), column)
         for column, described in table.columns.items():
-            reported = table.reported.get(system)
-            score = reported.scores.get(column) if reported else None
+            theirs = table.reported.get(system)
+            score = theirs.scores.get(column) if theirs else None
             cells[f"{described.header}, reported"] = "" if score is None else f"{score:.2f}"
         found.append(cells)
     return found
@@ -80,8 +80,8 @@ def training(experiment: Experiment, name: str, table: TrainingTable) -> list[Ce
     ]
     found = []
     for model, label, statistics in rows:
-        reported = table.reported.get(model)
-        theirs = reported.model_dump() if reported else {}
+        known = table.reported.get(model)
+        theirs = known.model_dump() if known else {}
         cells = {"Model": label, **statistics}
         for header, key, decimals in (
             ("Updates", "updates", 0),
@@ -153,10 +153,10 @@ def curves(experiment: Experiment) -> list[Cells]:
 def scale(every: Sequence[Experiment]) -> list[Cells]:
     """What the paper's run and these differ in, a column each."""
     paper = load(find_layers(REPOSITORY / "config.yaml", REPOSITORY))
-    reported = read_paper(PAPERS / f"{FIRST_PAPER}.yaml")
-    table = next(table for table in reported.tables.values() if isinstance(table, TrainingTable))
+    first = read_paper(PAPERS / f"{FIRST_PAPER}.yaml")
+    table = next(table for table in first.tables.values() if isinstance(table, TrainingTable))
     updates = [row.updates for row in table.reported.values() if row.updates]
-    columns = {"the paper": _scale(paper, updates, reported.data.selected, None)}
+    columns = {"the paper": _scale(paper, updates, first.data.selected, None)}
     for experiment in every:
         words = _from_data(experiment, "train", final_stage(experiment.config), "words", "target")
         length = _from_data(experiment, "test", "tokens", "length_mean", "source")
@@ -200,8 +200,13 @@ def found(every: Sequence[Experiment]) -> list[Cells]:
         for experiment in every
         if experiment.of_first_paper
     }
-    rows: Iterable[str] = next(iter(columns.values()), {})
-    return [{"": row, **{name: cells[row] for name, cells in columns.items()}} for row in rows]
+    if not columns:
+        return []
+    paper = load(find_layers(REPOSITORY / "config.yaml", REPOSITORY))
+    table = read_table(PAPERS / f"{FIRST_PAPER}.yaml", "table1", ScoreTable)[1]
+    theirs = findings(reported(table), paper, min(entry.max_words for entry in paper.models.values()))
+    columns = {"the paper, reported": theirs} | columns
+    return [{"": row, **{name: cells[row] for name, cells in columns.items()}} for row in theirs]
 
 
 def origin(experiment: Experiment) -> Cells:
