@@ -7,19 +7,36 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.font_manager import fontManager
 from matplotlib.lines import Line2D
 
 from nmt.errors import UserError
 from nmt.io.files import atomic_path
 
+_FONT = "DejaVu Sans"
+"""Comes with matplotlib, so it is the same everywhere."""
+_SCRIPTS = {
+    "Bengali": ("Noto Sans Bengali", "Lohit Bengali"),
+    "Chinese": ("Noto Sans CJK SC", "WenQuanYi Zen Hei", "Droid Sans Fallback"),
+    "Devanagari": ("Noto Sans Devanagari", "Lohit Devanagari"),
+    "Gujarati": ("Noto Sans Gujarati", "Lohit Gujarati"),
+    "Gurmukhi": ("Noto Sans Gurmukhi", "Lohit Gurmukhi"),
+    "Kannada": ("Noto Sans Kannada", "Lohit Kannada"),
+    "Malayalam": ("Noto Sans Malayalam", "Lohit Malayalam"),
+    "Manipuri": ("Noto Sans Meetei Mayek",),
+    "Oriya": ("Noto Sans Oriya", "Lohit Odia"),
+    "Tamil": ("Noto Sans Tamil", "Lohit Tamil"),
+    "Telugu": ("Noto Sans Telugu", "Lohit Telugu"),
+}
+"""Scripts of Moses' languages that it lacks, and families that have them: of those installed the first draws them."""
 _STYLE = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib, so it is the same everywhere
     "pdf.fonttype": 42,
     "pdf.compression": 9,
     "text.parse_math": False,  # words may hold dollar signs
@@ -41,8 +58,16 @@ _UNWANTED = {"pdf": "CreationDate", "svg": "Date", "png": "Software"}
 @contextmanager
 def drawing() -> Iterator[None]:
     """Settings of every figure, and none of the user's."""
-    with style.context(["default", _STYLE]):
+    with style.context(["default", _STYLE | {"font.family": _families()}]):
         yield
+
+
+@cache
+def _families() -> list[str]:
+    """The font, and one for each script that it lacks, where there is one."""
+    installed = {font.name for font in fontManager.ttflist}
+    found = [next((name for name in names if name in installed), None) for names in _SCRIPTS.values()]
+    return [_FONT, *filter(None, found)]
 
 
 def save(figure: Figure, pdf: Path, png: Path) -> None:

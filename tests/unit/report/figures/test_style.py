@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import matplotlib
+import pytest
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontEntry, fontManager
 from PIL import Image
 
-from nmt.report.figures.style import COLORS, DASHES, described, save
+from nmt.report.figures.style import COLORS, DASHES, _families, described, drawing, save
 
 
 def curves() -> Figure:
@@ -48,3 +51,14 @@ def test_a_saved_picture_holds_its_description_and_is_the_same_each_time(tmp_pat
 
 def test_each_colour_has_a_line_of_its_own() -> None:
     assert len(COLORS) == len(set(DASHES))
+
+
+def test_scripts_that_the_font_lacks_are_drawn_with_what_is_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    installed = ["DejaVu Sans", "Lohit Tamil", "Lohit Devanagari", "Noto Sans Devanagari"]
+    monkeypatch.setattr(fontManager, "ttflist", [FontEntry(name=name) for name in installed])
+    _families.cache_clear()
+    with drawing():
+        assert matplotlib.rcParams["font.family"] == ["DejaVu Sans", "Noto Sans Devanagari", "Lohit Tamil"]
+    _families.cache_clear()
