@@ -20,6 +20,7 @@ from nmt.config.runs import run_settings
 from nmt.config.schema import Config
 from nmt.decoding.forced_decoding import score
 from nmt.errors import UserError
+from nmt.evaluation.translations import read_records
 from nmt.io.text_files import read_lines, read_pairs
 from nmt.model import trained_model
 from nmt.monitor.forecast import disk_bytes, training_left
@@ -75,9 +76,22 @@ def settings(values: Any) -> str:
     return json.dumps(values if isinstance(values, dict) else values.model_dump())
 
 
-def trained(here: Path, config: Config) -> Path:
+def units(here: Path) -> None:
+    """Subword units instead of words, and the text in them."""
+    texts, vocabularies = (
+        [here / f"{side}.{form}" for side in ("source", "target")] for form in ("txt", "tsv")
+    )
+    for text, vocabulary in zip(texts, vocabularies, strict=True):
+        nmt("vocabulary", "--subwords", "--words", 14, text, "--output", vocabulary)
+    both = as_options(source_vocabulary=vocabularies[0], target_vocabulary=vocabularies[1])
+    nmt("binarize", "--text", *texts, *both, "--output", here / "bitext")
+
+
+def trained(here: Path, config: Config, subwords: bool = False) -> Path:
     """The folder of the experiment's model, complete."""
     write_bitext(here, PAIRS)
+    if subwords:
+        units(here)
     (run,) = runs_in_use(config).values()
     wanted = settings(run_settings(config, run))
     files = as_options(
@@ -117,6 +131,36 @@ def test_a_family_can_all_that_a_run_does(tmp_path: Path, config: Config, family
     assert FAMILIES[family].description in card.read_text(encoding="utf-8")
     nmt("release", "--model", model, "--output", tmp_path / "tiny.tar.zst")
     report(tmp_path, model, scores, aligns)
+
+
+@pytest.mark.parametrize("family", ["rnnsearch"])
+def test_a_model_of_subword_units_is_told_of_in_words(tmp_path: Path, config: Config) -> None:
+    model = trained(tmp_path, config, subwords=True)
+    test = as_options(source=tmp_path / "source.txt", reference=tmp_path / "target.txt")
+    search = settings(decoding(beam=2, n_best=2, max_length_factor=2, batch_size=3))
+    for mode in ("all", "no_unk"):
+        output = tmp_path / f"{mode}.jsonl"
+        nmt("decode", "--model", model, *test, "--mode", mode, "--settings", search, "--output", output)
+    for record, _ in read_records(tmp_path / "all.jsonl"):  # which refuses matrices of another shape
+        assert all(word.startswith("w") for word in record.source) and record.alignment is not None
+    assert_perplexity(tmp_path, model, test)
+    scores, both = (
+        tmp_path / "scores.json",
+        as_options(all=tmp_path / "all.jsonl", no_unk=tmp_path / "no_unk.jsonl"),
+    )
+    nmt("evaluate", "--model", "tiny", "--seed", 1, *both, *test, "--output", scores)
+    assert json.loads(scores.read_text(encoding="utf-8"))["sentences_no_unk"] == len(PAIRS)
+    report(tmp_path, model, scores, aligns=True)
+    nmt(
+        "explorer",
+        "--translations",
+        "Tiny",
+        tmp_path / "all.jsonl",
+        *test[2:],
+        "--output",
+        tmp_path / "page.html",
+    )
+    nmt("translate", tmp_path / "source.txt", "--model", model, "--json", "--output", tmp_path / "out.jsonl")
 
 
 def assert_perplexity(here: Path, model: Path, test: list[object]) -> None:
