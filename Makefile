@@ -2,10 +2,7 @@
 #
 #   make PYTHON=python3.12 demo     another Python (3.11 or 3.12)
 #   make CORES=2 demo               fewer cores than the machine has
-#   make PIP_OPTIONS="--extra-index-url https://download.pytorch.org/whl/cpu" setup
-#                                   PyTorch without CUDA: 4 GB less to download
-#   make TORCH="torch==2.13.0+cu126" PIP_OPTIONS="--extra-index-url https://download.pytorch.org/whl/cu126" setup
-#                                   another build of PyTorch, its hash unchecked
+#   make TORCH=cuda setup           another build of PyTorch than this machine's driver asks for: cpu, cuda, cu126
 
 PYTHON ?= python3
 CORES ?= all
@@ -29,7 +26,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report sweep pictures results-page moses test fuzz test-slurm test-moses lint bench bench-data bench-decoding bench-training gpu-check format pins clean
+.PHONY: help setup new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report sweep pictures results-page docs moses test fuzz test-slurm test-moses lint bench bench-data bench-decoding bench-training gpu-check format pins clean
 
 help: ## List the make targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -37,7 +34,7 @@ help: ## List the make targets
 setup: $(INSTALLED) ## Create .venv and install everything into it
 
 # An interrupted installation has begun but is not stamped: it is removed and started again.
-$(INSTALLED): pyproject.toml constraints.txt workflow/install.py
+$(INSTALLED): pyproject.toml constraints.txt constraints-cpu.txt workflow/install.py
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 13))' \
 	    || { echo "error: $$($(PYTHON) --version) found, Python 3.11 or 3.12 needed: make PYTHON=... $(MAKECMDGOALS)" >&2; exit 2; }
 	@command -v c++ g++ clang++ > /dev/null \
@@ -46,7 +43,7 @@ $(INSTALLED): pyproject.toml constraints.txt workflow/install.py
 	@mkdir -p $(VENV)
 	@touch $(BEGUN)
 	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python workflow/install.py --dev $(if $(TORCH),--torch "$(TORCH)") $(PIP_OPTIONS)
+	@$(BIN)/python workflow/install.py --dev $(if $(TORCH),--torch "$(TORCH)")
 	@rm -f $(BEGUN)
 	@touch $(INSTALLED)
 
@@ -102,6 +99,10 @@ results-page: $(INSTALLED) ## docs/results.md, from finished runs: make FOLDERS=
 test: $(INSTALLED) ## All tests
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile $(OPTIONS)
 
+docs: $(INSTALLED) ## The site, with a gallery of finished experiments: site/pages/index.html
+	@$(BIN)/python workflow/install.py --group docs
+	$(BIN)/python workflow/site.py experiments/*
+
 fuzz: $(INSTALLED) ## Random and damaged input for all that reads input: make EXAMPLES=10000 fuzz
 	OMP_NUM_THREADS=1 FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -m fuzz \
 	    --hypothesis-profile=long --hypothesis-show-statistics $(OPTIONS)
@@ -143,8 +144,8 @@ format: $(INSTALLED) ## Format code and rules
 	$(BIN)/snakefmt Snakefile workflow
 	$(BIN)/python workflow/schema.py
 
-pins: $(INSTALLED) ## Renew constraints.txt, CI actions and the containers' base image (pip install uv)
+pins: $(INSTALLED) ## Renew constraints.txt, CI actions and the containers' base image
 	$(BIN)/python workflow/pins.py $(OPTIONS)
 
 clean: ## Remove .venv and caches, keep results
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache *.egg-info
+	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache *.egg-info

@@ -3,7 +3,7 @@
 # depends on, each file with a hash of constraints.txt, and KenLM's programs lmplz and build_binary.
 #
 # Usage, from a folder that holds the project: sh container/install.sh
-# PIP_OPTIONS: such as --extra-index-url https://download.pytorch.org/whl/cpu, for PyTorch without CUDA.
+# TORCH: the build of PyTorch (workflow/install.py); with CUDA unless told, as where it is built says nothing of GPUs.
 # MOSES=yes: Moses and its word aligner, too, for the phrase-based system; compiling them takes about 20 core-minutes.
 set -eu
 
@@ -14,8 +14,8 @@ apt-get update
 # shellcheck disable=SC2086  # a list
 apt-get install --yes --no-install-recommends $BUILD
 
-# shellcheck disable=SC2086  # options
-python workflow/install.py --no-cache-dir ${PIP_OPTIONS:-}
+export PIP_NO_CACHE_DIR=1 UV_NO_CACHE=1 UV_COMPILE_BYTECODE=1
+python workflow/install.py --torch "${TORCH:-cuda}"
 
 # The source archive of the Python module holds the programs too; linked statically, they outlive the packages above.
 sources=$(mktemp -d)

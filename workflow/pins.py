@@ -2,20 +2,19 @@
 
 Usage: python workflow/pins.py [--upgrade]
 
-constraints.txt is locked again from pyproject.toml by uv, for every platform and Python; a package keeps its version
-unless that no longer fits, or `--upgrade` is given. What cannot be reached keeps its pin and costs a line.
+constraints.txt is locked again from pyproject.toml by uv; a package keeps its version unless that no longer fits, or
+`--upgrade` is given. constraints-cpu.txt gets the hashes of PyTorch without CUDA. What cannot be reached keeps its pin
+and costs a line.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import requests
@@ -23,9 +22,8 @@ import requests
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from workflow.install import LOCK, sections  # noqa: E402
+from workflow.install import CPU_INDEX, CPU_LOCK, LOCK, block  # noqa: E402
 
-PYTORCH_INDEX = "https://download.pytorch.org/whl/cpu/torch/"
 CPU_WHEEL = r"torch-{version}%2Bcpu-cp31[123]-cp31[123]-manylinux[^#\"]*#sha256=([0-9a-f]{{64}})"
 DOCKER_LOGIN = "https://auth.docker.io/token?service=registry.docker.io&scope=repository:library/{name}:pull"
 DOCKER_MANIFEST = "https://registry-1.docker.io/v2/library/{name}/manifests/{tag}"
@@ -34,17 +32,8 @@ DOCKER_TYPES = (
 )
 SECONDS = 30
 
-HEADINGS = {
-    "build": "what the project and KenLM are built with",
-    "run": "what the project needs, but for PyTorch",
-    "dev": "what tests, linters and benchmarks need",
-    "torch": "PyTorch from PyPI, for Linux with CUDA",
-    "cuda": "what PyTorch with CUDA needs",
-    "triton": "what PyTorch with CUDA needs, and tests without it",
-    "cpu": "PyTorch without CUDA for Linux, from PyTorch's own index",
-}
-BUILD = ("setuptools", "cmake")
-CUDA = ("nvidia-", "cuda-")
+BUILD = ("setuptools", "wheel", "cmake")
+"""What the project and KenLM are built with."""
 
 Failure = (requests.RequestException, subprocess.CalledProcessError, OSError, LookupError)
 
@@ -58,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     steps: dict[str, Callable[[], None]] = {
         LOCK: lambda: renew_lock(ROOT / LOCK, options.upgrade),
-        f"{LOCK}, builds without CUDA": lambda: add_cpu_wheels(ROOT / LOCK),
+        CPU_LOCK: lambda: renew_cpu_lock(ROOT / LOCK, ROOT / CPU_LOCK),
         "CI actions": lambda: renew_actions(sorted((ROOT / ".github" / "workflows").glob("*.yml"))),
         "base image": lambda: renew_image(ROOT / "container" / "Dockerfile", ROOT / "container" / "nmt.def"),
     }
@@ -83,85 +72,47 @@ def reason(error: Exception) -> str:
 
 
 def renew_lock(lock: Path, upgrade: bool) -> None:
-    """Lock again what pyproject.toml asks for; versions are kept where they can be."""
+    """Lock again what pyproject.toml asks for, for every platform and every Python from 3.11 on."""
     before = lock.read_text(encoding="utf-8")
-    needed = {name for name, _ in blocks(compiled(["--extra", "workflow"], before, upgrade))}
-    parts = dict.fromkeys(HEADINGS, "")
-    for name, block in blocks(compiled(["--extra", "workflow", "--extra", "dev"], before, upgrade)):
-        parts[section_of(name, needed)] += name + block
-    parts["cpu"] = sections(before)["cpu"]
-    if torch_version(parts["cpu"]) != f"{torch_version(parts['torch'])}+cpu":
-        parts["cpu"] = ""  # until PyTorch's index has been asked
-    write_lock(lock, parts)
-
-
-def write_lock(lock: Path, parts: Mapping[str, str]) -> None:
-    """The lock file with other sections; what stands above the first stays."""
-    head = lock.read_text(encoding="utf-8").partition("# [")[0]
-    body = [f"# [{name}] {heading}\n{parts[name]}" for name, heading in HEADINGS.items()]
-    lock.write_text(head + "".join(body), encoding="utf-8")
-
-
-def compiled(options: Sequence[str], lock: str, upgrade: bool) -> str:
-    """What uv makes of pyproject.toml, for every platform and every Python from 3.11 on. Raises CalledProcessError."""
-    uv = shutil.which("uv", path=os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"])))
-    if uv is None:
-        raise LookupError(f"uv is not installed: {sys.executable} -m pip install uv")
     with tempfile.TemporaryDirectory() as folder:
-        output = Path(folder) / LOCK
+        output, build = Path(folder) / LOCK, Path(folder) / "build.in"
         if not upgrade:
             # Versions alone: uv would take over hashes too, and miss files that were added since.
-            locked = blocks(lock.partition("# [cpu]")[0])
-            versions = [name + rest.partition("\n")[0].rstrip(" \\") for name, rest in locked]
-            output.write_text("\n".join(versions), encoding="utf-8")
-        extra = Path(folder) / "build.in"
-        extra.write_text("\n".join(BUILD), encoding="utf-8")
-        command = [uv, "pip", "compile", "--quiet", "--universal", "--python-version", "3.11"]
-        command += [
-            "--fork-strategy",
-            "fewest",
+            output.write_text(
+                "\n".join(re.findall(r"^[^\s#].*?(?= \\$)", before, re.MULTILINE)), encoding="utf-8"
+            )
+        build.write_text("\n".join(BUILD), encoding="utf-8")
+        command = [
+            sys.executable,
+            "-m",
+            "uv",
+            "pip",
+            "compile",
+            "--quiet",
+            "--universal",
             "--generate-hashes",
-            "--no-header",
-            "--no-annotate",
-            *options,
         ]
-        command += ["--output-file", str(output), "pyproject.toml", str(extra)]
+        command += ["--python-version", "3.11", "--fork-strategy", "fewest", "--no-header", "--no-annotate"]
+        command += ["--all-extras", "--group", "docs"]
+        command += ["--output-file", str(output), "pyproject.toml", str(build)]
         subprocess.run(command, check=True, cwd=ROOT, capture_output=True, text=True)
-        return output.read_text(encoding="utf-8")
+        head = re.match(r"(?:#.*\n|\n)*", before)
+        lock.write_text((head[0] if head else "") + output.read_text(encoding="utf-8"), encoding="utf-8")
 
 
-def section_of(name: str, needed: Iterable[str]) -> str:
-    """The section of the lock file that a package stands in."""
-    if name in BUILD:
-        return "build"
-    if name in ("torch", "triton"):
-        return name
-    if name.startswith(CUDA):
-        return "cuda"
-    return "run" if name in needed else "dev"
-
-
-def blocks(lock: str) -> list[tuple[str, str]]:
-    """Each package of a lock file: its name, and the rest of its lines."""
-    return re.findall(r"^([^\s=#]+)(==.*\n(?: .*\n)*)", lock, flags=re.MULTILINE)
-
-
-def torch_version(section: str) -> str:
-    """The version of a section's first package, or nothing."""
-    return next((rest.split()[0].strip("=") for _, rest in blocks(section)), "")
-
-
-def add_cpu_wheels(lock: Path) -> None:
-    """PyTorch's build without CUDA, of the same version, with the hashes that PyTorch's own index states."""
-    parts = sections(lock.read_text(encoding="utf-8"))
-    version = torch_version(parts["torch"])
-    page = requests.get(PYTORCH_INDEX, timeout=SECONDS)
+def renew_cpu_lock(lock: Path, cpu_lock: Path) -> None:
+    """PyTorch's build without CUDA, of the locked version, with the hashes that PyTorch's own index states."""
+    version = block(lock.read_text(encoding="utf-8"), "torch").split()[0]
+    page = requests.get(f"{CPU_INDEX}/torch/", timeout=SECONDS)
     page.raise_for_status()
-    found = sorted(set(re.findall(CPU_WHEEL.format(version=re.escape(version)), page.text)))
+    found = sorted(
+        set(re.findall(CPU_WHEEL.format(version=re.escape(version.removeprefix("torch=="))), page.text))
+    )
     if not found:
-        raise LookupError(f"{PYTORCH_INDEX}: no torch {version}+cpu")
+        raise LookupError(f"{page.url}: no {version}+cpu")
+    head = cpu_lock.read_text(encoding="utf-8").partition("torch==")[0]
     hashes = "".join(f" \\\n    --hash=sha256:{each}" for each in found)
-    write_lock(lock, {**parts, "cpu": f"torch=={version}+cpu{hashes}\n"})
+    cpu_lock.write_text(f"{head}{version}+cpu{hashes}\n", encoding="utf-8")
 
 
 def renew_actions(workflows: Iterable[Path]) -> None:

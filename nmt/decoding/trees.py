@@ -18,7 +18,7 @@ from nmt.model.trained_model import TrainedModel
 class Tree:
     """Leaves, the end symbol as an empty word, and the gates [new, left child, right child] of each node above them.
 
-    gates[t][j] belongs to the node over the leaves j to j + t + 1; the last level has one node, the root.
+    `gates[t][j]` belongs to the node over the leaves j to j + t + 1; the last level has one node, the root.
     """
 
     leaves: list[str]

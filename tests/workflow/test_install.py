@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tomllib
 import zipfile
 from pathlib import Path
@@ -17,47 +18,39 @@ from packaging.specifiers import SpecifierSet
 
 from tests.running import ROOT
 from tests.workflow.test_house import pins
-from workflow.install import sections
-from workflow.pins import blocks
+from workflow.install import CPU_LOCK, LOCK
 
-LOCK = (ROOT / "constraints.txt").read_text(encoding="utf-8")
-ORDER = ("build", "run", "dev", "torch", "cuda", "triton", "cpu")
+LOCKS = {name: (ROOT / name).read_text(encoding="utf-8") for name in (LOCK, CPU_LOCK)}
 
 
-def test_every_package_has_a_hash_and_one_place() -> None:
-    found = [(name, rest) for section in sections(LOCK).values() for name, rest in blocks(section)]
-    assert len(found) > 130
-    assert sum("==" in line for line in LOCK.split("\n")) == len(found)
-    for name, rest in found:
-        assert re.fullmatch(r"==[^\n]*( \\\n    --hash=sha256:[0-9a-f]{64})+\n", rest), name
-    names = [name for name, _ in found]
-    assert {name for name in names if names.count(name) > 1} == {"torch"}  # with and without CUDA
+@pytest.mark.parametrize("name", LOCKS)
+def test_every_package_has_a_hash_and_one_place(name: str) -> None:
+    _, *packages = re.split(r"^(?=[^\s#])", LOCKS[name], flags=re.MULTILINE)
+    for package in packages:
+        assert re.fullmatch(r"\S+==[^\n]*( \\\n    --hash=sha256:[0-9a-f]{64})+\n", package), package
+    names = [package.partition("==")[0] for package in packages]
+    assert len(set(names)) == len(names)
 
 
-def test_sections_hold_what_their_installation_needs() -> None:
-    parts = {name: pins(text.split("\n")) for name, text in sections(LOCK).items()}
-    assert set(parts) == set(ORDER)
+def test_lock_holds_what_is_asked_for() -> None:
+    lock = pins(LOCKS[LOCK].split("\n"))
+    assert len(lock) > 130
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    extras = project["project"]["optional-dependencies"]
-    dependencies, dev = [*project["project"]["dependencies"], *extras["workflow"]], extras["dev"]
-    assert pins(dependencies).items() <= {**parts["run"], **parts["torch"]}.items()
-    assert pins(dev).items() <= {**parts["run"], **parts["dev"], **parts["triton"]}.items()
-    assert pins(project["build-system"]["requires"]).items() <= parts["build"].items()
-    assert parts["cpu"] == {"torch": f"{parts['torch']['torch']}+cpu"}
-    # What PyTorch with CUDA leaves open is locked too, and nobody else needs it.
-    assert {"nvidia-nvjitlink", "cuda-bindings", "cuda-pathfinder"} <= set(parts["cuda"])
-    assert list(parts["triton"]) == ["triton"]
-    assert not [
-        name for name in (*parts["run"], *parts["dev"]) if name.startswith(("nvidia", "cuda", "triton"))
-    ]
+    for requirements in project["project"]["optional-dependencies"].values():
+        assert pins([*project["project"]["dependencies"], *requirements]).items() <= lock.items()
+    assert pins(project["build-system"]["requires"]).items() <= lock.items()
+    assert {"cmake", "setuptools", "wheel"} <= set(lock)  # what KenLM asks for to be built
+    assert {"nvidia-nvjitlink", "cuda-bindings", "cuda-pathfinder"} <= set(lock)  # what PyTorch leaves open
+    assert pins(LOCKS[CPU_LOCK].split("\n")) == {"torch": f"{lock['torch']}+cpu"}
 
 
-def wheel(folder: Path, name: str, version: str = "1.0") -> str:
+def wheel(folder: Path, name: str, version: str = "1.0", needs: str = "") -> str:
     """Make a package with nothing in it; returns its requirement with its hash."""
     path = folder / f"{name}-{version}-py3-none-any.whl"
     info = f"{name}-{version}.dist-info"
+    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        archive.writestr(f"{info}/METADATA", metadata + (f"Requires-Dist: {needs}\n" if needs else ""))
         archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         archive.writestr(f"{info}/RECORD", "")
     return f"{name}=={version} --hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}\n"
@@ -65,83 +58,123 @@ def wheel(folder: Path, name: str, version: str = "1.0") -> str:
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A virtual environment with the uv that runs here."""
     folder = tmp_path_factory.mktemp("environment")
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    packages = next(folder.glob("lib/python*/site-packages"))
+    for found in Path(sysconfig.get_path("purelib")).glob("uv*"):
+        (packages / found.name).symlink_to(found)
+    (folder / "bin" / "uv").symlink_to(Path(sysconfig.get_path("scripts")) / "uv")
     return folder
 
 
-def make_project(folder: Path, lock: dict[str, str]) -> None:
-    """A project whose build backend copies a wheel, with the script and a lock file."""
-    (folder / "workflow").mkdir()
-    shutil.copy(ROOT / "workflow" / "install.py", folder / "workflow")
-    text = "".join(f"# [{name}] what for\n{lock[name]}" for name in ORDER)
-    (folder / "constraints.txt").write_text(text, encoding="utf-8")
-    backend = "requires = []\nbuild-backend = 'backend'\nbackend-path = ['.']\n"
-    (folder / "pyproject.toml").write_text(f"[build-system]\n{backend}", encoding="utf-8")
-    wheel(folder, "project")
-    (folder / "backend.py").write_text(
-        "import shutil\ndef build_wheel(folder, *rest):\n    name = 'project-1.0-py3-none-any.whl'\n"
-        "    shutil.copy(name, folder)\n    return name\n",
-        encoding="utf-8",
-    )
-
-
-def install(environment: Path, folder: Path, *options: str) -> tuple[int, str, dict[str, str]]:
-    """Exit status, output, and what is installed afterwards."""
-    pip = [str(environment / "bin" / "python"), "-m", "pip", "--isolated", "--disable-pip-version-check"]
-    local = ["--isolated", "--no-index", "--find-links", str(folder / "files")]
-    command = [pip[0], str(folder / "workflow" / "install.py"), *options, *local]
-    # Where the machine's pip looks is not where the test's may.
-    clean = {"PATH": "/usr/bin:/bin", "PIP_CONFIG_FILE": "/dev/null"}
-    result = subprocess.run(
-        command, env=clean, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120
-    )
-    frozen = subprocess.check_output([*pip, "freeze", "--all"], text=True)
-    return (
-        result.returncode,
-        result.stdout,
-        dict(re.findall(r"^(\w+)(?:==| @ )(\S+)$", frozen, flags=re.MULTILINE)),
-    )
+PROJECT = """[build-system]
+requires = []
+build-backend = 'backend'
+backend-path = ['.']
+[project]
+name = 'nmt-repro'
+version = '1.0'
+dependencies = ['torch==1.0']
+optional-dependencies = {workflow = ['for-workflow==1.0'], dev = ['for-dev==1.0']}
+"""
+BACKEND = """import shutil
+def build_wheel(folder, *rest):
+    return shutil.copy('nmt_repro-1.0-py3-none-any.whl', folder).rpartition('/')[2]
+"""
 
 
 @pytest.fixture
-def lock(tmp_path: Path) -> dict[str, str]:
+def project(tmp_path: Path) -> Path:
+    """A project with the script and lock files, and a folder of packages that pip's configuration names."""
     files = tmp_path / "files"
-    files.mkdir()
-    found = {name: wheel(files, f"for_{name}") for name in ("build", "run", "dev", "cuda", "triton")}
-    return {**found, "torch": wheel(files, "torch"), "cpu": wheel(files, "torch", "1.0+cpu")}
+    for folder in (files, tmp_path / "workflow", tmp_path / "bin"):
+        folder.mkdir()
+    shutil.copy(ROOT / "workflow" / "install.py", tmp_path / "workflow")
+    lock = [wheel(files, name) for name in ("for_workflow", "for_dev", "for_cuda")]
+    lock += [
+        wheel(files, "torch", needs="for-cuda==1.0"),
+        re.findall(r"^uv==.*\n(?: .*\n)*", LOCKS[LOCK], re.M)[0],
+    ]
+    (tmp_path / LOCK).write_text("".join(lock), encoding="utf-8")
+    (tmp_path / CPU_LOCK).write_text(wheel(files, "torch", "1.0+cpu"), encoding="utf-8")
+    (tmp_path / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
+    (tmp_path / "backend.py").write_text(BACKEND, encoding="utf-8")
+    wheel(tmp_path, "nmt_repro")
+    (tmp_path / "pip.conf").write_text(
+        f"[global]\nindex-url = {(tmp_path / 'empty').as_uri()}\nfind-links = {files}\n", encoding="utf-8"
+    )
+    return tmp_path
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("build", ["1.0+cpu", "1.0"])
-def test_the_build_of_pytorch_is_the_one_that_an_index_offers(
-    environment: Path, lock: dict[str, str], tmp_path: Path, build: str
-) -> None:
-    make_project(tmp_path, lock)
-    if build == "1.0":
-        (tmp_path / "files" / "torch-1.0+cpu-py3-none-any.whl").unlink()
-    status, output, installed = install(environment, tmp_path)
-    assert status == 0, output
-    assert installed["torch"] == build
-    assert ("for_cuda" in installed) == ("for_triton" in installed) == (build == "1.0")
-    assert {"for_build", "for_run", "project"} <= set(installed)
-    assert "for_dev" not in installed
+def install(environment: Path, project: Path, driver: str | None = None) -> tuple[int, str, dict[str, str]]:
+    """Exit status, output, and what is installed afterwards; `driver` is the version of NVIDIA's."""
+    (project / "bin" / "nvidia-smi").write_text(
+        f"#!/bin/sh\necho {driver}\n" if driver else "#!/bin/sh\nexit 9\n", encoding="utf-8"
+    )
+    (project / "bin" / "nvidia-smi").chmod(0o755)
+    python = str(environment / "bin" / "python")
+    names = ["torch", "for_workflow", "for_dev", "for_cuda", "nmt-repro"]
     subprocess.run(
-        [str(environment / "bin" / "pip"), "uninstall", "-qy", "torch", "for_cuda", "for_triton", "for_run"],
-        check=True,
+        [python, "-m", "pip", "uninstall", "--quiet", "--yes", *names], check=True, capture_output=True
+    )
+    clean = {
+        "PATH": f"{project / 'bin'}:/usr/bin:/bin",
+        "PIP_CONFIG_FILE": str(project / "pip.conf"),
+        "UV_OFFLINE": "1",
+        "UV_CACHE_DIR": str(project / "cache"),
+    }
+    result = subprocess.run(
+        [python, str(project / "workflow" / "install.py")],
+        env=clean,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=600,
+    )
+    frozen = subprocess.check_output([python, "-m", "pip", "freeze", "--all"], text=True)
+    packages = dict(re.findall(r"^([\w-]+)(?:==| @ )(\S+)$", frozen, flags=re.MULTILINE))
+    return (
+        result.returncode,
+        result.stdout,
+        {name.replace("-", "_"): version for name, version in packages.items()},
     )
 
 
-@pytest.mark.parametrize("changed", ["for_run-1.0", "torch-1.0+cpu"])
-def test_a_file_with_another_hash_is_refused(
-    environment: Path, lock: dict[str, str], tmp_path: Path, changed: str
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("driver", "offered", "build"),
+    [(None, True, "1.0+cpu"), (None, False, "1.0"), ("580.65.06", False, "1.0")],
+    ids=["without a driver", "without an index", "with a driver"],
+)
+def test_the_build_of_pytorch_fits_the_machine(
+    environment: Path, project: Path, driver: str | None, offered: bool, build: str
 ) -> None:
-    make_project(tmp_path, lock)
-    with zipfile.ZipFile(tmp_path / "files" / f"{changed}-py3-none-any.whl", "a") as archive:
+    if not offered:
+        (project / "files" / "torch-1.0+cpu-py3-none-any.whl").unlink()
+    status, output, installed = install(environment, project, driver)
+    assert status == 0, output
+    assert installed["torch"] == build
+    assert ("for_cuda" in installed) == (build == "1.0")
+    assert {"for_workflow", "nmt_repro"} <= set(installed) and "for_dev" not in installed
+    assert ("PyTorch without CUDA" in output) == (driver is None)
+    assert ("does not give it" in output) == (driver is None and not offered)
+    assert f"with PyTorch {build}" in output and output.count("\n") < 7
+
+
+def test_an_old_driver_gets_an_older_cuda(environment: Path, project: Path) -> None:
+    status, output, installed = install(environment, project, "550.54.14")
+    assert status != 0 and "torch" not in installed  # PyTorch's index is not asked in this test
+    assert "you require torch==1.0+cu126" in output
+
+
+@pytest.mark.parametrize("changed", ["for_workflow-1.0", "torch-1.0+cpu"])
+def test_a_file_with_another_hash_is_refused(environment: Path, project: Path, changed: str) -> None:
+    with zipfile.ZipFile(project / "files" / f"{changed}-py3-none-any.whl", "a") as archive:
         archive.writestr("added.py", "")
-    status, output, installed = install(environment, tmp_path)
+    status, output, installed = install(environment, project)
     assert status != 0
-    assert "DO NOT MATCH THE HASHES" in output
+    assert "Hash mismatch" in output
     assert changed.split("-")[0] not in installed
 
 
@@ -160,7 +193,7 @@ def test_a_file_with_another_hash_is_refused(
 def test_setup_takes_the_versions_of_python_that_the_project_states(
     tmp_path: Path, version: tuple[int, int], says: str
 ) -> None:
-    for name in ("Makefile", "pyproject.toml", "constraints.txt", "workflow/install.py"):
+    for name in ("Makefile", "pyproject.toml", LOCK, CPU_LOCK, "workflow/install.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     python = tmp_path / "python"

@@ -33,7 +33,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Adjective:
-    """An adjective: French forms by [plural][feminine], its place, and its form before a masculine vowel."""
+    """An adjective: French forms by `[plural][feminine]`, its place, and its form before a masculine vowel."""
 
     english: str
     french: tuple[tuple[str, str], tuple[str, str]]

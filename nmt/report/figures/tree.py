@@ -22,7 +22,7 @@ _MERGE_BELOW = 0.4
 """Levels between a node and the one that merges its children."""
 
 Gates = Sequence[Sequence[Sequence[float]]]
-"""[w_c, w_l, w_r] of node j of level t + 1 at [t][j]."""
+"""`[w_c, w_l, w_r]` of node j of level t + 1 at `[t][j]`."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,53 @@
+"""The site: every page has a place, links lead as they do in the repository, finished experiments are shown."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.running import ROOT
+from workflow import site
+
+NAVIGATION = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"]
+
+
+def test_every_page_has_a_place_in_the_navigation() -> None:
+    named = {
+        page
+        for entry in NAVIGATION
+        for page in ([entry] if isinstance(entry, str) else next(iter(entry.values())))
+    }
+    found = {str(page.relative_to(ROOT)) for pattern in site.PAGES for page in ROOT.glob(pattern)}
+    assert named == {*found, "gallery/index.md"}
+
+
+def test_links_lead_where_they_lead_in_the_repository(tmp_path: Path) -> None:
+    site.copy_pages(tmp_path)
+    pages = list(tmp_path.rglob("*.md"))
+    links = [
+        page.parent / link for page in pages for link in site.LINK.findall(page.read_text(encoding="utf-8"))
+    ]
+    assert len(links) > 40 and all(link.exists() for link in links)
+
+
+def test_gallery_shows_what_is_finished(tmp_path: Path) -> None:
+    results = tmp_path / "tiny" / "results"
+    results.mkdir(parents=True)
+    site.write_gallery([results.parent], tmp_path / "none")
+    assert "make demo" in (tmp_path / "none" / "gallery" / "index.md").read_text(encoding="utf-8")
+    (results / "report.html").write_text("<p>", encoding="utf-8")
+    (results / "finding.txt").write_text("Attention copes.", encoding="utf-8")
+    site.write_gallery([results.parent], tmp_path / "one")
+    page = (tmp_path / "one" / "gallery" / "index.md").read_text(encoding="utf-8")
+    assert "Attention copes." in page and "[report](tiny/report.html)" in page and "playground" not in page
+    assert (tmp_path / "one" / "gallery" / "tiny" / "report.html").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(importlib.util.find_spec("material") is None, reason="needs what `make docs` installs")
+def test_site_is_built_without_a_warning(tmp_path: Path) -> None:
+    assert site.main([], tmp_path) == 0
+    assert (tmp_path / "pages" / "library" / "nmt.model.html").exists()
