@@ -199,7 +199,7 @@ def form(page: str) -> set[str]:
     """The paragraphs of a page of measured results that are the same whatever was measured, and its columns."""
     lines = page.split("\n")
     heads = [line for line, below in pairwise(lines) if below.startswith("|:-")]
-    fixed = {re.sub(" +", " ", line) for line in heads if "reported" in line}
+    fixed = {re.sub(" +", " ", line) for line in heads if re.match(r"\| Model .+ reported", line)}
     return fixed | {
         line for line in lines if line[:1].isalpha() and line[-1:] in ".:" and "words (" not in line
     }
