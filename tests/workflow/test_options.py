@@ -77,11 +77,3 @@ def test_every_run_is_compared_under_its_model(tmp_path: Path) -> None:
     ]
     with pytest.raises(ValueError, match="zip"):
         options.compared(config, files[:-2])
-
-
-def test_what_is_kept_of_a_run_stands_together(tmp_path: Path) -> None:
-    config = paper(tmp_path)
-    runs = config.use.models
-    translations = [f"{run}.{mode}" for run in runs for mode in ("all", "no_unk")]
-    words = shlex.split(options.kept(config, translations, [[f"{run}/s" for run in runs]]))
-    assert words[:5] == ["--run", runs[0], f"{runs[0]}.all", f"{runs[0]}.no_unk", f"{runs[0]}/s"]
