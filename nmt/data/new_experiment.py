@@ -22,6 +22,7 @@ SHORTER = 0.6
 """The smaller length limit as a share of the greater one: 30 of 50 in the paper."""
 LARGEST_VOCABULARY = 30_000
 """The paper's."""
+PAIRS_OF_SHARD, MOST_SHARDS = 1_000_000, 500
 STAR = 2
 """RNNsearch-N* may train so many times as long as RNNsearch-N."""
 
@@ -202,7 +203,9 @@ def settings(
         "description": _description(given, languages, text),
         "source": languages.source,
         "target": languages.target,
-        "corpora": "\n".join(_corpus(part, *sides, tokenized) for part, sides in files.items()),
+        "corpora": "\n".join(
+            _corpus(part, *sides, text.pairs[part], tokenized) for part, sides in files.items()
+        ),
         "source_words": proposal.vocabulary[0],
         "target_words": proposal.vocabulary[1],
         "after": sizes.after,
@@ -246,9 +249,11 @@ def _description(given: Mapping[str, Given], languages: Languages, text: Statist
     return "\n".join(f"# {line}" for paragraph in lines for line in textwrap.wrap(paragraph, 118))
 
 
-def _corpus(part: str, source: str, target: str, tokenized: bool) -> str:
-    flag = ", tokenized: true" if tokenized else ""
-    return f"  own-{part}: {{source: {{file: {source}}}, target: {{file: {target}}}{flag}}}"
+def _corpus(part: str, source: str, target: str, pairs: int, tokenized: bool) -> str:
+    """The entry of the catalogue; training text is prepared in shards of about a million pairs."""
+    shards = min(MOST_SHARDS, math.ceil(pairs / PAIRS_OF_SHARD)) if part == "train" else 1
+    flags = (f", shards: {shards}" if shards > 1 else "") + (", tokenized: true" if tokenized else "")
+    return f"  own-{part}: {{source: {{file: {source}}}, target: {{file: {target}}}{flags}}}"
 
 
 _SETTINGS = Template("""\
@@ -271,7 +276,7 @@ $corpora
 # No selection: all text is trained on.
 selection: {enabled: false}
 
-# The words that occur more than once, at most 30,000; the others become [UNK].
+# The words that occur more than once (in at most 200,000 pairs, evenly spread), up to 30,000; the others become [UNK].
 vocabulary: {words: $source_words, target_words: $target_words}
 
 # Sizes of $after, which suit this amount of text; the start values suit layers of these sizes.

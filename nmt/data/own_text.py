@@ -49,16 +49,20 @@ class Given:
     def __str__(self) -> str:
         return f"{self.source} and {self.target}" if self.target else str(self.source)
 
+    @property
+    def files(self) -> list[Path]:
+        """One or two."""
+        return [file for file in (self.source, self.target) if file]
+
     def pairs(self, progress: Progress | None = None) -> Iterator[Pair]:
         """Both sides line by line, without byte order mark and carriage return.
 
         Raises:
             UserError: a missing or damaged file, other text than UTF-8, unequal numbers of lines, a missing tab.
         """
-        files = [file for file in (self.source, self.target) if file]
-        for file in files:
+        for file in self.files:
             refuse_special(file)
-        if len(files) == 2 and all(file.is_file() for file in files) and files[0].samefile(files[1]):
+        if self.target and self.target.resolve() == self.source.resolve():
             raise UserError(f"{self.source}: given as both sides; expected two files, or one with tabs")
         pairs = read_pairs(self.source, self.target, progress) if self.target else self._columns(progress)
         for source, target in pairs:
@@ -122,6 +126,7 @@ def write_parts(
     Raises:
         UserError: text that cannot be used, in one line.
     """
+    _refuse_overwriting(given, outputs)
     held_out: list[set[str]] = [set(), set()]
     for part in ("dev", "test"):
         if part in given:
@@ -140,6 +145,14 @@ def write_parts(
         if found.pairs["train"] < LEAST_PAIRS:
             raise _too_few(given["train"], found.pairs["train"])
     return found
+
+
+def _refuse_overwriting(given: Mapping[str, Given], outputs: Mapping[str, tuple[Path, Path]]) -> None:
+    """A UserError where somebody's own file has the name of a set that is to be written."""
+    written = {path.resolve() for paths in outputs.values() for path in paths}
+    for file in (file for text in given.values() for file in text.files):
+        if file.resolve() in written:
+            raise UserError(f"{file}: would be overwritten by a set of the experiment; move it elsewhere")
 
 
 @dataclass(frozen=True)
@@ -248,7 +261,7 @@ def _tokens(languages: Languages, tokenized: bool) -> tuple[RawText | TokenText,
 
 
 def _progress(text: Given, label: str) -> Progress:
-    return Progress.over_files([file for file in (text.source, text.target) if file], f"{label} {text}")
+    return Progress.over_files(text.files, f"{label} {text}")
 
 
 def _too_few(text: Given, pairs: int) -> UserError:

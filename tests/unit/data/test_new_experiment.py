@@ -41,6 +41,8 @@ def test_sizes_and_updates_follow_the_amount_of_text(
 ) -> None:
     config = proposed(tmp_path, statistics(pairs))
     assert config.architecture.hidden_units == hidden
+    assert config.corpora["own-train"].shards == max(1, pairs // 1_000_000)
+    assert config.corpora["own-test"].shards == 1
     model = config.models["rnnsearch-20"]
     assert (model.training.updates, model.max_words) == (updates, 20)
     assert config.models["rnnsearch-20-star"].continue_from == "rnnsearch-20"

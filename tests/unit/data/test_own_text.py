@@ -144,3 +144,13 @@ def test_text_that_cannot_be_used_gets_one_line_and_leaves_nothing(
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
     assert not [path for path in folder.rglob("*") if path.is_file()]
+
+
+def test_nobody_s_own_file_is_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "own" / "text").mkdir(parents=True)
+    given = text(tmp_path, lines())
+    mine = given.source.rename(tmp_path / "own" / "text" / "train.de.zst")
+    before = mine.read_bytes()
+    with pytest.raises(UserError, match="would be overwritten"):
+        new_experiment(tmp_path / "own", {"train": Given(mine, given.target)}, ("de", "es"), tokenized=False)
+    assert mine.read_bytes() == before
