@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from nmt.config.experiment import archives_in_use
+from nmt.config.experiment import archives_in_use, prepared_corpora
 from nmt.config.families import FAMILIES
 from nmt.config.runs import Run, runs_of
 from nmt.config.schema import Config
@@ -127,7 +127,7 @@ def disk_bytes(config: Config, folder: Path, archives: Iterable[str], runs: Iter
     """Bytes that archives to fetch, text to prepare and models to train will take; archives of unknown size count 0."""
     known = runs_of(config, list(config.models))
     fetched = sum(config.archives[archive].bytes or 0 for archive in archives)
-    text = sum(config.archives[archive].bytes or 0 for archive in _unprepared(config, folder))
+    text = _unprepared(config, folder)
     models = [config.models[known[run].model] for run in runs]
     weights = [
         FAMILIES[model.family].weights(model.architecture, config.vocabulary.sizes) for model in models
@@ -139,7 +139,11 @@ def disk_bytes(config: Config, folder: Path, archives: Iterable[str], runs: Iter
     }
 
 
-def _unprepared(config: Config, folder: Path) -> list[str]:
-    """Archives whose text is not binary yet, each once."""
-    prepared = all((folder / f"data/binary/train/{name}").exists() for name in BITEXT_FILES)
-    return [] if prepared else archives_in_use(config)
+def _unprepared(config: Config, folder: Path) -> int:
+    """Bytes of archives and of files of one's own whose text is not binary yet."""
+    if all((folder / f"data/binary/train/{name}").exists() for name in BITEXT_FILES):
+        return 0
+    sides = (side for name in prepared_corpora(config) for side in config.corpora[name].sides.values())
+    own = (folder / side.file for side in sides if side.file)
+    archives = sum(config.archives[archive].bytes or 0 for archive in archives_in_use(config))
+    return archives + sum(file.stat().st_size for file in own if file.is_file())

@@ -13,6 +13,7 @@ from nmt.config.text import LANGUAGES, Languages
 from nmt.data.new_experiment import Proposal, new_experiment, settings
 from nmt.data.own_text import PARTS, Given, Statistics
 from nmt.errors import UserError
+from nmt.monitor.forecast import disk_bytes
 from tests.running import ROOT, snakemake
 from tests.unit.data.test_own_text import lines, text
 
@@ -61,12 +62,19 @@ def test_the_vocabulary_is_what_occurs_twice_up_to_the_paper_s(tmp_path: Path) -
     assert proposed(tmp_path, statistics(5000, words=90_000)).vocabulary.sizes == (30_000, 3)
 
 
-def test_an_experiment_brings_its_own_text_as_far_as_tokens(tmp_path: Path) -> None:
+def test_an_experiment_brings_its_own_text_as_far_as_tokens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "own"
     given = text(tmp_path, lines())
     new_experiment(folder, {"train": given}, None, tokenized=False)
     with pytest.raises(UserError, match="there is an experiment already"):
         new_experiment(folder, {"train": given}, None, tokenized=False)
+    monkeypatch.chdir(folder)
+    config = load(find_layers(ROOT / "config.yaml", folder))
+    assert disk_bytes(config, folder, [], [])["prepared text"] > sum(
+        file.stat().st_size for file in (folder / "text").iterdir()
+    )
     made = snakemake(folder, "--cores", "1", "data/tokens/own-test/0.es.zst")
     assert made.returncode == 0, made.stdout
     (folder / "text" / "dev.es.zst").unlink()
