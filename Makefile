@@ -126,13 +126,13 @@ bench: $(INSTALLED) ## Speed against peers, as ratios measured in one run
 	$(BIN)/python -m benchmarks.lstm $(OPTIONS)
 	$(BIN)/python -m benchmarks.batches
 
-bench-training: $(INSTALLED) ## A training update against JoeyNMT, a plain loop and the matrix rate
+bench-training: $(INSTALLED) ## A training update against JoeyNMT, Sockeye, Marian, a plain loop and the matrix rate
 	$(BIN)/python -m benchmarks.training --pip-options="$(PIP_OPTIONS)" $(OPTIONS)
 
 gpu-check: $(INSTALLED) ## Everything that a GPU must do right, and its speed and memory: about ten minutes
 	$(BIN)/python -m benchmarks.gpu_check --pip-options="$(PIP_OPTIONS)" $(OPTIONS)
 
-bench-decoding: $(INSTALLED) ## Beam search against JoeyNMT's: sentences/s and words/s at beam 1, 5 and 10
+bench-decoding: $(INSTALLED) ## Beam search against JoeyNMT and Marian: sentences/s and words/s at beam 1, 5 and 10
 	$(BIN)/python -m benchmarks.decoding --pip-options="$(PIP_OPTIONS)" $(OPTIONS)
 
 bench-data: $(INSTALLED) ## The data pipeline, archives to binary: speed and memory on 1, 4 and 16 times Europarl

@@ -9,7 +9,6 @@ minibatches is made (App. B.2) and one of them, that of the middle length, is tr
 from __future__ import annotations
 
 import argparse
-import platform
 import statistics
 import tempfile
 import time
@@ -50,7 +49,6 @@ def main() -> None:
             making.append((middle - begin) / GROUP)
             updating.append(time.perf_counter() - middle)
     found = {
-        "machine": platform.machine(),
         "threads": arguments.threads,
         "pairs": arguments.pairs,
         "rounds": arguments.rounds,

@@ -22,9 +22,9 @@ from typing import Any
 
 import torch
 
-from benchmarks.findings import publish
+from benchmarks.findings import hardware, publish
 from benchmarks.gpu_checks import CHECKS, Setup
-from benchmarks.training.__main__ import FOLDER, hardware
+from benchmarks.training.__main__ import FOLDER
 from benchmarks.training.contest import ROOT
 
 SECONDS = 600
@@ -90,7 +90,7 @@ def made(name: str, setup: Setup) -> dict[str, Any]:
 
 def machine(setup: Setup) -> dict[str, Any]:
     """Processor, GPU and PyTorch, in words."""
-    found = hardware() | {"torch": torch.__version__, "device": setup.device, "tiny": setup.tiny, "gpu": None}
+    found = hardware() | {"device": setup.device, "tiny": setup.tiny, "gpu": None}
     if setup.device == "cuda" and torch.cuda.is_available():
         properties = torch.cuda.get_device_properties(0)
         found |= {"gpu": properties.name, "gpu_bytes": properties.total_memory, "cuda": torch.version.cuda}

@@ -285,7 +285,7 @@ def run_benchmark(name: str, setup: Setup, output: Path, options: list[str]) -> 
             name: getattr(sizes, name) for name in ("batch", "hidden", "embedding", "maxout", "vocabulary")
         }
         options += [f"--{name}={value}" for name, value in tiny.items()]
-        options += ["--threads=1", "--environment=/dev/null/joeynmt"]
+        options += ["--threads=1", "--environments=/dev/null"]
         options += ["--square=32"] if name == "training" else []
     command = [sys.executable, "-m", f"benchmarks.{name}", *options, f"--pip-options={setup.pip_options}"]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

@@ -9,7 +9,6 @@ medians of the processor's time are compared, which other work on the machine ha
 
 from __future__ import annotations
 
-import platform
 import statistics
 import time
 from collections.abc import Callable, Mapping
@@ -50,7 +49,6 @@ def main() -> None:
     medians = measure(layers, x, runs, sizes.rounds)
     publish(
         {
-            "machine": platform.machine(),
             **vars(sizes),
             **{f"seconds_{name}": seconds for name, seconds in medians.items()},
             "ratio_hand_written": medians["hand_written"] / medians["library"],

@@ -8,7 +8,6 @@ Both do the same arithmetic on the same weights; they take turns, and the median
 from __future__ import annotations
 
 import argparse
-import platform
 import statistics
 import time
 from collections.abc import Callable
@@ -42,7 +41,6 @@ def main() -> None:
     agree = (runs["fast"]() - runs["plain"]()).abs().item()
     medians = measure(model, runs, arguments.rounds)
     found = {
-        "machine": platform.machine(),
         "threads": arguments.threads,
         "hidden": arguments.hidden,
         "batch": arguments.batch,

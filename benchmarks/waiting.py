@@ -37,7 +37,7 @@ TIMES = {"step": 1000, "update": 20, "search": 2}
 
 def main() -> None:
     """Measure each kind of work in each way, alone and beside other work; or, as a process of that, one of them."""
-    options = whole_numbers(__doc__, threads=2, rounds=3)
+    options = whole_numbers(__doc__, threads=2, rounds=5)
     taken: dict[str, dict[str, dict[str, list[float]]]] = {
         work: {machine: defaultdict(list) for machine in ("quiet", "busy")} for work in TIMES
     }

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from nmt.config.decoding import Decoding, TextSettings
     from nmt.data.text_processor import Text
-    from nmt.decoding.text_translator import Candidate, UnknownWords
+    from nmt.decoding.text_translator import Candidate, SearchPrecision, UnknownWords
     from nmt.decoding.text_translator import Translation as Translated
     from nmt.model.trained_model import TrainedModel
 
@@ -80,8 +80,11 @@ class Model:
         aligns: whether it has attention.
     """
 
-    def __init__(self, folders: Sequence[Path], device: str, threads: int | None) -> None:
+    def __init__(
+        self, folders: Sequence[Path], device: str, threads: int | None, precision: SearchPrecision
+    ) -> None:
         """Use `nmt.load`."""
+        self._precision: SearchPrecision = precision
         self._text = text_settings_of(folders)
         self._decoding = decoding_with(self._text.decoding, threads=threads, device=device)
         self._models = load_models(folders, self._decoding)
@@ -127,27 +130,33 @@ class Model:
         from nmt.decoding.text_translator import Options, TextTranslator
 
         decoding = decoding_with(self._decoding, beam=beam)
-        options = Options(decoding, unknown or unknown_words(decoding), details=True, max_words=max_words)
+        options = Options(decoding, unknown or unknown_words(decoding), True, max_words, self._precision)
         translator = TextTranslator(self._models, *sides(self._text, tokenized), options)
         lines = [text] if isinstance(text, str) else list(text)
         found = [best_of(line) for line in translator(lines)]
         return found[0] if isinstance(text, str) else found
 
 
-def load(*folders: str | Path, device: str = "auto", threads: int | None = None) -> Model:
+def load(
+    *folders: str | Path,
+    device: str = "auto",
+    threads: int | None = None,
+    precision: SearchPrecision = "fp32",
+) -> Model:
     """A trained model's folder, `models/...` of a run; several are an ensemble.
 
     Args:
         folders: of the models.
         device: "cpu", "cuda" or "auto": the GPU where there is one.
         threads: CPU threads; the model's own number unless given.
+        precision: of the matrix products: "fp32", or faster on many processors "bf16" or "int8".
 
     Raises:
         UserError: no such model, or models that do not go together.
     """
     if not folders:
         raise UserError("nmt.load: no model; expected a folder such as experiments/demo/models/rnnsearch-50")
-    return Model([Path(folder) for folder in folders], device, threads)
+    return Model([Path(folder) for folder in folders], device, threads, precision)
 
 
 # --- what `nmt translate` and `nmt score` use, too --------------------------------------------------------------------
@@ -234,9 +243,10 @@ def unknown_words(decoding: Decoding) -> Literal["keep", "forbid"]:
 
 def load_models(folders: Sequence[Path], decoding: Decoding) -> list[TrainedModel]:
     """The models, on the device that was asked for."""
-    from nmt.model import trained_model
+    from nmt.model import cpu_products, trained_model
     from nmt.model.device import choose_device, keep_freed_memory, make_deterministic
 
     make_deterministic(decoding.threads)
+    cpu_products.use(cpu_products.choose())
     keep_freed_memory()
     return [trained_model.load(folder, choose_device(decoding.device, announced=False)) for folder in folders]

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import shlex
 import shutil
 import sys
@@ -23,6 +21,7 @@ from typing import Any
 
 from benchmarks.data import estimate, grown, report, tokenizers, workflow
 from benchmarks.data.workflow import ROOT
+from benchmarks.findings import hardware
 
 ARCHIVE = Path("wmt13", "training-parallel-europarl-v7.tgz")
 MEMBERS = {language: f"training/europarl-v7.fr-en.{language}" for language in ("en", "fr")}
@@ -42,7 +41,7 @@ def main() -> int:
     texts = {language: grown.read(options.archives / ARCHIVE, member) for language, member in MEMBERS.items()}
     perl = tokenizers.tokenizer_perl(ROOT / "benchmarks" / ".moses", shlex.split(options.pip_options))
     found: dict[str, Any] = {
-        "machine": {"machine": platform.machine(), "cores": options.cores, "load_before": os.getloadavg()[0]},
+        "machine": hardware() | {"cores": options.cores},
         "tokenizers": {
             language: tokenizers.measure(text.lines[: options.lines], language, options.rounds, perl)
             for language, text in texts.items()

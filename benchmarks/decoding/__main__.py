@@ -1,4 +1,4 @@
-"""Measure beam search against JoeyNMT's: `make bench-decoding`.
+"""Measure beam search against JoeyNMT and Marian: `make bench-decoding`.
 
 Usage: python -m benchmarks.decoding [--mirrors FOLDER ...] [--sentences N] [--beams N [N ...]] [--threads N] ...
 
@@ -11,24 +11,33 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
+import statistics
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.decoding import newstest
+from benchmarks.decoding.toolkits import MarianSearch
+from benchmarks.findings import hardware
 from benchmarks.training import environment
-from benchmarks.training.__main__ import FOLDER, busy, hardware, write
-from benchmarks.training.contest import Remote
+from benchmarks.training.__main__ import FOLDER, published, share_options, warn_if_busy, write
+from benchmarks.training.contest import Failed, Remote
+from benchmarks.training.environment import peer_of
+from benchmarks.training.report import ARITHMETIC
 from benchmarks.training.sizes import Machine, Sizes
+from benchmarks.waiting import busy
 from nmt.io.text_files import read_lines
 
-OURS, PEER = "rnnsearch", "joeynmt"
-PUBLISHED = FOLDER / "results" / "decoding.json"
+OURS = "rnnsearch"
+CONTENDERS = (OURS, "rnnsearch-bf16", "rnnsearch-int8", "joeynmt", "marian", "marian-intel", "marian-int8")
+"""With the precision behind a dash; `-intel` and `-int8` have Marian's MKL told that the processor is Intel's."""
+ON_GPU = (OURS, "joeynmt")
 
 
 def main() -> int:
@@ -42,24 +51,32 @@ def main() -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     lengths, text = lengths_of(source, options.sentences)
-    pythons, missing = {OURS: sys.executable}, {}
-    try:
-        pythons[PEER] = str(environment.ensure(options.environment, shlex.split(options.pip_options)))
-    except environment.Unavailable as error:
-        missing[PEER] = str(error)
-        print(f"Going on without JoeyNMT: {error}", file=sys.stderr)
-    load, remotes = busy(), dict[str, Remote]()
+    names = [name for name in options.contenders if options.device == "cpu" or name in ON_GPU]
+    pip_options = shlex.split(options.pip_options)
+    pythons, missing = environment.ensure_all(names, options.environments, pip_options)
+    warn_if_busy()
+    remotes = dict[str, Remote]()
     try:
         for name, python in pythons.items():
-            remotes[name] = Contender(name, python, machine.threads)
-            remotes[name].ask(do="set up", sizes=asdict(sizes), machine=asdict(machine))
-        beams = {str(beam): contest(remotes, lengths, beam, options.batch) for beam in options.beams}
+            kind = MarianSearch if peer_of(name) == "marian" else Contender
+            try:
+                remotes[name] = kind(name, python, machine.threads)
+                precision = name.partition("-")[2] if peer_of(name) is None else ""
+                own = replace(machine, precision=precision or machine.precision)
+                remotes[name].ask(do="set up", sizes=asdict(sizes), machine=asdict(own))
+            except Failed as error:
+                missing[name] = str(error)
+        contenders = {name: remote for name, remote in remotes.items() if name not in missing}
+        with busy(os.cpu_count() or 1 if options.busy else 0):
+            beams = {
+                str(beam): contest(contenders, lengths, beam, sizes, options.rounds) for beam in options.beams
+            }
     finally:
         for remote in remotes.values():
             remote.close()
     found: dict[str, Any] = {
-        "machine": asdict(machine) | hardware() | {"load_before": load},
-        "sizes": asdict(sizes),
+        "machine": asdict(machine) | hardware() | {"busy": options.busy},
+        "sizes": asdict(sizes) | {"rounds": options.rounds},
     }
     found |= {"text": text, "sentences": len(lengths), "words": sum(lengths), "missing": missing}
     write(options.output, found | {"beams": beams})
@@ -78,7 +95,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.decoding", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     whole = {"threads": 2, "batch": 64, "hidden": Sizes.hidden, "embedding": Sizes.embedding}
-    whole |= {"maxout": Sizes.maxout, "vocabulary": Sizes.vocabulary, "sentences": 300}
+    whole |= {"maxout": Sizes.maxout, "vocabulary": Sizes.vocabulary, "sentences": 300, "rounds": 5}
     for name, value in whole.items():
         parser.add_argument(f"--{name}", type=int, default=value, metavar="N", help=f"({value})")
     texts = parser.add_mutually_exclusive_group()
@@ -92,13 +109,13 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--beams", type=int, nargs="+", default=[1, 5, 10], metavar="N", help="(1 5 10)")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--output", type=Path, help=f"({PUBLISHED})")
-    parser.add_argument("--environment", type=Path, default=FOLDER / ".joeynmt")
-    parser.add_argument("--pip-options", default="", help="for making JoeyNMT's environment, as one argument")
+    parser.add_argument("--contenders", nargs="+", choices=CONTENDERS, default=CONTENDERS)
+    share_options(parser)
     options = parser.parse_args(arguments)
+    place = published("decoding", options.busy)
     if options.output is None and (options.source or options.drawn):
-        parser.error(f"--source and --drawn need --output: {PUBLISHED} has the figures on newstest2014")
-    options.output = options.output or PUBLISHED
+        parser.error(f"--source and --drawn need --output: {place} has the figures on newstest2014")
+    options.output = options.output or place
     return options
 
 
@@ -115,27 +132,41 @@ def lengths_of(source: Path | None, sentences: int) -> tuple[list[int], str]:
     return np.clip(drawn.round(), 2, 90).astype(int).tolist(), "generated, lengths like newstest2014's"
 
 
-def contest(remotes: dict[str, Remote], lengths: list[int], beam: int, size: int) -> dict[str, Any]:
-    """Turns of all contenders at batch after batch; a small batch before them does not count."""
-    ordered, seconds = sorted(lengths), dict.fromkeys(remotes, 0.0)
+def contest(
+    remotes: dict[str, Remote], lengths: list[int], beam: int, sizes: Sizes, rounds: int
+) -> dict[str, Any]:
+    """Turns of all contenders at batch after batch, in rounds; a small batch before them does not count."""
+    ordered = sorted(lengths)
+    seconds: dict[str, list[float]] = {name: [0.0] * rounds for name in remotes}
     for remote in remotes.values():
         remote.ask(do="decode", lengths=ordered[:2], beam=beam, number=-1 + 10**6)
-    for number, start in enumerate(range(0, len(ordered), size)):
-        for name, remote in remotes.items():
-            reply = remote.ask(do="decode", lengths=ordered[start : start + size], beam=beam, number=number)
-            seconds[name] += reply["seconds"]
-            print(f"beam {beam}, batch {number}: {name} {reply}", file=sys.stderr, flush=True)
-    found: dict[str, Any] = {
+    for turn in range(rounds):
+        for number, start in enumerate(range(0, len(ordered), sizes.batch)):
+            batch = ordered[start : start + sizes.batch]
+            for name, remote in remotes.items():
+                reply = remote.ask(do="decode", lengths=batch, beam=beam, number=number)
+                seconds[name][turn] += reply["seconds"]
+        shown = ", ".join(f"{name} {times[turn]:.2f} s" for name, times in seconds.items())
+        print(f"beam {beam}, round {turn + 1} of {rounds}: {shown}", file=sys.stderr, flush=True)
+    medians = {name: statistics.median(times) for name, times in seconds.items()}
+    return {
         name: {
             "seconds": total,
+            "seconds_of_rounds": seconds[name],
             "sentences_per_second": len(lengths) / total,
             "source_words_per_second": sum(lengths) / total,
+            "peak_bytes": remotes[name].ask(do="memory")["peak_bytes"],
+            "ratio": total / medians[OURS] if OURS in medians else None,
+            "multiply_adds_of_a_word": multiply_adds(name, sizes),
         }
-        for name, total in seconds.items()
+        for name, total in medians.items()
     }
-    if PEER in seconds:
-        found["ratio_joeynmt"] = seconds[PEER] / seconds[OURS]
-    return found
+
+
+def multiply_adds(name: str, sizes: Sizes) -> int:
+    """Of a target word of one hypothesis, without what depends on the source's length."""
+    counted = ARITHMETIC[name.partition("-")[0]](sizes)
+    return counted.recurrence + counted.readout + counted.output
 
 
 if __name__ == "__main__":

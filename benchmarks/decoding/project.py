@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 import torch
 import yaml
@@ -12,20 +14,24 @@ from nmt.config.decoding import Decoding
 from nmt.data.batches import pad_pairs
 from nmt.data.vocabulary import END
 from nmt.decoding.beam_search import translate
-from nmt.model import families
+from nmt.model import cpu_products, families
 from nmt.model.device import keep_freed_memory, make_deterministic
+from nmt.model.precision import Precision, precision_of, refuse_unable
 
 
 class Search:
     """RNNsearch."""
 
     def __init__(self, sizes: Sizes, machine: Machine) -> None:
-        architecture, _ = project.settings("rnnsearch", 1, sizes, machine)
+        cpu_products.use(cpu_products.choose())
+        self.precision = cast(Precision, machine.precision)
+        refuse_unable(self.precision, torch.device(machine.device))
+        architecture, _ = project.settings("rnnsearch", 1, sizes, Machine(machine.device))
         make_deterministic(machine.threads)
         keep_freed_memory()
         vocabularies = (sizes.vocabulary, sizes.vocabulary)
         self.device = torch.device(machine.device)
-        self.model = families.create("rnnsearch", architecture, vocabularies, seed=1).to(self.device)
+        self.model = families.create("rnnsearch", architecture, vocabularies, seed=1).to(self.device).eval()
         with torch.no_grad():
             self.model.readout.b_o[END] = -1e9  # nothing ends
         self.parameters = sum(weight.numel() for weight in self.model.parameters())
@@ -34,6 +40,10 @@ class Search:
     @torch.no_grad()
     def decode(self, sentences: list[list[int]], beam: int, steps: int) -> list[int]:
         """Words written for each sentence."""
+        with precision_of(self.precision):
+            return self._decode(sentences, beam, steps)
+
+    def _decode(self, sentences: list[list[int]], beam: int, steps: int) -> list[int]:
         ids = [np.array(words, dtype=np.uint16) for words in sentences]
         batch = pad_pairs(ids, [ids[0][:0]] * len(ids), source_end=True).to(self.device)
         limits = {"max_length_factor": 1, "unfinished": "best", "n_best": 1, "beam": beam}

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from benchmarks.training import memory
 from benchmarks.training.sentences import SPECIALS, zipf
 from benchmarks.training.sizes import Machine, Sizes
 
@@ -25,11 +26,13 @@ CONTENDERS = {"rnnsearch": "project:Search", "joeynmt": "joeynmt:Search"}
 def answer(name: str, made: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
     """The reply to one request; `made` keeps the contender."""
     if request["do"] == "set up":
-        module, _, attribute = CONTENDERS[name].partition(":")
+        module, _, attribute = CONTENDERS[name.partition("-")[0]].partition(":")
         found = getattr(importlib.import_module(f"benchmarks.decoding.{module}"), attribute)
         made["vocabulary"] = request["sizes"]["vocabulary"]
         made["contender"] = found(Sizes(**request["sizes"]), Machine(**request["machine"]))
         return {"parameters": made["contender"].parameters, "torch": torch.__version__}
+    if request["do"] == "memory":
+        return {"peak_bytes": memory.peak()}
     lengths, steps = request["lengths"], max(request["lengths"]) + 1
     sentences = draw(lengths, made["vocabulary"], request["number"])
     begin = time.perf_counter()

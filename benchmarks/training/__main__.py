@@ -10,21 +10,22 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import shlex
 import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from benchmarks.findings import LOAD, hardware
 from benchmarks.training import contest, environment, report
-from benchmarks.training.contest import ROOT, Measured, Rules
+from benchmarks.training.contest import ROOT, Rules
+from benchmarks.training.environment import peer_of
 from benchmarks.training.sizes import Machine, Sizes
+from benchmarks.waiting import busy
 
-CONTENDERS = ("rnnsearch", "rnnencdec", "plain", "joeynmt")
+CONTENDERS = ("rnnsearch", "rnnencdec", "plain", "joeynmt", "sockeye", "marian", "marian-intel")
 SLOW = "grconv"
 """Not among them unless it is asked for: an update does four times the arithmetic of RNNencdec's."""
-PEER = "joeynmt"
 FOLDER = ROOT / "benchmarks"
 
 
@@ -34,35 +35,31 @@ def main() -> int:
     machine = Machine(options.device, options.threads, options.precision)
     updates = options.updates or (20 if options.device == "cuda" else 1)
     rules = Rules(options.warm_up, options.rounds, updates)
-    pythons = {name: sys.executable for name in (*options.contenders, *report.PRODUCTS)}
-    missing: dict[str, str] = {}
-    if PEER in pythons:
-        try:
-            pythons[PEER] = str(environment.ensure(options.environment, shlex.split(options.pip_options)))
-        except environment.Unavailable as error:
-            missing[PEER] = str(error)
-            del pythons[PEER]
-            print(f"Going on without JoeyNMT: {error}", file=sys.stderr, flush=True)
-    load = busy()
-    found, versions = {}, {}
+    contenders = [*options.contenders, *report.PRODUCTS]
+    if options.device == "cuda":  # what is installed of them computes on a processor
+        contenders = [name for name in contenders if peer_of(name) not in ("marian", "sockeye")]
+    pip_options = shlex.split(options.pip_options)
+    pythons, missing = environment.ensure_all(contenders, options.environments, pip_options)
+    warn_if_busy()
+    found = {}
     for length in options.lengths:
         sizes = make_sizes(options, length)
-        measured, failed = contest.hold(pythons, sizes, machine, rules, contest.to_standard_error)
+        with busy(os.cpu_count() or 1 if options.busy else 0):
+            measured, failed = contest.hold(pythons, sizes, machine, rules, contest.to_standard_error)
         missing |= failed
         found[str(length)] = report.figures(measured, sizes)
-        versions = described(measured)
         show(found[str(length)], sizes, machine, rules, missing)
     write(
         options.output,
         {
-            "machine": asdict(machine) | hardware() | versions | {"load_before": load},
+            "machine": asdict(machine) | hardware() | {"busy": options.busy},
             "rules": asdict(rules),
             "sizes": asdict(make_sizes(options, 0)) | {"length": options.lengths},
             "missing": missing,
             "lengths": found,
         },
     )
-    return 1 if missing.keys() - {PEER} else 0
+    return 1 if any(peer_of(name) is None for name in missing) else 0
 
 
 def parse() -> argparse.Namespace:
@@ -95,12 +92,28 @@ def parse() -> argparse.Namespace:
     parser.add_argument(
         "--precision", choices=("fp32", "tf32", "bf16"), default="fp32", help="of all matrix products (fp32)"
     )
-    parser.add_argument("--output", type=Path, default=FOLDER / "results" / "training.json")
+    share_options(parser)
+    options = parser.parse_args()
+    options.output = options.output or published("training", options.busy)
+    return options
+
+
+def share_options(parser: argparse.ArgumentParser) -> None:
+    """What both contests can be told."""
+    parser.add_argument("--busy", action="store_true", help="beside another process on each core")
+    parser.add_argument("--output", type=Path, help="instead of benchmarks/results/...")
     parser.add_argument(
-        "--environment", type=Path, default=FOLDER / ".joeynmt", help="where JoeyNMT's environment is made"
+        "--environments",
+        type=Path,
+        default=FOLDER,
+        help="where the peers' environments are made (%(default)s)",
     )
-    parser.add_argument("--pip-options", default="", help="for making it, as one argument")
-    return parser.parse_args()
+    parser.add_argument("--pip-options", default="", help="for making them, as one argument")
+
+
+def published(name: str, is_busy: bool) -> Path:
+    """Where a contest's figures go."""
+    return FOLDER / "results" / f"{name}{'_busy' if is_busy else ''}.json"
 
 
 def make_sizes(options: argparse.Namespace, length: int) -> Sizes:
@@ -116,36 +129,15 @@ def make_sizes(options: argparse.Namespace, length: int) -> Sizes:
     )
 
 
-def hardware() -> dict[str, Any]:
-    """The machine, in words."""
-    information = Path("/proc/cpuinfo")
-    lines = information.read_text(encoding="utf-8").splitlines() if information.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return {
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        "processor": names[0] if names else platform.processor() or platform.machine(),
-        "logical_processors": os.cpu_count(),
-    }
-
-
-def busy() -> float | None:
-    """How many processes ran in the last minute, before the contest; said where it matters."""
-    if not hasattr(os, "getloadavg"):
-        return None
-    load, free = os.getloadavg()[0], 0.5
-    if load > free:
-        message = (
-            f"Others use this machine (load {load:.1f} of {os.cpu_count()}): figures will be worse and vary"
+def warn_if_busy() -> None:
+    """Say where others use the machine."""
+    free = 0.5
+    if LOAD is not None and free < LOAD:
+        print(
+            f"Others use this machine (load {LOAD:.1f} of {os.cpu_count()}): figures will be worse and vary",
+            file=sys.stderr,
+            flush=True,
         )
-        print(message, file=sys.stderr, flush=True)
-    return load
-
-
-def described(measured: dict[str, Measured]) -> dict[str, Any]:
-    """What the contenders said about torch and the GPU."""
-    replies = [one.set_up for one in measured.values()]
-    return {key: sorted({reply[key] for reply in replies if reply[key]}) for key in ("torch", "gpu")}
 
 
 def show(

@@ -92,6 +92,34 @@ def grconv(sizes: Sizes) -> Arithmetic:
     return replace(rnnencdec(twice), encoder=tree)
 
 
+def sockeye(sizes: Sizes) -> Arithmetic:
+    """Sockeye's: n/2 units a direction, input feeding, an attention vector of n units, n to V."""
+    n, m, half = sizes.hidden, sizes.embedding, sizes.hidden // 2
+    return Arithmetic(
+        encoder=2 * (3 * m * half + 3 * half * half),
+        keys=n * n,
+        recurrence=3 * (m + n) * n + 3 * n * n + n * n,
+        readout=(n + n) * n,
+        output=n * sizes.vocabulary,
+        attention=n + n,
+        sentence=n * n,
+    )
+
+
+def marian(sizes: Sizes) -> Arithmetic:
+    """Marian's amun: two GRUs a target word with the attention, of 2n units, between them; a tanh layer of m units."""
+    n, m = sizes.hidden, sizes.embedding
+    return Arithmetic(
+        encoder=2 * (3 * m * n + 3 * n * n),
+        keys=2 * n * 2 * n,
+        recurrence=3 * m * n + 3 * n * n + n * 2 * n + 3 * n * n + 3 * 2 * n * n,
+        readout=(m + n + 2 * n) * m,
+        output=m * sizes.vocabulary,
+        attention=2 * n + 2 * n,
+        sentence=2 * n * n,
+    )
+
+
 def joeynmt(sizes: Sizes) -> Arithmetic:
     """JoeyNMT's: input feeding (m + n wide), an attention vector of n units instead of a maxout layer, then n to V."""
     n, m = sizes.hidden, sizes.embedding

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarks.training.environment import peer_of
 from benchmarks.training.sizes import Machine, Sizes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -138,9 +139,12 @@ def hold(
 def started(pythons: dict[str, str], machine: Machine) -> Iterator[dict[str, Remote]]:
     """The contenders' processes, ended when the block ends, however it does."""
     remotes: dict[str, Remote] = {}
+    from benchmarks.training.toolkits import Marian, Sockeye
+
+    kinds: dict[str | None, type[Remote]] = {"marian": Marian, "sockeye": Sockeye}
     try:
         for name, python in pythons.items():
-            remotes[name] = Remote(name, python, machine.threads)
+            remotes[name] = kinds.get(peer_of(name), Remote)(name, python, machine.threads)
         yield remotes
     finally:
         for remote in remotes.values():

@@ -1,4 +1,4 @@
-"""The machine's rate: products through torch.mm, with the contenders' threads and precision.
+"""The machine's rate: products by the library that training takes, with the contenders' threads and precision.
 
 `Square` is the limit that shares refer to. The other two have an update's own shapes, to say what it loses: the
 output layer's product over all positions at once, and a step's product, which has only as many rows as sentences.
@@ -11,6 +11,7 @@ import torch
 from benchmarks.training import precision
 from benchmarks.training.sentences import Words
 from benchmarks.training.sizes import Machine, Sizes
+from nmt.model import cpu_products
 
 
 class Product:
@@ -20,6 +21,7 @@ class Product:
 
     def __init__(self, rows: int, inner: int, columns: int, repeat: int, machine: Machine) -> None:
         torch.set_num_threads(machine.threads)
+        cpu_products.use(cpu_products.choose())
         precision.choose(machine)
         device, kind = torch.device(machine.device), precision.factor_type(machine)
         self.left = torch.randn(rows, inner, device=device, dtype=kind)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import sys
 from pathlib import Path
 
-STATUS = Path("/proc/self/status")
+PROCESSES = Path("/proc")
+STATUS = PROCESSES / "self" / "status"
 
 
 def resident() -> int | None:
@@ -26,11 +28,26 @@ def peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def status(field: str) -> int | None:
-    """A field of /proc/self/status in bytes."""
-    if not STATUS.exists():
+def processor_seconds(process: int) -> float:
+    """What a process has computed so far."""
+    user, system = _statistics(process)[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def state(process: int) -> str:
+    """Of a process: T once it is stopped."""
+    return _statistics(process)[0]
+
+
+def _statistics(process: int) -> list[str]:
+    return (PROCESSES / str(process) / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+
+
+def status(field: str, process: int | str = "self") -> int | None:
+    """A field of a process' status in bytes."""
+    if not (path := PROCESSES / str(process) / "status").exists():
         return None
-    for line in STATUS.read_text(encoding="ascii").splitlines():
+    for line in path.read_text(encoding="utf-8").splitlines():
         name, _, value = line.partition(":")
         if name == field:
             return int(value.split()[0]) * 1024

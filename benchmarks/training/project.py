@@ -15,7 +15,7 @@ from benchmarks.training.sizes import Machine, Sizes
 from nmt.config.families import FAMILIES, AnyArchitecture, FamilyName
 from nmt.config.training import Training
 from nmt.data.batches import Batch, pad_pairs
-from nmt.model import families
+from nmt.model import cpu_products, families
 from nmt.model.device import keep_freed_memory, make_deterministic
 from nmt.model.precision import set_precision
 from nmt.training.update import Updater
@@ -57,6 +57,7 @@ class Project:
         make_deterministic(machine.threads)
         keep_freed_memory()
         set_precision(self.training.precision)
+        cpu_products.use(cpu_products.choose(self.training.products))
         self.device = torch.device(machine.device)
         vocabularies = (sizes.vocabulary, sizes.vocabulary)
         self.model = families.create(self.family, architecture, vocabularies, seed=1).to(self.device)

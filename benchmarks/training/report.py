@@ -10,6 +10,7 @@ from typing import Any
 from benchmarks.training import arithmetic
 from benchmarks.training.arithmetic import OPERATIONS, Arithmetic
 from benchmarks.training.contest import Measured
+from benchmarks.training.environment import PEERS
 from benchmarks.training.sizes import Sizes
 
 ARITHMETIC: dict[str, Callable[[Sizes], Arithmetic]] = {
@@ -18,13 +19,19 @@ ARITHMETIC: dict[str, Callable[[Sizes], Arithmetic]] = {
     "grconv": arithmetic.grconv,
     "plain": arithmetic.rnnsearch,
     "joeynmt": arithmetic.joeynmt,
+    "sockeye": arithmetic.sockeye,
+    "marian": arithmetic.marian,
+    "marian-intel": arithmetic.marian,
 }
 LABELS = {
     "rnnsearch": "RNNsearch",
     "rnnencdec": "RNNencdec",
     "grconv": "grConv",
     "plain": "plain loop",
-    "joeynmt": "JoeyNMT 2.3.0",
+    "joeynmt": PEERS["joeynmt"].label,
+    "sockeye": PEERS["sockeye"].label,
+    "marian": PEERS["marian"].label,
+    "marian-intel": f"{PEERS['marian'].label}, told Intel",
 }
 PRODUCTS = {
     "matrix": "a large square product",
@@ -45,22 +52,13 @@ def figures(measured: dict[str, Measured], sizes: Sizes) -> Figures:
         if name in measured
     }
 
-    def value(name: str, key: str) -> float | None:
-        found: float | None = contenders[name][key] if name in contenders else None
-        return found
-
     return {
         "positions_per_sentence": sizes.length,
         "words_per_sentence": sizes.length - 1,
-        "ratio_joeynmt": against(contenders, "joeynmt", "seconds"),
-        "ratio_joeynmt_arithmetic": against(contenders, "joeynmt", "gflop"),
-        "ratio_joeynmt_peak_bytes": against(contenders, "joeynmt", "peak_bytes"),
-        "ratio_grconv": against(contenders, "grconv", "seconds", "rnnencdec"),
-        "ratio_grconv_arithmetic": against(contenders, "grconv", "gflop", "rnnencdec"),
-        "ratio_plain": against(contenders, "plain", "seconds"),
-        "ratio_plain_peak_bytes": against(contenders, "plain", "peak_bytes"),
-        "share_of_matrix_rate": value("rnnsearch", "share_of_matrix_rate"),
-        "share_of_matrix_rate_joeynmt": value("joeynmt", "share_of_matrix_rate"),
+        "ratios": {
+            name: {label: against(contenders, name, key, base(contenders)) for label, key in RATIOS}
+            for name in contenders
+        },
         "contenders": contenders,
         "products": products,
     }
@@ -87,6 +85,7 @@ def contender(measured: Measured, counted: Arithmetic, sizes: Sizes, rate: float
         "multiply_adds": asdict(counted) | {"position": counted.position, "update": counted.update(sizes)},
         "gflop": gflop,
         "gflop_per_second": gflop / seconds,
+        "seconds_per_gflop": seconds / gflop,
         "share_of_matrix_rate": None if rate is None else gflop / seconds / rate,
         "resident_bytes_before_first_update": measured.set_up["resident_bytes"],
         "peak_bytes": measured.memory["peak_bytes"],
@@ -95,7 +94,12 @@ def contender(measured: Measured, counted: Arithmetic, sizes: Sizes, rate: float
     }
 
 
-def against(contenders: dict[str, Figures], name: str, key: str, other: str = "rnnsearch") -> float | None:
+def base(contenders: dict[str, Figures]) -> str:
+    """What ratios are to: the first of `BASES` there is."""
+    return next((name for name in BASES if name in contenders), BASES[0])
+
+
+def against(contenders: dict[str, Figures], name: str, key: str, other: str) -> float | None:
     """So many times another's."""
     if name not in contenders or other not in contenders:
         return None
@@ -108,7 +112,7 @@ ROWS: tuple[tuple[str, Callable[[Figures], str]], ...] = (
     ("updates/s", lambda own: f"{own['updates_per_second']:.3g}"),
     ("source words/s", lambda own: f"{own['source_words_per_second']:,.0f}"),
     ("target words/s", lambda own: f"{own['target_words_per_second']:,.0f}"),
-    ("parameters", lambda own: f"{own['parameters']:,}"),
+    ("parameters", lambda own: ABSENT if own["parameters"] is None else f"{own['parameters']:,}"),
     ("multiply-adds a position", lambda own: millions(own["multiply_adds"]["position"])),
     ("of them in the output layer", lambda own: millions(own["multiply_adds"]["output"])),
     ("GFLOP an update", lambda own: f"{own['gflop']:,.4g}"),
@@ -119,7 +123,12 @@ ROWS: tuple[tuple[str, Callable[[Figures], str]], ...] = (
     ("peak memory", lambda own: gigabytes(own["peak_bytes"])),
     ("peak GPU memory", lambda own: gigabytes(own["peak_gpu_bytes"])),
 )
-RATIOS = (("time", "seconds"), ("arithmetic", "gflop"), ("peak memory", "peak_bytes"))
+RATIOS = (
+    ("time", "seconds"),
+    ("arithmetic", "gflop"),
+    ("time per multiply-add", "seconds_per_gflop"),
+    ("peak memory", "peak_bytes"),
+)
 BASES = ("rnnsearch", "rnnencdec")
 
 
@@ -129,10 +138,9 @@ def table(found: Figures) -> str:
     lines = [["", *(LABELS[name] for name in contenders)], ["---", *["---:"] * len(contenders)]]
     for label, cell in ROWS:
         lines.append([label, *(cell(own) for own in contenders.values())])
-    base = next((name for name in BASES if name in contenders), BASES[0])
-    for label, key in RATIOS:
-        cells = (times(against(contenders, name, key, base)) for name in contenders)
-        lines.append([f"{label} / {LABELS[base]}'s", *cells])
+    for label, _ in RATIOS:
+        cells = (times(ratios[label]) for ratios in found["ratios"].values())
+        lines.append([f"{label} / {LABELS[base(contenders)]}'s", *cells])
     shown = [line for line in lines if set(line[1:]) != {ABSENT}]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
     return "\n".join(f"| {' | '.join(map(str.ljust, line, widths))} |" for line in shown)

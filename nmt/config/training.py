@@ -59,6 +59,8 @@ class Training(TrainedWith):
     length_bucket: Annotated[int, Field(ge=1, le=10_000)]
     kernels: Literal["torch", "triton"] = "torch"
     """What works between the matrix products: PyTorch's operations, or kernels of the project's own on a GPU."""
+    products: Literal["auto", "torch"] = "auto"
+    """Who makes a processor's products in 32 bits: the faster library, or always PyTorch's choice."""
     device: Literal["auto", "cpu", "cuda"]
     threads: Threads
 
@@ -74,6 +76,7 @@ RESUMABLE = frozenset(
         "tensorboard",
         "length_bucket",
         "kernels",
+        "products",
         "device",
     }
 )

@@ -38,12 +38,10 @@ def learn(counts: Iterable[tuple[str, int]], pieces: int) -> list[tuple[str, int
     """At most so many pieces of words with their counts, in the order in which they were learned, with theirs.
 
     Raises:
-        UserError: no words, or fewer pieces than there are different characters.
+        UserError: fewer pieces than there are different characters.
     """
     frequent = heapq.nsmallest(LEARNED_FROM, counts, key=lambda item: (-item[1], item[0]))
     frequent = [(word, count) for word, count in frequent if BEGINNING not in word]
-    if not frequent:
-        raise UserError("vocabulary: the text has no words")
     with tempfile.TemporaryDirectory() as folder:
         table, model = Path(folder) / "words.tsv", Path(folder) / "pieces"
         with write_lines(table) as writer:
@@ -65,9 +63,8 @@ def learn(counts: Iterable[tuple[str, int]], pieces: int) -> list[tuple[str, int
                 minloglevel=2,
             )
         except RuntimeError as error:
-            said = (str(error).rpartition("] ")[2] or str(error)).partition(". ")[0]
-            found = f"{pieces} subword units could not be learned ({said})"
-            raise UserError(f"vocabulary: {found}; ask for more, or look at the text's characters") from None
+            said = str(error).rpartition("] ")[2] or str(error)
+            raise UserError(f"vocabulary: {pieces} subword units could not be learned: {said}") from None
         learned = sentencepiece.SentencePieceProcessor(model_file=f"{model}.model")
     names = [learned.id_to_piece(number) for number in range(learned.get_piece_size())]
     return _counted([name for number, name in enumerate(names) if not learned.is_unknown(number)], frequent)

@@ -18,9 +18,11 @@ from nmt.decoding.forced_decoding import ForcedScores, Words, batches, score
 from nmt.decoding.sentence_splitting import Found, pieces, together
 from nmt.decoding.test_set import search
 from nmt.errors import UserError
+from nmt.model.precision import precision_of, refuse_unable
 from nmt.model.trained_model import TrainedModel
 
 UnknownWords = Literal["keep", "forbid", "copy"]
+SearchPrecision = Literal["fp32", "bf16", "int8"]
 
 
 @dataclass(frozen=True)
@@ -30,12 +32,14 @@ class Options:
     unknown: leave [UNK] as it is, forbid it, or put the source word there that gets most attention.
     details: attention and the probability of each word are wanted.
     max_words: longer lines are translated in pieces of at most so many words.
+    precision: of the matrix products.
     """
 
     decoding: Decoding
     unknown: UnknownWords = "keep"
     details: bool = False
     max_words: int = 100
+    precision: SearchPrecision = "fp32"
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,7 @@ class TextTranslator:
     def __init__(self, models: Sequence[TrainedModel], source: Text, target: Text, options: Options) -> None:
         """`source` and `target` say how lines become tokens and tokens lines."""
         refuse_unlike(models)
+        refuse_unable(options.precision, next(models[0].network.parameters()).device)
         self.models, self.options = list(models), options
         self.aligns = any(model.run.aligns for model in models)
         if options.unknown == "copy" and not self.aligns:
@@ -79,7 +84,8 @@ class TextTranslator:
         """A translation of each line, in their order; an empty one for a line without words."""
         tokens = [self._source.tokens(line) for line in lines]
         cut = [pieces(words, self.options.max_words) for words in tokens]
-        found = iter(self._search([piece for parts in cut for piece in parts]))
+        with precision_of(self.options.precision):
+            found = iter(self._search([piece for parts in cut for piece in parts]))
         return [
             self._translation(line, words, parts, [next(found) for _ in parts])
             for line, words, parts in zip(lines, tokens, cut, strict=True)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from nmt.model import triton_kernels as kernels
-from nmt.model.precision import product
+from nmt.model.precision import Factor, product
 
 BLOCK = 256
 """Units of a row that a program works on."""
@@ -42,7 +42,7 @@ def gated_step(
     projected: Tensor,
     recurrent: Tensor,
     state: Tensor,
-    U: Tensor,
+    U: Factor,
     mask: Tensor | None,
     out: tuple[Tensor, Tensor, Tensor],
 ) -> None:
@@ -63,7 +63,7 @@ def gated_step(
 
 
 def gated_step_backward(
-    grad: Tensor, gates: Tensor, candidate: Tensor, state: Tensor, U_t: Tensor, grad_projected: Tensor
+    grad: Tensor, gates: Tensor, candidate: Tensor, state: Tensor, U_t: Factor, grad_projected: Tensor
 ) -> Tensor:
     """Fills `grad_projected`; the gradient of the state before the step without the share of `recurrent`."""
     sentences, hidden = state.shape[-2:]

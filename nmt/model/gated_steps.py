@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from nmt.model.gru import gated_step
-from nmt.model.precision import affine, factor, product
+from nmt.model.precision import affine, kept, product
 from nmt.model.readout import maxout
 
 if TYPE_CHECKING:
@@ -30,12 +30,14 @@ class GatedSteps:
         unit, readout = model.decoder.unit, model.readout
         self.model, self.encoded = model, encoded
         self.order = model.architecture.step_order
-        self.from_word, self.bias = factor(unit.input_weights()), unit.input_bias()
-        self.to_gates, self.to_candidate = factor(unit.gate_weights()), factor(unit.U)
-        self.to_readout = factor(torch.cat([readout.U_o, readout.V_o]))
-        self.to_words = factor(readout.W_o)
+        self.from_word, self.bias = unit.input_factor(), unit.input_bias()
+        self.to_gates = kept(unit, "gates", unit.gate_weights)
+        self.to_candidate = kept(unit, "candidate", lambda: unit.U)
+        self.to_readout = kept(readout, "search", lambda: torch.cat([readout.U_o, readout.V_o]))
+        self.to_words = readout.word_factor()
         self.recurrent = 3 * unit.hidden
-        self.shares = product(encoded.annotations, torch.cat([unit.context_weights(), readout.C_o], dim=1))
+        to_shares = kept(model, "shares", lambda: torch.cat([unit.context_weights(), readout.C_o], dim=1))
+        self.shares = product(encoded.annotations, to_shares)
         self.state = model.decoder.start(encoded).unsqueeze(1)
         self.previous = self.state.new_zeros(*self.state.shape[:2], model.architecture.embedding_size)
 

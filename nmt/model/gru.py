@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from nmt.config.families import Biases
 from nmt.model.kernels import fused
-from nmt.model.precision import add_product, affine, factor, product
+from nmt.model.precision import Factor, add_product, affine, factor, kept, product
 
 
 def weight(inputs: int, outputs: int) -> nn.Parameter:
@@ -64,10 +64,14 @@ class GatedUnit(nn.Module):
         gates = [none if bias is None else bias for bias in (self.b_z, self.b_r)]
         return torch.cat([*gates, self.b])
 
+    def input_factor(self) -> Factor:
+        """`input_weights` as products take them."""
+        return kept(self, "input", self.input_weights)
+
     def project(self, embedded: Tensor) -> Tensor:
         """W E x of gates and candidate for all steps at once: (..., M) -> (..., 3N)."""
         flat = embedded.reshape(-1, embedded.shape[-1])
-        return affine(flat, self.input_weights(), self.input_bias()).view(*embedded.shape[:-1], -1)
+        return affine(flat, self.input_factor(), self.input_bias()).view(*embedded.shape[:-1], -1)
 
     def step(self, projected: Tensor, state: Tensor) -> Tensor:
         """One update: pre-activations (..., 3N) and h_{i-1} (..., N) give h_i (..., N)."""
@@ -91,17 +95,44 @@ def scan(
     Returns:
         h_0..h_T, (D, T+1, B, N).
     """
-    U_gates = torch.stack([unit.gate_weights() for unit in units])
-    U = torch.stack([unit.U for unit in units])
-    states: Tensor = GatedScan.apply(torch.stack(projected), start, U_gates, U, mask)  # type: ignore[no-untyped-call]
+    together, first = torch.stack(projected), units[0]
+
+    def gates() -> Tensor:
+        return torch.stack([unit.gate_weights() for unit in units])
+
+    def candidate() -> Tensor:
+        return torch.stack([unit.U for unit in units])
+
+    if not first.training:
+        factors = kept(first, "gates of all", gates), kept(first, "candidates of all", candidate)
+        return recurrence(together, start, *factors, mask)[0]
+    states: Tensor = GatedScan.apply(together, start, gates(), candidate(), mask)  # type: ignore[no-untyped-call]
     return states
+
+
+def recurrence(
+    projected: Tensor, start: Tensor, by_gates: Factor, by_candidate: Factor, mask: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """h_0..h_T (D, T+1, B, N), gates (D, T, B, 2N) and candidates (D, T, B, N); arguments as `GatedScan` has them."""
+    directions, steps, batch, width = projected.shape
+    hidden = width // 3
+    states = projected.new_empty(directions, steps + 1, batch, hidden)
+    gates = projected.new_empty(directions, steps, batch, 2 * hidden)
+    candidates = projected.new_empty(directions, steps, batch, hidden)
+    states[:, 0] = start
+    for t in range(steps):
+        state = states[:, t]
+        read = None if mask is None else mask[:, t].unsqueeze(2)
+        out = gates[:, t], candidates[:, t], states[:, t + 1]
+        gated_step(projected[:, t], product(state, by_gates), state, by_candidate, read, out)
+    return states, gates, candidates
 
 
 def gated_step(
     projected: Tensor,
     recurrent: Tensor,
     state: Tensor,
-    U: Tensor,
+    U: Factor,
     mask: Tensor | None,
     out: tuple[Tensor, Tensor, Tensor],
 ) -> None:
@@ -129,7 +160,7 @@ def gated_step(
 
 
 def gated_step_backward(
-    grad: Tensor, gates: Tensor, candidate: Tensor, state: Tensor, U_t: Tensor, grad_projected: Tensor
+    grad: Tensor, gates: Tensor, candidate: Tensor, state: Tensor, U_t: Factor, grad_projected: Tensor
 ) -> Tensor:
     """Gradient through one step, but for the path by way of `recurrent`.
 
@@ -168,18 +199,8 @@ class GatedScan(torch.autograd.Function):
         ctx: Any, projected: Tensor, start: Tensor, U_gates: Tensor, U: Tensor, mask: Tensor | None
     ) -> Tensor:
         """h_0..h_T, (D, T+1, B, N), from (D, T, B, 3N), (D, B, N), (D, N, 2N), (D, N, N) and (D, T, B)."""
-        directions, steps, batch, width = projected.shape
-        hidden = width // 3
-        states = projected.new_empty(directions, steps + 1, batch, hidden)
-        gates = projected.new_empty(directions, steps, batch, 2 * hidden)
-        candidates = projected.new_empty(directions, steps, batch, hidden)
-        states[:, 0] = start
-        by_gates, by_candidate = factor(U_gates), factor(U)
-        for t in range(steps):
-            state = states[:, t]
-            kept = None if mask is None else mask[:, t].unsqueeze(2)
-            out = gates[:, t], candidates[:, t], states[:, t + 1]
-            gated_step(projected[:, t], product(state, by_gates), state, by_candidate, kept, out)
+        factors = factor(U_gates), factor(U)
+        states, gates, candidates = recurrence(projected, start, *factors, mask)
         ctx.save_for_backward(states, gates, candidates, U_gates, U)
         return states
 

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from nmt.model.kernels import fused
-from nmt.model.precision import factor, product
+from nmt.model.precision import factor, product, rounded
 
 CHUNK = 600
 """Positions whose logits are in memory at once."""
@@ -78,7 +78,7 @@ def become_error(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None) 
 
 def put_product(sums: Tensor, left: Tensor, right: Tensor, kept: bool) -> None:
     """sums = left @ right, plus what `sums` held if that is `kept`; without a copy where the precision allows it."""
-    left, right = factor(left), factor(right)
+    left, right = rounded(left), rounded(right)
     if left.dtype == sums.dtype:
         sums.addmm_(left, right, beta=1 if kept else 0)
     elif kept:

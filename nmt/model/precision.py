@@ -3,26 +3,34 @@
 fp32: as they are. tf32: a GPU's tensor cores read 32-bit factors with 10 bits of mantissa; nothing else is rounded.
 bf16: factors are rounded to 8 bits of mantissa first; sums are kept in 32 bits, also where a GPU splits them, and each
 result is rounded to 8 bits of mantissa once before it is stored in 32.
+int8: weights that `factor` or `kept` has made, and the rows that they are multiplied with (`nmt.model.int8`); only to
+translate, on a processor.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-Precision = Literal["fp32", "tf32", "bf16"]
+from nmt.errors import UserError
+from nmt.model import int8
+from nmt.model.int8 import Int8Factor
 
+Precision = Literal["fp32", "tf32", "bf16", "int8"]
+Factor = Tensor | Int8Factor
+
+_precision: Precision = "fp32"
 _factor_type: torch.dtype | None = None
 
 
 def set_precision(precision: Precision) -> None:
     """Choose the precision of all products that follow in this process."""
-    global _factor_type
-    _factor_type = torch.bfloat16 if precision == "bf16" else None
+    global _precision, _factor_type
+    _precision, _factor_type = precision, torch.bfloat16 if precision == "bf16" else None
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
     torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
 
@@ -42,21 +50,48 @@ def rounds_factors() -> bool:
     return _factor_type is not None
 
 
-def factor(values: Tensor) -> Tensor:
+def refuse_unable(precision: Precision, device: torch.device) -> None:
+    """A UserError for a precision that there is not, and for 8 bits where nothing multiplies them."""
+    if precision not in get_args(Precision):
+        raise UserError(f"precision {precision}: expected one of {', '.join(get_args(Precision))}")
+    if precision == "int8" and not (device.type == "cpu" and int8.supported()):
+        place = "a GPU" if device.type == "cuda" else "this processor, which lacks VNNI instructions,"
+        raise UserError(f"precision int8: {place} is not supported; use bf16 or fp32, or another device")
+
+
+def factor(values: Tensor) -> Factor:
     """A factor that several products share, rounded once: a weight that a recurrence multiplies with at every step."""
+    return Int8Factor(values) if _precision == "int8" else rounded(values)
+
+
+def rounded(values: Tensor) -> Tensor:
+    """Values as bf16 has them; in any other precision as they are."""
     return values if _factor_type is None else values.to(_factor_type)
 
 
-def product(left: Tensor, right: Tensor) -> Tensor:
+def kept(module: nn.Module, name: str, make: Callable[[], Tensor]) -> Factor:
+    """`factor(make())` of a module's weights: made once where they are fixed (`eval`), each time in training."""
+    if module.training:
+        return factor(make())
+    made: dict[tuple[str, Precision], Factor] = module.__dict__.setdefault("_kept_factors", {})
+    if (name, _precision) not in made:
+        with torch.no_grad():
+            made[name, _precision] = factor(make())
+    return made[name, _precision]
+
+
+def product(left: Tensor, right: Factor) -> Tensor:
     """left @ right, (..., n) by (n, m) or batches of both; factors that `factor` has rounded are taken as they are."""
+    if isinstance(right, Int8Factor):
+        return right.multiply(left)
     if _factor_type is None:
         return left @ right
     return (left.to(_factor_type) @ right.to(_factor_type)).to(torch.float32)
 
 
-def add_product(sums: Tensor, left: Tensor, right: Tensor) -> None:
+def add_product(sums: Tensor, left: Tensor, right: Factor) -> None:
     """sums += left @ right, all (n, m) or all batches; on a GPU in one kernel."""
-    if not sums.is_cuda or _factor_type is not None:
+    if not sums.is_cuda or _factor_type is not None or isinstance(right, Int8Factor):
         sums += product(left, right)
     elif sums.dim() == 2:
         sums.addmm_(left, right)
@@ -64,8 +99,8 @@ def add_product(sums: Tensor, left: Tensor, right: Tensor) -> None:
         sums.baddbmm_(left, right)
 
 
-def affine(values: Tensor, weights: Tensor, bias: Tensor) -> Tensor:
+def affine(values: Tensor, weights: Factor, bias: Tensor) -> Tensor:
     """values @ weights + bias: (P, n), (n, m), (m,) -> (P, m)."""
-    if _factor_type is None:
+    if isinstance(weights, Tensor) and _factor_type is None:
         return torch.addmm(bias, values, weights)
     return product(values, weights) + bias

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from nmt.config.families import GatedDecoderArchitecture
 from nmt.model.gru import weight
-from nmt.model.precision import affine, product
+from nmt.model.precision import Factor, affine, kept, product
 
 
 class OutputLayer(nn.Module, ABC):
@@ -32,7 +32,11 @@ class OutputLayer(nn.Module, ABC):
 
     def forward(self, *inputs: Tensor) -> Tensor:
         """Logits (P, V)."""
-        return affine(self.features(*inputs), self.W_o, self.b_o)
+        return affine(self.features(*inputs), self.word_factor(), self.b_o)
+
+    def word_factor(self) -> Factor:
+        """W_o, (D, V), as products take it."""
+        return kept(self, "words", lambda: self.W_o)
 
 
 class MaxoutReadout(OutputLayer):

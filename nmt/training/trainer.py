@@ -24,7 +24,7 @@ from nmt.data.bitext import Bitext
 from nmt.errors import RecurringError, UserError
 from nmt.io.files import sha256
 from nmt.io.progress import Progress
-from nmt.model import families
+from nmt.model import cpu_products, families
 from nmt.model.device import choose_device, keep_freed_memory, make_deterministic
 from nmt.model.kernels import set_kernels
 from nmt.model.precision import set_precision
@@ -82,6 +82,7 @@ class Trainer:
         self.train, self.dev, self.state = train, dev, state
         self.device = choose_device(self.settings.device)
         set_kernels(run.training.kernels, self.device)
+        self._use(cpu_products.choose(run.training.products))
         self.model = families.create(run.family, run.architecture, vocabularies, run.seed).to(self.device)
         self.updater = Updater(self.model, self.settings)
         self.counters = Counters()
@@ -135,7 +136,14 @@ class Trainer:
                 f"set them back, or delete or rename that folder to start again"
             )
 
+    def _use(self, products: cpu_products.Products) -> None:
+        self.products = products
+        cpu_products.use(products)
+
     def _restore(self, saved: Checkpoint) -> None:
+        # a run goes on as it began, unless that is another processor's way
+        if saved.counters.get("products", "torch") == "torch":
+            self._use("torch")
         weights = {
             name.removeprefix("model/"): t for name, t in saved.tensors.items() if name.startswith("model/")
         }
@@ -341,7 +349,8 @@ class Trainer:
     def record(self) -> dict[str, Any]:
         """Counters and fingerprint, as checkpoints and final states carry them."""
         self.counters.history_bytes = self.history.size
-        return {"counters": asdict(self.counters), "fingerprint": self.fingerprint}
+        counters = asdict(self.counters)
+        return {"counters": counters, "fingerprint": self.fingerprint, "products": self.products}
 
     def save(self) -> None:
         """Write a checkpoint."""

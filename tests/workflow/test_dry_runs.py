@@ -267,9 +267,8 @@ def prepared(other: Path) -> None:
         (other / file).write_bytes(b"")
 
 
-@pytest.fixture
-def cho2014b(tmp_path: Path) -> Path:
-    """The experiment, over the text of another one."""
+def test_a_model_of_the_other_experiment_is_taken_where_it_fits(tmp_path: Path) -> None:
+    """Cho et al. (2014b): RNNenc is the root's RNNencdec-30."""
     prepared(tmp_path / "other")
     mine = tmp_path / "mine"
     mine.mkdir()
@@ -277,19 +276,6 @@ def cho2014b(tmp_path: Path) -> Path:
     (mine / "config.yaml").write_text(
         settings.replace("data_from: ../..", "data_from: ../other"), encoding="utf-8"
     )
-    return mine
-
-
-def test_the_explorer_shows_the_trees_of_the_first_run(cho2014b: Path) -> None:
-    output = snakemake(cho2014b, "-n", "-p", "--config", "seeds=[1,2]").stdout
-    assert "--trees grConv trees/grconv-30.jsonl" in output
-    assert "models/grconv-30.seed-2/model.safetensors" in output
-    assert "trees/grconv-30.seed-2.jsonl" not in output
-
-
-def test_a_model_of_the_other_experiment_is_taken_where_it_fits(tmp_path: Path, cho2014b: Path) -> None:
-    """Cho et al. (2014b): RNNenc is the root's RNNencdec-30."""
-    mine = cho2014b
     result = snakemake(mine, "-n")
     assert result.returncode == 0, result.stdout
     assert len(scheduled(result.stdout, "train")) == 2

@@ -20,8 +20,10 @@ CONTRASTED = experiment.contrasted_models(CONFIG)
 # A page with these models' weights, which somebody's published translations do not bring.
 PLAYGROUND = [] if KEPT or not experiment.has_playground(CONFIG) else ["results/playground.html"]
 
-# Models whose trees the explorer shows, those of the first run, as of all; results that came without models have none.
-WITH_TREES = [] if KEPT else [model for model in CONFIG.use.models if CONFIG.models[model].makes_trees]
+# Runs whose trees the explorer shows; results that came without models have none.
+TREE_RUNS = (
+    [] if KEPT else [run for run in runs(CONFIG.use.models) if CONFIG.models[RUNS[run].model].makes_trees]
+)
 
 # What a run is for.
 ARTIFACTS = [
@@ -69,7 +71,7 @@ rule explorer:
     input:
         translations=[translated(system, "all") for system in labels_of(CONFIG)],
         reference=test_tokens(TARGET),
-        trees=expand("trees/{model}.jsonl", model=WITH_TREES),
+        trees=expand("trees/{run}.jsonl", run=TREE_RUNS),
     output:
         page=report("results/explorer.html", caption="../report/explorer.rst", category="Translations"),
     log:
@@ -86,7 +88,7 @@ rule explorer:
             "translations", labels_of(CONFIG).values(), input.translations
         ),
         trees=lambda wildcards, input: options.paired(
-            "trees", (CONFIG.models[model].label for model in WITH_TREES), input.trees
+            "trees", map(labels_of(CONFIG).get, TREE_RUNS), input.trees
         ),
         compared=options.repeated("compared", (CONFIG.models[model].label for model in CONTRASTED)),
         languages=f"{SOURCE} {TARGET}",

@@ -23,7 +23,7 @@ from nmt.model import reference
 from nmt.model.encoder_decoder import EncoderDecoder, Inputs
 from nmt.model.gru import weight
 from nmt.model.initialization import Start, uniform
-from nmt.model.precision import affine, factor, product, rounds_factors
+from nmt.model.precision import affine, kept, product, rounds_factors
 from nmt.model.readout import OutputLayer
 
 State = tuple[Tensor, Tensor]
@@ -52,7 +52,7 @@ class Layer(nn.Module):
         if self.P is None and not rounds_factors():
             return self._scan_by_library(x, start, present)
         given = product(x, self.W) + present.unsqueeze(2) * self.b
-        U, states = factor(self.U), []
+        U, states = kept(self, "U", lambda: self.U), []
         h, c = start
         for step in given:
             h, c = self.cell(step + product(h, U), c)
@@ -78,7 +78,8 @@ class Layer(nn.Module):
     def step(self, x: Tensor, state: State) -> State:
         """One step of any number of hypotheses: inputs (R, M) and their states."""
         h, c = state
-        return self.cell(affine(x, self.W, self.b) + product(h, self.U), c)
+        W, U = kept(self, "W", lambda: self.W), kept(self, "U", lambda: self.U)
+        return self.cell(affine(x, W, self.b) + product(h, U), c)
 
     def cell(self, inner: Tensor, c: Tensor) -> State:
         """The next h and c from the pre-activations (..., 4N), peepholes not yet in them, and c (..., N)."""

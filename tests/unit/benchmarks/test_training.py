@@ -27,7 +27,6 @@ from tests.small_models import TARGET_VOCABULARY, small_model
 TINY = Sizes(length=6, batch=5, hidden=12, embedding=7, maxout=5, vocabulary=30, square=32)
 MACHINE = Machine(threads=1)
 OURS = ("rnnsearch", "rnnencdec", "plain", "grconv")
-JOEYNMT = ROOT / "benchmarks" / ".joeynmt"
 SMALL = {
     "threads": 1,
     "rounds": 2,
@@ -42,12 +41,14 @@ OPTIONS = [f"--{name}={value}" for name, value in SMALL.items()]
 
 
 def interpreter(name: str) -> str:
-    """The one that a contender needs; skips where JoeyNMT's has not been made."""
-    if name != "joeynmt":
+    """The one that a contender needs; skips where a peer's has not been made."""
+    peer = environment.peer_of(name)
+    if peer is None:
         return sys.executable
-    if not (JOEYNMT / environment.STAMP).is_file():
-        pytest.skip("JoeyNMT's environment is not there: `make bench-training` makes it")
-    return str(JOEYNMT / "bin" / "python")
+    folder = ROOT / "benchmarks" / f".{peer}"
+    if not (folder / environment.STAMP).is_file():
+        pytest.skip(f"{peer}'s environment is not there: `make bench-training` makes it")
+    return str(folder / "bin" / "python")
 
 
 def bench(*options: str, **environ: str) -> subprocess.CompletedProcess[str]:
@@ -177,6 +178,8 @@ def test_multiply_adds_of_a_position_at_the_papers_sizes() -> None:
     paper = Sizes(length=30)
     assert arithmetic.rnnsearch(paper).position == 42_200_000
     assert arithmetic.joeynmt(paper).position == 53_580_000
+    assert arithmetic.sockeye(paper).position == 45_220_000
+    assert arithmetic.marian(paper).position == 50_424_400
     # RNNencdec: one unit reads (4.86M), one writes (4.86M), readout 1.62M, output layer 15M
     assert arithmetic.rnnencdec(paper).position == 26_340_000
     # grConv: 14.5 nodes of 8.012M above each word, which costs 1.24M; then twice the units write (15.72M, 5.24M, 30M)
@@ -234,12 +237,15 @@ def test_ratios_are_of_medians_and_shares_of_the_square_products_rate() -> None:
         },
         sizes,
     )
-    assert found["ratio_joeynmt"] == pytest.approx(8 / 5)
-    assert found["ratio_plain"] == pytest.approx(2)
-    assert found["ratio_joeynmt_arithmetic"] == pytest.approx(theirs / ours)
-    assert found["ratio_joeynmt_peak_bytes"] == pytest.approx(1.5)
-    assert found["share_of_matrix_rate"] == pytest.approx(ours / 5 / 200)
-    assert found["share_of_matrix_rate_joeynmt"] == pytest.approx(theirs / 8 / 200)
+    ratios = found["ratios"]["joeynmt"]
+    assert ratios["time"] == pytest.approx(8 / 5)
+    assert ratios["arithmetic"] == pytest.approx(theirs / ours)
+    assert ratios["time per multiply-add"] == pytest.approx(8 / 5 * ours / theirs)
+    assert ratios["peak memory"] == pytest.approx(1.5)
+    assert found["ratios"]["plain"]["time"] == pytest.approx(2)
+    shares = {name: figures["share_of_matrix_rate"] for name, figures in found["contenders"].items()}
+    assert shares["rnnsearch"] == pytest.approx(ours / 5 / 200)
+    assert shares["joeynmt"] == pytest.approx(theirs / 8 / 200)
     assert found["contenders"]["rnnsearch"]["target_words_per_second"] == pytest.approx(80 * 29 / 5)
     shown = report.table(found).splitlines()
     cells = {line.split("|")[1].strip(): [cell.strip() for cell in line.split("|")[2:-1]] for line in shown}
@@ -255,40 +261,41 @@ def test_ratios_are_of_medians_and_shares_of_the_square_products_rate() -> None:
 def test_the_whole_contest_without_its_peer(tmp_path: Path) -> None:
     output = tmp_path / "training.json"
     # no index and no wheels: what a machine without a network sees
-    options = ("--output", str(output), "--environment", str(tmp_path / "env"), "--pip-options=--no-index")
-    contenders = ("rnnsearch", "plain", "joeynmt")
+    options = ("--output", str(output), "--environments", str(tmp_path), "--pip-options=--no-index")
+    peers = ("joeynmt", "sockeye", "marian-intel")
+    contenders = ("rnnsearch", "plain", *peers)
     result = bench(
         "--lengths", "4", "--contenders", *contenders, *options, PIP_CONFIG_FILE=os.devnull, PIP_FIND_LINKS=""
     )
     assert result.returncode == 0, result.stderr
-    assert "Going on without JoeyNMT" in result.stderr
-    assert "Without joeynmt: " in result.stdout
     found = json.loads(output.read_text(encoding="utf-8"))
-    assert "joeynmt" in found["missing"]
+    for name in peers:
+        assert f"Going on without {name}: " in result.stderr and f"Without {name}: " in result.stdout
+        assert name in found["missing"]
+        assert not (tmp_path / f".{environment.peer_of(name)}" / environment.STAMP).exists()
     assert found["machine"]["processor"] and found["machine"]["torch"] and found["machine"]["threads"] == 1
     assert list(found["lengths"]) == ["4"]
     for length in found["lengths"].values():
-        assert length["ratio_joeynmt"] is None and length["share_of_matrix_rate_joeynmt"] is None
-        assert length["ratio_plain"] > 0 and length["share_of_matrix_rate"] > 0
+        assert list(length["ratios"]) == ["rnnsearch", "plain"] and length["ratios"]["plain"]["time"] > 0
         assert list(length["contenders"]) == ["rnnsearch", "plain"]
         for contender in length["contenders"].values():
             assert len(contender["seconds_of_rounds"]) == 2
             assert 0 < contender["processors"] < 1.5
             assert np.isfinite(contender["nll_of_updates"]).all()
-    assert not (tmp_path / "env" / environment.STAMP).exists()
 
 
 @pytest.mark.slow
-def test_the_whole_contest_with_its_peer(tmp_path: Path) -> None:
-    interpreter("joeynmt")
+@pytest.mark.parametrize("peer", ["joeynmt", "sockeye", "marian-intel"])
+def test_the_whole_contest_with_a_peer(tmp_path: Path, peer: str) -> None:
+    interpreter(peer)
     output = tmp_path / "training.json"
-    result = bench("--lengths", "4", "6", "--output", str(output), "--contenders", "rnnsearch", "joeynmt")
+    result = bench("--lengths", "4", "6", "--output", str(output), "--contenders", "rnnsearch", peer)
     assert result.returncode == 0, result.stderr
     found = json.loads(output.read_text(encoding="utf-8"))
     assert not found["missing"]
     assert list(found["lengths"]) == ["4", "6"]
-    assert all(length["ratio_joeynmt"] > 0 for length in found["lengths"].values())
-    assert "| JoeyNMT 2.3.0" in result.stdout
+    assert all(length["ratios"][peer]["time"] > 0 for length in found["lengths"].values())
+    assert f"| {report.LABELS[peer]}" in result.stdout
 
 
 def test_joeynmt_runs_the_projects_torch() -> None:

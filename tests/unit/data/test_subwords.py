@@ -103,8 +103,6 @@ def test_text_of_few_words_has_fewer_units_and_too_few_are_refused() -> None:
     assert len(learn([("ab", 3), ("abc", 2)], 1000)) < 12
     with pytest.raises(UserError, match="3 subword units could not be learned"):
         learn([(word, 1) for word in words()], 3)
-    with pytest.raises(UserError, match="no words"):
-        learn([], 100)
 
 
 def test_specials_and_marks_inside_of_words_are_no_units(vocabulary: Vocabulary) -> None:

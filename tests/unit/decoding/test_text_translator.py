@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
+from nmt.config.families import FamilyName
 from nmt.data.text_processor import RawText, TokenText
 from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding import forced_decoding
@@ -20,7 +21,7 @@ from nmt.decoding.output_formats import as_json, as_n_best, as_text, pharaoh, so
 from nmt.decoding.sentence_splitting import Found
 from nmt.decoding.text_translator import Options, TextTranslator, copied
 from nmt.errors import UserError
-from nmt.model import model_folder
+from nmt.model import int8, model_folder
 from nmt.model.trained_model import TrainedModel, load
 from tests.translators import MOSES, text_settings, trained_model
 from tests.unit.decoding.test_beam_search import decoding
@@ -253,3 +254,21 @@ def test_a_folder_without_text_settings_says_what_to_do(folder: Path, tmp_path: 
     (tmp_path / "text.json").write_text('{"languages": {}}')
     with pytest.raises(UserError, match=r"text\.json: languages\.source: missing"):
         model_folder.text_settings(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("family", "precision"), [("rnnsearch", "bf16"), ("rnnsearch", "int8"), ("lstm", "int8")]
+)
+def test_other_precisions_say_nearly_the_same_and_leave_no_trace(
+    tmp_path: Path, family: FamilyName, precision: str
+) -> None:
+    if precision == "int8" and not int8.supported():
+        pytest.skip("the processor multiplies no 8-bit numbers")
+    made = load(trained_model(tmp_path, family=family), torch.device("cpu"))
+    exact = translator(made, details=True)(LINES)
+    rough = translator(made, details=True, precision=precision)(LINES)
+    for line, other in zip(exact, rough, strict=True):
+        assert other.n_best[0].log_probability == pytest.approx(line.n_best[0].log_probability, rel=0.02)
+    again = translator(made, details=True)(LINES)
+    scores = [[line.n_best[0].log_probability for line in found] for found in (exact, rough, again)]
+    assert scores[0] != scores[1] and scores[0] == scores[2]

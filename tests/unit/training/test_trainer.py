@@ -22,7 +22,7 @@ from nmt.config.training import ModelRun
 from nmt.data.bitext import Bitext
 from nmt.errors import UserError
 from nmt.io import locks
-from nmt.model import trained_model
+from nmt.model import cpu_products, trained_model
 from nmt.model.tensors import save_tensors
 from nmt.training.export import export
 from nmt.training.trainer import Interrupted, Trainer, checkpoint, load_final_state, save_final_state
@@ -484,3 +484,17 @@ class TestLock:
             (tmp_path / "lock").unlink()
             os.link(claim, tmp_path / "lock")
             assert holding.lost()
+
+
+def test_a_resumed_run_keeps_the_library_of_its_products(
+    tmp_path: Path, text: Bitext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used: list[str] = []
+    monkeypatch.setattr(cpu_products, "use", used.append)
+    for chosen, updates in (("torch", 2), ("onednn", 4)):
+        monkeypatch.setattr(cpu_products, "choose", lambda wanted, chosen=chosen: chosen)
+        made = trainer(model_run(updates=updates), text, tmp_path / "state")
+        made.run()
+        assert made.products == "torch" and made.record()["products"] == "torch"
+    assert used == ["torch", "onednn", "torch"]
+    assert trainer(model_run(updates=2), text, tmp_path / "new").products == "onednn"

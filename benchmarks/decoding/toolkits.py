@@ -1,0 +1,92 @@
+"""Marian's search, seen from the driver: its model of drawn weights, and a process for each width of the beam."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.decoding.worker import draw
+from benchmarks.training import memory
+from benchmarks.training.contest import ROOT, Failed, Remote
+from benchmarks.training.sizes import Sizes
+from benchmarks.training.toolkits import marian_model, preloaded, write_text
+
+BATCH = 16
+"""Sentences that Marian gives to a thread at once: small batches share a batch of ours out better, and pad less."""
+WORKSPACE = 1000
+
+
+class MarianSearch(Remote):
+    """Asked like a worker."""
+
+    def __init__(self, name: str, python: str, threads: int) -> None:
+        self.name, self.python, self.threads = name, Path(python).absolute(), threads
+        self.folder = Path(tempfile.mkdtemp(prefix=f"{name}."))
+        self.beam = 0
+        self.environment = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"} | preloaded(name, self.folder)
+
+    def ask(self, **request: Any) -> dict[str, Any]:
+        """`set up` draws the model; `decode` starts the search where the beam is another than before."""
+        if request["do"] == "set up":
+            self.vocabulary = request["sizes"]["vocabulary"]
+            return self._draw(Sizes(**request["sizes"]))
+        if request["do"] == "memory":
+            return {"peak_bytes": memory.status("VmHWM", self.process.pid)}
+        if request["beam"] != self.beam:
+            self._start(request["beam"])
+        sentences = draw(request["lengths"], self.vocabulary, request["number"])
+        reply = super().ask(sentences=sentences)
+        assert all(
+            written > len(words) for written, words in zip(reply["written"], sentences, strict=True)
+        ), "it did not search as far as it should"
+        return {"seconds": reply["seconds"], "steps": max(reply["written"])}
+
+    def close(self) -> None:
+        """End the process and remove its files."""
+        if self.beam:
+            super().close()
+        shutil.rmtree(self.folder)
+
+    def _draw(self, sizes: Sizes) -> dict[str, Any]:
+        """The weights of a model after an update at a learning rate of 0; nothing ends."""
+        write_text(self.folder, Sizes(3, 2, vocabulary=sizes.vocabulary), batches=2)
+        command = [
+            *marian_model(self.python, sizes), "--train-sets", "source", "target", "-m", "model.npz", "-l", 0,
+            "--mini-batch", 2, "--after", "1u", "--cpu-threads", 1, "-w", WORKSPACE, "--data-threads", 1, "--quiet",
+        ]  # fmt: skip
+        result = subprocess.run(
+            [str(word) for word in command], cwd=self.folder, env=os.environ | self.environment,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if not (path := self.folder / "model.npz").exists():
+            raise Failed(f"{self.name}: no model: {result.stderr[-300:]}")
+        weights = dict(np.load(path))
+        bias = next(name for name in weights if name.endswith(("ff_logit_b", "ff_logit_l2_b")))
+        weights[bias] = weights[bias].copy()
+        weights[bias][..., 0] = -1e9
+        np.savez(path, **weights)
+        return {
+            "parameters": sum(part.size for name, part in weights.items() if not name.startswith("special:"))
+        }
+
+    def _start(self, beam: int) -> None:
+        if self.beam:
+            super().close()
+        self.beam = beam
+        int8 = ["--gemm-type", "packed8", "--optimize"] if "int8" in self.name else []
+        command = [
+            self.python, ROOT / "benchmarks" / "decoding" / "marian.py", "-m", "model.npz",
+            "-v", "vocabulary.yml", "vocabulary.yml", "--beam-size", beam, "--normalize", 0, "--max-length-factor", 1,
+            "--mini-batch", BATCH, "--maxi-batch", 1000, "--maxi-batch-sort", "src", "--max-length", 200,
+            "--cpu-threads", self.threads, "-w", WORKSPACE, "--data-threads", 1, "--quiet", *int8,
+        ]  # fmt: skip
+        self.process = subprocess.Popen(
+            [str(word) for word in command], cwd=self.folder, env=os.environ | self.environment,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip

@@ -1,0 +1,62 @@
+"""Weights in 8 bits, to translate on a processor: products by oneDNN's integer kernels, as torch has them.
+
+A weight (n, m) keeps a scale for each of its columns, and each row that it is multiplied with gets one of its own: the
+largest magnitude becomes 127. The sums are exact, so that a row's result depends on no other row of its batch.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+LARGEST = 127
+ZERO = 128
+"""oneDNN multiplies unsigned rows with signed weights: rows are shifted by this."""
+INSTRUCTIONS = {"avx512_vnni", "avx_vnni"}
+"""Without them sums of two products overflow 16 bits."""
+
+
+def supported() -> bool:
+    """Whether the processor multiplies 8-bit numbers, as far as Linux says."""
+    information = Path("/proc/cpuinfo")
+    return information.exists() and bool(INSTRUCTIONS & set(information.read_text(encoding="utf-8").split()))
+
+
+class Int8Factor:
+    """What replaces a weight (n, m), or (D, n, m) for products side by side."""
+
+    def __init__(self, weight: Tensor) -> None:
+        self.stacked = weight.dim() == 3
+        self.parts = [_packed(part) for part in (weight if self.stacked else [weight])]
+
+    def multiply(self, rows: Tensor) -> Tensor:
+        """rows @ weight in 32 bits: (..., n) -> (..., m), or (D, R, n) -> (D, R, m)."""
+        if self.stacked:
+            pairs = zip(rows, self.parts, strict=True)
+            return torch.stack([_product(some, *part) for some, part in pairs])
+        return _product(rows.reshape(-1, rows.shape[-1]), *self.parts[0]).view(*rows.shape[:-1], -1)
+
+
+def _packed(weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Whole numbers in oneDNN's own order, and the scale and the zero of each column."""
+    scales = _scales(weight, dim=0)
+    whole = (weight / scales).round_().to(torch.int8)
+    packed: Tensor = torch.ops.onednn.qlinear_prepack(whole.t().contiguous(), None)
+    return packed, scales, torch.zeros(len(scales), dtype=torch.int32)
+
+
+def _scales(values: Tensor, dim: int) -> Tensor:
+    """What 1 of the whole numbers stands for."""
+    least, most = values.aminmax(dim=dim)
+    return torch.maximum(most, -least).div_(LARGEST).clamp_min_(torch.finfo(values.dtype).tiny)
+
+
+def _product(rows: Tensor, packed: Tensor, scales: Tensor, zeros: Tensor) -> Tensor:
+    own = _scales(rows, dim=1).unsqueeze(1)
+    whole = (rows / own).add_(ZERO + 0.5).to(torch.uint8)  # cut off, which rounds
+    found: Tensor = torch.ops.onednn.qlinear_pointwise(
+        whole, 1.0, ZERO, packed, scales, zeros, None, 1.0, 0, torch.float32, "none", [], ""
+    )
+    return found.mul_(own)

@@ -1,0 +1,57 @@
+"""Who makes a processor's products: the choice depends on the processor alone, and no digit of a factor is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from nmt.model import cpu_products
+
+AMD = "vendor_id : AuthenticAMD\nflags : fpu avx512f avx512bw\n"
+
+
+@pytest.fixture(autouse=True)
+def afterwards() -> Iterator[None]:
+    yield
+    cpu_products.use("torch")
+
+
+@pytest.mark.parametrize(
+    ("said", "chosen"),
+    [
+        (AMD, "onednn"),
+        (AMD.replace("AuthenticAMD", "GenuineIntel"), "torch"),
+        (AMD.replace(" avx512bw", ""), "torch"),
+        (AMD.replace("avx512bw", "avx512bw amx_tile"), "torch"),
+    ],
+)
+def test_onednn_is_chosen_where_mkl_withholds_its_kernels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, chosen: str
+) -> None:
+    (tmp_path / "cpuinfo").write_text(said, encoding="utf-8")
+    monkeypatch.setattr(cpu_products, "_PROCESSOR", tmp_path / "cpuinfo")
+    monkeypatch.setattr(cpu_products, "_exact", lambda: True)
+    monkeypatch.setattr(torch.backends.mkl, "is_available", lambda: True)
+    assert cpu_products.choose() == chosen
+    assert cpu_products.choose("torch") == "torch"
+    monkeypatch.setattr(cpu_products, "_exact", lambda: False)
+    assert cpu_products.choose() == "torch"
+
+
+@pytest.mark.parametrize(
+    "shape", [(1, 1000, 3000), (80, 620, 3000), (600, 500, 4000), (500, 600, 2000), (3, 7, 5)]
+)
+def test_products_keep_all_digits_of_their_factors(shape: tuple[int, int, int]) -> None:
+    cpu_products.use(cpu_products.choose())
+    rows, inner, columns = shape
+    left, right = torch.rand(rows, inner), torch.rand(inner, columns)
+    exact = left.double() @ right.double()
+    for found in (
+        left @ right,
+        left @ right.t().contiguous().t(),
+        torch.addmm(torch.zeros(columns), left, right),
+    ):
+        assert (found / exact - 1).abs().max() < 2e-6
