@@ -22,6 +22,13 @@ from nmt.errors import UserError
     metavar="LABEL FILE",
     help="A model's name on the page and its translations, from `decode`. Repeat it, with the same sentences.",
 )
+@click.option(
+    "--given",
+    type=(str, PATH),
+    multiple=True,
+    metavar="LABEL FILE",
+    help="Another system's translations of the whole test set, tokenized, one per line. Repeat it.",
+)
 @file_option("--reference", "Tokens of the reference.")
 @click.option(
     "--compared",
@@ -49,6 +56,7 @@ from nmt.errors import UserError
 @file_option("--output", "The page, one HTML file.")
 def explorer(
     translations: tuple[tuple[str, Path], ...],
+    given: tuple[tuple[str, Path], ...],
     reference: Path,
     compared: tuple[str, ...],
     trees: tuple[tuple[str, Path], ...],
@@ -63,7 +71,7 @@ def explorer(
     from nmt.report.explorer.page import labels_of, write_explorer
 
     files = list(labels_of(translations))
-    count = write_explorer(files, reference, title, output, compared, dict(trees), languages)
+    count = write_explorer(files, reference, title, output, compared, dict(trees), languages, dict(given))
     click.echo(f"{output}: {count:,} sentences, {output.stat().st_size / 1e6:.1f} MB", err=True)
 
 

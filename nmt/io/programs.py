@@ -91,7 +91,7 @@ def run_logged(
 
 def _first_error(said: str) -> str:
     errors = [line.strip() for line in said.split("\n") if "error" in line.lower()]
-    return (errors or [said.strip()])[0][-_SHOWN:]
+    return (errors or [_last(said)])[0][-_SHOWN:]
 
 
 def _last(said: str) -> str:

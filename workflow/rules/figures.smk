@@ -27,7 +27,7 @@ FIGURES = [
 rule figure2:
     """Figure 2: BLEU against sentence length."""
     input:
-        scores=expand("scores/{run}.json", run=CONFIG.artifacts.figure2_models),
+        scores=scores_of([*CONFIG.artifacts.figure2_models, *BASELINE]),
     output:
         pdf="results/figure2.pdf",
         png=report("results/figure2.png", caption="../report/figure2.rst", category="Figures"),
@@ -52,7 +52,7 @@ rule figure2:
 rule unknown_words:
     """BLEU against the number of unknown words in the source (Cho et al., 2014b, Fig. 4c)."""
     input:
-        scores=expand("scores/{run}.json", run=CONFIG.artifacts.figure2_models),
+        scores=scores_of([*CONFIG.artifacts.figure2_models, *BASELINE]),
     output:
         pdf="results/unknown_words.pdf",
         png=report("results/unknown_words.png", caption="../report/unknown_words.rst", category="Figures"),

@@ -72,6 +72,7 @@ rule explorer:
         translations=[translated(system, "all") for system in labels_of(CONFIG)],
         reference=test_tokens(TARGET),
         trees=expand("trees/{run}.jsonl", run=TREE_RUNS),
+        given=[GIVEN["test"][system] for system in BASELINE],
     output:
         page=report("results/explorer.html", caption="../report/explorer.rst", category="Translations"),
     log:
@@ -84,8 +85,11 @@ rule explorer:
         mem_mb=2000,
         runtime=30,
     params:
-        translations=lambda wildcards, input: options.paired(
-            "translations", labels_of(CONFIG).values(), input.translations
+        translations=lambda wildcards, input: " ".join(
+            [
+                options.paired("translations", labels_of(CONFIG).values(), input.translations),
+                *(options.option("given", "Moses", file) for file in input.given),
+            ]
         ),
         trees=lambda wildcards, input: options.paired(
             "trees", map(labels_of(CONFIG).get, TREE_RUNS), input.trees

@@ -385,7 +385,8 @@ class Card extends AttentionCard {
 
   build() {
     const unknown = this.words.filter((word) => word === UNKNOWN).length;
-    const facts = [`BLEU ${format(this.bleu)}`, `log-probability ${format(this.score, 2)}`, plural(this.words.length, "word")];
+    const facts = [`BLEU ${format(this.bleu)}`, plural(this.words.length, "word")];
+    if (this.score !== null) facts.splice(1, 0, `log-probability ${format(this.score, 2)}`);
     if (unknown) facts.push(`${unknown} ${UNKNOWN}`);
     if (!this.finished) facts.push("not finished");
     const node = make("article", { className: "card" }, make("div", { className: "top" },

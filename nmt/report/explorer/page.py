@@ -43,6 +43,7 @@ def write_explorer(
     compared: Sequence[str] = (),
     trees: Mapping[str, Path] = MappingProxyType({}),
     languages: tuple[str, str] = ("", ""),
+    given: Mapping[str, Path] = MappingProxyType({}),
 ) -> int:
     """Write the page; returns the number of sentences.
 
@@ -54,6 +55,7 @@ def write_explorer(
         compared: labels of the models shown at first, at most two; the page chooses where none is given.
         trees: files of the trees that models make of the source, by their labels.
         languages: codes of source and target, for the browser's fonts and voices; empty: unknown.
+        given: other systems' translations of the whole test set, tokenized, by their labels.
 
     Raises:
         UserError: labels that no translations have, files that do not belong together.
@@ -67,6 +69,7 @@ def write_explorer(
         if label not in labels:
             raise UserError(f"--trees {label}: no such label; expected one of {', '.join(labels)}")
     gates = _add_trees(values["models"], values["lines"], trees)
+    values["models"] += [_given(label, path, values["lines"], reference) for label, path in given.items()]
     values["languages"] = list(languages)
     values["compared"] = [labels.index(label) for label in compared[:2]]
     write(output, __package__, ["tree.js", "explorer.js"], title, pack(values, weights + gates))
@@ -133,11 +136,24 @@ def _model(
     return {
         "label": label,
         "text": [_shown(record.target) for record, _ in records],
-        "score": [round(value.get("log_probability", 0.0), 3) for _, value in records],
+        "score": [
+            round(value["log_probability"], 3) if "log_probability" in value else None for _, value in records
+        ],
         "finished": [int(record.finished) for record, _ in records],
         "counts": [list(sentence_counts(text, other, metric).correct) for text, other in pairs],
         "shape": [_shape(record) for record, _ in records],
     }
+
+
+def _given(label: str, path: Path, lines: Sequence[int], reference: Path) -> dict[str, Any]:
+    """What the page shows of another system: texts without scores, which end and align nothing."""
+    texts, references = list(read_lines(path)), list(read_lines(reference))
+    if lines and max(lines) > len(texts):
+        raise UserError(
+            f"{path}: {len(texts)} lines, expected at least {max(lines)}, as the translations say"
+        )
+    records = [Record(line - 1, [], words(texts[line - 1]), None) for line in lines]
+    return _model(label, [(record, {}) for record in records], [words(line) for line in references])
 
 
 def _add_trees(models: list[dict[str, Any]], lines: Sequence[int], trees: Mapping[str, Path]) -> bytes:

@@ -38,7 +38,8 @@ _PAPERS_TOP = 30
 def figure2(scores: Scores, settings: Report) -> Figure:
     """Figure 2: BLEU of the translations of the whole test set against the length of the sentences.
 
-    Curves and legend follow `figure2_models`; the points are those of `by_length`.
+    Curves and legend follow `figure2_models`, behind them any other system that has scores, such as Moses; the points
+    are those of `by_length`.
     """
     window, longest, length = settings.figure2_window, settings.figure2_max_words, settings.figure2_length
     bootstrap = _bootstrap(settings)
@@ -100,7 +101,7 @@ def _draw_curves(
             f"artifacts.figure2_models names {absent[0]!r}, which has no score; give its file with --score"
         )
     highest = 0.0
-    for index, model in enumerate(settings.figure2_models):
+    for index, model in enumerate(dict.fromkeys([*settings.figure2_models, *scores])):
         points = curve(scores[model]["by_sentence"])
         color, line = _LINES[index % len(_LINES)]
         _draw_band(axes, points, color)

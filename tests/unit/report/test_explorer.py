@@ -68,6 +68,20 @@ def test_the_page_holds_texts_scores_and_weights(tmp_path: Path, reference: Path
     assert not re.search(r'(src|href)="(?!#)', page.read_text(encoding="utf-8"))
 
 
+def test_another_system_stands_beside_the_models(tmp_path: Path, reference: Path) -> None:
+    page, moses = tmp_path / "explorer.html", tmp_path / "moses.txt"
+    moses.write_text("l&apos; école\nun chat dort\n", encoding="utf-8")
+    model = [("A", translations(tmp_path / "a.jsonl"))]
+    write_explorer(model, reference, "T", page, given={"Moses": moses})
+    shown = unpacked(page)[0]["models"][1]
+    assert (shown["label"], shown["text"]) == ("Moses", ["l' école", "un chat dort"])
+    assert (shown["score"], shown["finished"], shown["shape"]) == ([None, None], [1, 1], [[0, 0], [0, 0]])
+    assert shown["counts"] == [[2, 1, 0, 0], [3, 1, 0, 0]]
+    moses.write_text("l&apos; école\n", encoding="utf-8")
+    with pytest.raises(UserError, match=r"moses\.txt: 1 lines, expected at least 2"):
+        write_explorer(model, reference, "T", page, given={"Moses": moses})
+
+
 def test_counts_give_the_score_of_the_tables(tmp_path: Path, reference: Path) -> None:
     page = tmp_path / "explorer.html"
     write_explorer([("A", translations(tmp_path / "a.jsonl"))], reference, "T", page)

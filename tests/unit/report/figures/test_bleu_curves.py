@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,15 @@ def curves(figure: Figure) -> Axes:
 def x_label(figure: Figure) -> str:
     _, below = figure.get_axes()
     return str(below.get_xlabel())
+
+
+@pytest.mark.parametrize("drawn", [figure2, unknown_words])
+def test_another_system_has_the_last_curve(drawn: Callable[..., Figure]) -> None:
+    labels = LABELS | {"moses": "Moses"}
+    settings = Report.model_validate(report_settings(labels, figure2_models=list(LABELS)))
+    legend = curves(drawn({**scores(), "moses": score(35, 70)}, settings)).get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()][-1] == "Moses"
 
 
 def test_figure2_has_the_papers_axes_and_legend() -> None:
