@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from nmt.cli.options import PATH, Command, Shards, corpora_option, file_option, pattern_option, shard_files
+from nmt.errors import UserError
 
 if TYPE_CHECKING:
     from nmt.phrase_based.configuration import System
@@ -72,6 +73,8 @@ def _search(cube_pruning: int | None) -> list[str]:
 
 def _work(output: Path) -> Path:
     """Where unfinished work lies until the output is there."""
+    if not output.name:
+        raise UserError(f"{output}: expected a file to write, found a folder")
     return output.with_name(f".{output.name}.work")
 
 

@@ -206,7 +206,8 @@ def _unpack(source: Path, folder: Path) -> Path:
         with tarfile.open(source) as packed:
             packed.extractall(folder, filter="data")
     except (tarfile.TarError, OSError, EOFError) as error:
-        raise UserError(f"{source}: no whole archive of Moses' source ({error}); download it again") from None
+        said = str(error).split("\n")[0].rstrip("(:")
+        raise UserError(f"{source}: no whole archive of Moses' source ({said}); download it again") from None
     found = list(folder.glob("*/Jamroot"))
     if not found:
         raise UserError(f"{source}: no Jamroot in it; expected the source archive of mosesdecoder")
