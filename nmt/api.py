@@ -85,9 +85,12 @@ class Model:
     ) -> None:
         """Use `nmt.load`."""
         self._precision: SearchPrecision = precision
+        from nmt.model.precision import refuse_unable
+
         self._text = text_settings_of(folders)
         self._decoding = decoding_with(self._text.decoding, threads=threads, device=device)
         self._models = load_models(folders, self._decoding)
+        refuse_unable(precision, next(self._models[0].network.parameters()).device)
         self.labels = [model.run.label for model in self._models]
         self.languages = self._text.languages.source, self._text.languages.target
         self.aligns = any(model.run.aligns for model in self._models)

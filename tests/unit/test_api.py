@@ -110,6 +110,8 @@ def test_what_does_not_work_is_said_in_one_line(folder: Path, tmp_path: Path) ->
         nmt.load(tmp_path / "nowhere")
     with pytest.raises(UserError, match="no model"):
         nmt.load()
+    with pytest.raises(UserError, match="precision int4: expected one of fp32"):
+        nmt.load(folder, precision="int4")  # type: ignore[arg-type]
     blind = nmt.load(trained_model(tmp_path / "blind", "rnnencdec"), device="cpu")
     one = blind.translate("w3 w4")
     assert one.attention is None and not blind.aligns
