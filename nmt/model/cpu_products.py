@@ -38,10 +38,10 @@ def use(products: Products) -> None:
 
 
 def _exact() -> bool:
-    """Whether oneDNN keeps all 24 bits of a factor."""
-    values = torch.full((64, 64), 1 + 2.0**-20)
+    """Whether oneDNN keeps all 24 bits of a factor, in a product as large as those of an update."""
+    values = torch.full((80, 1024), 1 + 2.0**-20)
     use("onednn")
     try:
-        return torch.equal(values @ torch.eye(64), values)
+        return torch.equal(values @ torch.eye(1024), values)
     finally:
         use("torch")
