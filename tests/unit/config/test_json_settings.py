@@ -23,7 +23,7 @@ from nmt.errors import UserError
         ),
         (
             '{"source": "EN", "target": 3}',
-            "--settings: source: found 'EN', expected text of the form ^[a-z]{2}$ (and 1",
+            "--settings: source: found 'EN', expected text of the form ^[a-z]{2,3}$ (and 1",
         ),
         ('{"source": ', "--settings: (top): found '{\"source\": ', expected JSON: EOF while parsing"),
         ("nowhere.json", "--settings nowhere.json: no such file; expected JSON or the path of a JSON file"),
