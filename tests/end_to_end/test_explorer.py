@@ -26,6 +26,7 @@ from tests.browser import Page, browser, needs_browser
 
 SENTENCES = 3003
 ATTENDS, OTHER, PLAIN = "RNNsearch <b>50</b>", "RNNsearch-30", "RNNencdec-50"
+GIVEN = "Moses"
 pytestmark = needs_browser
 
 Record = dict[str, Any]
@@ -103,6 +104,7 @@ def page(texts: Texts, tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder / "explorer.html",
         trees=shown,
         languages=("en", "fr"),
+        given={GIVEN: folder / "reference"},
     )
     return folder / "explorer.html"
 
@@ -245,6 +247,9 @@ def test_two_models_side_by_side(explorer: Explorer) -> None:
     Select(explorer.one("#second")).select_by_visible_text(OTHER)
     assert [len(explorer.lines(card)) for card in (0, 1)] == [2, 2]
     assert len(explorer.all(".card canvas")) == 2
+    Select(explorer.one("#second")).select_by_visible_text(GIVEN)
+    card = explorer.all(".card")[1].text
+    assert "Another system" in card and "log-probability" not in card and "attention" not in card
     Select(explorer.one("#second")).select_by_visible_text("none")
     assert [node.text for node in explorer.all(".card h2")] == [ATTENDS]
 

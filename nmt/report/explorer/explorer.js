@@ -7,6 +7,7 @@ const FILTERS = ["words", "unknown", "bleu"];
 const LEVELS = 255;
 const TRANSLATION = "Translation (dotted: not in the reference)";
 const PLAIN = "This model has no attention: one vector of fixed length stands for the whole source.";
+const OTHER = "Another system: of its translations the text alone is known.";
 
 const fold = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 
@@ -395,7 +396,7 @@ class Card extends AttentionCard {
     if (this.rows) node.append(make("span", { className: "kind", textContent: "Source" }), this.sourceLine);
     node.append(make("span", { className: "kind", textContent: TRANSLATION }), this.targetLine);
     if (this.rows) this.makeExplorable(node);
-    else node.append(make("p", { className: "plain", textContent: PLAIN }));
+    else node.append(make("p", { className: "plain", textContent: this.score === null ? OTHER : PLAIN }));
     if (this.leaves > 1) node.append(make("span", { className: "kind", textContent: TREE }), this.tree());
     return node;
   }
