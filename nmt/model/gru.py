@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from nmt.config.families import Biases
 from nmt.model.kernels import fused
-from nmt.model.precision import Factor, add_product, affine, factor, kept, product
+from nmt.model.precision import Factor, add_product, affine, factor, fixed, kept, product
 
 
 def weight(inputs: int, outputs: int) -> nn.Parameter:
@@ -103,7 +103,7 @@ def scan(
     def candidate() -> Tensor:
         return torch.stack([unit.U for unit in units])
 
-    if not first.training:
+    if fixed(first):
         factors = kept(first, "gates of all", gates), kept(first, "candidates of all", candidate)
         return recurrence(together, start, *factors, mask)[0]
     states: Tensor = GatedScan.apply(together, start, gates(), candidate(), mask)  # type: ignore[no-untyped-call]

@@ -69,9 +69,14 @@ def rounded(values: Tensor) -> Tensor:
     return values if _factor_type is None else values.to(_factor_type)
 
 
+def fixed(module: nn.Module) -> bool:
+    """Whether a module's weights are only read: neither trained nor asked for gradients."""
+    return not (module.training or torch.is_grad_enabled())
+
+
 def kept(module: nn.Module, name: str, make: Callable[[], Tensor]) -> Factor:
-    """`factor(make())` of a module's weights: made once where they are fixed (`eval`), each time in training."""
-    if module.training:
+    """`factor(make())` of a module's weights: made once where they are fixed, else each time."""
+    if not fixed(module):
         return factor(make())
     made: dict[tuple[str, Precision], Factor] = module.__dict__.setdefault("_kept_factors", {})
     if (name, _precision) not in made:

@@ -55,8 +55,11 @@ def test_factors_are_kept_of_fixed_weights_only_and_for_each_precision() -> None
     with precision_of("bf16"):
         assert kept(module, "weight", lambda: weight) is not kept(module, "weight", lambda: weight)
         module.eval()
-        rounded = kept(module, "weight", lambda: weight)
-        assert rounded is kept(module, "weight", lambda: weight)
+        with_gradient = kept(module, "weight", lambda: weight)
+        assert isinstance(with_gradient, torch.Tensor) and with_gradient.requires_grad
+        with torch.no_grad():
+            rounded = kept(module, "weight", lambda: weight)
+            assert rounded is kept(module, "weight", lambda: weight)
     assert isinstance(rounded, torch.Tensor) and rounded.dtype == torch.bfloat16
     assert kept(module, "weight", lambda: weight) is weight
 
