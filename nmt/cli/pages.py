@@ -140,6 +140,7 @@ def finding(score: tuple[Path, ...], settings: str, output: Path) -> None:
 
 @click.command()
 @click.option("--title", required=True, help="Heading of the page.")
+@click.option("--paper", multiple=True, required=True, help="What the run reproduces, by its name. Repeat it.")
 @file_option(
     "--artifact",
     "A table (.md), figure (.png), error rate (.json) or the finding (.txt), in the order of the page. Repeat it.",
@@ -160,6 +161,7 @@ def finding(score: tuple[Path, ...], settings: str, output: Path) -> None:
 @file_option("--output", "The page.")
 def report(
     title: str,
+    paper: tuple[str, ...],
     artifact: tuple[Path, ...],
     beside: tuple[str, ...],
     captions: Path,
@@ -175,4 +177,4 @@ def report(
         values = json.loads(configuration)
     except json.JSONDecodeError as error:
         raise UserError(f"--configuration: not JSON: {error.msg}") from None
-    page.write(output, title, artifact, beside, captions, seeds, values, benchmarks)
+    page.write(output, title, paper, artifact, beside, captions, seeds, values, benchmarks)

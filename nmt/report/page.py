@@ -87,6 +87,7 @@ class Section:
 def write(
     output: Path,
     title: str,
+    papers: Sequence[str],
     artifacts: Sequence[Path],
     beside: Sequence[str],
     captions: Path,
@@ -99,6 +100,7 @@ def write(
     Args:
         output: the HTML file.
         title: of the page.
+        papers: names of those whose tables and figures the run makes.
         artifacts: Markdown tables, PNG figures, JSON error rates and the finding (.txt), in the order of the page.
         beside: names of the pages that lie beside it.
         captions: folder with a caption (reStructuredText with Jinja) for each artifact's name.
@@ -121,6 +123,7 @@ def write(
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     page = environment.from_string(text).render(
         title=title,
+        papers=papers,
         finding=" ".join(
             path.read_text(encoding="utf-8").strip() for path in artifacts if path.suffix == ".txt"
         ),

@@ -54,6 +54,7 @@ MinJobAge=600
 KillWait=5
 SlurmdTimeout=6
 ReturnToService=2
+OverTimeLimit=10
 MpiDefault=none
 GresTypes=gpu
 PreemptType=preempt/partition_prio

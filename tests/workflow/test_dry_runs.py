@@ -219,6 +219,9 @@ def test_deep_lstms_have_a_vocabulary_of_each_side_and_ensembles_of_their_runs(t
     ensembles = [job for job in scheduled(output, "translate") if "ensemble-5" in job]
     assert len(ensembles) == 2 * 3
     assert all(f"models/lstm-reversed.seed-{seed}/" in job for job in ensembles for seed in range(2, 6))
+    measured = {job.split("wildcards: model=")[1].split()[0] for job in scheduled(output, "perplexity")}
+    assert [name for name in measured if "ensemble-5" in name] == ["lstm-reversed-ensemble-5-beam-1"]
+    assert {"lstm-forward", *(f"lstm-reversed.seed-{seed}" for seed in range(2, 6))} < measured
 
 
 def test_the_authors_run_selects_from_their_list_of_text(tmp_path: Path) -> None:

@@ -149,7 +149,8 @@ rule report:
         mem_mb=2000,
         runtime=30,
     params:
-        title=lambda wildcards: f"Neural machine translation by attention: {EXPERIMENT}",
+        title=lambda wildcards: f"Neural machine translation: {EXPERIMENT}",
+        papers=options.repeated("paper", (paper.name for paper in PAPERS.values())),
         artifacts=lambda wildcards, input: options.repeated(
             "artifact", [*input.artifacts, *dict(SHOWN_SWEEP)]
         ),
@@ -158,5 +159,5 @@ rule report:
         seeds=shown_seeds(CONFIG.artifacts.figure2_models),
         configuration=lambda wildcards: projections.page_settings(CONFIG),
     shell:
-        "nmt report --title {params.title:q} {params.artifacts} {params.beside} --captions {input.captions:q} --seeds={params.seeds:q}"
+        "nmt report --title {params.title:q} {params.papers} {params.artifacts} {params.beside} --captions {input.captions:q} --seeds={params.seeds:q}"
         " --configuration {params.configuration:q} --benchmarks benchmarks --output {output.page:q} 2>&1 | tee -i {log:q}"

@@ -47,9 +47,14 @@ def vocabulary(language):
 
 
 def perplexities():
-    """The systems' perplexities on the test set, where a table shows them."""
-    wanted = COMPARED if tables_of("perplexity") else []
-    return [str(KEPT.perplexity(system)) if KEPT else f"perplexity/{system}.json" for system in wanted]
+    """Perplexities on the test set by system, where a table shows them: of systems that differ by decoding, the first's."""
+    wanted = [SYSTEMS[system] for system in COMPARED] if tables_of("perplexity") else []
+    first = {(system.members, system.average): system.name for system in reversed(wanted)}
+    return {
+        system.name: str(KEPT.perplexity(system.name)) if KEPT else f"perplexity/{system.name}.json"
+        for system in wanted
+        if first[system.members, system.average] == system.name
+    }
 
 
 def raw_reference():

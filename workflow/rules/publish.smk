@@ -37,7 +37,7 @@ KEPT_FILES = [
         for run in USED
         for file in run_files([run], name)
     ),
-    *((file, RESULTS.perplexity(system)) for system, file in zip(COMPARED, perplexities())),
+    *((file, RESULTS.perplexity(system)) for system, file in perplexities().items()),
     *((file, RESULTS.paper(paper)) for paper, file in PAPER_FILES.items()),
 ]
 

@@ -196,7 +196,7 @@ for table, (described, paper) in tables_of("perplexity").items():
         name:
             table
         input:
-            perplexities=perplexities(),
+            perplexities=perplexities().values(),
             paper=paper,
         output:
             csv=report(f"results/{table}.csv", caption=f"../report/{table}.rst", category="Tables"),

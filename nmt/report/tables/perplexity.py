@@ -22,7 +22,7 @@ def perplexity_table(table: PerplexityTable, paper: str, found: Runs, settings: 
     counts = " or ".join(dict.fromkeys(f"{row['words']:,}" for row in rows))
     notes = [
         f"exp of the mean NLL of a word of the test set's reference ({counts} words, end symbols included; one without "
-        "an id of its own counts as [UNK])."
+        "an id of its own counts as [UNK]). Systems that differ by their decoding alone share the first one's row."
     ]
     notes += seeds_note([row for row in rows if row["seeds"]])
     notes += [reported_note(paper, table.called)] if table.reported else []

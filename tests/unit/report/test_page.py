@@ -69,6 +69,7 @@ def page(tmp_path: Path) -> str:
     write(
         results / "report.html",
         "A <run>",
+        ["Cho et al. (2014b)", "Somebody & Co. (2015)"],
         artifacts,
         PAGES,
         CAPTIONS,
@@ -148,8 +149,9 @@ def test_what_a_run_says_is_text_and_no_markup(page: str) -> None:
 
 def test_a_new_table_needs_no_caption_and_is_called_by_its_file(tmp_path: Path) -> None:
     (tmp_path / "new_table.md").write_text("x")
-    write(tmp_path / "r.html", "t", [tmp_path / "new_table.md"], [], CAPTIONS, "", {}, tmp_path)
+    write(tmp_path / "r.html", "t", ["A paper"], [tmp_path / "new_table.md"], [], CAPTIONS, "", {}, tmp_path)
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "A run of the experiments of A paper. Numbers marked as reported are quoted;" in page
     assert (
         "<h3>New table</h3>" in page and 'class="caption"' not in page.split("New table")[1].split("<h3>")[0]
     )
