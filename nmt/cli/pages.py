@@ -140,7 +140,9 @@ def finding(score: tuple[Path, ...], settings: str, output: Path) -> None:
 
 @click.command()
 @click.option("--title", required=True, help="Heading of the page.")
-@click.option("--paper", multiple=True, required=True, help="What the run reproduces, by its name. Repeat it.")
+@click.option(
+    "--paper", multiple=True, required=True, help="What the run reproduces, by its name. Repeat it."
+)
 @file_option(
     "--artifact",
     "A table (.md), figure (.png), error rate (.json) or the finding (.txt), in the order of the page. Repeat it.",
