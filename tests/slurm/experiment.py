@@ -22,13 +22,13 @@ CLUSTER = """
 # without one where there is none. Training jobs get a minute at a time.
 use: {models: [rnnencdec-30, rnnsearch-30, rnnsearch-50, rnnsearch-50-star]}
 corpora: {demo-train: {shards: 1}}
-training: {device: auto, log_every: 50, checkpoint_every: 50, validate_every: 500}
+training: {device: auto, log_every: 50, checkpoint_every: 50, validate_every: 250}
 decoding: {device: auto}
 models:
-  rnnencdec-30: {training: {updates: 600}}
-  rnnsearch-30: {training: {updates: 500}}
-  rnnsearch-50: {training: {updates: 1000}}
-  rnnsearch-50-star: {training: {updates: 1100}}
+  rnnencdec-30: {training: {updates: 350}}
+  rnnsearch-30: {training: {updates: 300}}
+  rnnsearch-50: {training: {updates: 600}}
+  rnnsearch-50-star: {training: {updates: 650}}
 artifacts: {figure2_models: [rnnsearch-50, rnnsearch-30, rnnencdec-30], table3_models: [rnnsearch-50, rnnencdec-30]}
 sweep: {models: [rnnsearch-50]}
 resources: {train_hours: 0.015}
@@ -65,7 +65,7 @@ class Experiment:
     def start_here(self, *options: str) -> None:
         """Start workflow/run.py, to compute on this machine."""
         here = ["--configfile", *map(str, self.overlays), "--cores", "2"]
-        self._start("nice", *run_command(self.folder, *here, *options))
+        self._start(*run_command(self.folder, *here, *options))
 
     def start_on_cluster(self, *options: str) -> None:
         """Start workflow/run.py, to send jobs."""
