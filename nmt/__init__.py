@@ -12,6 +12,10 @@ __version__ = "0.1.0"
 if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
     os.environ["GOMP_SPINCOUNT"] = "20000"
 
+# oneDNN keeps what it compiled for a product's shape. Of 1,024 shapes that takes a gigabyte in training, where batches
+# are of every length; more than an update's or a search step's own are not worth keeping.
+os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
+
 if TYPE_CHECKING:
     from nmt.api import Model, Translation, load
 

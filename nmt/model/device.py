@@ -169,3 +169,9 @@ def keep_freed_memory() -> bool:
         return False
     mallopt = ctypes.CDLL(None).mallopt
     return all(mallopt(option, _LARGEST) == 1 for option in (_TRIM_THRESHOLD, _MMAP_THRESHOLD))
+
+
+def give_back_freed_memory() -> None:
+    """Give the system what is kept: between batches of many lengths ever more of it is too small for the next one."""
+    if platform.libc_ver()[0] == "glibc":
+        ctypes.CDLL(None).malloc_trim(0)

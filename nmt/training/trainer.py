@@ -25,7 +25,7 @@ from nmt.errors import RecurringError, UserError
 from nmt.io.files import sha256
 from nmt.io.progress import Progress
 from nmt.model import cpu_products, families
-from nmt.model.device import choose_device, keep_freed_memory, make_deterministic
+from nmt.model.device import choose_device, give_back_freed_memory, keep_freed_memory, make_deterministic
 from nmt.model.kernels import set_kernels
 from nmt.model.precision import set_precision
 from nmt.model.tensors import digest, load_metadata, load_tensors, save_tensors
@@ -249,6 +249,7 @@ class Trainer:
             self._refuse_to_write()
         if due[0] or last:
             self._log()
+            give_back_freed_memory()
         if due[1] or last:
             self._validate()
         if update % self.settings.checkpoint_every == 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -214,3 +215,25 @@ def test_a_processor_without_memory_is_a_line_too(tmp_path: Path) -> None:
     ended = train(tmp_path, LIMITED, hidden_units=20_000)
     assert ended.returncode == 2 and "Traceback" not in ended.stderr
     assert "out of memory: 1,600,000,000 bytes more were asked for; lower" in ended.stderr, ended.stderr
+
+
+def test_freed_memory_is_kept_where_the_c_library_can() -> None:
+    assert device.keep_freed_memory() == (platform.libc_ver()[0] == "glibc")
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="of glibc's memory")
+def test_freed_memory_is_kept_until_it_is_given_back() -> None:
+    """Between blocks in use, where the end of the heap cannot be cut off."""
+    program = """
+import psutil, torch
+from nmt.model.device import give_back_freed_memory, keep_freed_memory
+keep_freed_memory()
+blocks = [torch.ones(1 << 18) for _ in range(200)]
+used = lambda: psutil.Process().memory_info().rss >> 20
+del blocks[::2]
+before = used()
+give_back_freed_memory()
+print(before - used())
+"""
+    given_back = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert 90 < int(given_back.stdout) < 110

@@ -10,7 +10,6 @@ import torch
 from nmt.config.families import FamilyName
 from nmt.data.batches import Batch
 from nmt.model import alignment, loss
-from nmt.model.device import keep_freed_memory
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.model.precision import factor, precision_of, product
 from nmt.training.update import Sums, Updater
@@ -131,12 +130,6 @@ def test_in_bf16_state_and_gradients_stay_in_32_bits(family: FamilyName) -> None
         assert float((one - two).norm()) < 0.05 * float(one.norm()) + 1e-3
     for state in updater.optimizer.state.values():
         assert state["square_average"].dtype == torch.float32
-
-
-def test_freed_memory_is_kept_where_the_c_library_can() -> None:
-    import platform
-
-    assert keep_freed_memory() == (platform.libc_ver()[0] == "glibc")
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
