@@ -33,7 +33,8 @@ models:
   rnnencdec-50: {training: {updates: 10}}
   rnnsearch-50: {training: {updates: 10}}
   rnnsearch-50-star: {training: {updates: 20}}
-decoding: {beam: 2, n_best: 1}
+# such models end few sentences, in a wide beam neither
+decoding: {beam: 2, n_best: 1, widest_beam: 4}
 """
 
 
