@@ -1,4 +1,4 @@
-"""How torch's threads wait for each other in every process of the project."""
+"""What torch's libraries are told in every process of the project: how threads wait, what is kept of a product."""
 
 from __future__ import annotations
 
@@ -26,3 +26,28 @@ def test_torch_s_openmp_is_told_unless_the_user_has_said_something(given: dict[s
     if "GOMP_SPINCOUNT" not in done.stderr:
         pytest.skip("this torch has another OpenMP")
     assert f"GOMP_SPINCOUNT = '{spins}'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"), [({}, False), ({"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "1024"}, True)]
+)
+def test_onednn_keeps_what_it_compiled_for_few_shapes(given: dict[str, str], kept: bool) -> None:
+    """A product of two rows, and of two rows again after a hundred other shapes."""
+    name = "ONEDNN_PRIMITIVE_CACHE_CAPACITY"
+    environment = {key: value for key, value in os.environ.items() if key != name}
+    program = """
+import nmt, torch
+for rows in (*range(2, 102), 2):
+    torch.ones(rows, 64, dtype=torch.bfloat16) @ torch.ones(64, 64, dtype=torch.bfloat16)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment | given | {"ONEDNN_VERBOSE": "profile_create"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    made = [line for line in done.stdout.splitlines() if "create:cache_" in line and "matmul" in line]
+    if not made:
+        pytest.skip("oneDNN makes no product in bf16 on this processor")
+    assert ("create:cache_hit" in made[-1]) == kept
