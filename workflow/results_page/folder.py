@@ -118,8 +118,9 @@ class Experiment:
 
     @property
     def limit(self) -> int:
-        """Of words in training, the shortest of all models: longer sentences count as long."""
-        return min(self.config.models[run.model].max_words for run in self.runs.values())
+        """Of words in training, the shortest of all models, finished or not: longer sentences count as long."""
+        wanted = (self.planned.models[name].max_words for name in self.planned.use.models)
+        return min(*wanted, *(self.config.models[run.model].max_words for run in self.runs.values()))
 
     @cached_property
     def comparison(self) -> Comparison:

@@ -73,7 +73,7 @@ def _not_finished(experiment: Experiment, run: Run) -> str:
 
 def training(experiment: Experiment, name: str, table: TrainingTable) -> list[Cells]:
     """A row for each model: learning statistics, and what the paper reports; of unfinished ones how far they are."""
-    rows = [(row["id"], row["model"], _statistics(row)) for row in experiment.csv(name)]
+    rows = [(row["id"], row["model"], _statistics(experiment, row)) for row in experiment.csv(name)]
     rows += [
         (run.model, _not_finished(experiment, run), _so_far(experiment, run))
         for run in experiment.unfinished.values()
@@ -93,12 +93,14 @@ def training(experiment: Experiment, name: str, table: TrainingTable) -> list[Ce
     return found
 
 
-def _statistics(row: Mapping[str, str]) -> Cells:
+def _statistics(experiment: Experiment, row: Mapping[str, str]) -> Cells:
     def number(key: str, decimals: int) -> str:
         return _number(float(row[key]) if row[key] else None, decimals)
 
+    goal = _goals(experiment).get(row["id"]) if row["stopped_by"] == "updates" else None
+    fewer = goal is not None and float(row["updates"]) < goal
     return {
-        "Updates": number("updates", 0),
+        "Updates": number("updates", 0) + (f" of {goal:,}" if fewer else ""),
         "Epochs": number("epochs", 1),
         "Hours": number("hours", 1),
         "Train NLL": number("train_nll", 1),
@@ -106,10 +108,16 @@ def _statistics(row: Mapping[str, str]) -> Cells:
     }
 
 
+def _goals(experiment: Experiment) -> dict[str, int | None]:
+    """The updates of each model by the settings as they are now."""
+    runs = runs_of(experiment.planned, experiment.planned.use.models).values()
+    return {run.model: run_settings(experiment.planned, run).training.updates for run in runs}
+
+
 def _so_far(experiment: Experiment, run: Run) -> Cells:
     """How far a run is, as its state says."""
     history = experiment.histories.get(run.name, [])
-    goal = run_settings(experiment.planned, run).training.updates
+    goal = _goals(experiment)[run.model]
     train, dev = ([entry for entry in history if key in entry] for key in ("train_nll", "dev_nll"))
     last = train[-1] if train else {}
     return {
