@@ -30,6 +30,7 @@ DATABASE_PROGRAMS = ("mariadbd", "mariadb-install-db", "slurmdbd", "sacctmgr", "
 PATIENCE = 60.0
 """Seconds in which a daemon must be up, or a job seen."""
 
+# A job that a test holds still may run over its limit (OverTimeLimit): a trainer stops by itself.
 SLURM_CONF = """\
 ClusterName=test
 SlurmctldHost={host}(127.0.0.1)

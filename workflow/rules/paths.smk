@@ -48,12 +48,12 @@ def vocabulary(language):
 
 def perplexities():
     """Perplexities on the test set by system, where a table shows them: of systems that differ by decoding, the first's."""
-    wanted = [SYSTEMS[system] for system in COMPARED] if tables_of("perplexity") else []
-    first = {(system.members, system.average): system.name for system in reversed(wanted)}
+    first = {}
+    for system in COMPARED if tables_of("perplexity") else []:
+        first.setdefault((SYSTEMS[system].members, SYSTEMS[system].average), system)
     return {
-        system.name: str(KEPT.perplexity(system.name)) if KEPT else f"perplexity/{system.name}.json"
-        for system in wanted
-        if first[system.members, system.average] == system.name
+        system: str(KEPT.perplexity(system)) if KEPT else f"perplexity/{system}.json"
+        for system in first.values()
     }
 
 
