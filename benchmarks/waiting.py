@@ -68,8 +68,9 @@ def measured(work: str, settings: dict[str, str], threads: int) -> float:
 
 @contextmanager
 def busy(processes: int) -> Iterator[None]:
-    """Other work: so many loops that never end."""
-    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
+    """Other work: so many loops that end with this process, even one that is killed."""
+    loop = f"import os\nwhile os.getppid() == {os.getpid()}: pass"
+    others = [subprocess.Popen([sys.executable, "-c", loop]) for _ in range(processes)]
     try:
         yield
     finally:

@@ -81,16 +81,23 @@ class Model:
     """
 
     def __init__(
-        self, folders: Sequence[Path], device: str, threads: int | None, precision: SearchPrecision
+        self,
+        folders: Sequence[Path],
+        device: str,
+        threads: int | None,
+        precision: SearchPrecision,
+        shortlist: Path | None,
     ) -> None:
         """Use `nmt.load`."""
         self._precision: SearchPrecision = precision
+        from nmt.decoding import shortlist as shortlists
         from nmt.model.precision import refuse_unable
 
         self._text = text_settings_of(folders)
         self._decoding = decoding_with(self._text.decoding, threads=threads, device=device)
         self._models = load_models(folders, self._decoding)
         refuse_unable(precision, next(self._models[0].network.parameters()).device)
+        self._shortlist = shortlists.load(shortlist, self._models) if shortlist else None
         self.labels = [model.run.label for model in self._models]
         self.languages = self._text.languages.source, self._text.languages.target
         self.aligns = any(model.run.aligns for model in self._models)
@@ -133,7 +140,9 @@ class Model:
         from nmt.decoding.text_translator import Options, TextTranslator
 
         decoding = decoding_with(self._decoding, beam=beam)
-        options = Options(decoding, unknown or unknown_words(decoding), True, max_words, self._precision)
+        options = Options(
+            decoding, unknown or unknown_words(decoding), True, max_words, self._precision, self._shortlist
+        )
         translator = TextTranslator(self._models, *sides(self._text, tokenized), options)
         lines = [text] if isinstance(text, str) else list(text)
         found = [best_of(line) for line in translator(lines)]
@@ -145,6 +154,7 @@ def load(
     device: str = "auto",
     threads: int | None = None,
     precision: SearchPrecision = "fp32",
+    shortlist: str | Path | None = None,
 ) -> Model:
     """A trained model's folder, `models/...` of a run; several are an ensemble.
 
@@ -153,13 +163,15 @@ def load(
         device: "cpu", "cuda" or "auto": the GPU where there is one.
         threads: CPU threads; the model's own number unless given.
         precision: of the matrix products: "fp32", or faster on many processors "bf16" or "int8".
+        shortlist: a file of `nmt shortlist`: only likely words are written.
 
     Raises:
         UserError: no such model, or models that do not go together.
     """
     if not folders:
         raise UserError("nmt.load: no model; expected a folder such as experiments/demo/models/rnnsearch-50")
-    return Model([Path(folder) for folder in folders], device, threads, precision)
+    words = None if shortlist is None else Path(shortlist)
+    return Model([Path(folder) for folder in folders], device, threads, precision, words)
 
 
 # --- what `nmt translate` and `nmt score` use, too --------------------------------------------------------------------

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from nmt.model.readout import Candidates
+
 
 @dataclass(frozen=True)
 class ScriptedSources:
@@ -39,7 +41,7 @@ class ScriptedModel:
         rows = [after.get(word, [0.0] * len(first)) for word in range(len(first))]
         self.table = torch.tensor([*rows, first], dtype=torch.float64).log()
 
-    def steps(self, encoded: ScriptedSources) -> ScriptedSteps:
+    def steps(self, encoded: ScriptedSources, candidates: Candidates | None = None) -> ScriptedSteps:
         """The way through so many sources."""
         return ScriptedSteps(self.table, len(encoded))
 

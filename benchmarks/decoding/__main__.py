@@ -35,7 +35,10 @@ from benchmarks.waiting import busy
 from nmt.io.text_files import read_lines
 
 OURS = "rnnsearch"
-CONTENDERS = (OURS, "rnnsearch-bf16", "rnnsearch-int8", "joeynmt", "marian", "marian-intel", "marian-int8")
+CONTENDERS = (
+    OURS, "rnnsearch-fp32-shortlist", "rnnsearch-bf16", "rnnsearch-int8", "rnnsearch-int8-shortlist", "joeynmt",
+    "marian", "marian-intel", "marian-int8",
+)  # fmt: skip
 """With the precision behind a dash; `-intel` and `-int8` have Marian's MKL told that the processor is Intel's."""
 ON_GPU = (OURS, "joeynmt")
 

@@ -14,9 +14,13 @@ from nmt.config.decoding import Decoding
 from nmt.data.batches import pad_pairs
 from nmt.data.vocabulary import END
 from nmt.decoding.beam_search import translate
+from nmt.decoding.shortlist import Shortlist
 from nmt.model import cpu_products, families
 from nmt.model.device import keep_freed_memory, make_deterministic
 from nmt.model.precision import Precision, precision_of, refuse_unable
+
+LIKELY, FREQUENT = 20, 1000
+"""Of `nmt shortlist`."""
 
 
 class Search:
@@ -24,7 +28,9 @@ class Search:
 
     def __init__(self, sizes: Sizes, machine: Machine) -> None:
         cpu_products.use(cpu_products.choose())
-        self.precision = cast(Precision, machine.precision)
+        precision, _, limited = machine.precision.partition("-")
+        self.precision = cast(Precision, precision)
+        self.shortlist = drawn(sizes.vocabulary) if limited else None
         refuse_unable(self.precision, torch.device(machine.device))
         architecture, _ = project.settings("rnnsearch", 1, sizes, Machine(machine.device))
         make_deterministic(machine.threads)
@@ -49,5 +55,17 @@ class Search:
         limits = {"max_length_factor": 1, "unfinished": "best", "n_best": 1, "beam": beam}
         settings = Decoding.model_validate(self.decoding | limits)
         encoded = self.model.encode(batch.source, batch.source_mask)
-        found = translate(self.model, encoded, np.full(len(ids), steps - 1), settings, False)
+        candidates = self.shortlist.candidates(batch.source) if self.shortlist else None
+        found = translate(self.model, encoded, np.full(len(ids), steps - 1), settings, False, candidates)
         return [len(n_best[0].words) for n_best in found]
+
+
+def drawn(vocabulary: int) -> Shortlist:
+    """A shortlist whose likely words have all ranks alike: a batch then has more of them than of a real text's."""
+    generator = np.random.default_rng(3)
+    likely = (
+        generator.integers(FREQUENT, vocabulary, (vocabulary, LIKELY)) if vocabulary > FREQUENT else [[END]]
+    )
+    words = torch.tensor(likely, dtype=torch.int32).expand(vocabulary, -1).clone()
+    words[END] = END
+    return Shortlist(words, min(FREQUENT, vocabulary), vocabulary)

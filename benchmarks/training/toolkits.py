@@ -98,7 +98,9 @@ class Toolkit(Remote):
     def _wait(self, updates: int) -> None:
         for _ in range(updates):
             if not self.updates.get():
-                raise Failed(f"{self.name}: its process ended: {' '.join(self.last)[-300:]}")
+                killed = self.process.wait() == -signal.SIGKILL
+                said = "was killed: too little memory?" if killed else f"ended: {' '.join(self.last)[-300:]}"
+                raise Failed(f"{self.name}: its process {said}")
 
     def _finished(self) -> int:
         """How many updates more were done before the stop."""

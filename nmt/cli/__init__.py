@@ -89,6 +89,7 @@ SECTIONS = {
     "Your own text": {
         "new": "new",
         "translate": "translate",
+        "shortlist": "shortlist",
         "score": "translate",
         "vectors": "vectors",
         "tree": "tree",

@@ -155,6 +155,13 @@ def package(model_path: Path, settings: str) -> None:
     help="Of the matrix products. bf16 and int8 are faster where the processor has instructions for them; int8 needs "
     "VNNI.",
 )
+@click.option(
+    "--shortlist",
+    type=PATH,
+    metavar="FILE",
+    help="Write only words that the source words are likely translated with, and frequent ones: a file of `nmt "
+    "shortlist`. Faster with large vocabularies.",
+)
 def translate(
     model_paths: tuple[Path, ...],
     input: Path,
@@ -172,6 +179,7 @@ def translate(
     device: str,
     threads: int | None,
     precision: SearchPrecision,
+    shortlist: Path | None,
 ) -> None:
     """Translate FILE, or standard input, line by line: raw text in, raw text out.
 
@@ -191,6 +199,7 @@ def translate(
             raise UserError(f"--plot {plot}: expected a name that ends in {', '.join(PLOTS)}")
         text = text_settings_of(model_paths)
         # torch takes seconds to import: what can be said without it was said by now
+        from nmt.decoding import shortlist as shortlists
         from nmt.decoding.text_translator import Options, TextTranslator
         from nmt.io.streams import open_lines
 
@@ -198,8 +207,10 @@ def translate(
             text.decoding, beam=beam, n_best=nbest or 1, batch_size=batch_size, threads=threads, device=device
         )
         details = as_json or alignment is not None or plot is not None
-        options = Options(decoding, unknown or unknown_words(decoding), details, max_words, precision)
-        translator = TextTranslator(load_models(model_paths, decoding), *sides(text, tokenized), options)
+        models = load_models(model_paths, decoding)
+        words = shortlists.load(shortlist, models) if shortlist else None
+        options = Options(decoding, unknown or unknown_words(decoding), details, max_words, precision, words)
+        translator = TextTranslator(models, *sides(text, tokenized), options)
         if (alignment or plot) and not translator.aligns:
             label, option = translator.models[0].run.label, "--alignment" if alignment else "--plot"
             family = " or ".join(ALIGNING)

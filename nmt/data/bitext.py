@@ -61,8 +61,8 @@ class Bitext:
     def __init__(self, folder: Path, meta: dict[str, Any]) -> None:
         self.folder = folder
         self.meta = meta
-        self._source, self._source_offsets = self._side("source")
-        self._target, self._target_offsets = self._side("target")
+        self._source, self._source_offsets = self._mapped("source")
+        self._target, self._target_offsets = self._mapped("target")
 
     @classmethod
     def open(cls, folder: str | Path) -> Bitext:
@@ -72,7 +72,7 @@ class Bitext:
             raise UserError(f"{folder}: no bitext (meta.json is missing); make it with `nmt binarize`")
         return cls(folder, read_json(folder / "meta.json"))
 
-    def _side(self, side: str) -> tuple[Ids, NDArray[np.int64]]:
+    def _mapped(self, side: str) -> tuple[Ids, NDArray[np.int64]]:
         ids = map_array(self.folder / f"{side}.ids.npy", np.uint16, np.uint32)
         offsets = map_array(self.folder / f"{side}.offsets.npy", np.int64)
         pairs, words = self.meta["pairs"], self.meta[f"{side}_words"]
@@ -82,6 +82,12 @@ class Bitext:
                 f"meta.json says {pairs} and {words}; make the bitext again"
             )
         return ids, offsets
+
+    def side(self, side: str) -> tuple[Ids, NDArray[np.int64]]:
+        """The ids of all sentences of "source" or "target", and where each begins."""
+        return (
+            (self._source, self._source_offsets) if side == "source" else (self._target, self._target_offsets)
+        )
 
     def __len__(self) -> int:
         """Number of pairs."""

@@ -27,6 +27,7 @@ from nmt.data.vocabulary import END, UNKNOWN
 from nmt.decoding.top_k import largest, largest_of_many
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import Encoded, Steps
+from nmt.model.readout import Candidates
 
 LOOK = 8
 """On a GPU the host waits only once in so many steps, to see which sentences are left."""
@@ -37,7 +38,7 @@ WORTHWHILE = 7 / 8
 class Model(Protocol):
     """What can be searched with: an `EncoderDecoder` or an `Ensemble`."""
 
-    def steps(self, encoded: Any) -> Steps:
+    def steps(self, encoded: Any, candidates: Candidates | None = None) -> Steps:
         """The way through sentences that it has read."""
 
 
@@ -102,8 +103,9 @@ def translate(
     source_words: NDArray[np.int64],
     decoding: Decoding,
     forbid_unknown: bool,
+    candidates: Candidates | None = None,
 ) -> list[list[Hypothesis]]:
-    """Up to `n_best` hypotheses for each sentence, best first.
+    """Up to `n_best` hypotheses for each sentence, best first, made of `candidates` alone if there are any.
 
     Where nothing finishes, `unfinished: widen` searches again with ever doubled beams, `retry` as the authors' code
     does: first with the unknown word allowed if it was not. After that, and with `best`, the best unfinished hypothesis
@@ -113,15 +115,16 @@ def translate(
         UserError: the model computes no probabilities (NaN).
     """
     limits = Limits.of(source_words, decoding)
-    found = search(model, encoded, limits, decoding, decoding.beam, forbid_unknown)
+    found = search(model, encoded, limits, decoding, decoding.beam, forbid_unknown, candidates)
     for width, forbidden in searches_again(decoding, forbid_unknown):
         again = np.array([row for row, n_best in enumerate(found) if not n_best[0].finished])
         if not len(again):
             break
         size = max(1, len(encoded) * decoding.beam // width)
         for rows in np.split(again, range(size, len(again), size)):
-            subset = encoded.select(torch.from_numpy(rows).to(encoded.device))
-            wider = search(model, subset, limits.select(rows), decoding, width, forbidden)
+            places = torch.from_numpy(rows).to(encoded.device)
+            subset, own = encoded.select(places), candidates.select(places) if candidates else None
+            wider = search(model, subset, limits.select(rows), decoding, width, forbidden, own)
             for row, n_best in zip(rows, wider, strict=True):
                 found[row] = n_best
     return found
@@ -142,14 +145,20 @@ def searches_again(decoding: Decoding, forbid_unknown: bool) -> Iterator[tuple[i
 
 @torch.no_grad()
 def search(
-    model: Model, encoded: Encoded, limits: Limits, decoding: Decoding, width: int, forbid_unknown: bool
+    model: Model,
+    encoded: Encoded,
+    limits: Limits,
+    decoding: Decoding,
+    width: int,
+    forbid_unknown: bool,
+    candidates: Candidates | None = None,
 ) -> list[list[Hypothesis]]:
     """One search with beams of `width` for all sentences of `encoded`: the best finished hypotheses, or an unfinished.
 
     All of it happens on the model's device. A processor looks at each step which hypotheses are alive; a GPU's host
     only looks every few steps which sentences are left.
     """
-    steps, beams = model.steps(encoded), Beams(encoded, limits, decoding, width)
+    steps, beams = model.steps(encoded, candidates), Beams(encoded, limits, decoding, width, candidates)
     looks_always = looks_at_each_step(encoded.device)
     for number in range(int(limits.most.max(initial=0))):
         alive = beams.alive() if looks_always else None
@@ -193,9 +202,17 @@ class Beams:
     finished: log-probabilities of the `n_best` best finished ones, (B, n_best), -inf where there are fewer.
     """
 
-    def __init__(self, encoded: Encoded, limits: Limits, decoding: Decoding, width: int) -> None:
+    def __init__(
+        self,
+        encoded: Encoded,
+        limits: Limits,
+        decoding: Decoding,
+        width: int,
+        candidates: Candidates | None = None,
+    ) -> None:
         device, sentences = encoded.device, len(encoded)
         self.decoding, self.width = decoding, width
+        self.ids = candidates.ids if candidates else None
         self.rows = np.arange(sentences)
         self.least, self.most = (torch.from_numpy(part).to(device) for part in (limits.least, limits.most))
         self.scores = torch.zeros(sentences, 1, device=device, dtype=encoded.dtype)
@@ -254,7 +271,8 @@ class Beams:
             ids = torch.nn.functional.pad(ids, (0, missing))
         totals, places = largest(candidates, self.width)
         parents = (places // each).clamp_(max=self.scores.shape[1] - 1)  # where there were too few
-        return totals, parents, ids.gather(1, places)
+        words = ids.gather(1, places)
+        return totals, parents, words if self.ids is None else self.ids[words]
 
     def _over(self, number: int, totals: Tensor, ended: Tensor) -> Tensor:
         """Searches that end at their step limit, or when no hypothesis can overtake those that have finished: (B,).

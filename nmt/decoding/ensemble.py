@@ -19,6 +19,7 @@ from torch import Tensor
 from nmt.config.decoding import Average
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import Encoded, EncoderDecoder, Steps
+from nmt.model.readout import Candidates
 
 
 @dataclass(frozen=True)
@@ -66,10 +67,10 @@ class Ensemble:
         """Read source words (S, B) under a 0/1 mask (S, B)."""
         return EncodedByAll([model.encode(source, mask) for model in self.models])
 
-    def steps(self, encoded: EncodedByAll) -> EnsembleSteps:
+    def steps(self, encoded: EncodedByAll, candidates: Candidates | None = None) -> EnsembleSteps:
         """A search's way through the sentences that were read."""
         parts = zip(self.models, encoded.parts, strict=True)
-        return EnsembleSteps([model.steps(part) for model, part in parts], self.average)
+        return EnsembleSteps([model.steps(part, candidates) for model, part in parts], self.average)
 
 
 class EnsembleSteps:

@@ -19,12 +19,14 @@ from nmt.data.vocabulary import UNKNOWN, Vocabulary
 from nmt.decoding.beam_search import Hypothesis, Model, translate
 from nmt.decoding.ensemble import joined
 from nmt.decoding.forced_decoding import ForcedScores, make_batch, read
+from nmt.decoding.shortlist import Shortlist
 from nmt.evaluation.translations import words as split_words
 from nmt.io.journal import Journal
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, read_pairs, write_lines
 from nmt.model.device import device_name
 from nmt.model.encoder_decoder import Encoded
+from nmt.model.readout import Candidates
 from nmt.model.trained_model import TrainedModel
 
 Mode = Literal["all", "no_unk"]
@@ -168,21 +170,23 @@ def search(
     decoding: Decoding,
     forbid_unknown: bool,
     average: Average = "probability",
+    shortlist: Shortlist | None = None,
 ) -> list[list[Hypothesis]]:
     """Hypotheses of one model or of several together for one batch of sources, best first."""
-    return ReadSources.by(models, sources, average).search(decoding, forbid_unknown)
+    return ReadSources.by(models, sources, average, shortlist).search(decoding, forbid_unknown)
 
 
 @dataclass(frozen=True)
 class ReadSources:
     """A batch of sources as one model or several together have read them, for any number of searches.
 
-    lengths: ids of each without the end symbol, (B,).
+    lengths: ids of each without the end symbol, (B,). candidates: the words that may be written; None for all.
     """
 
     model: Model
     encoded: Encoded
     lengths: NDArray[np.int64]
+    candidates: Candidates | None = None
 
     @classmethod
     @torch.no_grad()
@@ -191,17 +195,19 @@ class ReadSources:
         models: Sequence[TrainedModel],
         sources: Sequence[Sequence[str]],
         average: Average = "probability",
+        shortlist: Shortlist | None = None,
     ) -> ReadSources:
         """Let the models read."""
         model = joined([one.network for one in models], average)
         device = next(models[0].network.parameters()).device
         batch = make_batch(models[0], sources, [[] for _ in sources]).to(device)
         lengths = np.array([models[0].source.beginnings(words)[-1] for words in sources])
-        return cls(model, model.encode(batch.source, batch.source_mask), lengths)
+        candidates = shortlist.candidates(batch.source) if shortlist else None
+        return cls(model, model.encode(batch.source, batch.source_mask), lengths, candidates)
 
     def search(self, decoding: Decoding, forbid_unknown: bool) -> list[list[Hypothesis]]:
         """Hypotheses of each sentence, best first; arguments as those of `beam_search.translate`."""
-        return translate(self.model, self.encoded, self.lengths, decoding, forbid_unknown)
+        return translate(self.model, self.encoded, self.lengths, decoding, forbid_unknown, self.candidates)
 
 
 def record(

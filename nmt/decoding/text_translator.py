@@ -16,6 +16,7 @@ from nmt.data.text_processor import Text
 from nmt.data.vocabulary import UNKNOWN_WORD
 from nmt.decoding.forced_decoding import ForcedScores, Words, batches, score
 from nmt.decoding.sentence_splitting import Found, pieces, together
+from nmt.decoding.shortlist import Shortlist
 from nmt.decoding.test_set import search
 from nmt.errors import UserError
 from nmt.model.precision import precision_of, refuse_unable
@@ -33,6 +34,7 @@ class Options:
     details: attention and the probability of each word are wanted.
     max_words: longer lines are translated in pieces of at most so many words.
     precision: of the matrix products.
+    shortlist: the words that each line may be translated with; None for all.
     """
 
     decoding: Decoding
@@ -40,6 +42,7 @@ class Options:
     details: bool = False
     max_words: int = 100
     precision: SearchPrecision = "fp32"
+    shortlist: Shortlist | None = None
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,13 @@ class TextTranslator:
     def _found(self, group: Sequence[Words]) -> list[list[Found]]:
         """Translations of each source of a batch, best first."""
         target = self.models[0].target
-        searched = search(self.models, group, self._decoding, self.options.unknown == "forbid")
+        searched = search(
+            self.models,
+            group,
+            self._decoding,
+            self.options.unknown == "forbid",
+            shortlist=self.options.shortlist,
+        )
         found = iter(
             self._read_again(
                 [

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from nmt.config.families import Biases
+from nmt.model.cpu_products import tanh_
 from nmt.model.gru import gated_step, gated_step_backward, recurrent_gradients, weight
 from nmt.model.kernels import fused
 from nmt.model.precision import add_product, affine, factor, kept, product
@@ -56,7 +57,7 @@ class Alignment(nn.Module):
             rows = slice(first, first + sentences)
             for place in range(0, hypotheses, each):
                 some = queries[rows, place : place + each].unsqueeze(2)
-                activation = (keys[rows].unsqueeze(1) + some).tanh_()
+                activation = tanh_(keys[rows].unsqueeze(1) + some)
                 energy[rows, place : place + each] = activation @ self.v_a
         return energy.masked_fill_(padding.unsqueeze(1), -torch.inf).softmax(dim=2)
 
@@ -187,7 +188,7 @@ def activations(keys: Tensor, query: Tensor) -> Iterator[tuple[slice, Tensor]]:
     for first in range(0, batch, size):
         rows = slice(first, min(first + size, batch))
         activation = buffer[: rows.stop - first]
-        yield rows, torch.add(keys[rows], query[rows].unsqueeze(1), out=activation).tanh_()
+        yield rows, tanh_(torch.add(keys[rows], query[rows].unsqueeze(1), out=activation))
 
 
 class AlignmentBackward:

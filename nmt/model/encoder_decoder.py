@@ -1,8 +1,8 @@
 """What every model is, whatever its family: an encoder and a decoder with their embeddings and an output layer.
 
 Shapes: B sentences, S source length, T target length, K hypotheses per sentence, R of the B * K that are still alive,
-P positions of the T * B that are no padding, M embedding size, V vocabulary size. Steps come first, (T, B, ...), where
-a recurrence runs over them; sentences come first, (B, S, ...), where attention does.
+P positions of the T * B that are no padding, M embedding size, V vocabulary size, W candidates. Steps come
+first, (T, B, ...), where a recurrence runs over them; sentences come first, (B, S, ...), where attention does.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from nmt.config.families import Architecture
 from nmt.model.gru import weight
 from nmt.model.initialization import Start
 from nmt.model.loss import summed_nll
-from nmt.model.readout import OutputLayer
+from nmt.model.readout import Candidates, OutputLayer
 
 if TYPE_CHECKING:
     from nmt.model.reference import Reference
@@ -51,7 +51,7 @@ class Steps(Protocol):
     """
 
     def predict(self, alive: Tensor | None = None) -> Tensor:
-        """log p(y_i), (R, V), behind each hypothesis, or each of those at `alive` (R,), indices into B * K."""
+        """log p(y_i) behind each hypothesis, or each of those at `alive` (R,), indices into B * K: (R, V) or (R, W)."""
 
     def extend(self, parents: Tensor, words: Tensor) -> None:
         """Go on with hypotheses made of `words` (B, K), each behind the hypothesis in `parents` (B, K)."""
@@ -115,8 +115,8 @@ class EncoderDecoder(nn.Module, ABC):
         """
 
     @abstractmethod
-    def steps(self, encoded: Any) -> Steps:
-        """A search's way through the sentences that were read."""
+    def steps(self, encoded: Any, candidates: Candidates | None = None) -> Steps:
+        """A search's way through the sentences that were read; with candidates it writes no other words."""
 
     @abstractmethod
     def reference(self) -> Reference:

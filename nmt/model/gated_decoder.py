@@ -20,7 +20,7 @@ from nmt.model.gated_steps import GatedSteps
 from nmt.model.gru import GatedUnit, scan, weight
 from nmt.model.initialization import Start, normal, orthogonal, zero
 from nmt.model.precision import affine, product
-from nmt.model.readout import MaxoutReadout
+from nmt.model.readout import Candidates, MaxoutReadout
 
 RECURRENT = re.compile(r"\.(U|U_z|U_r)$")
 ZERO = re.compile(r"\.(v_a|b|b_\w+)$")
@@ -188,6 +188,6 @@ class GatedEncoderDecoder(EncoderDecoder):
             yield (read, previous[some], contexts), weights
             start = states[-1]
 
-    def steps(self, encoded: Annotations) -> Steps:
+    def steps(self, encoded: Annotations, candidates: Candidates | None = None) -> Steps:
         """As in `EncoderDecoder`."""
-        return GatedSteps(self, encoded)
+        return GatedSteps(self, encoded, candidates)

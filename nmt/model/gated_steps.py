@@ -17,7 +17,7 @@ from torch import Tensor
 
 from nmt.model.gru import gated_step
 from nmt.model.precision import affine, kept, product
-from nmt.model.readout import maxout
+from nmt.model.readout import Candidates, WordProbabilities, maxout
 
 if TYPE_CHECKING:
     from nmt.model.gated_decoder import Annotations, GatedEncoderDecoder
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 class GatedSteps:
     """The `Steps` of a gated decoder; it carries one state per hypothesis."""
 
-    def __init__(self, model: GatedEncoderDecoder, encoded: Annotations) -> None:
+    def __init__(
+        self, model: GatedEncoderDecoder, encoded: Annotations, candidates: Candidates | None = None
+    ) -> None:
         unit, readout = model.decoder.unit, model.readout
         self.model, self.encoded = model, encoded
         self.order = model.architecture.step_order
@@ -34,7 +36,7 @@ class GatedSteps:
         self.to_gates = kept(unit, "gates", unit.gate_weights)
         self.to_candidate = kept(unit, "candidate", lambda: unit.U)
         self.to_readout = kept(readout, "search", lambda: torch.cat([readout.U_o, readout.V_o]))
-        self.to_words = readout.word_factor()
+        self.words = WordProbabilities(readout, model.target_vocabulary, candidates)
         self.recurrent = 3 * unit.hidden
         to_shares = kept(model, "shares", lambda: torch.cat([unit.context_weights(), readout.C_o], dim=1))
         self.shares = product(encoded.annotations, to_shares)
@@ -52,7 +54,7 @@ class GatedSteps:
         parts = [part.flatten(0, 1) for part in (read, self.previous, share[..., self.recurrent :])]
         if alive is not None:
             parts = [part[alive] for part in parts]
-        return self._log_probabilities(*parts)
+        return self.words.of(self._features(*parts), self.state.shape[1], alive)
 
     def extend(self, parents: Tensor, words: Tensor) -> None:
         """As in `Steps`."""
@@ -65,6 +67,7 @@ class GatedSteps:
         """As in `Steps`."""
         self.encoded, self.shares = self.encoded.select(rows), self.shares[rows]
         self.state, self.previous = self.state[rows], self.previous[rows]
+        self.words.keep(rows)
 
     def _updated(self, state: Tensor, embedded: Tensor, share: Tensor) -> Tensor:
         """s_i = f(s_{i-1}, y, c_i): (B, K, N)."""
@@ -75,10 +78,8 @@ class GatedSteps:
         gated_step(given, recurrent, flat, self.to_candidate, None, out)
         return after.view_as(state)
 
-    def _log_probabilities(self, state: Tensor, previous: Tensor, share: Tensor) -> Tensor:
-        """The readout: (R, N), (R, M) and the context's share of its pre-activations, (R, 2L)."""
+    def _features(self, state: Tensor, previous: Tensor, share: Tensor) -> Tensor:
+        """The readout's (R, D) of (R, N), (R, M) and the context's share of its pre-activations, (R, 2L)."""
         readout = self.model.readout
         inputs = torch.cat([state, previous], dim=1)
-        hidden = readout.compressed(maxout(affine(inputs, self.to_readout, readout.b_t).add_(share)))
-        logits = affine(hidden, self.to_words, readout.b_o)
-        return logits.log_softmax(dim=1)[:, : self.model.target_vocabulary]
+        return readout.compressed(maxout(affine(inputs, self.to_readout, readout.b_t).add_(share)))

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from nmt.config.families import Biases
+from nmt.model.cpu_products import tanh_
 from nmt.model.kernels import fused
 from nmt.model.precision import Factor, add_product, affine, factor, fixed, kept, product
 
@@ -152,7 +153,7 @@ def gated_step(
     if mask is not None:
         gates[..., :hidden] *= mask
     from_reset = product(gates[..., hidden:] * state, U)
-    torch.add(from_reset, projected[..., 2 * hidden :], out=candidate).tanh_()
+    tanh_(torch.add(from_reset, projected[..., 2 * hidden :], out=candidate))
     torch.lerp(state, candidate, gates[..., :hidden], out=after)
     for place, made in zip(out, (gates, candidate), strict=False):
         if place is not made:

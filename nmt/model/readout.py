@@ -1,7 +1,7 @@
 """The deep output with a single maxout layer (paper, App. A.2.2; Goodfellow et al. 2013).
 
-Shapes: P positions (any leading shape), N hidden units, M embedding size, C context size, L maxout units,
-V vocabulary size.
+Shapes: P positions (any leading shape), N hidden units, M embedding size, C context size, L maxout units, D features,
+V vocabulary size, W candidates for B sentences, R hypotheses.
 
     t~_i = U_o s + V_o E y_{i-1} + C_o c_i       2L
     t_i  = [max(t~_{i,2k-1}, t~_{i,2k})]_{k=1..L}
@@ -11,13 +11,14 @@ V vocabulary size.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
 from nmt.config.families import GatedDecoderArchitecture
 from nmt.model.gru import weight
-from nmt.model.precision import Factor, affine, kept, product
+from nmt.model.precision import Factor, affine, factor, kept, product
 
 
 class OutputLayer(nn.Module, ABC):
@@ -37,6 +38,44 @@ class OutputLayer(nn.Module, ABC):
     def word_factor(self) -> Factor:
         """W_o, (D, V), as products take it."""
         return kept(self, "words", lambda: self.W_o)
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The words that a search may write: ids in ascending order (W,), and those barred for each sentence, (B, W)."""
+
+    ids: Tensor
+    barred: Tensor
+
+    def select(self, rows: Tensor) -> Candidates:
+        """Those of the sentences at `rows`."""
+        return Candidates(self.ids, self.barred[rows])
+
+
+class WordProbabilities:
+    """log p of the next word in a search: of all words, or of the candidates of each sentence."""
+
+    def __init__(self, readout: OutputLayer, words: int, candidates: Candidates | None) -> None:
+        """`words`: of the vocabulary, without unused ids."""
+        self.readout, self.words, self.candidates = readout, words, candidates
+        if candidates is None:
+            self.weights, self.bias = readout.word_factor(), readout.b_o
+        else:
+            self.weights = factor(readout.W_o.index_select(1, candidates.ids))
+            self.bias = readout.b_o[candidates.ids]
+
+    def of(self, features: Tensor, hypotheses: int, alive: Tensor | None) -> Tensor:
+        """(R, V) or (R, W) of features (R, D): those at `alive` of B sentences with so many hypotheses each, or all."""
+        logits = affine(features, self.weights, self.bias)
+        if self.candidates is not None:
+            rows = torch.arange(len(features), device=features.device) if alive is None else alive
+            logits.masked_fill_(self.candidates.barred[rows // hypotheses], -torch.inf)
+        return logits.log_softmax(dim=1)[:, : self.words]
+
+    def keep(self, rows: Tensor) -> None:
+        """Forget the sentences that are not at `rows`."""
+        if self.candidates is not None:
+            self.candidates = self.candidates.select(rows)
 
 
 class MaxoutReadout(OutputLayer):

@@ -24,7 +24,7 @@ from nmt.model.encoder_decoder import EncoderDecoder, Inputs
 from nmt.model.gru import weight
 from nmt.model.initialization import Start, uniform
 from nmt.model.precision import affine, kept, product, rounds_factors
-from nmt.model.readout import OutputLayer
+from nmt.model.readout import Candidates, OutputLayer, WordProbabilities
 
 State = tuple[Tensor, Tensor]
 """h and c, (..., N) each."""
@@ -223,9 +223,9 @@ class DeepLSTM(EncoderDecoder):
         embedded: Tensor = self.target_embedding(ends)
         return torch.zeros_like(embedded) if self.architecture.first_input == "zero" else embedded
 
-    def steps(self, encoded: SentenceVector) -> DeepLSTMSteps:
+    def steps(self, encoded: SentenceVector, candidates: Candidates | None = None) -> DeepLSTMSteps:
         """As in `EncoderDecoder`."""
-        return DeepLSTMSteps(self, encoded)
+        return DeepLSTMSteps(self, encoded, candidates)
 
     def reference(self) -> reference.DeepLSTM:
         """As in `EncoderDecoder`."""
@@ -235,18 +235,21 @@ class DeepLSTM(EncoderDecoder):
 class DeepLSTMSteps:
     """The `Steps` of a deep LSTM; they carry h and c of every layer, (L, B, K, N) each."""
 
-    def __init__(self, model: DeepLSTM, encoded: SentenceVector) -> None:
+    def __init__(
+        self, model: DeepLSTM, encoded: SentenceVector, candidates: Candidates | None = None
+    ) -> None:
         self.model = model
         self.h, self.c = encoded.h.unsqueeze(2), encoded.c.unsqueeze(2)
         self.previous = model.before_first(len(encoded))[0].unsqueeze(1)
+        self.words = WordProbabilities(model.readout, model.target_vocabulary, candidates)
 
     def predict(self, alive: Tensor | None = None) -> Tensor:
         """As in `Steps`."""
         states = list(zip(self.h.flatten(1, 2), self.c.flatten(1, 2), strict=True))
         top, states = self.model.decoder.step(self.previous.flatten(0, 1), states)
         self.h, self.c = (torch.stack(parts).view_as(self.h) for parts in zip(*states, strict=True))
-        logits: Tensor = self.model.readout(top if alive is None else top[alive])
-        return logits.log_softmax(dim=1)[:, : self.model.target_vocabulary]
+        features = self.model.readout.features(top if alive is None else top[alive])
+        return self.words.of(features, self.h.shape[2], alive)
 
     def extend(self, parents: Tensor, words: Tensor) -> None:
         """As in `Steps`."""
@@ -257,6 +260,7 @@ class DeepLSTMSteps:
     def keep(self, rows: Tensor) -> None:
         """As in `Steps`."""
         self.h, self.c, self.previous = self.h[:, rows], self.c[:, rows], self.previous[rows]
+        self.words.keep(rows)
 
 
 Model = DeepLSTM

@@ -76,8 +76,9 @@ def test_published_figures_are_those_on_newstest2014(tmp_path: Path) -> None:
         assert parse([*option, "--output", str(tmp_path)]).output == tmp_path
 
 
-def test_nothing_ends_before_its_last_step() -> None:
-    search = Search(Sizes(0, 3, **SMALL), Machine(threads=1))
+@pytest.mark.parametrize("precision", ["fp32", "fp32-shortlist"])
+def test_nothing_ends_before_its_last_step(precision: str) -> None:
+    search = Search(Sizes(0, 3, **SMALL), Machine(threads=1, precision=precision))
     assert search.decode([[5, 6], [7], [8, 9, 10]], beam=4, steps=7) == [7, 7, 7]
 
 

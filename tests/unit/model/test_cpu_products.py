@@ -55,3 +55,17 @@ def test_products_keep_all_digits_of_their_factors(shape: tuple[int, int, int]) 
         torch.addmm(torch.zeros(columns), left, right),
     ):
         assert (found / exact - 1).abs().max() < 2e-6
+
+
+def test_tanh_is_pytorchs_or_as_exact_as_32_bits_near_1() -> None:
+    values = torch.cat(
+        [torch.linspace(-12, 12, 100_001), torch.tensor([0.0, -1e38, 1e38, torch.inf, -torch.inf])]
+    )
+    cpu_products.use("torch")
+    assert torch.equal(cpu_products.tanh_(values.clone()), values.tanh())
+    cpu_products.use("onednn")
+    found = cpu_products.tanh_(values.clone())
+    assert (found - values.double().tanh()).abs().max() < 2e-7
+    assert not torch.equal(found, values.tanh())
+    doubles = values.double()
+    assert torch.equal(cpu_products.tanh_(doubles.clone()), doubles.tanh())

@@ -49,4 +49,8 @@ def test_words_and_translations_are_on_the_picture(tmp_path: Path) -> None:
 
 
 def test_a_sentence_of_one_leaf_is_its_own_root(tmp_path: Path) -> None:
-    save_as(figure6([""], [], []), tmp_path / "leaf.svg")
+    figure = figure6([""], [], [])
+    save_as(figure, tmp_path / "leaf.svg")
+    lines = [line.get_marker() for line in figure.axes[0].lines]
+    assert lines == ["o"], "a dot, and no gate"
+    assert "<end>" in [text.get_text() for text in figure.axes[0].texts]

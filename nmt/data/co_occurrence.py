@@ -1,0 +1,62 @@
+"""Which target words each source word is likely translated with, by how often both stand in a pair of sentences.
+
+Counts are of pairs that hold a word, however often. Words s and t are associated by Dice's coefficient,
+2 c(s, t) / (c(s) + c(t)).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nmt.data.bitext import Bitext, Ids
+from nmt.data.vocabulary import END
+
+Numbers = NDArray[np.int64]
+
+
+def likely_words(
+    bitext: Bitext, source_words: int, target_words: int, each: int, pairs: int
+) -> NDArray[np.int32]:
+    """The `each` most associated target ids of each source id, best first, by the first `pairs` pairs.
+
+    Of equal ones the more frequent word comes first. Shape (`source_words`, `each`); the end symbol fills rows of words
+    with fewer. A shuffled bitext's first pairs are a sample of all. Memory: 32 bytes for each word of those pairs.
+    """
+    pairs = min(pairs, len(bitext))
+    containing, first_pair = _distinct(_words_of(bitext, "source", pairs), source_words, by_word=True)
+    inside, first_word = _distinct(_words_of(bitext, "target", pairs), pairs, by_word=False)
+    frequencies = np.bincount(inside, minlength=target_words)
+    found = np.full((source_words, each), END, np.int32)
+    for word in range(source_words):
+        own = containing[first_pair[word] : first_pair[word + 1]]
+        together = np.bincount(inside[_ranges(first_word[own], first_word[own + 1])], minlength=target_words)
+        seen = together.nonzero()[0]
+        dice = 2 * together[seen] / (len(own) + frequencies[seen])
+        best = seen[np.argsort(-dice, kind="stable")[:each]]
+        found[word, : len(best)] = best
+    return found
+
+
+def _words_of(bitext: Bitext, side: str, pairs: int) -> tuple[Ids, Numbers]:
+    """The ids of the first sentences of a side, and the number of the pair that each stands in."""
+    ids, offsets = bitext.side(side)
+    numbers = np.repeat(np.arange(pairs), np.diff(offsets[: pairs + 1]))
+    return ids[: offsets[pairs]], numbers
+
+
+def _distinct(words: tuple[Ids, Numbers], groups: int, by_word: bool) -> tuple[Numbers, Numbers]:
+    """Pairs grouped by the words they hold, or words grouped by pairs, each once, and where each group begins."""
+    ids, numbers = words
+    outer, inner = (ids, numbers) if by_word else (numbers, ids)
+    base = int(inner.max(initial=0)) + 1
+    keys = np.unique(outer.astype(np.int64) * base + inner)
+    outer, inner = np.divmod(keys, base)
+    return inner, np.searchsorted(outer, np.arange(groups + 1))
+
+
+def _ranges(first: Numbers, last: Numbers) -> Numbers:
+    """All numbers of the ranges from `first` to `last`, one range after the other."""
+    sizes = last - first
+    ends = np.cumsum(sizes)
+    return np.arange(int(sizes.sum())) + np.repeat(first - (ends - sizes), sizes)

@@ -1,0 +1,82 @@
+"""A shortlist of target words for each sentence, so that the output layer need not be computed for all of them.
+
+As Jean et al. (2015, Sec. 3.3) have it: the most frequent words, and for each word of the source those that it is
+likely translated with. Probabilities are normalised over a sentence's own words, so that none depends on its batch.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from nmt.data.bitext import Bitext
+from nmt.data.co_occurrence import likely_words
+from nmt.data.vocabulary import SPECIALS
+from nmt.errors import UserError
+from nmt.model.readout import Candidates
+from nmt.model.tensors import load_metadata, load_tensors, save_tensors
+from nmt.model.trained_model import TrainedModel
+
+
+@dataclass(frozen=True)
+class Shortlist:
+    """The first `frequent` of `words` target ids, and the ids of `likely`, (source vocabulary, N)."""
+
+    likely: Tensor
+    frequent: int
+    words: int
+
+    def candidates(self, source: Tensor) -> Candidates:
+        """Of sentences (S, B), whose padding has the end symbol's id."""
+        allowed = torch.zeros(source.shape[1], self.words, dtype=torch.bool, device=source.device)
+        allowed[:, : self.frequent] = True
+        allowed.scatter_(1, self.likely.to(source.device)[source.t()].flatten(1).long(), True)
+        ids = allowed.any(dim=0).nonzero().squeeze(1)
+        return Candidates(ids, ~allowed[:, ids])
+
+
+def make(model: TrainedModel, bitext: Bitext, likely: int, frequent: int, pairs: int, output: Path) -> None:
+    """Write the shortlist of a model's vocabularies from the text that it was trained on."""
+    refuse_other_vocabularies(model, bitext)
+    words = likely_words(bitext, len(model.source), len(model.target), likely, pairs)
+    save_tensors(
+        output,
+        {"likely": torch.from_numpy(words)},
+        {"frequent": str(frequent), "vocabularies": _vocabularies(model)},
+    )
+
+
+def load(path: Path, models: Sequence[TrainedModel]) -> Shortlist:
+    """A shortlist for models that share their vocabularies; a UserError for one that was made for others."""
+    if not path.exists():
+        raise UserError(f"{path}: no such file; make it with `nmt shortlist`")
+    tensors, said = load_tensors(path), load_metadata(path)
+    if set(tensors) != {"likely"} or not said.get("frequent", "").isdecimal():
+        raise UserError(f"{path}: not a shortlist; expected a file that `nmt shortlist` wrote")
+    if said.get("vocabularies") != _vocabularies(models[0]):
+        raise UserError(f"{path}: made for other vocabularies than the model's; make it with `nmt shortlist`")
+    likely, words = tensors["likely"], len(models[0].target)
+    if likely.dim() != 2 or likely.dtype != torch.int32 or len(likely) != len(models[0].source):
+        raise UserError(f"{path}: its words do not fit the vocabularies; make it again with `nmt shortlist`")
+    if int(likely.min()) < 0 or int(likely.max()) >= words:
+        raise UserError(f"{path}: names words that there are not; make it again with `nmt shortlist`")
+    return Shortlist(likely, max(len(SPECIALS), min(int(said["frequent"]), words)), words)
+
+
+def refuse_other_vocabularies(model: TrainedModel, bitext: Bitext) -> None:
+    """A UserError for a bitext whose ids are not the model's."""
+    for side, vocabulary in (("source", model.source), ("target", model.target)):
+        if bitext.meta.get(f"{side}_vocabulary_sha256") != vocabulary.sha256:
+            raise UserError(
+                f"{bitext.folder}: made with another {side} vocabulary than the model's; "
+                f"name the bitext that the model was trained on"
+            )
+
+
+def _vocabularies(model: TrainedModel) -> str:
+    return json.dumps([model.source.sha256, model.target.sha256])

@@ -1,0 +1,143 @@
+"""Searches among likely words alone: what they find, in any batch, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from click.testing import CliRunner
+from safetensors.torch import save_file
+
+import nmt
+from nmt.cli import commands
+from nmt.config.families import FAMILIES, FamilyName
+from nmt.data.batches import pad_pairs
+from nmt.data.bitext import Bitext
+from nmt.data.vocabulary import END, UNKNOWN
+from nmt.decoding import shortlist
+from nmt.decoding.beam_search import Hypothesis, translate
+from nmt.decoding.ensemble import Ensemble
+from nmt.decoding.shortlist import Shortlist
+from nmt.errors import UserError
+from nmt.model.encoder_decoder import EncoderDecoder
+from nmt.model.trained_model import load
+from tests.small_models import SOURCE_VOCABULARY, TARGET_VOCABULARY, small_model
+from tests.translators import trained_model
+from tests.unit.decoding.test_beam_search import decoding
+
+SOURCES = [[2, 3, 4], [5], [6, 7], [8, 2, 5, 3]]
+LIKELY = torch.tensor([[END, END]] * 2 + [[2 + i % 5, 2 + 3 * i % 5] for i in range(SOURCE_VOCABULARY - 2)])
+SHORTLIST = Shortlist(LIKELY, 2, TARGET_VOCABULARY)
+LINES = ["w3 w4 w5.", "", "w2", "w7 strange, w8", "w9 w10 w11 w12 w13"]
+
+
+def search(
+    model: EncoderDecoder | Ensemble, sources: list[list[int]], words: Shortlist | None, forbid: bool = False
+) -> list[list[Hypothesis]]:
+    """Beams of 3, all that finish."""
+    ids = [np.array(source, dtype=np.uint16) for source in sources]
+    batch = pad_pairs(ids, [ids[0][:0]] * len(ids), source_end=True)
+    with torch.no_grad():
+        encoded = model.encode(batch.source, batch.source_mask.double())
+    lengths = np.array([len(source) for source in sources])
+    settings = decoding(beam=3, n_best=3, max_length_factor=2, min_length="half")
+    candidates = words.candidates(batch.source) if words else None
+    return translate(model, encoded, lengths, settings, forbid, candidates)
+
+
+def allowed(source: list[int]) -> list[int]:
+    """The words that a sentence may be translated with, by plain loops."""
+    return sorted({END, UNKNOWN} | {int(word) for i in source for word in LIKELY[i]})
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_sentence_is_translated_as_if_there_were_no_other_words_whatever_its_batch(
+    family: FamilyName,
+) -> None:
+    model = small_model(family)
+    together = search(model, SOURCES, SHORTLIST)
+    plain = [hypotheses[0].words for hypotheses in search(model, SOURCES, None)]
+    assert [hypotheses[0].words for hypotheses in together] != plain
+    start = model.readout.b_o.detach().clone()
+    for source, hypotheses in zip(SOURCES, together, strict=True):
+        others = torch.ones(TARGET_VOCABULARY, dtype=torch.bool)
+        others[allowed(source)] = False
+        with torch.no_grad():
+            model.readout.b_o.copy_(start.masked_fill(others, -1e9))
+        (expected,) = search(model, [source], None)
+        with torch.no_grad():
+            model.readout.b_o.copy_(start)
+        assert [found.words for found in hypotheses] == [found.words for found in expected]
+        found = [found.log_probability for found in hypotheses]
+        assert found == pytest.approx([other.log_probability for other in expected], rel=1e-9)
+
+
+def test_with_all_words_nothing_changes() -> None:
+    everything = Shortlist(LIKELY, TARGET_VOCABULARY, TARGET_VOCABULARY)
+    for model in (small_model("rnnsearch"), Ensemble([small_model("rnnsearch"), small_model("rnnencdec")])):
+        assert search(model, SOURCES, everything) == search(model, SOURCES, None)
+
+
+def test_an_ensemble_and_a_forbidden_unknown_word_know_the_words_too() -> None:
+    ensemble = Ensemble([small_model("rnnsearch"), small_model("lstm")])
+    for source, hypotheses in zip(SOURCES, search(ensemble, SOURCES, SHORTLIST, forbid=True), strict=True):
+        for found in hypotheses:
+            assert set(found.words) <= set(allowed(source)) - {UNKNOWN}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return trained_model(tmp_path_factory.mktemp("shortlist"))
+
+
+def test_from_the_text_to_the_translation(folder: Path, tmp_path: Path) -> None:
+    """By the command and from Python; w9 has stood beside w5 and w6 alone."""
+    made, text = tmp_path / "shortlist.safetensors", tmp_path / "text"
+    text.write_text("\n".join(LINES) + "\n")
+    options = ["--model", str(folder), "--bitext", str(folder.parent / "bitext"), "--frequent", "0"]
+    run = CliRunner().invoke(commands, ["shortlist", *options, "--likely", "2", "--output", str(made)])
+    assert run.exit_code == 0, run.output
+    run = CliRunner().invoke(
+        commands, ["translate", "--model", str(folder), str(text), "--shortlist", str(made), "--nbest", "5"]
+    )
+    assert run.exit_code == 0, run.output
+    written = [line.split(" ||| ") for line in run.output.splitlines()]
+    model = load(folder, torch.device("cpu"))
+    words = shortlist.load(made, [model])
+    likely = words.likely.numpy()
+    texts = [nmt.load(folder, shortlist=made).translate(line).text for line in LINES]
+    assert texts == [next(row[1] for row in written if row[0] == str(i)) for i in range(len(LINES))]
+    for number, line in enumerate(LINES):
+        source = model.source.ids(line.replace(".", " .").replace(",", " ,").split())
+        expected = {"[UNK]"} | set(model.target.words([i for row in likely[source] for i in row if i]))
+        for row in written:
+            if row[0] == str(number):
+                assert set(row[1].split()) <= expected
+
+
+def test_what_is_no_shortlist_of_the_model_is_refused(folder: Path, tmp_path: Path) -> None:
+    model, bitext = load(folder, torch.device("cpu")), Bitext.open(folder.parent / "bitext")
+    made = tmp_path / "shortlist.safetensors"
+    shortlist.make(model, bitext, 3, 10, 40, made)
+    assert shortlist.load(made, [model]).frequent == 10
+    other = trained_model(tmp_path / "other", size=31)
+    with pytest.raises(UserError, match="made for other vocabularies"):
+        shortlist.load(made, [load(other, torch.device("cpu"))])
+    with pytest.raises(UserError, match="another source vocabulary"):
+        shortlist.make(load(other, torch.device("cpu")), bitext, 3, 10, 40, tmp_path / "none")
+    with pytest.raises(UserError, match=r"none: no such file; make it with"):
+        shortlist.load(tmp_path / "none", [model])
+    with pytest.raises(UserError, match="not a shortlist"):
+        shortlist.load(folder / "model.safetensors", [model])
+    said = {"frequent": "10", "vocabularies": shortlist._vocabularies(model)}
+    for words, why in (
+        (torch.zeros(3, 2, dtype=torch.int32), "do not fit"),
+        (torch.zeros(32, 2), "do not fit"),
+        (torch.full((32, 2), 99, dtype=torch.int32), "words that there are not"),
+        (torch.full((32, 2), -1, dtype=torch.int32), "words that there are not"),
+    ):
+        save_file({"likely": words}, made, said)
+        with pytest.raises(UserError, match=why):
+            shortlist.load(made, [model])
