@@ -84,8 +84,8 @@ def parse() -> argparse.Namespace:
     for name, (value, meaning) in whole.items():
         parser.add_argument(f"--{name}", type=int, default=value, metavar="N", help=f"{meaning} ({value})")
     parser.add_argument(
-        "--lengths", type=int, nargs="+", default=[30, 50], metavar="N",
-        help="positions of each sentence on both sides, its end symbol included (30 50)",
+        "--lengths", type=int, nargs="+", default=[30], metavar="N",
+        help="positions of each sentence on both sides, its end symbol included (30)",
     )  # fmt: skip
     parser.add_argument("--contenders", nargs="+", choices=(*CONTENDERS, SLOW), default=CONTENDERS)
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
