@@ -48,10 +48,9 @@ def _words_of(bitext: Bitext, side: str, pairs: int) -> tuple[Ids, Numbers]:
 def _distinct(words: tuple[Ids, Numbers], groups: int, by_word: bool) -> tuple[Numbers, Numbers]:
     """Pairs grouped by the words they hold, or words grouped by pairs, each once, and where each group begins."""
     ids, numbers = words
-    outer, inner = (ids, numbers) if by_word else (numbers, ids)
+    outer, inner = (ids.astype(np.int64), numbers) if by_word else (numbers, ids.astype(np.int64))
     base = int(inner.max(initial=0)) + 1
-    keys = np.unique(outer.astype(np.int64) * base + inner)
-    outer, inner = np.divmod(keys, base)
+    outer, inner = np.divmod(np.unique(outer * base + inner), base)
     return inner, np.searchsorted(outer, np.arange(groups + 1))
 
 
@@ -59,4 +58,5 @@ def _ranges(first: Numbers, last: Numbers) -> Numbers:
     """All numbers of the ranges from `first` to `last`, one range after the other."""
     sizes = last - first
     ends = np.cumsum(sizes)
-    return np.arange(int(sizes.sum())) + np.repeat(first - (ends - sizes), sizes)
+    numbers: Numbers = np.arange(int(sizes.sum())) + np.repeat(first - (ends - sizes), sizes)
+    return numbers

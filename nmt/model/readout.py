@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -57,10 +58,9 @@ class WordProbabilities:
 
     def __init__(self, readout: OutputLayer, words: int, candidates: Candidates | None) -> None:
         """`words`: of the vocabulary, without unused ids."""
-        self.readout, self.words, self.candidates = readout, words, candidates
-        if candidates is None:
-            self.weights, self.bias = readout.word_factor(), readout.b_o
-        else:
+        self.words, self.candidates = words, candidates
+        self.weights, self.bias = readout.word_factor(), cast(Tensor, readout.b_o)
+        if candidates is not None:
             self.weights = factor(readout.W_o.index_select(1, candidates.ids))
             self.bias = readout.b_o[candidates.ids]
 
