@@ -10,6 +10,7 @@ import yaml
 
 from benchmarks.training import project
 from benchmarks.training.sizes import Machine, Sizes
+from nmt.cli.shortlist import FREQUENT, LIKELY
 from nmt.config.decoding import Decoding
 from nmt.data.batches import pad_pairs
 from nmt.data.vocabulary import END
@@ -18,9 +19,6 @@ from nmt.decoding.shortlist import Shortlist
 from nmt.model import cpu_products, families
 from nmt.model.device import keep_freed_memory, make_deterministic
 from nmt.model.precision import Precision, precision_of, refuse_unable
-
-LIKELY, FREQUENT = 20, 1000
-"""Of `nmt shortlist`."""
 
 
 class Search:
@@ -62,10 +60,7 @@ class Search:
 
 def drawn(vocabulary: int) -> Shortlist:
     """A shortlist whose likely words have all ranks alike: a batch then has more of them than of a real text's."""
-    generator = np.random.default_rng(3)
-    likely = (
-        generator.integers(FREQUENT, vocabulary, (vocabulary, LIKELY)) if vocabulary > FREQUENT else [[END]]
-    )
-    words = torch.tensor(likely, dtype=torch.int32).expand(vocabulary, -1).clone()
-    words[END] = END
-    return Shortlist(words, min(FREQUENT, vocabulary), vocabulary)
+    rarer = min(FREQUENT, vocabulary - 1)
+    likely = np.random.default_rng(3).integers(rarer, vocabulary, (vocabulary, LIKELY))
+    likely[END] = END
+    return Shortlist(torch.from_numpy(likely), rarer, vocabulary)

@@ -10,6 +10,7 @@ from nmt.cli.options import file_option
 from nmt.config.base import MOST_WORDS
 
 MOST_PAIRS = 10_000_000
+LIKELY, FREQUENT = 20, 1000
 
 
 @click.command(short_help="Write which target words each source word is likely translated with.")
@@ -18,14 +19,14 @@ MOST_PAIRS = 10_000_000
 @click.option(
     "--likely",
     type=click.IntRange(1, MOST_WORDS),
-    default=20,
+    default=LIKELY,
     show_default=True,
     help="Target words for each source word.",
 )
 @click.option(
     "--frequent",
     type=click.IntRange(0),
-    default=1000,
+    default=FREQUENT,
     show_default=True,
     help="Target words for every sentence, the most frequent ones.",
 )
@@ -34,7 +35,7 @@ MOST_PAIRS = 10_000_000
     type=click.IntRange(1, MOST_PAIRS),
     default=1_000_000,
     show_default=True,
-    help="Sentence pairs that are counted, from the first; a gigabyte of memory for a million of 27 words.",
+    help="Sentence pairs that are counted, from the first; 45 bytes of memory for each word of both sides.",
 )
 @file_option("--output", "File for `nmt translate --shortlist`.")
 def shortlist(model: Path, bitext: Path, likely: int, frequent: int, pairs: int, output: Path) -> None:

@@ -21,7 +21,7 @@ def likely_words(
     """The `each` most associated target ids of each source id, best first, by the first `pairs` pairs.
 
     Of equal ones the more frequent word comes first. Shape (`source_words`, `each`); the end symbol fills rows of words
-    with fewer. A shuffled bitext's first pairs are a sample of all. Memory: 32 bytes for each word of those pairs.
+    with fewer. A shuffled bitext's first pairs are a sample of all. Memory: 45 bytes for each word of those pairs.
     """
     pairs = min(pairs, len(bitext))
     containing, first_pair = _distinct(_words_of(bitext, "source", pairs), source_words, by_word=True)

@@ -93,7 +93,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_from_the_text_to_the_translation(folder: Path, tmp_path: Path) -> None:
-    """By the command and from Python; w9 has stood beside w5 and w6 alone."""
+    """By the command and from Python."""
     made, text = tmp_path / "shortlist.safetensors", tmp_path / "text"
     text.write_text("\n".join(LINES) + "\n")
     options = ["--model", str(folder), "--bitext", str(folder.parent / "bitext"), "--frequent", "0"]
