@@ -154,6 +154,13 @@ def moses_folder(files: Any) -> str:
     return str(os.path.dirname(os.path.dirname(files.programs)))
 
 
+def moses_text(config: Config, part: str) -> str:
+    """Which pairs of a part of the text Moses gets: short ones to train on, some to tune on."""
+    if part == "train":
+        return option("max-words", config.moses.max_words)
+    return known([("sentences", config.moses.tuning_sentences)])
+
+
 def moses_system(config: Config, files: Any) -> str:
     """Tables, language model and search, for tuning and decoding; files: the rule's input."""
     phrases, reordering = files.tables

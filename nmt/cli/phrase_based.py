@@ -98,12 +98,16 @@ def moses_programs(source: Path | None, jobs: int, output: Path) -> None:
 @corpora_option
 @pattern_option("--text", "SOURCE TARGET", "Both token files of each shard.")
 @click.option("--max-words", type=click.IntRange(min=1), help="Longest sentence; without it, any.")
+@click.option(
+    "--sentences", type=click.IntRange(min=1), help="Most pairs, spread over the text; without it, all."
+)
 @click.option("--output-source", required=True, type=PATH, help="Plain tokens of the source side.")
 @click.option("--output-target", required=True, type=PATH, help="Plain tokens of the target side.")
 def moses_text(
     corpora: Shards,
     patterns: tuple[str, str],
     max_words: int | None,
+    sentences: int | None,
     output_source: Path,
     output_target: Path,
 ) -> None:
@@ -111,7 +115,7 @@ def moses_text(
     from nmt.phrase_based.text import write_text
 
     shards = [(files[0], files[1]) for _, files in shard_files(corpora, *patterns)]
-    kept, long = write_text(shards, max_words, output_source, output_target)
+    kept, long = write_text(shards, max_words, output_source, output_target, sentences)
     click.echo(f"{output_source}: {kept:,} pairs; {long:,} left out for their length", err=True)
 
 

@@ -31,6 +31,8 @@ class PhraseBased(Settings):
     tuner: Literal["mert", "mira"]
     tuning_rounds: Annotated[int, Field(ge=1, le=1000)]
     tuning_n_best: Width
+    tuning_sentences: PositiveInt | None
+    """Sentences of the development text that the weights are tuned on; None: all."""
     n_best: Annotated[int, Field(ge=1, le=100_000)]
     n_best_factor: Annotated[int, Field(ge=1, le=1000)]
     """Hypotheses considered for each that is wanted: more of them differ."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nmt.errors import UserError
@@ -14,7 +14,11 @@ RESERVED = ("|", "<", "[")
 
 
 def write_text(
-    shards: Sequence[tuple[Path, Path]], max_words: int | None, source: Path, target: Path
+    shards: Sequence[tuple[Path, Path]],
+    max_words: int | None,
+    source: Path,
+    target: Path,
+    sentences: int | None = None,
 ) -> tuple[int, int]:
     """Write the pairs of some shards one after the other; constant memory.
 
@@ -23,6 +27,7 @@ def write_text(
         max_words: longest sentence, in words; None keeps all.
         source: plain text, a sentence per line.
         target: as many lines.
+        sentences: most pairs, spread evenly over the text; None writes all that are short enough.
 
     Returns:
         Pairs written, and pairs with words on both sides that were too long.
@@ -30,28 +35,35 @@ def write_text(
     Raises:
         UserError: no pair is left, or the text holds characters that Moses takes for its own notation.
     """
-    kept = too_long = 0
-    files = [path for pair in shards for path in pair]
-    with (
-        Progress.over_files(files, "moses-text") as progress,
-        write_lines(source) as sources,
-        write_lines(target) as targets,
-    ):
+    total = None if sentences is None else sum(map(bool, _pairs(shards, max_words, "counting pairs")))
+    kept = fitting = too_long = 0
+    with write_lines(source) as sources, write_lines(target) as targets:
+        for pair in _pairs(shards, max_words, "moses-text"):
+            if not pair:
+                too_long += 1
+                continue
+            fitting += 1
+            if sentences is None or total is None or fitting * sentences // total > kept:
+                for writer, (path, line, words) in zip((sources, targets), pair, strict=True):
+                    writer.write(_checked(" ".join(words), path, line))
+                kept += 1
+        if not kept:
+            names = ", ".join(str(path) for pair in shards for path in pair)
+            raise UserError(f"moses-text: no pair with words on both sides in {names}; give it text")
+    return kept, too_long
+
+
+def _pairs(
+    shards: Sequence[tuple[Path, Path]], max_words: int | None, label: str
+) -> Iterator[tuple[tuple[Path, int, list[str]], ...]]:
+    """File, line and words on either side of each pair with words on both; empty where one is too long."""
+    with Progress.over_files((path for pair in shards for path in pair), label) as progress:
         for pair in shards:
             for line, sides in enumerate(read_pairs(*pair, progress), start=1):
                 words = [side.split() for side in sides]
-                if not all(words):
-                    continue
-                if max_words is not None and max(map(len, words)) > max_words:
-                    too_long += 1
-                    continue
-                for path, side, writer in zip(pair, words, (sources, targets), strict=True):
-                    writer.write(_checked(" ".join(side), path, line))
-                kept += 1
-        if not kept:
-            names = ", ".join(map(str, files))
-            raise UserError(f"moses-text: no pair with words on both sides in {names}; give it text")
-    return kept, too_long
+                if all(words):
+                    fits = max_words is None or max(map(len, words)) <= max_words
+                    yield tuple(zip(pair, (line, line), words, strict=True)) if fits else ()
 
 
 def _checked(sentence: str, path: Path, line: int) -> str:

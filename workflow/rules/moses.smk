@@ -73,9 +73,8 @@ if MEASURES_MOSES:
                 "text",
                 (MOSES_TEXT[wildcards.part].replace("{language}", side) for side in (SOURCE, TARGET)),
             ),
-            longest=lambda wildcards: (
-                f"--max-words {CONFIG.moses.max_words}" if wildcards.part == "train" else ""
-            ),
+            # Another name would be another shell line, and align finished text again.
+            longest=lambda wildcards: options.moses_text(CONFIG, wildcards.part),
         shell:
             "nmt moses-text {params.corpora} {params.text} {params.longest}"
             " --output-source {output.source:q} --output-target {output.target:q} 2>&1 | tee -i {log:q}"

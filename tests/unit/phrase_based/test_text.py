@@ -32,6 +32,20 @@ def test_pairs_with_words_on_both_sides_are_kept_in_order(tmp_path: Path) -> Non
     assert write_text(shards, None, source, target) == (4, 0)
 
 
+@pytest.mark.parametrize(
+    ("sentences", "kept"),
+    [(1, "8"), (2, "4 8"), (3, "3 6 8"), (8, "1 2 3 4 5 6 7 8"), (99, "1 2 3 4 5 6 7 8")],
+)
+def test_a_part_is_spread_over_the_text(tmp_path: Path, sentences: int, kept: str) -> None:
+    shards = [
+        shard(tmp_path, "0", *((f"{line}", "x") for line in range(1, 6)), ("", "y")),
+        shard(tmp_path, "1", *((f"{line}", "x") for line in range(6, 9)), ("too many words", "x")),
+    ]
+    source = tmp_path / "out.en"
+    assert write_text(shards, 2, source, tmp_path / "out.fr", sentences) == (len(kept.split()), 1)
+    assert source.read_text().split() == kept.split()
+
+
 @pytest.mark.parametrize("character", ["|", "<", "["])
 def test_characters_of_moses_own_notation_are_refused(tmp_path: Path, character: str) -> None:
     pair = shard(tmp_path, "0", ("a", "x"), (f"a {character} b", "x"))
