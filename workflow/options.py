@@ -161,17 +161,25 @@ def moses_text(config: Config, part: str) -> str:
     return known([("sentences", config.moses.tuning_sentences)])
 
 
-def moses_system(config: Config, files: Any) -> str:
-    """Tables, language model and search, for tuning and decoding; files: the rule's input."""
+def moses_system(files: Any) -> str:
+    """Programs, tables and language model, for tuning and decoding; files: the rule's input."""
     phrases, reordering = files.tables
-    settings = config.moses
     return known(
         [
             ("programs", moses_folder(files)),
             ("phrase-table", phrases),
             ("reordering-table", reordering),
-            ("reordering", settings.reordering),
             ("language-model", files.language_model),
+        ]
+    )
+
+
+def moses_search(config: Config) -> str:
+    """How it searches."""
+    settings = config.moses
+    return known(
+        [
+            ("reordering", settings.reordering),
             ("order", settings.lm_order),
             ("distortion-limit", settings.distortion_limit),
             ("cube-pruning", settings.cube_pruning),
@@ -179,8 +187,7 @@ def moses_system(config: Config, files: Any) -> str:
     )
 
 
-def moses_n_best(config: Config, file: str) -> str:
-    """Lists of different translations, to be added to the options of a decoding."""
-    settings = config.moses
-    values = [("n-best", settings.n_best), ("n-best-factor", settings.n_best_factor), ("output-n-best", file)]
-    return f" {known(values)}"
+def moses_n_best(config: Config) -> str:
+    """Search for lists of different translations."""
+    values = [("n-best", config.moses.n_best), ("n-best-factor", config.moses.n_best_factor)]
+    return f"{moses_search(config)} {known(values)}"

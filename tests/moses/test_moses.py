@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -105,6 +106,18 @@ def test_everything_after_the_alignment_repeats(experiment: Path) -> None:
     )
     assert result.returncode == 0, result.stdout
     assert [path.read_bytes() for path in made] == before
+
+
+def test_a_changed_search_tunes_and_translates_again(experiment: Path) -> None:
+    def planned(settings: str) -> set[str]:
+        target = "translations/moses.txt"
+        result = run([*command(experiment, target, "-n"), "--config", f"moses={settings}"])
+        return set(re.findall(r"^(?:local)?rule (moses_\w+):", result.stdout, flags=re.MULTILINE))
+
+    assert planned("{n_best: 7}") == set()
+    assert (
+        planned("{distortion_limit: 3}") == planned("{cube_pruning: 9}") == {"moses_tune", "moses_translate"}
+    )
 
 
 def test_a_missing_program_is_one_line(experiment: Path) -> None:

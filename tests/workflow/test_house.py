@@ -50,6 +50,27 @@ def test_every_rule_says_what_it_does_and_what_it_needs(file: Path) -> None:
             assert section in body, (section, body[:60])
 
 
+INPUTS_TELL = (
+    "options.stages",
+    "options.compared",
+    "CONFIG.sweep.models, input.sweeps",
+    '"translations", CONFIG.artifacts.table3_models',
+)
+"""Parameters with a setting that changes the inputs, too."""
+UNNOTICED = "options.other_sources"
+"""A parameter of which a change is not to be noticed."""
+
+
+@pytest.mark.parametrize("file", RULES, ids=lambda file: file.name)
+def test_a_changed_setting_is_noticed(file: Path) -> None:
+    """Snakemake records nothing of a parameter that is made from inputs, so a setting needs one of its own."""
+    text = file.read_text(encoding="utf-8")
+    for params in re.findall(r"^ +params:\n(.*?)\n *(?:shell|\Z)", text, flags=re.MULTILINE | re.DOTALL):
+        for value in re.split(r"^ +\w+=", params, flags=re.MULTILINE):
+            if value.startswith("lambda wildcards, input") and "CONFIG" in value:
+                assert any(known in value for known in (*INPUTS_TELL, UNNOTICED)), value
+
+
 def test_schema_is_that_of_the_settings() -> None:
     assert TARGET.read_text(encoding="utf-8") == schema(), "run: python workflow/schema.py"
 

@@ -81,7 +81,7 @@ rule data_report:
     """Report on the text: pairs and words at every stage, what was removed and why, unknown words, lengths."""
     input:
         counts=f"{DATA}/counts.json",
-        paper=PAPER,
+        paper=[PAPER] if CONFIG.artifacts.reported else [],
     output:
         csv=report("results/data.csv", caption="../report/data.rst", category="Text"),
         lengths="results/data_lengths.csv",
@@ -101,7 +101,7 @@ rule data_report:
         limits=options.repeated(
             "limit", sorted({CONFIG.models[model].max_words for model in CONFIG.use.models})
         ),
-        paper=lambda wildcards, input: f"--paper {input.paper}" if CONFIG.artifacts.reported else "",
+        paper=lambda wildcards, input: options.repeated("paper", input.paper),
     shell:
         "nmt data-report --counts {input.counts:q} {params.limits} {params.paper} --output-csv {output.csv:q}"
         " --output-lengths {output.lengths:q} --output-md {output.md:q} --output-pdf {output.pdf:q}"

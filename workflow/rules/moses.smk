@@ -182,12 +182,13 @@ if MEASURES_MOSES:
             mem_mb=memory(DATA_MEMORY),
             runtime=round(60 * CONFIG.resources.moses_hours),
         params:
-            system=lambda wildcards, input: options.moses_system(CONFIG, input),
+            system=lambda wildcards, input: options.moses_system(input),
+            search=options.moses_search(CONFIG),
             tuner=CONFIG.moses.tuner,
             rounds=CONFIG.moses.tuning_rounds,
             n_best=CONFIG.moses.tuning_n_best,
         shell:
-            "nmt moses-tune {params.system} --threads {threads} --source {input.source:q} --target {input.target:q}"
+            "nmt moses-tune {params.system} {params.search} --threads {threads} --source {input.source:q} --target {input.target:q}"
             " --tuner {params.tuner} --rounds {params.rounds} --n-best {params.n_best} --output {output.weights:q}"
             " 2>&1 | tee -i {log:q}"
 
@@ -212,9 +213,10 @@ if MEASURES_MOSES:
             mem_mb=memory(DATA_MEMORY),
             runtime=round(60 * CONFIG.resources.moses_hours),
         params:
-            system=lambda wildcards, input: options.moses_system(CONFIG, input),
+            system=lambda wildcards, input: options.moses_system(input),
+            search=options.moses_search(CONFIG),
         shell:
-            "nmt moses-decode {params.system} --threads {threads} --weights {input.weights:q} --source {input.source:q}"
+            "nmt moses-decode {params.system} {params.search} --threads {threads} --weights {input.weights:q} --source {input.source:q}"
             " --output {output.translations:q} 2>&1 | tee -i {log:q}"
 
     use rule moses_translate as moses_n_best with:
@@ -227,5 +229,6 @@ if MEASURES_MOSES:
             "benchmarks/moses/{set}n_best.tsv"
         params:
             system=lambda wildcards, input, output: (
-                options.moses_system(CONFIG, input) + options.moses_n_best(CONFIG, output.lists)
+                f"{options.moses_system(input)} {options.option('output-n-best', output.lists)}"
             ),
+            search=options.moses_n_best(CONFIG),

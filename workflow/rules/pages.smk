@@ -66,12 +66,17 @@ rule finding:
         "nmt finding {params.scores} --settings {params.settings:q} --output {output.text:q} 2>&1 | tee -i {log:q}"
 
 
+# What the explorer shows of each system, in the order of their names.
+EXPLORED = [translated(system, "all") for system in labels_of(CONFIG)]
+TREES = expand("trees/{run}.jsonl", run=TREE_RUNS)
+
+
 rule explorer:
     """A page to explore the translations of every model in use and what each word attended to, in one file."""
     input:
-        translations=[translated(system, "all") for system in labels_of(CONFIG)],
+        translations=EXPLORED,
         reference=test_tokens(TARGET),
-        trees=expand("trees/{run}.jsonl", run=TREE_RUNS),
+        trees=TREES,
         given=[GIVEN["test"][system] for system in BASELINE],
     output:
         page=report("results/explorer.html", caption="../report/explorer.rst", category="Translations"),
@@ -85,21 +90,15 @@ rule explorer:
         mem_mb=2000,
         runtime=30,
     params:
-        translations=lambda wildcards, input: " ".join(
-            [
-                options.paired("translations", labels_of(CONFIG).values(), input.translations),
-                *(options.option("given", "Moses", file) for file in input.given),
-            ]
-        ),
-        trees=lambda wildcards, input: options.paired(
-            "trees", map(labels_of(CONFIG).get, TREE_RUNS), input.trees
-        ),
+        translations=options.paired("translations", labels_of(CONFIG).values(), EXPLORED),
+        given=lambda wildcards, input: options.paired("given", ["Moses"] * len(input.given), input.given),
+        trees=options.paired("trees", map(labels_of(CONFIG).get, TREE_RUNS), TREES),
         compared=options.repeated("compared", (CONFIG.models[model].label for model in CONTRASTED)),
         languages=f"{SOURCE} {TARGET}",
         title=f"Translations of {TEST}",
         seeds=shown_seeds(CONFIG.use.models),
     shell:
-        "nmt explorer {params.translations} {params.trees} --reference {input.reference:q} {params.compared}"
+        "nmt explorer {params.translations} {params.given} {params.trees} --reference {input.reference:q} {params.compared}"
         " --languages {params.languages} --title {params.title:q}"
         " --output {output.page:q} 2>&1 | tee -i {log:q}"
 
