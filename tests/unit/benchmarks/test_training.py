@@ -19,6 +19,7 @@ from benchmarks.training.arithmetic import Arithmetic
 from benchmarks.training.contest import Failed, Measured, Remote
 from benchmarks.training.sentences import SPECIALS, draw
 from benchmarks.training.sizes import Machine, Sizes
+from benchmarks.training.toolkits import Toolkit
 from benchmarks.training.worker import Worker, make
 from nmt.model.precision import set_precision
 from tests.running import ROOT
@@ -362,3 +363,22 @@ def test_arithmetic_adds_up() -> None:
     counted = Arithmetic(encoder=1, keys=2, recurrence=3, readout=4, output=5, attention=10, sentence=100)
     assert counted.position == 15
     assert counted.update(Sizes(length=2, batch=3)) == 3 * (3 * 2 * (15 + 10 * 2) + 3 * 100)
+
+
+@pytest.mark.parametrize(
+    ("ending", "said"),
+    [
+        ("kill -KILL $$", r"was killed: too little memory\?"),
+        ("echo no such option >&2", "ended: no such option"),
+    ],
+)
+def test_a_toolkit_that_ends_before_its_time_says_why(ending: str, said: str) -> None:
+    class Ends(Toolkit):
+        def command(self, sizes: Sizes) -> list[object]:
+            return ["sh", "-c", ending]
+
+    toolkit = Ends("peer", sys.executable, threads=1)
+    with pytest.raises(Failed, match=f"peer: its process {said}"):
+        toolkit.ask(do="set up", sizes=vars(TINY))
+    toolkit.close()
+    assert not toolkit.folder.exists()
