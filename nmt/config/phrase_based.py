@@ -31,7 +31,7 @@ class PhraseBased(Settings):
     tuner: Literal["mert", "mira"]
     tuning_rounds: Annotated[int, Field(ge=1, le=1000)]
     tuning_n_best: Width
-    tuning_sentences: PositiveInt | None
+    tuning_sentences: PositiveInt | None = None
     """Sentences of the development text that the weights are tuned on; None: all."""
     n_best: Annotated[int, Field(ge=1, le=100_000)]
     n_best_factor: Annotated[int, Field(ge=1, le=1000)]

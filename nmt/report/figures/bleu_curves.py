@@ -131,8 +131,7 @@ def _frame(axes: Axes, highest: float) -> None:
     axes.set_ylabel("BLEU score")
     axes.grid(color="0.85", linewidth=0.6)
     axes.set_axisbelow(True)
-    # at the paper's scores its corner is free of curves; at others another may be
-    axes.legend(loc="lower left" if top == _PAPERS_TOP else "best", handlelength=3.2, framealpha=0.9)
+    axes.legend(loc="best", handlelength=3.2, framealpha=0.9)
 
 
 def _note(axes: Axes, what: str, settings: Report) -> None:
