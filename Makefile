@@ -87,8 +87,9 @@ report: $(INSTALLED) ## Build results/report.html: make EXPERIMENT=experiments/d
 sweep: $(INSTALLED) ## BLEU over decoding settings: make EXPERIMENT=experiments/demo sweep
 	$(RUN) $(EXPERIMENT) sweep $(OPTIONS)
 
-pictures: $(INSTALLED) ## The pictures of README.md, from the demo's results
-	$(BIN)/python workflow/pictures.py experiments/demo docs/pictures
+pictures: $(INSTALLED) ## README's picture of attention, by the demo's model
+	echo "The very strange school book that Alice has given to the king is red." | \
+	    $(BIN)/nmt translate --model experiments/demo/models/rnnsearch-50 --plot docs/pictures/attention.png
 
 moses: $(INSTALLED) ## Add a phrase-based system, Moses, to an experiment: make EXPERIMENT=experiments/multi30k moses
 	$(RUN) $(EXPERIMENT) --config 'moses={enabled: true}' $(OPTIONS)

@@ -157,7 +157,7 @@ def _by_sentence(package: ReplicationPackage, config: Config, model: str) -> Sen
 def findings(comparison: Comparison, config: Config, limit: int) -> Cells:
     """What the paper found, as far as these models can show it.
 
-    Attention and limit: differences in BLEU with p; share: BLEU of sentences of more than `limit` words by that of all;
+    Attention, limit and more updates: differences in BLEU with p; share: BLEU of sentences of more than `limit` words by that of all;
     unknown words: BLEU without them less that of all sentences.
     """
     samples = report_settings(config).bootstrap_samples
@@ -165,6 +165,7 @@ def findings(comparison: Comparison, config: Config, limit: int) -> Cells:
     model = {(run.family, run.max_words): run.model for run in runs if run.continue_from is None}
     longest = max(run.max_words for run in runs)
     search, encdec = (model.get((family, longest), "") for family in ("rnnsearch", "rnnencdec"))
+    trained_on = next((run.model for run in runs if run.continue_from == search), "")
     short_search, short_encdec = (model.get((family, limit), "") for family in ("rnnsearch", "rnnencdec"))
     everything, known, long = (comparison[column] for column in ("all", "no_unk", "long"))
     margin, longer = "RNNsearch less RNNencdec", "longer less shorter limit, long sentences"
@@ -182,6 +183,9 @@ def findings(comparison: Comparison, config: Config, limit: int) -> Cells:
         f"{margin}, longer limit, long sentences": difference(long, search, encdec, samples),
         f"{margin}, shorter limit, all": difference(everything, short_search, short_encdec, samples),
         f"{margin}, shorter limit, long sentences": difference(long, short_search, short_encdec, samples),
+        "RNNsearch, longer limit, trained on (*) less before, all": difference(
+            everything, trained_on, search, samples
+        ),
         f"RNNsearch, {longer}": difference(long, search, short_search, samples),
         f"RNNencdec, {longer}": difference(long, encdec, short_encdec, samples),
         "RNNsearch, longer limit: share of its BLEU on long sentences": share(search),
