@@ -70,7 +70,7 @@ def unknown_words(scores: Scores, settings: Report) -> Figure:
 
     with drawing():
         figure, axes, below = _panels()
-        highest = _draw_curves(axes, scores, settings, curve, marker="o")
+        highest = _draw_curves(axes, _by_what_models_know(scores, settings), settings, curve, marker="o")
         _frame(axes, highest)
         _note(axes, "Sentences with at most so many", settings)
         points = curve(scores[settings.figure2_models[0]]["by_sentence"])
@@ -79,6 +79,19 @@ def unknown_words(scores: Scores, settings: Report) -> Figure:
         below.xaxis.set_major_locator(MaxNLocator(integer=True))
         below.set_xlabel("Unknown words in the source")
     return figure
+
+
+def _by_what_models_know(scores: Scores, settings: Report) -> Scores:
+    """The scores, those of other systems by the words that the first model does not know: Moses knows no such words."""
+    first = scores.get(settings.figure2_models[0], {"by_sentence": []})
+    unknown = [{"source_unknown": row["source_unknown"]} for row in first["by_sentence"]]
+
+    def counted(score: Mapping[str, Any]) -> Mapping[str, Any]:
+        rows = zip(score["by_sentence"], unknown, strict=True)
+        return {**score, "by_sentence": [row | count for row, count in rows]}
+
+    others = scores.keys() - set(settings.figure2_models) if unknown else set()
+    return {model: counted(score) if model in others else score for model, score in scores.items()}
 
 
 def _bootstrap(settings: Report) -> Bootstrap:
@@ -131,7 +144,15 @@ def _frame(axes: Axes, highest: float) -> None:
     axes.set_ylabel("BLEU score")
     axes.grid(color="0.85", linewidth=0.6)
     axes.set_axisbelow(True)
-    axes.legend(loc="best", handlelength=3.2, framealpha=0.9)
+    # above, where no curve is; the note stands between
+    axes.legend(
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.06),
+        ncols=4 if len(axes.get_lines()) == 4 else 3,
+        fontsize="small",
+        frameon=False,
+        handlelength=3.2,
+    )
 
 
 def _note(axes: Axes, what: str, settings: Report) -> None:

@@ -69,6 +69,18 @@ def test_another_system_has_the_last_curve(drawn: Callable[..., Figure]) -> None
     assert [text.get_text() for text in legend.get_texts()][-1] == "Moses"
 
 
+def test_a_system_without_a_vocabulary_is_shown_by_the_words_that_models_do_not_know() -> None:
+    settings = Report.model_validate(
+        report_settings(LABELS | {"moses": "Moses"}, figure2_models=list(LABELS))
+    )
+    moses = score(30, 70)
+    for row in moses["by_sentence"]:
+        row["source_unknown"] = 0
+    lines = curves(unknown_words({**scores(), "moses": moses}, settings)).get_lines()
+    assert np.array_equal(lines[-1].get_ydata(), lines[0].get_ydata())
+    assert np.array_equal(lines[-1].get_xdata(), lines[0].get_xdata())
+
+
 def test_figure2_has_the_papers_axes_and_legend() -> None:
     axes = curves(figure2(scores(), REPORT))
     assert axes.get_ylabel() == "BLEU score"
