@@ -157,8 +157,8 @@ def _by_sentence(package: ReplicationPackage, config: Config, model: str) -> Sen
 def findings(comparison: Comparison, config: Config, limit: int) -> Cells:
     """What the paper found, as far as these models can show it.
 
-    Attention, limit and more updates: differences in BLEU with p; share: BLEU of sentences of more than `limit` words by that of all;
-    unknown words: BLEU without them less that of all sentences.
+    Attention, limit and more updates: differences in BLEU with p; share: BLEU of sentences of more than `limit` words
+    by that of all; unknown words: BLEU without them less that of all sentences.
     """
     samples = report_settings(config).bootstrap_samples
     runs = [run_settings(config, run) for run in runs_of(config, config.use.models).values()]
