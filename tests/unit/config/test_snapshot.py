@@ -34,6 +34,14 @@ def test_settings_that_an_earlier_version_wrote_are_read(tmp_path: Path) -> None
     assert before.artifacts.ablations == {"rnnsearch-50": ["rnnsearch-30"]}
 
 
+@pytest.mark.parametrize(
+    "record", sorted((Path(__file__).parent / "records").glob("*.json")), ids=lambda path: path.stem
+)
+def test_records_of_finished_runs_stay_readable(record: Path) -> None:
+    """They lack the keys that came later, so a new key needs a default."""
+    assert read(record).use.models
+
+
 @pytest.mark.parametrize("values", [[], {"selection": {"cut": "none", "cuts": 1}}, {"selection": None}])
 def test_what_no_version_wrote_is_refused(values: object, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="expected the settings of a run"):
