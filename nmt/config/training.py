@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -127,6 +127,11 @@ class ModelRun(TrainedWith):
     continue_from: Identifier | None
     architecture: ArchitectureOfFamily
     training: Training
+
+    def deciding(self) -> dict[str, Any]:
+        """The settings that the weights follow from: no names, nothing that may change between two parts of a run."""
+        values = self.model_dump(exclude={"model", "label", "sample_seed", "training"})
+        return values | {"training": self.training.model_dump(exclude=set(RESUMABLE))}
 
     @property
     def aligns(self) -> bool:

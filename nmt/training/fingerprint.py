@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nmt.config.flatten import Flat, flatten
-from nmt.config.training import RESUMABLE, ModelRun
+from nmt.config.training import ModelRun
 from nmt.data.bitext import Bitext
 
 Fingerprint = Flat
@@ -11,12 +11,10 @@ Fingerprint = Flat
 
 def fingerprint(run: ModelRun, train: Bitext, dev: Bitext) -> Fingerprint:
     """Everything that decides the weights, as flat dotted keys."""
-    settings = run.model_dump(exclude={"model", "label", "sample_seed", "training"})
-    training = run.training.model_dump(exclude=set(RESUMABLE))
     data = {
         "train": train.meta["sha256"],
         "dev": dev.meta["sha256"],
         "source_vocabulary": train.meta["source_vocabulary_sha256"],
         "target_vocabulary": train.meta["target_vocabulary_sha256"],
     }
-    return flatten({"settings": settings | {"training": training}, "data": data})
+    return flatten({"settings": run.deciding(), "data": data})

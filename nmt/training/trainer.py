@@ -40,6 +40,7 @@ from nmt.training.update import Updater
 from nmt.training.validation import development_rows, greedy_bleu, mean_nll
 
 BEST = "best.safetensors"
+FORMER_BEST = "best-before.safetensors"
 
 
 @dataclass
@@ -99,7 +100,8 @@ class Trainer:
         """The update at which the run ends, and the setting that says so."""
         updates, epochs = self.settings.updates, self.settings.epochs
         if epochs is not None:
-            needed = math.ceil(epochs * len(self.pairs) / self.settings.batch_size)
+            # rounded, or 1.1 times 10 batches were 12
+            needed = math.ceil(round(epochs * len(self.pairs) / self.settings.batch_size, 6))
             if needed <= updates:
                 return needed, "epochs"
         return updates, "updates"
@@ -250,9 +252,9 @@ class Trainer:
         if due[0] or last:
             self._log()
             give_back_freed_memory()
-        if due[1] or last:
-            self._validate()
-        if update % self.settings.checkpoint_every == 0:
+        better = (due[1] or last) and self._validate(due[1])
+        # so that the last checkpoint always finds the best weights that it names
+        if better or update % self.settings.checkpoint_every == 0:
             self.save()
 
     def _record(self, line: dict[str, Any]) -> None:
@@ -270,7 +272,9 @@ class Trainer:
             {
                 "update": window.update,
                 "epoch": self.epochs(),
-                "train_nll": sums.nll / window.window_sentences,
+                "train_nll": sums.nll / (window.window_sentences * finite / window.window_updates)
+                if finite
+                else None,
                 "gradient_norm": sums.norm / finite if finite else None,
                 "clipped": sums.clipped / window.window_updates,
                 "not_finite": sums.not_finite,
@@ -285,13 +289,18 @@ class Trainer:
             if name.startswith("window_"):
                 setattr(window, name, value)
 
-    def _validate(self) -> None:
+    def _validate(self, scheduled: bool = True) -> bool:
+        """Score the development set; whether it is the best score so far. Only scheduled ones use up the patience."""
         measured = {"dev_nll": self.dev_nll()}
         if self.settings.dev_score == "bleu":
             measured["dev_bleu"] = self.dev_bleu()
         score = measured.get("dev_bleu", -measured["dev_nll"])
         counters = self.counters
-        if counters.best_score is None or score > counters.best_score:
+        # of a BLEU of 0 nothing can be said yet: the later weights are the better ones
+        best = counters.best_score
+        better = best is None or score > best or score == best == 0
+        if better:
+            self._keep_named_best()
             counters.best_score, counters.best_update, counters.validations_without_gain = (
                 score,
                 counters.update,
@@ -300,7 +309,7 @@ class Trainer:
             # kept without `patience` too: it may be set later, and the run then resumed
             save_tensors(self.state / BEST, self.model.state_dict())
             counters.best_sha256 = sha256(self.state / BEST)
-        else:
+        elif scheduled:
             counters.validations_without_gain += 1
         self._record(
             {"update": counters.update, "epoch": self.epochs(), **measured, "seconds": counters.seconds}
@@ -308,6 +317,13 @@ class Trainer:
         bleu = f", BLEU {score:.2f}" if "dev_bleu" in measured else ""
         nll = f"{measured['dev_nll']:.3f} nats per sentence"
         click.echo(f"update {counters.update:,}: development NLL {nll}{bleu}", err=True)
+        return better
+
+    def _keep_named_best(self) -> None:
+        """Move the best weights away that the last checkpoint names, until there is one that names others."""
+        best = self.state / BEST
+        if best.exists() and sha256(best) == self.counters.best_sha256:
+            best.replace(self.state / FORMER_BEST)
 
     def dev_nll(self) -> float:
         """Over the development set: all of it, or the pairs within the length limit, as `dev_sentences` says."""
@@ -357,6 +373,9 @@ class Trainer:
         """Write a checkpoint."""
         self._refuse_to_write()
         checkpoint.save(self.state, self.counters.update, Checkpoint(self.state_tensors(), self.record()))
+        former = self.state / FORMER_BEST
+        if former.exists() and sha256(former) != self.counters.best_sha256:
+            former.unlink()
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
@@ -377,10 +396,12 @@ class Trainer:
     def load_chosen_weights(self) -> None:
         """The weights that the model keeps: the best by development score, or the last, as `keep` says."""
         if self.settings.keep == "best":
-            best = self.state / BEST
-            if not best.exists() or sha256(best) != self.counters.best_sha256:
+            files = [self.state / name for name in (BEST, FORMER_BEST)]
+            wanted = self.counters.best_sha256
+            best = next((file for file in files if file.exists() and sha256(file) == wanted), None)
+            if best is None:
                 raise UserError(
-                    f"{best}: missing or damaged: checksum mismatch; set "
+                    f"{files[0]}: missing or damaged: checksum mismatch; set "
                     f"training.keep: last to take the last weights"
                 )
             self.model.load_state_dict(load_tensors(best))

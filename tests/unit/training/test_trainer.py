@@ -216,7 +216,7 @@ def test_a_damaged_checkpoint_is_noticed_and_the_one_before_is_used(
     content[-3] ^= 1
     newest.write_bytes(content)
     resumed = trainer(model_run(updates=10), text, tmp_path)
-    assert resumed.counters.update == 5
+    assert resumed.counters.update == 7
     assert "damaged" in capsys.readouterr().err
     resumed.run()
     assert same_tensors(resumed.state_tensors(), finished(text, tmp_path / "other").state_tensors())
@@ -231,7 +231,7 @@ def finished(text: Bitext, state: Path) -> Trainer:
 def test_two_checkpoints_are_kept(text: Bitext, tmp_path: Path) -> None:
     finished(text, tmp_path)
     assert sorted(path.name for path in tmp_path.glob("checkpoint-*")) == [
-        f"checkpoint-{update:09d}.{kind}" for update in (5, 10) for kind in ("json", "safetensors")
+        f"checkpoint-{update:09d}.{kind}" for update in (7, 10) for kind in ("json", "safetensors")
     ]
 
 
@@ -291,6 +291,82 @@ def test_the_best_weights_are_kept_when_the_development_score_stops_the_run(
     assert made.dev_nll() == pytest.approx(min(validations), rel=1e-12)
 
 
+WILD = {"optimizer": "adam", "learning_rate": 0.15, "cost": "mean", "keep": "best", "log_every": 100}
+"""Steps so large that the score soon falls again."""
+
+
+def test_each_line_of_the_history_is_of_its_own_updates(text: Bitext, tmp_path: Path) -> None:
+    """With steps too small to matter, two lines of two updates each are one line of all four."""
+    still = {"updates": 4, "optimizer": "sgd", "learning_rate": 1e-12, "clip_norm": 1e6}
+    lines = {}
+    for every in (2, 4):
+        made = trainer(model_run(**still, log_every=every), text, tmp_path / str(every))
+        made.run()
+        lines[every] = [line for line in made.history.records() if "train_nll" in line]
+    first, second = (line["train_nll"] for line in lines[2])
+    assert lines[4][0]["train_nll"] == pytest.approx((first + second) / 2, rel=1e-6)
+    assert lines[4][0]["gradient_norm"] > 1 and lines[4][0]["clipped"] == 0, "of the threshold that was set"
+
+
+def test_the_closing_validation_uses_up_no_patience(text: Bitext, tmp_path: Path) -> None:
+    """Where it is none of every so many: a run whose `updates` are raised then goes on as one that was not ended."""
+    wild = {**WILD, "validate_every": 4, "patience": 2}
+    unbroken = trainer(model_run(**wild, updates=60), text, tmp_path / "unbroken")
+    assert unbroken.run() == "development NLL"
+    end = unbroken.counters.update
+    assert trainer(model_run(**wild, updates=end - 3), text, tmp_path / "ended").run() == "updates"
+    raised = trainer(model_run(**wild, updates=60), text, tmp_path / "ended")
+    assert (raised.run(), raised.counters.update) == ("development NLL", end)
+
+
+def test_the_best_weights_of_the_last_checkpoint_survive_a_kill(text: Bitext, tmp_path: Path) -> None:
+    """Better ones may have been written since, and be out of reach under other settings."""
+    wild = {**WILD, "validate_every": 2, "checkpoint_every": 11}
+
+    class Killed(Exception):
+        pass
+
+    for last, place in ((1000, "after"), (24, "before")):
+        made = trainer(model_run(**wild, updates=60), text, tmp_path / place)
+        save, update = made.save, made._update
+
+        def saved(save: Any = save, made: Trainer = made, last: int = last) -> None:
+            if made.counters.update == last:
+                raise Killed  # the new best weights are written, and nothing names them
+            save()
+
+        def updated(batch: Any, update: Any = update, made: Trainer = made) -> None:
+            if made.counters.update == 25:
+                raise Killed
+            update(batch)
+
+        made.save, made._update = saved, updated  # type: ignore[method-assign]
+        with pytest.raises(Killed):
+            made.run()
+        assert made.counters.best_update == 24
+        end = 24 if place == "after" else 23
+        shorter = trainer(model_run(**wild, updates=end), text, tmp_path / place)
+        shorter.run()
+        shorter.load_chosen_weights()
+        assert shorter.counters.best_update == (24 if place == "after" else 10)
+
+
+def test_while_nothing_is_translated_a_bleu_of_zero_does_not_end_the_run(
+    text: Bitext, tmp_path: Path
+) -> None:
+    run = model_run(updates=40, dev_score="bleu", patience=2, validate_every=5, keep="best")
+    made = trainer(run, text, tmp_path)
+    assert made.run() == "updates"
+    scores = [line["dev_bleu"] for line in made.history.records() if "dev_bleu" in line]
+    assert set(scores) == {0.0} and made.counters.best_update == 40
+
+
+def test_a_part_of_a_pass_ends_after_as_many_batches(text: Bitext, tmp_path: Path) -> None:
+    batches = len(trainer(model_run(), text, tmp_path / "whole").pairs) / 4
+    made = trainer(model_run(epochs=1.1, updates=10**6), text, tmp_path)
+    assert made.last_update == math.ceil(round(1.1 * batches, 6))
+
+
 def test_patience_can_be_set_for_a_run_that_began_without(text: Bitext, tmp_path: Path) -> None:
     wild = {"updates": 60, "optimizer": "adam", "learning_rate": 0.3, "cost": "mean", "validate_every": 5}
     trainer(model_run(**wild), text, tmp_path).run()
@@ -308,6 +384,11 @@ def test_a_successor_goes_on_exactly_where_its_predecessor_ended(text: Bitext, t
     successor = Trainer(model_run(continue_from="small", updates=30), text, text, SIZES, tmp_path / "second")
     successor.resume(tmp_path / "final.safetensors")
     assert successor.counters.update == 10
+    (begun,) = successor.history.records()
+    assert (begun["update"], begun["dev_nll"]) == (10, first.dev_nll()), (
+        "its first weights may prove its best"
+    )
+    assert successor.counters.best_update == 10
     assert successor.counters.seconds == first.counters.seconds
     successor.run()
     unbroken = trainer(model_run(), text, tmp_path / "unbroken")

@@ -19,7 +19,7 @@ from nmt.decoding.beam_search import translate
 from nmt.errors import UserError
 from nmt.training.export import summarize
 from nmt.training.trainer import Trainer
-from nmt.training.validation import GREEDY, development_rows, greedy_bleu, mean_nll
+from nmt.training.validation import GREEDY, development_rows, greedy_bleu, mean_nll, sentence_nll
 from tests.bitexts import write_bitext
 from tests.training_settings import model_run
 
@@ -130,17 +130,34 @@ def test_the_unknown_word_is_never_right(text: Bitext, tmp_path: Path) -> None:
     assert greedy_bleu(made.model, unknown, np.arange(1), 1, source_end=True) == 0
 
 
-def test_the_settings_say_which_score_chooses_and_stops(text: Bitext, tmp_path: Path) -> None:
-    wild = {"updates": 400, "optimizer": "adam", "learning_rate": 0.1, "cost": "mean", "validate_every": 5}
-    made = trainer(text, tmp_path, **wild, dev_score="bleu", keep="best", patience=2)
+def test_the_settings_say_which_score_chooses_and_stops(
+    text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """BLEU here, while the NLL still falls; 0 says nothing, the same again is no gain."""
+    scores = iter([0.0, 0.0, 0.0, 3.0, 2.0, 4.0, 4.0, 1.0])
+    monkeypatch.setattr(Trainer, "dev_bleu", lambda made: next(scores))
+    monkeypatch.setattr(Trainer, "dev_nll", lambda made: 1000.0 - made.counters.update)
+    made = trainer(text, tmp_path, updates=400, validate_every=5, dev_score="bleu", keep="best", patience=2)
     assert made.run() == "development BLEU"
-    lines = [line for line in made.history.records() if "dev_nll" in line]
-    scores = [line["dev_bleu"] for line in lines]
-    best = scores.index(max(scores))
-    assert made.counters.best_update == lines[best]["update"]
-    assert len(scores) == best + 3, "two validations without a better score"
-    made.load_chosen_weights()
-    assert made.dev_bleu() == pytest.approx(max(scores), rel=1e-12)
+    assert (made.counters.update, made.counters.best_update) == (40, 30)
+
+
+def test_the_nll_is_a_mean_over_sentences(text: Bitext, tmp_path: Path) -> None:
+    """Each pair alone is read as the reference reads it; 60 pairs in batches of 7 leave an uneven last one."""
+    made = trainer(text, tmp_path, updates=1)
+    rows = np.arange(len(text))
+    with torch.no_grad():
+        alone = [
+            float(sentence_nll(made.model, make_batch(text, rows[row : row + 1], source_end=True)).sum())
+            for row in rows
+        ]
+    assert mean_nll(made.model, text, rows, 7, source_end=True) == pytest.approx(sum(alone) / 60, rel=1e-6)
+
+
+def test_the_training_nll_is_of_pairs_within_the_limit(text: Bitext, tmp_path: Path) -> None:
+    made = trainer(text, tmp_path, updates=1, train_sample=1000)
+    expected = mean_nll(made.model, text, np.array(within(text)), 4, source_end=True)
+    assert made.train_nll() == pytest.approx(expected, rel=1e-12)
 
 
 def test_the_choice_may_change_between_two_parts_of_a_run(text: Bitext, tmp_path: Path) -> None:
