@@ -82,17 +82,17 @@ run: $(INSTALLED) ## Any experiment: make EXPERIMENT=experiments/own run
 	$(RUN) "$(EXPERIMENT)" $(OPTIONS)
 
 report: $(INSTALLED) ## Build results/report.html: make EXPERIMENT=experiments/demo report
-	$(RUN) $(EXPERIMENT) results/report.html $(OPTIONS)
+	$(RUN) "$(EXPERIMENT)" results/report.html $(OPTIONS)
 
 sweep: $(INSTALLED) ## BLEU over decoding settings: make EXPERIMENT=experiments/demo sweep
-	$(RUN) $(EXPERIMENT) sweep $(OPTIONS)
+	$(RUN) "$(EXPERIMENT)" sweep $(OPTIONS)
 
 pictures: $(INSTALLED) ## README's picture of attention, by the demo's model
 	echo "The very strange school book that Alice has given to the king is red." | \
 	    $(BIN)/nmt translate --model experiments/demo/models/rnnsearch-50 --plot docs/pictures/attention.png
 
 moses: $(INSTALLED) ## Add a phrase-based system, Moses, to an experiment: make EXPERIMENT=experiments/multi30k moses
-	$(RUN) $(EXPERIMENT) --config 'moses={enabled: true}' $(OPTIONS)
+	$(RUN) "$(EXPERIMENT)" --config 'moses={enabled: true}' $(OPTIONS)
 
 results-page: $(INSTALLED) ## docs/results.md, from finished runs: make FOLDERS="experiments/demo ..." results-page
 	$(BIN)/python -m workflow.results_page docs/results.md docs/pictures/results $(FOLDERS)

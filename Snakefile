@@ -87,7 +87,7 @@ rule tables:
 rule releases:
     """An archive of each model in use, for others."""
     input:
-        expand("releases/{model}.tar.zst", model=[run for run in USED if run not in SHARED]),
+        expand("releases/{model}.tar.zst", model=TRAINED_HERE),
 
 
 rule sweep:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -67,10 +68,10 @@ def _held(folder: Path, cores: str, options: Sequence[str]) -> int:
         command = _snakemake(folder, cores, options)
         if any((folder / ".snakemake" / "locks").glob("*")):
             # We hold the folder, so the lock that Snakemake left is that of a run that was killed.
-            _run([*_snakemake(folder, cores, ["--unlock"]), *options], lock)
+            _run(folder, [*_snakemake(folder, cores, ["--unlock"]), *options], lock)
         code = 0
         for number in range(PASSES if _complete(options) else 1):
-            code = code or _run(command, lock, again=number > 0)
+            code = code or _run(folder, command, lock, again=number > 0)
     if code == 0 and _complete(options):
         _show(folder)
     return code
@@ -106,7 +107,8 @@ def _unreadable(options: Sequence[str]) -> str | None:
 
 def _complete(options: Sequence[str]) -> bool:
     """Whether the call is a plain run to the end, not a dry-run or the like."""
-    return not {"-n", "--dry-run", "--dryrun", "--lint", "--report", "--unlock"} & set(options)
+    short = {letter for option in options if re.fullmatch("-[a-zA-Z]+", option) for letter in option[1:]}
+    return not ({"--dry-run", "--dryrun", "--lint", "--report", "--unlock"} & set(options) or "n" in short)
 
 
 @contextmanager
@@ -138,14 +140,21 @@ def _snakemake(folder: Path, cores: str, options: Sequence[str]) -> list[str]:
     if _complete(options) and not SNAKEMAKE_S_WORDS & set(options):
         command += ["--logger", "nmt"]
     if not any(option == "--profile" or option.startswith("--profile=") for option in options):
-        command += ["--cores", cores, *_gpu_options(cores, options)]
+        # what takes several values stands before an option that takes one, not before the targets
+        command += [*_gpu_options(cores, options), "--cores", cores]
     return [*command, *options]
 
 
-def _environment(again: bool) -> dict[str, str]:
+def _environment(folder: Path, again: bool) -> dict[str, str]:
     """In which Snakemake finds its logger, and the logger what it needs; `again`: whether this is a second look."""
+    from nmt.io.environment import cache_for
+
     places = [str(ROOT), str(ROOT / "workflow" / "logger"), os.environ.get("PYTHONPATH", "")]
-    return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, places)), "NMT_AGAIN": "1" * again}
+    return (
+        os.environ
+        | cache_for(folder)
+        | {"PYTHONPATH": os.pathsep.join(filter(None, places)), "NMT_AGAIN": "1" * again}
+    )
 
 
 SNAKEMAKE_S_WORDS = {"--logger", "--printshellcmds", "-p", "--quiet", "-q", "--verbose"}
@@ -172,9 +181,9 @@ def _elsewhere(options: Sequence[str]) -> bool:
     return bool(names & {"--profile", "--executor", "-e"})
 
 
-def _run(command: Sequence[str], lock: int, again: bool = False) -> int:
+def _run(folder: Path, command: Sequence[str], lock: int, again: bool = False) -> int:
     """Run a command to its end; a signal to end is passed on, and Snakemake then ends cleanly."""
-    with subprocess.Popen(command, pass_fds=(lock,), env=_environment(again)) as process:
+    with subprocess.Popen(command, pass_fds=(lock,), env=_environment(folder, again)) as process:
 
         def hand_on(number: int, frame: FrameType | None) -> None:
             if number != signal.SIGINT:  # the terminal itself sends that one to both

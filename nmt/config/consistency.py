@@ -18,6 +18,9 @@ from nmt.config.training import RESUMABLE, Training
 CONTINUED = tuple(key for key in Training.model_fields if key not in RESUMABLE)
 """Training settings that a model shares with the one it continues from: the trainer would refuse it otherwise."""
 
+PHRASE_BASED = "moses"
+"""Its row in every table."""
+
 PATHS = (
     ("mirrors",),
     ("data_from",),
@@ -160,6 +163,10 @@ def _systems(values: Mapping[str, Any]) -> Iterator[Problem]:
     """Systems and rescored lists in use: names of their own, members among the runs in use, and known lists."""
     runs = _runs(values)
     models, systems = _block(values, "models"), _names(values, "use", "systems")
+    for kind in ("models", "systems", "rescored"):
+        if PHRASE_BASED in _names(values, "use", kind):
+            text = "the name is that of the phrase-based system: expected another one"
+            yield Problem((kind, PHRASE_BASED), text)
     for name in systems:
         if name in runs or name in models:
             yield Problem(("systems", name), "the name is that of a model or its run: expected another one")
@@ -189,6 +196,18 @@ def _members(values: Mapping[str, Any], path: tuple[str, str], runs: list[str]) 
             yield Problem((*path, "members"), _unknown(member, "`use.models` with its seeds", runs))
     for member in sorted({member for member in members if members.count(member) > 1}):
         yield Problem((*path, "members"), f"found {shown(member)} twice, expected each run once")
+    ends = {member: _source_end(values, member) for member in members if member in runs}
+    if len(set(ends.values())) > 1:
+        text = (
+            f"found {ends}, expected members with one `architecture.source_end`: they read a source together"
+        )
+        yield Problem((*path, "members"), text)
+
+
+def _source_end(values: Mapping[str, Any], run: str) -> object:
+    """Whether a run's encoder reads the end symbol."""
+    own = _block(values, "models", run.split(".seed-")[0], "architecture")
+    return own.get("source_end", _block(values, "architecture").get("source_end"))
 
 
 def _numbers(values: Any) -> list[int]:

@@ -44,20 +44,44 @@ def missing_data(config: Config, dev: bool = False) -> list[str]:
     return [file for file in files if not Path(config.data_from, file).exists()]
 
 
-def missing_text(config: Config) -> list[str]:
-    """A line for each file of one's own text that is not there, of the corpora that this experiment prepares."""
+def missing_files(config: Config) -> list[str]:
+    """A line for each file that the settings name and this run reads, and that is not there."""
     if config.released.results is not None:
         return []
-    needed = config.use.test if config.released.models else prepared_corpora(config)
-    sides = [
-        (f"corpora.{corpus}.{name}", side)
-        for corpus in needed
-        for name, side in config.corpora[corpus].sides.items()
-    ]
     return [
-        f"{key}.file: {side.file}: no such file; a relative path starts at the file that states it"
-        for key, side in sides
-        if side.file and not Path(side.file).is_file()
+        f"{key}: {file}: no such file; a relative path starts at the file that states it"
+        for key, file in (*_own_text(config), *_given_files(config))
+        if not Path(file).is_file()
+    ]
+
+
+def _own_text(config: Config) -> list[tuple[str, str]]:
+    """Files of one's own text, of the corpora that this experiment prepares, by their keys."""
+    needed = config.use.test if config.released.models else prepared_corpora(config)
+    sides = ((corpus, *side) for corpus in needed for side in config.corpora[corpus].sides.items())
+    return [(f"corpora.{corpus}.{name}.file", side.file) for corpus, name, side in sides if side.file]
+
+
+def _given_files(config: Config) -> list[tuple[str, str]]:
+    """Files of other systems and tools, by their keys, but for those in folders that this run fills itself."""
+    artifacts, measured = config.artifacts, bool(config.moses and config.moses.enabled)
+    lists = {config.rescored[name].lists for name in config.use.rescored} & set(config.n_best_lists)
+    given: list[tuple[str, str | None]] = [
+        ("artifacts.gold_alignments", artifacts.gold_alignments),
+        *((f"n_best_lists.{name}", config.n_best_lists[name]) for name in sorted(lists)),
+    ]
+    if measured:
+        given += (("moses.lm_text", file) for file in config.moses.lm_text)
+    else:
+        given += (
+            (f"artifacts.{key}", getattr(artifacts, key))
+            for key in ("moses_translations", "moses_dev_translations")
+        )
+    filled = [Path(name).absolute() for name in ("data", "translations", *(["moses"] if measured else []))]
+    return [
+        (key, file)
+        for key, file in given
+        if file and not any(Path(file).absolute().is_relative_to(folder) for folder in filled)
     ]
 
 
@@ -67,10 +91,15 @@ def part_of(config: Config, corpus: str) -> str:
     return next((part for part, corpora in parts.items() if corpus in corpora), "in-domain")
 
 
-def knows_alignments(config: Config) -> bool:
-    """Whether the test text's word alignments are known: those of generated text are, others are named."""
-    generated = config.corpora[config.use.test[0]].grammar is not None
-    return generated or config.artifacts.gold_alignments is not None
+def surplus_shards(config: Config) -> list[str]:
+    """A line for each corpus of which there are more shards than the settings say: those would be left out, unseen."""
+    return [
+        f"corpora.{corpus}.shards: {number}, but {found.parent} has more; set the number back, or remove"
+        f" data/*/{corpus}, and the text is divided anew, to the same result"
+        for corpus in prepared_corpora(config)
+        for number in (config.corpora[corpus].shards,)
+        if (found := next(Path("data").glob(f"*/{corpus}/{number}.*"), None))
+    ]
 
 
 # --- shards and stages of text ----------------------------------------------------------------------------------------
@@ -148,11 +177,12 @@ def aligned_runs(config: Config) -> list[str]:
 
 
 def contrasted_models(config: Config) -> list[str]:
-    """Two models that stand for what attention changes: of Figure 2's the first that aligns, the first that does not.
+    """Two models that stand for what attention changes: the first that aligns and the first that does not.
 
-    The first two where all are of a kind; one where there is but one.
+    Of those in Figure 2, else of all; the first two where all are of a kind; one where there is but one.
     """
-    models = [model for model in config.artifacts.figure2_models if model in config.models]
+    shown = [model for model in config.artifacts.figure2_models if model in config.models]
+    models = shown or list(config.use.models)
     kinds = [[model for model in models if config.models[model].aligns is kind] for kind in (True, False)]
     return [kind[0] for kind in kinds] if all(kinds) else models[:2]
 

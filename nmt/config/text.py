@@ -13,7 +13,7 @@ LARGEST_VOCABULARY = 2**31 - 3
 
 
 Remedy = Literal["repair", "keep", "drop", "stop"]
-"""What becomes of a line with odd characters: repaired, kept as it is, dropped with its pair, or the run stops."""
+"""What becomes of a line with malformed characters: repaired, kept, dropped with its pair, or the run stops."""
 
 
 LANGUAGES = (
@@ -44,7 +44,7 @@ _LIMITS = {"min_words", "max_words", "max_ratio", "max_characters", "max_word_ch
 
 
 class Cleaning(Settings):
-    """Which pairs are blanked before tokenisation, and what becomes of odd characters; empty sides always go."""
+    """Which pairs are blanked before tokenisation, and what becomes of malformed characters; empty sides always go."""
 
     min_words: Words = 1
     max_words: Words | None = None

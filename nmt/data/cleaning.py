@@ -1,4 +1,4 @@
-"""Which pairs are left out before tokenisation, and what becomes of characters that don't belong into text.
+"""Which pairs are left out before tokenisation, and what becomes of malformed characters.
 
 A pair that goes becomes an empty line on both sides, so that line numbers stay in step with the raw text. The limits
 are those of Moses' clean-corpus-n.perl; as there, words are what white space separates.
@@ -24,7 +24,7 @@ from nmt.io.text_files import LineWriter, uneven, write_lines
 
 @dataclass(frozen=True)
 class Fault:
-    """Characters that don't belong into a line: the setting that says what becomes of them, and their repair."""
+    """Malformed characters: the setting that says what becomes of them, and their repair."""
 
     name: str
     what: str

@@ -12,7 +12,7 @@ from string import Template
 
 from nmt.config.text import LANGUAGES, Languages
 from nmt.data.own_text import PARTS, Given, Statistics, write_parts
-from nmt.errors import UserError
+from nmt.errors import UserError, printable
 from nmt.io.files import atomic_path
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
@@ -239,7 +239,7 @@ def settings(
 def _description(given: Mapping[str, Given], languages: Languages, text: Statistics) -> str:
     """What the experiment is, as comments."""
     pairs = ", ".join(f"{part} {count:,}" for part, count in text.pairs.items())
-    files = "; ".join(f"{part}: {files}" for part, files in given.items())
+    files = printable("; ".join(f"{part}: {files}" for part, files in given.items()))
     lines = [
         f"{languages.source} to {languages.target}, sentence pairs: {pairs}. Made by `nmt new` of {files}."
     ]

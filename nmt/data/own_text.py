@@ -176,11 +176,12 @@ def _write(pair: Pair, writers: list[LineWriter]) -> int:
 
 def _remember(text: Given, held_out: list[set[str]]) -> None:
     """Add the sentences of a set; a UserError if it has none."""
-    before = len(held_out[0])
+    empty = True
     for pair in text.pairs():
+        empty = False
         for side, line in zip(held_out, pair, strict=True):
             side.add(letters(line))
-    if len(held_out[0]) == before:
+    if empty:
         raise UserError(f"{text}: no sentences; expected one per line")
 
 
@@ -210,7 +211,13 @@ def _draw(train: Given, parts: list[str], held_out: list[set[str]]) -> _Drawn:
         found = f"{same:,} of {line:,} pairs are the same on both sides"
         raise UserError(f"{train}: {found}; expected a translation")
     candidates = [best[number] for number in sorted(best)]
-    return _chosen(candidates, parts, min(MOST, max(FEWEST, pairs // SHARE)), line)
+    drawn = _chosen(candidates, parts, min(MOST, max(FEWEST, pairs // SHARE)), line)
+    if len(drawn.lines) < len(parts) * FEWEST:
+        found = f"{len(drawn.lines):,} pairs whose sentences occur once and in no other set"
+        raise UserError(
+            f"{train}: {found}, expected {FEWEST} for each of {' and '.join(parts)}; give these sets"
+        )
+    return drawn
 
 
 def _chosen(candidates: list[tuple[int, str, str]], parts: list[str], size: int, total: int) -> _Drawn:

@@ -196,7 +196,7 @@ def removed(clean: Counts) -> Counts:
 
 
 def repaired(clean: Counts) -> Counts:
-    """Lines with odd characters, by side and kind (`source_carriage_return`), as `nmt clean` counts them."""
+    """Lines with malformed characters, by side and kind (`source_carriage_return`), as `nmt clean` counts them."""
     sides = tuple(f"{side}_" for side in SIDES)
     return {
         name: number

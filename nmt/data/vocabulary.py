@@ -161,11 +161,6 @@ def own_words(words: int, specials_count: bool) -> int:
     return words - len(SPECIALS) if specials_count else words
 
 
-def full_size(words: int, specials_count: bool) -> int:
-    """Ids of a vocabulary whose text has words enough: `len` of what `build` writes."""
-    return len(SPECIALS) + own_words(words, specials_count)
-
-
 def build(paths: Sequence[str | Path], words: int, specials_count: bool, output: str | Path) -> Vocabulary:
     """Write the vocabulary of token files; `specials_count`: UNK and the end symbol are two of `words`."""
     own = own_words(words, specials_count)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,15 @@ PACKAGES = (
 
 REPOSITORY = Path(nmt.__file__).resolve().parents[1]
 """The checkout, if the package lies in one."""
+
+
+def cache_for(folder: Path) -> dict[str, str]:
+    """The variable that gives Snakemake a folder for its cache, where the user's home cannot be written to."""
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
+    with suppress(OSError):
+        home.mkdir(parents=True, exist_ok=True)
+    own = folder.absolute() / ".snakemake" / "cache"
+    return {} if os.access(home, os.W_OK) else {"XDG_CACHE_HOME": str(own)}
 
 
 def origin() -> dict[str, Any]:

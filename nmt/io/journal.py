@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, BinaryIO
 
 from nmt.io.files import disk_full
-from nmt.io.locks import wait_for_lock
+from nmt.io.locks import open_alone
 
 
 class Results(Mapping[int, Any]):
@@ -52,7 +52,7 @@ class Journal:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         header = json.dumps(made_from).encode() + b"\n"
         self.seconds = 0.0
-        self._file = _open_alone(self.path)
+        self._file = open_alone(self.path)
         self.done = Results(self._file)
         whole = self._read(header)
         self._file.truncate(whole)
@@ -105,21 +105,3 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._file.close()
-
-
-def _open_alone(path: Path) -> BinaryIO:
-    """Open a file to append to, as soon as no other process has it open so."""
-    while True:
-        file = path.open("a+b")
-        wait_for_lock(file.fileno(), str(path))
-        if _is(path, file):
-            return file
-        file.close()  # whom we waited for was done with it and has removed it
-
-
-def _is(path: Path, file: BinaryIO) -> bool:
-    """Whether `path` still leads to the open file."""
-    try:
-        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
-    except FileNotFoundError:
-        return False

@@ -20,7 +20,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal
 
 import click
 from flufl.lock import Lock, LockState, NotLockedError, TimeOutError
@@ -184,6 +184,28 @@ def wait_for_lock(descriptor: int, name: str) -> None:
             click.echo(f"nmt: {name}: another process works on it; waiting for it", err=True)
             told = True
         time.sleep(1)
+
+
+def open_alone(path: Path) -> BinaryIO:
+    """Open a file to append to, as soon as no other process has it open so; its folder is made where it is gone."""
+    while True:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            file = path.open("a+b")
+        except FileNotFoundError:
+            continue  # whom we wait for has just removed the folder
+        wait_for_lock(file.fileno(), str(path))
+        if _is(path, file):
+            return file
+        file.close()  # whom we waited for was done with it and has removed it
+
+
+def _is(path: Path, file: BinaryIO) -> bool:
+    """Whether `path` still leads to the open file."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file.fileno()))
+    except FileNotFoundError:
+        return False
 
 
 def refuse_or_tell(lock: Lock, if_locked: IfLocked, told: bool, deadline: float) -> bool:

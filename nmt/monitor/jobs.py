@@ -23,6 +23,7 @@ from pydantic import ValidationError
 from nmt.config.overlays import refuse_unreadable
 from nmt.config.schema import Config
 from nmt.errors import UserError
+from nmt.io.environment import cache_for
 from nmt.io.files import atomic_path, read_json
 
 FILE = Path("logs") / "jobs.json"
@@ -147,7 +148,7 @@ def list_jobs(folder: Path, configfiles: Sequence[Path] = (), pairs: Sequence[st
         command += ["--config", *pairs] if pairs else []
         result = subprocess.run(
             [*command, "--", "all", "list_jobs"],
-            env={**os.environ, ONLY_LIST: str(path)},
+            env={**os.environ, **cache_for(folder), ONLY_LIST: str(path)},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

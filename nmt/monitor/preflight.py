@@ -6,6 +6,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from nmt.config.finished_models import in_danger
 from nmt.config.schema import Config
 from nmt.data.selection.kenlm_build import TOOLS, missing_tools, on_path
 from nmt.data.sources import unreachable
@@ -56,7 +57,8 @@ def missing(config: Config, work: Work, folder: Path) -> list[str]:
     found = [_language_models(work), _moses(work), _gpu(config, work), _disk(config, work, folder)]
     problems = [problem for problem in found if problem]
     cluster = unsatisfiable(work.cluster) if work.cluster else []
-    return [*problems, *cluster, *_network(config, work)]
+    finished = in_danger(config, work.runs, "binarize" in work.rules, folder)
+    return [*finished, *problems, *cluster, *_network(config, work)]
 
 
 def _language_models(work: Work) -> str | None:

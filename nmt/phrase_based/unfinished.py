@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from nmt.io.locks import wait_for_lock
+from nmt.io.locks import open_alone
 
 
 @contextmanager
@@ -25,9 +25,7 @@ def held(work: Path, settings: Sequence[object], files: Sequence[Path]) -> Itera
     Yields:
         The lock's descriptor.
     """
-    work.mkdir(parents=True, exist_ok=True)
-    with (work / "lock").open("w") as lock:
-        wait_for_lock(lock.fileno(), str(work))
+    with open_alone(work / "lock") as lock:
         begun = work / "begun_with"
         wanted = repr([*settings, *((str(file), *_version(file)) for file in files)])
         if not begun.exists() or begun.read_text(encoding="utf-8") != wanted:

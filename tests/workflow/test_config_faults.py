@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -93,6 +94,18 @@ def test_a_file_that_is_no_yaml_is_named_with_its_line(tmp_path: Path) -> None:
         ),
         ("data_from: ../{other}", "data_from: found '../{other}', expected no braces"),
         ("data_from: ../nowhere", "data_from: ../nowhere has no data/tokens/newstest2014/0.en.zst: run that"),
+        ("artifacts: {moses_translations: nowhere.txt}", "artifacts.moses_translations: "),
+        ("artifacts: {gold_alignments: nowhere.align}", "artifacts.gold_alignments: "),
+        ("moses: {enabled: true, lm_text: [nowhere.gz]}", "moses.lm_text: "),
+        (
+            "{n_best_lists: {m: moses/n_best.gz}, rescored: {r: {label: R, lists: m, members: [rnnsearch-50]}},"
+            " use: {rescored: [r]}}",
+            "n_best_lists.m: ",
+        ),
+        (
+            "{systems: {moses: {label: M, members: [rnnsearch-50]}}, use: {systems: [moses]}}",
+            "systems.moses: the name is that of the phrase-based system: expected another one",
+        ),
     ],
 )
 def test_ordinary_slips_are_one_line(tmp_path: Path, text: str, problem: str) -> None:
@@ -147,3 +160,27 @@ def test_braces_in_the_path_of_the_repository_are_refused_by_name(tmp_path: Path
     assert result.returncode == 2
     (line,) = errors(result.stdout)
     assert line.startswith(f"error: {clone}: braces in the repository's path")
+
+
+def test_braces_in_names_and_sentences_mean_nothing(tmp_path: Path) -> None:
+    text = {
+        "models": {"rnnsearch-50": {"label": "RNN {50}"}},
+        "seeds": [1, 2],
+        "corpora": {"europarl-v7": {"source": {"archive": "europarl-v7", "member": "a{b}.en"}}},
+    }
+    (tmp_path / "config.yaml").write_text(json.dumps(text), encoding="utf-8")
+    result = snakemake(tmp_path, "-n", "-q", "rules")
+    assert result.returncode == 0, result.stdout
+
+
+def test_fewer_shards_than_there_are_leave_no_text_out(tmp_path: Path) -> None:
+    """They would be read no more, and nothing would say so."""
+    raw = tmp_path / "data" / "raw" / "europarl-v7"
+    raw.mkdir(parents=True)
+    for shard in range(8):
+        (raw / f"{shard}.en.zst").touch()
+    assert snakemake(tmp_path, "-n", "-q", "rules").returncode == 0
+    fewer = snakemake(tmp_path, "-n", "--config", "corpora={europarl-v7: {shards: 7}}")
+    (line,) = errors(fewer.stdout)
+    assert fewer.returncode == 2
+    assert "corpora.europarl-v7.shards: 7, but data/raw/europarl-v7 has more; set the number back" in line

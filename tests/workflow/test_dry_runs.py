@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nmt.config import shared_models
+from nmt.config import finished_models
 from nmt.config.overlays import find_layers, load
 from nmt.config.runs import run_settings, runs_of
 from nmt.config.training import ModelRun
@@ -304,7 +304,7 @@ def finished(other: Path, run: ModelRun) -> Path:
     data = {"train": "text", "dev": "text", "source_vocabulary": "source", "target_vocabulary": "target"}
     folder = other / "models" / run.model
     folder.mkdir(parents=True)
-    for name in shared_models.FILES:
+    for name in finished_models.FILES:
         (folder / name).write_bytes(b"")
     (folder / "settings.json").write_text(run.model_dump_json(), encoding="utf-8")
     (folder / "summary.json").write_text(json.dumps({"data": data}), encoding="utf-8")

@@ -87,3 +87,31 @@ def test_a_run_holds_its_folder_where_there_are_no_kernel_s_locks(
         with run._alone_in(tmp_path) as lock:
             assert lock is None
         other.kill()
+
+
+def test_a_target_behind_the_options_for_several_gpus_is_a_target(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--set-threads` takes all words up to the next option."""
+    monkeypatch.setenv("NMT_GPUS", "0,1")
+    command = run._snakemake(tmp_path, "4", ["results/report.html"])
+    assert command[command.index("--set-threads") + 1] == "train=2"
+    assert command[-3:] == ["--cores", "4", "results/report.html"]
+
+
+@pytest.mark.parametrize("option", ["-n", "-nq", "-qn", "--dry-run"])
+def test_a_dry_run_in_any_spelling_shows_no_results(option: str) -> None:
+    assert not run._complete([option])
+    assert run._complete(["--config", "seed=2"])
+
+
+def test_where_the_home_cannot_be_written_to_the_cache_is_the_experiments(tmp_path: Path) -> None:
+    (tmp_path / "home").touch()  # a file: nobody can make a folder in it, root neither
+    environment = {**os.environ, "HOME": str(tmp_path / "home")}
+    environment.pop("XDG_CACHE_HOME", None)
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "config.yaml").touch()
+    command = [sys.executable, "workflow/run.py", str(tmp_path / "own"), "-n", "-q", "rules"]
+    found = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
+    assert (tmp_path / "own" / ".snakemake" / "cache").is_dir()

@@ -10,7 +10,7 @@ from pathlib import Path
 from nmt.config import experiment, projections
 from nmt.config.overlays import ConfigError, find_layers, load
 from nmt.config.runs import runs_of, seeds_of
-from nmt.config.shared_models import shared_models
+from nmt.config.finished_models import shared_models
 from nmt.config.snapshot import published
 from nmt.config.systems import labels_of, systems_in_use, systems_of
 from nmt.data.bitext import BITEXT_FILES
@@ -69,7 +69,7 @@ if missing := experiment.missing_data(CONFIG, "dev" in SETS):
         ]
     )
 
-if problems := experiment.missing_text(CONFIG):
+if problems := [*experiment.missing_files(CONFIG), *experiment.surplus_shards(CONFIG)]:
     refuse(problems)
 
 # How jobs call `nmt`: with the interpreter that runs Snakemake (an unactivated environment is not on the
@@ -121,13 +121,21 @@ SHARED = {} if CONFIG.released.models or KEPT else shared_models(CONFIG, RUNS, P
 
 # Translations of each set by another system: Moses', measured here or given by somebody.
 MEASURES_MOSES = CONFIG.moses.enabled and not KEPT
+
+
+def kept_moses(set_):
+    """The translations that a published run had measured; None where there are none."""
+    file = KEPT.given("moses", set_) if KEPT and CONFIG.moses.enabled and set_ in SETS else None
+    return str(file) if file and file.is_file() else None
+
+
 GIVEN = {
-    set_: {"moses": f"translations/{folder}moses.txt" if MEASURES_MOSES else file}
+    set_: {"moses": f"translations/{folder}moses.txt" if MEASURES_MOSES else file or kept_moses(set_)}
     for set_, folder, file in (
         ("test", "", CONFIG.artifacts.moses_translations),
         ("dev", "dev/", CONFIG.artifacts.moses_dev_translations),
     )
-    if file or (MEASURES_MOSES and set_ in SETS)
+    if file or (MEASURES_MOSES and set_ in SETS) or kept_moses(set_)
 }
 
 # The system that figures show beside the models.
@@ -143,7 +151,7 @@ if CONFIG.use.rescored:
 wildcard_constraints:
     archive=".+",
     corpus="[a-z0-9][a-z0-9.-]*",
-    language="[a-z]{2}",
+    language="[a-z]{2,3}",
     shard="[0-9]+",
     budget="([a-z0-9][a-z0-9.-]*/)?",
     part="train|dev",
@@ -153,8 +161,8 @@ wildcard_constraints:
 
 
 def constant(settings):
-    """A parameter function for settings that are the same for every job of a rule."""
-    line = projections.as_json(settings)
+    """A parameter function for settings, or text with braces, that are the same for every job of a rule."""
+    line = settings if isinstance(settings, str) else projections.as_json(settings)
     return lambda wildcards: line
 
 

@@ -43,7 +43,7 @@ rule figure2:
     params:
         settings=report_settings,
         scores=lambda wildcards, input: options.repeated("score", input.scores),
-        seeds=shown_seeds(CONFIG.artifacts.figure2_models),
+        seeds=constant(shown_seeds(CONFIG.artifacts.figure2_models)),
     shell:
         "nmt figure2 {params.scores} --settings {params.settings:q}"
         " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
@@ -68,14 +68,14 @@ rule unknown_words:
     params:
         settings=report_settings,
         scores=lambda wildcards, input: options.repeated("score", input.scores),
-        seeds=shown_seeds(CONFIG.artifacts.figure2_models),
+        seeds=constant(shown_seeds(CONFIG.artifacts.figure2_models)),
     shell:
         "nmt unknown-words {params.scores} --settings {params.settings:q}"
         " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
 
 
 rule length_curves:
-    """BLEU against length of source, reference and both, a panel a system (Cho et al., 2014b, Fig. 4 a, b and 5)."""
+    """BLEU against length of source, reference and both, one panel per system (Cho et al., 2014b, Fig. 4 a, b and 5)."""
     input:
         scores=scores_of([*CONFIG.artifacts.figure2_models, *BASELINE]),
     output:
@@ -93,7 +93,7 @@ rule length_curves:
     params:
         settings=report_settings,
         scores=lambda wildcards, input: options.repeated("score", input.scores),
-        seeds=shown_seeds(CONFIG.artifacts.figure2_models),
+        seeds=constant(shown_seeds(CONFIG.artifacts.figure2_models)),
     shell:
         "nmt length-curves {params.scores} --settings {params.settings:q}"
         " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
@@ -120,7 +120,7 @@ rule score_groups:
     params:
         settings=report_settings,
         scores=lambda wildcards, input: options.repeated("score", input.scores),
-        seeds=shown_seeds(CONFIG.artifacts.figure2_models),
+        seeds=constant(shown_seeds(CONFIG.artifacts.figure2_models)),
     shell:
         "nmt score-groups {params.scores} --text {input.text:q} --vocabulary {input.vocabulary:q}"
         " --settings {params.settings:q} --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
@@ -146,7 +146,7 @@ rule figure3:
         runtime=30,
     params:
         settings=report_settings,
-        seeds=shown_seeds(filter(None, [CONFIG.artifacts.figure3_model])),
+        seeds=constant(shown_seeds(filter(None, [CONFIG.artifacts.figure3_model]))),
     shell:
         "nmt figure3 --all {input.all:q} --no-unk {input.no_unk:q} --paper {input.paper:q}"
         " --settings {params.settings:q}"
@@ -201,7 +201,7 @@ rule cho2014b_figure6:
         runtime=30,
     params:
         model=lambda wildcards, input: os.path.dirname(input.text),
-        sentence=CONFIG.artifacts.tree_sentence,
+        sentence=constant(CONFIG.artifacts.tree_sentence),
     shell:
         "nmt tree {params.sentence:q} --model {params.model:q} --output {output.pdf:q} --output {output.svg:q}"
         " --output {output.png:q} 2>&1 | tee -i {log:q}"

@@ -90,13 +90,13 @@ rule explorer:
         mem_mb=2000,
         runtime=30,
     params:
-        translations=options.paired("translations", labels_of(CONFIG).values(), EXPLORED),
+        translations=constant(options.paired("translations", labels_of(CONFIG).values(), EXPLORED)),
         given=lambda wildcards, input: options.paired("given", ["Moses"] * len(input.given), input.given),
-        trees=options.paired("trees", map(labels_of(CONFIG).get, TREE_RUNS), TREES),
-        compared=options.repeated("compared", (CONFIG.models[model].label for model in CONTRASTED)),
+        trees=constant(options.paired("trees", map(labels_of(CONFIG).get, TREE_RUNS), TREES)),
+        compared=constant(options.repeated("compared", (CONFIG.models[model].label for model in CONTRASTED))),
         languages=f"{SOURCE} {TARGET}",
         title=f"Translations of {TEST}",
-        seeds=shown_seeds(CONFIG.use.models),
+        seeds=constant(shown_seeds(CONFIG.use.models)),
     shell:
         "nmt explorer {params.translations} {params.given} {params.trees} --reference {input.reference:q} {params.compared}"
         " --languages {params.languages} --title {params.title:q}"
@@ -104,7 +104,7 @@ rule explorer:
 
 
 rule playground:
-    """A page in which a model that aligns and one that does not translate what one types, in one file."""
+    """A page in which a model with attention and one without translate what one types, in one file."""
     input:
         models=model_files_of(CONTRASTED),
         source=test_tokens(SOURCE),
@@ -155,7 +155,7 @@ rule report:
         ),
         sweep=SHOWN_SWEEP,
         beside=options.repeated("beside", map(os.path.basename, ["results/explorer.html", *PLAYGROUND])),
-        seeds=shown_seeds(CONFIG.artifacts.figure2_models),
+        seeds=constant(shown_seeds(CONFIG.artifacts.figure2_models)),
         configuration=lambda wildcards: projections.page_settings(CONFIG),
     shell:
         "nmt report --title {params.title:q} {params.papers} {params.artifacts} {params.beside} --captions {input.captions:q} --seeds={params.seeds:q}"

@@ -30,7 +30,7 @@ for corpus in IN_FILES:
             mem_mb=memory(2000),
             runtime=minutes(60, 60),
         params:
-            members=options.members(CONFIG, corpus),
+            members=constant(options.members(CONFIG, corpus)),
             source=lambda wildcards, output: options.repeated("output-source", output.source),
             target=lambda wildcards, output: options.repeated("output-target", output.target),
         shell:

@@ -71,7 +71,7 @@ rule decoding_sweep:
         sweeps=lambda wildcards, input: options.paired("sweep", CONFIG.sweep.models, input.sweeps),
         decoding=constant(CONFIG.decoding),
         settings=report_settings,
-        seeds=shown_seeds(CONFIG.sweep.models),
+        seeds=constant(shown_seeds(CONFIG.sweep.models)),
     shell:
         "nmt decoding-sweep {params.sweeps} --decoding {params.decoding:q} --settings {params.settings:q}"
         " --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q}"

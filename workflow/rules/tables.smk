@@ -182,7 +182,7 @@ for table, (described, paper) in tables_of("sentences").items():
                 "translations", CONFIG.artifacts.table3_models, input.translations
             ),
             others=" ".join(options.option(*option) for option in beside_models(described)),
-            seeds=shown_seeds(CONFIG.artifacts.table3_models),
+            seeds=constant(shown_seeds(CONFIG.artifacts.table3_models)),
         shell:
             "nmt sentence-table --table {params.table} {params.translations} {params.others} --reference {input.reference:q} --paper {input.paper:q}"
             " --settings {params.settings:q} --output-csv {output.csv:q} --output-md {output.md:q}"

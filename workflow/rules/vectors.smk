@@ -56,7 +56,7 @@ if CONFIG.sentence_vectors and not KEPT:
             mem_mb=2000,
             runtime=30,
         params:
-            seeds=shown_seeds([CONFIG.sentence_vectors.model]),
+            seeds=constant(shown_seeds([CONFIG.sentence_vectors.model])),
         shell:
             "nmt sentence-vectors --coordinates {input.coordinates:q}"
             " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"

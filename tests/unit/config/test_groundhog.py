@@ -15,7 +15,7 @@ from nmt.config.overlays import find_layers, load, read_layer
 from nmt.config.schema import Config
 from nmt.data.download import File, download
 from nmt.data.transfer import Expected
-from nmt.data.vocabulary import full_size
+from nmt.data.vocabulary import SPECIALS, own_words
 from nmt.model import families
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -44,7 +44,8 @@ def value(config: Config, key: str) -> Any:
 )
 def test_models_have_as_many_parameters_as_the_authors(model: str, parameters: int) -> None:
     entry = GROUNDHOG.models[model]
-    ids = full_size(GROUNDHOG.vocabulary.words, GROUNDHOG.vocabulary.specials_count)
+    text = GROUNDHOG.vocabulary
+    ids = len(SPECIALS) + own_words(text.words, text.specials_count)
     with torch.device("meta"):
         made = families.build(entry.family, entry.architecture, ids, ids)
     assert sum(weight.numel() for weight in made.parameters()) == parameters

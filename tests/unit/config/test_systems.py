@@ -141,8 +141,8 @@ def test_systems_have_names_of_their_own(tmp_path: Path) -> None:
     names = names.replace("best]", "moses]").replace("best:", "moses:")
     with pytest.raises(ConfigError) as error:
         config(tmp_path, names)
-    assert len(error.value.problems) == 3
-    assert all("the name is that of a model or" in line for line in error.value.problems)
+    assert len(error.value.problems) == 4
+    assert all("the name is that of" in line for line in error.value.problems)
 
 
 def test_figures_show_systems_in_use_beside_models(tmp_path: Path) -> None:

@@ -83,6 +83,13 @@ def test_an_experiment_brings_its_own_text_as_far_as_tokens(
     assert refused.stdout.startswith("error: corpora.own-dev.target.file: text/dev.es.zst: no such file")
 
 
+def test_a_language_may_have_a_code_of_three_letters(tmp_path: Path) -> None:
+    folder = tmp_path / "own"
+    new_experiment(folder, {"train": text(tmp_path, lines())}, ("tdt", "mni"), tokenized=False)
+    planned = snakemake(folder, "--dry-run", "--quiet", "rules")
+    assert planned.returncode == 0, planned.stdout
+
+
 @pytest.mark.parametrize(
     ("codes", "said"),
     [

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nmt.data.vocabulary import END, UNKNOWN, Vocabulary, build, full_size
+from nmt.data.vocabulary import END, UNKNOWN, Vocabulary, build
 from nmt.errors import UserError
 from nmt.io.files import sha256
 from nmt.io.text_files import write_lines
@@ -35,12 +35,12 @@ def test_specials_count_among_the_words_when_asked(tmp_path: Path) -> None:
         build([shard], 2, True, tmp_path / "v")
 
 
-@pytest.mark.parametrize("specials_count", [False, True])
-def test_the_full_size_is_that_of_a_vocabulary_whose_text_has_words_enough(
-    tmp_path: Path, specials_count: bool
+@pytest.mark.parametrize(("specials_count", "ids"), [(False, 7), (True, 5)])
+def test_a_vocabulary_is_full_where_the_text_has_words_enough(
+    tmp_path: Path, specials_count: bool, ids: int
 ) -> None:
     shard = tokens(tmp_path / "0", "a b c d e f")
-    assert len(build([shard], 5, specials_count, tmp_path / "v")) == full_size(5, specials_count)
+    assert len(build([shard], 5, specials_count, tmp_path / "v")) == ids
 
 
 def test_names_of_specials_in_the_text_are_unknown_words(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -45,3 +46,20 @@ def test_the_folder_goes_with_the_work(tmp_path: Path, text: Path) -> None:
     with held(tmp_path / "work", (), [text]):
         pass
     assert not (tmp_path / "work").exists()
+
+
+def test_who_waited_for_the_work_finds_a_folder_of_its_own(tmp_path: Path, text: Path) -> None:
+    """The one before has removed the folder, and the lock in it."""
+    work, done = tmp_path / "work", threading.Event()
+
+    def second() -> None:
+        with held(work, (), [text]):
+            (work / "second").touch()
+        done.set()
+
+    with held(work, (), [text]):
+        waiting = threading.Thread(target=second, daemon=True)
+        waiting.start()
+        waiting.join(0.5)
+        assert not (work / "second").exists()
+    assert done.wait(10) and not work.exists()
