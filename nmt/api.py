@@ -76,7 +76,7 @@ class Model:
 
     Attributes:
         labels: the models' names.
-        languages: from which language into which, as two-letter codes.
+        languages: from which language into which, as the codes of `languages`.
         aligns: whether it has attention.
     """
 

@@ -121,7 +121,7 @@ def clean(
 ) -> None:
     """Blank out unusable pairs of SOURCE and TARGET: an empty side, too long, or lengths too unequal.
 
-    They become empty lines on both sides, so that line numbers stay as they are. Characters that don't belong into text
+    They become empty lines on both sides, so that line numbers stay as they are. Malformed characters
     are repaired, kept or dropped with their pair, as the settings say.
     """
     from nmt.data import cleaning

@@ -117,7 +117,7 @@ def perplexity(
     device: str,
     output: Path,
 ) -> None:
-    """Measure the perplexity of a tokenized test set's reference, a word and its end symbols counted."""
+    """Measure the perplexity of a tokenized test set's reference, per word, end symbols included."""
     from nmt.decoding.perplexity import perplexity as measure
     from nmt.decoding.text_translator import refuse_unlike
     from nmt.io.files import write_json

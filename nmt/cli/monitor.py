@@ -19,8 +19,8 @@ def status(folder: Path, as_json: bool) -> None:
     """Show how far the experiment in FOLDER (default: here) is: what is done, runs, waits or has failed.
 
     For every stage and model: rate, time left, last and best development score. Reads files only, so it works beside a
-    run, from any machine that sees the folder, and after the end. What is to be made, and by which settings, says the
-    list of jobs that the last run began with (logs/jobs.json); before the first run, Snakemake is asked for it.
+    run, from any machine that sees the folder, and after the end. Jobs and settings are those with
+    which the last run began (logs/jobs.json); before the first run, Snakemake is asked for them.
 
     Development scores are NLLs in nats per sentence, or BLEU where training.dev_score says so. To look again and again:
     `watch nmt status FOLDER`.
@@ -57,9 +57,10 @@ def preflight(
     partitions: tuple[str, ...],
     gpu_partitions: tuple[str, ...],
 ) -> None:
-    """Check what the experiment in FOLDER (default: here) still needs: hours, disk, GPU, network, partitions, lmplz.
+    """Check what the experiment in FOLDER (default: here) still needs.
 
-    Every run of Snakemake does the same before its first job. Exit code 2 says that something is missing.
+    Hours, disk, GPU, network, partitions, KenLM, Moses. Every run of Snakemake does the same before its first job. Exit
+    code 2 says that something is missing.
     """
     from nmt.monitor.jobs import list_jobs
     from nmt.monitor.partition_check import Cluster

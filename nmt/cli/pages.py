@@ -34,7 +34,7 @@ from nmt.errors import UserError
     "--compared",
     multiple=True,
     metavar="LABEL",
-    help="A model that the page shows at first; two at most [default: the last that aligns, the first that does not].",
+    help="A model that the page shows at first; two at most [default: the last with attention, the first without].",
 )
 @click.option(
     "--trees",
@@ -108,7 +108,7 @@ def playground(
 ) -> None:
     """Write a page in which trained models translate what one types, side by side, in the browser.
 
-    One file with the weights at 16 bits; it asks no network. It translates as `nmt translate` does.
+    One file with the weights at 16 bits; it needs no network. It translates as `nmt translate` does.
     """
     text = parse_settings(TextSettings, settings)
     from nmt.model.model_folder import refuse_other_than_model

@@ -96,7 +96,7 @@ def rescore(
 @click.option("--reference", required=True, type=EXISTING, help="Its tokenized translation.")
 @click.option("--output", required=True, type=FILE, help="The chosen hypotheses, one per line.")
 def oracle(source: Path, lists: Path, reference: Path, output: Path) -> None:
-    """Choose of each n-best list the hypothesis with the best sentence BLEU: what rescoring could reach at most.
+    """Choose from each n-best list the hypothesis with the best sentence BLEU: what rescoring could reach at most.
 
     BLEU on tokens, cased and smoothed, as sacrebleu computes it for a sentence.
     """

@@ -220,7 +220,7 @@ def perplexity_table(
     output_md: Path,
     output_tex: Path,
 ) -> None:
-    """Write a table of perplexity on the test set (Sutskever et al., 2014, Sec. 3.3)."""
+    """Write a table of perplexity on the test set (Sutskever et al., 2014)."""
     from nmt.report.papers import PerplexityTable, read_table
     from nmt.report.run_results import read_runs
     from nmt.report.tables.perplexity import perplexity_table as make

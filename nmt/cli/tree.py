@@ -16,7 +16,8 @@ MOST_WORDS = 100
 FORMS = (".pdf", ".svg", ".png")
 
 
-@click.command()
+# a sentence may begin with a dash
+@click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("sentence")
 @click.option(
     "--model",

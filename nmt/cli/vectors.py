@@ -61,8 +61,8 @@ def vectors(
         printf '%s\\n' 'John admires Mary' 'Mary admires John' 'John respects Mary' |
             nmt vectors --model models/rnnencdec-50 --output-npy vectors.npy --output-tsv plane.tsv
 
-    For models with a fixed vector (RNNencdec, grConv, LSTM: h and c of all layers), not for those that align. Memory
-    does not grow with the text, but with --output-tsv, for which up to 10,000 sentences a panel are held.
+    For models with a fixed vector (RNNencdec, grConv, LSTM: h and c of all layers), not for those with attention.
+    Memory does not grow with the text, but with --output-tsv, for which up to 10,000 sentences per panel are kept.
     """
     with like_unix_tools():
         if output_npy is None and output_tsv is None:
@@ -152,7 +152,7 @@ class _PanelCollector:
 @file_option("--coordinates", "Sentences in the plane, from `nmt vectors --output-tsv`.")
 @figure_outputs
 def sentence_vectors(coordinates: Path, output_pdf: Path, output_png: Path) -> None:
-    """Draw sentences in the plane in which their vectors differ most, as Figure 2 of Sutskever et al. (2014)."""
+    """Draw sentences in the plane in which their vectors differ most, as in Sutskever et al., 2014."""
     from nmt.evaluation.principal_components import read_panels
     from nmt.report.figures.sentence_vectors import sentence_vectors as draw
     from nmt.report.figures.style import save

@@ -58,6 +58,11 @@ class NBestList:
         return list(dict.fromkeys(hypothesis.text for hypothesis in self.hypotheses))
 
 
+_Found = tuple[int | None, list[Hypothesis], list[str] | None]
+"""A sentence's number, its hypotheses, and its source where the file says it."""
+_END: _Found = (None, [], None)
+
+
 def read_lists(path: Path, source: Path, progress: Progress | None = None) -> Iterator[NBestList]:
     """A list for each line of the source, in its order; only one is in memory.
 
@@ -67,12 +72,16 @@ def read_lists(path: Path, source: Path, progress: Progress | None = None) -> It
         UserError: a line of the file is none of a list, lists are missing, out of order, or of other sentences.
     """
     found = _of_records(path) if _is_records(path) else _of_lines(path)
-    number, current = next(found, (None, []))
+    number, current, own = next(found, _END)
     line = -1
     for line, text in enumerate(read_lines(source)):
         if number == line:
+            if own is not None and own != words(text):
+                raise UserError(
+                    f"{path}: sentence {line} is of another text than {source}; expected its translations"
+                )
             yield NBestList(line, words(text), current)
-            number, current = next(found, (None, []))
+            number, current, own = next(found, _END)
         elif words(text):
             had = "the file ends there" if number is None else f"the next list is of sentence {number}"
             expected = f"expected a list for each line of {source}, counted from 0"
@@ -89,14 +98,17 @@ def _is_records(path: Path) -> bool:
     return path.name.removesuffix(".gz").removesuffix(".zst").endswith(".jsonl")
 
 
-def _of_records(path: Path) -> Iterator[tuple[int, list[Hypothesis]]]:
+def _of_records(path: Path) -> Iterator[_Found]:
     """Lists of the records that `nmt decode` wrote."""
     for record, values in read_records(path):
         try:
-            yield record.line, [_recorded(entry) for entry in values["n_best"]]
-        except (TypeError, KeyError):
+            found = [_recorded(entry) for entry in values["n_best"]]
+        except (TypeError, KeyError, OverflowError):
+            found = []
+        if not found:
             text = "no n-best list that `nmt decode` writes (results keep none)"
-            raise UserError(f"{path}: sentence {record.line} has {text}") from None
+            raise UserError(f"{path}: sentence {record.line} has {text}")
+        yield record.line, found, record.source
 
 
 def _recorded(entry: dict[str, Any]) -> Hypothesis:
@@ -106,7 +118,7 @@ def _recorded(entry: dict[str, Any]) -> Hypothesis:
     return Hypothesis(" ".join(words(text)), float(value))
 
 
-def _of_lines(path: Path) -> Iterator[tuple[int, list[Hypothesis]]]:
+def _of_lines(path: Path) -> Iterator[_Found]:
     """Lists of lines in Moses' form."""
     number, current = -1, list[Hypothesis]()
     for place, line in enumerate(read_lines(path), start=1):
@@ -118,13 +130,13 @@ def _of_lines(path: Path) -> Iterator[tuple[int, list[Hypothesis]]]:
                     f"{where}: sentence {own} comes after {number}; expected lists in the source's order"
                 )
             if current:
-                yield number, current
+                yield number, current, None
             number, current = own, []
         current.append(hypothesis)
         if len(current) > MOST:
             raise UserError(f"{where}: more than {MOST:,} hypotheses of sentence {own}; cut the lists")
     if current:
-        yield number, current
+        yield number, current, None
 
 
 def _parsed(line: str, where: str) -> tuple[int, Hypothesis]:

@@ -14,6 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from nmt.config.base import WIDEST
 from nmt.config.decoding import Decoding, Grid, Search, SweepRun
 from nmt.decoding.beam_search import Hypothesis, best
 from nmt.decoding.test_set import ReadSources, Sentence, by_length, made_from, read_sentences
@@ -74,7 +75,7 @@ def searches_of(settings: SweepRun) -> list[Decoding]:
     """The searches that the grid asks for, each for all rankings at once."""
     ranked = settings.normalize_by_length
     # no search is wider than this, however often it was tried again
-    everything = 2 * max(settings.widest_beam, *settings.beams)
+    everything = min(WIDEST, 2 * max(settings.widest_beam, *settings.beams))
     kept = {"normalize_by_length": True in ranked, "n_best": everything if len(ranked) > 1 else 1}
     shared = {**kept, **settings.model_dump(include=set(Search.model_fields))}
     return [

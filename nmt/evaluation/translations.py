@@ -56,8 +56,8 @@ def read_given(path: str | Path, count: int) -> list[list[str]]:
 
 
 def words(text: str | Sequence[str]) -> list[str]:
-    """Words of a tokenized sentence: split at spaces and nowhere else."""
-    return [word for word in text.split(" ") if word] if isinstance(text, str) else list(text)
+    """Words of a tokenized sentence: split at white space, as training text is."""
+    return text.split() if isinstance(text, str) else list(text)
 
 
 def _read(path: str | Path, target: str) -> Iterator[Record]:

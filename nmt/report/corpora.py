@@ -93,7 +93,7 @@ class Corpus:
 
     @property
     def repaired(self) -> dict[str, int]:
-        """Lines with odd characters, by side and kind."""
+        """Lines with malformed characters, by side and kind."""
         return {**_invalid(self.counts["raw"]), **repaired(self.counts["clean"])}
 
     @property

@@ -233,7 +233,7 @@ class _Page:
         return ["## Removed pairs", _table(self.with_totals(), {**_FULL_NAME, **columns}), _text(*notes)]
 
     def repaired(self) -> list[str]:
-        """Lines with unusual characters."""
+        """Lines with malformed characters."""
         faults = self.counted("repaired")
         if not faults:
             return []
@@ -243,8 +243,8 @@ class _Page:
             if seen
         }
         if not columns:
-            return ["No line had invalid UTF-8 or other unusual characters."]
-        title = "Lines with unusual characters, kept or removed:"
+            return ["No line had invalid UTF-8 or other malformed characters."]
+        title = "Lines with malformed characters, repaired or not:"
         return [title, _table(self.with_totals(), {**_FULL_NAME, **columns})]
 
     def others(self) -> list[str]:
@@ -270,7 +270,6 @@ class _Page:
             columns[f"Words, {language}"] = self.of_last("words", side)
             columns[f"Unknown, {language}"] = self.of_last("unknown", side)
             columns[f"UNK rate, {language}"] = _share(Corpus.unknown_rate, side)
-            columns[f"Covered, {language}"] = _share(_known_rate, side)
         columns["Pairs without unknown word"] = self.of_last("without_unknown")
         columns["Share"] = lambda corpus: _percent(ratio(corpus.last["known_pairs"], corpus.last["pairs"]))
         sizes = [max(self.report.corpora[0].coverage(side), default=0) for side in SIDES]
@@ -364,11 +363,6 @@ def _target_words(corpus: Corpus, stage: int) -> int:
 
 def _share(function: Callable[[Corpus, str], float | None], side: str) -> Callable[[Corpus], str]:
     return lambda corpus: _percent(function(corpus, side), 2)
-
-
-def _known_rate(corpus: Corpus, side: str) -> float | None:
-    rate = corpus.unknown_rate(side)
-    return None if rate is None else 1 - rate
 
 
 def _covered(corpus: Corpus, side: str) -> float | None:

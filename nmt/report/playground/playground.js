@@ -150,7 +150,7 @@ class ModelCard extends AttentionCard {
       context.fillRect(index % VECTOR_COLUMNS, Math.floor(index / VECTOR_COLUMNS), 1, 1);
     });
     canvas.style.height = `${canvas.height * 12}px`;
-    const told = `No attention: these ${grouped(vector.length)} numbers are all that the decoder is told of the sentence, however long.`;
+    const told = `No attention: these ${grouped(vector.length)} numbers are all that the decoder receives of the sentence, however long.`;
     this.node.append(make("p", { className: "plain", textContent: told }), canvas);
   }
 }
@@ -293,7 +293,7 @@ class Playground {
   alike(token) {
     const near = this.translator.vocabulary.source.map((known) => [distance(token.toLowerCase(), known.toLowerCase()), known])
       .sort((a, b) => a[0] - b[0]).slice(0, ALIKE);
-    const item = make("li", { textContent: `${unescaped(token)}: known are ` });
+    const item = make("li", { textContent: `${unescaped(token)}: similar known words: ` });
     item.append(...near.map(([, known]) => this.button(known, () => {
       const { tokens } = this;
       tokens[tokens.indexOf(token)] = known;

@@ -216,6 +216,18 @@ def test_ties_of_finished_ones_go_to_the_first_then_to_the_better_placed(normali
     assert scripted(first, after, normalize_by_length=normalize) == [[], [2], [3]]
 
 
+def test_a_finished_hypothesis_takes_its_place_in_the_beam_along() -> None:
+    """Of a beam of two one place is left, so the second word of the rest is never tried."""
+    after = {2: [0.3, 0, 0, 0.7], 3: [1.0, 0, 0, 0]}
+    found = scripted([0.4, 0, 0.6, 0], after, beam=2, n_best=2, normalize_by_length=True)
+    assert found == [[2, 3], []]
+
+
+def test_where_nothing_ends_the_best_of_the_beam_is_taken() -> None:
+    (found,) = scripted([0, 0, 0.6, 0.4], {2: [0, 0, 0.6, 0.4], 3: [0, 0, 0.8, 0.2]}, beam=2, n_best=2)
+    assert len(found) > 2 and set(found) == {2}
+
+
 def test_the_host_may_look_late(family: FamilyName, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a GPU: finished sentences stay in the batch for a while, dead hypotheses are computed."""
     model = small_model(family)

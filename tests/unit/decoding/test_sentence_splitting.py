@@ -61,6 +61,14 @@ def test_pieces_are_ranked_as_the_search_ranks_them(
     assert len(found) == min(n_best, len(totals))
 
 
+def test_every_piece_is_divided_by_its_own_length() -> None:
+    """Per word -0.5 or -0.75, then -0.5 or -0.9: the second best has the other first piece."""
+    first = [Found(["a"] * 3, -2.0, True), Found(["b"] * 3, -3.0, True)]
+    second = [Found(["c"], -1.0, True), Found(["d"], -1.8, True)]
+    found = together([first, second], 2, True)
+    assert [line.words for line in found] == [["a", "a", "a", "c"], ["b", "b", "b", "c"]]
+
+
 def test_attention_is_kept_piece_by_piece() -> None:
     one, other = np.full((2, 3), 0.5, np.float32), np.full((1, 2), 0.25, np.float32)
     left = Found(["a", "b"], -1.0, True, [-0.5, -0.4, -0.1], [one])

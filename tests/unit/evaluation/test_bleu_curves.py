@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -75,3 +76,11 @@ def test_an_interval_is_that_of_sentences_drawn_anew() -> None:
     assert found == interval(counts, Bootstrap(4000, 1))
     assert interval(counts, Bootstrap(0, 1)) is None
     assert interval(counts[:1], Bootstrap(10, 1)) == pytest.approx((100, 100))
+
+
+@pytest.mark.parametrize("counts", [((3, 2, 1, 1), (3, 2, 1, 1), 3, 4), ((3, 2, 1, 0), (4, 3, 2, 1), 4, 4)])
+def test_an_interval_is_of_the_same_bleu(counts: Any) -> None:
+    """A translation that is too short, and one without a matching 4-gram, whose BLEU is 0."""
+    one = BleuCounts(1, *counts)
+    assert interval([one], Bootstrap(10, 1)) == pytest.approx((one.bleu, one.bleu))
+    assert one.bleu == pytest.approx(100 * math.exp(1 - 4 / 3) if counts[2] == 3 else 0)
