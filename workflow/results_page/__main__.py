@@ -23,7 +23,16 @@ from nmt.publish.ro_crate import RECORD
 from nmt.report.papers import ScoreTable, TrainingTable
 from workflow.results_page.folder import Experiment
 from workflow.results_page.groups import by_length, by_unknown_words, pairs
-from workflow.results_page.tables import curves, found, markdown, origin, scale, scores, training
+from workflow.results_page.tables import (
+    alignment_error_rates,
+    curves,
+    found,
+    markdown,
+    origin,
+    scale,
+    scores,
+    training,
+)
 
 TEMPLATE = Path(__file__).with_name("page.md.jinja")
 PICTURES = {"figure2": "BLEU against sentence length", "figure3": "Alignments"}
@@ -95,6 +104,7 @@ def _section(experiment: Experiment, page: Path, pictures: Path) -> dict[str, An
             "pairs": markdown(pairs(experiment.comparison, experiment.config, experiment.limit)),
             "lengths": markdown(by_length(experiment.package, experiment.config)),
             "unknown": markdown(by_unknown_words(experiment.package, experiment.config)),
+            "alignments": markdown(alignment_error_rates(experiment)),
             "pictures": _pictures(experiment, page, pictures),
         }
     return section

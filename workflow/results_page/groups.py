@@ -64,7 +64,7 @@ def pairs(comparison: Comparison, config: Config, limit: int) -> list[Cells]:
     headers = {"all": "All", "no_unk": "No UNK°", "long": f"> {limit} words"}
     models = {run.model: run_settings(config, run) for run in runs_of(config, config.use.models).values()}
     return [
-        {"Model": settings.label(second), "less": settings.label(first)}
+        {"Model": settings.label(second), "minus": settings.label(first)}
         | {
             header: difference(comparison[column], second, first, settings.bootstrap_samples)
             for column, header in headers.items()
@@ -76,7 +76,7 @@ def pairs(comparison: Comparison, config: Config, limit: int) -> list[Cells]:
 
 
 def difference(column: Mapping[str, Any], model: str, other: str, samples: int) -> str:
-    """A model's BLEU less another's, with p; nothing where they were not compared."""
+    """A model's BLEU minus another's, with p; nothing where they were not compared."""
     for pair in column["pairs"]:
         if (pair["second"], pair["first"]) == (model, other):
             p = shown_p(pair["p"], samples)
@@ -154,11 +154,11 @@ def _by_sentence(package: ReplicationPackage, config: Config, model: str) -> Sen
     return found
 
 
-def findings(comparison: Comparison, config: Config, limit: int) -> Cells:
+def findings(comparison: Comparison, config: Config, limit: int, updates: Mapping[str, int]) -> Cells:
     """What the paper found, as far as these models can show it.
 
     Attention, limit and more updates: differences in BLEU with p; share: BLEU of sentences of more than `limit` words
-    by that of all; unknown words: BLEU without them less that of all sentences.
+    by that of all; unknown words: BLEU without them minus that of all sentences. `updates` are those of each model.
     """
     samples = report_settings(config).bootstrap_samples
     runs = [run_settings(config, run) for run in runs_of(config, config.use.models).values()]
@@ -168,7 +168,7 @@ def findings(comparison: Comparison, config: Config, limit: int) -> Cells:
     trained_on = next((run.model for run in runs if run.continue_from == search), "")
     short_search, short_encdec = (model.get((family, limit), "") for family in ("rnnsearch", "rnnencdec"))
     everything, known, long = (comparison[column] for column in ("all", "no_unk", "long"))
-    margin, longer = "RNNsearch less RNNencdec", "longer less shorter limit, long sentences"
+    margin, longer = "RNNsearch minus RNNencdec", "longer minus shorter limit, long sentences"
 
     def share(system: str) -> str:
         found = [column["systems"].get(system, {}).get("bleu") for column in (long, everything)]
@@ -178,18 +178,22 @@ def findings(comparison: Comparison, config: Config, limit: int) -> Cells:
         found = [column["systems"].get(system, {}).get("bleu") for column in (known, everything)]
         return signed(found[0] - found[1], 2) if all(found) else ""
 
+    def more_updates() -> str:
+        return f"{updates[trained_on] / updates[search]:.1f}" if {trained_on, search} <= set(updates) else ""
+
     return {
         f"{margin}, longer limit, all": difference(everything, search, encdec, samples),
         f"{margin}, longer limit, long sentences": difference(long, search, encdec, samples),
         f"{margin}, shorter limit, all": difference(everything, short_search, short_encdec, samples),
         f"{margin}, shorter limit, long sentences": difference(long, short_search, short_encdec, samples),
-        "RNNsearch, longer limit, trained on (*) less before, all": difference(
+        "RNNsearch, longer limit, trained on (*) minus before, all": difference(
             everything, trained_on, search, samples
         ),
+        "RNNsearch, longer limit, trained on (*): times the updates": more_updates(),
         f"RNNsearch, {longer}": difference(long, search, short_search, samples),
         f"RNNencdec, {longer}": difference(long, encdec, short_encdec, samples),
         "RNNsearch, longer limit: share of its BLEU on long sentences": share(search),
         "RNNencdec, longer limit: share of its BLEU on long sentences": share(encdec),
-        "RNNsearch, longer limit: no unknown words less all": gained(search),
-        "RNNencdec, longer limit: no unknown words less all": gained(encdec),
+        "RNNsearch, longer limit: no unknown words minus all": gained(search),
+        "RNNencdec, longer limit: no unknown words minus all": gained(encdec),
     }

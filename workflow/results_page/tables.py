@@ -13,12 +13,13 @@ from nmt.config.runs import Run, run_settings, runs_of
 from nmt.config.schema import Config
 from nmt.evaluation.seeds import with_deviation
 from nmt.io.environment import REPOSITORY, release_name
+from nmt.io.files import read_json
 from nmt.report.papers import ScoreTable, TrainingTable, read_paper, read_table
 from nmt.report.tables.writer import enough, pipe_table
 from workflow.results_page.folder import PAPERS, Experiment
 from workflow.results_page.groups import Cells, findings, reported
 
-_WORDS = ("less", "Machine", "Code", "PyTorch")
+_WORDS = ("minus", "Machine", "Code", "PyTorch")
 """Columns that hold words."""
 _CURVE = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
 """Where the learning curves are read: shares of the longest run's updates."""
@@ -155,6 +156,19 @@ def curves(experiment: Experiment) -> list[Cells]:
     return rows
 
 
+def alignment_error_rates(experiment: Experiment) -> list[Cells]:
+    """A row for each model whose attention was compared with known alignments, a diagonal's rate beside it."""
+    found = {run: experiment.folder / "alignment_error_rate" / f"{run}.json" for run in experiment.runs}
+    return [
+        {
+            "Model": experiment.settings.label(run),
+            "Attention": f"{rate['alignment_error_rate']:.1%}",
+            "Diagonal": f"{rate['baselines']['diagonal']['alignment_error_rate']:.1%}",
+        }
+        for run, rate in ((run, read_json(file)) for run, file in found.items() if file.is_file())
+    ]
+
+
 # --- scale and origin -------------------------------------------------------------------------------------------------
 
 
@@ -183,15 +197,15 @@ def _scale(config: Config, updates: Sequence[int], words: float | None, length: 
 
     return {
         "target words of training text": _number(words, 0),
-        "known words of a language": f"{config.vocabulary.words:,}",
+        "vocabulary, words per language": f"{config.vocabulary.words:,}",
         "hidden units": each(run.architecture.hidden_units for run in runs),
-        "units of an embedding": each(run.architecture.embedding_size for run in runs),
+        "embedding size": each(run.architecture.embedding_size for run in runs),
         "optimizer": each(run.training.optimizer for run in runs),
-        "matrix products in": each(run.training.precision for run in runs),
-        "pairs in an update": each(run.training.batch_size for run in runs),
+        "precision of matrix products": each(run.training.precision for run in runs),
+        "batch size, pairs": each(run.training.batch_size for run in runs),
         "updates": " to ".join(dict.fromkeys(f"{bound(updates):,}" for bound in (min, max) if updates)),
         "test text": ", ".join(config.use.test),
-        "its source words per sentence": _number(length, 1),
+        "source words per sentence of it": _number(length, 1),
     }
 
 
@@ -204,17 +218,31 @@ def _from_data(experiment: Experiment, part: str, stage: str, measure: str, side
 def found(every: Sequence[Experiment]) -> list[Cells]:
     """What the paper found, a column for each experiment that has its models."""
     columns = {
-        experiment.name: findings(experiment.comparison, experiment.config, experiment.limit)
+        experiment.name: findings(
+            experiment.comparison, experiment.config, experiment.limit, _updates(experiment)
+        )
         for experiment in every
         if experiment.of_first_paper
     }
     if not columns:
         return []
     paper = load(find_layers(REPOSITORY / "config.yaml", REPOSITORY))
-    table = read_table(PAPERS / f"{FIRST_PAPER}.yaml", "table1", ScoreTable)[1]
-    theirs = findings(reported(table), paper, min(entry.max_words for entry in paper.models.values()))
+    file = PAPERS / f"{FIRST_PAPER}.yaml"
+    table = read_table(file, "table1", ScoreTable)[1]
+    statistics = read_table(file, "table2", TrainingTable)[1]
+    theirs = findings(
+        reported(table),
+        paper,
+        min(entry.max_words for entry in paper.models.values()),
+        {model: row.updates for model, row in statistics.reported.items() if row.updates},
+    )
     columns = {"the paper, reported": theirs} | columns
     return [{"": row, **{name: cells[row] for name, cells in columns.items()}} for row in theirs]
+
+
+def _updates(experiment: Experiment) -> dict[str, int]:
+    """The updates of each finished model's first run."""
+    return {name: summary["updates"] for name, summary in experiment.summaries.items()}
 
 
 def origin(experiment: Experiment) -> Cells:
