@@ -63,7 +63,7 @@ class Remote:
 
 @dataclass
 class Measured:
-    """What one contender did: its replies to `set up` and `memory`, and each counted round's seconds an update.
+    """What one contender did: its replies to `set up` and `memory`, and each counted round's seconds per update.
 
     processors: how many it kept busy in each counted round; fewer than threads where others took them.
     """

@@ -31,7 +31,7 @@ LABELS = {
     "joeynmt": PEERS["joeynmt"].label,
     "sockeye": PEERS["sockeye"].label,
     "marian": PEERS["marian"].label,
-    "marian-intel": f"{PEERS['marian'].label}, told Intel",
+    "marian-intel": f"{PEERS['marian'].label}, Intel kernels",
 }
 PRODUCTS = {
     "matrix": "a large square product",
