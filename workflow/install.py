@@ -130,7 +130,9 @@ def uv(*arguments: str) -> None:
 @cache
 def pip_settings() -> dict[str, str]:
     """What pip's configuration says of indexes, as uv's variables; of two places pip lists the stronger first."""
-    settings = {"UV_INDEX_STRATEGY": "unsafe-best-match"}
+    # Bytecode now: where Python writes none later (images set PYTHONDONTWRITEBYTECODE, folders are read-only), each of
+    # the hundreds of processes of a run would compile PyTorch or pandas anew, which takes a second or two.
+    settings = {"UV_INDEX_STRATEGY": "unsafe-best-match", "UV_COMPILE_BYTECODE": "1"}
     listing = run("-m", "pip", "config", "list")
     for key, value in re.findall(r"^\S+\.([a-z-]+)=(.*)$", listing, flags=re.MULTILINE):
         if key in UV_NAMES:

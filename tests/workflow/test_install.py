@@ -45,7 +45,7 @@ def test_lock_holds_what_is_asked_for() -> None:
 
 
 def wheel(folder: Path, name: str, version: str = "1.0", needs: str = "") -> str:
-    """Make a package with nothing in it; returns its requirement with its hash."""
+    """Make a package with an empty module; returns its requirement with its hash."""
     path = folder / f"{name}-{version}-py3-none-any.whl"
     info = f"{name}-{version}.dist-info"
     metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
@@ -53,6 +53,7 @@ def wheel(folder: Path, name: str, version: str = "1.0", needs: str = "") -> str
         archive.writestr(f"{info}/METADATA", metadata + (f"Requires-Dist: {needs}\n" if needs else ""))
         archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         archive.writestr(f"{info}/RECORD", "")
+        archive.writestr(f"{name}.py", "")
     return f"{name}=={version} --hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}\n"
 
 
@@ -160,6 +161,8 @@ def test_the_build_of_pytorch_fits_the_machine(
     assert ("PyTorch without CUDA" in output) == (driver is None)
     assert ("does not give it" in output) == (driver is None and not offered)
     assert f"with PyTorch {build}" in output and output.count("\n") < 7
+    # nothing has imported it yet
+    assert list(environment.glob("lib/*/site-packages/__pycache__/torch.*.pyc"))
 
 
 def test_an_old_driver_gets_an_older_cuda(environment: Path, project: Path) -> None:
