@@ -62,7 +62,7 @@ multi30k: $(INSTALLED) ## Real image captions: two cores for about 15 minutes, o
 overnight: $(INSTALLED) ## Europarl, News Commentary and the WMT'14 test set: two cores for a night
 	$(RUN) experiments/overnight $(OPTIONS)
 
-ablations: $(INSTALLED) ## Ablation of ambiguous details of the paper on the demo's data: two cores, 30 to 60 minutes
+ablations: $(INSTALLED) ## Ablation of ambiguous details of the paper on the demo's data: two cores, 20 to 60 minutes
 	$(RUN) experiments/ablations $(OPTIONS)
 
 europarl: $(INSTALLED) ## Europarl and the WMT'14 test set: one GPU, about an hour (estimated)
