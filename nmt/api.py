@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from nmt.config.decoding import Decoding, TextSettings
     from nmt.data.text_processor import Text
     from nmt.decoding.text_translator import Candidate, SearchPrecision, UnknownWords
     from nmt.decoding.text_translator import Translation as Translated
     from nmt.model.trained_model import TrainedModel
+    from nmt.settings.decoding import Decoding, TextSettings
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ class Translation:
         Raises:
             UserError: a model without attention, a line without words, or another ending.
         """
-        from nmt.report.figures.attention import attention_matrix
-        from nmt.report.figures.style import save_as
+        from nmt.plots.attention import attention_matrix
+        from nmt.plots.style import save_as
 
         if self.attention is None:
             raise UserError("the model has no attention to draw; use one of the family rnnsearch")
