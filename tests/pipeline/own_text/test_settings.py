@@ -6,7 +6,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.unit.data.test_own_text import lines, text
 
 from nmt.errors import UserError
 from nmt.settings.text import LANGUAGES, Languages
@@ -15,6 +14,7 @@ from pipeline.config.schema import Config
 from pipeline.monitor.forecast import disk_bytes
 from pipeline.own_text.settings import Proposal, new_experiment, settings
 from pipeline.own_text.text import PARTS, Given, Statistics
+from tests.pipeline.own_text.test_text import lines, text
 from tests.running import ROOT, snakemake
 
 

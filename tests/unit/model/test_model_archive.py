@@ -192,7 +192,7 @@ def test_the_folder_that_a_killed_call_left_goes_with_the_next(model: Path, tmp_
     archive = tmp_path / "m.tar.zst"
     model_archive.pack(model, archive)
     code = (
-        "import os, sys; from pathlib import Path; from pipeline.publish import model_archive as a\n"
+        "import os, sys; from pathlib import Path; from nmt.model import model_archive as a\n"
         "a._check_sums = lambda *_: os.kill(os.getpid(), 9)\n"
         "a.unpack(Path(sys.argv[1]), Path(sys.argv[2]))"
     )

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import numpy as np
-from tests.unit.report.figures.test_bleu_curves import LABELS, REPORT, SETTINGS, scores
 
 from pipeline.report.figures.length_curves import length_curves
 from tests.drawing import draw
+from tests.pipeline.report.figures.test_bleu_curves import LABELS, REPORT, SETTINGS, scores
 
 
 def test_every_system_has_a_panel_with_a_curve_for_each_side() -> None:
