@@ -100,6 +100,23 @@ def figure_outputs(command: Command) -> Command:
     return command
 
 
+def setting_option(
+    schema: type[BaseModel], key: str, help_text: str, option: str | None = None, **extra: Any
+) -> Callable[[Command], Command]:
+    """An option for a key of the settings that Python's callers state, too: the same values, the same default."""
+    field = schema.model_fields[key]
+    extra = {"default": field.default, "show_default": field.default is not None, **extra}
+    name = option or f"--{key.replace('_', '-')}"
+    return click.option(name, key, type=_type(schema, key), help=help_text, **extra)
+
+
+def _type(schema: type[BaseModel], key: str) -> click.Choice[str] | click.IntRange:
+    """The values that a key may have, where there is one, as click checks them."""
+    described = schema.model_json_schema()["properties"][key]
+    (kind,) = (kind for kind in described.get("anyOf", [described]) if kind["type"] != "null")
+    return click.Choice(kind["enum"]) if "enum" in kind else click.IntRange(kind["minimum"], kind["maximum"])
+
+
 average_option = click.option(
     "--average",
     type=click.Choice(["probability", "log_probability"]),
