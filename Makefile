@@ -29,7 +29,7 @@ SHELL := bash
 .PHONY: help setup new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report sweep pictures results-page docs moses test fuzz test-slurm test-moses lint bench bench-data bench-decoding bench-training gpu-check format pins clean
 
 help: ## List the make targets
-	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "%-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(INSTALLED) ## Create .venv and install everything into it
 
@@ -115,8 +115,8 @@ test-moses: $(INSTALLED) ## Tests of the phrase-based system with the real Moses
 	$(BIN)/python -m pytest tests/moses $(OPTIONS)
 
 lint: $(INSTALLED) ## Linters, formatting, types, import order
-	$(BIN)/ruff check nmt workflow tests benchmarks
-	$(BIN)/ruff format --check nmt workflow tests benchmarks
+	$(BIN)/ruff check nmt pipeline workflow tests benchmarks
+	$(BIN)/ruff format --check nmt pipeline workflow tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/snakefmt --check Snakefile workflow
@@ -140,8 +140,8 @@ bench-data: $(INSTALLED) ## The data pipeline, archives to binary: speed and mem
 	$(BIN)/python -m benchmarks.data --pip-options="$(PIP_OPTIONS)" $(OPTIONS)
 
 format: $(INSTALLED) ## Format code and rules
-	$(BIN)/ruff check --fix nmt workflow tests benchmarks
-	$(BIN)/ruff format nmt workflow tests benchmarks
+	$(BIN)/ruff check --fix nmt pipeline workflow tests benchmarks
+	$(BIN)/ruff format nmt pipeline workflow tests benchmarks
 	$(BIN)/snakefmt Snakefile workflow
 	$(BIN)/python workflow/schema.py
 

@@ -26,13 +26,13 @@ from benchmarks.training.contest import ROOT
 from benchmarks.training.project import Project, RNNencdec, RNNsearch, settings
 from benchmarks.training.sentences import draw
 from benchmarks.training.sizes import Machine, Sizes
-from nmt.config.training import ModelRun
 from nmt.data.bitext import Bitext, binarize
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
 from nmt.io.text_files import write_lines
 from nmt.model.device import enough_memory
 from nmt.model.kernels import kernels_of
+from nmt.settings.training import ModelRun
 from nmt.training.trainer import Trainer
 from nmt.training.validation import sentence_nll
 

@@ -19,9 +19,9 @@ from torch import Tensor
 
 from benchmarks.findings import publish, whole_numbers
 from benchmarks.hand_written_lstm import HandWrittenScan
-from nmt.config.families import LSTMArchitecture
 from nmt.model.families.lstm import Layer, Layers
 from nmt.model.precision import affine
+from nmt.settings.families import LSTMArchitecture
 
 OUTPUT = Path(__file__).parent / "results" / "lstm.json"
 

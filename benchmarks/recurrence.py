@@ -18,9 +18,9 @@ from torch import Tensor
 
 from benchmarks import plain_loop
 from benchmarks.findings import publish, whole_numbers
-from nmt.config.families import GatedArchitecture
 from nmt.model.families.rnnsearch import RNNsearch
 from nmt.model.initialization import initialize
+from nmt.settings.families import GatedArchitecture
 
 OUTPUT = Path(__file__).parent / "results" / "recurrence.json"
 

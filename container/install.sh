@@ -33,7 +33,7 @@ if [ "${MOSES:-}" = yes ]; then
     apt-get install --yes --no-install-recommends g++ make perl curl libboost-all-dev zlib1g-dev libbz2-dev liblzma-dev
     url=$(sed -n 's,.*url: \(.*/mosesdecoder/archive/.*\),\1,p' config.yaml)
     curl --fail --location --output /tmp/moses.tar.gz "$url"
-    nmt moses-programs --source /tmp/moses.tar.gz --jobs "$(nproc)" --output /opt/moses
+    python -m nmt moses-programs --source /tmp/moses.tar.gz --jobs "$(nproc)" --output /opt/moses
     rm /tmp/moses.tar.gz
 fi
 

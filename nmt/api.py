@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, overload
 
 from nmt.errors import UserError
+from nmt.io.environment import processors
 from nmt.model.model_folder import refuse_other_than_model, text_settings
 
 if TYPE_CHECKING:
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from nmt.config.decoding import Decoding, TextSettings
     from nmt.data.text_processor import Text
     from nmt.decoding.text_translator import Candidate, SearchPrecision, UnknownWords
     from nmt.decoding.text_translator import Translation as Translated
     from nmt.model.trained_model import TrainedModel
+    from nmt.settings.decoding import Decoding, TextSettings
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ class Translation:
         Raises:
             UserError: a model without attention, a line without words, or another ending.
         """
-        from nmt.report.figures.attention import attention_matrix
-        from nmt.report.figures.style import save_as
+        from nmt.plots.attention import attention_matrix
+        from nmt.plots.style import save_as
 
         if self.attention is None:
             raise UserError("the model has no attention to draw; use one of the family rnnsearch")
@@ -245,7 +245,7 @@ def decoding_with(
             "beam": max(beam or decoding.beam, n_best),
             "n_best": n_best,
             "batch_size": batch_size or decoding.batch_size,
-            "threads": threads or min(decoding.threads, len(os.sched_getaffinity(0))),
+            "threads": threads or min(decoding.threads, processors()),
             "device": device or decoding.device,
         }
     )

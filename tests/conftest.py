@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from nmt.config.families import FAMILIES, FamilyName
+from nmt.settings.families import FAMILIES, FamilyName
 
 os.environ["TRITON_INTERPRET"] = "1"  # read when Triton is imported: its kernels then run on a processor
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nmt.data.selection.kenlm_build import provide
 from nmt.errors import UserError
+from nmt.selection.kenlm_build import provide
 from tests.running import ROOT
 
 PROGRAMS = ROOT / ".kenlm"

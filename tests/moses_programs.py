@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nmt.errors import UserError
-from nmt.phrase_based.programs import TARGETS, Moses, _install_eflomal, provide
+from pipeline.phrase_based.programs import TARGETS, Moses, _install_eflomal, provide
 from tests.running import MIRROR, ROOT
 
 BUILT = ROOT / ".moses"

@@ -7,7 +7,9 @@ from typing import Any
 
 import torch
 
-from nmt.config.families import (
+from nmt.model import families
+from nmt.model.encoder_decoder import EncoderDecoder
+from nmt.settings.families import (
     FAMILIES,
     AnyArchitecture,
     FamilyName,
@@ -15,8 +17,6 @@ from nmt.config.families import (
     GrConvArchitecture,
     LSTMArchitecture,
 )
-from nmt.model import families
-from nmt.model.encoder_decoder import EncoderDecoder
 
 SIZES = {"hidden_units": 5, "embedding_size": 4, "unused_ids": 0, "source_end": True}
 GATED_DECODER: dict[str, object] = {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from nmt.config.families import FAMILIES, FamilyName
-from nmt.config.training import ModelRun, Training
+from nmt.settings.families import FAMILIES, FamilyName
+from nmt.settings.training import ModelRun, Training
 from tests.small_models import small_architecture
 
 

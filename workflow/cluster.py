@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from nmt.config.runs import Run, runs_of
-from nmt.config.schema import Config
+from pipeline.config.runs import Run, runs_of
+from pipeline.config.schema import Config
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "slurm" / "bin"
 

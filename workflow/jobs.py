@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from nmt.config.schema import Config
-from nmt.monitor.jobs import Job, JobList
+from pipeline.config.schema import Config
+from pipeline.monitor.jobs import Job, JobList
 
 RESOURCES = ("runtime", "mem_mb", "gpu", "gpu_model", "slurm_partition", "qos")
 """What a cluster is asked for."""

@@ -8,11 +8,11 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from nmt.config import experiment
-from nmt.config.catalogue import Archive, Member
-from nmt.config.projections import as_json
-from nmt.config.schema import Config
-from nmt.config.systems import systems_in_use
+from pipeline.config import experiment
+from pipeline.config.catalogue import Archive, Member
+from pipeline.config.projections import as_json
+from pipeline.config.schema import Config
+from pipeline.config.systems import systems_in_use
 
 
 def option(name: str, *values: object) -> str:

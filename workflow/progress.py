@@ -13,15 +13,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TextIO
 
-from nmt.config.runs import runs_of
 from nmt.io import job_progress
 from nmt.io.files import read_json
 from nmt.io.job_progress import JobProgress
 from nmt.io.progress import LOG_SECONDS, clock
-from nmt.monitor import jobs
-from nmt.monitor.forecast import hours_in_words, longest_chain, training_times
-from nmt.monitor.job_state import Folder
-from nmt.monitor.training_state import TrainingStatus, label_of, training_status
+from pipeline.config.runs import runs_of
+from pipeline.monitor import jobs
+from pipeline.monitor.forecast import hours_in_words, longest_chain, training_times
+from pipeline.monitor.job_state import Folder
+from pipeline.monitor.training_state import TrainingStatus, label_of, training_status
 
 PARTS = 4
 """A job that takes long has a line when so many parts of it are done, besides the last."""

@@ -93,7 +93,7 @@ def _arguments() -> tuple[argparse.Namespace, list[str]]:
 
 def _unreadable(options: Sequence[str]) -> str | None:
     """What is wrong with the files after `--configfile`, which Snakemake itself reads; None if nothing is."""
-    from nmt.config.overlays import ConfigError, refuse_unreadable
+    from pipeline.config.overlays import ConfigError, refuse_unreadable
 
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--configfile", "--configfiles", type=Path, nargs="+", default=[])
@@ -168,10 +168,12 @@ def _gpu_options(cores: str, options: Sequence[str]) -> list[str]:
 
     Snakemake only counts cores, how many threads compute the settings say.
     """
+    from nmt.io.environment import processors
+
     gpus = [] if _elsewhere(options) else pool()
     if len(gpus) < 2:
         return []
-    share = max(1, (len(os.sched_getaffinity(0)) if cores == "all" else int(cores)) // len(gpus))
+    share = max(1, (processors() if cores == "all" else int(cores)) // len(gpus))
     return ["--set-threads", *(f"{rule}={share}" for rule in GPU_RULES)]
 
 

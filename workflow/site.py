@@ -90,10 +90,10 @@ def write_gallery(experiments: Sequence[Path], folder: Path) -> None:
 
 
 def write_library(folder: Path) -> list[dict[str, str]]:
-    """A page for each package of `nmt`; returns their places in the navigation."""
+    """A page for each package of the library and of the pipeline; returns their places in the navigation."""
     (folder / "library").mkdir()
     entries = []
-    for package in sorted((ROOT / "nmt").iterdir()):
+    for package in [*sorted((ROOT / "nmt").iterdir()), *sorted((ROOT / "pipeline").iterdir())]:
         modules = sorted(package.rglob("*.py")) if package.is_dir() else [package]
         names = [
             ".".join(module.relative_to(ROOT).with_suffix("").parts)
@@ -101,7 +101,7 @@ def write_library(folder: Path) -> list[dict[str, str]]:
             if module.stem[0] != "_"
         ]
         if package.stem[0] != "_" and names and package.suffix in ("", ".py"):
-            name = f"nmt.{package.stem}"
+            name = f"{package.parent.name}.{package.stem}"
             page = f"# {name}\n\n" + "".join(f"::: {module}\n\n" for module in names)
             (folder / "library" / f"{name}.md").write_text(page, encoding="utf-8")
             entries.append({name: f"library/{name}.md"})

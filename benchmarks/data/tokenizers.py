@@ -15,8 +15,8 @@ from typing import Any
 
 import sacremoses
 
-from nmt.config.text import Tokenization
 from nmt.data.tokenization import Tokenizer
+from nmt.settings.text import Tokenization
 
 PERL_PACKAGE = "mosestokenizer==1.2.1"
 """Carries tokenizer.perl 1.1 and its lists."""

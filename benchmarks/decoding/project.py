@@ -11,7 +11,6 @@ import yaml
 from benchmarks.training import project
 from benchmarks.training.sizes import Machine, Sizes
 from nmt.cli.shortlist import FREQUENT, LIKELY
-from nmt.config.decoding import Decoding
 from nmt.data.batches import pad_pairs
 from nmt.data.vocabulary import END
 from nmt.decoding.beam_search import translate
@@ -19,6 +18,7 @@ from nmt.decoding.shortlist import Shortlist
 from nmt.model import cpu_products, families
 from nmt.model.device import keep_freed_memory, make_deterministic
 from nmt.model.precision import Precision, precision_of, refuse_unable
+from nmt.settings.decoding import Decoding
 
 
 class Search:

@@ -12,12 +12,12 @@ from torch import Tensor
 
 from benchmarks.training.sentences import Words
 from benchmarks.training.sizes import Machine, Sizes
-from nmt.config.families import FAMILIES, AnyArchitecture, FamilyName
-from nmt.config.training import Training
 from nmt.data.batches import Batch, pad_pairs
 from nmt.model import cpu_products, families
 from nmt.model.device import keep_freed_memory, make_deterministic
 from nmt.model.precision import set_precision
+from nmt.settings.families import FAMILIES, AnyArchitecture, FamilyName
+from nmt.settings.training import Training
 from nmt.training.update import Updater
 
 CONFIG = Path(__file__).resolve().parents[2] / "config.yaml"

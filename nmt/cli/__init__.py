@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from functools import cache
+from pathlib import Path
 
 import click
 
@@ -12,94 +14,74 @@ import nmt
 from nmt.errors import UserError, printable
 from nmt.io import job_progress
 
-# heading of the help -> subcommand -> module of nmt.cli that defines it (dashes become underscores)
-SECTIONS = {
-    "Data": {
-        "download": "data",
-        "extract": "data",
-        "generate": "synthetic",
-        "clean": "data",
-        "tokenize": "data",
-        "overlap": "data",
-        "vocabulary": "data",
-        "binarize": "data",
-        "count": "statistics",
-        "sum-counts": "statistics",
-        "data-report": "statistics",
+# heading of the help -> subcommand -> module that defines it (dashes become underscores)
+Sections = dict[str, dict[str, str]]
+SECTIONS: Sections = {
+    "Models and your own text": {
+        "train": "nmt.cli.train",
+        "package": "nmt.cli.translate",
+        "translate": "nmt.cli.translate",
+        "score": "nmt.cli.translate",
+        "vectors": "nmt.cli.vectors",
+        "tree": "nmt.cli.tree",
+        "shortlist": "nmt.cli.shortlist",
+        "model-card": "nmt.cli.archive",
+        "release": "nmt.cli.archive",
+        "unpack": "nmt.cli.archive",
+    },
+    "Text to ids": {
+        "clean": "nmt.cli.data",
+        "tokenize": "nmt.cli.data",
+        "overlap": "nmt.cli.data",
+        "vocabulary": "nmt.cli.data",
+        "binarize": "nmt.cli.data",
     },
     "Data selection": {
-        "lm-sample": "selection",
-        "kenlm-programs": "selection",
-        "lm-train": "selection",
-        "select-score": "selection",
-        "select-threshold": "selection",
-        "select-apply": "selection",
+        "lm-sample": "nmt.cli.selection",
+        "kenlm-programs": "nmt.cli.selection",
+        "lm-train": "nmt.cli.selection",
+        "select-score": "nmt.cli.selection",
+        "select-threshold": "nmt.cli.selection",
+        "select-apply": "nmt.cli.selection",
     },
-    "Training and decoding": {
-        "train": "train",
-        "package": "translate",
-        "decode": "decode",
-        "sweep": "sweep",
-        "align": "decode",
-        "trees": "tree",
-        "perplexity": "decode",
-        "rescore": "rescore",
-        "oracle": "rescore",
-    },
-    "Phrase-based system": {
-        "moses-programs": "phrase_based",
-        "moses-text": "phrase_based",
-        "moses-align": "phrase_based",
-        "moses-phrases": "phrase_based",
-        "moses-tune": "phrase_based",
-        "moses-decode": "phrase_based",
-    },
-    "Evaluation, tables and figures": {
-        "evaluate": "evaluate",
-        "alignment-error-rate": "evaluate",
-        "compare": "evaluate",
-        "score-table": "tables",
-        "significance": "tables",
-        "training-table": "tables",
-        "sentence-table": "tables",
-        "perplexity-table": "tables",
-        "ablations": "tables",
-        "tables-document": "tables",
-        "figure2": "figures",
-        "figure3": "figures",
-        "unknown-words": "figures",
-        "length-curves": "figures",
-        "score-groups": "figures",
-        "sentence-vectors": "vectors",
-        "learning-curves": "figures",
-        "decoding-sweep": "sweep",
-        "finding": "pages",
-        "explorer": "pages",
-        "playground": "pages",
-        "report": "pages",
-    },
-    "Publishing": {
-        "package-results": "publish",
-        "ro-crate": "publish",
-        "verify": "publish",
-        "model-card": "publish",
-        "release": "publish",
-        "unpack": "publish",
-    },
-    "Your own text": {
-        "new": "new",
-        "translate": "translate",
-        "shortlist": "shortlist",
-        "score": "translate",
-        "vectors": "vectors",
-        "tree": "tree",
-    },
-    "Monitoring": {
-        "status": "monitor",
-        "preflight": "monitor",
+    "Test sets": {
+        "decode": "nmt.cli.decode",
+        "align": "nmt.cli.decode",
+        "perplexity": "nmt.cli.decode",
+        "trees": "nmt.cli.tree",
+        "rescore": "nmt.cli.rescore",
+        "oracle": "nmt.cli.rescore",
+        "evaluate": "nmt.cli.evaluate",
+        "alignment-error-rate": "nmt.cli.evaluate",
     },
 }
-SUBCOMMANDS = {name: module for section in SECTIONS.values() for name, module in section.items()}
+PIPELINE = "pipeline.cli"
+"""Where the pipeline has its subcommands: a checkout of the project has it, an installed wheel does not."""
+
+
+def pipeline_sections() -> Sections:
+    """The pipeline's subcommands; none where there is no checkout around this package."""
+    root = Path(nmt.__file__).resolve().parents[1]
+    if not root.joinpath(*PIPELINE.split("."), "__init__.py").is_file():
+        return {}
+    if str(root) not in sys.path:
+        sys.path.append(str(root))  # an editable installation brings `nmt` alone
+    found: Sections = importlib.import_module(PIPELINE).SECTIONS
+    return found
+
+
+@cache
+def sections() -> Sections:
+    """All subcommands that are at hand, those about a whole experiment first."""
+    return {**pipeline_sections(), **SECTIONS}
+
+
+@cache
+def subcommands() -> dict[str, str]:
+    """The module of each subcommand."""
+    return {name: module for section in sections().values() for name, module in section.items()}
+
+
 _SENTENCE = 200
 """More letters than a subcommand's first sentence has; the help shows it whole."""
 
@@ -109,20 +91,34 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All subcommands in the order of the help."""
-        return list(SUBCOMMANDS)
+        return list(subcommands())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one subcommand."""
-        if cmd_name not in SUBCOMMANDS:
+        if cmd_name not in subcommands():
             return None
-        module = importlib.import_module(f"nmt.cli.{SUBCOMMANDS[cmd_name]}")
+        module = importlib.import_module(subcommands()[cmd_name])
         command: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, which suggests a name that is near; without a checkout, where the others are."""
+        name = args[0]
+        if name.startswith("-") or name in subcommands():
+            return super().resolve_command(ctx, args)
+        elsewhere = (
+            "" if pipeline_sections() else " The pipeline's subcommands are in a checkout of the project."
+        )
+        raise click.NoSuchCommand(
+            name, f"No such command {name!r}.{elsewhere}", possibilities=subcommands(), ctx=ctx
+        )
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write every subcommand with its first sentence, under the heading of what it is for."""
-        width = max(map(len, SUBCOMMANDS))
-        for heading, names in SECTIONS.items():
+        width = max(map(len, subcommands()))
+        for heading, names in sections().items():
             commands = {name: self.get_command(ctx, name) for name in names}
             with formatter.section(heading):
                 formatter.write_dl(
@@ -152,7 +148,7 @@ def main() -> None:
     except UserError as error:
         fail(str(error))
     except ModuleNotFoundError as error:
-        if os.environ.get("NMT_TRACEBACK") or not error.name or error.name.startswith("nmt"):
+        if os.environ.get("NMT_TRACEBACK") or not error.name or error.name.startswith(("nmt", "pipeline")):
             raise
         fail(
             f"{error.name}: not installed, translating does without: install nmt-repro with its extra `workflow`"

@@ -15,9 +15,9 @@ from nmt.cli.options import (
     settings_option,
     threads_option,
 )
-from nmt.config.base import MOST_SENTENCES
-from nmt.config.decoding import Average, Decoding
 from nmt.errors import UserError
+from nmt.settings.base import MOST_SENTENCES
+from nmt.settings.decoding import Average, Decoding
 
 EXISTING = click.Path(exists=True, path_type=Path)
 _trained_model = click.option(

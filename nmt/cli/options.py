@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 import click
 from pydantic import BaseModel
 
-from nmt.config.base import MOST_THREADS
-from nmt.config.faults import shortened
-from nmt.config.json_settings import parse, read
 from nmt.errors import UserError
+from nmt.settings.base import MOST_THREADS
+from nmt.settings.faults import shortened
+from nmt.settings.json_settings import parse, read
 
 Model = TypeVar("Model", bound=BaseModel)
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -93,39 +93,11 @@ def vocabularies(command: Command) -> Command:
     return command
 
 
-def table_outputs(command: Command) -> Command:
-    """The options that name the three files of a table."""
-    for form in ("tex", "md", "csv"):
-        command = file_option(f"--output-{form}", f"The table as .{form}.")(command)
-    return command
-
-
 def figure_outputs(command: Command) -> Command:
     """The options that name both files of a figure."""
     for form in ("png", "pdf"):
         command = file_option(f"--output-{form}", f"The figure as .{form}.")(command)
     return command
-
-
-report_settings = settings_option(
-    "The config's `artifacts`, `languages` and `tokenization`, `labels` (by model id), `unknown` (of `decoding`)"
-)
-summaries = file_option(
-    "--summary", "The summary.json of a run, written by `train`. Repeat it.", multiple=True
-)
-own_sentences = click.option(
-    "--paper",
-    type=PATH,
-    metavar="FILE",
-    help="Names the paper's own example sentences (workflow/papers/PAPER.yaml).",
-)
-given_translations = click.option(
-    "--given",
-    type=(str, PATH),
-    multiple=True,
-    metavar="SYSTEM FILE",
-    help="Another system's translations of the whole test set, tokenized, one per line. Repeat it.",
-)
 
 
 average_option = click.option(

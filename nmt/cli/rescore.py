@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from nmt.cli.options import FILE, average_option, device_option, threads_option
-from nmt.config.base import MOST_SENTENCES
-from nmt.config.decoding import Average
+from nmt.settings.base import MOST_SENTENCES
+from nmt.settings.decoding import Average
 
 EXISTING = click.Path(exists=True, path_type=Path)
 _source = click.option(

@@ -11,7 +11,7 @@ import click
 from nmt.cli.options import PATH, Command, Shards, corpora_option, pattern_option, shard_files
 
 if TYPE_CHECKING:
-    from nmt.data.selection.language_models import TokenShard
+    from nmt.selection.language_models import TokenShard
 
 
 def _lmplz_options(command: Command) -> Command:
@@ -59,7 +59,7 @@ def lm_sample(
 
     Its size is --pairs, or with --as-many-as that of the in-domain files.
     """
-    from nmt.data.selection import language_models
+    from nmt.selection import language_models
 
     if (pairs is None) == (not as_many_as):
         raise click.UsageError("give either --pairs or --as-many-as")
@@ -69,7 +69,7 @@ def lm_sample(
 
 
 def _token_shards(corpora: Shards, patterns: tuple[str, str]) -> list[TokenShard]:
-    from nmt.data.selection.language_models import TokenShard
+    from nmt.selection.language_models import TokenShard
 
     totals = dict(corpora)
     seen: Counter[str] = Counter()
@@ -91,7 +91,7 @@ def kenlm_programs(jobs: int, output: Path) -> None:
     Links to those on the PATH, or builds them: from the source archive of the package kenlm, which pip fetches, with
     cmake, a C++ compiler and Boost.
     """
-    from nmt.data.selection.kenlm_build import provide
+    from nmt.selection.kenlm_build import provide
 
     click.echo(f"{output}: lmplz and build_binary from {provide(output, jobs)}", err=True)
 
@@ -132,7 +132,7 @@ def lm_train(
     Models that are to be compared know the same words if --words-of and --words-least are the same. Needs KenLM's
     programs lmplz and build_binary; see `nmt kenlm-programs`.
     """
-    from nmt.data.selection import language_models
+    from nmt.selection import language_models
 
     text: dict[str, list[Path]] = {}
     for corpus, files in shard_files(corpora, patterns):
@@ -162,8 +162,8 @@ def select_score(
     histogram: Path,
 ) -> None:
     """Score the pairs of the token files SOURCE and TARGET; smaller is more like the in-domain text."""
-    from nmt.data.selection import cross_entropy
-    from nmt.data.selection.language_models import load
+    from nmt.selection import cross_entropy
+    from nmt.selection.language_models import load
 
     source_models = cross_entropy.Models(load(in_source), load(out_source))
     target_models = cross_entropy.Models(load(in_target), load(out_target))
@@ -180,7 +180,7 @@ def select_threshold(target_words: int, corpora: Shards, patterns: tuple[str, st
 
     Pairs are taken by score, then corpus, then line number, until the next would exceed the budget.
     """
-    from nmt.data.selection import cross_entropy
+    from nmt.selection import cross_entropy
 
     shards = shard_files(corpora, *patterns)
     scored = [cross_entropy.ScoredShard(corpus, *files) for corpus, files in shards]
@@ -208,7 +208,7 @@ def select_apply(
     output_target: Path,
 ) -> None:
     """Write the pairs of the token files SOURCE and TARGET that pass the threshold, in order."""
-    from nmt.data.selection import cross_entropy
+    from nmt.selection import cross_entropy
 
     chosen = cross_entropy.read_threshold(threshold)
     cross_entropy.apply(chosen, corpus, shard, scores, (source, target), (output_source, output_target))

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from nmt.cli.options import file_option
-from nmt.config.base import MOST_WORDS
+from nmt.settings.base import MOST_WORDS
 
 MOST_PAIRS = 10_000_000
 LIKELY, FREQUENT = 20, 1000

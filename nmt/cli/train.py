@@ -13,8 +13,8 @@ from typing import Literal
 import click
 
 from nmt.cli.options import FOLDER, parse_settings, settings_option, vocabularies
-from nmt.config.training import ModelRun
 from nmt.errors import UserError
+from nmt.settings.training import ModelRun
 
 EXISTING = click.Path(exists=True, path_type=Path)
 MORE_TO_DO = 75
@@ -72,8 +72,8 @@ def train(
     """
     run = parse_settings(ModelRun, settings)
     from nmt.io import locks
+    from nmt.io.slurm import seconds_to_work
     from nmt.model.device import enough_memory
-    from nmt.monitor.slurm import seconds_to_work
     from nmt.training.data import TrainingData
     from nmt.training.export import export
     from nmt.training.trainer import Trainer

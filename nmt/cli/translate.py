@@ -19,10 +19,10 @@ from nmt.cli.terminal import (
     warn_of_replaced,
     writer,
 )
-from nmt.config.base import MOST_SENTENCES, MOST_THREADS, MOST_WORDS, WIDEST
-from nmt.config.decoding import TextSettings
-from nmt.config.families import ALIGNING
 from nmt.errors import UserError
+from nmt.settings.base import MOST_SENTENCES, MOST_THREADS, MOST_WORDS, WIDEST
+from nmt.settings.decoding import TextSettings
+from nmt.settings.families import ALIGNING
 
 if TYPE_CHECKING:
     from nmt.decoding.forced_decoding import ForcedScores

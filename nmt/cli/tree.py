@@ -55,8 +55,8 @@ def tree(sentence: str, model_path: Path, least: float, tokenized: bool, output:
     text = text_settings_of([model_path])
     from nmt.decoding.text_translator import Options, TextTranslator
     from nmt.decoding.trees import tree_of
-    from nmt.report.figures import tree as figures
-    from nmt.report.figures.style import save_as
+    from nmt.plots import tree as figures
+    from nmt.plots.style import save_as
 
     source, target = sides(text, tokenized)
     words = source.tokens(sentence)

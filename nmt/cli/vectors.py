@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nmt.cli.options import FILE, PATH, device_option, figure_outputs, file_option, threads_option
+from nmt.cli.options import FILE, PATH, device_option, threads_option
 from nmt.cli.terminal import like_unix_tools, progress_over, refuse_impossible, warn_of_replaced
-from nmt.config.base import MOST_SENTENCES
 from nmt.errors import UserError
+from nmt.settings.base import MOST_SENTENCES
 
 if TYPE_CHECKING:
     from nmt.evaluation.principal_components import Panel, Vectors
@@ -146,15 +146,3 @@ class _PanelCollector:
         if self._sentences:
             self._done.append(Panel.of(self._sentences, self._vectors))
             self._sentences, self._vectors = [], []
-
-
-@click.command()
-@file_option("--coordinates", "Sentences in the plane, from `nmt vectors --output-tsv`.")
-@figure_outputs
-def sentence_vectors(coordinates: Path, output_pdf: Path, output_png: Path) -> None:
-    """Draw sentences in the plane in which their vectors differ most, as in Sutskever et al., 2014."""
-    from nmt.evaluation.principal_components import read_panels
-    from nmt.report.figures.sentence_vectors import sentence_vectors as draw
-    from nmt.report.figures.style import save
-
-    save(draw(read_panels(coordinates)), output_pdf, output_png)

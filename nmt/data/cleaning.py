@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
-from nmt.config.text import Cleaning
 from nmt.errors import UserError
 from nmt.io.files import write_json
 from nmt.io.progress import Progress
 from nmt.io.text_blocks import Lines, holds, in_step, read_blocks
 from nmt.io.text_files import LineWriter, uneven, write_lines
+from nmt.settings.text import Cleaning
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import sacremoses
 
-from nmt.config.text import Tokenization
+from nmt.settings.text import Tokenization
 
 _CURRENCY_BEHIND = frozenset({"fr", "it", "es", "de", "pt", "fi", "cs"})
 """Languages that write 5 €, not €5."""

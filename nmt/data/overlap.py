@@ -16,10 +16,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nmt.config.text import Overlap
 from nmt.io.files import write_json
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, read_pairs, write_lines
+from nmt.settings.text import Overlap
 
 _NO_LETTERS = re.compile(r"[\W_]+")
 SIDES = ("source", "target")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from nmt.config.text import Tokenization
 from nmt.data.detokenization import Detokenizer
 from nmt.data.tokenization import Tokenizer
+from nmt.settings.text import Tokenization
 
 # the tokenizer knows those of ASCII; the others could reach a terminal as words that were copied
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import sacremoses
 
-from nmt.config.text import Tokenization
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, write_lines
+from nmt.settings.text import Tokenization
 
 # tokenizer.perl deletes these after white space has become single spaces. Perl's \s leaves \x1c to \x1f alone, Python's
 # takes them for spaces.

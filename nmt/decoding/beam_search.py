@@ -23,12 +23,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nmt.config.decoding import Decoding
 from nmt.data.vocabulary import END, UNKNOWN
 from nmt.decoding.top_k import largest, largest_of_many
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import Encoded, Steps
 from nmt.model.readout import Candidates
+from nmt.settings.decoding import Decoding
 
 LOOK = 8
 """On a GPU the host waits only once in so many steps, to see which sentences are left."""

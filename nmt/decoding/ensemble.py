@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from nmt.config.decoding import Average
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import Encoded, EncoderDecoder, Steps
 from nmt.model.readout import Candidates
+from nmt.settings.decoding import Average
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nmt.config.decoding import Average
 from nmt.data.batches import Batch, pad_pairs
 from nmt.decoding.ensemble import mean
 from nmt.model.encoder_decoder import EncoderDecoder, at
 from nmt.model.loss import CHUNK
 from nmt.model.trained_model import TrainedModel
+from nmt.settings.decoding import Average
 
 Words = Sequence[str]
 STEPS = 256

@@ -11,12 +11,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from nmt.config.decoding import Average
 from nmt.decoding.forced_decoding import score
 from nmt.evaluation.translations import words
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_pairs
 from nmt.model.trained_model import TrainedModel
+from nmt.settings.decoding import Average
 
 _TOGETHER = 2000
 """Pairs that are in memory at once."""

@@ -21,7 +21,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nmt.config.decoding import Average
 from nmt.decoding.ensemble import mean
 from nmt.decoding.forced_decoding import Words, batches, make_batch, word_log_probabilities
 from nmt.decoding.n_best_lists import Hypothesis, NBestList, read_lists
@@ -32,6 +31,7 @@ from nmt.io.journal import Journal
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, write_lines
 from nmt.model.trained_model import TrainedModel
+from nmt.settings.decoding import Average
 
 TOGETHER = 2000
 """Sentences are scored together until they have so many hypotheses; this is what a killed process loses at most."""

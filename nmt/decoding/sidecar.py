@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nmt.config.decoding import Average, Decoding
 from nmt.errors import UserError
 from nmt.evaluation.translations import read_translations
 from nmt.io.environment import origin
 from nmt.io.files import read_json, sha256, write_json
+from nmt.settings.decoding import Average, Decoding
 
 _KEYS = {
     "mode": str,

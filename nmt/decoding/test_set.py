@@ -14,7 +14,6 @@ import torch
 from numpy.typing import NDArray
 
 import nmt
-from nmt.config.decoding import Average, Decoding
 from nmt.data.vocabulary import UNKNOWN, Vocabulary
 from nmt.decoding.beam_search import Hypothesis, Model, translate
 from nmt.decoding.ensemble import joined
@@ -28,6 +27,7 @@ from nmt.model.device import device_name
 from nmt.model.encoder_decoder import Encoded
 from nmt.model.readout import Candidates
 from nmt.model.trained_model import TrainedModel
+from nmt.settings.decoding import Average, Decoding
 
 Mode = Literal["all", "no_unk"]
 Matrix = list[list[float]]

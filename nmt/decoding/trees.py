@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import torch
 
-from nmt.config.families import TREE_MAKING
 from nmt.data.vocabulary import END
 from nmt.decoding.forced_decoding import Words
 from nmt.errors import UserError
 from nmt.model.families.grconv import GrConv
 from nmt.model.trained_model import TrainedModel
+from nmt.settings.families import TREE_MAKING
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from nmt.config.artifacts import SentenceLength
 from nmt.evaluation.bleu import BleuCounts, total
 from nmt.evaluation.bootstrap import Bootstrap, interval
+from nmt.settings.text import SentenceLength
 
 Rows = Sequence[Mapping[str, Any]]
 """A score's `by_sentence`."""

@@ -15,11 +15,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nmt.config.families import Biases
 from nmt.model.cpu_products import tanh_
 from nmt.model.gru import gated_step, gated_step_backward, recurrent_gradients, weight
 from nmt.model.kernels import fused
 from nmt.model.precision import add_product, affine, factor, kept, product
+from nmt.settings.families import Biases
 
 IN_CACHE = 1 << 18
 """Activations of the alignment model that are worked on at once on a processor: so many stay in its cache."""

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import torch
 from torch import Tensor, nn
 
-from nmt.config.families import Architecture
 from nmt.model.gru import weight
 from nmt.model.initialization import Start
 from nmt.model.loss import summed_nll
 from nmt.model.readout import Candidates, OutputLayer
+from nmt.settings.families import Architecture
 
 if TYPE_CHECKING:
     from nmt.model.reference import Reference

@@ -14,13 +14,13 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
-from nmt.config.families import GatedDecoderArchitecture
 from nmt.model.encoder_decoder import EncoderDecoder, Inputs, Steps
 from nmt.model.gated_steps import GatedSteps
 from nmt.model.gru import GatedUnit, scan, weight
 from nmt.model.initialization import Start, normal, orthogonal, zero
 from nmt.model.precision import affine, product
 from nmt.model.readout import Candidates, MaxoutReadout
+from nmt.settings.families import GatedDecoderArchitecture
 
 RECURRENT = re.compile(r"\.(U|U_z|U_r)$")
 ZERO = re.compile(r"\.(v_a|b|b_\w+)$")

@@ -17,10 +17,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nmt.config.families import Biases
 from nmt.model.cpu_products import tanh_
 from nmt.model.kernels import fused
 from nmt.model.precision import Factor, add_product, affine, factor, fixed, kept, product
+from nmt.settings.families import Biases
 
 
 def weight(inputs: int, outputs: int) -> nn.Parameter:

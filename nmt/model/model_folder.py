@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nmt.config.decoding import TextSettings
-from nmt.config.json_settings import read
 from nmt.errors import UserError
 from nmt.io.files import write_json
+from nmt.settings.decoding import TextSettings
+from nmt.settings.json_settings import read
 
 WEIGHTS, FINAL_STATE, SETTINGS = "model.safetensors", "final_state.safetensors", "settings.json"
 SUMMARY, HISTORY = "summary.json", "history.jsonl"

@@ -17,9 +17,9 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from nmt.config.families import GatedDecoderArchitecture
 from nmt.model.gru import weight
 from nmt.model.precision import Factor, affine, factor, kept, product
+from nmt.settings.families import GatedDecoderArchitecture
 
 
 class OutputLayer(nn.Module, ABC):

@@ -17,7 +17,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from nmt.config.families import GatedDecoderArchitecture, GrConvArchitecture, LSTMArchitecture
+from nmt.settings.families import GatedDecoderArchitecture, GrConvArchitecture, LSTMArchitecture
 
 Sentence = list[int]
 """Ids of words, the end symbol last."""

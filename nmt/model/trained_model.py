@@ -9,8 +9,6 @@ from pathlib import Path
 
 import torch
 
-from nmt.config.json_settings import read
-from nmt.config.training import ModelRun
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import EncoderDecoder
@@ -23,6 +21,8 @@ from nmt.model.model_folder import (
     refuse_other_than_model,
 )
 from nmt.model.tensors import load_metadata, load_tensors
+from nmt.settings.json_settings import read
+from nmt.settings.training import ModelRun
 
 SIDES = ("source", "target")
 _KINDS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)

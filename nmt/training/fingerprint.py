@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from nmt.config.flatten import Flat, flatten
-from nmt.config.training import ModelRun
 from nmt.data.bitext import Bitext
+from nmt.settings.flatten import Flat, flatten
+from nmt.settings.training import ModelRun
 
 Fingerprint = Flat
 

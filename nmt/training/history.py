@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from nmt.config.training import Training
 from nmt.errors import UserError
 from nmt.io.files import refuse_special
+from nmt.settings.training import Training
 
 Record = dict[str, Any]
 """One line: an update with what was measured there."""

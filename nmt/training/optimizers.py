@@ -8,8 +8,8 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
-from nmt.config.training import Training
 from nmt.errors import UserError
+from nmt.settings.training import Training
 from nmt.training.adadelta import Adadelta
 
 PREFIX = "optimizer/"

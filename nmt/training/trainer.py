@@ -17,8 +17,6 @@ import click
 import torch
 from torch import Tensor
 
-from nmt.config.flatten import differences
-from nmt.config.training import ModelRun
 from nmt.data.batches import Batch, Indices, PairsWithinLimit, training_batches
 from nmt.data.bitext import Bitext
 from nmt.errors import RecurringError, UserError
@@ -29,6 +27,8 @@ from nmt.model.device import choose_device, give_back_freed_memory, keep_freed_m
 from nmt.model.kernels import set_kernels
 from nmt.model.precision import set_precision
 from nmt.model.tensors import digest, load_metadata, load_tensors, save_tensors
+from nmt.settings.flatten import differences
+from nmt.settings.training import ModelRun
 from nmt.training import checkpoint
 from nmt.training.checkpoint import Checkpoint
 from nmt.training.fingerprint import Fingerprint, fingerprint

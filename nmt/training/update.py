@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from nmt.config.training import Training
 from nmt.data.batches import Batch
 from nmt.model.encoder_decoder import EncoderDecoder
+from nmt.settings.training import Training
 from nmt.training.cuda_graphs import GraphedUpdates
 from nmt.training.optimizers import clip, descend, make_optimizer, rate_at, replace_not_finite, set_rate
 

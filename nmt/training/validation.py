@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from nmt.config.decoding import Decoding
 from nmt.data.batches import Batch, Indices, PairsWithinLimit, evaluation_batches, make_batch, sort_by_length
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding.beam_search import translate
 from nmt.decoding.forced_decoding import log_probabilities
 from nmt.model.encoder_decoder import EncoderDecoder
+from nmt.settings.decoding import Decoding
 
 GREEDY = Decoding(
     beam=1,

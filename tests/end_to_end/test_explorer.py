@@ -21,7 +21,7 @@ from selenium.webdriver.support.select import Select
 
 from nmt.evaluation.bleu import multi_bleu
 from nmt.evaluation.trees import as_line
-from nmt.report.explorer.page import write_explorer
+from pipeline.report.explorer.page import write_explorer
 from tests.browser import Page, browser, needs_browser
 
 SENTENCES = 3003

@@ -13,17 +13,17 @@ import yaml
 from click.testing import CliRunner
 
 from nmt.cli import commands
-from nmt.config.experiment import runs_in_use
-from nmt.config.families import FAMILIES, FamilyName
-from nmt.config.overlays import find_layers, load
-from nmt.config.runs import run_settings
-from nmt.config.schema import Config
 from nmt.decoding.forced_decoding import score
 from nmt.errors import UserError
 from nmt.evaluation.translations import read_records
 from nmt.io.text_files import read_lines, read_pairs
 from nmt.model import trained_model
-from nmt.monitor.forecast import disk_bytes, training_left
+from nmt.settings.families import FAMILIES, FamilyName
+from pipeline.config.experiment import runs_in_use
+from pipeline.config.overlays import find_layers, load
+from pipeline.config.runs import run_settings
+from pipeline.config.schema import Config
+from pipeline.monitor.forecast import disk_bytes, training_left
 from tests.bitexts import write_bitext
 from tests.report_settings import report_settings
 from tests.running import ROOT

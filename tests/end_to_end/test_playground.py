@@ -14,9 +14,6 @@ import torch
 from selenium import webdriver
 from selenium.webdriver.common.keys import Keys
 
-from nmt.config.decoding import TextSettings
-from nmt.config.families import FamilyName
-from nmt.config.text import Tokenization
 from nmt.data.text_processor import RawText
 from nmt.data.vocabulary import END, Vocabulary
 from nmt.decoding.beam_search import translate
@@ -25,8 +22,11 @@ from nmt.io.files import write_json
 from nmt.model import families, trained_model
 from nmt.model.model_folder import SETTINGS, SOURCE_VOCABULARY, TARGET_VOCABULARY, WEIGHTS
 from nmt.model.tensors import save_tensors
-from nmt.report.playground.moses import rules
-from nmt.report.playground.page import write_playground
+from nmt.settings.decoding import TextSettings
+from nmt.settings.families import FamilyName
+from nmt.settings.text import Tokenization
+from pipeline.report.playground.moses import rules
+from pipeline.report.playground.page import write_playground
 from tests.browser import Page, browser, needs_browser
 from tests.small_models import interpretations, small_model
 from tests.training_settings import model_run

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import yaml
 
-from nmt.report.figures.style import COLORS
+from nmt.plots.style import COLORS
 from tests.drawing import colors_of
 from tests.latex import assert_compiles
 from tests.running import ROOT, make_demo, run, run_command, scheduled, snakemake
@@ -489,19 +489,6 @@ def test_links_and_pipes_are_never_opened(results: Path, tmp_path: Path) -> None
         found = problems(results)
         assert f"{summary}: missing, but in the record" in found[0]
         assert f"{summary}: a link or special file" in found[1] and len(found) == 2
-
-
-def test_without_a_checkout_checksums_and_settings_are_still_checked(results: Path, tmp_path: Path) -> None:
-    shutil.copytree(ROOT / "nmt", tmp_path / "site" / "nmt", ignore=shutil.ignore_patterns("__pycache__"))
-    environment = os.environ | {"PYTHONPATH": str(tmp_path / "site")}
-    command = [sys.executable, "-m", "nmt", "verify", str(results)]
-    for expected in (0, 1):
-        ended = subprocess.run(
-            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-        )
-        assert ended.returncode == expected, ended.stdout + ended.stderr
-        assert "tables and test text are not made again: no workflow beside the package nmt" in ended.stderr
-        (results / "figure2.png").write_bytes(b"")
 
 
 # --- from released parts ----------------------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from nmt.data.selection.language_models import load
 from nmt.io.text_files import read_lines, read_pairs
+from nmt.selection.language_models import load
 from tests import kenlm
 from tests.running import make_demo, scheduled, snakemake
 

@@ -18,11 +18,11 @@ from typing import Any, ClassVar
 
 import pytest
 
-from nmt.config.overlays import find_layers, load
-from nmt.config.runs import run_settings, runs_of
-from nmt.config.schema import Config
 from nmt.io.job_progress import LOG
-from nmt.monitor.jobs import FILE, Job, JobList, list_jobs
+from pipeline.config.overlays import find_layers, load
+from pipeline.config.runs import run_settings, runs_of
+from pipeline.config.schema import Config
+from pipeline.monitor.jobs import FILE, Job, JobList, list_jobs
 from tests.bitexts import write_bitext
 from tests.running import ROOT, TINY, run
 

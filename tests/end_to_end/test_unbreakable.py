@@ -23,12 +23,12 @@ from typing import Any
 import pytest
 import torch
 
-from nmt.config.training import ModelRun
 from nmt.errors import UserError
 from nmt.io.files import sha256
 from nmt.io.locks import hold
 from nmt.model import model_folder, trained_model
 from nmt.model.tensors import load_metadata, load_tensors
+from nmt.settings.training import ModelRun
 from nmt.training import checkpoint
 from nmt.training.trainer import load_final_state
 from tests.bitexts import write_bitext

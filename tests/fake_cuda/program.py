@@ -21,13 +21,13 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from nmt.config.decoding import Decoding
-from nmt.config.families import FAMILIES, FamilyName
 from nmt.data.batches import Batch, pad_pairs
 from nmt.decoding import beam_search
 from nmt.model import families, kernels
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.model.precision import precision_of
+from nmt.settings.decoding import Decoding
+from nmt.settings.families import FAMILIES, FamilyName
 from nmt.training import update
 from nmt.training.validation import GREEDY, sentence_nll
 from tests.small_models import interpretations, small_architecture

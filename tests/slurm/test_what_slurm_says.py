@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from nmt.monitor.partition_check import Cluster, ResourceRequest, unsatisfiable
-from nmt.monitor.slurm import Nodes, Partitions, configuration, partitions
+from nmt.io.slurm import Nodes, Partitions, configuration, partitions
+from pipeline.monitor.partition_check import Cluster, ResourceRequest, unsatisfiable
 from tests.running import ROOT
 from tests.slurm import cluster as slurm
 
-TIME_LEFT = "from nmt.monitor.slurm import seconds_left; print(seconds_left())"
+TIME_LEFT = "from nmt.io.slurm import seconds_left; print(seconds_left())"
 
 
 @pytest.mark.slow

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nmt.config import finished_models
-from nmt.config.overlays import find_layers, load
-from nmt.config.runs import run_settings, runs_of
-from nmt.config.training import ModelRun
+from nmt.settings.training import ModelRun
+from pipeline.config import finished_models
+from pipeline.config.overlays import find_layers, load
+from pipeline.config.runs import run_settings, runs_of
 from tests import kenlm
 from tests.running import ROOT, run, scheduled, snakemake, snakemake_command
 

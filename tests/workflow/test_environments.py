@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nmt.cli import SUBCOMMANDS
+from nmt.cli import subcommands
 from tests.running import ROOT, make_demo, snakemake_command
 from tests.workflow.test_house import SHARED, pins
 
@@ -58,7 +58,7 @@ def file_of(module: str) -> Path | None:
 
 def needed(subcommand: str) -> set[str]:
     """Packages that a subcommand may import: its own function's, and all of the modules that it reaches."""
-    cli = ast.parse((ROOT / "nmt" / "cli" / f"{SUBCOMMANDS[subcommand]}.py").read_text(encoding="utf-8"))
+    cli = ast.parse((ROOT / f"{subcommands()[subcommand].replace('.', '/')}.py").read_text(encoding="utf-8"))
     name = subcommand.replace("-", "_")
     (function,) = [node for node in cli.body if isinstance(node, ast.FunctionDef) and node.name == name]
     waiting, seen, packages = imported(cli, nested=False) | imported(function, nested=True), set(), set()
@@ -66,7 +66,7 @@ def needed(subcommand: str) -> set[str]:
         module = waiting.pop()
         if module == "nmt":
             continue  # looks up `nmt.load` only when it is called
-        if module.split(".")[0] != "nmt":
+        if module.split(".")[0] not in ("nmt", "pipeline"):
             packages.add(module.split(".")[0])
         elif module not in seen and (file := file_of(module)):
             seen.add(module)

@@ -12,10 +12,10 @@ from typing import Any, Literal, get_args, get_origin
 
 import pytest
 
-from nmt.config import families
-from nmt.config.base import Settings
-from nmt.config.overlays import Merged, read_layer
-from nmt.config.schema import Config
+from nmt.settings import families
+from nmt.settings.base import Settings
+from pipeline.config.overlays import Merged, read_layer
+from pipeline.config.schema import Config
 from tests.running import ROOT
 
 PAGES = sorted((ROOT / "docs" / "fidelity").glob("*.md"))

@@ -146,11 +146,13 @@ def test_every_import_of_the_package_is_a_stated_dependency() -> None:
         "markdown_it": "markdown-it-py",
         "PIL": "pillow",
     }
-    for file in (ROOT / "nmt").rglob("*.py"):
+    for file in [*(ROOT / "nmt").rglob("*.py"), *(ROOT / "pipeline").rglob("*.py")]:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
-            for name in {name.split(".")[0] for name in names} - sys.stdlib_module_names - {"nmt"}:
+            for name in (
+                {name.split(".")[0] for name in names} - sys.stdlib_module_names - {"nmt", "pipeline"}
+            ):
                 assert renamed.get(name, name) in stated, (file, name)
 
 
@@ -204,7 +206,7 @@ def test_what_could_run_code_is_seen(code: str) -> None:
 
 
 def test_nothing_that_could_run_code_is_ever_loaded() -> None:
-    files = [*(ROOT / "nmt").rglob("*.py"), *(ROOT / "workflow").rglob("*.py")]
+    files = [file for room in ("nmt", "pipeline", "workflow") for file in (ROOT / room).rglob("*.py")]
     assert len(files) > 40
     for file in files:
         assert not dangers(ast.parse(file.read_text(encoding="utf-8"))), file
@@ -212,8 +214,10 @@ def test_nothing_that_could_run_code_is_ever_loaded() -> None:
 
 def test_packages_import_nothing_heavy() -> None:
     program = (
-        "import pkgutil, sys; import nmt; "
-        "print(sum(found.ispkg for found in pkgutil.walk_packages(nmt.__path__, 'nmt.')), "
+        "import pkgutil, sys; import nmt, pipeline; "
+        "packages = [found for room in (nmt, pipeline)"
+        " for found in pkgutil.walk_packages(room.__path__, f'{room.__name__}.') if found.ispkg]; "
+        "print(len(packages), "
         "[name for name in ('torch', 'numpy', 'pandas', 'matplotlib', 'pydantic') if name in sys.modules])"
     )
     count, _, heavy = run([sys.executable, "-c", program]).stdout.strip().partition(" ")
@@ -223,7 +227,7 @@ def test_packages_import_nothing_heavy() -> None:
 
 def test_snakefile_imports_nothing_heavy() -> None:
     program = (
-        "import sys; import nmt.config.overlays, nmt.monitor.preflight; "
+        "import sys; import pipeline.config.overlays, pipeline.monitor.preflight; "
         "print([name for name in ('torch', 'pandas', 'matplotlib', 'kenlm') if name in sys.modules])"
     )
     result = run([sys.executable, "-c", program])

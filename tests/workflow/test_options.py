@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from nmt.config.overlays import find_layers, load
-from nmt.config.schema import Config
+from pipeline.config.overlays import find_layers, load
+from pipeline.config.schema import Config
 from tests.running import ROOT
 from workflow import options
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from nmt.config.overlays import find_layers, load
 from nmt.io import job_progress
 from nmt.io.job_progress import JobProgress
-from nmt.monitor import jobs
-from nmt.monitor.jobs import Job, JobList
+from pipeline.config.overlays import find_layers, load
+from pipeline.monitor import jobs
+from pipeline.monitor.jobs import Job, JobList
 from tests.running import ROOT, make_demo, run, run_command
 from workflow.progress import HEADING, RunProgress
 

@@ -19,8 +19,8 @@ from PIL import Image
 
 from nmt.errors import UserError, printable
 from nmt.io.files import atomic_path, sha256
-from nmt.publish.ro_crate import RECORD
-from nmt.report.papers import ScoreTable, TrainingTable
+from pipeline.publish.ro_crate import RECORD
+from pipeline.report.papers import ScoreTable, TrainingTable
 from workflow.results_page.folder import Experiment
 from workflow.results_page.groups import by_length, by_unknown_words, pairs
 from workflow.results_page.tables import (

@@ -10,20 +10,20 @@ from typing import Any
 
 import pandas as pd
 
-from nmt.config import snapshot
-from nmt.config.artifacts import FIRST_PAPER, Report
-from nmt.config.overlays import find_layers, load
-from nmt.config.projections import report_settings
-from nmt.config.runs import Run, runs_of
-from nmt.config.schema import Config
 from nmt.errors import UserError
 from nmt.io.environment import REPOSITORY
 from nmt.io.files import read_json
-from nmt.publish.replication_package import ReplicationPackage
-from nmt.publish.ro_crate import RECORD
-from nmt.publish.verify import altered, recorded_checksums
-from nmt.report.papers import Paper, read_paper
 from nmt.training.history import Record, records, whole_records
+from pipeline.config import snapshot
+from pipeline.config.artifacts import FIRST_PAPER, Report
+from pipeline.config.overlays import find_layers, load
+from pipeline.config.projections import report_settings
+from pipeline.config.runs import Run, runs_of
+from pipeline.config.schema import Config
+from pipeline.publish.replication_package import ReplicationPackage
+from pipeline.publish.ro_crate import RECORD
+from pipeline.publish.verify import altered, recorded_checksums
+from pipeline.report.papers import Paper, read_paper
 from workflow.results_page.groups import Comparison, compared
 
 PAPERS = REPOSITORY / "workflow" / "papers"

@@ -9,19 +9,19 @@ from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
 
-from nmt.config.projections import report_settings
-from nmt.config.runs import run_settings, runs_of
-from nmt.config.schema import Config
 from nmt.data.detokenization import Detokenizer
 from nmt.evaluation.bleu import BleuCounts, score, total
 from nmt.evaluation.comparison import EvaluatedText, compare
 from nmt.evaluation.translations import read_records
 from nmt.io.files import read_json
 from nmt.io.text_files import write_lines
-from nmt.publish.replication_package import MODES, ReplicationPackage
-from nmt.report.papers import ScoreTable
-from nmt.report.tables.significance import shown_p
-from nmt.report.tables.writer import signed
+from pipeline.config.projections import report_settings
+from pipeline.config.runs import run_settings, runs_of
+from pipeline.config.schema import Config
+from pipeline.publish.replication_package import MODES, ReplicationPackage
+from pipeline.report.papers import ScoreTable
+from pipeline.report.tables.significance import shown_p
+from pipeline.report.tables.writer import signed
 
 _STEP = 10
 """Lengths of a group."""

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from nmt.config.artifacts import FIRST_PAPER
-from nmt.config.experiment import final_stage
-from nmt.config.overlays import find_layers, load
-from nmt.config.runs import Run, run_settings, runs_of
-from nmt.config.schema import Config
 from nmt.evaluation.seeds import with_deviation
 from nmt.io.environment import REPOSITORY, release_name
 from nmt.io.files import read_json
-from nmt.report.papers import ScoreTable, TrainingTable, read_paper, read_table
-from nmt.report.tables.writer import enough, pipe_table
+from pipeline.config.artifacts import FIRST_PAPER
+from pipeline.config.experiment import final_stage
+from pipeline.config.overlays import find_layers, load
+from pipeline.config.runs import Run, run_settings, runs_of
+from pipeline.config.schema import Config
+from pipeline.report.papers import ScoreTable, TrainingTable, read_paper, read_table
+from pipeline.report.tables.writer import enough, pipe_table
 from workflow.results_page.folder import PAPERS, Experiment
 from workflow.results_page.groups import Cells, findings, reported
 

@@ -7,19 +7,20 @@ import shlex
 import sys
 from pathlib import Path
 
-from nmt.config import experiment, projections
-from nmt.config.overlays import ConfigError, find_layers, load
-from nmt.config.runs import runs_of, seeds_of
-from nmt.config.finished_models import shared_models
-from nmt.config.snapshot import published
-from nmt.config.systems import labels_of, systems_in_use, systems_of
+import pipeline.config.experiment as experiment
+import pipeline.config.projections as projections
+from pipeline.config.overlays import ConfigError, find_layers, load
+from pipeline.config.runs import runs_of, seeds_of
+from pipeline.config.finished_models import shared_models
+from pipeline.config.snapshot import published
+from pipeline.config.systems import labels_of, systems_in_use, systems_of
 from nmt.data.bitext import BITEXT_FILES
 from nmt.decoding.sidecar import beside
 from nmt.errors import UserError
-from nmt.publish.model_archive import NEEDED
-from nmt.phrase_based import programs as phrase_based
-from nmt.publish.replication_package import MODES, RUN_FILES, ReplicationPackage
-from nmt.report.papers import read_paper, sets_of
+from nmt.model.model_archive import NEEDED
+import pipeline.phrase_based.programs as phrase_based
+from pipeline.publish.replication_package import MODES, RUN_FILES, ReplicationPackage
+from pipeline.report.papers import read_paper, sets_of
 from workflow import gpus, options
 
 ROOT = Path(workflow.basedir)

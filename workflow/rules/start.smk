@@ -1,6 +1,6 @@
 """What happens before the first job: the jobs are listed for `nmt status`, and what they will miss hours later is said."""
 
-from nmt.monitor.jobs import FILE, ONLY_LIST
+from pipeline.monitor.jobs import FILE, ONLY_LIST
 
 # Where the list goes if it is all that this Snakemake is for.
 LIST = os.environ.get(ONLY_LIST)
@@ -9,8 +9,8 @@ LIST = os.environ.get(ONLY_LIST)
 def start():
     """List the jobs; say what they will take, and refuse where something is missing."""
     # imported here, for they are not needed to read the rules
-    from nmt.monitor.partition_check import Cluster
-    from nmt.monitor.preflight import Work, forecast, missing
+    from pipeline.monitor.partition_check import Cluster
+    from pipeline.monitor.preflight import Work, forecast, missing
     from workflow.jobs import job_list
 
     listed = job_list(CONFIG, workflow.dag)

@@ -1,6 +1,6 @@
 """One job per run (a model at a seed), whose name stands for {model}. Only its settings, and those of its text, make it run again: never a comment, cores or paths."""
 
-from nmt.monitor import time_limits
+from pipeline.monitor import time_limits
 from workflow import cluster
 
 # Nothing is sent again on this machine, where whoever calls sees the error, nor from inside a cluster's job: Snakemake

@@ -6,8 +6,8 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nmt.config.families import AnyArchitecture, FamilyName
     from nmt.model.encoder_decoder import EncoderDecoder
+    from nmt.settings.families import AnyArchitecture, FamilyName
 
 
 def build(

@@ -19,13 +19,13 @@ import re
 import torch
 from torch import Tensor, nn
 
-from nmt.config.families import GrConvArchitecture
 from nmt.model import reference
 from nmt.model.gated_decoder import Annotations, FixedContextDecoder, GatedEncoderDecoder
 from nmt.model.gru import weight
 from nmt.model.initialization import Start, normal, orthogonal_times, zero
 from nmt.model.precision import product
 from nmt.model.readout import MaxoutReadout
+from nmt.settings.families import GrConvArchitecture
 
 SQUARE = re.compile(r"\.W_[lr]$")
 """Of the tree; all its other matrices start as the decoder's."""

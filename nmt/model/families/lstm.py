@@ -17,7 +17,6 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from nmt.config.families import LSTMArchitecture
 from nmt.data.vocabulary import END
 from nmt.model import reference
 from nmt.model.encoder_decoder import EncoderDecoder, Inputs
@@ -25,6 +24,7 @@ from nmt.model.gru import weight
 from nmt.model.initialization import Start, uniform
 from nmt.model.precision import affine, kept, product, rounds_factors
 from nmt.model.readout import Candidates, OutputLayer, WordProbabilities
+from nmt.settings.families import LSTMArchitecture
 
 State = tuple[Tensor, Tensor]
 """h and c, (..., N) each."""

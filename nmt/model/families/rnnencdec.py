@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from nmt.config.families import GatedArchitecture
 from nmt.model import reference
 from nmt.model.gated_decoder import Annotations, FixedContextDecoder, GatedEncoderDecoder
 from nmt.model.gru import GatedUnit, scan
 from nmt.model.readout import MaxoutReadout
+from nmt.settings.families import GatedArchitecture
 
 
 class ForwardEncoder(nn.Module):

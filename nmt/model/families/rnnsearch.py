@@ -8,13 +8,13 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from nmt.config.families import GatedArchitecture
 from nmt.model import reference
 from nmt.model.alignment import Alignment, AttentionScan
 from nmt.model.gated_decoder import Annotations, GatedDecoder, GatedEncoderDecoder
 from nmt.model.gru import GatedUnit, scan
 from nmt.model.initialization import Start, normal
 from nmt.model.readout import MaxoutReadout
+from nmt.settings.families import GatedArchitecture
 
 ALIGNMENT = re.compile(r"\.(W_a|U_a)$")
 

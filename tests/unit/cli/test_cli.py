@@ -6,7 +6,7 @@ import pytest
 from click import Option
 from click.testing import CliRunner
 
-from nmt.cli import SECTIONS, SUBCOMMANDS, commands
+from nmt.cli import commands, sections, subcommands
 
 
 def shown(*words: str) -> str:
@@ -18,16 +18,16 @@ def shown(*words: str) -> str:
 
 def test_the_help_shows_every_subcommand_once_with_its_first_sentence_whole() -> None:
     text = shown("--help")
-    assert len(SUBCOMMANDS) == sum(map(len, SECTIONS.values())), "a subcommand stands under two headings"
+    assert len(subcommands()) == sum(map(len, sections().values())), "a subcommand stands under two headings"
     assert "..." not in text.partition("Options:")[2]
-    for heading in SECTIONS:
+    for heading in sections():
         assert f" {heading}: " in text
-    for subcommand in SUBCOMMANDS:
+    for subcommand in subcommands():
         command = commands.get_command(None, subcommand)  # type: ignore[arg-type]  # not looked at
         assert command is not None and f" {subcommand} {command.get_short_help_str(1000)}" in text
 
 
-@pytest.mark.parametrize("subcommand", SUBCOMMANDS)
+@pytest.mark.parametrize("subcommand", subcommands())
 def test_every_subcommand_has_help_in_sentences(subcommand: str) -> None:
     command = commands.get_command(None, subcommand)  # type: ignore[arg-type]  # not looked at
     assert command is not None and command.help and command.help.rstrip().endswith(".")

@@ -10,12 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from nmt.cli import SUBCOMMANDS
+from nmt.cli import subcommands
 from nmt.data.bitext import Bitext
 from nmt.io.text_files import read_lines
 
 PACKAGE = Path(__file__).parents[3]
-DATA_SUBCOMMANDS = [name for name, module in SUBCOMMANDS.items() if module in ("data", "selection")]
+DATA_SUBCOMMANDS = [
+    name
+    for name, module in subcommands().items()
+    if module in ("nmt.cli.data", "nmt.cli.selection", "pipeline.cli.download")
+]
 TOKENIZATION = '{"tokenizer": "moses", "escape": true, "split_hyphens": false}'
 ENGLISH = ["The dog's here.", "Only here", "Yes, of course!", "The dog sleeps."]
 FRENCH = ["Le chien est là.", "", "Oui, bien sûr !", "L'homme dort."]

@@ -13,8 +13,8 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt.cli import SUBCOMMANDS, commands
-from nmt.config.overlays import read_layer
+from nmt.cli import commands, subcommands
+from pipeline.config.overlays import read_layer
 from tests.hostile import DEEP, JUNK, altered_values, said
 from tests.running import ROOT
 from tests.translators import trained_model
@@ -97,7 +97,7 @@ def command_lines(draw: st.DrawFn, subcommand: str) -> list[str]:
 
 
 @pytest.mark.fuzz
-@pytest.mark.parametrize("subcommand", sorted(SUBCOMMANDS.keys() - OTHERS))
+@pytest.mark.parametrize("subcommand", sorted(subcommands().keys() - OTHERS))
 @settings(max_examples=settings.default.max_examples // 5)
 @given(data=st.data())
 def test_whatever_a_subcommand_is_given_is_used_or_refused_in_a_line(

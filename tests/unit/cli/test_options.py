@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from nmt.cli import commands
 from nmt.cli.options import parse_settings
-from nmt.config.artifacts import Report
 from nmt.errors import UserError
+from pipeline.config.artifacts import Report
 from tests.report_settings import report_settings
 
 SETTINGS = report_settings({"m": "Model"})

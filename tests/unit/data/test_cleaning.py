@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.config.text import Cleaning
 from nmt.data.cleaning import FAULT_NAMES, REASONS, clean
 from nmt.errors import UserError
 from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
+from nmt.settings.text import Cleaning
 
 LIMITS = Cleaning(max_words=4, max_ratio=2.0)
 

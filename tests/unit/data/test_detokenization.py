@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from nmt.config.text import GrammarSettings
 from nmt.data.detokenization import Detokenizer
-from nmt.data.synthetic.grammar import Grammar
 from nmt.data.tokenization import Tokenizer
+from pipeline.config.catalogue import GrammarSettings
+from pipeline.grammar.grammar import Grammar
 from tests.translators import MOSES
 
 FRENCH = [

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt.config.text import Overlap
 from nmt.data.overlap import letters, overlap
 from nmt.io.text_files import read_pairs, write_lines
+from nmt.settings.text import Overlap
 
 Pairs = list[tuple[str, str]]
 TEST = [("It &apos;s me .", "C&apos; est moi ."), ("yes", "oui"), ("", ""), ("...", "!")]

@@ -9,10 +9,10 @@ import sacremoses
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nmt.config.text import Tokenization
 from nmt.data import tokenization
 from nmt.data.tokenization import Tokenizer, tokenize_file
 from nmt.io.text_files import read_lines, write_lines
+from nmt.settings.text import Tokenization
 from tests.running import MIRROR
 
 MOSES = Tokenization(tokenizer="moses", escape=True, split_hyphens=False)

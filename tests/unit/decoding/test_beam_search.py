@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import torch
 
-from nmt.config.decoding import Decoding
-from nmt.config.families import FamilyName
 from nmt.data.batches import pad_pairs
 from nmt.data.vocabulary import END, UNKNOWN
 from nmt.decoding import beam_search
 from nmt.decoding.beam_search import Hypothesis, translate
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import EncoderDecoder
+from nmt.settings.decoding import Decoding
+from nmt.settings.families import FamilyName
 from tests.scripted_model import ScriptedModel, ScriptedSources
 from tests.small_models import TARGET_VOCABULARY, small_model
 

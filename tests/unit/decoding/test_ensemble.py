@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 import torch
 
-from nmt.config.decoding import Average
-from nmt.config.families import FamilyName
 from nmt.data.vocabulary import END
 from nmt.decoding.beam_search import Hypothesis, translate
 from nmt.decoding.ensemble import Ensemble
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import EncoderDecoder
+from nmt.settings.decoding import Average
+from nmt.settings.families import FamilyName
 from tests.small_models import TARGET_VOCABULARY, small_model
 from tests.unit.decoding.test_beam_search import MANY, SOURCES, decoding, encode
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from nmt.config.decoding import Average
 from nmt.decoding import rescoring
 from nmt.decoding.forced_decoding import read
 from nmt.decoding.n_best_lists import Hypothesis, NBestList
@@ -20,6 +19,7 @@ from nmt.errors import UserError
 from nmt.io.text_files import read_lines, write_lines
 from nmt.model import trained_model
 from nmt.model.trained_model import TrainedModel
+from nmt.settings.decoding import Average
 from tests import translators
 from tests.running import nmt
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch
 
-from nmt.config.families import ALIGNING, FAMILIES, FamilyName
 from nmt.decoding.sentence_vectors import sentence_vectors
 from nmt.errors import UserError
 from nmt.evaluation.principal_components import read_panels
 from nmt.model import trained_model
+from nmt.settings.families import ALIGNING, FAMILIES, FamilyName
 from tests import translators
 from tests.running import nmt
 from tests.small_models import small_model

@@ -12,7 +12,6 @@ from safetensors.torch import save_file
 
 import nmt
 from nmt.cli import commands
-from nmt.config.families import FAMILIES, FamilyName
 from nmt.data.batches import pad_pairs
 from nmt.data.bitext import Bitext
 from nmt.data.vocabulary import END, UNKNOWN
@@ -23,6 +22,7 @@ from nmt.decoding.shortlist import Shortlist
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.model.trained_model import load
+from nmt.settings.families import FAMILIES, FamilyName
 from tests.small_models import SOURCE_VOCABULARY, TARGET_VOCABULARY, small_model
 from tests.translators import trained_model
 from tests.unit.decoding.test_beam_search import decoding

@@ -11,7 +11,6 @@ import torch
 from numpy.typing import NDArray
 
 import nmt
-from nmt.config.families import FamilyName
 from nmt.data.vocabulary import Vocabulary
 from nmt.decoding import test_set
 from nmt.decoding.forced_decoding import make_batch, read, word_log_probabilities
@@ -19,7 +18,8 @@ from nmt.decoding.test_set import Sentence, align_file, translate_group
 from nmt.io.text_files import read_lines
 from nmt.model import trained_model
 from nmt.model.trained_model import TrainedModel
-from nmt.report.playground.page import refused
+from nmt.settings.families import FamilyName
+from pipeline.report.playground.page import refused
 from tests.translators import trained_model as train_small
 from tests.unit.decoding.test_beam_search import decoding
 

@@ -23,9 +23,9 @@ from nmt.io.journal import Journal
 from nmt.io.text_files import read_lines, write_lines
 from nmt.model import trained_model
 from nmt.model.trained_model import TrainedModel
-from nmt.publish.replication_package import keep_translations
 from nmt.training.export import export
 from nmt.training.trainer import Trainer
+from pipeline.publish.replication_package import keep_translations
 from tests.bitexts import write_bitext
 from tests.training_settings import model_run
 from tests.unit.decoding.test_beam_search import decoding

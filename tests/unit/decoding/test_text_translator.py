@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
-from nmt.config.families import FamilyName
 from nmt.data.text_processor import RawText, TokenText
 from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding import forced_decoding
@@ -23,6 +22,7 @@ from nmt.decoding.text_translator import Options, TextTranslator, copied
 from nmt.errors import UserError
 from nmt.model import int8, model_folder
 from nmt.model.trained_model import TrainedModel, load
+from nmt.settings.families import FamilyName
 from tests.translators import MOSES, text_settings, trained_model
 from tests.unit.decoding.test_beam_search import decoding
 

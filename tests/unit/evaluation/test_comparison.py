@@ -15,17 +15,17 @@ import numpy as np
 import pytest
 import sacrebleu
 
-from nmt.config.artifacts import Report
-from nmt.config.text import Tokenization
 from nmt.data.detokenization import Detokenizer
 from nmt.data.tokenization import Tokenizer
 from nmt.errors import UserError
 from nmt.evaluation.comparison import EvaluatedText, compare
 from nmt.io.text_files import write_lines
-from nmt.report.papers import Column, ReportedScores, ScoreTable
-from nmt.report.tables.scores import Measured, score_table
-from nmt.report.tables.significance import COLUMNS, significance
-from nmt.report.tables.writer import as_tex, write_table
+from nmt.settings.text import Tokenization
+from pipeline.config.artifacts import Report
+from pipeline.report.papers import Column, ReportedScores, ScoreTable
+from pipeline.report.tables.scores import Measured, score_table
+from pipeline.report.tables.significance import COLUMNS, significance
+from pipeline.report.tables.writer import as_tex, write_table
 from tests.latex import assert_compiles
 from tests.plain_csv import read_plain
 from tests.report_settings import report_settings

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from nmt.config import snapshot
-from nmt.config.overlays import find_layers, load
 from nmt.errors import UserError
 from nmt.io import environment
+from pipeline.config import snapshot
+from pipeline.config.overlays import find_layers, load
 from tests.running import ROOT
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import torch
 
-from nmt.config.families import FAMILIES, FamilyName
 from nmt.data.batches import Batch, pad_pairs
 from nmt.data.vocabulary import END
 from nmt.model import loss
 from nmt.model.encoder_decoder import EncoderDecoder
+from nmt.settings.families import FAMILIES, FamilyName
 from nmt.training.validation import sentence_nll
 from tests.small_models import interpretations, small_model
 

@@ -11,10 +11,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from nmt.config.families import FamilyName
 from nmt.errors import UserError
 from nmt.model import alignment, gru, kernels, loss
 from nmt.model.kernels import kernels_of, set_kernels
+from nmt.settings.families import FamilyName
 from nmt.training import adadelta
 from nmt.training.update import Updater
 from tests.small_models import small_model

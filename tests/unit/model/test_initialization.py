@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import nn
 
-from nmt.config.families import FamilyName
 from nmt.model import families
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.model.families.grconv import GrConv
+from nmt.settings.families import FamilyName
 from tests.small_models import small_architecture
 
 RECURRENT = {"U", "U_z", "U_r"}

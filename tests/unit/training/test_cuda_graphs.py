@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 import torch
 
-from nmt.config.training import ModelRun
 from nmt.data.batches import Batch
 from nmt.data.bitext import Bitext
+from nmt.settings.training import ModelRun
 from nmt.training import trainer
 from nmt.training.cuda_graphs import GraphedUpdates
 from nmt.training.prefetch import ahead

@@ -18,12 +18,12 @@ import pytest
 import torch
 from tensorboardX.proto.event_pb2 import Event
 
-from nmt.config.training import ModelRun
 from nmt.data.bitext import Bitext
 from nmt.errors import UserError
 from nmt.io import locks
 from nmt.model import cpu_products, trained_model
 from nmt.model.tensors import save_tensors
+from nmt.settings.training import ModelRun
 from nmt.training.export import export
 from nmt.training.trainer import Interrupted, Trainer, checkpoint, load_final_state, save_final_state
 from tests.bitexts import write_bitext

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 import torch
 
-from nmt.config.families import FamilyName
 from nmt.data.batches import Batch
 from nmt.model import alignment, loss
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.model.precision import factor, precision_of, product
+from nmt.settings.families import FamilyName
 from nmt.training.update import Sums, Updater
 from tests.small_models import small_model
 from tests.training_settings import training

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 import torch
 
-from nmt.config.families import LSTMArchitecture
 from nmt.data.vocabulary import END
 from nmt.model import families
 from nmt.model.families.lstm import DeepLSTM
 from nmt.model.precision import precision_of
+from nmt.settings.families import LSTMArchitecture
 from nmt.training.validation import sentence_nll
 from tests.small_models import small_architecture, small_model
 from tests.unit.model.test_encoder_decoder import PAIRS, batch_of, nll_by_loops

@@ -1,0 +1,153 @@
+"""A trained model as one archive, and back: weights, vocabularies, settings, summary, card and checksums.
+
+A tar archive in zstd; `tar --zstd -xf` unpacks it and `sha256sum -c SHA256SUMS` checks it. Equal files give equal
+bytes: fixed order, no times, no owners.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import tarfile
+from pathlib import Path
+
+import zstandard
+
+from nmt.errors import UserError
+from nmt.io import checksums
+from nmt.io.archives import TarMember
+from nmt.io.files import atomic_path, commit, sha256
+from nmt.io.text_files import DAMAGED
+from nmt.model.model_card import CARD
+from nmt.model.model_folder import (
+    FINAL_STATE,
+    HISTORY,
+    SETTINGS,
+    SOURCE_VOCABULARY,
+    SUMMARY,
+    TARGET_VOCABULARY,
+    TEXT,
+    WEIGHTS,
+)
+
+SUFFIX = ".tar.zst"
+SUMS = "SHA256SUMS"
+NEEDED = (CARD, WEIGHTS, SETTINGS, SOURCE_VOCABULARY, SUMMARY, TARGET_VOCABULARY)
+ADDED = (HISTORY, TEXT)
+"""Packed where they are there; the final state, larger than the weights, only when asked for."""
+
+_LEVEL = 3  # weights hardly shrink
+
+
+def pack(folder: Path, archive: Path, with_final_state: bool = False) -> list[str]:
+    """Pack a model's folder under its own name; returns the names of the files in it, checksums last.
+
+    Raises a `UserError` when a file is missing.
+    """
+    if not archive.name.endswith(SUFFIX):
+        raise UserError(f"{archive}: expected a name that ends in {SUFFIX}")
+    needed = [*NEEDED, *([FINAL_STATE] if with_final_state else [])]
+    missing = [name for name in needed if not (folder / name).is_file()]
+    if missing:
+        raise UserError(f"{folder}: no {missing[0]} in it; expected the folder of a finished model")
+    names = sorted([*needed, *(name for name in ADDED if (folder / name).is_file())])
+    text = checksums.lines_of(folder, names)
+    top = folder.resolve().name
+    if not _is_plain_name(top):
+        raise UserError(f"{folder}: expected a folder's name that starts with a letter or digit; rename it")
+    compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
+    with (
+        atomic_path(archive) as temporary,
+        temporary.open("wb") as raw,
+        compressor.stream_writer(raw, closefd=False) as packed,
+        tarfile.open(fileobj=packed, mode="w|", format=tarfile.PAX_FORMAT) as tar,
+    ):
+        for name in names:
+            with (folder / name).open("rb") as file:
+                tar.addfile(_entry(f"{top}/{name}", (folder / name).stat().st_size), file)
+        tar.addfile(_entry(f"{top}/{SUMS}", len(text)), io.BytesIO(text.encode("ascii")))
+    return [*names, SUMS]
+
+
+def _entry(name: str, size: int) -> tarfile.TarInfo:
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mode, entry.mtime = size, 0o644, 0
+    return entry
+
+
+def unpack(archive: Path, output: Path) -> Path:
+    """Unpack an archive of `pack` into `output`, check every checksum, and return the model's folder.
+
+    The folder appears whole or not at all. Raises a `UserError` for a damaged archive, one that holds anything but
+    plain files in one folder, or a folder that is already there.
+    """
+    # named after the archive, so that the next call removes what a killed one left
+    place = output / f".{archive.name}.unpacking"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    try:
+        folder = _extract(archive, place)
+        _check_sums(archive, folder)
+        target = output / folder.name
+        if target.exists():
+            raise UserError(f"{target}: already there; move it away or choose another --output")
+        commit(folder, target)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+    return target
+
+
+def _extract(archive: Path, place: Path) -> Path:
+    """Write the archive's files below `place`; returns the one folder they lie in."""
+    try:
+        with (
+            archive.open("rb") as raw,
+            zstandard.ZstdDecompressor().stream_reader(raw, closefd=False) as plain,
+            tarfile.open(fileobj=plain, mode="r|", tarinfo=TarMember) as tar,
+        ):
+            tar.extractall(place, filter=_plain_file)
+    except FileNotFoundError:
+        raise UserError(f"{archive}: no such file") from None
+    except _NotPlain as error:
+        raise UserError(f"{archive}: holds {error.args[0]!r}, expected plain files in one folder") from None
+    except (*DAMAGED, tarfile.TarError, ValueError, OverflowError) as error:
+        raise UserError(f"{archive}: damaged ({error}); get it again") from None
+    folders = list(place.iterdir())
+    if len(folders) != 1:
+        raise UserError(f"{archive}: holds {len(folders)} folders, expected one model's; is it a release?")
+    return folders[0]
+
+
+class _NotPlain(Exception):
+    """Raised for a member of an archive by its name."""
+
+
+def _plain_file(entry: tarfile.TarInfo, place: str) -> tarfile.TarInfo:
+    """A filter of tarfile: FOLDER/FILE; anything else (links, sparse files, paths that lead elsewhere) is refused."""
+    parts = entry.name.split("/")
+    if (
+        not entry.isreg()
+        or entry.sparse is not None
+        or len(parts) != 2
+        or not all(map(_is_plain_name, parts))
+    ):
+        raise _NotPlain(entry.name)
+    return tarfile.data_filter(entry, place)
+
+
+def _is_plain_name(name: str) -> bool:
+    """Whether no command takes the name for an option, and no terminal for more than a name."""
+    return name[:1].isalnum() and name.isprintable()
+
+
+def _check_sums(archive: Path, folder: Path) -> None:
+    if not (folder / SUMS).is_file():
+        raise UserError(f"{archive}: no {SUMS} in it; expected an archive of `nmt release`")
+    stated = checksums.read(folder / SUMS)
+    found = {path.name for path in folder.iterdir()} - {SUMS}
+    for name in sorted(found ^ set(stated)):
+        what = "is in no line of its checksums" if name in found else "is missing"
+        raise UserError(f"{archive}: {name} {what}; get it again")
+    for name, total in stated.items():
+        if sha256(folder / name) != total:
+            raise UserError(f"{archive}: {name} has another checksum than {SUMS} says; get it again")

@@ -1,0 +1,178 @@
+"""The README.md of a trained model: what it is, how it was trained, how good it is, how to load it.
+
+With front matter as model hubs read it; its scores are left out while there are none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from nmt.errors import UserError
+from nmt.io.files import atomic_path, read_json
+from nmt.settings.families import FAMILIES
+
+CARD = "README.md"
+
+
+@dataclass(frozen=True)
+class Text:
+    """What the model was trained and tested on, as far as it is known: languages (source, target), names of corpora."""
+
+    languages: tuple[str, ...] = ()
+    train: tuple[str, ...] = ()
+    dev: tuple[str, ...] = ()
+    test: tuple[str, ...] = field(default=())
+
+
+def write(folder: Path, text: Text | None = None, scores: dict[str, Any] | None = None) -> None:
+    """Write the card of the model in `folder` from its summary and settings, with scores if they are given.
+
+    Raises a `UserError` for scores of another run, and for a summary or settings that no training wrote.
+    """
+    summary, settings = read_json(folder / "summary.json"), read_json(folder / "settings.json")
+    try:
+        _refuse_other(summary, scores, folder)
+        data = card(summary, settings, text or Text(), scores).encode()
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        problem = (
+            f"summary.json, settings.json or the scores are of another form ({type(error).__name__}: {error})"
+        )
+        raise UserError(f"{folder}: {problem}; expected those that training and evaluation wrote") from None
+    with atomic_path(folder / CARD) as temporary:
+        temporary.write_bytes(data)
+
+
+def _refuse_other(summary: dict[str, Any], scores: dict[str, Any] | None, folder: Path) -> None:
+    if scores is not None and any(scores.get(key) != summary[key] for key in ("model", "seed")):
+        found = f"model {scores.get('model')!r} with seed {scores.get('seed')}"
+        text_ = f"the scores are of {found}, the model is {summary['model']!r} with seed {summary['seed']}"
+        raise UserError(f"{folder}: {text_}; give its own")
+
+
+def card(summary: dict[str, Any], settings: dict[str, Any], text: Text, scores: dict[str, Any] | None) -> str:
+    """The card as Markdown."""
+    parts = [
+        _front_matter(summary, text, scores),
+        f"# {summary['label']}",
+        _what(summary, text),
+        "## Scores",
+        _scores(text, scores),
+        "## Training",
+        _table(_training(summary, settings, text)),
+        "## Use",
+        _USE,
+        "## Files",
+        _FILES,
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _front_matter(summary: dict[str, Any], text: Text, scores: dict[str, Any] | None) -> str:
+    values: dict[str, Any] = {
+        **({"language": list(text.languages)} if text.languages else {}),
+        "license": "mit",
+        "library_name": "nmt",
+        "pipeline_tag": "translation",
+        "tags": ["translation", "recurrent-neural-network", summary["family"]],
+        "metrics": ["bleu"],
+    }
+    if scores:
+        values["model-index"] = [{"name": summary["label"], "results": _results(text, scores)}]
+    dumped = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=1000)
+    return f"---\n{dumped}---"
+
+
+def _results(text: Text, scores: dict[str, Any]) -> list[dict[str, Any]]:
+    name = ", ".join(text.test) or "test"
+    metrics = [
+        {"type": "bleu", "name": f"BLEU, {column}", "value": round(scores[key], 2)}
+        for column, key in (("all sentences", "bleu_all"), ("no unknown words", "bleu_no_unk"))
+        if scores.get(key) is not None
+    ]
+    return [{"task": {"type": "translation"}, "dataset": {"name": name, "type": name}, "metrics": metrics}]
+
+
+def _what(summary: dict[str, Any], text: Text) -> str:
+    languages = f" from {text.languages[0]} to {text.languages[1]}" if len(text.languages) == 2 else ""
+    family = FAMILIES[summary["family"]]
+    return (
+        f"Translates{languages}, one sentence at a time. {family.description}; {summary['parameters']:,} parameters. "
+        f"As described by {family.paper}; trained by a reproduction of the paper, not by its authors."
+    )
+
+
+def _scores(text: Text, scores: dict[str, Any] | None) -> str:
+    if scores is None:
+        return "None yet: the model's translations have not been evaluated."
+    rows = {
+        f"All {scores['sentences_all']:,} sentences": scores["bleu_all"],
+        f"The {scores['sentences_no_unk']:,} sentences without unknown words": scores["bleu_no_unk"],
+    }
+    shown = {name: "none" if value is None else f"{value:.2f}" for name, value in rows.items()}
+    on = f" on {', '.join(text.test)}" if text.test else ""
+    return f"BLEU{on}, on tokens, cased ({scores['signature']}):\n\n{_table(shown, ('Sentences', 'BLEU'))}"
+
+
+def _training(summary: dict[str, Any], settings: dict[str, Any], text: Text) -> dict[str, str]:
+    """What the card says of the training, by what it is called."""
+    training, sizes = settings["training"], settings["architecture"]
+    origin = summary.get("made_with", {})
+    rows = {
+        "Text": ", ".join(text.train),
+        "Sentence pairs": f"{summary['train_pairs']:,}, both sides of at most {summary['max_words']} words",
+        "Development text": ", ".join(text.dev),
+        "Continues from": summary["continue_from"] or "",
+        "Updates": f"{summary['updates']:,} of {training['batch_size']} pairs ({summary['epochs']:.2f} epochs)",
+        "Stopped by": summary["stopped_by"],
+        "Weights kept": training["keep"],
+        "Optimizer": f"{training['optimizer']}, learning rate {training['learning_rate']:g}, "
+        f"gradient norm at most {training['clip_norm']:g}",
+        "Sizes": f"{sizes['hidden_units']:,} hidden units, embeddings of {sizes['embedding_size']:,}",
+        "Seed": str(summary["seed"]),
+        "NLL per sentence (nats)": f"training {summary['train_nll']:.2f}, development {summary['dev_nll']:.2f}",
+        "Hours": f"{summary['hours']:.2f}",
+        "Device": summary["device"],
+        "PyTorch": summary["torch"],
+        "Code": _code(origin.get("code", {})),
+    }
+    return {name: value for name, value in rows.items() if value}
+
+
+def _code(code: dict[str, Any]) -> str:
+    if not code:
+        return ""
+    commit = f", commit {code['commit']}" if code.get("commit") else ""
+    return f"nmt {code['version']}{commit}{', with changes' if code.get('dirty') else ''}"
+
+
+def _table(rows: dict[str, str], headers: tuple[str, str] = ("", "")) -> str:
+    lines = [f"| {headers[0]} | {headers[1]} |", "|---|---|"]
+    return "\n".join([*lines, *(f"| {name} | {_cell(value)} |" for name, value in rows.items())])
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", r"\|")
+
+
+_USE = """    nmt translate --model FOLDER < text > translation
+
+translates raw text, one sentence per line, where FOLDER is the folder of this page. From Python:
+
+    from pathlib import Path
+    import torch
+    from nmt.model import trained_model
+
+    model = trained_model.load(Path("FOLDER"), torch.device("cpu"))"""
+
+_FILES = """| file | |
+|---|---|
+| `model.safetensors` | weights |
+| `settings.json` | what the model is made of and was trained with |
+| `source.tsv`, `target.tsv` | vocabularies: rank, word, count |
+| `text.json` | languages, tokenization, and how to decode unless told otherwise |
+| `summary.json` | what came out of the training |
+| `history.jsonl` | the learning curve |"""

@@ -1,0 +1,108 @@
+"""Figure 6 of Cho et al. (2014b): the tree that a grConv makes of a sentence, and its best translations."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from nmt.plots.attention import END_LABEL
+from nmt.plots.style import COLORS, drawing
+
+LEAST = 0.1
+"""Gates up to this are not shown, as in the paper."""
+
+NEW, PASSED = COLORS[2], COLORS[0]
+_LEAF_INCHES, _LEVEL_INCHES, _LIST_INCHES = 0.62, 0.42, 4.2
+_LIST_LETTERS, _LINE_INCHES = 55, 0.2
+_MERGE_BELOW = 0.4
+"""Levels between a node and the one that merges its children."""
+
+Gates = Sequence[Sequence[Sequence[float]]]
+"""`[w_c, w_l, w_r]` of node j of level t + 1 at `[t][j]`."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node that the root is made of, with its gates; `level` 0 are the words."""
+
+    level: int
+    place: int
+    gates: tuple[float, float, float]
+
+    @property
+    def x(self) -> float:
+        """Above the middle of its words."""
+        return self.place + self.level / 2
+
+
+def nodes_of_the_root(gates: Gates, least: float = LEAST) -> list[Node]:
+    """The root and all that it is made of by way of gates above `least`, from the top, words left out."""
+    wanted, found = {0}, []
+    for level in range(len(gates), 0, -1):
+        below = set()
+        for place in sorted(wanted):
+            central, left, right = gates[level - 1][place]
+            found.append(Node(level, place, (central, left, right)))
+            below |= {place} if max(central, left) > least else set()
+            below |= {place + 1} if max(central, right) > least else set()
+        wanted = below
+    return found
+
+
+def figure6(
+    leaves: Sequence[str], gates: Gates, translations: Sequence[tuple[str, float]], least: float = LEAST
+) -> Figure:
+    """The tree over the leaves (a), and translations with their negative log-probabilities in nats (b).
+
+    A node is a sum: of its left and its right child (blue) and of a new node (red), which merges both. Lines are as
+    wide as the gate is open; those with a gate of at most `least` are left out, and what the root is then not made of.
+    The end symbol is an empty leaf.
+    """
+    labels = [html.unescape(leaf) or END_LABEL for leaf in leaves]
+    with drawing():
+        lines = sum(1 + len(words) // _LIST_LETTERS for words, _ in translations)
+        width = max(2.0, _LEAF_INCHES * len(leaves))
+        height = max(_LINE_INCHES * (lines + 3), _LEVEL_INCHES * len(leaves) + 1)
+        figure = Figure(figsize=(width + _LIST_INCHES, height))
+        axes = figure.add_axes((0.02, 0.04, width / (width + _LIST_INCHES) - 0.03, 0.94))
+        for node in nodes_of_the_root(gates, least):
+            _draw(axes, node, least)
+        for place, label in enumerate(labels):
+            axes.plot(place, 0, "o", color="black", markersize=3)
+            axes.text(place, -0.3, label, rotation=90, ha="center", va="top", fontsize=9)
+        axes.set_xlim(-0.7, len(leaves) - 0.3)
+        axes.set_ylim(-1.1 - 0.17 * max(map(len, labels)), len(leaves) - 0.5)
+        axes.axis("off")
+        axes.text(0.0, 1.0, "(a)", transform=axes.transAxes, va="top", fontsize=11)
+        _list(figure, width / (width + _LIST_INCHES), translations)
+    return figure
+
+
+def _draw(axes: Axes, node: Node, least: float) -> None:
+    """A node and its lines downward."""
+    central, left, right = node.gates
+    below = [node.place + side + (node.level - 1) / 2 for side in (0, 1)]
+    for gate, x in zip((left, right), below, strict=True):
+        if gate > least:
+            axes.plot([node.x, x], [node.level, node.level - 1], color=PASSED, linewidth=3 * gate, zorder=1)
+    if central > least:
+        merge = node.level - _MERGE_BELOW
+        axes.plot([node.x, node.x], [node.level, merge], color=NEW, linewidth=3 * central, zorder=1)
+        for x in below:
+            axes.plot([node.x, x], [merge, node.level - 1], color=NEW, linewidth=3 * central, zorder=1)
+        axes.plot(node.x, merge, "o", color=NEW, markersize=4, zorder=2)
+    axes.plot(node.x, node.level, "o", color="white", markeredgecolor="black", markersize=6, zorder=2)
+    axes.plot(node.x, node.level, "+", color="black", markersize=5, zorder=3)
+
+
+def _list(figure: Figure, left: float, translations: Sequence[tuple[str, float]]) -> None:
+    """The translations in a column of their own, each in as many lines as it needs."""
+    axes = figure.add_axes((left, 0.04, 1 - left - 0.01, 0.94))
+    axes.axis("off")
+    axes.text(0.0, 1.0, "(b)", transform=axes.transAxes, va="top", fontsize=11)
+    text = "\n".join(f"{words} ({-log_probability:.2f})" for words, log_probability in translations)
+    axes.text(0.06, 1.0, text, transform=axes.transAxes, va="top", fontsize=8, linespacing=1.7, wrap=True)

@@ -1,0 +1,198 @@
+"""The families of models: what the settings of each may say, and what is known of it without building one.
+
+A family is an entry of `FAMILIES` and of the types above it here, and a module of its name in `nmt.model.families`.
+Everything else, from the settings' checks to a model's card, asks `FAMILIES`. Nothing here needs torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from nmt.settings.base import TrainedWith
+
+Biases = Literal["groundhog", "every"]
+Size = Annotated[int, Field(ge=1, le=100_000)]
+"""Units of a layer."""
+Deviation = Annotated[float, Field(gt=0, le=100)]
+"""Of start values."""
+
+
+class Architecture(TrainedWith):
+    """What the architecture of every family says. `unused_ids`: rows of the embeddings beyond the vocabularies."""
+
+    hidden_units: Size
+    embedding_size: Size
+    source_end: bool
+    unused_ids: Annotated[int, Field(ge=0, le=100_000)]
+
+
+class GatedDecoderArchitecture(Architecture):
+    """What all models with the gated decoder say: Bahdanau et al. (2015), App. A and B.1."""
+
+    maxout_units: Size
+    step_order: Literal["groundhog", "appendix", "section3"]
+    output_layer: Literal["direct", "factored"]
+    biases: Biases
+    encdec_start: Literal["last", "zero"]
+    recurrent_init: Literal["orthogonal"]
+    init_std: Deviation
+
+
+class GatedArchitecture(GatedDecoderArchitecture):
+    """RNNencdec and RNNsearch: paper, Sec. 3, App. A and B.1. Keys with `alignment` decide nothing of an RNNencdec."""
+
+    alignment_units: Size
+    alignment_init_std: Deviation
+
+
+class GrConvArchitecture(GatedDecoderArchitecture):
+    """The gated recursive convolution: Cho et al. (2014b), Sec. 2.2 and 4.1. `hidden_units` are the decoder's."""
+
+    encoder_units: Size | None = None
+    """Of a node of the tree; None: as many as the decoder has, as in the authors' code."""
+    activation: Literal["relu", "tanh"] = "relu"
+    tree_biases: bool = True
+    """Of words, new nodes and gates, as in the authors' code; false: none, as in the paper's equations."""
+    tree_init_scale: Deviation = 0.4
+    """Singular values of W_l and W_r at the start."""
+    recurrent_init_scale: Deviation = 1.0
+    """And of the decoder's square matrices."""
+
+    @property
+    def tree_units(self) -> int:
+        """Units of a node of the tree."""
+        return self.encoder_units or self.hidden_units
+
+
+class LSTMArchitecture(Architecture):
+    """Deep LSTMs: Sutskever et al. (2014), Sec. 2 and 3.4. The defaults are the paper's."""
+
+    layers: Annotated[int, Field(ge=1, le=100)] = 4
+    """Of encoder and decoder each."""
+    source_order: Literal["reversed", "forward"] = "reversed"
+    peepholes: bool = False
+    """Whether gates see the cell, as those of Graves (2013) do."""
+    first_input: Literal["end", "zero"] = "end"
+    """What the decoder reads before the first word: the end symbol, or a vector of zeros."""
+    init_range: Deviation = 0.08
+    """All weights start uniformly between minus this and this."""
+
+
+Vocabularies = tuple[int, int]
+"""Words of the source and of the target side."""
+
+
+def rnnencdec_weights(a: GatedArchitecture, words: Vocabularies) -> int:
+    """Weights of an RNNencdec."""
+    return _unit_weights(a) + _decoder_weights(a, words, context=a.hidden_units, summary=a.hidden_units)
+
+
+def rnnsearch_weights(a: GatedArchitecture, words: Vocabularies) -> int:
+    """Weights of an RNNsearch."""
+    n = a.hidden_units
+    aligned = a.alignment_units * (n + 2 * n)
+    return 2 * _unit_weights(a) + aligned + _decoder_weights(a, words, context=2 * n, summary=n)
+
+
+def grconv_weights(a: GrConvArchitecture, words: Vocabularies) -> int:
+    """Weights of a grConv."""
+    n = a.tree_units
+    tree = a.embedding_size * n + 2 * n * n + 6 * n
+    return tree + _decoder_weights(a, words, context=n, summary=n)
+
+
+def _unit_weights(a: GatedDecoderArchitecture) -> int:
+    """Of a gated unit without a context."""
+    return 3 * (a.embedding_size + a.hidden_units) * a.hidden_units
+
+
+def _decoder_weights(a: GatedDecoderArchitecture, words: Vocabularies, context: int, summary: int) -> int:
+    """Decoder with contexts and a summary of these sizes, embeddings of both sides and output layer."""
+    n, m, maxout = a.hidden_units, a.embedding_size, a.maxout_units
+    body = _unit_weights(a) + 3 * context * n + summary * n + (n + m + context) * 2 * maxout
+    target = words[1]
+    output = maxout * target if a.output_layer == "direct" else maxout * m + m * target
+    return body + sum(words) * m + output
+
+
+def lstm_weights(a: LSTMArchitecture, words: Vocabularies) -> int:
+    """Weights of two deep LSTMs, embeddings and softmax."""
+    n, m = a.hidden_units, a.embedding_size
+    stack = 4 * n * ((m + n) + (a.layers - 1) * 2 * n)
+    return 2 * stack + sum(words) * m + n * words[1]
+
+
+FamilyName = Literal["rnnencdec", "rnnsearch", "grconv", "lstm"]
+AnyArchitecture = GatedArchitecture | GrConvArchitecture | LSTMArchitecture
+"""The union of the families' architectures."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """What is known of a family.
+
+    architecture: the class of its settings. weights: how many a model has, given its architecture and the words of both
+    vocabularies; those of biases and other vectors may be left out. aligns: whether a model says which source words a
+    target word comes from. description, paper: for a model's card. trees: whether it reads a sentence as a tree.
+    in_browser: whether the playground computes it.
+    """
+
+    architecture: type[AnyArchitecture]
+    weights: Callable[[Any, Vocabularies], int]
+    aligns: bool
+    description: str
+    paper: str
+    trees: bool = False
+    in_browser: bool = False
+
+
+BAHDANAU = "Bahdanau, Cho and Bengio (2015), [arXiv 1409.0473](https://arxiv.org/abs/1409.0473)"
+CHO_2014B = (
+    "Cho, van Merriënboer, Bahdanau and Bengio (2014), [arXiv 1409.1259](https://arxiv.org/abs/1409.1259)"
+)
+SUTSKEVER = "Sutskever, Vinyals and Le (2014), [arXiv 1409.3215](https://arxiv.org/abs/1409.3215)"
+FAMILIES: dict[FamilyName, Family] = {
+    "rnnencdec": Family(
+        architecture=GatedArchitecture,
+        weights=rnnencdec_weights,
+        aligns=False,
+        description="RNNencdec: a gated encoder whose last state alone is what the decoder knows of the sentence",
+        paper=BAHDANAU,
+        in_browser=True,
+    ),
+    "rnnsearch": Family(
+        architecture=GatedArchitecture,
+        weights=rnnsearch_weights,
+        aligns=True,
+        description="RNNsearch: a bidirectional gated encoder and a decoder that learns to align (soft attention)",
+        paper=BAHDANAU,
+        in_browser=True,
+    ),
+    "grconv": Family(
+        architecture=GrConvArchitecture,
+        weights=grconv_weights,
+        aligns=False,
+        description="grConv: a gated recursive convolution whose root alone is what the decoder knows of the sentence",
+        paper=CHO_2014B,
+        trees=True,
+    ),
+    "lstm": Family(
+        architecture=LSTMArchitecture,
+        weights=lstm_weights,
+        aligns=False,
+        description="Deep LSTMs: one reads the source, the other starts from its last state and writes",
+        paper=SUTSKEVER,
+    ),
+}
+
+ALIGNING = tuple(name for name, family in FAMILIES.items() if family.aligns)
+TREE_MAKING = tuple(name for name, family in FAMILIES.items() if family.trees)
+
+
+def architecture_of(family: FamilyName | None, values: Any) -> Any:
+    """The architecture of a family's model; as it came where the family is unknown, for another error to say so."""
+    return values if family is None else FAMILIES[family].architecture.model_validate(values)

@@ -1,0 +1,93 @@
+"""Subcommands that bring corpora here: download, extract."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from nmt.cli.options import PATH, parse_settings
+from pipeline.config.catalogue import Source
+
+
+@click.command(short_help="Download one file from mirrors or its official address.")
+@click.option("--url", required=True, help="Official address: http, https or file.")
+@click.option(
+    "--mirror", "mirrors", multiple=True, help="Folder or URL prefix tried before the address; repeat."
+)
+@click.option("--path", help="Where the file lies under a mirror, for example wmt14/dev.tgz.")
+@click.option("--bytes", "size", type=int, help="Size that the file must have.")
+@click.option("--md5", help="MD5 checksum that the file must have.")
+@click.option("--sha256", help="SHA-256 checksum that the file must have.")
+@click.option(
+    "--alternative",
+    "alternatives",
+    multiple=True,
+    help="Another archive with the same members, tried when no source has the file itself: url, path and what is"
+    " known of bytes, md5 and sha256, as JSON or the path of a JSON file; repeat.",
+)
+@click.option("--output", required=True, type=PATH, help="Where the file goes.")
+def download(
+    url: str,
+    mirrors: tuple[str, ...],
+    path: str | None,
+    size: int | None,
+    md5: str | None,
+    sha256: str | None,
+    alternatives: tuple[str, ...],
+    output: Path,
+) -> None:
+    """Download one file from the first mirror that has it, or from its official address.
+
+    Size and checksums are verified. An interrupted download lies in OUTPUT.part; the next call resumes it.
+    OUTPUT.json records the source, size and checksums.
+    """
+    from pipeline.download.download import File
+    from pipeline.download.download import download as bring
+    from pipeline.download.transfer import Expected
+
+    others = [parse_settings(Source, alternative) for alternative in alternatives]
+    source = bring(
+        File(url, Expected(size, md5, sha256), path),
+        output,
+        mirrors,
+        [File(other.url, Expected(other.bytes, other.md5, other.sha256), other.path) for other in others],
+    )
+    click.echo(f"{output}: from {source}", err=True)
+
+
+@click.command(short_help="Extract both sides of a corpus from their archives, split into shards.")
+@click.option("--archive-source", required=True, type=PATH, help="Archive (or text) with the source side.")
+@click.option("--member-source", help="Its member; without it the file itself is the text.")
+@click.option("--archive-target", required=True, type=PATH, help="Archive (or text) with the target side.")
+@click.option("--member-target", help="Its member; without it the file itself is the text.")
+@click.option("--output-source", required=True, multiple=True, type=PATH, help="A shard; repeat, in order.")
+@click.option("--output-target", required=True, multiple=True, type=PATH, help="A shard; repeat, in order.")
+@click.option("--md5-source", help="MD5 checksum that the source member must have.")
+@click.option("--md5-target", help="MD5 checksum that the target member must have.")
+@click.option("--pairs", type=click.IntRange(min=1), help="Expected number of pairs.")
+@click.option("--counts", required=True, type=PATH, help="JSON file for the counts of lines and words.")
+def extract(
+    archive_source: Path,
+    member_source: str | None,
+    archive_target: Path,
+    member_target: str | None,
+    output_source: tuple[Path, ...],
+    output_target: tuple[Path, ...],
+    md5_source: str | None,
+    md5_target: str | None,
+    pairs: int | None,
+    counts: Path,
+) -> None:
+    """Extract both sides of a corpus from their archives, split into shards.
+
+    Archives are tar (maybe compressed) or zip, whatever they are called; what they hold is text, or SGML if its name
+    ends in .sgm, maybe compressed. Blocks of 10,000 lines go to the shards in turn. Both sides must have equally many
+    lines. A member that is not there is looked for in the archive's other folders.
+    """
+    from pipeline.download import extraction
+
+    source = extraction.Side(archive_source, member_source, output_source, md5_source)
+    target = extraction.Side(archive_target, member_target, output_target, md5_target)
+    found = extraction.extract(source, target, counts, pairs)
+    click.echo(f"{counts}: {found['pairs']:,} pairs", err=True)

@@ -1,0 +1,77 @@
+"""The subcommands about a whole experiment: status, preflight."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from nmt.errors import UserError
+
+FOLDER = click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), default=".")
+
+
+@click.command()
+@FOLDER
+@click.option("--json", "as_json", is_flag=True, help="All of it as JSON.")
+def status(folder: Path, as_json: bool) -> None:
+    """Show how far the experiment in FOLDER (default: here) is: what is done, runs, waits or has failed.
+
+    For every stage and model: rate, time left, last and best development score. Reads files only, so it works beside a
+    run, from any machine that sees the folder, and after the end. Jobs and settings are those with
+    which the last run began (logs/jobs.json); before the first run, Snakemake is asked for them.
+
+    Development scores are NLLs in nats per sentence, or BLEU where training.dev_score says so. To look again and again:
+    `watch nmt status FOLDER`.
+    """
+    from pipeline.monitor.jobs import FILE, list_jobs, read
+    from pipeline.monitor.status import look
+    from pipeline.monitor.status_text import shown
+
+    path = folder / FILE
+    found = look(read(path) if path.exists() else list_jobs(folder), folder)
+    sys.stdout.write((found.as_json() if as_json else shown(found)) + "\n")
+
+
+@click.command()
+@FOLDER
+@click.option(
+    "--configfile",
+    "files",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Settings that override the folder's, as given to Snakemake.",
+)
+@click.option("--config", "pairs", multiple=True, metavar="KEY=VALUE", help="The same, single keys.")
+@click.option("--cluster", is_flag=True, help="The jobs are to run on a Slurm cluster, not on this machine.")
+@click.option("--partition", "partitions", multiple=True, help="Partition for jobs without a GPU. Repeat it.")
+@click.option(
+    "--gpu-partition", "gpu_partitions", multiple=True, help="Partition for jobs with a GPU. Repeat it."
+)
+def preflight(
+    folder: Path,
+    files: tuple[Path, ...],
+    pairs: tuple[str, ...],
+    cluster: bool,
+    partitions: tuple[str, ...],
+    gpu_partitions: tuple[str, ...],
+) -> None:
+    """Check what the experiment in FOLDER (default: here) still needs.
+
+    Hours, disk, GPU, network, partitions, KenLM, Moses. Every run of Snakemake does the same before its first job. Exit
+    code 2 says that something is missing.
+    """
+    from pipeline.monitor.jobs import list_jobs
+    from pipeline.monitor.partition_check import Cluster
+    from pipeline.monitor.preflight import Work, forecast, missing
+
+    listed = list_jobs(folder, files, pairs)
+    sent = cluster or partitions or gpu_partitions
+    asked = Cluster.of_jobs(listed.due).on_partitions(partitions, gpu_partitions) if sent else None
+    work = Work.of_jobs(listed, asked)
+    for line in forecast(listed.config, work, folder) or ["nothing is left to train or to fetch"]:
+        click.echo(line)
+    problems = missing(listed.config, work, folder)
+    if problems:
+        raise UserError("\n".join(problems))

@@ -1,0 +1,59 @@
+"""The subcommand that begins an experiment on one's own text."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from pathlib import Path
+
+import click
+
+from nmt.cli.options import FILE, FOLDER
+
+
+@click.command(short_help="Begin an experiment on parallel text of one's own.")
+@click.argument("folder", type=FOLDER)
+@click.argument("source", type=FILE)
+@click.argument("target", type=FILE, required=False)
+@click.option(
+    "--languages",
+    nargs=2,
+    metavar="SOURCE TARGET",
+    help="Codes of both languages, for example de es; without it, as the files' names end (.de, .es.gz).",
+)
+@click.option(
+    "--dev", nargs=2, type=FILE, metavar="SOURCE TARGET", help="Development text (drawn from SOURCE)."
+)
+@click.option("--test", nargs=2, type=FILE, metavar="SOURCE TARGET", help="Test text (drawn from SOURCE).")
+@click.option("--tokenized", is_flag=True, help="The text is tokens with spaces between, in any language.")
+def new(
+    folder: Path,
+    source: Path,
+    target: Path | None,
+    languages: tuple[str, str] | None,
+    dev: tuple[Path, Path] | None,
+    test: tuple[Path, Path] | None,
+    tokenized: bool,
+) -> None:
+    """Begin an experiment in FOLDER on the training text SOURCE and TARGET: UTF-8, a sentence per line.
+
+    Files may be compressed (.gz, .zst). Without TARGET, SOURCE has both sides with a tab between. A set that is not
+    given is drawn from the training text: a twentieth of it, 100 to 2,000 pairs, none with a sentence of another set or
+    of what stays training text. FOLDER/text gets all three sets, FOLDER/config.yaml settings that suit how much text
+    there is.
+    """
+    from pipeline.own_text.settings import new_experiment
+    from pipeline.own_text.text import Given
+
+    given = {"train": Given(source, target)}
+    given |= {name: Given(*files) for name, files in (("dev", dev), ("test", test)) if files}
+    text, proposal = new_experiment(folder, given, languages or None, tokenized)
+    pairs = ", ".join(f"{count:,} {part}" for part, count in text.pairs.items())
+    click.echo(f"{folder / 'config.yaml'}: {pairs} pairs")
+    hours = proposal.hours
+    needs = f"about {_duration(hours)} of training on two cores (estimated)" if hours else "on a GPU"
+    click.echo(f"Next, {needs}: make EXPERIMENT={shlex.quote(str(folder))} run")
+
+
+def _duration(hours: float) -> str:
+    return f"{math.ceil(60 * hours)} minutes" if hours < 2 else f"{hours:.0f} hours"

@@ -1,0 +1,277 @@
+"""Subcommands of the phrase-based system: Moses' programs, word alignment, phrases, tuning, decoding."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from nmt.cli.options import PATH, Command, Shards, corpora_option, file_option, pattern_option, shard_files
+from nmt.errors import UserError
+
+if TYPE_CHECKING:
+    from pipeline.phrase_based.configuration import System
+
+_programs = click.option(
+    "--programs", required=True, type=PATH, metavar="FOLDER", help="Where `nmt moses-programs` put Moses."
+)
+_threads = click.option(
+    "--threads", default=1, show_default=True, type=click.IntRange(1, 1024), help="Threads."
+)
+
+
+def _text(command: Command) -> Command:
+    """Both sides of a text as plain tokens."""
+    for side in ("target", "source"):
+        command = file_option(f"--{side}", f"Plain tokens of the {side} side, as moses-text writes them.")(
+            command
+        )
+    return command
+
+
+def _system(command: Command) -> Command:
+    """Tables, language model and search of a phrase-based system."""
+    for option in (
+        click.option(
+            "--cube-pruning",
+            type=click.IntRange(1, 1_000_000),
+            help="Search by cube pruning with so many pops; without it, Moses' stack decoding.",
+        ),
+        click.option(
+            "--distortion-limit",
+            default=6,
+            show_default=True,
+            type=click.IntRange(-1, 1000),
+            help="Longest jump.",
+        ),
+        click.option("--order", required=True, type=click.IntRange(2, 6), help="Of the language model."),
+        file_option("--language-model", "KenLM's binary form, as lm-train writes it."),
+        click.option(
+            "--reordering", default="msd-bidirectional-fe", show_default=True, help="Type of that table."
+        ),
+        file_option("--reordering-table", "As moses-phrases writes it."),
+        file_option("--phrase-table", "As moses-phrases writes it."),
+        _programs,
+    ):
+        command = option(command)
+    return command
+
+
+def _system_of(
+    phrase_table: Path, reordering_table: Path, reordering: str, language_model: Path, order: int, limit: int
+) -> System:
+    from pipeline.phrase_based.configuration import System
+
+    return System(phrase_table, reordering_table, reordering, language_model, order, limit)
+
+
+def _search(cube_pruning: int | None) -> list[str]:
+    pops = str(cube_pruning)
+    return ["-search-algorithm", "1", "-cube-pruning-pop-limit", pops, "-s", pops] if cube_pruning else []
+
+
+def _work(output: Path) -> Path:
+    """Where unfinished work lies until the output is there."""
+    if not output.name:
+        raise UserError(f"{output}: expected a file to write, found a folder")
+    return output.with_name(f".{output.name}.work")
+
+
+@click.command(short_help="Provide Moses' programs and scripts.")
+@click.option("--source", type=PATH, help="Archive of mosesdecoder's source, for a build.")
+@click.option(
+    "--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="Parallel compilations."
+)
+@click.option("--output", required=True, type=PATH, help="Folder that gets bin and scripts.")
+def moses_programs(source: Path | None, jobs: int, output: Path) -> None:
+    """Provide Moses: links to an installation on the PATH, or a build of --source with a C++ compiler and Boost.
+
+    A build takes about ten minutes on two cores and 200 MB of disk, of which 50 MB stay.
+    """
+    from pipeline.phrase_based.programs import provide
+
+    click.echo(f"{output}: Moses from {provide(output, source, jobs)}", err=True)
+
+
+@click.command(short_help="Write plain text for Moses.")
+@corpora_option
+@pattern_option("--text", "SOURCE TARGET", "Both token files of each shard.")
+@click.option("--max-words", type=click.IntRange(min=1), help="Longest sentence; without it, any.")
+@click.option(
+    "--sentences", type=click.IntRange(min=1), help="Most pairs, spread over the text; without it, all."
+)
+@click.option("--output-source", required=True, type=PATH, help="Plain tokens of the source side.")
+@click.option("--output-target", required=True, type=PATH, help="Plain tokens of the target side.")
+def moses_text(
+    corpora: Shards,
+    patterns: tuple[str, str],
+    max_words: int | None,
+    sentences: int | None,
+    output_source: Path,
+    output_target: Path,
+) -> None:
+    """Write the pairs with words on both sides as two plain files, which Moses' programs read."""
+    from pipeline.phrase_based.text import write_text
+
+    shards = [(files[0], files[1]) for _, files in shard_files(corpora, *patterns)]
+    kept, long = write_text(shards, max_words, output_source, output_target, sentences)
+    click.echo(f"{output_source}: {kept:,} pairs; {long:,} left out for their length", err=True)
+
+
+@click.command(short_help="Align words with eflomal, both directions symmetrised.")
+@_programs
+@_text
+@click.option(
+    "--heuristic", default="grow-diag-final-and", show_default=True, help="How both directions become one."
+)
+@click.option(
+    "--block-pairs",
+    default=1_000_000,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Pairs aligned together: memory grows with them.",
+)
+@click.option(
+    "--output", required=True, type=PATH, help="A line of 0-0 1-2 for each pair, source word first."
+)
+def moses_align(
+    programs: Path, source: Path, target: Path, heuristic: str, block_pairs: int, output: Path
+) -> None:
+    """Align words with eflomal (needs its Python package); a job that was stopped continues after its last block."""
+    from pipeline.phrase_based.alignment import align
+    from pipeline.phrase_based.programs import Moses
+
+    pairs = align(Moses(programs), source, target, output, _work(output), block_pairs, heuristic)
+    click.echo(f"{output}: {pairs:,} pairs", err=True)
+
+
+@click.command(short_help="Extract and score phrases and their reordering.")
+@_programs
+@_text
+@file_option("--aligned", "Their word alignment, as moses-align writes it.")
+@click.option(
+    "--max-phrase-words", default=7, show_default=True, type=click.IntRange(1, 20), help="Longest phrase."
+)
+@click.option(
+    "--reordering", default="msd-bidirectional-fe", show_default=True, help="Type of reordering model."
+)
+@_threads
+@click.option(
+    "--memory-mb", default=2000, show_default=True, type=click.IntRange(min=100), help="Memory for sorting."
+)
+@click.option("--phrase-table", required=True, type=PATH, help="Gets the phrase table (.gz).")
+@click.option("--reordering-table", required=True, type=PATH, help="Gets the reordering table (.gz).")
+def moses_phrases(
+    programs: Path,
+    source: Path,
+    target: Path,
+    aligned: Path,
+    max_phrase_words: int,
+    reordering: str,
+    threads: int,
+    memory_mb: int,
+    phrase_table: Path,
+    reordering_table: Path,
+) -> None:
+    """Extract and score phrases with Moses' training script; a job that was stopped continues after its last step."""
+    from pipeline.phrase_based.phrases import extract
+    from pipeline.phrase_based.programs import Moses
+
+    tables = (phrase_table, reordering_table)
+    work = _work(phrase_table)
+    extract(
+        Moses(programs),
+        (source, target),
+        aligned,
+        tables,
+        work,
+        max_phrase_words,
+        reordering,
+        threads,
+        memory_mb,
+    )
+
+
+@click.command(short_help="Tune the weights on the development text.")
+@_system
+@_text
+@click.option(
+    "--tuner", type=click.Choice(["mert", "mira"]), default="mert", show_default=True, help="Optimizer."
+)
+@click.option("--rounds", default=25, show_default=True, type=click.IntRange(1, 1000), help="Most rounds.")
+@click.option("--n-best", default=100, show_default=True, type=click.IntRange(1, 10_000), help="Per round.")
+@_threads
+@click.option("--output", required=True, type=PATH, help="The weights, a feature per line.")
+def moses_tune(
+    programs: Path,
+    phrase_table: Path,
+    reordering_table: Path,
+    reordering: str,
+    language_model: Path,
+    order: int,
+    distortion_limit: int,
+    cube_pruning: int | None,
+    source: Path,
+    target: Path,
+    tuner: Literal["mert", "mira"],
+    rounds: int,
+    n_best: int,
+    threads: int,
+    output: Path,
+) -> None:
+    """Tune with Moses' own script; a job that was stopped continues after its last round."""
+    from pipeline.phrase_based.programs import Moses
+    from pipeline.phrase_based.tuning import Tuning, tune
+
+    system = _system_of(phrase_table, reordering_table, reordering, language_model, order, distortion_limit)
+    tuning = Tuning(tuner, rounds, n_best)
+    search = _search(cube_pruning)
+    tune(Moses(programs), system, source, target, output, _work(output), tuning, search, threads)
+
+
+@click.command(short_help="Translate tokens with Moses.")
+@_system
+@file_option("--weights", "As moses-tune writes them.")
+@file_option("--source", "Token file.")
+@_threads
+@click.option("--n-best", type=click.IntRange(1, 100_000), help="Length of the n-best lists.")
+@click.option(
+    "--n-best-factor",
+    default=20,
+    show_default=True,
+    type=click.IntRange(1, 1000),
+    help="Hypotheses considered for each that is wanted: more of them differ.",
+)
+@click.option("--output-n-best", type=PATH, help="Lists of different translations in Moses' format (.gz).")
+@click.option("--output", required=True, type=PATH, help="A translation per line.")
+def moses_decode(
+    programs: Path,
+    phrase_table: Path,
+    reordering_table: Path,
+    reordering: str,
+    language_model: Path,
+    order: int,
+    distortion_limit: int,
+    cube_pruning: int | None,
+    weights: Path,
+    source: Path,
+    threads: int,
+    n_best: int | None,
+    n_best_factor: int,
+    output_n_best: Path | None,
+    output: Path,
+) -> None:
+    """Translate with Moses' decoder; a job that was stopped continues after its last block of sentences."""
+    from pipeline.phrase_based.decoding import NBest, decode
+    from pipeline.phrase_based.programs import Moses
+
+    if (n_best is None) != (output_n_best is None):
+        raise click.UsageError("give --n-best and --output-n-best together")
+    lists = NBest(n_best, n_best_factor, output_n_best) if n_best and output_n_best else None
+    system = _system_of(phrase_table, reordering_table, reordering, language_model, order, distortion_limit)
+    search = _search(cube_pruning)
+    sentences = decode(
+        Moses(programs), system, weights, source, output, _work(output), search, threads, lists
+    )
+    click.echo(f"{output}: {sentences:,} sentences", err=True)

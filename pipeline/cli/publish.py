@@ -1,0 +1,112 @@
+"""Subcommands that publish: parts kept beside the results, their record, its verification, model cards, releases."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import click
+
+from nmt.cli.options import FILE, FOLDER, Command, parse_settings
+from nmt.errors import printable
+from nmt.io.files import write_json
+
+_RESULTS = click.argument("results", type=click.Path(exists=True, file_okay=False, path_type=Path))
+
+
+def _copies(name: str, what: str) -> Callable[[Command], Command]:
+    """An option for files that the replication package has copies of."""
+    return click.option(
+        f"--{name}", type=(FILE, FILE), multiple=True, metavar="FILE COPY", help=f"{what} Repeat it."
+    )
+
+
+@click.command()
+@_copies("translations", "Translations from `decode`; what made them goes along.")
+@_copies("attention", "The same with their attention, as Figure 3 needs it.")
+@_copies("lines", "Lines of text, compressed as the names say.")
+@_copies("file", "Any other file.")
+@click.option(
+    "--configuration",
+    required=True,
+    metavar="JSON|FILE",
+    help="The run's merged settings, as JSON or the path of a JSON file.",
+)
+@click.option("--output", type=FOLDER, required=True, metavar="RESULTS", help="The results folder.")
+def package_results(
+    translations: Sequence[tuple[Path, Path]],
+    attention: Sequence[tuple[Path, Path]],
+    lines: Sequence[tuple[Path, Path]],
+    file: Sequence[tuple[Path, Path]],
+    configuration: str,
+    output: Path,
+) -> None:
+    """Write the replication package: copies of the inputs of tables and figures, and the settings.
+
+    Translations, test text, known alignments, summaries and settings. With these alone (`released.results` in a
+    config.yaml) the workflow makes tables and figures again, and `nmt verify` checks them.
+    """
+    from pipeline.config.snapshot import Published, published
+    from pipeline.publish import replication_package
+
+    config = parse_settings(Published, configuration, "--configuration")
+    for source, copy in translations:
+        replication_package.keep_translations(source, copy, attention=False)
+    for source, copy in attention:
+        replication_package.keep_translations(source, copy, attention=True)
+    for source, copy in lines:
+        replication_package.keep_lines(source, copy)
+    for source, copy in file:
+        replication_package.keep_file(source, copy)
+    write_json(replication_package.ReplicationPackage(output).configuration, published(config))
+
+
+@click.command()
+@_RESULTS
+@click.option(
+    "--file", "files", type=FILE, multiple=True, required=True, help="A file of the results. Repeat it."
+)
+@click.option(
+    "--archives", type=FOLDER, required=True, metavar="FOLDER", help="Where the downloaded archives lie."
+)
+def ro_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
+    """Write ro-crate-metadata.json: where the results come from.
+
+    Code, settings, text and models with their checksums, seeds, hours and devices, package versions, and every file
+    of the results with its SHA-256. Needs what `package-results` writes.
+    """
+    from pipeline.publish.ro_crate import record
+
+    record(results, files, archives)
+
+
+@click.command()
+@_RESULTS
+@click.option(
+    "--archives", type=FOLDER, metavar="FOLDER", help="Where the test text's archive was downloaded to."
+)
+@click.option(
+    "--cores", type=click.IntRange(min=1), help="Cores for making the tables again; all if left out."
+)
+def verify(results: Path, archives: Path | None, cores: int | None) -> None:
+    """Check that results are as they were recorded and that the tables follow from the replication package.
+
+    Every file must have the checksum that ro-crate-metadata.json names; the models' and the search's settings must be
+    those that models were trained and translations decoded with; tables and alignment error rates, made again by the
+    workflow, must be the same to the byte; so must the test text where its source is at hand. Lists every problem and
+    exits with 1 if there is one.
+    """
+    from nmt.io.environment import processors
+    from pipeline.publish.verify import verify as check
+
+    with tempfile.TemporaryDirectory(prefix="nmt-verify-") as scratch:
+        verdict = check(results, Path(scratch), archives, cores or processors())
+    for note in verdict.notes:
+        click.echo(printable(f"note: {note}"), err=True)
+    for problem in verdict.problems:
+        click.echo(printable(problem))
+    if verdict.problems:
+        sys.exit(1)
+    click.echo(verdict.checked)

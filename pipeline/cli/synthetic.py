@@ -1,0 +1,58 @@
+"""The subcommand that writes the demo's text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from nmt.cli.options import FILE, parse_settings, settings_option
+from nmt.errors import UserError
+
+
+@click.command()
+@settings_option("The config's `grammar`: seed and size of the language")
+@click.option(
+    "--split",
+    required=True,
+    type=click.Choice(["train", "dev", "test"]),
+    help="Which split; no two share a sentence.",
+)
+@click.option("--pairs", required=True, type=click.IntRange(min=1), help="How many sentence pairs.")
+@click.option(
+    "--output-source", required=True, multiple=True, type=FILE, help="English; once per shard, in order."
+)
+@click.option(
+    "--output-target", required=True, multiple=True, type=FILE, help="French; once per shard, in order."
+)
+@click.option(
+    "--output-alignment", required=True, multiple=True, type=FILE, help="Links; once per shard, in order."
+)
+@click.option("--counts", required=True, type=FILE, help="JSON: pairs, source_words, target_words.")
+def generate(
+    settings: str,
+    split: str,
+    pairs: int,
+    output_source: tuple[Path, ...],
+    output_target: tuple[Path, ...],
+    output_alignment: tuple[Path, ...],
+    counts: Path,
+) -> None:
+    """Generate synthetic English-French sentence pairs with word alignments from the project's own grammar.
+
+    Text is raw, to be tokenized. An alignment line holds the links `i-j` of its pair, source and target
+    position from 0, in tokens as Moses' tokenizer gives them. Blocks of 10,000 pairs go to the shards in
+    turn. The same settings give the same text, whatever the number of shards. Compression goes by the
+    files' extension.
+    """
+    from pipeline.config.catalogue import GrammarSettings
+    from pipeline.grammar.corpus import Split, write_corpus
+
+    if not len(output_source) == len(output_target) == len(output_alignment):
+        found = f"{len(output_source)}, {len(output_target)} and {len(output_alignment)} files"
+        raise UserError(
+            f"--output-source, -target, -alignment: {found}, expected as many of each; give each once per shard"
+        )
+    chosen: Split = split  # type: ignore[assignment]  # click checked it
+    wanted = parse_settings(GrammarSettings, settings)
+    write_corpus(wanted, chosen, pairs, output_source, output_target, output_alignment, counts)

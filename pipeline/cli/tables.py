@@ -1,0 +1,267 @@
+"""Subcommands that write tables: score-table, significance, training-table, sentence-table, perplexity-table,
+ablations.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from nmt.cli.options import PATH, Command, file_option, parse_settings
+from nmt.errors import UserError
+from nmt.io.files import read_json
+from pipeline.cli.options import given_translations, report_settings, summaries, table_outputs
+from pipeline.config.artifacts import Report
+
+
+def table_of_paper(command: Command) -> Command:
+    """`--paper FILE --table NAME`: which table of which paper."""
+    for option in (
+        click.option("--table", "name", required=True, metavar="NAME", help="The table's name in that file."),
+        file_option("--paper", "A paper's tables and what it reports (workflow/papers/PAPER.yaml)."),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command()
+@table_of_paper
+@file_option(
+    "--score",
+    "Scores of a run or other system, from `evaluate`. Repeat it, in the order of the rows.",
+    multiple=True,
+)
+@click.option(
+    "--dev-score", type=PATH, multiple=True, metavar="FILE", help="The same on the development set."
+)
+@click.option("--summary", type=PATH, multiple=True, metavar="FILE", help="The summary.json of each run.")
+@click.option("--comparison", type=PATH, metavar="FILE", help="Output of `compare`; adds intervals and more.")
+@report_settings
+@table_outputs
+def score_table(
+    paper: Path,
+    name: str,
+    score: tuple[Path, ...],
+    dev_score: tuple[Path, ...],
+    summary: tuple[Path, ...],
+    comparison: Path | None,
+    settings: str,
+    output_csv: Path,
+    output_md: Path,
+    output_tex: Path,
+) -> None:
+    """Write a table of BLEU: systems by sets and kinds of sentences (Table 1).
+
+    The paper's file says which columns it has, and what is reported beside what was measured.
+    """
+    from pipeline.report.papers import ScoreTable, read_table
+    from pipeline.report.run_results import read_runs
+    from pipeline.report.tables.scores import SCORES, Measured
+    from pipeline.report.tables.scores import score_table as make
+    from pipeline.report.tables.writer import write_table
+
+    wanted = parse_settings(Report, settings)
+    called, table = read_table(paper, name, ScoreTable, wanted.reported)
+    measured = Measured(
+        {"test": read_runs(score, SCORES), "dev": read_runs(dev_score, SCORES)},
+        read_runs(summary, ("family", "optimizer", "hidden_units", "updates")),
+        read_json(comparison) if comparison else None,
+    )
+    write_table(make(table, called, measured, wanted), output_csv, output_md, output_tex)
+
+
+@click.command()
+@file_option("--comparison", "Output of `compare`.")
+@report_settings
+@table_outputs
+def significance(
+    comparison: Path, settings: str, output_csv: Path, output_md: Path, output_tex: Path
+) -> None:
+    """Write the table of paired significance: each pair of models, its difference in BLEU and p."""
+    from pipeline.report.tables.significance import significance as make
+    from pipeline.report.tables.writer import write_table
+
+    table = make(read_json(comparison), parse_settings(Report, settings))
+    write_table(table, output_csv, output_md, output_tex)
+
+
+@click.command()
+@table_of_paper
+@summaries
+@report_settings
+@table_outputs
+def training_table(
+    paper: Path,
+    name: str,
+    summary: tuple[Path, ...],
+    settings: str,
+    output_csv: Path,
+    output_md: Path,
+    output_tex: Path,
+) -> None:
+    """Write a table of learning statistics (Table 2).
+
+    The rows of a family (RNNencdec, RNNsearch) stand together, otherwise in the order given.
+    """
+    from pipeline.report.papers import TrainingTable, read_table
+    from pipeline.report.run_results import read_runs
+    from pipeline.report.tables.training import training_table as make
+    from pipeline.report.tables.writer import write_table
+
+    wanted = parse_settings(Report, settings)
+    keys = (
+        "family",
+        "updates",
+        "epochs",
+        "hours",
+        "device",
+        "train_nll",
+        "dev_nll",
+        "optimizer",
+        "hidden_units",
+    )
+    called, table = read_table(paper, name, TrainingTable, wanted.reported)
+    made = make(table, called, read_runs(summary, keys), wanted)
+    write_table(made, output_csv, output_md, output_tex)
+
+
+@click.command()
+@table_of_paper
+@click.option(
+    "--translations",
+    type=(str, PATH),
+    required=True,
+    multiple=True,
+    metavar="MODEL FILE",
+    help="A model's id and its translations of the test set, from `decode`. Repeat it.",
+)
+@given_translations
+@file_option("--reference", "Tokens of the reference.")
+@click.option(
+    "--dev-translations",
+    type=(str, PATH),
+    multiple=True,
+    metavar="MODEL FILE",
+    help="Of the development set.",
+)
+@click.option(
+    "--dev-given", type=(str, PATH), multiple=True, metavar="SYSTEM FILE", help="Of the development set."
+)
+@click.option("--dev-reference", type=PATH, metavar="FILE", help="Of the development set.")
+@report_settings
+@table_outputs
+def sentence_table(
+    paper: Path,
+    name: str,
+    translations: tuple[tuple[str, Path], ...],
+    given: tuple[tuple[str, Path], ...],
+    reference: Path,
+    dev_translations: tuple[tuple[str, Path], ...],
+    dev_given: tuple[tuple[str, Path], ...],
+    dev_reference: Path | None,
+    settings: str,
+    output_csv: Path,
+    output_md: Path,
+    output_tex: Path,
+) -> None:
+    """Write a table of sentences with their reference and the systems' translations (Table 3).
+
+    The paper's own sentences come first where its sets hold them; others are drawn from those as long as it says.
+    """
+    from nmt.evaluation.translations import read_translations
+    from nmt.io.text_files import read_lines
+    from pipeline.report.papers import SentenceTable, read_table
+    from pipeline.report.tables.sentences import SetTexts
+    from pipeline.report.tables.sentences import sentence_table as make
+    from pipeline.report.tables.writer import write_table
+
+    def read(
+        translations: tuple[tuple[str, Path], ...], given: tuple[tuple[str, Path], ...], reference: Path
+    ) -> SetTexts:
+        return SetTexts(
+            list(read_lines(reference)),
+            {model: list(read_translations(path)) for model, path in translations},
+            {system: list(read_lines(path)) for system, path in given},
+        )
+
+    _, table = read_table(paper, name, SentenceTable)
+    sets = {"test": read(translations, given, reference)}
+    if "dev" in table.sets:
+        if dev_reference is None:
+            raise UserError(f"--dev-reference: not given, but {name} has sentences of the development set")
+        sets["dev"] = read(dev_translations, dev_given, dev_reference)
+    write_table(make(table, sets, parse_settings(Report, settings)), output_csv, output_md, output_tex)
+
+
+@click.command()
+@table_of_paper
+@file_option(
+    "--perplexity",
+    "A run's or system's perplexity, from `perplexity`. Repeat it, in the order of the rows.",
+    multiple=True,
+)
+@report_settings
+@table_outputs
+def perplexity_table(
+    paper: Path,
+    name: str,
+    perplexity: tuple[Path, ...],
+    settings: str,
+    output_csv: Path,
+    output_md: Path,
+    output_tex: Path,
+) -> None:
+    """Write a table of perplexity on the test set (Sutskever et al., 2014)."""
+    from pipeline.report.papers import PerplexityTable, read_table
+    from pipeline.report.run_results import read_runs
+    from pipeline.report.tables.perplexity import perplexity_table as make
+    from pipeline.report.tables.writer import write_table
+
+    wanted = parse_settings(Report, settings)
+    called, table = read_table(paper, name, PerplexityTable, wanted.reported)
+    found = read_runs(perplexity, ("perplexity", "log_probability", "sentences", "words"))
+    write_table(make(table, called, found, wanted), output_csv, output_md, output_tex)
+
+
+@click.command()
+@file_option("--score", "Scores of a run, from `evaluate`. Repeat it.", multiple=True)
+@summaries
+@file_option("--run-settings", "The settings.json of a run, written by `train`. Repeat it.", multiple=True)
+@report_settings
+@table_outputs
+def ablations(
+    score: tuple[Path, ...],
+    summary: tuple[Path, ...],
+    run_settings: tuple[Path, ...],
+    settings: str,
+    output_csv: Path,
+    output_md: Path,
+    output_tex: Path,
+) -> None:
+    """Write the table of ablations: how much each ambiguous detail of the paper changes BLEU and NLL.
+
+    One block per baseline of the settings' `ablations`; differences are read from the runs' own settings.
+    """
+    from pipeline.report.run_results import read_runs
+    from pipeline.report.tables.ablations import ablations as make
+    from pipeline.report.tables.writer import write_table
+
+    table = make(
+        read_runs(score, ("bleu_all", "bleu_no_unk")),
+        read_runs(summary, ("dev_nll",)),
+        read_runs(run_settings, ("architecture", "training")),
+        parse_settings(Report, settings),
+    )
+    write_table(table, output_csv, output_md, output_tex)
+
+
+@click.command()
+@file_option("--table", "A table as .tex, in the order of the document. Repeat it.", multiple=True)
+@file_option("--output", "The document, in the folder of the tables.")
+def tables_document(table: tuple[Path, ...], output: Path) -> None:
+    """Write a LaTeX document of several tables that compiles by itself."""
+    from pipeline.report.tables.latex import document
+    from pipeline.report.tables.writer import write_text
+
+    write_text(output, document(table))

@@ -1,0 +1,107 @@
+"""Settings of what a run shows: tables, figures, pages."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from nmt.settings.base import Identifier, Seed, Settings, Words
+from nmt.settings.decoding import Unfinished, Unknown
+from nmt.settings.text import Languages, SentenceLength, Tokenization
+
+FIRST_PAPER = "bahdanau2015"
+
+
+class Artifacts(Settings):
+    """What the tables and figures show.
+
+    A newer key that has its default is not written: it changes no job's parameters and no finished run's record.
+    """
+
+    reported: bool
+    """Show the paper's numbers beside ours: only where the run is the paper's."""
+    figure2_models: Annotated[list[Identifier], Field(min_length=1)]
+    figure2_length: SentenceLength
+    figure2_window: Words
+    figure2_max_words: Words
+    bootstrap_samples: Annotated[int, Field(ge=0, le=10_000)]
+    """Samples of sentences behind each confidence interval; 0: none are shown. All are in memory at once: 10,000 of the
+    3,003 sentences of a test set take 2 GB, and five models some minutes."""
+    bootstrap_seed: Seed
+    unknown_words_most: Words
+    """Right end of the axis of BLEU against unknown words."""
+    figure3_model: Identifier | None
+    """None: there is no Figure 3, as where no model aligns."""
+    figure3_words: Annotated[list[Words], Field(min_length=2, max_length=2)]
+    figure3_seed: Seed
+    table3_models: Annotated[list[Identifier], Field(min_length=1)]
+    table3_words: Words
+    table3_sentences: Annotated[int, Field(ge=1, le=1000)]
+    table3_seed: Seed
+    tree_model: Identifier | None = None
+    """Whose tree Figure 6 of Cho et al. (2014b) shows; None: there is no such figure."""
+    tree_sentence: Annotated[str, Field(min_length=1, max_length=1000)] = (
+        "Obama is the President of the United States."
+    )
+    """The sentence there."""
+    gold_alignments: str | None = None
+    """File of the test set's known alignments; text that the grammar wrote brings its own."""
+    moses_translations: str | None = None
+    """File of Moses' translations of the test set, one sentence per line; None: its row is only reported."""
+    moses_dev_translations: str | None = Field(default=None, exclude_if=lambda file: file is None)
+    """The same of the development set, where a table wants it."""
+    score_groups: Annotated[int, Field(ge=2, le=1000)] = Field(
+        default=8, exclude_if=lambda groups: groups == 8
+    )
+    """Groups of test sentences of equal size, by length and by rarity of words."""
+    rank_of: Literal["source", "reference"] = Field(
+        default="source", exclude_if=lambda side: side == "source"
+    )
+    """Whose words' ranks sort the sentences there."""
+    papers: Annotated[list[Identifier], Field(min_length=1)] = Field(
+        default=[FIRST_PAPER], exclude_if=lambda papers: papers == [FIRST_PAPER]
+    )
+    """Papers whose tables and figures are made, by their files in workflow/papers."""
+    ablations: dict[Identifier, Annotated[list[Identifier], Field(min_length=1)]] | None = None
+    """Baselines, each with the models that are compared with it; None: no such table."""
+
+
+class Report(Artifacts):
+    """`--settings` of the report stage: `artifacts`, labels, how UNK was decoded, how text was tokenized."""
+
+    labels: dict[Identifier, str]
+    unknown: Unknown
+    unfinished: Unfinished = "widen"
+    """Both as in `Decoding`: Table 1 says how its columns came about."""
+    languages: Languages
+    tokenization: Tokenization
+    """How text was tokenized, which detokenization undoes."""
+    subwords: bool = Field(default=False, exclude_if=lambda subwords: not subwords)
+    """Whether models read and write units of words: what Table 1 says of unknown words."""
+
+    def label(self, model: str) -> str:
+        """The name that tables and figures show; a model without one is shown by its id."""
+        return self.labels.get(model, model)
+
+    def short_label(self, model: str) -> str:
+        """The name in Figure 2 and Table 2, where the paper shortens RNNencdec to RNNenc."""
+        return self.label(model).replace("RNNencdec", "RNNenc")
+
+
+class SentenceVectors(Settings):
+    """A figure of sentence vectors (Sutskever et al., 2014, Fig. 2)."""
+
+    model: Identifier
+    panels: Annotated[
+        list[Annotated[list[str], Field(min_length=3, max_length=100)]], Field(min_length=1, max_length=6)
+    ]
+    """Tokenized sentences, by the panels in which they are compared."""
+
+
+class Playground(Settings):
+    """The page that translates in the browser."""
+
+    made: bool
+    megabytes: Annotated[int, Field(ge=1, le=2000)]
+    """Limit of all weights at 16 bits."""

@@ -1,0 +1,139 @@
+"""Entries of the catalogues: where text comes from, which systems translate it, which searches a sweep tries."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from nmt.settings.base import Identifier, PositiveInt, Seed, Settings, Share, Width
+from nmt.settings.decoding import Average, Decoding, MinLength, Search, Unknown
+
+Md5 = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+
+
+class Source(Settings):
+    """Where a file is, and what is known of it."""
+
+    url: Annotated[str, Field(pattern=r"^(https?|file)://")]
+    path: Annotated[str, Field(pattern=r"^[^/{}][^{}]*[^/{}]$")]
+    """Where it lies under a mirror; Snakemake would take braces for wildcards."""
+    bytes: PositiveInt | None = None
+    md5: Md5 | None = None
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
+
+
+class Archive(Source):
+    """A file to download, and others with the same members. Whatever is known of it is checked."""
+
+    alternatives: list[Source] = Field(default=[])
+    """Asked for in order when nobody gives the file itself."""
+
+
+class Member(Settings):
+    """One side of a corpus: an archive of the catalogue or a file of one's own; it, or a member of it, is the text."""
+
+    archive: Identifier | None = None
+    file: Annotated[str, Field(min_length=1)] | None = Field(
+        default=None, exclude_if=lambda file: file is None
+    )
+    member: str | None = None
+    md5: Md5 | None = None
+    """Of the member (as it lies in the archive), whatever archive it came in."""
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Member:
+        if (self.archive is None) == (self.file is None):
+            raise ValueError("a side of a corpus is in either an `archive` or a `file`")
+        return self
+
+
+class GrammarCorpus(Settings):
+    """A corpus that the project's own grammar writes."""
+
+    split: Literal["train", "dev", "test"]
+    pairs: PositiveInt
+
+
+class Corpus(Settings):
+    """A catalogue entry: either two sides from somewhere or generated text."""
+
+    source: Member | None = None
+    target: Member | None = None
+    grammar: GrammarCorpus | None = None
+    shards: Annotated[int, Field(ge=1, le=500)] = 1
+    """The command that cuts the text names each; one command has 128 KB."""
+    pairs: PositiveInt | None = None
+    """As many as the archives must hold; None: any number."""
+    tokenized: bool = False
+    """Whether the text is words already, so that nothing cuts it again."""
+
+    @property
+    def sides(self) -> dict[str, Member]:
+        """Source and target, as far as they come from somewhere."""
+        return {name: side for name, side in (("source", self.source), ("target", self.target)) if side}
+
+    @model_validator(mode="after")
+    def _one_origin(self) -> Corpus:
+        files = self.source is not None and self.target is not None
+        neither = self.source is None and self.target is None
+        if not (files and self.grammar is None) and not (neither and self.grammar is not None):
+            raise ValueError("a corpus has either `source` and `target`, or `grammar`")
+        if self.grammar is not None and (self.pairs is not None or self.tokenized):
+            raise ValueError(
+                "generated text has no `pairs` beside those of `grammar`, and is not `tokenized`"
+            )
+        return self
+
+
+class SystemEntry(Settings):
+    """A system that trains nothing: runs that translate together, or one that translates in another way.
+
+    `decoding` holds only what differs from the shared block.
+    """
+
+    label: str
+    members: Annotated[list[Identifier], Field(min_length=1, max_length=100)]
+    average: Average = "probability"
+    decoding: Decoding
+
+
+class RescoredEntry(Settings):
+    """Another system's n-best lists rescored by the members, or without members as an oracle would choose."""
+
+    label: str
+    lists: Identifier
+    """Whose: a name in `n_best_lists`, or a run or system in use."""
+    members: Annotated[list[Identifier], Field(min_length=1, max_length=100)] | None = None
+    average: Average = "probability"
+    weight: Share = 0.5
+    """The members' share of the mixed score."""
+
+
+class Grid(Settings):
+    """Decoding settings that a sweep tries: each of these values with each."""
+
+    beams: Annotated[list[Width], Field(min_length=1)]
+    normalize_by_length: Annotated[list[bool], Field(min_length=1)]
+    min_length: Annotated[list[MinLength], Field(min_length=1)]
+    unknown: Annotated[list[Unknown], Field(min_length=1)]
+
+
+class Sweep(Grid):
+    """The sweep over decoding settings, a target of its own."""
+
+    models: Annotated[list[Identifier], Field(min_length=1)]
+
+
+class SweepRun(Grid, Search):
+    """All that decides a sweep's scores, besides model and text: what `nmt sweep --settings` reads."""
+
+
+class GrammarSettings(Settings):
+    """The generated language of the demo."""
+
+    seed: Seed
+    max_words: Annotated[int, Field(ge=12, le=1000)]
+    """The least that every kind of clause fits into."""
+    lexicon: Annotated[int, Field(ge=1, le=100_000)]
+    zipf_exponent: Annotated[float, Field(gt=0, le=10)]

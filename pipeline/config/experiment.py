@@ -1,0 +1,194 @@
+"""What an experiment uses of its catalogues: corpora with their shards, archives, runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from nmt.settings.families import FAMILIES
+from pipeline.config.runs import Run, runs_of
+from pipeline.config.schema import Config
+
+# --- corpora ----------------------------------------------------------------------------------------------------------
+
+
+def in_domain_corpora(config: Config) -> list[str]:
+    """The corpora that the selection takes for in-domain text."""
+    return list(config.selection.in_domain) if config.selection.enabled else []
+
+
+def corpora_in_use(config: Config) -> list[str]:
+    """The corpora in use, and those that the selection compares with, each once."""
+    used = [*config.use.train, *config.use.dev, *config.use.test]
+    return list(dict.fromkeys([*used, *in_domain_corpora(config)]))
+
+
+def prepared_corpora(config: Config) -> list[str]:
+    """The corpora in use that this experiment prepares itself; none where it takes its data from another."""
+    return [] if config.data_from else corpora_in_use(config)
+
+
+def missing_data(config: Config, dev: bool = False) -> list[str]:
+    """The files that this experiment reads of the one that `data_from` names, as far as they are not there.
+
+    `dev`: whether the development text is translated, too.
+    """
+    if config.data_from is None or config.released.results is not None:
+        return []
+    languages = (config.languages.source, config.languages.target)
+    translated = [f"{config.use.test[0]}/0", *(shards_of(config, config.use.dev) if dev else [])]
+    files = [f"data/tokens/{shard}.{language}.zst" for shard in translated for language in languages]
+    if config.released.models is None:
+        files += ["data/binary/train/meta.json", "data/binary/dev/meta.json"]
+        files += [f"data/vocabulary/{language}.tsv" for language in languages]
+    return [file for file in files if not Path(config.data_from, file).exists()]
+
+
+def missing_files(config: Config) -> list[str]:
+    """A line for each file that the settings name and this run reads, and that is not there."""
+    if config.released.results is not None:
+        return []
+    return [
+        f"{key}: {file}: no such file; a relative path starts at the file that states it"
+        for key, file in (*_own_text(config), *_given_files(config))
+        if not Path(file).is_file()
+    ]
+
+
+def _own_text(config: Config) -> list[tuple[str, str]]:
+    """Files of one's own text, of the corpora that this experiment prepares, by their keys."""
+    needed = config.use.test if config.released.models else prepared_corpora(config)
+    sides = ((corpus, *side) for corpus in needed for side in config.corpora[corpus].sides.items())
+    return [(f"corpora.{corpus}.{name}.file", side.file) for corpus, name, side in sides if side.file]
+
+
+def _given_files(config: Config) -> list[tuple[str, str]]:
+    """Files of other systems and tools, by their keys, but for those in folders that this run fills itself."""
+    artifacts, measured = config.artifacts, bool(config.moses and config.moses.enabled)
+    lists = {config.rescored[name].lists for name in config.use.rescored} & set(config.n_best_lists)
+    given: list[tuple[str, str | None]] = [
+        ("artifacts.gold_alignments", artifacts.gold_alignments),
+        *((f"n_best_lists.{name}", config.n_best_lists[name]) for name in sorted(lists)),
+    ]
+    if measured:
+        given += (("moses.lm_text", file) for file in config.moses.lm_text)
+    else:
+        given += (
+            (f"artifacts.{key}", getattr(artifacts, key))
+            for key in ("moses_translations", "moses_dev_translations")
+        )
+    filled = [Path(name).absolute() for name in ("data", "translations", *(["moses"] if measured else []))]
+    return [
+        (key, file)
+        for key, file in given
+        if file and not any(Path(file).absolute().is_relative_to(folder) for folder in filled)
+    ]
+
+
+def part_of(config: Config, corpus: str) -> str:
+    """What a corpus is for: train, dev, test or, if only the selection compares with it, in-domain."""
+    parts = {"train": config.use.train, "dev": config.use.dev, "test": config.use.test}
+    return next((part for part, corpora in parts.items() if corpus in corpora), "in-domain")
+
+
+def surplus_shards(config: Config) -> list[str]:
+    """A line for each corpus of which there are more shards than the settings say: those would be left out, unseen."""
+    return [
+        f"corpora.{corpus}.shards: {number}, but {found.parent} has more; set the number back, or remove"
+        f" data/*/{corpus}, and the text is divided anew, to the same result"
+        for corpus in prepared_corpora(config)
+        for number in (config.corpora[corpus].shards,)
+        if (found := next(Path("data").glob(f"*/{corpus}/{number}.*"), None))
+    ]
+
+
+# --- shards and stages of text ----------------------------------------------------------------------------------------
+
+
+def shards_of(config: Config, corpora: Iterable[str]) -> list[str]:
+    """Every shard of some corpora as CORPUS/NUMBER, in order."""
+    return [f"{corpus}/{shard}" for corpus in corpora for shard in range(config.corpora[corpus].shards)]
+
+
+def training_stage(config: Config) -> str:
+    """The stage of the training text before selection: without the pairs that overlap with the test set, if dropped."""
+    return "tokens" if config.overlap.drop == "none" else "kept"
+
+
+def final_stage(config: Config) -> str:
+    """The stage of the training text that models are trained on."""
+    return "selected" if config.selection.enabled else training_stage(config)
+
+
+def counted_stages(config: Config, corpus: str) -> list[str]:
+    """The stages of a corpus' tokenized text, in order, each once."""
+    if corpus not in config.use.train:
+        return ["tokens"]
+    return list(dict.fromkeys(["tokens", training_stage(config), final_stage(config)]))
+
+
+def budget_of(config: Config, corpus: str) -> str:
+    """The word budget that a corpus is selected from, as a folder: CORPUS/ for its own, empty for the common one."""
+    return f"{corpus}/" if corpus in config.selection.corpus_words else ""
+
+
+def corpora_of_budget(config: Config, budget: str) -> list[str]:
+    """The training corpora that share a word budget, named as by `budget_of`."""
+    return [corpus for corpus in config.use.train if budget_of(config, corpus) == budget]
+
+
+# --- archives ---------------------------------------------------------------------------------------------------------
+
+
+def archives_of(config: Config, corpora: Iterable[str]) -> list[str]:
+    """Catalogue names of the archives that hold some corpora, each once, in order."""
+    entries = [config.corpora[corpus] for corpus in corpora]
+    sides = [side for entry in entries for side in entry.sides.values()]
+    return list(dict.fromkeys(side.archive for side in sides if side.archive))
+
+
+def archives_in_use(config: Config) -> list[str]:
+    """Catalogue names of the archives that this experiment fetches, each once."""
+    return archives_of(config, prepared_corpora(config))
+
+
+# --- runs -------------------------------------------------------------------------------------------------------------
+
+
+def compared_models(config: Config) -> list[str]:
+    """Baselines of the table of ablations and the models compared with them, each once."""
+    pairs = (config.artifacts.ablations or {}).items()
+    return list(dict.fromkeys(model for baseline, others in pairs for model in (baseline, *others)))
+
+
+def runs_in_use(config: Config) -> dict[str, Run]:
+    """The runs that the results are made from, in the order of the tables; those they continue from included."""
+    artifacts = config.artifacts
+    shown = [*config.use.models, *compared_models(config)]
+    shown += [model for model in artifacts.figure2_models if model in config.models]
+    shown += [*filter(None, [artifacts.figure3_model]), *artifacts.table3_models]
+    bases = [base for model in shown if (base := config.models[model].continue_from)]
+    return runs_of(config, list(dict.fromkeys([*shown, *bases])))
+
+
+def aligned_runs(config: Config) -> list[str]:
+    """Runs of the models in use that align."""
+    return list(runs_of(config, [model for model in config.use.models if config.models[model].aligns]))
+
+
+def contrasted_models(config: Config) -> list[str]:
+    """Two models that stand for what attention changes: the first that aligns and the first that does not.
+
+    Of those in Figure 2, else of all; the first two where all are of a kind; one where there is but one.
+    """
+    shown = [model for model in config.artifacts.figure2_models if model in config.models]
+    models = shown or list(config.use.models)
+    kinds = [[model for model in models if config.models[model].aligns is kind] for kind in (True, False)]
+    return [kind[0] for kind in kinds] if all(kinds) else models[:2]
+
+
+def has_playground(config: Config) -> bool:
+    """Whether the page that translates in the browser is made: of families that it computes alone."""
+    families = [FAMILIES[config.models[model].family] for model in contrasted_models(config)]
+    possible = config.playground.made and not config.vocabulary.subwords
+    return possible and bool(families) and all(family.in_browser for family in families)

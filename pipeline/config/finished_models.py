@@ -1,0 +1,108 @@
+"""Finished models: those that the experiment which `data_from` names has trained, and those that a run would delete.
+
+Those of the other experiment, trained on the same text with the same settings, are used where they lie: nothing is
+trained twice. Outdated ones of its own a run would delete: Snakemake removes a job's outputs before the job starts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from nmt.settings.flatten import differences, flatten
+from nmt.settings.training import ModelRun
+from pipeline.config.experiment import runs_in_use
+from pipeline.config.runs import Run, run_settings, runs_of
+from pipeline.config.schema import Config
+
+FILES = ("model.safetensors", "summary.json", "history.jsonl", "settings.json", "source.tsv", "target.tsv")
+"""Of a model's folder: what is read of a finished model."""
+
+
+def shared_models(config: Config, runs: Mapping[str, Run], folder: Path) -> dict[str, str]:
+    """Folders of the other experiment's models by the runs of this one, in `folder`, that need no training.
+
+    A run that has begun here stays here, and so does one that another run in use continues from here.
+    """
+    if config.data_from is None:
+        return {}
+    found = {}
+    for name, run in runs.items():
+        theirs = Path(config.data_from, "models", name)
+        begun = any((folder / part / name).exists() for part in ("models", "state"))
+        if not begun and _fits(folder / theirs, config, run, folder / config.data_from / "data"):
+            found[name] = str(theirs)
+    bases = {run.base for run in runs_in_use(config).values() if run.name not in found}
+    return {name: path for name, path in found.items() if name not in bases}
+
+
+def _fits(model: Path, config: Config, run: Run, data: Path) -> bool:
+    """Whether a folder holds the run's model, trained on the text as it is now; labels may differ."""
+    if not all((model / name).is_file() for name in FILES):
+        return False
+    wanted = json.loads(run_settings(config, run).model_dump_json())
+    if {**_read(model / "settings.json"), "label": ""} != {**wanted, "label": ""}:
+        return False
+    return _read(model / "summary.json").get("data") == _text(data)
+
+
+def in_danger(config: Config, runs: Sequence[str], text_is_due: bool, folder: Path) -> list[str]:
+    """A line for each finished model that a run would delete without being able to continue it.
+
+    Args:
+        config: the run's settings.
+        runs: those about to be trained.
+        text_is_due: whether the binary text is about to be made anew.
+        folder: of the experiment.
+    """
+    known = runs_of(config, list(config.models))
+    data = folder / (config.data_from or "") / "data"
+    found = {run: _danger(folder, run, run_settings(config, known[run]), data, text_is_due) for run in runs}
+    return [
+        f"models/{run}: finished, {problem}; set back what was changed, or move models/{run} and state/{run} away"
+        for run, problem in found.items()
+        if problem
+    ]
+
+
+def _danger(folder: Path, run: str, wanted: ModelRun, data: Path, text_is_due: bool) -> str | None:
+    model = folder / "models" / run
+    if not (model / "model.safetensors").is_file():
+        return None
+    try:
+        had = ModelRun.model_validate(_read(model / "settings.json"))
+    except ValidationError:
+        return "but its settings.json cannot be read"
+    if changed := differences(flatten(had.deciding()), flatten(wanted.deciding())):
+        return f"but with other settings: {changed}"
+    if text_is_due:
+        return "and its text is to be made anew (to make that alone: the target `data`)"
+    if _read(model / "summary.json").get("data") != _text(data):
+        return "but on other text than data/binary holds now"
+    if not any((folder / "state" / run).glob("checkpoint-*")):
+        return f"and without state/{run} it would be trained from the start"
+    return None
+
+
+def _text(data: Path) -> dict[str, Any]:
+    """The checksums of the text as it is now, as a model's summary has those of the text that it was trained on."""
+    train, dev = (_read(data / "binary" / part / "meta.json") for part in ("train", "dev"))
+    return {
+        "train": train.get("sha256"),
+        "dev": dev.get("sha256"),
+        "source_vocabulary": train.get("source_vocabulary_sha256"),
+        "target_vocabulary": train.get("target_vocabulary_sha256"),
+    }
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """What a file of JSON says; nothing where it says nothing that can be read."""
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return values if isinstance(values, dict) else {}

@@ -1,0 +1,278 @@
+"""Settings in layers: `config.yaml`, what an experiment extends, its own, files and pairs of the command line.
+
+Later layers win. Mappings are merged key by key, lists and single values are replaced, nothing can be
+removed. The merged settings are held against `Config` and against each other (`pipeline.config.consistency`);
+every problem is reported at once, one line each, with the layer that said it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from nmt.errors import UserError
+from nmt.io.files import refuse_special
+from nmt.settings.families import FAMILIES, GatedArchitecture
+from nmt.settings.faults import KeyPath, Problem, problems, shortened, shown
+from pipeline.config.consistency import contradictions, paths
+from pipeline.config.schema import Config
+from pipeline.config.yaml_text import parse, parsed_or_text
+
+SHARED = {"models": ("architecture", "training"), "systems": ("decoding",)}
+"""Blocks at the top of the settings from which each entry of a catalogue starts."""
+
+EXTENDS = "extends"
+"""Key of an experiment's own settings: the folder of another experiment, whose settings this one starts from."""
+
+LONGEST_LINE = 1000
+"""Characters of a message: room for the known keys of the largest block."""
+
+
+class ConfigError(UserError):
+    """All that is wrong with the settings.
+
+    Args:
+        problems: one line each.
+    """
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = list(problems)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One file (or the pairs of a command line) and what it says."""
+
+    name: str
+    """As error messages name it."""
+    folder: Path
+    """Where its relative paths start."""
+    values: Mapping[str, Any]
+
+
+def read_layer(path: Path) -> Layer:
+    """Read one YAML file.
+
+    Raises:
+        ConfigError: the file is missing, is not YAML or holds no mapping.
+    """
+    name = os.path.relpath(path)
+    name = str(path) if name.startswith(os.path.join("..", "..", "..")) else name
+    try:
+        refuse_special(path)
+        values = parse(path.read_text(encoding="utf-8"))
+    except UserError as error:
+        raise ConfigError([str(error)]) from error
+    except OSError as error:
+        raise ConfigError([f"{name}: cannot be read: {error.strerror}"]) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError([f"{name}: not UTF-8 text at byte {error.start}"]) from error
+    except ValueError as error:
+        raise ConfigError([f"{name}: {error}"]) from error
+    if not isinstance(values, dict | None):
+        raise ConfigError([f"{name}: found {shown(values)}, expected keys with values"])
+    return Layer(name, path.resolve().parent, values or {})
+
+
+def find_layers(
+    root: Path, directory: Path, files: Iterable[Path] = (), pairs: Mapping[str, Any] | None = None
+) -> list[Layer]:
+    """The layers of a run, weakest first.
+
+    Args:
+        root: the paper's `config.yaml`.
+        directory: the experiment's folder with its own `config.yaml`, unless it is the root's.
+        files: overlays from the command line, in order.
+        pairs: keys and values from the command line.
+
+    Raises:
+        ConfigError: a file cannot be read, or the folder has none (a mistyped name would be the paper's run).
+    """
+    if {"{", "}"} & set(str(root.absolute())):
+        problem = "braces in the repository's path, which are Snakemake's wildcards: rename the folder"
+        raise ConfigError([f"{root.absolute().parent}: {problem}"])
+    own = directory / "config.yaml"
+    if not os.path.lexists(own):
+        hint = "expected an experiment's settings; an empty file stands for the paper's"
+        raise ConfigError([f"{directory.resolve()}: no config.yaml here: {hint}"])
+    layers = [read_layer(root), *_with_extended(own, root), *map(read_layer, files)]
+    if pairs:
+        layers.append(Layer("--config", directory.resolve(), _reread(pairs)))
+    for layer in layers:
+        if EXTENDS in layer.values:
+            raise ConfigError([f"{layer.name}: {EXTENDS}: only an experiment's own config.yaml can say this"])
+    return layers
+
+
+def _with_extended(own: Path, root: Path, extending: Sequence[Path] = ()) -> list[Layer]:
+    """The layer of an experiment behind those of the experiment that it extends, and so on; none for the root."""
+    if own.exists() and own.samefile(root):
+        return []
+    layer = read_layer(own)
+    if EXTENDS not in layer.values:
+        return [layer]
+    values = dict(layer.values)
+    folder = values.pop(EXTENDS)
+    if not isinstance(folder, str):
+        raise ConfigError(
+            [f"{layer.name}: {EXTENDS}: found {shown(folder)}, expected an experiment's folder"]
+        )
+    extended, chain = layer.folder / folder / "config.yaml", [*extending, own.resolve()]
+    if not extended.is_file():
+        raise ConfigError([f"{layer.name}: {EXTENDS}: found {shown(folder)}, where there is no config.yaml"])
+    if extended.resolve() in chain:
+        raise ConfigError([f"{layer.name}: {EXTENDS}: found {shown(folder)}, which extends this one in turn"])
+    return [*_with_extended(extended, root, chain), Layer(layer.name, layer.folder, values)]
+
+
+def refuse_unreadable(files: Iterable[Path]) -> None:
+    """A `ConfigError` for overlays that end Snakemake in a traceback.
+
+    It reads them as YAML 1.1 before the workflow's first line runs, where `2014-02-30` is a date that there is not.
+    """
+    for file in files:
+        read_layer(file)
+        try:
+            yaml.safe_load(file.read_bytes())
+        except (ValueError, yaml.YAMLError) as error:
+            problem = shortened(" ".join(str(error).split()))
+            raise ConfigError([f"{file}: not valid YAML 1.1: {problem}: put it in quotes"]) from None
+
+
+def _reread(value: Any) -> Any:
+    """Values of the command line as YAML means them: inside of mappings and lists they arrive as mere text."""
+    if isinstance(value, Mapping):
+        return {key: _reread(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_reread(inner) for inner in value]
+    return parsed_or_text(value) if isinstance(value, str) and value else value
+
+
+class Merged:
+    """The layers as one tree that remembers who said what."""
+
+    def __init__(self, layers: Iterable[Layer]) -> None:
+        self.values: dict[str, Any] = {}
+        self._said_by: dict[KeyPath, Layer] = {}
+        for layer in layers:
+            self._lay(self.values, layer.values, (), layer)
+
+    def _lay(self, base: dict[Any, Any], over: Mapping[Any, Any], path: KeyPath, layer: Layer) -> None:
+        for key, value in over.items():
+            here = (*path, key)
+            self._said_by[here] = layer
+            if isinstance(value, Mapping):
+                if not isinstance(base.get(key), dict):
+                    base[key] = {}
+                self._lay(base[key], value, here, layer)
+            else:
+                base[key] = value
+
+    def said(self, path: KeyPath) -> bool:
+        """Whether a layer said this very key."""
+        return path in self._said_by
+
+    def layer(self, path: KeyPath) -> Layer | None:
+        """The layer that said a key, or else the nearest key above it."""
+        for end in range(len(path), 0, -1):
+            if path[:end] in self._said_by:
+                return self._said_by[path[:end]]
+        return None
+
+
+def load(layers: Sequence[Layer]) -> Config:
+    """Merge, complete and check the settings.
+
+    Raises:
+        ConfigError: every problem found, one line each.
+    """
+    merged = Merged(layers)
+    values = _with_resolved_paths(merged, _with_shared_blocks(merged.values))
+    config, faults = _validated(values, merged)
+    faults += contradictions(values)
+    if config is None or faults:
+        unknown = layers[0].name if layers else "configuration"
+        raise ConfigError(sorted({_line(fault, merged, unknown) for fault in faults}))
+    return config
+
+
+def _with_shared_blocks(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Complete the blocks of each model and system from the shared ones, as far as a model's family has such keys."""
+    completed = dict(values)
+    for catalogue, blocks in SHARED.items():
+        entries = values.get(catalogue)
+        if isinstance(entries, Mapping):
+            completed[catalogue] = {
+                name: _completed(entry, blocks, values) for name, entry in entries.items()
+            }
+    return completed
+
+
+def _completed(entry: Any, blocks: Sequence[str], values: Mapping[str, Any]) -> Any:
+    if not isinstance(entry, Mapping):
+        return entry
+    completed = dict(entry)
+    for block in blocks:
+        shared, own = values.get(block), entry.get(block, {})
+        if isinstance(shared, Mapping) and isinstance(own, Mapping):
+            known = _keys_of_family(entry.get("family")) if block == "architecture" else shared
+            own = {**{key: value for key, value in shared.items() if key in known}, **own}
+        completed[block] = own
+    return completed
+
+
+def _keys_of_family(family: Any) -> Container[str]:
+    """Keys of a family's `architecture`; those of the shared one where there is no such family."""
+    known = FAMILIES.get(family) if isinstance(family, str) else None  # type: ignore[call-overload]
+    return (known.architecture if known else GatedArchitecture).model_fields
+
+
+def _with_resolved_paths(merged: Merged, values: dict[str, Any]) -> dict[str, Any]:
+    """Make paths that are relative to the file that says them relative to the working directory."""
+    for path in paths(values):
+        values = _with_resolved_path(values, path, merged.layer(path))
+    return values
+
+
+def _with_resolved_path(values: dict[str, Any], path: Sequence[str], layer: Layer | None) -> dict[str, Any]:
+    """The same with the path or the paths at a key, if there are any, as seen from the working directory."""
+    key, *below = path
+    found = values.get(key)
+    if below:
+        return values | {key: _with_resolved_path(found, below, layer)} if isinstance(found, dict) else values
+    if isinstance(found, list):
+        return values | {key: [_seen_from_here(each, layer) for each in found]}
+    return values | {key: _seen_from_here(found, layer)} if isinstance(found, str) else values
+
+
+def _seen_from_here(path: Any, layer: Layer | None) -> Any:
+    if not isinstance(path, str) or "://" in path or os.path.isabs(path) or layer is None:
+        return path
+    return os.path.relpath(layer.folder / path)
+
+
+def _validated(values: Mapping[str, Any], merged: Merged) -> tuple[Config | None, list[Problem]]:
+    try:
+        return Config.model_validate(values), []
+    except ValidationError as error:
+        found = problems(error, Config)
+        return None, [problem for problem in found if not _repeats_shared(problem.path, merged)]
+
+
+def _repeats_shared(path: KeyPath, merged: Merged) -> bool:
+    """Whether an error inside an entry stems from the shared block, which reports it itself."""
+    inside = len(path) > 3 and path[2] in SHARED.get(path[0], ())
+    return inside and not merged.said(path) and not merged.said(path[:4])
+
+
+def _line(problem: Problem, merged: Merged, unknown: str) -> str:
+    layer = merged.layer(problem.path)
+    where = "; say it here or in the root config.yaml" if problem.text == "missing" else ""
+    return shortened(f"{layer.name if layer else unknown}: {problem}{where}", LONGEST_LINE)

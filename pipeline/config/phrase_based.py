@@ -1,0 +1,39 @@
+"""Settings of the phrase-based system that the models are compared with."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from nmt.settings.base import PositiveInt, Settings, Threads, Width, Words
+
+
+class PhraseBased(Settings):
+    """Moses on the same text; the paper says no more of it than that it had further monolingual text (Sec. 5.1)."""
+
+    enabled: bool
+    max_words: Words
+    """Longest sentence that phrases are taken from."""
+    alignment_block: PositiveInt
+    """Pairs that are aligned together."""
+    symmetrization: Literal[
+        "grow-diag-final-and", "grow-diag-final", "grow-diag", "grow", "union", "intersect"
+    ]
+    max_phrase_words: Annotated[int, Field(ge=1, le=20)]
+    reordering: Literal["msd-bidirectional-fe", "msd-bidirectional-f"]
+    distortion_limit: Annotated[int, Field(ge=-1, le=1000)]
+    lm_order: Annotated[int, Field(ge=2, le=6)]
+    lm_text: list[str]
+    """Token files of the target language besides the training text."""
+    cube_pruning: Annotated[int, Field(ge=1, le=1_000_000)] | None
+    """Pops of cube pruning; None: Moses' stack decoding."""
+    tuner: Literal["mert", "mira"]
+    tuning_rounds: Annotated[int, Field(ge=1, le=1000)]
+    tuning_n_best: Width
+    tuning_sentences: PositiveInt | None = None
+    """Sentences of the development text that the weights are tuned on; None: all."""
+    n_best: Annotated[int, Field(ge=1, le=100_000)]
+    n_best_factor: Annotated[int, Field(ge=1, le=1000)]
+    """Hypotheses considered for each that is wanted: more of them differ."""
+    threads: Threads

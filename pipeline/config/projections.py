@@ -1,0 +1,119 @@
+"""Which settings decide which job: what stands among a job's parameters, so that a change of them runs it again.
+
+Settings that decide nothing are left out, so that a change of them runs nothing again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from nmt.settings.decoding import Search, TextSettings
+from pipeline.config.artifacts import Report
+from pipeline.config.catalogue import Grid, SweepRun
+from pipeline.config.experiment import corpora_in_use, part_of
+from pipeline.config.runs import Run, run_settings
+from pipeline.config.schema import Config
+from pipeline.config.systems import labels_of
+
+_LM_VOCABULARY_KEYS = ("lm_vocabulary", "lm_vocabulary_least")
+"""Of the selection; they decide nothing where language models know all words."""
+
+
+_SYSTEMS = ("models", "systems", "rescored")
+"""Catalogues of what translates."""
+
+
+def as_json(settings: BaseModel | Mapping[str, Any]) -> str:
+    """Settings as one line of JSON with a fixed order of keys, so that equal settings are equal text."""
+    values = settings.model_dump() if isinstance(settings, BaseModel) else settings
+    return json.dumps(values, sort_keys=True, ensure_ascii=False)
+
+
+def training_settings(config: Config, run: Run) -> str:
+    """All that decides a run's weights, besides the data."""
+    return as_json(run_settings(config, run))
+
+
+def data_settings(config: Config) -> str:
+    """What decides the text that every model is trained on; a change of it makes the models outdated.
+
+    Checksums and mirrors are left out: they say how to get a file, not which.
+    """
+    if config.data_from:
+        return as_json({"data_from": config.data_from})
+    kept = ("seed", "languages", "cleaning", "tokenization", "selection", "vocabulary")
+    values = config.model_dump(include=set(kept))
+    values["selection"] = _deciding_selection(config)
+    values["train"], values["dev"] = list(config.use.train), list(config.use.dev)
+    text = (*config.use.train, *config.use.dev)
+    values["generated"] = [_generated(config, corpus) for corpus in text if config.corpora[corpus].grammar]
+    values["tokenized"] = [corpus for corpus in text if config.corpora[corpus].tokenized]
+    if config.overlap.drop != "none":  # pairs that are only counted change no text
+        values |= {"overlap": config.overlap.model_dump(), "test": config.use.test[0]}
+    return as_json(values)
+
+
+def cleaning_settings(config: Config, corpus: str) -> str:
+    """How a corpus is cleaned: the limits are for training text; development and test text is scored whole."""
+    whole = part_of(config, corpus) in ("dev", "test")
+    return as_json(config.cleaning.keeping_all() if whole else config.cleaning)
+
+
+def _deciding_selection(config: Config) -> dict[str, Any]:
+    """The selection's settings without those that decide nothing."""
+    idle = _LM_VOCABULARY_KEYS if config.selection.lm_vocabulary == "all" else ()
+    return config.selection.model_dump(exclude=set(idle))
+
+
+def _generated(config: Config, corpus: str) -> dict[str, Any]:
+    """What decides a generated corpus."""
+    own = config.corpora[corpus].grammar
+    return {**config.grammar.model_dump(), **(own.model_dump() if own else {})}
+
+
+def text_settings(config: Config) -> str:
+    """What a model's folder says of raw text. No part of what it is trained with: a change trains nothing again."""
+    return as_json(
+        TextSettings(languages=config.languages, tokenization=config.tokenization, decoding=config.decoding)
+    )
+
+
+def sweep_settings(config: Config) -> str:
+    """What a sweep tries, and what else `decoding` says; what is marked in its table is no part of it."""
+    tried = config.sweep.model_dump(include=set(Grid.model_fields))
+    return as_json(SweepRun(**tried, **config.decoding.model_dump(include=set(Search.model_fields))))
+
+
+def report_settings(config: Config) -> Report:
+    """What the tables and figures show, the models' names, how UNK was decoded, and how text was tokenized."""
+    rescored = {name: config.rescored[name].label for name in config.use.rescored}
+    labels = labels_of(config) | rescored | {"moses": "Moses"}
+    return Report(
+        **config.artifacts.model_dump(),
+        labels=labels,
+        unknown=config.decoding.unknown,
+        unfinished=config.decoding.unfinished,
+        languages=config.languages,
+        tokenization=config.tokenization,
+        subwords=config.vocabulary.subwords,
+    )
+
+
+def without_moses(config: Config) -> set[str]:
+    """The block of the phrase-based system where it is not measured: it then decides nothing."""
+    return set() if config.moses and config.moses.enabled else {"moses"}
+
+
+def page_settings(config: Config) -> str:
+    """The settings that the page of a run shows: those that decide results, of what is in use."""
+    exclude = {"mirrors", "archives", "resources", "playground"} | without_moses(config)
+    values = config.model_dump(mode="json", exclude=exclude)
+    used = {"corpora": corpora_in_use(config), **{name: getattr(config.use, name) for name in _SYSTEMS}}
+    for catalogue, names in used.items():
+        if catalogue in values:
+            values[catalogue] = {name: entry for name, entry in values[catalogue].items() if name in names}
+    return as_json(values)

@@ -1,0 +1,91 @@
+"""What `config.yaml` may say: the one typed source of the schema.
+
+Every class refuses unknown keys, so a typo is an error and never a silently ignored wish. The fields' comments in
+`config.yaml` say what they mean in the paper; here stand only their types and limits.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from nmt.settings.base import Gigabytes, Hours, Identifier, Rate, Seed, Seeds, Settings, WithoutDefaults
+from nmt.settings.decoding import Decoding
+from nmt.settings.families import FamilyName, GatedArchitecture
+from nmt.settings.text import Cleaning, Languages, Overlap, Selection, Tokenization, VocabularySettings
+from nmt.settings.training import ModelEntry, Training
+from pipeline.config.artifacts import Artifacts, Playground, SentenceVectors
+from pipeline.config.catalogue import Archive, Corpus, GrammarSettings, RescoredEntry, Sweep, SystemEntry
+from pipeline.config.phrase_based import PhraseBased
+
+
+class Released(Settings):
+    """Somebody's released parts that take the place of what this run would make itself."""
+
+    models: str | None
+    """A folder with a folder for each run, as `nmt unpack` makes them."""
+    results: str | None
+    """A results folder with the parts that tables and figures are made of."""
+
+
+class Use(WithoutDefaults):
+    """The entries of the catalogues that this experiment uses."""
+
+    train: Annotated[list[Identifier], Field(min_length=1)]
+    dev: Annotated[list[Identifier], Field(min_length=1)]
+    test: Annotated[list[Identifier], Field(min_length=1)]
+    models: Annotated[list[Identifier], Field(min_length=1)]
+    systems: list[Identifier] = Field(default=[])
+    rescored: list[Identifier] = Field(default=[])
+
+
+class ClusterResources(Settings):
+    """What jobs ask a scheduler for."""
+
+    train_hours: Hours
+    updates_per_hour: dict[FamilyName, Rate]
+    """How fast a family is trained; of one that is not in it, an estimate from `gpu_teraflops`."""
+    gpu_teraflops: Annotated[float, Field(gt=0, le=100_000)]
+    """Of the GPU that trains: 10^12 operations a second with numbers of 32 bits, as its data sheet has it."""
+    train_attempts: Annotated[int, Field(ge=1, le=1000)]
+    train_memory_gb: Gigabytes
+    translate_hours: Hours
+    sweep_hours: Hours
+    moses_hours: Hours
+    data_memory_gb: Gigabytes
+
+
+class Config(WithoutDefaults):
+    """The whole of `config.yaml` after its layers are merged."""
+
+    seed: Seed
+    seeds: Seeds | None
+    """Each makes a run of every model; None: `seed` alone."""
+    data_from: str | None
+    released: Released
+    languages: Languages
+    use: Use
+    mirrors: list[str]
+    archives: dict[Identifier, Archive]
+    corpora: dict[Identifier, Corpus]
+    grammar: GrammarSettings
+    cleaning: Cleaning
+    tokenization: Tokenization
+    overlap: Overlap
+    selection: Selection
+    vocabulary: VocabularySettings
+    architecture: GatedArchitecture
+    training: Training
+    models: dict[Identifier, ModelEntry]
+    systems: dict[Identifier, SystemEntry] = Field(default={})
+    n_best_lists: dict[Identifier, str] = Field(default={})
+    """Files of other systems' lists of the test text."""
+    rescored: dict[Identifier, RescoredEntry] = Field(default={})
+    decoding: Decoding
+    sweep: Sweep
+    moses: PhraseBased
+    artifacts: Artifacts
+    sentence_vectors: SentenceVectors | None = None
+    playground: Playground
+    resources: ClusterResources

@@ -1,0 +1,69 @@
+"""The settings of a finished run as one file beside its results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from nmt.settings import json_settings
+from pipeline.config.artifacts import Playground
+from pipeline.config.catalogue import Sweep
+from pipeline.config.experiment import archives_of, corpora_in_use, runs_in_use
+from pipeline.config.phrase_based import PhraseBased
+from pipeline.config.projections import without_moses
+from pipeline.config.schema import ClusterResources, Config
+
+
+class Published(Config):
+    """The settings without what has no influence on the results of a plain run."""
+
+    mirrors: list[str] = Field(default_factory=list)
+    resources: ClusterResources | None = None  # type: ignore[assignment]  # nobody asks for any
+    sweep: Sweep | None = None  # type: ignore[assignment]  # has results of its own
+    playground: Playground | None = None  # type: ignore[assignment]  # needs the weights
+    moses: PhraseBased | None = None  # type: ignore[assignment]  # none where it was not measured
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_before(cls, values: Any) -> Any:
+        """Settings that an earlier version wrote, by today's names and without what decides no results any more."""
+        if not isinstance(values, dict):
+            return values
+        blocks = {name: dict(values[name]) for name in ("selection", "artifacts") if _is_block(values, name)}
+        for gone in ("cut", "held_out", "held_out_shares"):
+            blocks.get("selection", {}).pop(gone, None)
+        if "readings" in (artifacts := blocks.get("artifacts", {})):
+            artifacts["ablations"] = artifacts.pop("readings")
+        return values | blocks
+
+
+def published(config: Config) -> dict[str, Any]:
+    """The merged settings as plain values: only the entries of the catalogues in use, nothing without influence."""
+    exclude = {"mirrors", "resources", "sweep", "playground"} | without_moses(config)
+    values = config.model_dump(exclude=exclude)
+    corpora = corpora_in_use(config)
+    values["corpora"] = _only(values["corpora"], corpora)
+    values["models"] = _only(values["models"], [run.model for run in runs_in_use(config).values()])
+    lists = [config.rescored[name].lists for name in config.use.rescored]
+    used = ("systems", config.use.systems), ("rescored", config.use.rescored), ("n_best_lists", lists)
+    for catalogue, names in used:
+        if catalogue in values:
+            values[catalogue] = _only(values[catalogue], names)
+    values["archives"] = _only(values["archives"], archives_of(config, corpora))
+    return values
+
+
+def _is_block(values: Mapping[str, Any], name: str) -> bool:
+    return isinstance(values.get(name), dict)
+
+
+def _only(values: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name in names}
+
+
+def read(path: Path) -> Config:
+    """Read the file of what `published` gave."""
+    return json_settings.read(Published, path, "expected the settings of a run")

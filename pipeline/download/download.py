@@ -1,0 +1,86 @@
+"""Archives from mirrors, their official address and second sources: checked, resumed, whole or not at all."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from nmt.errors import UserError
+from nmt.io.files import commit, write_json
+from pipeline.download.http_source import SourceError
+from pipeline.download.sources import local_path, places
+from pipeline.download.transfer import Expected, Patience, Transfer
+
+
+@dataclass(frozen=True)
+class File:
+    """A file to bring: its official address, its place under mirrors, and what is known of it."""
+
+    url: str
+    expected: Expected = field(default_factory=Expected)
+    path: str | None = None
+
+
+def download(
+    file: File,
+    output: Path,
+    mirrors: Sequence[str] = (),
+    alternatives: Sequence[File] = (),
+    patience: Patience | None = None,
+) -> str:
+    """Bring a file to `output` from the first source that has it whole; returns that source.
+
+    Mirrors (folders or URL prefixes that hold the file under its `path`) come first, then its `url`; then the same
+    for each of `alternatives`, other archives with the same members. An interrupted download lies in `output`.part; the
+    next call resumes it if a checksum would show wrong bytes. `output`.json records the source, the size and the
+    checksums seen, and which of them were known before.
+
+    Raises:
+        UserError: no source gave the file, or the disk has no room for it.
+    """
+    files = [file, *alternatives]
+    if mirrors and any(each.path is None for each in files):
+        raise UserError("download: a mirror needs --path, the file's place under it")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    problems: list[str] = []
+    parts = [output.with_name(f"{output.name}{f'.{n}' if n else ''}.part") for n in range(len(files))]
+    for wanted, part in zip(files, parts, strict=True):
+        source = _download_one(wanted, part, output, mirrors, patience or Patience(), problems)
+        if source is not None:
+            for other in parts:
+                other.unlink(missing_ok=True)
+            return source
+    raise UserError(
+        f"{output}: no source gave the file: {'; '.join(problems)}; check network, checksums and mirrors"
+    )
+
+
+def _download_one(
+    file: File, part: Path, output: Path, mirrors: Sequence[str], patience: Patience, problems: list[str]
+) -> str | None:
+    """The source that gave the file; None, and why in `problems`, if none did."""
+    if not file.expected.has_checksum:
+        part.unlink(missing_ok=True)
+    for source in places(file.url, file.path, mirrors):
+        try:
+            transfer = Transfer(source, part, file.expected, patience)
+            path = local_path(source)
+            seen = transfer.from_folder(path) if path else transfer.from_web()
+        except SourceError as error:
+            problems.append(f"{source}: {error}")
+            if not file.expected.has_checksum:
+                part.unlink(missing_ok=True)
+            continue
+        known = file.expected.known
+        if not file.expected.has_checksum:
+            print(f"{output}: no checksum known; its sha256 is {seen.sha256}", file=sys.stderr)
+        commit(part, output)
+        write_json(_note(output), {"source": source, "checked": known} | asdict(seen))
+        return source
+    return None
+
+
+def _note(output: Path) -> Path:
+    return output.with_name(f"{output.name}.json")

@@ -1,0 +1,292 @@
+"""The two sides of a corpus out of their archives, as lines in step, cut into shards.
+
+Archives are read as streams: nothing but the wanted lines is written to the disk, and only where the caller says.
+What an archive or a member is, its first bytes say, not its name. Bytes stay as they are: cleaning judges them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import io
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, cast
+
+from nmt.data.shards import BLOCK_LINES, ShardFiles
+from nmt.errors import UserError, printable
+from nmt.io.archives import plain, visit_members
+from nmt.io.files import atomic_path, read_json, write_json
+from nmt.io.text_blocks import Lines, line_blocks
+
+_TAG = re.compile(rb"<(?:(doc)\b([^<>]*)|(seg)\b([^<>]*)|/seg\s*)>", re.IGNORECASE)
+_NAME = re.compile(rb"""\b(?:doc)?id\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.IGNORECASE)
+_ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
+_CHUNK = 1 << 17
+_LARGEST_SGML = 1 << 26
+"""Test sets have a megabyte; the whole of one is held in memory."""
+
+
+@dataclass
+class Side:
+    """One side of a corpus: where it is, where its shards go, what is known of it, and what was found."""
+
+    archive: Path
+    member: str | None
+    outputs: Sequence[Path]
+    md5: str | None = None
+    """That the member must have, as it lies in the archive; None: any."""
+    lines: int = 0
+    words: int = 0
+    invalid_lines: int = 0
+    empty_lines: int = 0
+    found_md5: str = ""
+    segments: list[tuple[bytes, bytes]] = field(default_factory=list)
+    """Of SGML: names of document and segment, line by line."""
+    temporaries: list[Path] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return f"{self.archive}:{self.member}" if self.member else str(self.archive)
+
+    def count(self, lines: Lines) -> None:
+        """Count lines that were read."""
+        words = lines.words()
+        self.lines += len(lines)
+        self.words += int(words.sum())
+        self.empty_lines += int((words == 0).sum())
+        self.invalid_lines += _invalid(lines)
+
+
+def _invalid(lines: Lines) -> int:
+    """How many lines are not UTF-8."""
+    if _is_utf8(lines.data):
+        return 0
+    return sum(not _is_utf8(line) for line in lines.split())
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def extract(source: Side, target: Side, counts: Path, pairs: int | None = None) -> dict[str, Any]:
+    """Write both sides' shards and `counts`; nothing appears unless both sides have equally many lines.
+
+    `pairs` says how many there must be. Lines end at "\\n" and nowhere else, and keep their bytes, a carriage return
+    and invalid UTF-8 included. Counted are `pairs` and, with `source_` and `target_` before them, `words`,
+    `invalid_lines` (not UTF-8), `empty_lines` and the `md5` seen of the member; `archives` holds what is known
+    of the downloads.
+    """
+    if len(source.outputs) != len(target.outputs):
+        raise UserError(
+            f"extract: {len(source.outputs)} source shards but {len(target.outputs)} target shards"
+        )
+    with ExitStack() as stack:
+        for side in (source, target):
+            side.temporaries = [stack.enter_context(atomic_path(path)) for path in side.outputs]
+        _read_archives(source, target)
+        _check(source, target, pairs)
+    archives = {side.archive: receipt(side.archive) for side in (source, target)}
+    found = {"pairs": source.lines} | _counts("source", source) | _counts("target", target)
+    found["archives"] = {str(archive): known for archive, known in archives.items() if known}
+    write_json(counts, found)
+    return found
+
+
+def receipt(archive: Path) -> dict[str, Any] | None:
+    """What the download noted of an archive: its source, size and checksums; None for one that came another way."""
+    note = archive.with_name(f"{archive.name}.json")
+    return read_json(note) if note.exists() else None
+
+
+def _counts(name: str, side: Side) -> dict[str, Any]:
+    return {
+        f"{name}_words": side.words,
+        f"{name}_invalid_lines": side.invalid_lines,
+        f"{name}_empty_lines": side.empty_lines,
+        f"{name}_md5": side.found_md5,
+    }
+
+
+def _check(source: Side, target: Side, pairs: int | None) -> None:
+    for side in (source, target):
+        if not side.lines:
+            raise UserError(f"{side}: holds no lines; check archive and member")
+        if side.md5 not in (None, side.found_md5):
+            raise UserError(
+                f"{side}: its md5 is {side.found_md5}, expected {side.md5}: another version of the text; get the"
+                " archive elsewhere, or correct `md5` of the corpus in the config (null takes any)"
+            )
+    if source.lines != target.lines:
+        raise UserError(
+            f"{source} has {source.lines} lines but {target} has {target.lines} lines: both sides need "
+            "equally many; check that the members belong together"
+        )
+    if pairs not in (None, source.lines):
+        raise UserError(
+            f"{source}: {source.lines} pairs, expected {pairs}: another version of the text; get the archive"
+            " elsewhere, or correct `pairs` of the corpus in the config (null takes any number)"
+        )
+    _check_segments(source, target)
+
+
+def _check_segments(source: Side, target: Side) -> None:
+    """Where both sides name documents and segments, the names agree."""
+    for line, (mine, other) in enumerate(zip(source.segments, target.segments, strict=False), 1):
+        if mine != other:
+            names = [
+                f"document {doc.decode(errors='replace')!r}, segment {seg.decode(errors='replace')!r}"
+                for doc, seg in (mine, other)
+            ]
+            raise UserError(
+                f"{source} and {target} are not aligned: sentence {line} is {names[0]} here and {names[1]} there;"
+                " check that the members belong together"
+            )
+
+
+def _read_archives(source: Side, target: Side) -> None:
+    """Read each archive once, whichever sides it holds."""
+    if source.archive == target.archive and source.member == target.member:
+        raise UserError(f"{source}: named as source and as target; a corpus needs two different texts")
+    if source.archive == target.archive and source.member and target.member:
+        _read_archive(source.archive, [source, target])
+    else:
+        for side in (source, target):
+            _read_archive(side.archive, [side])
+
+
+def _read_archive(archive: Path, sides: Sequence[Side]) -> None:
+    """Read all sides that one archive holds, under their members' names or, if need be, in another folder of it."""
+    if sides[0].member is None:
+        visit_members(archive, None, lambda _, stream: _take(sides[0], archive.name, stream))
+        return
+    wanted = {str(side.member): side for side in sides}
+    names = _take_members(archive, wanted)
+    if wanted:
+        moved = {_elsewhere(member, names): side for member, side in wanted.items()}
+        if None in moved or len(moved) < len(wanted):
+            raise _missing(archive, sorted(wanted), names)
+        found = printable(f"{archive}: {', '.join(wanted)} found as {', '.join(map(str, moved))}")
+        print(found, file=sys.stderr)
+        _take_members(archive, cast(dict[str, Side], moved))
+
+
+def _take_members(archive: Path, wanted: dict[str, Side]) -> list[str]:
+    """Read the members in `wanted`, which go from it; returns all members' names."""
+    taken = set()
+
+    def visit(member: str, stream: IO[bytes]) -> None:
+        if member in taken:
+            raise UserError(f"{archive}: holds {member} twice; expected an archive with one of each")
+        taken.add(member)
+        _take(wanted.pop(member), member, stream)
+
+    return visit_members(archive, frozenset(wanted), visit)
+
+
+def _elsewhere(member: str, names: Iterable[str]) -> str | None:
+    """The only member of the same name in any folder."""
+    found = {name for name in names if PurePosixPath(name).name == PurePosixPath(member).name}
+    return found.pop() if len(found) == 1 else None
+
+
+def _missing(archive: Path, members: list[str], names: list[str]) -> UserError:
+    near = get_close_matches(members[0], names, n=3, cutoff=0.4)
+    hint = f"near names: {', '.join(near)}" if near else f"it holds {len(names)} files"
+    return UserError(f"{archive}: no member {', '.join(members)}; {hint}; correct the corpus in the config")
+
+
+class _Checksummed(io.RawIOBase):
+    """A stream open for reading that takes the checksum of what passes."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.md5 = hashlib.md5(usedforsecurity=False)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        data = self._stream.read(len(buffer))
+        buffer[: len(data)] = data
+        self.md5.update(data)
+        return len(data)
+
+
+def _take(side: Side, name: str, stream: IO[bytes]) -> None:
+    """Deal the lines of a plain or compressed text or SGML file to the shards of `side`; keep its checksum."""
+    hashed = _Checksummed(stream)
+    raw = io.BufferedReader(hashed, _CHUNK)
+    text = plain(raw)
+    try:
+        _deal(_sgml(text, side) if _is_sgml(name) else line_blocks(text), side)
+    except UserError as error:
+        raise UserError(f"{side}: {error}") from None
+    while raw.read(_CHUNK):
+        pass
+    side.found_md5 = hashed.md5.hexdigest()
+
+
+def _is_sgml(member: str) -> bool:
+    return any(suffix in (".sgm", ".sgml") for suffix in PurePosixPath(member).suffixes[-2:])
+
+
+def _sgml(stream: IO[bytes], side: Side) -> Iterator[Lines]:
+    """The segments of an SGML file in order; their names go to `side`."""
+    text = stream.read(_LARGEST_SGML)
+    if len(text) == _LARGEST_SGML:
+        raise UserError(f"more than {_LARGEST_SGML:,} bytes: expected the SGML of a test set")
+    document, lines = b"", []
+    opened: re.Match[bytes] | None = None
+    for tag in _TAG.finditer(text):
+        if tag[1]:
+            document = _name(tag[2])
+        elif (tag[3] is None) == (opened is None):
+            line = text.count(b"\n", 0, tag.start()) + 1
+            found = tag[0][:40].decode(errors="replace")
+            raise UserError(f"line {line}: found {found}, expected <seg> and </seg> in turn")
+        elif opened is None:
+            opened = tag
+        else:
+            side.segments.append((document, _name(opened[4])))
+            lines.append(_unescape(text[opened.end() : tag.start()]))
+            opened = None
+    if opened is not None:
+        raise UserError(f"the last <seg> of {len(lines) + 1} has no </seg>")
+    yield Lines.of(b"".join(line + b"\n" for line in lines))
+
+
+def _name(attributes: bytes) -> bytes:
+    found = _NAME.search(attributes)
+    return next(filter(None, found.groups()), b"") if found else b""
+
+
+def _unescape(segment: bytes) -> bytes:
+    # exactly XML's entities: HTML's rules would also change `&copy` in running text
+    text = segment.decode("utf-8", errors="surrogateescape")
+    text = _ENTITY.sub(lambda entity: html.unescape(entity.group()), text).replace("\n", " ").strip()
+    return text.encode("utf-8", errors="surrogateescape")
+
+
+def _deal(blocks: Iterable[Lines], side: Side) -> None:
+    """Deal lines to the shards of `side`, a block to each in turn."""
+    with ShardFiles(side.temporaries) as shards:
+        for lines in blocks:
+            _write(lines, side.lines, shards)
+            side.count(lines)
+
+
+def _write(lines: Lines, begin: int, shards: ShardFiles) -> None:
+    """Write lines, of which the first has the global number `begin`, to the shards they belong to."""
+    while len(lines):
+        piece, lines = lines.cut(min(BLOCK_LINES - begin % BLOCK_LINES, len(lines)))
+        shards.writer(begin).write_block(piece.data, len(piece))
+        begin += len(piece)

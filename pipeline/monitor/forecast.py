@@ -1,0 +1,149 @@
+"""What an experiment will still take: hours of training, from measured rates where there are any, and disk."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from nmt.data.bitext import BITEXT_FILES
+from nmt.settings.families import FAMILIES
+from nmt.settings.training import ModelEntry
+from nmt.training.history import Reached, last_update, reached
+from pipeline.config.experiment import archives_in_use, prepared_corpora
+from pipeline.config.runs import Run, runs_of
+from pipeline.config.schema import Config
+from pipeline.monitor.time_limits import expected_rate
+
+TEXT_PER_ARCHIVE_BYTE = 3.9
+"""Bytes for a byte of archive: raw, clean and tokenized text 0.90, 0.90 and 0.91, selected text 0.47, scores and
+language models 0.30, ids 0.4 to 0.6. Measured on 92 MB of English-French archives, half of whose words were selected;
+archives that hold other languages too need less."""
+
+STATE_COPIES = 11
+"""Weights kept of a run: two checkpoints and the final state with two averages of the optimizer each, the best weights
+before the end, the model."""
+
+SETTINGS = "the settings (resources)"
+
+
+@dataclass(frozen=True)
+class TrainingTime:
+    """What is left of a run. source: where the rate comes from, a run that was measured or the settings."""
+
+    run: str
+    updates: int
+    updates_per_hour: float
+    source: str
+
+    @property
+    def hours(self) -> float:
+        """At this rate."""
+        return self.updates / self.updates_per_hour
+
+    @property
+    def measured(self) -> bool:
+        """Whether the rate is one of this experiment's own runs."""
+        return self.source != SETTINGS
+
+
+def training_times(config: Config, folder: Path, runs: Iterable[str]) -> list[TrainingTime]:
+    """What is left of these runs, each at its own rate, that of a like run here, or that of the settings."""
+    known = runs_of(config, list(config.models))
+    told = {name: reached(_history(folder, name)) for name in known}
+    return [_training_time(config, known, name, told) for name in runs]
+
+
+def _history(folder: Path, run: str) -> Path:
+    """The history of a run that is at work or has ended."""
+    state = folder / "state" / run / "history.jsonl"
+    return state if state.exists() else folder / "models" / run / "history.jsonl"
+
+
+def _training_time(
+    config: Config, known: dict[str, Run], name: str, told: dict[str, Reached]
+) -> TrainingTime:
+    run = known[name]
+    entry = config.models[run.model]
+    begun = last_update(config.models[known[run.base].model].training, told[run.base]) if run.base else 0
+    left = max(0, last_update(entry.training, told[name]) - max(told[name].update, begun))
+    for other in dict.fromkeys([name, run.base, *known]):
+        rate = told[other].updates_per_second if other else None
+        if other and rate and _alike(entry, config.models[known[other].model]):
+            return TrainingTime(name, left, 3600 * rate, other)
+    return TrainingTime(name, left, expected_rate(config, run.model), SETTINGS)
+
+
+def _alike(one: ModelEntry, other: ModelEntry) -> bool:
+    """Whether an update of one takes as long as one of the other."""
+    kept = {"batch_size", "optimizer", "precision", "device", "threads"}
+    return (
+        one.family == other.family
+        and one.max_words == other.max_words
+        and one.architecture == other.architecture
+        and one.training.model_dump(include=kept) == other.training.model_dump(include=kept)
+    )
+
+
+@dataclass(frozen=True)
+class TrainingLeft:
+    """Hours of training: of all runs together, and with each on a machine of its own. guessed: runs without a rate."""
+
+    hours: float
+    side_by_side: float
+    guessed: tuple[str, ...]
+
+
+def training_left(config: Config, folder: Path, runs: Iterable[str]) -> TrainingLeft:
+    """What training these runs will still take."""
+    times = training_times(config, folder, runs)
+    guessed = tuple(time.run for time in times if not time.measured)
+    return TrainingLeft(sum(time.hours for time in times), longest_chain(config, times), guessed)
+
+
+def in_words(left: TrainingLeft, runs: int) -> str:
+    """Hours of training as a piece of a line, with where they come from."""
+    source = "at rates measured here"
+    if left.guessed:
+        which = f" for {', '.join(left.guessed)}" if len(left.guessed) < runs else ""
+        source = f"an estimate from {SETTINGS}{which}"
+    return f"{hours_in_words(left.hours)} in all, at least {hours_in_words(left.side_by_side)} in parallel ({source})"
+
+
+def hours_in_words(hours: float) -> str:
+    """Hours as minutes or hours, as precisely as a forecast deserves."""
+    if hours < 1:
+        return f"{max(1, round(60 * hours))} min"
+    return f"{hours:,.0f} hours" if hours >= 10 else f"{hours:.1f} hours"
+
+
+def longest_chain(config: Config, times: Collection[TrainingTime]) -> float:
+    """Hours until all are trained if each has a processor of its own: a run that continues another follows it."""
+    known, hours = runs_of(config, list(config.models)), {time.run: time.hours for time in times}
+    return max((hours[run] + hours.get(known[run].base or "", 0.0) for run in hours), default=0.0)
+
+
+def disk_bytes(config: Config, folder: Path, archives: Iterable[str], runs: Iterable[str]) -> dict[str, int]:
+    """Bytes that archives to fetch, text to prepare and models to train will take; archives of unknown size count 0."""
+    known = runs_of(config, list(config.models))
+    fetched = sum(config.archives[archive].bytes or 0 for archive in archives)
+    text = _unprepared(config, folder)
+    models = [config.models[known[run].model] for run in runs]
+    weights = [
+        FAMILIES[model.family].weights(model.architecture, config.vocabulary.sizes) for model in models
+    ]
+    return {
+        "archives": fetched,
+        "prepared text": round(TEXT_PER_ARCHIVE_BYTE * text),
+        "models": 4 * STATE_COPIES * sum(weights),
+    }
+
+
+def _unprepared(config: Config, folder: Path) -> int:
+    """Bytes of archives and of files of one's own whose text is not binary yet."""
+    if all((folder / f"data/binary/train/{name}").exists() for name in BITEXT_FILES):
+        return 0
+    sides = (side for name in prepared_corpora(config) for side in config.corpora[name].sides.values())
+    own = (folder / side.file for side in sides if side.file)
+    archives = sum(config.archives[archive].bytes or 0 for archive in archives_in_use(config))
+    return archives + sum(file.stat().st_size for file in own if file.is_file())

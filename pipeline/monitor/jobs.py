@@ -1,0 +1,174 @@
+"""The jobs of an experiment, as the workflow lists them when a run starts: `logs/jobs.json`.
+
+The rules are the only place that says which job makes which file from what; this is their list for one experiment, with
+the settings that it was made for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from graphlib import TopologicalSorter
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from nmt.errors import UserError
+from nmt.io.environment import cache_for
+from nmt.io.files import atomic_path, read_json
+from pipeline.config.overlays import refuse_unreadable
+from pipeline.config.schema import Config
+
+FILE = Path("logs") / "jobs.json"
+ONLY_LIST = "NMT_LIST_JOBS"
+"""Names the environment variable with the file that Snakemake is to write the list to, instead of running any job."""
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One job of the workflow. Paths start at the experiment's folder.
+
+    rule: the workflow's; log: logs/STAGE/NAME.log; due: whether it was to run when the list was made; local: whether
+    it runs where Snakemake does, even if others are sent to a cluster; resources: what it asks for, as far as that is
+    known.
+    """
+
+    rule: str
+    wildcards: Mapping[str, str]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    log: str
+    due: bool
+    local: bool
+    resources: Mapping[str, Any]
+
+    @property
+    def stage(self) -> str:
+        """The stage that a job belongs to: the folder of its log."""
+        return self.log.split("/")[1]
+
+    @property
+    def name(self) -> str:
+        """What the job works on: the name of its log."""
+        return self.log.split("/", 2)[2].removesuffix(".log")
+
+    @property
+    def run(self) -> str | None:
+        """The run that the job is about, if it is about one."""
+        return self.wildcards.get("model")
+
+
+@dataclass(frozen=True)
+class JobList:
+    """The jobs that lead to what a run of Snakemake was to make, done or not, and its merged settings."""
+
+    config: Config
+    jobs: tuple[Job, ...]
+
+    @property
+    def due(self) -> list[Job]:
+        """The jobs that were to run."""
+        return [job for job in self.jobs if job.due]
+
+    @property
+    def training(self) -> dict[str, Job]:
+        """The training jobs by their runs."""
+        return {job.run: job for job in self.jobs if job.rule == "train" and job.run}
+
+    @cached_property
+    def sources(self) -> dict[str, set[str]]:
+        """For each job, by its log, those whose files it reads."""
+        maker = {file: job.log for job in self.jobs for file in job.outputs}
+        return {job.log: {maker[file] for file in job.inputs if file in maker} for job in self.jobs}
+
+    @cached_property
+    def ordered(self) -> tuple[Job, ...]:
+        """The jobs in the order in which data flows: each after those whose files it reads."""
+        known = {job.log: job for job in self.jobs}
+        return tuple(known[log] for log in TopologicalSorter(self.sources).static_order())
+
+    @cached_property
+    def stages(self) -> dict[str, list[Job]]:
+        """The jobs by stage, stages in the order in which the last job of each can run."""
+        depth: dict[str, int] = {}
+        for job in self.ordered:
+            depth[job.log] = max((depth[source] + 1 for source in self.sources[job.log]), default=0)
+        found: dict[str, list[Job]] = {}
+        for job in self.ordered:
+            found.setdefault(job.stage, []).append(job)
+        last = {stage: max(depth[job.log] for job in jobs) for stage, jobs in found.items()}
+        return {stage: found[stage] for stage in sorted(found, key=last.__getitem__)}
+
+    def write(self, path: Path) -> None:
+        """Write the list, whole or not at all."""
+        values = {"config": self.config.model_dump(mode="json"), "jobs": [asdict(job) for job in self.jobs]}
+        with atomic_path(path) as temporary:
+            temporary.write_text(json.dumps(values, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def read(path: Path) -> JobList:
+    """Read a list; a `UserError` where it is damaged or of another version."""
+    values = read_json(path)
+    try:
+        jobs = tuple(_job(job) for job in values["jobs"])
+        return JobList(Config.model_validate(values["config"]), jobs)
+    except (KeyError, TypeError, ValidationError):
+        again = "delete it, or start the run again"
+        raise UserError(f"{path}: found no list of jobs that this version writes; {again}") from None
+
+
+def _job(values: Mapping[str, Any]) -> Job:
+    files = {name: tuple(values[name]) for name in ("inputs", "outputs")}
+    return Job(**{**values, **files})
+
+
+def list_jobs(folder: Path, configfiles: Sequence[Path] = (), pairs: Sequence[str] = ()) -> JobList:
+    """Have Snakemake list the jobs of the experiment in a folder; it runs none and locks nothing.
+
+    Args:
+        folder: the experiment's.
+        configfiles: settings laid over the folder's, as Snakemake is given them.
+        pairs: single keys likewise, as KEY=VALUE.
+    """
+    refuse_unreadable(configfiles)
+    with tempfile.TemporaryDirectory() as temporary:
+        path = Path(temporary) / "jobs.json"
+        command = [sys.executable, "-m", "snakemake", "--snakefile", str(_snakefile(folder))]
+        command += ["--directory", str(folder), "--cores", "1", "--nolock", "--rerun-incomplete"]
+        command += ["--quiet", "host", "progress", "rules", "reason"]
+        command += ["--configfile", *(str(file.absolute()) for file in configfiles)] if configfiles else []
+        command += ["--config", *pairs] if pairs else []
+        result = subprocess.run(
+            [*command, "--", "all", "list_jobs"],
+            env={**os.environ, **cache_for(folder), ONLY_LIST: str(path)},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if result.returncode != 0 or not path.exists():
+            raise UserError(_problems(result.stderr) or f"{folder}: Snakemake says: {result.stderr.strip()}")
+        return read(path)
+
+
+def _snakefile(folder: Path) -> Path:
+    """The Snakefile of the repository that the folder lies in, or that this package lies in."""
+    for place in (folder.resolve(), *folder.resolve().parents, REPOSITORY):
+        if (place / "Snakefile").is_file() and (place / "config.yaml").is_file():
+            return place / "Snakefile"
+    raise UserError(
+        f"{folder}: no Snakefile with a config.yaml beside it here or above; expected an experiment's folder"
+    )
+
+
+def _problems(errors: str) -> str:
+    lines = [line.removeprefix("error: ") for line in errors.splitlines() if line.startswith("error: ")]
+    return "\n".join(lines)

@@ -1,0 +1,192 @@
+"""Whether a cluster can run what it is to be sent: other jobs would be refused hours later, or wait for ever."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from nmt.io.slurm import Nodes, Partitions, configuration, partitions
+from pipeline.monitor.jobs import Job
+
+SETTINGS = {"train": "train_hours", "translate": "translate_hours", "align": "translate_hours"} | {
+    "sweep_model": "sweep_hours"
+}
+"""Rules whose longest time the settings' `resources` state."""
+
+FORGOTTEN_AFTER = 240
+"""Seconds for which a scheduler has to remember a job that has ended: the executor asks every 180 at the latest."""
+
+
+@dataclass(frozen=True)
+class ResourceRequest:
+    """What jobs of a rule ask for, the most of any of them; None is not known.
+
+    partition: names with commas between; empty for the cluster's own choice. lifted: a quality of service is named,
+    which may allow more time than the partition.
+    """
+
+    rule: str
+    partition: str = ""
+    minutes: float | None = None
+    megabytes: float | None = None
+    gpu: bool = False
+    gpu_model: str = ""
+    lifted: bool = False
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A cluster that jobs are sent to. status: the program that is asked for their states, squeue or sacct."""
+
+    requests: tuple[ResourceRequest, ...] = ()
+    status: str | None = None
+
+    @staticmethod
+    def of_jobs(jobs: Iterable[Job], status: str | None = None) -> Cluster:
+        """What jobs that are about to run make of it."""
+        return Cluster(greatest(_request(job) for job in jobs if not job.local), status)
+
+    def on_partitions(self, names: Sequence[str], gpu_names: Sequence[str]) -> Cluster:
+        """The same jobs on other partitions: those without a GPU on some, those with one on others.
+
+        No names leave jobs on the partitions that they have.
+        """
+        moved = [
+            replace(request, partition=name)
+            for request in self.requests
+            for name in (gpu_names if request.gpu else names) or (request.partition,)
+        ]
+        return replace(self, requests=tuple(moved))
+
+
+def _request(job: Job) -> ResourceRequest:
+    stated = job.resources
+    return ResourceRequest(
+        job.rule,
+        stated.get("slurm_partition", ""),
+        stated.get("runtime"),
+        stated.get("mem_mb"),
+        bool(stated.get("gpu")),
+        stated.get("gpu_model", ""),
+        bool(stated.get("qos")),
+    )
+
+
+def unsatisfiable(cluster: Cluster) -> list[str]:
+    """Why jobs would not start, or not be seen to end, a line each; nothing where Slurm does not answer."""
+    known = partitions()
+    lines = [
+        _unknown(name, sorted(known.nodes))
+        for name in _named(cluster)
+        if known.nodes and name not in known.nodes
+    ]
+    for request in cluster.requests:
+        lines += _too_much(request, known)
+    return [*dict.fromkeys(lines), *_forgetful(cluster)]
+
+
+def _named(cluster: Cluster) -> list[str]:
+    return sorted({name for request in cluster.requests for name in request.partition.split(",") if name})
+
+
+def _unknown(name: str, known: Sequence[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    guess = f"; did you mean `{close[0]}`?" if close else ""
+    return f"slurm_partition: found {name!r}, which this cluster lacks{guess}; known: {', '.join(known)}"
+
+
+def _too_much(request: ResourceRequest, known: Partitions) -> Iterator[str]:
+    """What none of the partitions has that jobs may go to."""
+    names = [name for name in (request.partition or known.default or "").split(",") if name in known.nodes]
+    nodes = [some for name in names for some in known.nodes[name]]
+    if not nodes:
+        return
+    where = ", ".join(names) + (
+        "" if request.partition else " (the cluster's own choice where none is named)"
+    )
+    if request.gpu and not any(some.gpus for some in nodes):
+        yield (
+            f"slurm_partition of jobs with a GPU: {where}: none of its nodes has a GPU, as sinfo tells; those of"
+            f" {_having(known, lambda some: some.gpus)} have"
+        )
+        return
+    models = {model.lower() for some in nodes for model in some.gpu_models}
+    if request.gpu and request.gpu_model and request.gpu_model.lower() not in models:
+        found = (
+            f"its types: {', '.join(sorted(models))}" if models else "it tells no types apart: leave it empty"
+        )
+        yield f"gpu_model: found {request.gpu_model!r}, which partition {where} lacks; {found}"
+    if request.gpu and (refused := re.sub(r"[a-zA-Z0-9_.]+", "", request.gpu_model)):
+        yield (
+            f"gpu_model: found {request.gpu_model!r}, but the executor sends no type with {refused[0]!r} in it: leave"
+            " it empty, and name a partition or a constraint that has such GPUs alone"
+        )
+    longest = max(some.seconds for some in nodes)
+    if request.minutes is not None and not request.lifted and 60 * request.minutes > longest:
+        yield (
+            f"{request.rule}: a job asks for {_hours(60 * request.minutes)} hours, but partition {where} grants"
+            f" {_hours(longest)}: {_less_time(request.rule, longest)}another partition"
+        )
+    largest = max(some.megabytes for some in nodes if some.gpus or not request.gpu)
+    if request.megabytes is not None and request.megabytes > largest:
+        size = "train_memory_gb" if request.rule == "train" else "data_memory_gb"
+        yield (
+            f"{request.rule}: a job asks for {request.megabytes / 1000:,.0f} GB, but a node of partition {where} has"
+            f" {largest / 1000:,.0f}: lower resources.{size}, or name another partition"
+        )
+
+
+def _having(known: Partitions, has: Callable[[Nodes], bool]) -> str:
+    return ", ".join(name for name, nodes in known.nodes.items() if any(map(has, nodes))) or "no partition"
+
+
+def _less_time(rule: str, longest: float) -> str:
+    if rule not in SETTINGS:
+        return "name "
+    return f"set resources.{SETTINGS[rule]} to {_hours(longest)} or less, or name "
+
+
+def _hours(duration: float) -> str:
+    return f"{duration / 3600:,.2f}".removesuffix("0").removesuffix("0").removesuffix(".")
+
+
+def _forgetful(cluster: Cluster) -> Iterator[str]:
+    """Whether the program that is to be asked for states cannot know them."""
+    if cluster.status is None or not (config := configuration()):
+        return
+    accounting = not config.get("AccountingStorageType", "").endswith("none")
+    age = re.match(r"[0-9]+", config.get("MinJobAge", ""))
+    remembered = int(age[0]) if age else math.inf
+    if cluster.status == "sacct" and not accounting:
+        yield "slurm-status-command: found sacct, but this cluster keeps no accounting database; expected squeue"
+    if cluster.status == "squeue" and remembered < FORGOTTEN_AFTER:
+        cure = (
+            "say sacct"
+            if accounting
+            else f"it keeps no accounting database, so ask its administrators for {FORGOTTEN_AFTER} seconds"
+        )
+        yield (
+            f"slurm-status-command: found squeue, but this cluster forgets jobs {remembered} seconds after their end"
+            f" (MinJobAge), before it is asked for them: {cure}"
+        )
+
+
+def greatest(requests: Iterable[ResourceRequest]) -> tuple[ResourceRequest, ...]:
+    """Of requests that are alike but for time and memory, one for the most of both."""
+    found: dict[ResourceRequest, ResourceRequest] = {}
+    for request in requests:
+        alike = replace(request, minutes=None, megabytes=None)
+        other = found.get(alike, alike)
+        found[alike] = replace(
+            request,
+            minutes=_most(request.minutes, other.minutes),
+            megabytes=_most(request.megabytes, other.megabytes),
+        )
+    return tuple(found.values())
+
+
+def _most(one: float | None, other: float | None) -> float | None:
+    return max((value for value in (one, other) if value is not None), default=None)

@@ -1,0 +1,134 @@
+"""What long work needs, looked at before it starts instead of missed hours later, and what it will take."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from nmt.model import gpu_pool
+from nmt.selection.kenlm_build import TOOLS, missing_tools, on_path
+from pipeline.config.finished_models import in_danger
+from pipeline.config.schema import Config
+from pipeline.download.sources import unreachable
+from pipeline.monitor.forecast import disk_bytes, in_words, training_left
+from pipeline.monitor.jobs import JobList
+from pipeline.monitor.partition_check import Cluster, unsatisfiable
+from pipeline.phrase_based import programs as moses
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is about to be done.
+
+    rules: the workflow's, that have jobs due; runs: to be trained; archives: to be fetched, by their names in the
+    catalogue; cluster: where the jobs run, None for this machine.
+    """
+
+    rules: frozenset[str]
+    runs: tuple[str, ...]
+    archives: tuple[str, ...]
+    cluster: Cluster | None = None
+
+    @staticmethod
+    def of_jobs(listed: JobList, cluster: Cluster | None = None) -> Work:
+        """The jobs that are due."""
+        paths = {job.wildcards["archive"] for job in listed.due if job.rule == "download"}
+        known = listed.config.archives.items()
+        return Work(
+            rules=frozenset(job.rule for job in listed.due),
+            runs=tuple(run for run, job in listed.training.items() if job.due),
+            archives=tuple(name for name, archive in known if archive.path in paths),
+            cluster=cluster,
+        )
+
+
+# --- what is missing --------------------------------------------------------------------------------------------------
+
+
+def missing(config: Config, work: Work, folder: Path) -> list[str]:
+    """What is lacking for the work that is about to be done, one line each.
+
+    Args:
+        config: the run's settings.
+        work: what is waiting.
+        folder: where the run writes.
+    """
+    found = [_language_models(work), _moses(work), _gpu(config, work), _disk(config, work, folder)]
+    problems = [problem for problem in found if problem]
+    cluster = unsatisfiable(work.cluster) if work.cluster else []
+    finished = in_danger(config, work.runs, "binarize" in work.rules, folder)
+    return [*finished, *problems, *cluster, *_network(config, work)]
+
+
+def _language_models(work: Work) -> str | None:
+    if "kenlm_programs" not in work.rules or on_path() or not (lacking := missing_tools()):
+        return None
+    are = "is" if len(lacking) == 1 else "are"
+    return (
+        f"selection needs KenLM's lmplz and build_binary: not on the path, and to build them {' and '.join(lacking)}"
+        f" {are} missing; install that ({TOOLS}), or say `selection: {{enabled: false}}`"
+    )
+
+
+def _moses(work: Work) -> str | None:
+    if "moses_programs" not in work.rules or moses.on_path() or not (lacking := moses.missing_tools()):
+        return None
+    are = "is" if len(lacking) == 1 else "are"
+    return (
+        f"`moses.enabled` needs Moses: not on the path, and to build it {' and '.join(lacking)} {are} missing;"
+        f" install that ({moses.PACKAGES}), or say `moses: {{enabled: false}}`"
+    )
+
+
+def _gpu(config: Config, work: Work) -> str | None:
+    wanted = {config.models[model].training.device for model in config.use.models} if work.runs else set()
+    if {"translate", "align", "sweep_model", "rescore", "vectors"} & work.rules:
+        wanted |= {config.decoding.device, *(system.decoding.device for system in config.systems.values())}
+    if work.cluster or "cuda" not in wanted or gpu_pool.in_sight():
+        return None
+    return (
+        "training.device or decoding.device is `cuda`, but this machine shows no NVIDIA GPU: run on a cluster"
+        " (--profile slurm), choose a smaller experiment, or say `device: auto`"
+    )
+
+
+def _disk(config: Config, work: Work, folder: Path) -> str | None:
+    parts = disk_bytes(config, folder, work.archives, work.runs)
+    needed, free = sum(parts.values()), shutil.disk_usage(folder).free
+    if free >= needed:
+        return None
+    return f"{folder}: {_gigabytes(free)} free, but {_parts(parts)} need about {_gigabytes(needed)}"
+
+
+def _network(config: Config, work: Work) -> list[str]:
+    lines = unreachable([config.archives[archive] for archive in work.archives], config.mirrors)
+    return [f"{line}; look at the network, or name a mirror that has it (`mirrors`)" for line in lines]
+
+
+# --- what it will take ------------------------------------------------------------------------------------------------
+
+
+def forecast(config: Config, work: Work, folder: Path) -> list[str]:
+    """Hours and disk that the work will take, a line each."""
+    lines = []
+    if work.runs:
+        number = f"{len(work.runs)} {'runs' if len(work.runs) > 1 else 'run'}"
+        left = training_left(config, folder, work.runs)
+        lines.append(f"training: {number}, {in_words(left, len(work.runs))}")
+    parts = disk_bytes(config, folder, work.archives, work.runs)
+    if any(parts.values()):
+        free = _gigabytes(shutil.disk_usage(folder).free)
+        lines.append(f"disk: about {_gigabytes(sum(parts.values()))} for {_parts(parts)}; {free} free")
+    unknown = [archive for archive in work.archives if config.archives[archive].bytes is None]
+    if unknown:
+        lines.append(f"disk: the sizes of {', '.join(unknown)} are not known and not counted")
+    return lines
+
+
+def _parts(parts: dict[str, int]) -> str:
+    return ", ".join(f"{name} {_gigabytes(size)}" for name, size in parts.items() if size)
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 1e9:,.1f} GB" if size >= 1e8 else f"{max(1, round(size / 1e6))} MB"

@@ -1,0 +1,79 @@
+"""How long a training job asks a scheduler for: what its updates take at a known rate, cut into slices by a limit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+
+from nmt.settings.families import FAMILIES
+from nmt.training.history import last_update, reached
+from pipeline.config.runs import Run
+from pipeline.config.schema import Config
+
+MARGIN = 1.25
+"""A job that is given too little only comes back once more; one that asks for too much waits longer in the queue."""
+REACHED = 0.3
+"""Share of a GPU's operations that an update reaches: 20 of an H200's 67 TFLOP/s, by a count of its kernels and their
+times (no GPU has been measured)."""
+OVERHEAD_MINUTES = 30
+"""Starting, reading, and stopping five minutes early."""
+
+
+def time_limit(updates: int, updates_per_hour: float, longest_hours: float) -> int:
+    """Minutes that a job asks for: what the updates take with a margin, at most the longest limit; at least one."""
+    minutes = OVERHEAD_MINUTES + MARGIN * 60 * max(updates, 0) / updates_per_hour
+    return max(1, math.ceil(min(minutes, 60 * longest_hours)))
+
+
+def time_slices(updates: int, updates_per_hour: float, longest_hours: float) -> int:
+    """Jobs that a training run takes at most, should it be half as fast as it was said to be."""
+    return math.ceil(2 * updates / updates_per_hour / longest_hours)
+
+
+def training_minutes(config: Config, run: Run, folder: Path) -> int:
+    """Minutes that a training job asks for: its updates left at the rate of the run, or at that of the settings."""
+    done = reached(folder / "state" / run.name / "history.jsonl")
+    end = last_update(config.models[run.model].training, done)
+    if done.updates_per_second is None and run.base:
+        done = reached(folder / "models" / run.base / "history.jsonl")
+    rate = 3600 * done.updates_per_second if done.updates_per_second else expected_rate(config, run.model)
+    base = config.models[run.model].continue_from
+    before = config.models[base].training.updates if base else 0
+    return time_limit(end - max(done.update, before), rate, config.resources.train_hours)
+
+
+def training_retries(config: Config, runs: Iterable[Run], longest_hours: float | None = None) -> int:
+    """How often a training job is sent again: its time slices, by twice the estimate, and those lost on the way.
+
+    Args:
+        config: the run's settings.
+        runs: that may be trained.
+        longest_hours: the longest time limit, where it is not that of the settings.
+    """
+    longest = longest_hours or config.resources.train_hours
+    slices = (
+        time_slices(config.models[run.model].training.updates, expected_rate(config, run.model), longest)
+        for run in runs
+    )
+    return max(slices) + config.resources.train_attempts
+
+
+def expected_rate(config: Config, model: str) -> float:
+    """Updates per hour that the settings expect: as stated for the family, or by its operations and the GPU's."""
+    stated = config.resources.updates_per_hour.get(config.models[model].family)
+    speed = REACHED * config.resources.gpu_teraflops * 1e12
+    return stated or 3600 * speed / operations(config, model)
+
+
+def operations(config: Config, model: str) -> float:
+    """Operations of an update on sentences as long as the model takes, to a quarter.
+
+    For every word of a side, each weight but the embeddings' takes part in a product, of two operations, and in two
+    more on the way back.
+    """
+    entry = config.models[model]
+    words = config.vocabulary.sizes
+    weights = FAMILIES[entry.family].weights(entry.architecture, words)
+    in_products = weights - sum(words) * entry.architecture.embedding_size
+    return 6.0 * entry.training.batch_size * entry.max_words * in_products

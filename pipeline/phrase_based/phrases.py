@@ -1,0 +1,96 @@
+"""Phrase and reordering tables from aligned text, by Moses' own training script."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+from pathlib import Path
+
+from nmt.errors import UserError
+from nmt.io.files import atomic_path
+from nmt.io.programs import run_logged
+from pipeline.phrase_based.programs import Moses
+from pipeline.phrase_based.unfinished import held
+
+STEPS = {4: "lexical weights", 5: "extraction", 6: "scores", 7: "reordering"}
+"""Of train-model.perl; what comes before is the alignment, what comes after the generation of a configuration."""
+
+REPEATABLE = {"LC_ALL": "C", "PERL_HASH_SEED": "0"}
+"""Perl's own order of its hashes decides the order of a table's lines, unless it is told not to."""
+
+
+def extract(
+    moses: Moses,
+    text: tuple[Path, Path],
+    aligned: Path,
+    tables: tuple[Path, Path],
+    work: Path,
+    max_phrase_words: int,
+    reordering: str,
+    threads: int,
+    memory_mb: int,
+) -> None:
+    """Extract and score phrases and their reordering; a step that is finished stays finished.
+
+    Args:
+        moses: programs and scripts.
+        text: plain tokens of both sides.
+        aligned: their word alignment.
+        tables: gets the phrase table and the reordering table (gzip).
+        work: folder of what is made on the way; removed in the end.
+        max_phrase_words: longest phrase.
+        reordering: Moses' name of the reordering model.
+        threads: processes side by side.
+        memory_mb: for sorting; the rest needs little. The disk takes what does not fit.
+
+    Raises:
+        UserError: a step failed, or no phrase was found.
+    """
+    with held(work, (max_phrase_words, reordering), (*text, aligned)) as lock:
+        log = work / "log"
+        for name, file in (
+            ("corpus.source", text[0]),
+            ("corpus.target", text[1]),
+            ("aligned.given", aligned),
+        ):
+            _link(file, work / name)
+        (work / "model").mkdir(exist_ok=True)
+        command = [
+            "perl",
+            moses.script("training/train-model.perl"),
+            "--root-dir",
+            ".",
+            "--model-dir",
+            "model",
+        ]
+        command += ["--corpus", "corpus", "--f", "source", "--e", "target"]
+        command += ["--alignment", "given", "--alignment-file", "aligned", "--reordering", reordering]
+        command += ["--max-phrase-length", str(max_phrase_words), "--cores", str(threads), "--parallel"]
+        command += ["--sort-buffer-size", f"{memory_mb}M", "--sort-parallel", str(threads)]
+        for step, name in STEPS.items():
+            done = work / f"step{step}.done"
+            if not done.exists():
+                steps = ["--first-step", str(step), "--last-step", str(step)]
+                problem = f"moses-phrases: {name} failed"
+                run_logged([*command, *steps], log.absolute(), problem, work, REPEATABLE, keep_open=[lock])
+                done.touch()
+        made = [work / "model/phrase-table.gz", *(work / "model").glob("reordering-table.*.gz")]
+        for path, table in zip(made, tables, strict=True):
+            _check(path, aligned)
+            with atomic_path(table) as copy:
+                shutil.copyfile(path, copy)
+
+
+def _link(file: Path, link: Path) -> None:
+    link.unlink(missing_ok=True)
+    link.symlink_to(os.path.abspath(file))
+
+
+def _check(table: Path, aligned: Path) -> None:
+    """The script ends well where nothing was extracted."""
+    if not table.exists():
+        raise UserError(f"{table}: Moses' training left no such file; see the log beside it")
+    with gzip.open(table) as lines:
+        if not lines.readline():
+            raise UserError(f"{table}: no phrase was extracted; check the alignment {aligned} and its text")

@@ -1,0 +1,75 @@
+"""BLEU of groups of equally many sentences, sorted by length and by rank of words (Sutskever et al., 2014, Fig. 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from nmt.errors import UserError
+from nmt.evaluation.bleu_curves import Group, Rows, groups
+from nmt.evaluation.bootstrap import Bootstrap
+from nmt.plots.style import COLORS, drawing
+from pipeline.config.artifacts import Report
+
+_LINES = ("-", "--", "-.", ":")
+_BAND = 0.12
+
+
+def score_groups(scores: Mapping[str, Rows], ranks: Sequence[float], settings: Report) -> Figure:
+    """Two panels: sentences sorted by the length of their source, and by the average frequency rank of their words.
+
+    Every point is the BLEU of one of `score_groups` groups of equal size, drawn at its middle; ticks carry the lengths
+    and ranks at which groups begin and end. Bands are 95% bootstrap intervals.
+
+    Args:
+        scores: the sentences of each system, of the same lines, by id in the order of the legend.
+        ranks: of each line; empty lines count nothing.
+        settings: number of groups, labels, bootstrap.
+
+    Raises:
+        UserError: systems or ranks of another number of sentences.
+    """
+    for system, rows in scores.items():
+        if len(rows) != len(ranks):
+            text = f"{system} has scores of {len(rows)} sentences, the text has {len(ranks)} lines"
+            raise UserError(f"{text}; expected those of one test set")
+    with drawing():
+        figure = Figure(figsize=(9.6, 4.0), layout="constrained")
+        left, right = figure.subplots(1, 2, sharey=True)
+        lengths = [float(row["source_length"]) for row in next(iter(scores.values()))]
+        _panel(left, scores, lengths, settings)
+        _panel(right, scores, ranks, settings)
+        left.set_xlabel("Test sentences sorted by their length")
+        right.set_xlabel("Test sentences sorted by average word frequency rank")
+        left.set_ylabel("BLEU score")
+        left.legend(fontsize=8, handlelength=3)
+        size = len(ranks) // settings.score_groups
+        bands = "; 95% bootstrap intervals" if settings.bootstrap_samples else ""
+        left.set_title(f"Groups of about {size:,} sentences{bands}", loc="left", fontsize=8, color="0.35")
+    return figure
+
+
+def _panel(axes: Axes, scores: Mapping[str, Rows], keys: Sequence[float], settings: Report) -> None:
+    bootstrap = Bootstrap(settings.bootstrap_samples, settings.bootstrap_seed)
+    found: list[Group] = []
+    for index, (system, rows) in enumerate(scores.items()):
+        found = groups(rows, keys, settings.score_groups, bootstrap)
+        color, line = COLORS[index % len(COLORS)], _LINES[index % len(_LINES)]
+        places = [place + 0.5 for place in range(len(found))]
+        label = settings.short_label(system)
+        axes.plot(
+            places, [group.bleu for group in found], line, color=color, marker="o", markersize=4, label=label
+        )
+        bounds = [group.interval for group in found if group.interval]
+        if len(bounds) == len(found):
+            low, high = zip(*bounds, strict=True)
+            axes.fill_between(places, low, high, color=color, alpha=_BAND, linewidth=0)
+    if found:
+        axes.set_xticks(
+            range(len(found) + 1), [f"{b:.0f}" for b in [found[0].first, *(g.last for g in found)]]
+        )
+    axes.set_ylim(bottom=0)
+    axes.grid(color="0.85", linewidth=0.6)
+    axes.set_axisbelow(True)

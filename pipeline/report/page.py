@@ -1,0 +1,220 @@
+"""A run's results as one HTML page that needs nothing else: the finding, figures, tables, settings, times, versions."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import platform
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import yaml
+from docutils.core import publish_parts
+from jinja2 import Environment, StrictUndefined, Template
+from markupsafe import Markup
+from PIL import Image
+from tabulate import tabulate
+
+from nmt import __version__
+from nmt.errors import UserError
+from nmt.evaluation.alignment_error_rate import in_words
+from nmt.io.environment import packages
+from nmt.io.files import atomic_path, read_json
+from pipeline.report.markdown import rendered
+
+HEADINGS = {
+    "table1": "Table 1: BLEU",
+    "cho2014b_table1a": "Cho et al. (2014b), Table 1 (a): BLEU",
+    "cho2014b_table1b": "Cho et al. (2014b), Table 1 (b): BLEU of 10 to 20 words",
+    "sutskever2014_table1": "Sutskever et al. (2014), Table 1: BLEU",
+    "sutskever2014_table2": "Sutskever et al. (2014), Table 2: rescoring",
+    "significance": "Pairwise significance",
+    "table2": "Table 2: learning statistics",
+    "table3": "Table 3: long sentences",
+    "sutskever2014_perplexity": "Perplexity on the test set",
+    "cho2014b_table2": "Cho et al. (2014b), Table 2: long and short sentences",
+    "cho2014b_training": "Learning statistics",
+    "sutskever2014_table3": "Sutskever et al. (2014), Table 3: long sentences",
+    "sutskever2014_training": "Learning statistics",
+    "ablations": "Ablations: ambiguous details of the paper",
+    "decoding_sweep": "Sweep over decoding settings",
+    "data": "Data",
+    "figure2": "Figure 2: BLEU against length",
+    "figure3": "Figure 3: alignments",
+    "length_curves": "BLEU against length of source, reference and both",
+    "score_groups": "BLEU of sentences by length and by rarity of words",
+    "unknown_words": "BLEU against unknown words",
+    "learning_curves": "Learning curves",
+    "sentence_vectors": "Sentence vectors",
+}
+"""By the names of artifacts; others are called by their names."""
+FIRST = ("figure2", "figure3")
+"""Figures that open the page."""
+PAGES = {"explorer": "Explore every translation", "playground": "Translate a sentence of your own"}
+"""Pages that may lie beside this one, and what people do there."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A table or text (HTML in `body`) or a picture (PNG, base64 in `image`; `seen`: in words), with its caption."""
+
+    heading: str
+    body: Markup | None = None
+    caption: Markup | None = None
+    image: str = ""
+    seen: str = ""
+    folded: bool = False
+
+
+@dataclass(frozen=True)
+class Section:
+    """Items under a heading."""
+
+    heading: str
+    items: list[Item] = field(default_factory=list)
+
+    @property
+    def anchor(self) -> str:
+        """Where links go."""
+        return self.heading.lower().replace(" ", "-")
+
+
+def write(
+    output: Path,
+    title: str,
+    papers: Sequence[str],
+    artifacts: Sequence[Path],
+    beside: Sequence[str],
+    captions: Path,
+    seeds: str,
+    settings: dict[str, Any],
+    benchmarks: Path,
+) -> None:
+    """Write the page.
+
+    Args:
+        output: the HTML file.
+        title: of the page.
+        papers: names of those whose tables and figures the run makes.
+        artifacts: Markdown tables, PNG figures, JSON error rates and the finding (.txt), in the order of the page.
+        beside: names of the pages that lie beside it.
+        captions: folder with a caption (reStructuredText with Jinja) for each artifact's name.
+        seeds: what captions say of models with several runs, of which figures show the first.
+        settings: the run's, merged.
+        benchmarks: folder of Snakemake's benchmark files, `STAGE/...tsv`.
+    """
+    tables = [_table(path, captions, seeds) for path in artifacts if path.suffix == ".md"]
+    pictures = {path.stem: _figure(path, captions, seeds) for path in artifacts if path.suffix == ".png"}
+    rates = [_error_rate(path) for path in artifacts if path.suffix == ".json"]
+    sections = [
+        Section("Tables", tables),
+        Section("Figures", [item for name, item in pictures.items() if name not in FIRST]),
+        Section("Alignments", rates),
+        Section("Configuration", [_settings(settings)]),
+        Section("Run times", [_times(benchmarks)]),
+        Section("Software", [_versions()]),
+    ]
+    text = resources.files("pipeline.report").joinpath("templates", "report.html").read_text(encoding="utf-8")
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    page = environment.from_string(text).render(
+        title=title,
+        papers=papers,
+        finding=" ".join(
+            path.read_text(encoding="utf-8").strip() for path in artifacts if path.suffix == ".txt"
+        ),
+        first=[pictures[name] for name in FIRST if name in pictures],
+        pages=[(name, PAGES.get(Path(name).stem, name)) for name in beside],
+        sections=[section for section in sections if section.items],
+    )
+    with atomic_path(output) as temporary:
+        temporary.write_text(page, encoding="utf-8")
+
+
+def _heading(path: Path) -> str:
+    return HEADINGS.get(path.stem, path.stem.replace("_", " ").capitalize())
+
+
+def _table(path: Path, captions: Path, seeds: str) -> Item:
+    heading = _heading(path)
+    return Item(
+        heading, rendered(path.read_text(encoding="utf-8"), heading, 3), _caption(path, captions, seeds)
+    )
+
+
+def _figure(path: Path, captions: Path, seeds: str) -> Item:
+    with Image.open(path) as picture:  # the figures' descriptions are in them
+        seen = str(picture.info.get("Description", ""))
+    image = base64.b64encode(path.read_bytes()).decode()
+    return Item(_heading(path), caption=_caption(path, captions, seeds), image=image, seen=seen)
+
+
+def _error_rate(path: Path) -> Item:
+    try:
+        return Item(path.stem, Markup.escape(in_words(read_json(path))))
+    except (AttributeError, LookupError, TypeError, ValueError):
+        raise UserError(f"{path}: expected what `nmt alignment-error-rate` writes; make it again") from None
+
+
+def _caption(path: Path, captions: Path, seeds: str) -> Markup | None:
+    """The caption that Snakemake's report shows too, if there is one: a table's notes may say all."""
+    source = captions / f"{path.stem}.rst"
+    if not source.is_file():
+        return None
+    escaped = re.sub(r"([^\w\s])", r"\\\1", " ".join(seeds.split()))  # labels are no reStructuredText
+    job = SimpleNamespace(params=SimpleNamespace(seeds=escaped))
+    text = Template(source.read_text(encoding="utf-8")).render(snakemake=job)
+    overrides = {"report_level": 5, "file_insertion_enabled": False, "raw_enabled": False}
+    return Markup(publish_parts(text, writer="html5", settings_overrides=overrides)["body"])
+
+
+def _settings(settings: dict[str, Any]) -> Item:
+    text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True, width=110)
+    caption = Markup("config.yaml and the layers over it, merged.")
+    return Item(
+        "Settings",
+        Markup('<pre role="region" tabindex="0" aria-label="Settings">{}</pre>').format(text),
+        caption,
+        folded=True,
+    )
+
+
+def _times(folder: Path) -> Item:
+    """Jobs, hours and the most memory of each stage."""
+    jobs: dict[str, list[dict[str, str]]] = {}
+    for path in sorted(folder.rglob("*.tsv")):
+        with path.open(encoding="utf-8", newline="") as file:
+            jobs.setdefault(path.relative_to(folder).parts[0], []).extend(
+                csv.DictReader(file, delimiter="\t")
+            )
+    rows = [
+        [stage, len(rows), _hours(rows), max((_number(row, "max_rss") for row in rows), default=0.0)]
+        for stage, rows in jobs.items()
+    ]
+    headers = ["Stage", "Jobs", "Hours", "Largest memory (MB)"]
+    table = tabulate(rows, headers, "pipe", floatfmt=("", "", ".3f", ".0f"))
+    return Item(
+        "Stages", rendered(table, "Stages", 3), Markup("From Snakemake's benchmark files; memory is sampled.")
+    )
+
+
+def _hours(rows: Sequence[dict[str, str]]) -> float:
+    return sum(_number(row, "s") for row in rows) / 3600
+
+
+def _number(row: dict[str, str], name: str) -> float:
+    try:
+        return float(row.get(name, "0"))
+    except ValueError:  # Snakemake writes NA and - for jobs too short to look at
+        return 0.0
+
+
+def _versions() -> Item:
+    rows = [["this project", __version__], ["Python", platform.python_version()]]
+    rows += [[name, version] for name, version in packages().items()]
+    table = tabulate(rows, ["Package", "Version"], "pipe", disable_numparse=True)
+    return Item("Versions", rendered(table, "Versions", 3))

@@ -1,0 +1,199 @@
+"""What a paper reports, and which tables and figures it has: read from its file in workflow/papers."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from nmt.errors import UserError
+from nmt.settings.faults import summary
+from nmt.settings.text import SentenceLength
+from pipeline.config.yaml_text import parse
+
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]*$")]
+"""Of a table or figure: its files are called so."""
+Set = Literal["dev", "test"]
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Column(_Entry):
+    """Which sentences of which set a column of scores is of.
+
+    mode: as that of `nmt decode`; words: least and most of a sentence; words_of: whose, `artifacts.figure2_length`
+    where nothing is said.
+    """
+
+    header: str
+    set: Set = "test"
+    mode: Literal["all", "no_unk"] = "all"
+    words: tuple[int, int] | None = None
+    words_of: SentenceLength | None = None
+
+
+class ReportedScores(_Entry):
+    """A row as the paper has it: a score by column.
+
+    quoted: shown though nothing here measures it (another's system, say).
+    """
+
+    label: str
+    quoted: bool = False
+    scores: dict[str, float]
+
+
+class ReportedTraining(_Entry):
+    """A row of learning statistics, as far as the paper gives them. Updates are plain; NLL is a mean over sentences."""
+
+    label: str
+    updates: int | None = None
+    epochs: float | None = None
+    hours: float | None = None
+    device: str | None = None
+    train_nll: float | None = None
+    dev_nll: float | None = None
+
+
+class SentenceGroup(_Entry):
+    """Sentences that a table shows: the paper's own, which begin so, then others, drawn.
+
+    sentences: how many, and least and most words of a source; None: as `artifacts.table3_*` have it.
+    """
+
+    openings: list[str] = []
+    sentences: int | None = None
+    least: int = 1
+    most: int | None = None
+
+
+class _Table(_Entry):
+    called: str
+    """What the paper calls it: Table 1, or Table 1 (a)."""
+
+
+class ScoreTable(_Table):
+    """Systems by columns of scores.
+
+    rows: which systems, in their order, as names or patterns (`lstm-*`); without, all: models, then other systems.
+    """
+
+    kind: Literal["scores"]
+    columns: dict[Name, Column]
+    rows: list[str] = []
+    reported: dict[str, ReportedScores] = {}
+
+    @model_validator(mode="after")
+    def _known(self) -> ScoreTable:
+        for system, row in self.reported.items():
+            if others := sorted(row.scores.keys() - self.columns.keys()):
+                raise ValueError(
+                    f"{system} has a score of the column {others[0]}, which is none of the table"
+                )
+        return self
+
+    def row_of(self, system: str) -> int | None:
+        """The place of a system's row among the patterns; None for one that the table does not show."""
+        if not self.rows:
+            return 0
+        return next((place for place, row in enumerate(self.rows) if fnmatchcase(system, row)), None)
+
+    @property
+    def sets(self) -> list[Set]:
+        """The sets that the columns are of, each once."""
+        return list(dict.fromkeys(column.set for column in self.columns.values()))
+
+
+class TrainingTable(_Table):
+    """Learning statistics of each model."""
+
+    kind: Literal["training"]
+    reported: dict[str, ReportedTraining] = {}
+
+
+class SentenceTable(_Table):
+    """Sentences with their reference and the systems' translations.
+
+    sets: which they are of; known: only those without unknown words in source and reference, translated with [UNK]
+    forbidden; others: systems beside the models whose translations are shown where they are given.
+    """
+
+    kind: Literal["sentences"]
+    groups: Annotated[list[SentenceGroup], Field(min_length=1)]
+    sets: Annotated[list[Set], Field(min_length=1)] = ["test"]
+    known: bool = False
+    others: list[str] = []
+
+
+class PerplexityTable(_Table):
+    """Perplexity of each system on the test set. reported: by system."""
+
+    kind: Literal["perplexity"]
+    reported: dict[str, float] = {}
+
+
+Table = Annotated[ScoreTable | TrainingTable | SentenceTable | PerplexityTable, Field(discriminator="kind")]
+
+
+class ReportedData(_Entry):
+    """Sec. 4.1: words of the target language; `corpora` by their ids in `config.yaml`.
+
+    `selected_corpora`: those of each corpus that were selected, as the names of the authors' texts have it.
+    """
+
+    corpora: dict[str, int] = {}
+    total: int | None = None
+    selected: int | None = None
+    selected_corpora: dict[str, int] = {}
+
+
+class Paper(_Entry):
+    """A paper's tables, figures and words of training text; models by their ids in `config.yaml`.
+
+    name: as notes call it; openings: beginnings of the example sentences of Figure 3, in the paper's order.
+    """
+
+    name: str
+    tables: dict[Name, Table]
+    figures: list[Name] = []
+    openings: list[str] = []
+    data: ReportedData = ReportedData()
+
+
+def sets_of(table: Table) -> list[str]:
+    """The sets whose translations a table shows or scores."""
+    return list(table.sets) if isinstance(table, ScoreTable | SentenceTable) else []
+
+
+def read_paper(path: Path) -> Paper:
+    """What the file of a paper says; a `UserError` where there is none or it says something else."""
+    try:
+        return Paper.model_validate(parse(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; expected a paper's tables and numbers") from None
+    except ValidationError as error:
+        raise UserError(f"{path}: {summary(error, Paper)}") from None
+    except ValueError as error:
+        raise UserError(f"{path}: {error}") from None
+
+
+TableKind = TypeVar("TableKind", ScoreTable, TrainingTable, SentenceTable, PerplexityTable)
+
+
+def read_table(path: Path, name: str, kind: type[TableKind], reported: bool = True) -> tuple[str, TableKind]:
+    """The paper's name and one of its tables, without the reported numbers where they are not wanted.
+
+    Raises a `UserError` if it has no such table of this kind.
+    """
+    paper = read_paper(path)
+    tables = {name: table for name, table in paper.tables.items() if isinstance(table, kind)}
+    if name not in tables:
+        raise UserError(
+            f"{path}: has no table {name} of this kind; expected {' or '.join(tables) or 'another file'}"
+        )
+    table = tables[name]
+    return paper.name, table if reported else table.model_copy(update={"reported": {}})

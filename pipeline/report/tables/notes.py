@@ -1,0 +1,58 @@
+"""Notes that several tables have below them: how models were trained, what ± means, whose numbers are reported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from nmt.evaluation.seeds import Row
+from pipeline.config.artifacts import Report
+from pipeline.report.run_results import Runs
+
+
+def reported_note(paper: str, table: str) -> str:
+    """Whose the reported numbers of a table are."""
+    return f"Reported: what {paper} give in their {table}; not computed by this run."
+
+
+def training_note(rows: Sequence[Row]) -> str:
+    """How the models of these rows were trained."""
+    recipes = (
+        "{optimizer}, {hidden_units} hidden units, {updates:,} updates".format(**row)
+        + (" on average" if row["updates_std"] else "")
+        for row in rows
+    )
+    return f"Trained with {grouped(zip(recipes, (row['model'] for row in rows), strict=True))}."
+
+
+def seeds_note(rows: Sequence[Row]) -> list[str]:
+    """What ± means, if a model has several runs; the last part of a table's notes that depends on seeds."""
+    if all(row["seeds"] == 1 for row in rows):
+        return []
+    counts = grouped((_seeds(row), row["model"]) for row in rows)
+    return [
+        f"±: standard deviation (n - 1) over runs that differ in the seed of their start values: {counts}."
+    ]
+
+
+def unfinished_note(scores: Runs, settings: Report) -> list[str]:
+    """How many translations of the test set no search brought to an end, from what `evaluate` wrote of each run."""
+    counts = {
+        name: (sum(run.get("unfinished_all", 0) for run in runs), sum(run["sentences_all"] for run in runs))
+        for name, runs in scores.items()
+    }
+    left = [(f"{n:,} of {all:,}", settings.label(name)) for name, (n, all) in counts.items() if n]
+    if not left:
+        return []
+    return [f"Translations that no search brought to an end, scored as they stand: {grouped(left)}."]
+
+
+def _seeds(row: Row) -> str:
+    return f"{row['seeds']} seeds" if row["seeds"] > 1 else "1 seed"
+
+
+def grouped(pairs: Iterable[tuple[str, str]]) -> str:
+    """`a (x, y); b (z)` from pairs of a text and a label."""
+    groups: dict[str, list[str]] = {}
+    for text, label in pairs:
+        groups.setdefault(text, []).append(label)
+    return "; ".join(f"{text} ({', '.join(labels)})" for text, labels in groups.items())

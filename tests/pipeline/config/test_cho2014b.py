@@ -1,0 +1,69 @@
+"""experiments/cho2014b against the paper: Cho et al. (2014b), Sec. 4."""
+
+from __future__ import annotations
+
+import pytest
+
+from nmt.model import families
+from nmt.settings.families import FAMILIES, GrConvArchitecture
+from pipeline.config.overlays import find_layers, load
+from pipeline.config.runs import run_settings, runs_of
+from pipeline.config.schema import Config
+from tests.running import ROOT
+
+
+@pytest.fixture(scope="module")
+def config() -> Config:
+    return load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / "cho2014b"))
+
+
+def grconv(config: Config) -> GrConvArchitecture:
+    architecture = config.models["grconv-30"].architecture
+    assert isinstance(architecture, GrConvArchitecture)
+    return architecture
+
+
+def test_the_settings_are_those_of_the_paper(config: Config) -> None:
+    assert config.use.dev == ["newstest2012", "newstest2013"] and config.use.test == ["newstest2014"]
+    assert config.vocabulary.words == 30_000 and config.data_from is not None
+    model, sizes = config.models["grconv-30"], grconv(config)
+    assert model.max_words == 30 and model.training.updates == 296_144 and model.training.keep == "last"
+    assert (sizes.tree_units, sizes.hidden_units, sizes.embedding_size) == (2000, 2000, 620)
+    assert (sizes.activation, sizes.tree_init_scale) == ("relu", 0.4)
+    training = model.training
+    assert (training.optimizer, training.rho, training.epsilon) == ("adadelta", 0.95, 1e-6)
+    assert (training.batch_size, training.clip_norm, training.learning_rate) == (80, 1.0, 1.0)
+    assert config.decoding.beam == 10 and config.decoding.n_best == 10
+    assert config.decoding.normalize_by_length and config.decoding.unknown == "excluded"
+
+
+@pytest.mark.parametrize(
+    ("experiment", "other", "model"),
+    [
+        ("cho2014b", "..", "rnnencdec-30"),
+        ("cho2014b-demo", "demo", "rnnencdec-30"),
+        ("cho2014b-demo", "demo", "rnnsearch-30"),
+    ],
+)
+def test_the_other_models_are_those_of_the_run_that_the_text_is_from(
+    experiment: str, other: str, model: str
+) -> None:
+    configs = [
+        load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / name)) for name in (experiment, other)
+    ]
+    mine, theirs = (run_settings(each, runs_of(each, [model])[model]) for each in configs)
+    assert mine == theirs
+
+
+@pytest.mark.parametrize(
+    ("changes", "millions"),
+    [({}, 106.6), ({"encoder_units": 2000, "hidden_units": 1000, "maxout_units": 500}, 81.8)],
+)
+def test_both_readings_of_the_units_have_their_weights(
+    config: Config, changes: dict[str, int], millions: float
+) -> None:
+    sizes = grconv(config).model_copy(update={"output_layer": "factored", "unused_ids": 1, **changes})
+    assert FAMILIES["grconv"].weights(sizes, (30_000, 30_000)) / 1e6 == pytest.approx(millions, abs=0.1)
+    small = sizes.model_copy(update={"embedding_size": 62})
+    counted = sum(weight.numel() for weight in families.build("grconv", small, 300, 300).parameters())
+    assert FAMILIES["grconv"].weights(small, (300, 300)) == pytest.approx(counted, rel=0.002)

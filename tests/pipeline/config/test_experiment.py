@@ -1,0 +1,97 @@
+"""What an experiment uses of its catalogues."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pipeline.config import experiment
+from pipeline.config.overlays import find_layers, load
+from pipeline.config.schema import Config
+from tests.running import ROOT
+
+
+def paper(folder: Path, **pairs: Any) -> Config:
+    (folder / "config.yaml").touch()
+    return load(find_layers(ROOT / "config.yaml", folder, pairs=pairs))
+
+
+def test_what_the_selection_compares_with_is_in_use(tmp_path: Path) -> None:
+    plain = paper(tmp_path)
+    without = paper(tmp_path, selection={"enabled": False})
+    assert set(experiment.corpora_in_use(plain)) - set(experiment.corpora_in_use(without)) <= set(
+        plain.selection.in_domain
+    )
+    assert experiment.in_domain_corpora(without) == []
+    used = experiment.corpora_in_use(plain)
+    assert len(used) == len(set(used)) >= 8
+
+
+def test_data_of_another_experiment_is_not_prepared(tmp_path: Path) -> None:
+    config = paper(tmp_path, data_from="../other")
+    assert experiment.prepared_corpora(config) == experiment.archives_in_use(config) == []
+    assert experiment.corpora_in_use(config) == experiment.corpora_in_use(paper(tmp_path))
+
+
+def test_archives_of_all_corpora_in_use_are_fetched_once(tmp_path: Path) -> None:
+    config = paper(tmp_path)
+    archives = experiment.archives_in_use(config)
+    sides = [side for name in experiment.corpora_in_use(config) for side in (config.corpora[name].source,)]
+    assert {side.archive for side in sides if side} <= set(archives)
+    assert len(archives) == len(set(archives))
+
+
+def test_shards_and_stages(tmp_path: Path) -> None:
+    config = paper(tmp_path, corpora={"europarl-v7": {"shards": 2}}, overlap={"drop": "both"})
+    assert experiment.shards_of(config, ["europarl-v7", "newstest2012"]) == [
+        "europarl-v7/0",
+        "europarl-v7/1",
+        "newstest2012/0",
+    ]
+    assert experiment.counted_stages(config, "europarl-v7") == ["tokens", "kept", "selected"]
+    assert experiment.counted_stages(config, "newstest2012") == ["tokens"]
+    plain = paper(tmp_path, selection={"enabled": False})
+    assert experiment.counted_stages(plain, "europarl-v7") == ["tokens"]
+
+
+def test_a_corpus_with_words_of_its_own_shares_no_budget(tmp_path: Path) -> None:
+    config = paper(tmp_path, selection={"corpus_words": {"europarl-v7": 1000}})
+    assert experiment.budget_of(config, "europarl-v7") == "europarl-v7/"
+    assert experiment.corpora_of_budget(config, "europarl-v7/") == ["europarl-v7"]
+    assert set(experiment.corpora_of_budget(config, "")) == set(config.use.train) - {"europarl-v7"}
+
+
+def test_runs_that_others_continue_from_are_in_use(tmp_path: Path) -> None:
+    config = paper(tmp_path, seeds=[1, 2])
+    runs = experiment.runs_in_use(config)
+    assert (
+        {run.base for run in runs.values() if run.base}
+        == {"rnnsearch-50", "rnnsearch-50.seed-2"}
+        <= set(runs)
+    )
+    aligned = experiment.aligned_runs(config)
+    assert aligned and all(run.startswith("rnnsearch") for run in aligned)
+
+
+def test_which_two_models_stand_for_what_attention_changes(tmp_path: Path) -> None:
+    def contrasted(*models: str) -> list[str]:
+        return experiment.contrasted_models(paper(tmp_path, artifacts={"figure2_models": list(models)}))
+
+    assert contrasted("rnnencdec-50", "rnnencdec-30", "rnnsearch-50") == ["rnnsearch-50", "rnnencdec-50"]
+    assert contrasted("rnnencdec-50", "rnnencdec-30") == ["rnnencdec-50", "rnnencdec-30"]
+    assert contrasted("rnnsearch-50") == ["rnnsearch-50"]
+
+
+def test_a_playground_is_made_of_what_a_browser_computes(tmp_path: Path) -> None:
+    assert experiment.has_playground(paper(tmp_path))
+    assert not experiment.has_playground(paper(tmp_path, playground={"made": False}))
+    other = load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / "cho2014b"))
+    assert experiment.contrasted_models(other)[1] == "grconv-30" and not experiment.has_playground(other)
+
+
+def test_what_a_corpus_is_for(tmp_path: Path) -> None:
+    config = paper(tmp_path)
+    assert experiment.part_of(config, config.use.test[0]) == "test"
+    assert experiment.part_of(config, config.use.train[0]) == "train"
+    extra = paper(tmp_path, selection={"in_domain": ["newstest2011"]}, use={"dev": ["newstest2012"]})
+    assert experiment.part_of(extra, "newstest2011") == "in-domain"

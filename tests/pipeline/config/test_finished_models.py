@@ -1,0 +1,143 @@
+"""Finished models: another experiment's are taken where they fit, one's own are not deleted for nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pipeline.config.finished_models import FILES, in_danger, shared_models
+from pipeline.config.overlays import find_layers, load
+from pipeline.config.runs import Run, run_settings, runs_of
+from pipeline.config.schema import Config
+from tests.running import ROOT
+
+META = {"sha256": "text", "source_vocabulary_sha256": "source", "target_vocabulary_sha256": "target"}
+DATA = {"train": "text", "dev": "text", "source_vocabulary": "source", "target_vocabulary": "target"}
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "config.yaml").write_text("data_from: ../other\n", encoding="utf-8")
+    config = load(find_layers(ROOT / "config.yaml", tmp_path / "mine"))
+    return config.model_copy(update={"data_from": "../other"})
+
+
+@pytest.fixture
+def runs(config: Config) -> dict[str, Run]:
+    return runs_of(config, ["rnnsearch-50", "rnnsearch-50-star"])
+
+
+@pytest.fixture
+def other(tmp_path: Path, config: Config, runs: dict[str, Run]) -> Path:
+    """The other experiment, with both models trained."""
+    folder = tmp_path / "other"
+    for part in ("train", "dev"):
+        write(folder / "data" / "binary" / part / "meta.json", META)
+    for name, run in runs.items():
+        for file in FILES:
+            write(folder / "models" / name / file, {})
+        settings = run_settings(config, run).model_dump() | {"label": "of another name"}
+        write(folder / "models" / name / "settings.json", settings)
+        write(folder / "models" / name / "summary.json", {"data": DATA})
+    return folder
+
+
+def write(path: Path, values: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(values), encoding="utf-8")
+
+
+def test_what_fits_is_taken(tmp_path: Path, config: Config, runs: dict[str, Run], other: Path) -> None:
+    found = shared_models(config, runs, tmp_path / "mine")
+    assert found == {name: f"../other/models/{name}" for name in runs}
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda other: (other / "models" / "rnnsearch-50-star" / "history.jsonl").unlink(),
+        lambda other: write(other / "models" / "rnnsearch-50-star" / "settings.json", {"label": "x"}),
+        lambda other: write(other / "models" / "rnnsearch-50-star" / "settings.json", "[" * 9),
+        lambda other: write(
+            other / "models" / "rnnsearch-50-star" / "summary.json", {"data": DATA | {"dev": "old"}}
+        ),
+        lambda other: write(other.parent / "mine" / "state" / "rnnsearch-50-star" / "checkpoint-1.json", {}),
+    ],
+    ids=["incomplete", "other settings", "no settings", "other text", "begun here"],
+)
+def test_what_does_not_fit_is_trained_and_so_is_what_it_continues_from(
+    tmp_path: Path, config: Config, runs: dict[str, Run], other: Path, spoil: Callable[[Path], None]
+) -> None:
+    spoil(other)
+    assert shared_models(config, runs, tmp_path / "mine") == {}
+
+
+def test_text_that_was_made_again_asks_for_training(
+    tmp_path: Path, config: Config, runs: dict[str, Run], other: Path
+) -> None:
+    write(other / "data" / "binary" / "train" / "meta.json", META | {"sha256": "new text"})
+    assert shared_models(config, runs, tmp_path / "mine") == {}
+
+
+def test_what_nobody_uses_asks_for_no_training(
+    tmp_path: Path, config: Config, runs: dict[str, Run], other: Path
+) -> None:
+    """A model that continues from a finished one, and that neither experiment uses."""
+    (other / "models" / "rnnsearch-50-star" / "model.safetensors").unlink()
+    used = config.use.model_copy(update={"models": ["rnnsearch-50"]})
+    artifacts = config.artifacts.model_copy(
+        update={"figure2_models": ["rnnsearch-50"], "figure3_model": None, "table3_models": ["rnnsearch-50"]}
+    )
+    mine = config.model_copy(update={"use": used, "artifacts": artifacts})
+    assert shared_models(mine, runs, tmp_path / "mine") == {"rnnsearch-50": "../other/models/rnnsearch-50"}
+
+
+def test_a_model_that_its_state_can_continue_is_in_no_danger(config: Config, other: Path) -> None:
+    own = config.model_copy(update={"data_from": None})
+    write(other / "state" / "rnnsearch-50" / "checkpoint-000000001.json", {})
+    entry = own.models["rnnsearch-50"]
+    longer = entry.model_copy(update={"training": entry.training.model_copy(update={"updates": 999_999})})
+    for model in (entry, longer):
+        changed = own.model_copy(update={"models": {**own.models, "rnnsearch-50": model}})
+        assert in_danger(changed, ["rnnsearch-50"], False, other) == []
+    assert in_danger(own, ["rnnencdec-50"], False, other) == []  # nothing is finished
+
+
+@pytest.mark.parametrize(
+    ("spoil", "text_is_due", "said"),
+    [
+        (lambda other: None, False, "and without state/rnnsearch-50 it would be trained from the start"),
+        (lambda other: None, True, "and its text is to be made anew"),
+        (
+            lambda other: write(other / "data" / "binary" / "dev" / "meta.json", META | {"sha256": "new"}),
+            False,
+            "but on other text than data/binary holds now",
+        ),
+        (
+            lambda other: other.joinpath("models/rnnsearch-50/settings.json").write_text("["),
+            False,
+            "but its settings.json cannot be read",
+        ),
+    ],
+    ids=["no state", "text to be made", "other text", "no settings"],
+)
+def test_a_finished_model_is_not_deleted_for_what_cannot_continue_it(
+    config: Config, other: Path, spoil: Callable[[Path], None], text_is_due: bool, said: str
+) -> None:
+    spoil(other)
+    own = config.model_copy(update={"data_from": None})
+    (line,) = in_danger(own, ["rnnsearch-50"], text_is_due, other)
+    assert line.startswith(f"models/rnnsearch-50: finished, {said}") and line.endswith(" away")
+
+
+def test_a_finished_model_is_not_deleted_for_other_settings(config: Config, other: Path) -> None:
+    write(other / "state" / "rnnsearch-50" / "checkpoint-000000001.json", {})
+    entry = config.models["rnnsearch-50"]
+    changed = entry.model_copy(update={"training": entry.training.model_copy(update={"batch_size": 9})})
+    own = config.model_copy(update={"data_from": None, "models": {**config.models, "rnnsearch-50": changed}})
+    (line,) = in_danger(own, ["rnnsearch-50"], False, other)
+    assert "finished, but with other settings: training.batch_size was 80 and is now 9; set back" in line

@@ -1,0 +1,154 @@
+"""experiments/groundhog: the paper as its authors ran it, and nothing that the paper's own run already does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from nmt.data.vocabulary import SPECIALS, own_words
+from nmt.model import families
+from pipeline.config.overlays import find_layers, load, read_layer
+from pipeline.config.schema import Config
+from pipeline.download.download import File, download
+from pipeline.download.transfer import Expected
+
+ROOT = Path(__file__).resolve().parents[3]
+FOLDER = ROOT / "experiments" / "groundhog"
+GROUNDHOG = load(find_layers(ROOT / "config.yaml", FOLDER))
+PAPER = load([read_layer(ROOT / "config.yaml")])
+
+
+def value(config: Config, key: str) -> Any:
+    """The setting at a key, None for a name that a catalogue lacks."""
+    found: Any = config
+    for part in key.split("/"):
+        found = found.get(part) if isinstance(found, dict) else getattr(found, part)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("model", "parameters"),
+    [
+        ("rnnencdec-30", 72_487_101),
+        ("rnnsearch-30", 84_349_101),
+        ("rnnencdec-50", 72_487_101),
+        ("rnnsearch-50", 84_349_101),
+        ("rnnsearch-50-star", 84_349_101),
+    ],
+)
+def test_models_have_as_many_parameters_as_the_authors(model: str, parameters: int) -> None:
+    entry = GROUNDHOG.models[model]
+    text = GROUNDHOG.vocabulary
+    ids = len(SPECIALS) + own_words(text.words, text.specials_count)
+    with torch.device("meta"):
+        made = families.build(entry.family, entry.architecture, ids, ids)
+    assert sum(weight.numel() for weight in made.parameters()) == parameters
+
+
+# What groundhog.md and the paper's appendix say of the authors' runs, whether the paper's own run does the same or not.
+AUTHORS = {
+    "vocabulary/words": 30_000,
+    "vocabulary/specials_count": True,
+    "architecture/step_order": "groundhog",
+    "architecture/output_layer": "factored",
+    "architecture/source_end": True,
+    "architecture/biases": "groundhog",
+    "architecture/encdec_start": "last",
+    "architecture/unused_ids": 1,
+    "training/optimizer": "adadelta",
+    "training/rho": 0.95,
+    "training/epsilon": 1e-6,
+    "training/learning_rate": 1.0,
+    "training/clip_norm": 1.0,
+    "training/cost": "sum",
+    "training/not_finite": "groundhog",
+    "training/precision": "fp32",
+    "training/batch_size": 80,
+    "training/batches_per_sort": 20,
+    "models/rnnencdec-30/training/batches_per_sort": 10,
+    "models/rnnencdec-50/training/batches_per_sort": 20,
+    "tokenization/escape": True,
+    "tokenization/split_hyphens": False,
+    "selection/lm_vocabulary": "in_domain",
+    "selection/lm_vocabulary_least": 1,
+    "cleaning/max_words": None,
+    "cleaning/max_ratio": None,
+    "cleaning/max_characters": None,
+    "cleaning/max_word_characters": None,
+    "decoding/beam": 10,
+    "decoding/normalize_by_length": False,
+    "decoding/min_length": "half",
+    "decoding/max_length_factor": 3,
+    "decoding/unfinished": "retry",
+    "decoding/unknown": "allowed",
+}
+
+
+@pytest.mark.parametrize("key", AUTHORS)
+def test_settings_are_the_authors(key: str) -> None:
+    assert value(GROUNDHOG, key) == AUTHORS[key]
+
+
+def test_the_news_test_sets_of_2008_to_2011_are_training_text() -> None:
+    more = ["news-test2008", "newstest2009", "newstest2010", "newstest2011"]
+    assert GROUNDHOG.use.train == [*PAPER.use.train, *more]
+    assert not set(PAPER.use.train) & set(more)
+    assert (GROUNDHOG.use.dev, GROUNDHOG.use.test) == (PAPER.use.dev, PAPER.use.test)
+
+
+def test_the_selection_keeps_the_words_that_the_paper_counts() -> None:
+    """348M French words (Sec. 4.1): the corpora that were selected from, and those kept whole."""
+    kept = GROUNDHOG.selection.corpus_words
+    whole = set(GROUNDHOG.use.train) - set(kept)
+    assert whole >= {"news-commentary-v9", "commoncrawl", "news-test2008", "newstest2011"}
+    assert sum(kept.values()) + 5_500_000 + 90_000_000 == pytest.approx(348_000_000, rel=0.001)
+    assert GROUNDHOG.selection.target_words > 100_000_000, "the budget of the others leaves them whole"
+
+
+def leaves(values: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every key that a layer says, with its value."""
+    if not isinstance(values, dict):
+        yield path, values
+        return
+    for key, inner in values.items():
+        yield from leaves(inner, (*path, key))
+
+
+def test_nothing_is_said_that_the_paper_says_already() -> None:
+    for path, said in leaves(read_layer(FOLDER / "config.yaml").values):
+        assert value(PAPER, "/".join(path)) != said, ".".join(path)
+
+
+def test_every_difference_is_commented() -> None:
+    lines = (FOLDER / "config.yaml").read_text(encoding="utf-8").split("\n")
+    differences = [key for path, _ in leaves(read_layer(FOLDER / "config.yaml").values) for key in path[-1:]]
+    for above, line in pairwise(lines):
+        key = re.match(r" *([a-z0-9_-]+):", line)
+        if key and key[1] in differences:
+            assert above.lstrip().startswith("#"), f"no comment above: {line}"
+
+
+def test_what_the_papers_run_downloaded_is_taken_from_there() -> None:
+    (mirror,) = GROUNDHOG.mirrors
+    assert Path(mirror).resolve() == ROOT / "data" / "archives"
+
+
+def test_a_mirror_that_does_not_exist_yet_is_passed_over(tmp_path: Path) -> None:
+    official = tmp_path / "official.tgz"
+    official.write_bytes(b"text")
+    folder = tmp_path / "nobody" / "data" / "archives"
+    wanted = File(official.as_uri(), Expected(bytes=4), "wmt14/dev.tgz")
+    found = download(wanted, tmp_path / "a.tgz", [str(folder)])
+    assert found == official.as_uri()
+    assert (tmp_path / "a.tgz").read_bytes() == b"text"
+    folder = folder / "wmt14"
+    folder.mkdir(parents=True)
+    (folder / "dev.tgz").write_bytes(b"more")
+    found = download(wanted, tmp_path / "b.tgz", [str(folder.parent)])
+    assert found == str(folder / "dev.tgz")

@@ -1,0 +1,88 @@
+"""Which settings decide which job."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmt.settings.text import Cleaning
+from pipeline.config import projections
+from pipeline.config.overlays import find_layers, load
+from pipeline.config.runs import runs_of
+from pipeline.config.schema import Config
+from tests.running import ROOT
+
+
+def paper(folder: Path, **pairs: Any) -> Config:
+    (folder / "config.yaml").touch()
+    return load(find_layers(ROOT / "config.yaml", folder, pairs=pairs))
+
+
+@pytest.mark.parametrize(
+    ("pairs", "decides"),
+    [
+        ({"cleaning": {"max_words": 70}}, True),
+        ({"selection": {"target_words": 1000}}, True),
+        ({"overlap": {"drop": "both"}}, True),
+        ({"use": {"train": ["europarl-v7"]}}, True),
+        ({"mirrors": ["file:///mirror"]}, False),
+        ({"resources": {"train_hours": 3}}, False),
+        ({"selection": {"lm_vocabulary_least": 3}}, False),
+        ({"corpora": {"europarl-v7": {"shards": 3}}}, False),
+    ],
+)
+def test_what_decides_the_text(tmp_path: Path, pairs: dict[str, Any], decides: bool) -> None:
+    before = projections.data_settings(paper(tmp_path))
+    assert (projections.data_settings(paper(tmp_path, **pairs)) != before) == decides
+
+
+def test_data_of_another_experiment_decide_by_their_place(tmp_path: Path) -> None:
+    config = paper(tmp_path, data_from="../other")
+    assert json.loads(projections.data_settings(config)) == {"data_from": config.data_from}
+
+
+def test_training_is_decided_by_its_own_settings(tmp_path: Path) -> None:
+    def settings(**pairs: Any) -> str:
+        config = paper(tmp_path, **pairs)
+        return projections.training_settings(config, runs_of(config, ["rnnsearch-50"])["rnnsearch-50"])
+
+    assert settings() == settings(models={"rnnsearch-30": {"label": "other"}}, decoding={"beam": 3})
+    assert settings() != settings(training={"batch_size": 7})
+
+
+def test_the_page_shows_what_is_in_use(tmp_path: Path) -> None:
+    one = "rnnsearch-50"
+    artifacts = {"figure2_models": [one], "figure3_model": one, "table3_models": [one]}
+    use = {"train": ["europarl-v7"], "models": [one, "rnnencdec-30"]}
+    config = paper(tmp_path, use=use, artifacts=artifacts, sweep={"models": [one]})
+    shown = json.loads(projections.page_settings(config))
+    assert set(shown["models"]) == {"rnnsearch-50", "rnnencdec-30"}
+    assert "europarl-v7" in shown["corpora"] and "un-2000" not in shown["corpora"]
+    assert "mirrors" not in shown
+
+
+def test_limits_of_cleaning_are_for_training_text(tmp_path: Path) -> None:
+    strict = {
+        "max_words": 30,
+        "min_words": 2,
+        "max_ratio": 3.0,
+        "carriage_return": "drop",
+        "byte_order_mark": "stop",
+    }
+    config = paper(tmp_path, cleaning=strict)
+    for corpus in ("europarl-v7", "newstest2014", "newstest2012"):
+        cleaned = json.loads(projections.cleaning_settings(config, corpus))
+        if corpus == "europarl-v7":
+            assert cleaned == config.cleaning.model_dump()
+        else:
+            assert Cleaning.model_validate(cleaned).limits == ("empty",)
+            assert (cleaned["carriage_return"], cleaned["byte_order_mark"]) == ("repair", "stop")
+
+
+def test_without_limits_all_text_is_cleaned_with_the_settings_as_they_are(tmp_path: Path) -> None:
+    config = paper(tmp_path)
+    same = {projections.cleaning_settings(config, corpus) for corpus in ("europarl-v7", "newstest2014")}
+    assert same == {projections.as_json(config.cleaning)}

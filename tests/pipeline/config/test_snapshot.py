@@ -1,0 +1,59 @@
+"""The settings beside results."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nmt.errors import UserError
+from pipeline.config.experiment import archives_in_use, corpora_in_use
+from pipeline.config.overlays import load, read_layer
+from pipeline.config.schema import Config
+from pipeline.config.snapshot import published, read
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def kept(values: object, folder: Path) -> Config:
+    """Values read again from a file."""
+    file = folder / "config.json"
+    file.write_text(json.dumps(values), encoding="utf-8")
+    return read(file)
+
+
+def test_settings_that_an_earlier_version_wrote_are_read(tmp_path: Path) -> None:
+    values = published(load([read_layer(ROOT / "config.yaml")]))
+    now = kept(values, tmp_path)
+    values["selection"] |= {"cut": "budget", "held_out": ["newstest2011"], "held_out_shares": [0.5]}
+    values["artifacts"]["readings"] = {"rnnsearch-50": ["rnnsearch-30"]}
+    del values["artifacts"]["ablations"]
+    before = kept(values, tmp_path)
+    assert before.selection == now.selection
+    assert before.artifacts.ablations == {"rnnsearch-50": ["rnnsearch-30"]}
+
+
+@pytest.mark.parametrize(
+    "record", sorted((Path(__file__).parent / "records").glob("*.json")), ids=lambda path: path.stem
+)
+def test_records_of_finished_runs_stay_readable(record: Path) -> None:
+    """They lack the keys that came later, so a new key needs a default."""
+    assert read(record).use.models
+
+
+@pytest.mark.parametrize("values", [[], {"selection": {"cut": "none", "cuts": 1}}, {"selection": None}])
+def test_what_no_version_wrote_is_refused(values: object, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="expected the settings of a run"):
+        kept(values, tmp_path)
+
+
+def test_whatever_the_results_are_made_from_is_named() -> None:
+    config = load([read_layer(ROOT / "config.yaml")])
+    use = config.use.model_copy(update={"models": ["rnnsearch-50-star"]})
+    artifacts = config.artifacts.model_copy(update={"ablations": {"rnnsearch-30": ["rnnencdec-30"]}})
+    values = published(config.model_copy(update={"use": use, "artifacts": artifacts}))
+    assert set(values["corpora"]) == set(corpora_in_use(config))
+    assert set(values["archives"]) == set(archives_in_use(config))
+    # what it continues from, and what is compared with it, too
+    assert {"rnnsearch-50-star", "rnnsearch-50", "rnnsearch-30", "rnnencdec-30"} <= set(values["models"])

@@ -1,0 +1,97 @@
+"""experiments/sutskever2014 is what Sutskever et al. (2014) say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pipeline.config.overlays import find_layers, load
+from pipeline.config.runs import run_settings, runs_of
+from pipeline.config.schema import Config
+from pipeline.config.systems import systems_in_use
+from tests.running import ROOT
+
+PAPER, SMALL, DEMO = (
+    load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / name))
+    for name in ("sutskever2014", "sutskever2014-demo", "demo")
+)
+FORWARD, REVERSED = PAPER.models["lstm-forward"], PAPER.models["lstm-reversed"]
+
+SETTINGS: dict[str, Any] = {  # Sec. 3.1, 3.2 and 3.4
+    "architecture.layers": 4,
+    "architecture.hidden_units": 1000,
+    "architecture.embedding_size": 1000,
+    "architecture.init_range": 0.08,
+    "architecture.peepholes": False,
+    "architecture.source_end": False,
+    "architecture.first_input": "end",
+    "training.optimizer": "sgd",
+    "training.learning_rate": 0.7,
+    "training.decay_from_epoch": 5,
+    "training.decay_every_epochs": 0.5,
+    "training.decay_factor": 0.5,
+    "training.epochs": 7.5,
+    "training.batch_size": 128,
+    "training.cost": "mean",
+    "training.clip_norm": 5,
+    "training.order": "seed",
+    "training.keep": "last",
+    "training.patience": None,
+}
+
+
+@pytest.mark.parametrize("key", SETTINGS)
+def test_settings_are_the_papers(key: str) -> None:
+    block, _, name = key.partition(".")
+    for model in (FORWARD, REVERSED):
+        assert getattr(getattr(model, block), name) == SETTINGS[key]
+    assert (FORWARD.architecture.source_order, REVERSED.architecture.source_order) == ("forward", "reversed")  # type: ignore[union-attr]
+    assert PAPER.vocabulary.sizes == (160_000, 80_000)
+    decoding = PAPER.decoding
+    assert (decoding.beam, decoding.min_length, decoding.unknown) == (12, "none", "allowed")
+    assert not decoding.normalize_by_length
+    assert list(PAPER.use.dev) == ["newstest2012", "newstest2013"]
+
+
+def test_five_runs_differ_in_nothing_but_their_seed() -> None:
+    runs = runs_of(PAPER, ["lstm-reversed"])
+    assert len(runs) == len({run.seed for run in runs.values()}) == 5
+
+
+def test_the_updates_are_more_than_the_epochs_take() -> None:
+    """12 million pairs (Sec. 3.1)."""
+    training = REVERSED.training
+    assert training.epochs is not None
+    assert training.epochs * 12e6 / training.batch_size <= training.updates
+
+
+@pytest.mark.parametrize("config", [PAPER, SMALL], ids=["paper", "demo"])
+def test_the_ensembles_of_table_1_are_compared(config: Config) -> None:
+    ensembles = [system for system in systems_in_use(config).values() if len(system.members) > 1]
+    found = [(len(set(system.members)), system.decoding.beam) for system in ensembles]
+    assert found == [(5, 1), (2, 12), (5, 2), (5, 12)]
+
+
+def test_the_demo_takes_text_and_rnnencdec_of_the_demo_of_the_first_paper() -> None:
+    assert SMALL.data_from is not None
+    theirs, mine = (
+        run_settings(config, runs_of(config, ["rnnencdec-50"])["rnnencdec-50"]) for config in (DEMO, SMALL)
+    )
+    assert mine == theirs
+    for key in ("vocabulary", "tokenization", "cleaning", "selection", "grammar", "languages"):
+        assert getattr(SMALL, key) == getattr(DEMO, key)
+    assert (SMALL.use.train, SMALL.use.dev, SMALL.use.test) == (DEMO.use.train, DEMO.use.dev, DEMO.use.test)
+
+
+def test_the_demos_models_differ_in_what_is_compared_alone() -> None:
+    forward, shallow, reversed_ = (
+        SMALL.models[f"lstm-{name}"] for name in ("forward", "shallow", "reversed")
+    )
+    apart = {"label", "seeds"}
+    one = reversed_.model_dump(exclude=apart)
+    architecture = one["architecture"]
+    assert forward.model_dump(exclude=apart) == one | {
+        "architecture": architecture | {"source_order": "forward"}
+    }
+    assert shallow.model_dump(exclude=apart) == one | {"architecture": architecture | {"layers": 1}}

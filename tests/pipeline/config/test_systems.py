@@ -1,0 +1,154 @@
+"""Systems: runs of models, and entries that train nothing."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pipeline.config.experiment import runs_in_use
+from pipeline.config.overlays import ConfigError, find_layers, load
+from pipeline.config.projections import page_settings, report_settings
+from pipeline.config.schema import Config
+from pipeline.config.snapshot import published
+from pipeline.config.systems import systems_in_use, systems_of
+from tests.running import ROOT
+
+OVERLAY = """
+use: {models: [rnnencdec-50, rnnsearch-50], systems: [two, narrow], rescored: [moses-mixed, own, best]}
+n_best_lists: {moses: lists/moses.gz, other: lists/other.gz}
+rescored:
+  moses-mixed: {label: Mixed, lists: moses, members: [rnnsearch-50, rnnsearch-50.seed-2], weight: 0.25}
+  own: {label: Own, lists: two, members: [rnnencdec-50]}
+  best: {label: Best, lists: moses}
+  spare: {label: Spare, lists: other}
+models: {rnnsearch-50: {seeds: [4, 2]}}
+systems:
+  two: {label: Two, members: [rnnsearch-50, rnnsearch-50.seed-2], average: log_probability}
+  narrow: {label: Narrow, members: [rnnencdec-50], decoding: {beam: 1}}
+  idle: {label: Idle, members: [rnnsearch-30]}
+artifacts: {figure2_models: [rnnsearch-50]}
+"""
+
+
+def config(folder: Path, overlay: str) -> Config:
+    (folder / "config.yaml").write_text(overlay, encoding="utf-8")
+    return load(find_layers(ROOT / "config.yaml", folder))
+
+
+def test_runs_then_systems_in_their_order_each_with_its_members_and_decoding(tmp_path: Path) -> None:
+    settings = config(tmp_path, OVERLAY)
+    used = systems_in_use(settings)
+    assert {name: system.members for name, system in used.items()} == {
+        "rnnencdec-50": ("rnnencdec-50",),
+        "rnnsearch-50": ("rnnsearch-50",),
+        "rnnsearch-50.seed-2": ("rnnsearch-50.seed-2",),
+        "two": ("rnnsearch-50", "rnnsearch-50.seed-2"),
+        "narrow": ("rnnencdec-50",),
+    }
+    assert [(system.model, system.seed) for system in used.values()] == [
+        ("rnnencdec-50", 1), ("rnnsearch-50", 4), ("rnnsearch-50", 2), ("two", None), ("narrow", None),
+    ]  # fmt: skip
+    assert used["two"].average == "log_probability" and used["two"].decoding == settings.decoding
+    assert used["narrow"].decoding == settings.decoding.model_copy(update={"beam": 1})
+    assert "rnnsearch-30" in systems_of(settings) and "idle" not in systems_of(settings)
+
+
+def test_results_name_the_systems_in_use_alone(tmp_path: Path) -> None:
+    settings = config(tmp_path, OVERLAY)
+    assert report_settings(settings).labels["two"] == "Two"
+    assert list(published(settings)["systems"]) == ["two", "narrow"]
+    assert '"idle"' not in page_settings(settings)
+    assert report_settings(settings).labels["moses-mixed"] == "Mixed"
+    kept = published(settings)
+    assert list(kept["rescored"]) == ["moses-mixed", "own", "best"] and list(kept["n_best_lists"]) == [
+        "moses"
+    ]
+
+
+def test_rescored_lists_are_no_systems_that_translate(tmp_path: Path) -> None:
+    settings = config(tmp_path, OVERLAY)
+    assert not {"moses-mixed", "own", "best"} & set(systems_of(settings))
+    assert settings.rescored["own"].weight == 0.5, "an even average"
+    assert settings.rescored["best"].members is None
+    assert settings.n_best_lists["moses"] == os.path.relpath(tmp_path / "lists" / "moses.gz")
+
+
+def test_without_systems_nothing_is_written_of_them(tmp_path: Path) -> None:
+    """What was made before there were any is not made again."""
+    settings = config(tmp_path, "")
+    for name in ("systems", "rescored", "n_best_lists"):
+        assert name not in published(settings) and name not in published(settings)["use"]
+        assert name not in page_settings(settings)
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        (
+            "members: [rnnsearch-51]",
+            "systems.two.members: found 'rnnsearch-51', which `use.models`",
+        ),
+        ("members: [rnnsearch-50.seed-4]", "systems.two.members: found 'rnnsearch-50.seed-4', which"),
+        (
+            "members: [rnnsearch-30]",
+            "systems.two.members: found 'rnnsearch-30', which `use.models`",
+        ),
+        ("members: [rnnencdec-50, rnnencdec-50]", "systems.two.members: found 'rnnencdec-50' twice"),
+        ("members: []", "systems.two.members: found []"),
+        ("members: [rnnencdec-50], beam: 2", "systems.two.beam: unknown key"),
+        ("members: [rnnencdec-50], decoding: {beams: 2}", "systems.two.decoding.beams: unknown key"),
+        ("members: [rnnencdec-50], average: mean", "systems.two.average: found 'mean'"),
+    ],
+)
+def test_what_is_wrong_with_a_system_is_one_line(tmp_path: Path, entry: str, problem: str) -> None:
+    lines = OVERLAY.split("\n")
+    text = "\n".join(f"  two: {{label: Two, {entry}}}" if "label: Two" in line else line for line in lines)
+    with pytest.raises(ConfigError) as error:
+        config(tmp_path, text)
+    (found,) = error.value.problems
+    assert problem in found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("lists: two", "lists: three", "rescored.own.lists: found 'three', which `n_best_lists` and what"),
+        ("lists: two", "lists: rnnsearch-30", "rescored.own.lists: found 'rnnsearch-30', which"),
+        ("lists: two", "lists: best", "rescored.own.lists: found 'best', which"),
+        ("weight: 0.25", "weight: 25", "rescored.moses-mixed.weight: found 25"),
+        (
+            "lists: two, members: [rnnencdec-50]",
+            "lists: two, members: [two]",
+            "rescored.own.members: found 'two'",
+        ),
+        ("moses.gz", "{moses}.gz", "{moses}.gz', expected no braces"),
+        (", best]", ", worst]", "use.rescored: found 'worst', which the catalogue `rescored` lacks"),
+    ],
+)
+def test_what_is_wrong_with_rescored_lists_is_one_line(
+    tmp_path: Path, old: str, new: str, problem: str
+) -> None:
+    text = OVERLAY.replace("lists/moses.gz", '"lists/moses.gz"').replace("lists/other.gz", '"lists/other.gz"')
+    with pytest.raises(ConfigError) as error:
+        config(tmp_path, text.replace(old, new))
+    assert any(problem in line for line in error.value.problems), error.value.problems
+
+
+def test_systems_have_names_of_their_own(tmp_path: Path) -> None:
+    names = OVERLAY.replace("two", "rnnsearch-50.seed-2").replace("narrow", "rnnsearch-30")
+    names = names.replace("best]", "moses]").replace("best:", "moses:")
+    with pytest.raises(ConfigError) as error:
+        config(tmp_path, names)
+    assert len(error.value.problems) == 4
+    assert all("the name is that of" in line for line in error.value.problems)
+
+
+def test_figures_show_systems_in_use_beside_models(tmp_path: Path) -> None:
+    shown = OVERLAY.replace("figure2_models: [rnnsearch-50]", "figure2_models: [two, rnnsearch-50]")
+    settings = config(tmp_path, shown)
+    assert settings.artifacts.figure2_models == ["two", "rnnsearch-50"]
+    assert "two" not in runs_in_use(settings)
+    with pytest.raises(ConfigError, match=r"'idle', which `use.models` and `use.systems` lacks"):
+        config(tmp_path, shown.replace("[two, rnns", "[idle, rnns"))

@@ -1,0 +1,647 @@
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import io
+import json
+import lzma
+import re
+import subprocess
+import sys
+import tarfile
+import time
+import tracemalloc
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt.data.shards import BLOCK_LINES, global_line, shard_of
+from nmt.errors import UserError
+from nmt.io.files import read_json
+from nmt.io.text_files import decompressed, read_lines
+from pipeline.download.extraction import Side, extract
+from tests.running import MIRROR, ROOT
+
+ENGLISH = b"Hello.\nA\xe2\x80\xa8B\xc2\x85C\nend\r\n\nlast"
+FRENCH = b"Bonjour.\nD\nfin\n\ndernier\n"
+ENGLISH_LINES = ["Hello.", "A\u2028B\x85C", "end\r", "", "last"]
+FRENCH_LINES = ["Bonjour.", "D", "fin", "", "dernier"]
+
+
+def tar(path: Path, members: dict[str, bytes]) -> Path:
+    mode = {".tgz": "w:gz", ".tar": "w", ".xz": "w:xz"}[path.suffix]
+    with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]
+        for name, data in members.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+    return path
+
+
+def run(
+    folder: Path,
+    archives: tuple[Path, Path],
+    members: tuple[str | None, str | None],
+    shards: int = 1,
+    pairs: int | None = None,
+    sums: tuple[str | None, str | None] = (None, None),
+) -> dict[str, Any]:
+    sources = [folder / f"{i}.en.zst" for i in range(shards)]
+    targets = [folder / f"{i}.fr.zst" for i in range(shards)]
+    sides = [Side(*side) for side in zip(archives, members, (sources, targets), sums, strict=True)]
+    return extract(*sides, folder / "counts.json", pairs)
+
+
+def md5(data: bytes) -> str:
+    return hashlib.md5(data).hexdigest()
+
+
+def assert_extracted(folder: Path) -> None:
+    assert [*read_lines(folder / "0.en.zst")] == ENGLISH_LINES
+    assert [*read_lines(folder / "0.fr.zst")] == FRENCH_LINES
+
+
+def assert_nothing_left(folder: Path) -> None:
+    assert not folder.exists() or not [*folder.iterdir()]
+
+
+@pytest.mark.parametrize("name", ["a.tgz", "a.tar", "a.tar.xz"])
+@pytest.mark.parametrize("order", [("x/c.en", "x/c.fr"), ("x/c.fr", "x/c.en")])
+def test_tar_with_members_in_any_order(tmp_path: Path, name: str, order: tuple[str, str]) -> None:
+    texts = {"x/c.en": ENGLISH, "x/c.fr": FRENCH}
+    members = {"other": b"x", order[0]: texts[order[0]], "between": b"\xff", order[1]: texts[order[1]]}
+    archive = tar(tmp_path / name, members)
+    counts = run(tmp_path / "out", (archive, archive), ("x/c.en", "x/c.fr"))
+    assert_extracted(tmp_path / "out")
+    assert counts == read_json(tmp_path / "out" / "counts.json")
+    assert counts == {
+        "pairs": 5,
+        "source_words": 6,
+        "target_words": 4,
+        "source_invalid_lines": 0,
+        "target_invalid_lines": 0,
+        "source_empty_lines": 1,
+        "target_empty_lines": 1,
+        "source_md5": md5(ENGLISH),
+        "target_md5": md5(FRENCH),
+        "archives": {},
+    }
+
+
+def test_tar_with_compressed_members(tmp_path: Path) -> None:
+    members = {"./g.en.gz": gzip.compress(ENGLISH), "./g.fr.bz2": bz2.compress(FRENCH)}
+    archive = tar(tmp_path / "a.tar", members)
+    run(tmp_path / "out", (archive, archive), ("g.en.gz", "g.fr.bz2"))
+    assert_extracted(tmp_path / "out")
+
+
+def test_sides_in_two_archives_and_zip(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("t/c.en", ENGLISH)
+    target = tar(tmp_path / "b.tgz", {"c.fr": FRENCH})
+    run(tmp_path / "out", (tmp_path / "a.zip", target), ("t/c.en", "c.fr"))
+    assert_extracted(tmp_path / "out")
+
+
+def test_plain_and_gzip_files_without_archive(tmp_path: Path) -> None:
+    (tmp_path / "a.en.gz").write_bytes(gzip.compress(ENGLISH))
+    (tmp_path / "a.fr").write_bytes(FRENCH)
+    run(tmp_path / "out", (tmp_path / "a.en.gz", tmp_path / "a.fr"), (None, None))
+    assert_extracted(tmp_path / "out")
+
+
+def test_segments_of_sgml(tmp_path: Path) -> None:
+    sgml = (
+        '<refset setid="x"><doc docid="1">\n<hl>\n'
+        '<seg id="1"> A &amp; B &lt;c&gt; &#8217;x &copy </seg>\n</hl>\n'
+        '<p><SEG id="2">two\nlines</SEG> <seg id="3">&quot;l&apos;a&quot;\u2028b</seg>\n</p></doc></refset>\n'
+    )
+    archive = tar(tmp_path / "a.tgz", {"s.en.sgm": sgml.encode(), "c.fr": b"1\n2\n3\n"})
+    run(tmp_path / "out", (archive, archive), ("s.en.sgm", "c.fr"))
+    assert [*read_lines(tmp_path / "out" / "0.en.zst")] == [
+        "A & B <c> ’x &copy",
+        "two lines",
+        '"l\'a"\u2028b',
+    ]
+
+
+def test_invalid_bytes_are_counted_and_left_to_cleaning(tmp_path: Path) -> None:
+    (tmp_path / "a.en").write_bytes(b"ok\nb\xe9d \xff\nok\n")
+    (tmp_path / "a.fr").write_bytes(b"1\n2\n3\n")
+    counts = run(tmp_path / "out", (tmp_path / "a.en", tmp_path / "a.fr"), (None, None))
+    assert counts["source_invalid_lines"] == 1
+    assert counts["target_invalid_lines"] == 0
+    with decompressed((tmp_path / "out" / "0.en.zst").open("rb"), ".zst") as text:
+        assert text.read() == b"ok\nb\xe9d \xff\nok\n"
+
+
+def test_blocks_are_dealt_to_shards_in_turn(tmp_path: Path) -> None:
+    lines = 3 * BLOCK_LINES + 5
+    text = "".join(f"{i}\n" for i in range(lines)).encode()
+    (tmp_path / "a.en").write_bytes(text)
+    (tmp_path / "a.fr").write_bytes(text)
+    run(tmp_path / "out", (tmp_path / "a.en", tmp_path / "a.fr"), (None, None), shards=2)
+    for shard in (0, 1):
+        found = [*map(int, read_lines(tmp_path / "out" / f"{shard}.fr.zst"))]
+        assert found == [global_line(i, shard, 2) for i in range(len(found))]
+        assert all(shard_of(line, 2) == shard for line in found)
+    assert len(found) == BLOCK_LINES + 5
+
+
+def test_a_shard_without_lines_is_a_file(tmp_path: Path) -> None:
+    for side in ("en", "fr"):
+        (tmp_path / f"a.{side}").write_bytes(b"x\n")
+    run(tmp_path / "out", (tmp_path / "a.en", tmp_path / "a.fr"), (None, None), shards=3)
+    assert [[*read_lines(tmp_path / "out" / f"{shard}.fr.zst")] for shard in range(3)] == [["x"], [], []]
+
+
+PEAK = """
+import resource, sys
+from pathlib import Path
+from pipeline.download.extraction import Side, extract
+text, folder, shards = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+sides = [Side(text.with_suffix(end), None, [folder / f"{i}{end}.zst" for i in range(shards)]) for end in (".en", ".fr")]
+extract(*sides, folder / "counts.json")
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+def test_memory_does_not_grow_with_the_number_of_shards(tmp_path: Path) -> None:
+    for side in ("en", "fr"):
+        (tmp_path / f"a.{side}").write_bytes(b"".join(b"%d\n" % i for i in range(64 * BLOCK_LINES)))
+    peaks = {}
+    for shards in (1, 64):
+        command = [sys.executable, "-c", PEAK, str(tmp_path / "a"), str(tmp_path / "out"), str(shards)]
+        result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        peaks[shards] = int(result.stdout)
+    # a compressor has about 4 MB
+    assert peaks[64] - peaks[1] < 12, peaks
+
+
+def test_sides_that_differ_by_a_line_are_refused(tmp_path: Path) -> None:
+    archive = tar(tmp_path / "a.tgz", {"c.en": b"1\n2\n3\n", "c.fr": b"1\n2\n"})
+    message = r"a\.tgz:c\.en has 3 lines but .*a\.tgz:c\.fr has 2 lines"
+    with pytest.raises(UserError, match=message):
+        run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
+    assert_nothing_left(tmp_path / "out")
+
+
+@pytest.mark.parametrize("empty", [0, 1])
+def test_an_empty_file_is_refused(tmp_path: Path, empty: int) -> None:
+    texts = [b"1\n", b"1\n"]
+    texts[empty] = b""
+    archive = tar(tmp_path / "a.tgz", {"c.0": texts[0], "c.1": texts[1]})
+    with pytest.raises(UserError, match=rf"a\.tgz:c\.{empty}: holds no lines"):
+        run(tmp_path / "out", (archive, archive), ("c.0", "c.1"))
+    assert_nothing_left(tmp_path / "out")
+
+
+def test_a_missing_member_brings_near_names(tmp_path: Path) -> None:
+    archive = tar(tmp_path / "a.tgz", {"training/europarl-v7.fr-en.en": b"1\n", "c.fr": b"1\n"})
+    with pytest.raises(
+        UserError, match=r"no member training/europarl-v7\.fr-en\.fr; near names: training/europarl"
+    ):
+        run(tmp_path / "out", (archive, archive), ("training/europarl-v7.fr-en.fr", "c.fr"))
+    assert_nothing_left(tmp_path / "out")
+
+
+def zipped(path: Path, members: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return path
+
+
+def bzip2_tar(path: Path, members: dict[str, bytes]) -> Path:
+    path.write_bytes(bz2.compress(tar(path.with_suffix(".tar"), members).read_bytes()))
+    return path
+
+
+def xz_tar(path: Path, members: dict[str, bytes]) -> Path:
+    path.write_bytes(lzma.compress(tar(path.with_suffix(".tar"), members).read_bytes()))
+    return path
+
+
+def zstd_tar(path: Path, members: dict[str, bytes]) -> Path:
+    compressor = zstandard.ZstdCompressor(write_checksum=True)
+    path.write_bytes(compressor.compress(tar(path.with_suffix(".tar"), members).read_bytes()))
+    return path
+
+
+@pytest.mark.parametrize("fault", ["cut", "flipped", "no archive"])
+@pytest.mark.parametrize("make", [tar, bzip2_tar, xz_tar, zstd_tar, zipped])
+def test_a_damaged_archive_is_refused(
+    tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path], fault: str
+) -> None:
+    text = b"".join(b"%d\n" % (i * 7919) for i in range(20_000))
+    archive = make(tmp_path / "a.tgz", {"c.en": text, "c.fr": text})
+    data = bytearray(archive.read_bytes())
+    if fault == "cut":
+        del data[-9:]
+    elif fault == "flipped":
+        data[len(data) // 2] ^= 1
+    else:
+        data = bytearray(b"<html>moved</html>" * 100)
+    archive.write_bytes(data)
+    with pytest.raises(UserError, match=r"a\.tgz: damaged"):
+        run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
+    assert_nothing_left(tmp_path / "out")
+
+
+def test_missing_archives_and_equal_sides_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no such file"):
+        run(tmp_path / "out", (tmp_path / "a.tgz", tmp_path / "a.tgz"), ("a", "b"))
+    with pytest.raises(UserError, match="two different texts"):
+        run(tmp_path / "out", (tmp_path / "a.tgz", tmp_path / "a.tgz"), ("a", "a"))
+
+
+# --- what an archive may be, whatever its name
+
+
+def renamed_zip(path: Path, members: dict[str, bytes]) -> Path:
+    return zipped(path, members)
+
+
+def plain_tar(path: Path, members: dict[str, bytes]) -> Path:
+    return tar(path.with_suffix(".tar"), members).rename(path)
+
+
+@pytest.mark.parametrize("make", [renamed_zip, plain_tar, bzip2_tar])
+def test_an_archive_is_what_it_holds_not_what_it_is_called(
+    tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]
+) -> None:
+    archive = make(tmp_path / "a.tgz", {"x/c.en": gzip.compress(ENGLISH), "x/c.fr": lzma.compress(FRENCH)})
+    run(tmp_path / "out", (archive, archive), ("x/c.en", "x/c.fr"))
+    assert_extracted(tmp_path / "out")
+
+
+def test_members_in_another_folder_are_found_and_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    archive = zipped(tmp_path / "a.tgz", {"dev/c.en": ENGLISH, "dev/c.fr": FRENCH, "dev/d.fr": b"x"})
+    run(tmp_path / "out", (archive, archive), ("test/c.en", "dev/c.fr"))
+    assert_extracted(tmp_path / "out")
+    assert "a.tgz: test/c.en found as dev/c.en" in capsys.readouterr().err
+
+
+def test_of_two_members_with_one_name_none_is_guessed(tmp_path: Path) -> None:
+    archive = tar(tmp_path / "a.tgz", {"x/c.en": ENGLISH, "y/c.en": ENGLISH, "c.fr": FRENCH})
+    with pytest.raises(UserError, match=r"no member z/c\.en; near names: "):
+        run(tmp_path / "out", (archive, archive), ("z/c.en", "c.fr"))
+    assert_nothing_left(tmp_path / "out")
+
+
+def test_an_encrypted_or_unknown_zip_is_one_line(tmp_path: Path) -> None:
+    archive = zipped(tmp_path / "a.zip", {"c.en": ENGLISH, "c.fr": FRENCH})
+    data = bytearray(archive.read_bytes())
+    for header, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        data[data.index(header) + flags] |= 1
+    archive.write_bytes(data)
+    with pytest.raises(UserError, match=r"a\.zip: damaged .*encrypted"):
+        run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
+    assert_nothing_left(tmp_path / "out")
+
+
+# --- what is known of the text
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_sums_are_those_of_the_members(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    members = {"c.en": pack(ENGLISH), "c.fr": pack(FRENCH)}
+    sums = md5(members["c.en"]), md5(members["c.fr"])
+    archive = tar(tmp_path / "a.tgz", members)
+    counts = run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"), pairs=5, sums=sums)
+    assert (counts["source_md5"], counts["target_md5"]) == sums
+    with pytest.raises(UserError, match=rf"a\.tgz:c\.fr: its md5 is {sums[1]}, expected {'0' * 32}"):
+        run(tmp_path / "other", (archive, archive), ("c.en", "c.fr"), sums=(sums[0], "0" * 32))
+    with pytest.raises(UserError, match=r"a\.tgz:c\.en: 5 pairs, expected 6"):
+        run(tmp_path / "other", (archive, archive), ("c.en", "c.fr"), pairs=6)
+    assert_nothing_left(tmp_path / "other")
+
+
+def test_what_the_download_noted_goes_into_the_counts(tmp_path: Path) -> None:
+    archive = tar(tmp_path / "a.tgz", {"c.en": ENGLISH, "c.fr": FRENCH})
+    (tmp_path / "a.tgz.json").write_text(json.dumps({"source": "https://x/a.tgz", "sha256": "1"}))
+    counts = run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
+    assert counts["archives"] == {str(archive): {"source": "https://x/a.tgz", "sha256": "1"}}
+
+
+def sgml(kind: str, names: list[tuple[str, str]]) -> bytes:
+    """A set of segments, each with the names of its document and its own."""
+    lines = [f'<{kind} setid="x">']
+    for document, segment in names:
+        lines.append(
+            f"<doc sysid='ref' docid=\"{document}\"><p><seg id={segment}>w {segment}</seg></p></doc>"
+        )
+    return "\n".join([*lines, f"</{kind}>", ""]).encode()
+
+
+def test_segments_with_other_names_on_the_other_side_are_refused(tmp_path: Path) -> None:
+    names = [("a", "1"), ("a", "2"), ("b", "1")]
+    for other, message in (
+        (
+            [("a", "1"), ("b", "1"), ("a", "2")],
+            "sentence 2 is document 'a', segment '2' here and document 'b'",
+        ),
+        (names[:2], "has 3 lines but .* has 2 lines"),
+    ):
+        members = {"x.en.sgm": sgml("srcset", names), "x.fr.sgm": sgml("refset", other)}
+        archive = tar(tmp_path / "a.tgz", members)
+        with pytest.raises(UserError, match=message):
+            run(tmp_path / "out", (archive, archive), ("x.en.sgm", "x.fr.sgm"))
+        assert_nothing_left(tmp_path / "out")
+    archive = tar(tmp_path / "a.tgz", {"x.en.sgm": sgml("srcset", names), "x.fr.sgm": sgml("refset", names)})
+    assert run(tmp_path / "out", (archive, archive), ("x.en.sgm", "x.fr.sgm"))["pairs"] == 3
+
+
+# --- archives that mean harm
+
+TEXTS = {"c.en": ENGLISH, "c.fr": FRENCH}
+
+
+def evil_tar(path: Path, *entries: tuple[tarfile.TarInfo, bytes]) -> Path:
+    """An archive with such entries before those of the corpus."""
+    with tarfile.open(path, "w:gz") as archive:
+        for entry, data in (*entries, *((tarfile.TarInfo(name), data) for name, data in TEXTS.items())):
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+    return path
+
+
+def link(name: str, to: str, kind: bytes) -> tarfile.TarInfo:
+    entry = tarfile.TarInfo(name)
+    entry.type, entry.linkname = kind, to
+    return entry
+
+
+def test_nothing_in_an_archive_makes_a_file_elsewhere(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "victim").write_text("mine")
+    entries = [
+        (tarfile.TarInfo(f"{outside}/absolute"), b"x"),
+        (tarfile.TarInfo("../outside/above"), b"x"),
+        (link("folder", str(outside), tarfile.SYMTYPE), b""),
+        (tarfile.TarInfo("folder/through"), b"x"),
+        (link("hard", f"{outside}/victim", tarfile.LNKTYPE), b""),
+        (tarfile.TarInfo("hard"), b"theirs"),
+        (link("device", "", tarfile.CHRTYPE), b""),
+        (link("pipe", "", tarfile.FIFOTYPE), b""),
+        (link("0.en.zst", f"{outside}/victim", tarfile.SYMTYPE), b""),
+    ]
+    archive = evil_tar(tmp_path / "a.tgz", *entries)
+    run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
+    assert_extracted(tmp_path / "out")
+    assert [path.name for path in outside.iterdir()] == ["victim"]
+    assert (outside / "victim").read_text() == "mine"
+    assert {path.name for path in tmp_path.iterdir()} == {"a.tgz", "out", "outside"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"0.en.zst", "0.fr.zst", "counts.json"}
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.DIRTYPE])
+def test_a_member_that_is_no_file_is_refused(tmp_path: Path, kind: bytes) -> None:
+    archive = evil_tar(tmp_path / "a.tgz", (link("evil", "/etc/passwd", kind), b""))
+    with pytest.raises(UserError, match=r"a\.tgz: evil is a link or a folder in it, expected a file"):
+        run(tmp_path / "out", (archive, archive), ("evil", "c.fr"))
+    assert_nothing_left(tmp_path / "out")
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("kind", ["tar", "zip"])
+def test_a_member_that_comes_twice_is_refused(tmp_path: Path, kind: str) -> None:
+    if kind == "tar":
+        archive = evil_tar(tmp_path / "a", (tarfile.TarInfo("c.en"), b"1\n2\n3\n4\n5\n"))
+    else:
+        archive = zipped(tmp_path / "a", TEXTS)
+        with zipfile.ZipFile(archive, "a") as more:
+            more.writestr("c.en", b"1\n")
+    with pytest.raises(UserError, match=r"a: holds c\.en twice"):
+        run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
+    assert_nothing_left(tmp_path / "out")
+
+
+@pytest.mark.parametrize(("line", "message"), [(b"", "line 1 is longer"), (b"\n", None)])
+def test_a_bomb_is_streamed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: bytes, message: str | None
+) -> None:
+    monkeypatch.setattr("nmt.io.text_blocks.LONGEST_LINE", 1 << 22)
+    content = (b"\0" * 999 + (line or b"\0")) * (1 << 15)  # 32 MB
+    archive = tar(tmp_path / "a.tgz", {"c.en": content, "c.fr": b"x\n" * (1 << 15)})
+    assert archive.stat().st_size < len(content) / 200
+    tracemalloc.start()
+    if message:
+        with pytest.raises(UserError, match=rf"a\.tgz:c\.en: {message} than 4,194,304 bytes"):
+            run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
+    else:
+        assert run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))["pairs"] == 1 << 15
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 24_000_000
+
+
+@pytest.mark.skipif(not MIRROR.is_dir(), reason="no mirror with real archives beside the checkout")
+def test_real_segments_equal_the_plain_text(tmp_path: Path) -> None:
+    archive = MIRROR / "wmt14" / "dev.tgz"
+    name = "dev/newstest2013"
+    run(tmp_path / "plain", (archive, archive), (f"{name}.en", f"{name}.fr"))
+    run(tmp_path / "sgm", (archive, archive), (f"{name}-src.en.sgm", f"{name}-ref.fr.sgm"))
+    for side in ("0.en.zst", "0.fr.zst"):
+        plain = [line.strip() for line in read_lines(tmp_path / "plain" / side)]
+        assert [*read_lines(tmp_path / "sgm" / side)] == plain
+    assert read_json(tmp_path / "sgm" / "counts.json")["pairs"] == 3000
+    plain_counts = read_json(tmp_path / "plain" / "counts.json")
+    assert plain_counts["source_md5"] == "23be23d7b9bd5ad1f2ebd076484332c9"
+    assert plain_counts["target_md5"] == "77db6a3d2259d00b4d5f45009a3ed375"
+
+
+def test_a_zstd_bomb_goes_in_small_steps(tmp_path: Path) -> None:
+    """1 GB of zeros in 33 kB: without a line end it is no text, and memory holds none of it."""
+    zeros = bytes(1 << 20)
+    compressor = zstandard.ZstdCompressor(level=1).compressobj()
+    (tmp_path / "a").write_bytes(
+        b"".join([*(compressor.compress(zeros) for _ in range(1024)), compressor.flush()])
+    )
+    assert (tmp_path / "a").stat().st_size < 100_000
+    (tmp_path / "b").write_bytes(b"x\n")
+    tracemalloc.start()
+    with pytest.raises(UserError, match=r"a: line 1 is longer than 16,777,216 bytes"):
+        run(tmp_path / "out", (tmp_path / "a", tmp_path / "b"), (None, None))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 150_000_000
+
+
+def tar_header(kind: bytes, size: int) -> bytes:
+    entry = tarfile.TarInfo("././@LongLink")
+    entry.type, entry.size = kind, size
+    return entry.tobuf(tarfile.GNU_FORMAT)
+
+
+@pytest.mark.parametrize("kind", [tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE])
+def test_a_tar_header_has_a_largest_size(tmp_path: Path, kind: bytes) -> None:
+    with gzip.open(tmp_path / "a.tgz", "wb", compresslevel=1) as packed:
+        packed.write(tar_header(kind, 300_000_000))
+        for _ in range(300):
+            packed.write(b"n" * 1_000_000)
+    tracemalloc.start()
+    with pytest.raises(UserError, match=r"a\.tgz: damaged \(a header of 300,000,000 bytes, expected at most"):
+        run(tmp_path / "out", (tmp_path / "a.tgz",) * 2, ("c.en", "c.fr"))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20_000_000
+
+
+def test_long_names_are_read(tmp_path: Path) -> None:
+    name = "x/" * 500 + "c."
+    archive = tar(tmp_path / "a.tar", {f"{name}en": ENGLISH, f"{name}fr": FRENCH})
+    run(tmp_path / "out", (archive, archive), (f"{name}en", f"{name}fr"))
+    assert_extracted(tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"GNU.sparse.map": "1,x"},
+        {"GNU.sparse.major": "1", "GNU.sparse.minor": "0"},
+        {"GNU.sparse.size": "x", "GNU.sparse.map": "0,1"},
+        {"size": "x"},
+    ],
+)
+def test_odd_headers_of_a_member_are_one_line(tmp_path: Path, headers: dict[str, str]) -> None:
+    with tarfile.open(tmp_path / "a", "w", format=tarfile.PAX_FORMAT) as archive:
+        entry = tarfile.TarInfo("c.en")
+        entry.pax_headers, entry.size = headers, 600
+        archive.addfile(entry, io.BytesIO(b"x\n" * 300))
+    with pytest.raises(UserError, match="a: "):
+        run(tmp_path / "out", (tmp_path / "a",) * 2, ("c.en", "c.fr"))
+    assert_nothing_left(tmp_path / "out")
+
+
+@pytest.mark.parametrize("kind", ["tar", "zip"])
+def test_an_archive_of_countless_members_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr("nmt.io.archives.MOST_MEMBERS", 2)
+    texts = {"a": b"", "c.en": ENGLISH, "c.fr": FRENCH}
+    archive = tar(tmp_path / "a.tar", texts) if kind == "tar" else zipped(tmp_path / "a.zip", texts)
+    with pytest.raises(UserError, match=r"damaged .more than 2 members"):
+        run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
+
+
+def test_xz_may_take_only_so_much_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = tar(tmp_path / "a.xz", TEXTS)
+    run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
+    monkeypatch.setattr("nmt.io.archives.XZ_MEMORY", 1 << 20)
+    with pytest.raises(UserError, match=r"a\.xz: damaged .Memory usage limit exceeded"):
+        run(tmp_path / "more", (archive, archive), ("c.en", "c.fr"))
+
+
+def test_xz_streams_and_padding_follow_one_another(tmp_path: Path) -> None:
+    half = len(ENGLISH) // 2
+    streams = [
+        lzma.compress(ENGLISH[:half]),
+        bytes(8),
+        lzma.compress(b""),
+        lzma.compress(ENGLISH[half:]),
+        bytes(4),
+    ]
+    (tmp_path / "a").write_bytes(b"".join(streams))
+    (tmp_path / "b").write_bytes(lzma.compress(FRENCH))
+    run(tmp_path / "out", (tmp_path / "a", tmp_path / "b"), (None, None))
+    assert_extracted(tmp_path / "out")
+    (tmp_path / "a").write_bytes(b"".join(streams)[:-8])
+    with pytest.raises(UserError, match=r"a: damaged .xz stream ended"):
+        run(tmp_path / "more", (tmp_path / "a", tmp_path / "b"), (None, None))
+
+
+@pytest.mark.parametrize("mode", [0o120777, 0o040755, 0o010644])
+def test_a_member_of_a_zip_archive_that_is_no_file_is_refused(tmp_path: Path, mode: int) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        entry = zipfile.ZipInfo("c.en")
+        entry.external_attr = mode << 16
+        archive.writestr(entry, b"/etc/passwd")
+        archive.writestr("c.fr", b"1\n")
+    with pytest.raises(UserError, match=r"a\.zip: c\.en is a link or a folder in it, expected a file"):
+        run(tmp_path / "out", (tmp_path / "a.zip",) * 2, ("c.en", "c.fr"))
+    assert_nothing_left(tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"<seg id='1'>a" * 20_000, "line 1: found <seg id='1'>, expected <seg> and </seg> in turn"),
+        (b"<seg id='1'>a</seg>\n</seg>", "line 2: found </seg>, expected <seg> and </seg> in turn"),
+        (b"<seg id='1'>a</seg>\n<seg id='2'>b", "the last <seg> of 2 has no </seg>"),
+        (b"<seg " * 200_000, "holds no lines"),
+        (b"<doc " * 200_000, "holds no lines"),
+        (b"</seg " * 200_000, "holds no lines"),
+    ],
+)
+def test_open_segments_are_refused_in_linear_time(tmp_path: Path, text: bytes, message: str) -> None:
+    (tmp_path / "a.sgm").write_bytes(text)
+    (tmp_path / "b").write_bytes(b"x\n")
+    begin = time.process_time()
+    with pytest.raises(UserError, match=re.escape(message)):
+        run(tmp_path / "out", (tmp_path / "a.sgm", tmp_path / "b"), (None, None))
+    assert time.process_time() - begin < 3
+    assert_nothing_left(tmp_path / "out")
+
+
+def test_an_entity_of_thousands_of_digits_is_text(tmp_path: Path) -> None:
+    entity = b"&#" + b"9" * 5000 + b";"
+    (tmp_path / "a.sgm").write_bytes(b"<seg>" + entity + b"&#65;</seg>")
+    (tmp_path / "b").write_bytes(b"x\n")
+    run(tmp_path / "out", (tmp_path / "a.sgm", tmp_path / "b"), (None, None))
+    assert [*read_lines(tmp_path / "out" / "0.en.zst")] == [entity.decode() + "A"]
+
+
+def compressed_tar(path: Path, members: dict[str, bytes]) -> Path:
+    path.write_bytes(zstandard.compress(tar(path.with_suffix(".tar"), members).read_bytes()))
+    return path
+
+
+PACKERS: tuple[Callable[[Path, dict[str, bytes]], Path], ...] = (
+    lambda path, members: tar(path.with_suffix(".tar"), members),
+    lambda path, members: tar(path.with_suffix(".tgz"), members),
+    compressed_tar,
+    bzip2_tar,
+    xz_tar,
+    zipped,
+)
+SGML_TEXTS = {
+    "c.en": b"\n".join(ENGLISH_LINES[n].encode() for n in range(3)),
+    "c.fr.sgm": b'<doc docid="1"><seg id="1">a &#65; b</seg>\n<seg id="2">c</seg><seg id=3> d </seg></doc>',
+}
+
+
+@pytest.mark.fuzz
+@pytest.mark.filterwarnings("ignore")
+@given(
+    packer=st.sampled_from(PACKERS),
+    changes=st.lists(st.tuples(st.integers(0, 1 << 14), st.binary(max_size=4)), min_size=1, max_size=6),
+    rest=st.integers(0, 1 << 14) | st.none(),
+)
+def test_whatever_happens_to_an_archive_is_text_or_one_line(
+    tmp_path_factory: pytest.TempPathFactory,
+    packer: Callable[[Path, dict[str, bytes]], Path],
+    changes: list[tuple[int, bytes]],
+    rest: int | None,
+) -> None:
+    folder = tmp_path_factory.mktemp("damaged")
+    archive = packer(folder / "a", SGML_TEXTS)
+    data = bytearray(archive.read_bytes())
+    for place, value in changes:
+        data[place % len(data) : place % len(data) + len(value)] = value
+    archive.write_bytes(data[: rest % len(data) if rest is not None else len(data)])
+    try:
+        run(folder / "out", (archive, archive), ("c.en", "c.fr.sgm"))
+    except UserError as error:
+        assert "\n" not in str(error)
+        assert_nothing_left(folder / "out")

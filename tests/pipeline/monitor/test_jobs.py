@@ -1,0 +1,57 @@
+"""The list of an experiment's jobs: as a file, and what follows from inputs and outputs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nmt.errors import UserError
+from pipeline.config.overlays import find_layers, load
+from pipeline.monitor.jobs import Job, JobList, read
+from tests.running import ROOT
+
+
+def a_job(log: str, inputs: str, outputs: str, run: str | None = None) -> Job:
+    wildcards = {"model": run} if run else {}
+    files = tuple(inputs.split()), tuple(outputs.split())
+    return Job(log.split("/")[0], wildcards, *files, f"logs/{log}.log", True, False, {"runtime": 3})
+
+
+JOBS = (
+    a_job("report/table", "score.json", "table.md"),
+    a_job("score/m", "m.jsonl", "score.json", "m"),
+    a_job("select/tools", "", "lmplz"),
+    a_job("select/all", "lmplz b", "chosen"),
+    a_job("clean/a", "raw", "a"),
+    a_job("clean/b", "a", "b"),
+)
+
+
+def listed(folder: Path, *jobs: Job) -> JobList:
+    return JobList(load(find_layers(ROOT / "config.yaml", ROOT)), jobs or JOBS)
+
+
+def test_a_list_is_read_as_it_was_written(tmp_path: Path) -> None:
+    found = listed(tmp_path)
+    found.write(tmp_path / "logs" / "jobs.json")
+    assert read(tmp_path / "logs" / "jobs.json") == found
+
+
+@pytest.mark.parametrize("text", ["[]", '{"jobs": []}', '{"config": {}, "jobs": [{"rule": "train"}]}'])
+def test_a_file_that_is_no_list_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "jobs.json").write_text(text, encoding="utf-8")
+    with pytest.raises(UserError, match=r"jobs\.json"):
+        read(tmp_path / "jobs.json")
+
+
+def test_stage_and_name_are_those_of_the_log(tmp_path: Path) -> None:
+    assert (JOBS[4].stage, JOBS[4].name, JOBS[1].run, JOBS[0].run) == ("clean", "a", "m", None)
+
+
+def test_stages_stand_in_the_order_in_which_data_flows(tmp_path: Path) -> None:
+    found = listed(tmp_path)
+    assert list(found.stages).index("clean") < list(found.stages).index("select")
+    assert list(found.stages).index("score") < list(found.stages).index("report")
+    assert [job.name for job in found.stages["clean"]] == ["a", "b"]
+    assert found.sources["logs/select/all.log"] == {"logs/select/tools.log", "logs/clean/b.log"}

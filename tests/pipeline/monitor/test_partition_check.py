@@ -1,0 +1,153 @@
+"""What a cluster cannot run, or not be asked about, is known before anything is sent: tests/slurm asks a real one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from snakemake_executor_plugin_slurm.utils import set_gres_string
+from snakemake_interface_common.exceptions import WorkflowError
+
+from pipeline.monitor.partition_check import Cluster, ResourceRequest, greatest, unsatisfiable
+
+TRAIN = ResourceRequest("train", "gpu", minutes=2880, megabytes=32_000, gpu=True, gpu_model="h200")
+SINFO = """\
+cpu* 12:00:00 200000 (null)
+gpu 2-00:00:00 64000 gpu:a100:4
+gpu 2-00:00:00 500000+ gpu:h200:8(S:0-1),shard:8
+long infinite 900000 gpu:2
+"""
+
+
+@pytest.fixture(autouse=True)
+def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of programs that say what files of it hold: `sinfo` of SINFO, `scontrol` nothing yet."""
+    for name, text in {"sinfo": SINFO, "scontrol": ""}.items():
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+        (tmp_path / name).write_text(f"#!/bin/sh\ncat '{tmp_path}/{name}.txt'\n", encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    return tmp_path
+
+
+def of(*requests: ResourceRequest) -> list[str]:
+    return unsatisfiable(Cluster(requests))
+
+
+def test_what_fits() -> None:
+    assert of(TRAIN, replace(TRAIN, partition="long", gpu_model="", minutes=60_000)) == []
+    assert (
+        of(
+            ResourceRequest("tokenize", "cpu,gpu", 2880, 500_000),
+            ResourceRequest("clean"),
+            ResourceRequest("clean", "", 720, 200_000),
+        )
+        == []
+    )
+
+
+def test_names_that_the_cluster_lacks() -> None:
+    assert of(ResourceRequest("clean", "cpus"), ResourceRequest("tokenize", "cpus")) == [
+        "slurm_partition: found 'cpus', which this cluster lacks; did you mean `cpu`?; known: cpu, gpu, long"
+    ]
+
+
+def test_a_gpu_where_there_is_none_and_the_cluster_s_own_choice_is_looked_at_too() -> None:
+    (line,) = of(replace(TRAIN, partition="cpu"))
+    assert line == (
+        "slurm_partition of jobs with a GPU: cpu: none of its nodes has a GPU, as sinfo tells; those of gpu, long have"
+    )
+    (line,) = of(replace(TRAIN, partition=""), replace(TRAIN, rule="translate", partition=""))
+    assert "cpu (the cluster's own choice where none is named): none of its nodes" in line
+
+
+def test_a_type_of_gpu() -> None:
+    assert of(replace(TRAIN, gpu_model="v100")) == [
+        "gpu_model: found 'v100', which partition gpu lacks; its types: a100, h200"
+    ]
+    (line,) = of(replace(TRAIN, partition="long"))
+    assert line.endswith("it tells no types apart: leave it empty")
+
+
+def test_a_type_of_gpu_that_the_executor_cannot_send(slurm: Path) -> None:
+    (slurm / "sinfo.txt").write_text(SINFO.replace("h200", "h200-141g"), encoding="utf-8")
+    (line,) = of(replace(TRAIN, gpu_model="h200-141g"))
+    assert line.startswith(
+        "gpu_model: found 'h200-141g', but the executor sends no type with '-' in it: leave it empty"
+    )
+    # it is the executor itself that refuses
+    job = SimpleNamespace(resources={"gpu": 1, "gpu_model": "h200-141g"})
+    with pytest.raises(WorkflowError, match="Invalid GPU model format"):
+        set_gres_string(job)
+
+
+def test_time() -> None:
+    assert of(replace(TRAIN, minutes=2881)) == [
+        "train: a job asks for 48.02 hours, but partition gpu grants 48: set resources.train_hours to 48 or less,"
+        " or name another partition"
+    ]
+    assert of(replace(TRAIN, minutes=7200, lifted=True)) == []  # a quality of service may grant more
+    (line,) = of(ResourceRequest("extract", minutes=900))
+    assert line.endswith("grants 12: name another partition")
+
+
+def test_memory_is_that_of_one_node_and_with_a_gpu_of_one_that_has_some() -> None:
+    (line,) = of(replace(TRAIN, megabytes=600_000))
+    assert line == (
+        "train: a job asks for 600 GB, but a node of partition gpu has 500: lower resources.train_memory_gb, or name"
+        " another partition"
+    )
+    (line,) = of(ResourceRequest("select", "cpu", 60, 200_001))
+    assert "resources.data_memory_gb" in line
+
+
+def test_a_scheduler_that_does_not_answer_is_no_problem(slurm: Path) -> None:
+    for name in ("sinfo", "scontrol"):
+        (slurm / name).write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    assert unsatisfiable(Cluster((replace(TRAIN, partition="nowhere"),), "sacct")) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "age", "storage", "problem"),
+    [
+        ("squeue", "300 sec", "none", None),
+        (
+            "squeue",
+            "30 sec",
+            "none",
+            "it keeps no accounting database, so ask its administrators for 240 seconds",
+        ),
+        (
+            "squeue",
+            "30 sec",
+            "slurmdbd",
+            "30 seconds after their end (MinJobAge), before it is asked for them: say sacct",
+        ),
+        ("sacct", "30 sec", "slurmdbd", None),
+        (
+            "sacct",
+            "300 sec",
+            "none",
+            "found sacct, but this cluster keeps no accounting database; expected squeue",
+        ),
+        (None, "30 sec", "none", None),
+    ],
+)
+def test_states_of_jobs_must_be_known(
+    slurm: Path, status: str | None, age: str, storage: str, problem: str | None
+) -> None:
+    said = f"AccountingStorageType   = accounting_storage/{storage}\nMinJobAge               = {age}\n"
+    (slurm / "scontrol.txt").write_text(said, encoding="utf-8")
+    lines = unsatisfiable(Cluster((), status))
+    assert [problem in line for line in lines] == ([True] if problem else [])
+
+
+def test_the_greatest_of_requests_that_are_alike() -> None:
+    jobs = [
+        ResourceRequest("clean", "cpu", 30, 2000),
+        ResourceRequest("clean", "cpu", None, 4000),
+        ResourceRequest("clean", "cpu", 60, None),
+    ]
+    assert greatest([*jobs, TRAIN]) == (ResourceRequest("clean", "cpu", 60, 4000), TRAIN)

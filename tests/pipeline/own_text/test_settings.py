@@ -1,0 +1,109 @@
+"""Settings of experiments on somebody's text: they load, and suit how much text there is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from nmt.errors import UserError
+from nmt.settings.text import LANGUAGES, Languages
+from pipeline.config.overlays import find_layers, load
+from pipeline.config.schema import Config
+from pipeline.monitor.forecast import disk_bytes
+from pipeline.own_text.settings import Proposal, new_experiment, settings
+from pipeline.own_text.text import PARTS, Given, Statistics
+from tests.pipeline.own_text.test_text import lines, text
+from tests.running import ROOT, snakemake
+
+
+def statistics(pairs: int, length: int = 20, words: int = 9000) -> Statistics:
+    counts = (Counter(dict.fromkeys(map(str, range(words)), 2)), Counter(dict.fromkeys("abc", 2)))
+    parts = {"train": pairs, "dev": 100, "test": 100}
+    return Statistics(parts, 3, [length] * 1000, [length * 1000] * 2, counts)
+
+
+def proposed(folder: Path, text: Statistics) -> Config:
+    files = {part: (f"{part}.de", f"{part}.es") for part in PARTS}
+    languages = Languages(source="de", target="es")
+    given = {"train": Given(Path("a.de"), Path("a.es"))}
+    folder.mkdir(exist_ok=True)
+    (folder / "config.yaml").write_text(settings(given, languages, files, text, Proposal.of(text), False))
+    return load(find_layers(ROOT / "config.yaml", folder))
+
+
+@pytest.mark.parametrize(
+    ("pairs", "hidden", "updates"),
+    [(1000, 256, 1000), (29_000, 256, 2700), (1_000_000, 500, 37_500), (41_000_000, 1000, 300_000)],
+)
+def test_sizes_and_updates_follow_the_amount_of_text(
+    tmp_path: Path, pairs: int, hidden: int, updates: int
+) -> None:
+    config = proposed(tmp_path, statistics(pairs))
+    assert config.architecture.hidden_units == hidden
+    assert config.corpora["own-train"].shards == max(1, pairs // 1_000_000)
+    assert config.corpora["own-test"].shards == 1
+    model = config.models["rnnsearch-20"]
+    assert (model.training.updates, model.max_words) == (updates, 20)
+    assert config.models["rnnsearch-20-star"].continue_from == "rnnsearch-20"
+
+
+@pytest.mark.parametrize(
+    ("length", "limits"), [(2, {6, 10}), (26, {16, 26}), (50, {30, 50}), (400, {30, 50})]
+)
+def test_limits_follow_the_lengths(tmp_path: Path, length: int, limits: set[int]) -> None:
+    config = proposed(tmp_path, statistics(5000, length))
+    assert {config.models[name].max_words for name in config.use.models} == limits
+
+
+def test_the_vocabulary_is_what_occurs_twice_up_to_the_paper_s(tmp_path: Path) -> None:
+    assert proposed(tmp_path, statistics(5000, words=9000)).vocabulary.sizes == (9000, 3)
+    assert proposed(tmp_path, statistics(5000, words=90_000)).vocabulary.sizes == (30_000, 3)
+
+
+def test_an_experiment_brings_its_own_text_as_far_as_tokens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "own"
+    given = text(tmp_path, lines())
+    new_experiment(folder, {"train": given}, None, tokenized=False)
+    with pytest.raises(UserError, match="there is an experiment already"):
+        new_experiment(folder, {"train": given}, None, tokenized=False)
+    monkeypatch.chdir(folder)
+    config = load(find_layers(ROOT / "config.yaml", folder))
+    assert disk_bytes(config, folder, [], [])["prepared text"] > sum(
+        file.stat().st_size for file in (folder / "text").iterdir()
+    )
+    made = snakemake(folder, "--cores", "1", "data/tokens/own-test/0.es.zst")
+    assert made.returncode == 0, made.stdout
+    (folder / "text" / "dev.es.zst").unlink()
+    refused = snakemake(folder, "--cores", "1", "data/tokens/own-test/0.es.zst")
+    assert refused.returncode == 2
+    assert refused.stdout.startswith("error: corpora.own-dev.target.file: text/dev.es.zst: no such file")
+
+
+def test_a_language_may_have_a_code_of_three_letters(tmp_path: Path) -> None:
+    folder = tmp_path / "own"
+    new_experiment(folder, {"train": text(tmp_path, lines())}, ("tdt", "mni"), tokenized=False)
+    planned = snakemake(folder, "--dry-run", "--quiet", "rules")
+    assert planned.returncode == 0, planned.stdout
+
+
+@pytest.mark.parametrize(
+    ("codes", "said"),
+    [
+        (("de", "de"), "'de' twice"),
+        (("xx", "es"), "does not know 'xx'"),
+        (("DE", "es"), "does not know 'DE'"),
+    ],
+)
+def test_two_languages_that_the_tokenizer_knows(tmp_path: Path, codes: tuple[str, str], said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        new_experiment(tmp_path / "own", {"train": text(tmp_path, lines())}, codes, tokenized=False)
+
+
+def test_the_languages_are_those_of_the_tokenizer() -> None:
+    from sacremoses.corpus import NonbreakingPrefixes
+
+    assert sorted(LANGUAGES) == sorted(set(NonbreakingPrefixes().available_langs.values()))

@@ -1,0 +1,156 @@
+"""Parts of somebody's text: whole, apart from each other, and the same in any order of the lines."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from pathlib import Path
+
+import pytest
+
+from nmt.data.overlap import letters
+from nmt.errors import UserError
+from nmt.io.text_files import read_pairs, write_lines
+from nmt.settings.text import Languages
+from pipeline.own_text.settings import new_experiment
+from pipeline.own_text.text import PARTS, Given, Statistics, write_parts
+
+LANGUAGES = Languages(source="de", target="es")
+
+
+def lines(count: int = 3000, seed: int = 1) -> list[tuple[str, str]]:
+    """Pairs of which some repeat a sentence of either side, in other case or with other punctuation."""
+    draw = random.Random(seed)
+    pairs = []
+    for _ in range(count):
+        source = f"Satz {draw.randrange(count)} ist da{draw.choice(['.', '!', ' .'])}"
+        pairs.append((draw.choice([source, source.upper()]), f"La frase {draw.randrange(count)} está aquí."))
+    return pairs
+
+
+def text(folder: Path, pairs: list[tuple[str, str]], suffix: str = "") -> Given:
+    files = [folder / f"text.{language}{suffix}" for language in ("de", "es")]
+    for side, file in enumerate(files):
+        with write_lines(file) as writer:
+            for pair in pairs:
+                writer.write(pair[side])
+    return Given(*files)
+
+
+def divided(folder: Path, given: dict[str, Given]) -> tuple[Statistics, dict[str, list[tuple[str, str]]]]:
+    outputs = {part: (folder / f"{part}.de.zst", folder / f"{part}.es.zst") for part in PARTS}
+    found = write_parts(given, LANGUAGES, outputs)
+    return found, {part: list(read_pairs(*files)) for part, files in outputs.items()}
+
+
+def test_drawn_sets_share_no_sentence_with_each_other_or_the_training_text(tmp_path: Path) -> None:
+    pairs = lines()
+    found, parts = divided(tmp_path, {"train": text(tmp_path, pairs)})
+    assert found.pairs == {part: len(some) for part, some in parts.items()}
+    assert found.pairs["dev"] == found.pairs["test"] == len(pairs) // 20
+    assert sum(found.pairs.values()) + found.left_out == len(pairs)
+    assert found.left_out > 0
+    for side in (0, 1):
+        sentences = {part: {letters(pair[side]) for pair in some} for part, some in parts.items()}
+        assert not sentences["dev"] & sentences["test"]
+        assert not (sentences["dev"] | sentences["test"]) & sentences["train"]
+        assert len(sentences["test"]) == found.pairs["test"]
+
+
+def test_the_order_of_the_lines_draws_no_other_sets(tmp_path: Path) -> None:
+    pairs = list(
+        {(letters(source), letters(target)): (source, target) for source, target in lines()}.values()
+    )
+    _, parts = divided(tmp_path, {"train": text(tmp_path, pairs)})
+    random.Random(2).shuffle(pairs)
+    _, other = divided(tmp_path, {"train": text(tmp_path, pairs)})
+    assert {part: sorted(some) for part, some in parts.items()} == {
+        p: sorted(some) for p, some in other.items()
+    }
+
+
+def test_sets_that_are_given_stay_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "test").mkdir()
+    test = text(tmp_path / "test", lines(10, seed=3), ".gz")
+    found, parts = divided(tmp_path, {"train": text(tmp_path, lines(), ".zst"), "test": test})
+    assert parts["test"] == lines(10, seed=3)
+    assert found.pairs["dev"] == 150
+    sources = {letters(pair[0]) for pair in parts["dev"]}
+    assert not sources & {letters(pair[0]) for pair in parts["test"]}
+
+
+def test_byte_order_marks_and_carriage_returns_go_and_tabs_divide(tmp_path: Path) -> None:
+    pairs = lines()
+    table = tmp_path / "text.tsv"
+    rows = "".join(f"{source}\t{target}\r\n" for source, target in pairs)
+    table.write_bytes(b"\xef\xbb\xbf" + rows.encode())
+    _, parts = divided(tmp_path, {"train": Given(table)})
+    _, expected = divided(tmp_path, {"train": text(tmp_path, pairs)})
+    assert parts == expected
+
+
+def broken(folder: Path, kind: str) -> Given:
+    given = text(folder, lines())
+    source, target = given.source, Path(str(given.target))
+    if kind == "lines":
+        source.write_text("".join(source.read_text().splitlines(keepends=True)[:-1]))
+    elif kind == "empty":
+        source.write_bytes(b"")
+    elif kind == "latin-1":
+        source.write_bytes("Übersetzung\n".encode("latin-1") + source.read_bytes())
+    elif kind == "utf-16":
+        source.write_bytes(source.read_text().encode("utf-16"))
+    elif kind == "missing":
+        source.unlink()
+    elif kind == "cut":
+        source.with_suffix(".gz").write_bytes(gzip.compress(source.read_bytes())[:-20])
+        return Given(source.with_suffix(".gz"), target)
+    elif kind == "twice":
+        return Given(source, source)
+    elif kind == "copy":
+        target.write_bytes(source.read_bytes())
+    elif kind == "blank":
+        target.write_text("\n" * 3000)
+    elif kind == "few":
+        return text(folder, lines(900))
+    elif kind == "tabs":
+        source.write_text("a\tb\tc\n")
+        return Given(source)
+    return given
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("lines", "has 2999 lines but"),
+        ("empty", "has 0 lines but"),
+        ("latin-1", "not UTF-8 after line 0"),
+        ("utf-16", "not UTF-8 after line 0"),
+        ("missing", "no such file"),
+        ("cut", "damaged after line"),
+        ("twice", "given as both sides"),
+        ("copy", "3,000 of 3,000 pairs are the same on both sides"),
+        ("few", "900 pairs to train on; expected at least 1,000"),
+        ("blank", "0 pairs to train on"),
+        ("tabs", "line 1: found 2 tabs"),
+    ],
+)
+def test_text_that_cannot_be_used_gets_one_line_and_leaves_nothing(
+    tmp_path: Path, kind: str, said: str
+) -> None:
+    folder = tmp_path / "own"
+    with pytest.raises(UserError) as caught:
+        new_experiment(folder, {"train": broken(tmp_path, kind)}, ("de", "es"), tokenized=False)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert not [path for path in folder.rglob("*") if path.is_file()]
+
+
+def test_nobody_s_own_file_is_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "own" / "text").mkdir(parents=True)
+    given = text(tmp_path, lines())
+    mine = given.source.rename(tmp_path / "own" / "text" / "train.de.zst")
+    before = mine.read_bytes()
+    with pytest.raises(UserError, match="would be overwritten"):
+        new_experiment(tmp_path / "own", {"train": Given(mine, given.target)}, ("de", "es"), tokenized=False)
+    assert mine.read_bytes() == before

@@ -1,0 +1,86 @@
+"""Word alignment, with the real programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nmt.errors import UserError
+from pipeline.phrase_based import alignment
+from pipeline.phrase_based.alignment import align
+from pipeline.phrase_based.programs import Moses
+from tests.moses_programs import aligner
+
+PAIRS = 1200
+
+
+@pytest.fixture(scope="module")
+def moses(tmp_path_factory: pytest.TempPathFactory) -> Moses:
+    return aligner(tmp_path_factory.mktemp("moses"))
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Sentences of the form `a b c` and their reversal, in words that know each other."""
+    folder = tmp_path_factory.mktemp("text")
+    sentences = [
+        [f"w{(7 * line + 3 * word * word) % 40}" for word in range(2 + line % 6)] for line in range(PAIRS)
+    ]
+    paths = (folder / "source", folder / "target")
+    paths[0].write_text("".join(f"{' '.join(words)}\n" for words in sentences))
+    paths[1].write_text("".join(f"{' '.join(f'{w}x' for w in reversed(words))}\n" for words in sentences))
+    return paths
+
+
+def error_rate(text: tuple[Path, Path], aligned: Path) -> float:
+    """1 - 2 |found and right| / (|found| + |right|)."""
+    found_links = right_links = both = 0
+    for line, found in zip(text[0].read_text().splitlines(), aligned.read_text().splitlines(), strict=True):
+        words = len(line.split())
+        right = {f"{word}-{words - 1 - word}" for word in range(words)}
+        found_links, right_links = found_links + len(found.split()), right_links + words
+        both += len(right & set(found.split()))
+    return 1 - 2 * both / (found_links + right_links)
+
+
+@pytest.mark.parametrize("block", [PAIRS, 500])
+def test_words_are_aligned_in_one_block_and_in_several(
+    tmp_path: Path, moses: Moses, text: tuple[Path, Path], block: int
+) -> None:
+    assert align(moses, *text, tmp_path / "aligned", tmp_path / "work", block, "grow-diag-final-and") == PAIRS
+    assert error_rate(text, tmp_path / "aligned") < 0.2
+    assert not (tmp_path / "work").exists()
+
+
+def test_finished_blocks_stay_finished(
+    tmp_path: Path, moses: Moses, text: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    symmetrise, done = alignment._symmetrise, []
+
+    def once(*arguments: object) -> None:
+        if len(done) == 1:
+            raise KeyboardInterrupt
+        done.append(symmetrise(*arguments))  # type: ignore[arg-type, func-returns-value]
+
+    monkeypatch.setattr(alignment, "_symmetrise", once)
+    output, work = tmp_path / "aligned", tmp_path / "work"
+    with pytest.raises(KeyboardInterrupt):
+        align(moses, *text, output, work, 500, "grow-diag-final-and")
+    assert not output.exists()
+    first = (work / "00000.aligned").read_text()
+    monkeypatch.setattr(alignment, "_symmetrise", symmetrise)
+    align(moses, *text, output, work, 500, "grow-diag-final-and")
+    assert output.read_text().startswith(first)  # another run would draw others
+    assert error_rate(text, output) < 0.2
+
+
+def test_a_symmetrisation_that_ends_early_is_seen(
+    tmp_path: Path, moses: Moses, text: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stub = tmp_path / "symal"
+    stub.write_text("#!/bin/sh\ncat > /dev/null\n")
+    stub.chmod(0o755)
+    monkeypatch.setattr(Moses, "program", lambda self, name: str(stub))
+    with pytest.raises(UserError, match=r"symal wrote 0 of 1,200 lines"):
+        align(moses, *text, tmp_path / "aligned", tmp_path / "work", PAIRS, "grow-diag-final-and")

@@ -1,0 +1,43 @@
+"""What the decoder is told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nmt.errors import UserError
+from pipeline.phrase_based.configuration import START, System, configuration, weights_of
+
+SYSTEM = System(Path("/m/phrases.gz"), Path("/m/order.gz"), "msd-bidirectional-fe", Path("/m/lm"), 5, 6)
+
+
+def test_weights_go_through_a_configuration_unchanged(tmp_path: Path) -> None:
+    weights = START.replace("0.5", "0.25")
+    (tmp_path / "moses.ini").write_text(configuration(SYSTEM, weights))
+    assert sorted(weights_of(tmp_path / "moses.ini").split("\n")) == sorted(weights.split("\n"))
+
+
+def test_every_feature_has_its_weights_and_the_other_way_round() -> None:
+    lines = configuration(SYSTEM, START).split("\n")
+    features = lines[lines.index("[feature]") + 1 : lines.index("[weight]")]
+    named = [
+        dict(part.split("=") for part in line.split()[1:]).get("name", line.split()[0]) for line in features
+    ]
+    weights = {line.split("= ")[0]: line.split("= ")[1].split() for line in START.split("\n") if line}
+    assert {name if name[-1].isdigit() else f"{name}0" for name in named} == weights.keys()
+    assert [len(weights["TranslationModel0"]), len(weights["LexicalReordering0"])] == [4, 6]
+
+
+def test_paths_that_moses_cannot_read_are_refused() -> None:
+    spaced = replace(SYSTEM, phrases=Path("/my text/phrases.gz"))
+    with pytest.raises(UserError, match=r"/my text/phrases\.gz: .*space"):
+        configuration(spaced, START)
+
+
+@pytest.mark.parametrize("text", ["", "[weight]\nLM0= 1\n", "[feature]\nLM0= 1\n"])
+def test_other_weights_are_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "moses.ini").write_text(text)
+    with pytest.raises(UserError, match=r"expected Distortion0, LM0, .*; tune again"):
+        weights_of(tmp_path / "moses.ini")

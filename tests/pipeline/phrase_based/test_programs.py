@@ -1,0 +1,133 @@
+"""Where Moses comes from."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from nmt.errors import UserError
+from pipeline.phrase_based import programs
+from pipeline.phrase_based.programs import Moses, provide
+from tests.moses_programs import installation
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where the word aligner is already."""
+    (tmp_path / "here" / "python").mkdir(parents=True)
+    return tmp_path / "here"
+
+
+def test_an_installation_on_the_path_is_linked(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "opt"
+    monkeypatch.setenv("PATH", str(installation(root)))
+    assert provide(folder, None, 1) == f"the PATH ({root})"
+    assert Moses(folder).program("moses") == str(folder / "bin" / "moses")
+    assert Path(Moses(folder).script("training/train-model.perl")).resolve().is_relative_to(root)
+    assert provide(folder, None, 1) == "already there"
+
+
+def test_a_lonely_decoder_on_the_path_is_not_enough(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (installation(tmp_path / "opt") / "mert").unlink()
+    monkeypatch.setenv("PATH", str(tmp_path / "opt" / "bin"))
+    with pytest.raises(
+        UserError, match=r"^moses: not on the PATH with its scripts beside it; give its source"
+    ):
+        provide(folder, None, 1)
+
+
+def test_what_a_build_needs_is_named_first(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(
+        UserError, match=r"perl and make and a C\+\+ compiler is missing \(Debian: apt install"
+    ):
+        provide(folder, tmp_path / "source.tar.gz", 1)
+
+
+def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(programs.HEADERS, "Boost", "boost/there_is_no_such.hpp")
+    assert programs.missing_tools() == ["Boost"]
+
+
+@pytest.mark.parametrize("damage", ["cut", "other"])
+def test_a_damaged_source_is_named(tmp_path: Path, folder: Path, damage: str) -> None:
+    (tmp_path / "README").write_text("no Moses\n" * 1000)
+    archive = tmp_path / "source.tar.gz"
+    with tarfile.open(archive, "w:gz") as packed:
+        packed.add(tmp_path / "README", "other/README")
+    if damage == "cut":
+        archive.write_bytes(archive.read_bytes()[:50])
+    if programs.missing_tools():
+        pytest.skip("no compiler, Boost or Perl")
+    with pytest.raises(UserError, match=r"source\.tar\.gz: no (whole archive|Jamroot)"):
+        provide(folder, archive, 1)
+    assert not (folder / "bin").exists() and not list(folder.glob("build-*"))
+
+
+BJAM = """#!/bin/sh
+for target; do case $target in
+  *//*)
+    place=${target%%//*}/bin/gcc/release; program=$place/${target##*//}
+    mkdir -p $place; touch $program; chmod +x $program;;
+esac; done
+"""
+"""Leaves programs where the real one does."""
+
+
+def source_with(folder: Path, bjam: str) -> Path:
+    """An archive like that of the source, whose build takes no time."""
+    tree = folder / "mosesdecoder-0"
+    (tree / "scripts" / "training").mkdir(parents=True)
+    (tree / "Jamroot").touch()
+    (tree / "bjam").write_text(bjam)
+    (tree / "bjam").chmod(0o755)
+    with tarfile.open(folder / "source.tar.gz", "w:gz") as packed:
+        packed.add(tree, tree.name)
+    return folder / "source.tar.gz"
+
+
+@pytest.mark.parametrize(
+    ("bjam", "problem"),
+    [
+        (BJAM, None),
+        (BJAM.replace("*//*)", "*//moses) ;; *//*)"), "its build ended without moses"),
+        (
+            "#!/bin/sh\necho 'x.cpp:1: error: no such type'; exit 1\n",
+            "its build failed: x.cpp:1: error: no such type",
+        ),
+    ],
+)
+def test_programs_and_scripts_come_from_a_build(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, bjam: str, problem: str | None
+) -> None:
+    monkeypatch.setattr(programs, "on_path", lambda: None)
+    monkeypatch.setattr(programs, "missing_tools", list)
+    source = source_with(tmp_path, bjam)
+    if problem:
+        with pytest.raises(UserError, match=problem):
+            provide(folder, source, 2)
+        assert not (folder / "bin").exists() and not (folder / "scripts").exists()
+    else:
+        assert provide(folder, source, 2) == str(source)
+        assert {path.name for path in (folder / "bin").iterdir()} == set(programs.TARGETS)
+        assert (folder / "scripts" / "training").is_dir()
+    assert not list(folder.glob("build-*"))
+
+
+def test_what_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"bin/symal: no such file; make it with `nmt moses-programs"):
+        Moses(tmp_path).program("symal")
+
+
+def test_folders_with_spaces_are_refused(tmp_path: Path) -> None:
+    installation(tmp_path / "my programs")
+    with pytest.raises(UserError, match="cannot work where a folder has a space"):
+        Moses(tmp_path / "my programs").program("moses")

@@ -1,0 +1,307 @@
+"""The report on the text, on a corpus whose every number is counted by hand."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nmt.data.shards import shard_of
+from nmt.data.vocabulary import Vocabulary
+from nmt.errors import UserError
+from nmt.io.files import read_json, write_json
+from nmt.io.text_files import write_lines
+from pipeline.report.corpora import COLUMNS, Corpus, Lengths, Report, read_report, rows
+from pipeline.report.corpora_page import _percent, write_markdown
+from pipeline.report.papers import ReportedData, read_paper
+from pipeline.report.statistics import (
+    CorpusFiles,
+    Stage,
+    added,
+    count_shard,
+    sizes,
+    sum_corpora,
+    sum_corpus,
+    total,
+)
+from tests.plain_csv import read_plain
+from tests.running import ROOT, nmt
+
+SOURCE_WORDS = Vocabulary([("the", 5), ("cat", 3), ("sat", 2)])
+TARGET_WORDS = Vocabulary([("le", 5), ("chat", 3)])
+
+# two shards of two lines; the fourth pair has lost its source in the cleaning, the second is not selected
+TOKENS = [
+    [("the cat sat", "le chat était assis"), ("a dog", "un chien")],
+    [("the the cat , the", "le chat"), ("", "")],
+]
+SELECTED = [[TOKENS[0][0]], TOKENS[1]]
+
+
+def write_side(path: Path, lines: list[str]) -> Path:
+    with write_lines(path) as writer:
+        for line in lines:
+            writer.write(line)
+    return path
+
+
+def write_stage(folder: Path, name: str, pairs: list[tuple[str, str]]) -> Stage:
+    source = write_side(folder / f"{name}.s", [source for source, _ in pairs])
+    target = write_side(folder / f"{name}.t", [target for _, target in pairs])
+    return Stage(name, source, target)
+
+
+def count(
+    folder: Path, stages: dict[str, list[tuple[str, str]]], output: Path, types: bool = False
+) -> dict[str, Any]:
+    folder.mkdir(exist_ok=True)
+    written = [write_stage(folder, name, pairs) for name, pairs in stages.items()]
+    return count_shard(written, (SOURCE_WORDS, TARGET_WORDS), output, types)
+
+
+@pytest.fixture
+def counts(tmp_path: Path) -> Path:
+    """A training corpus of two shards and a test corpus of one, counted and added up."""
+    raw = {"pairs": 4, "source_words": 10, "target_words": 9, "source_md5": "a" * 32, "target_md5": "b" * 32}
+    archive = {"bytes": 12345, "sha256": "c" * 64, "checked": ["bytes"]}
+    write_json(tmp_path / "raw.json", raw | {"archives": {"data/archives/x.tgz": archive}})
+    cleaned = [
+        {"pairs": 2, "kept": 2, "empty": 0, "ratio": 0, "source_carriage_return": 1},
+        {"pairs": 2, "kept": 1, "empty": 1, "ratio": 0, "source_carriage_return": 0},
+    ]
+    corpus = CorpusFiles("tiny", "train", tmp_path / "raw.json")
+    for shard, clean in enumerate(cleaned):
+        write_json(tmp_path / f"clean{shard}.json", clean | {"kept_source_words": 4, "kept_target_words": 3})
+        stages = {"tokens": TOKENS[shard], "selected": SELECTED[shard]}
+        count(tmp_path / f"shard{shard}", stages, tmp_path / f"{shard}.json")
+    corpus.clean = [tmp_path / f"clean{shard}.json" for shard in range(2)]
+    corpus.stages = [tmp_path / f"{shard}.json" for shard in range(2)]
+    test = CorpusFiles("exam", "test", tmp_path / "test-raw.json")
+    write_json(test.raw, {"pairs": 1, "source_words": 2, "target_words": 2})
+    clean = {"pairs": 1, "kept": 1, "empty": 0, "kept_source_words": 2, "kept_target_words": 2}
+    write_json(tmp_path / "test-clean.json", clean)
+    count(tmp_path / "test", {"tokens": [("the cat", "le lit")]}, tmp_path / "test.json", types=True)
+    test.clean, test.stages = [tmp_path / "test-clean.json"], [tmp_path / "test.json"]
+    sum_corpora([corpus, test], ("en", "fr"), tmp_path / "counts.json")
+    return tmp_path / "counts.json"
+
+
+def report_of(counts: Path, paper: ReportedData | None = None) -> Report:
+    return read_report(counts, [4, 3], paper or ReportedData())
+
+
+def test_one_shard_is_counted(tmp_path: Path) -> None:
+    stages = {"tokens": TOKENS[0], "selected": SELECTED[0]}
+    assert count(tmp_path / "x", stages, tmp_path / "counts.json") == read_json(tmp_path / "counts.json")
+    tokens, selected = read_json(tmp_path / "counts.json")["stages"]
+    assert tokens == {
+        "name": "tokens",
+        "pairs": 2,
+        "longer": {"2": [1, 2, 2], "4": [1, 3, 4]},
+        "source": {"words": 5, "lengths": {"2": 1, "3": 1}},
+        "target": {"words": 6, "lengths": {"2": 1, "4": 1}},
+    }
+    assert selected == {
+        "name": "selected",
+        "pairs": 1,
+        "known_pairs": 0,
+        "longer": {"4": [1, 3, 4]},
+        "source": {"words": 3, "lengths": {"3": 1}, "unknown": 0, "covered": {"3": 3}},
+        "target": {"words": 4, "lengths": {"4": 1}, "unknown": 2, "covered": {"2": 2}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [(1, [1]), (10, [10]), (11, [10, 11]), (300, [10, 20, 50, 100, 200, 300])],
+)
+def test_coverage_is_counted_at_round_sizes_and_at_the_vocabularys_own(
+    words: int, expected: list[int]
+) -> None:
+    assert sizes(words) == expected
+
+
+def test_every_number_of_the_report(counts: Path) -> None:
+    (tiny, exam) = report_of(counts).corpora
+    volumes = [(volume.stage, volume.unit, volume.pairs, volume.words) for volume in tiny.volumes]
+    assert volumes == [
+        ("raw", "words", 4, (10, 9)),
+        ("clean", "words", 3, (8, 6)),
+        ("tokens", "tokens", 3, (10, 8)),
+        ("selected", "tokens", 2, (8, 6)),
+    ]
+    assert tiny.removed == {"empty": 1, "ratio": 0, "no_token": 0, "not_selected": 1}
+    assert tiny.repaired == {"source_carriage_return": 1}
+    within = [tiny.within(limit) for limit in (3, 4, 5)]
+    assert [(volume.pairs, volume.words) for volume in within] == [(0, (0, 0)), (1, (3, 4)), (2, (8, 6))]
+    assert tiny.last["known_pairs"] == 0
+    assert tiny.unknown_rate("source") == 1 / 8 and tiny.unknown_rate("target") == 2 / 6
+    assert exam.unknown_rate("target") == 1 / 2
+    assert exam.coverage("source") == {3: 1.0}
+    types = exam.types("target")
+    assert types and (types.all, types.unknown, types.covered) == (2, 1, 0.5)
+    assert tiny.types("target") is None
+    lengths = tiny.lengths("source")
+    assert (lengths.mean, lengths.quantile(0.5), lengths.quantile(1), lengths.within(3)) == (4, 3, 5, 0.5)
+
+
+def test_the_csv_has_every_number_and_says_what_a_word_is(counts: Path, tmp_path: Path) -> None:
+    paper = ReportedData(corpora={"tiny": 100}, total=200, selected=150, selected_corpora={"tiny": 60})
+    report = report_of(counts, paper)
+    facts = {row[:5]: row[5:] for row in rows(report)}
+    write_markdown(report, tmp_path / "d.md", "d.png")
+    page = " ".join((tmp_path / "d.md").read_text(encoding="utf-8").split())
+    assert "| tiny | 8 | 100 | 6 | 60 | 66.7% | 75.0% | 100.0% | 50.0% | 100.0% | 40.0% |" in page
+    assert facts["train", "tiny", "selected", "words", "target"] == ("tokens", 6, 60)
+    assert facts["train", "tiny", "clean", "words", "target"] == ("words", 6, None)
+    assert facts["train", "tiny", "tokens", "words", "target"] == ("tokens", 8, 100)
+    assert facts["train", "tiny", "tokens", "words", "source"] == ("tokens", 10, None)
+    assert facts["train", "total", "tokens", "words", "target"] == ("tokens", 8, 200)
+    assert facts["train", "total", "selected", "words", "target"] == ("tokens", 6, 150)
+    assert facts["train", "tiny", "removed", "not_selected", ""] == ("pairs", 1, None)
+    assert facts["train", "tiny", "within_4", "words", "target"] == ("tokens", 4, None)
+    assert facts["train", "tiny", "raw", "md5", "source"] == ("", "a" * 32, None)
+    assert facts["", "data/archives/x.tgz", "archive", "bytes", ""] == ("", 12345, None)
+    assert facts["test", "exam", "tokens", "unknown_rate", "target"] == ("share", 0.5, None)
+    assert facts["test", "exam", "tokens", "types", "target"] == ("types", 2, None)
+    assert facts["test", "exam", "tokens", "unknown_types", "target"] == ("types", 1, None)
+    assert facts["test", "exam", "tokens", "types_covered", "target"] == ("share", 0.5, None)
+    assert facts["test", "exam", "tokens", "types_covered", "source"] == ("share", 1, None)
+
+
+def test_names_and_numbers_of_the_csv_are_for_machines(counts: Path, tmp_path: Path) -> None:
+    files = made(tmp_path / "out", counts, "--limit", "4")
+    lines = [*csv.DictReader(files["d.csv"].decode().splitlines())]
+    for line in lines:
+        assert re.fullmatch(r"[a-z0-9_]+", line["measure"]), line
+        if line["unit"] in ("pairs", "words", "tokens", "types", "lines", "share"):
+            assert re.fullmatch(r"\d+(\.\d+)?", line["value"]), line
+    assert {"types", "share"} <= {line["unit"] for line in lines}
+
+
+def made(folder: Path, counts: Path, *options: str) -> dict[str, bytes]:
+    """What the subcommand writes, by name."""
+    folder.mkdir()
+    names = {"csv": "d.csv", "lengths": "l.csv", "md": "d.md", "pdf": "d.pdf", "png": "d.png"}
+    files = [word for form, name in names.items() for word in (f"--output-{form}", str(folder / name))]
+    assert nmt("data-report", "--counts", counts, *options, *files).returncode == 0
+    return {name: (folder / name).read_bytes() for name in names.values()}
+
+
+def test_the_page_and_the_same_bytes_twice(counts: Path, tmp_path: Path) -> None:
+    options = ["--limit", "4", "--paper", str(ROOT / "workflow" / "papers" / "bahdanau2015.yaml")]
+    first, second = (made(tmp_path / name, counts, *options) for name in ("1", "2"))
+    assert first == second
+    page = " ".join(first["d.md"].decode().split())
+    assert "| tiny | 10 | 8 | 10 | 8 | 3 |" in page  # words of the source
+    assert "| tiny | 8 | | 6 | 348,000,000 | 75.0% |" not in page
+    assert "| tiny | 8 | | 6 | | 66.7% | 75.0% | 100.0% | | 100.0% | |" in page
+    assert "Each removed pair is counted once. None for: too unequal, nothing left by the tokenizer." in page
+    assert "| data/archives/x.tgz | 12,345 | cccc" in page
+    assert "| exam | test | 2 | 0 | 0.00% | 2 | 1 | 50.00% | 0 | 0.0% |" in page
+    assert "| exam | test | 2 | 0 | 100.00% | 2 | 1 | 50.00% |" in page  # types
+    lengths = read_plain(tmp_path / "1" / "l.csv", ["part", "side", "length", "sentences"], {"part", "side"})
+    assert ["train", "target", 4, 1] in lengths.to_numpy().tolist()
+    numbers = read_plain(tmp_path / "1" / "d.csv", COLUMNS, {*COLUMNS} - {"reported"})
+    assert pd.to_numeric(numbers[numbers["unit"].notna()]["value"]).notna().all()  # the others are sums
+    assert first["d.png"].startswith(b"\x89PNG") and first["d.pdf"].startswith(b"%PDF")
+    assert b"/Type3" not in first["d.pdf"]
+
+
+def test_nothing_is_reported_that_is_not_asked_for(counts: Path, tmp_path: Path) -> None:
+    page = made(tmp_path / "out", counts)["d.md"].decode()
+    assert "eported" not in page and "≤" not in page
+
+
+def test_the_papers_corpora_are_those_of_the_settings_and_add_up() -> None:
+    paper = read_paper(ROOT / "workflow" / "papers" / "bahdanau2015.yaml").data
+    config = (ROOT / "config.yaml").read_text(encoding="utf-8")
+    assert all(f"\n  {corpus}:" in config for corpus in paper.corpora)
+    assert sum(paper.corpora.values()) == paper.total
+    assert paper.selected_corpora.keys() == paper.corpora.keys()
+    assert sum(paper.selected_corpora.values()) == pytest.approx(paper.selected, rel=1e-3)
+
+
+def test_percentages_do_not_round_what_is_left_away() -> None:
+    assert [_percent(share) for share in (None, 0, 1e-6, 0.125, 0.99999, 1)] == [
+        "", "0.0%", "<0.1%", "12.5%", ">99.9%", "100.0%",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "problem"),
+    [
+        ("raw", {"pairs": 5}, "extracted were 5 pairs, cleaned 4"),
+        ("clean0", {"kept": 1}, "of 4 pairs 3 were kept or dropped for a reason"),
+        ("clean0", {"kept": 0, "empty": 2}, "tokens has 3 pairs, clean 1"),
+    ],
+)
+def test_counts_that_do_not_fit_one_another_are_refused(
+    counts: Path, kind: str, change: dict[str, int], problem: str
+) -> None:
+    folder = counts.parent
+    write_json(folder / f"{kind}.json", read_json(folder / f"{kind}.json") | change)
+    files = CorpusFiles("tiny", "train", folder / "raw.json")
+    files.clean = [folder / "clean0.json", folder / "clean1.json"]
+    files.stages = [folder / "0.json", folder / "1.json"]
+    with pytest.raises(UserError, match=problem):
+        sum_corpus(files)
+
+
+def test_counts_of_another_form_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="expected two of one form"):
+        added({"a": 1}, {"a": [1]})
+    with pytest.raises(UserError, match="expected two of one form"):
+        added({"name": "tokens"}, {"name": "selected"})
+    (tmp_path / "counts.json").write_text("[]", encoding="utf-8")
+    with pytest.raises(UserError, match="make it with `nmt sum-counts`"):
+        report_of(tmp_path / "counts.json")
+
+
+WORDS = st.lists(st.sampled_from(["the", "cat", "le", "chat", "x"]), max_size=6).map(" ".join)
+
+
+@settings(max_examples=30)
+@given(pairs=st.lists(st.tuples(WORDS, WORDS), max_size=30), shards=st.integers(1, 5))
+def test_sums_do_not_depend_on_the_number_of_shards(
+    tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str]], shards: int
+) -> None:
+    folder = tmp_path_factory.mktemp("shards")
+    dealt: list[list[tuple[str, str]]] = [[] for _ in range(shards)]
+    for number, pair in enumerate(pairs):
+        dealt[shard_of(number * 5000, shards)].append(pair)
+    whole = count(folder, {"tokens": pairs}, folder / "whole.json", types=True)
+    parts = [
+        count(folder, {"tokens": part}, folder / f"{i}.json", types=True) for i, part in enumerate(dealt)
+    ]
+    assert total(parts) == whole
+    assert total(parts[::-1]) == whole
+    found = Corpus("x", "dev", whole).types("source")
+    known = {word for pair in pairs if all(pair) for word in pair[0].split()}
+    assert found and (found.all, found.known) == (len(known), len(known & {"the", "cat", "sat"}))
+
+
+@given(counts=st.dictionaries(st.integers(1, 80), st.integers(1, 50), min_size=1))
+def test_quantiles_and_shares_are_those_of_the_sorted_lengths(counts: dict[int, int]) -> None:
+    lengths = Lengths(counts)
+    sentences = sorted(length for length, number in counts.items() for _ in range(number))
+    for share in (0.01, 0.5, 0.95, 1):
+        found = lengths.quantile(share)
+        assert found is not None
+        assert sum(length <= found for length in sentences) >= share * len(sentences)
+        assert sum(length < found for length in sentences) < share * len(sentences)
+    assert lengths.within(30) == sum(length <= 30 for length in sentences) / len(sentences)
+
+
+def test_an_empty_selection_is_no_division_by_zero(tmp_path: Path) -> None:
+    found = count(tmp_path / "x", {"tokens": [("", "")]}, tmp_path / "counts.json")
+    corpus = Corpus("x", "dev", found)
+    assert corpus.unknown_rate("source") is None and corpus.coverage("target") == {}
+    assert corpus.types("source") is None
+    assert corpus.lengths("source").quantile(0.5) is None and corpus.within(30).pairs == 0

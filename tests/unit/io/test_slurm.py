@@ -1,0 +1,65 @@
+"""What Slurm's programs print is understood."""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+
+import pytest
+
+from nmt.io.slurm import partitions, seconds, seconds_left, seconds_to_work
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1-02:03:04", 93784),
+        ("2:03:04", 7384),
+        ("03:04", 184),
+        ("59", 59),
+        ("infinite", math.inf),
+        ("UNLIMITED", math.inf),
+        ("INVALID", None),
+        ("n/a", None),
+        ("", None),
+    ],
+)
+def test_durations(text: str, expected: float | None) -> None:
+    assert seconds(text) == expected
+
+
+def test_time_left_is_what_the_job_itself_was_told_or_what_the_scheduler_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    monkeypatch.delenv("SLURM_JOB_END_TIME", raising=False)
+    assert seconds_left() is None
+    squeue = tmp_path / "squeue"
+    squeue.write_text('#!/bin/sh\n[ "$2" = --jobs=17 ] && echo 1:00:30\n', encoding="utf-8")
+    squeue.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("SLURM_JOB_ID", "17")
+    assert seconds_left() == 3630
+    monkeypatch.setenv("SLURM_JOB_ID", "18")
+    assert seconds_left() is None
+    monkeypatch.setenv("SLURM_JOB_END_TIME", str(int(time.time()) + 100))
+    assert seconds_left() == pytest.approx(100, abs=2)
+
+
+def test_work_ends_before_the_job_does_by_slurm_s_own_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    assert seconds_to_work(60) == math.inf
+    monkeypatch.setenv("SLURM_JOB_ID", "17")
+    monkeypatch.setenv("SLURM_JOB_END_TIME", str(int(time.time()) + 3600))
+    assert seconds_to_work(60_000) == pytest.approx(3300, abs=2)
+    monkeypatch.setenv("SLURM_JOB_END_TIME", str(int(time.time()) + 100))
+    assert seconds_to_work(60_000) == pytest.approx(80, abs=2)
+    monkeypatch.delenv("SLURM_JOB_END_TIME")
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert seconds_to_work(60) == 3300
+
+
+def test_without_slurm_nothing_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert partitions().nodes == {}

@@ -1,0 +1,303 @@
+"""Models as archives: the same bytes for the same model, and nothing taken for whole that is not."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+import zstandard
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt.cli import commands
+from nmt.errors import UserError
+from nmt.model import model_archive, model_card
+from tests.hostile import altered_bytes, said
+from tests.running import run
+
+SUMMARY: dict[str, Any] = {
+    "model": "rnnsearch-50",
+    "label": "RNNsearch-50*",
+    "family": "rnnsearch",
+    "seed": 1,
+    "max_words": 50,
+    "continue_from": None,
+    "updates": 12000,
+    "epochs": 1.5,
+    "hours": 3.25,
+    "device": "CPU (x86_64, 1 thread)",
+    "stopped_by": "updates",
+    "train_nll": 12.5,
+    "dev_nll": 13.5,
+    "train_pairs": 1000,
+    "parameters": 1234567,
+    "torch": "2.13.0",
+    "made_with": {"code": {"version": "0.1.0", "commit": "abc", "dirty": True}},
+}
+SETTINGS = {
+    "training": {
+        "batch_size": 80,
+        "keep": "best",
+        "optimizer": "adadelta",
+        "learning_rate": 1.0,
+        "clip_norm": 1.0,
+    },
+    "architecture": {"hidden_units": 1000, "embedding_size": 620},
+}
+SCORES: dict[str, Any] = {
+    "model": "rnnsearch-50",
+    "seed": 1,
+    "bleu_all": 28.449,
+    "bleu_no_unk": 36.15,
+    "signature": "tok:none|x",
+    "sentences_all": 3003,
+    "sentences_no_unk": 1000,
+}
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """A model's folder with stand-ins for weights and vocabularies."""
+    folder = tmp_path / "models" / "rnnsearch-50"
+    folder.mkdir(parents=True)
+    (folder / "model.safetensors").write_bytes(os.urandom(100_000))
+    (folder / "final_state.safetensors").write_bytes(b"large")
+    for name in ("source.tsv", "target.tsv", "history.jsonl"):
+        (folder / name).write_text(f"{name}\n", encoding="utf-8")
+    (folder / "summary.json").write_text(json.dumps(SUMMARY), encoding="utf-8")
+    (folder / "settings.json").write_text(json.dumps(SETTINGS), encoding="utf-8")
+    (folder / "private.txt").write_text("not for others\n", encoding="utf-8")
+    model_card.write(folder)
+    return folder
+
+
+def test_unpacking_gives_what_was_packed_and_nothing_private(model: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "m.tar.zst"
+    names = model_archive.pack(model, archive)
+    folder = model_archive.unpack(archive, tmp_path / "theirs")
+    assert folder == tmp_path / "theirs" / "rnnsearch-50"
+    assert sorted(path.name for path in folder.iterdir()) == sorted(names)
+    assert not {"private.txt", "final_state.safetensors"} & set(names)
+    for name in set(names) - {model_archive.SUMS}:
+        assert (folder / name).read_bytes() == (model / name).read_bytes(), name
+    assert [path.name for path in (tmp_path / "theirs").iterdir()] == ["rnnsearch-50"]
+
+
+def test_plain_tools_unpack_and_check_it(model: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "m.tar.zst"
+    model_archive.pack(model, archive, with_final_state=True)
+    plain = zstandard.ZstdDecompressor().decompressobj().decompress(archive.read_bytes())
+    subprocess.run(["tar", "-xf", "-", "-C", tmp_path], input=plain, check=True)
+    checked = subprocess.run(
+        ["sha256sum", "-c", model_archive.SUMS], cwd=tmp_path / "rnnsearch-50", capture_output=True, text=True
+    )
+    assert checked.returncode == 0 and "final_state.safetensors: OK" in checked.stdout
+
+
+def test_equal_models_give_equal_bytes(model: Path, tmp_path: Path) -> None:
+    model_archive.pack(model, tmp_path / "one.tar.zst")
+    for path in model.iterdir():
+        os.utime(path, (1, 1))
+        path.chmod(0o600)
+    model_archive.pack(model, tmp_path / "two.tar.zst")
+    assert (tmp_path / "one.tar.zst").read_bytes() == (tmp_path / "two.tar.zst").read_bytes()
+
+
+def test_an_unfinished_model_or_another_name_is_refused(model: Path, tmp_path: Path) -> None:
+    (model / "source.tsv").unlink()
+    with pytest.raises(UserError, match=r"no source\.tsv in it"):
+        model_archive.pack(model, tmp_path / "m.tar.zst")
+    with pytest.raises(UserError, match=r"ends in \.tar\.zst"):
+        model_archive.pack(model, tmp_path / "m.zip")
+    assert not list(tmp_path.glob("*.zst"))
+
+
+def packed(path: Path, entries: dict[str, bytes], **extra: tarfile.TarInfo) -> Path:
+    """An archive as somebody might make it who means harm."""
+    plain = io.BytesIO()
+    with tarfile.open(fileobj=plain, mode="w") as tar:
+        for name, data in entries.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(data)
+            tar.addfile(entry, io.BytesIO(data))
+        for entry in extra.values():
+            tar.addfile(entry)
+    path.write_bytes(zstandard.ZstdCompressor().compress(plain.getvalue()))
+    return path
+
+
+def link(name: str, target: str) -> tarfile.TarInfo:
+    entry = tarfile.TarInfo(name)
+    entry.type, entry.linkname = tarfile.SYMTYPE, target
+    return entry
+
+
+@pytest.mark.parametrize("name", ["../evil", "/evil", "a/../../evil", "a/b/c", "..", "plain"])
+def test_paths_that_lead_elsewhere_are_refused(tmp_path: Path, name: str) -> None:
+    archive = packed(tmp_path / "a.tar.zst", {name: b"x"})
+    with pytest.raises(UserError, match="expected plain files in one folder"):
+        model_archive.unpack(archive, tmp_path / "deep" / "out")
+    assert not list(tmp_path.rglob("evil")) and not list((tmp_path / "deep" / "out").iterdir())
+
+
+def test_links_are_refused(tmp_path: Path) -> None:
+    archive = packed(tmp_path / "a.tar.zst", {}, link=link("m/model.safetensors", "/etc/passwd"))
+    with pytest.raises(UserError, match="expected plain files"):
+        model_archive.unpack(archive, tmp_path / "out")
+
+
+@pytest.mark.parametrize("top", ["-rf", ".hidden", "m\x1b[2J", "m\nn"])
+def test_a_folder_that_a_command_or_a_terminal_misreads_is_refused(tmp_path: Path, top: str) -> None:
+    archive = packed(tmp_path / "a.tar.zst", {f"{top}/SHA256SUMS": b""})
+    result = CliRunner().invoke(commands, ["unpack", str(archive), "--output", str(tmp_path / "out")])
+    assert isinstance(result.exception, UserError) and not list((tmp_path / "out").iterdir())
+    said = run([sys.executable, "-m", "nmt", "unpack", str(archive), "--output", str(tmp_path / "out")])
+    assert said.returncode == 2 and said.stdout.count("\n") == 1 and "\x1b" not in said.stdout
+    (tmp_path / top).mkdir()
+    for name in model_archive.NEEDED:
+        (tmp_path / top / name).touch()
+    with pytest.raises(UserError, match="starts with a letter or digit"):
+        model_archive.pack(tmp_path / top, tmp_path / "b.tar.zst")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"path": "m/a\0b"},
+        {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "m/a"},
+        {"GNU.sparse.map": "x,y"},
+        {"GNU.sparse.size": "x", "GNU.sparse.map": "0,1"},
+    ],
+)
+def test_headers_that_nobody_writes_are_refused_in_a_line(tmp_path: Path, headers: dict[str, str]) -> None:
+    entry = tarfile.TarInfo("m/a")
+    entry.pax_headers = headers
+    archive = packed(tmp_path / "a.tar.zst", {}, entry=entry)
+    with pytest.raises(UserError, match=r"damaged|expected plain files"):
+        model_archive.unpack(archive, tmp_path / "out")
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_the_folder_that_a_killed_call_left_goes_with_the_next(model: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "m.tar.zst"
+    model_archive.pack(model, archive)
+    code = (
+        "import os, sys; from pathlib import Path; from nmt.model import model_archive as a\n"
+        "a._check_sums = lambda *_: os.kill(os.getpid(), 9)\n"
+        "a.unpack(Path(sys.argv[1]), Path(sys.argv[2]))"
+    )
+    out = tmp_path / "out"
+    killed = subprocess.run([sys.executable, "-c", code, archive, out], check=False)
+    assert killed.returncode == -9 and list(out.iterdir())
+    assert model_archive.unpack(archive, out) == out / "rnnsearch-50"
+    assert [path.name for path in out.iterdir()] == ["rnnsearch-50"]
+
+
+def test_what_is_damaged_altered_or_incomplete_is_refused(model: Path, tmp_path: Path) -> None:
+    good = tmp_path / "m.tar.zst"
+    model_archive.pack(model, good)
+    data = good.read_bytes()
+    cut = tmp_path / "cut.tar.zst"
+    cut.write_bytes(data[: len(data) // 2])
+    sums = f"{hashlib.sha256(b'right').hexdigest()}  a\n".encode()
+    altered = packed(tmp_path / "altered.tar.zst", {"m/a": b"wrong", "m/SHA256SUMS": sums})
+    missing = packed(tmp_path / "missing.tar.zst", {"m/SHA256SUMS": sums})
+    added = packed(tmp_path / "added.tar.zst", {"m/a": b"right", "m/b": b"", "m/SHA256SUMS": sums})
+    none = packed(tmp_path / "none.tar.zst", {"m/a": b"right"})
+    two = packed(tmp_path / "two.tar.zst", {"m/a": b"", "n/a": b""})
+    for archive, says in (
+        (cut, "damaged"),
+        (altered, "a has another checksum"),
+        (missing, "a is missing"),
+        (added, "b is in no line"),
+        (none, "no SHA256SUMS"),
+        (two, "holds 2 folders"),
+        (tmp_path / "nowhere.tar.zst", "no such file"),
+    ):
+        with pytest.raises(UserError, match=says):
+            model_archive.unpack(archive, tmp_path / "out")
+        assert not list((tmp_path / "out").iterdir()), archive
+
+
+def test_nothing_is_overwritten(model: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "m.tar.zst"
+    model_archive.pack(model, archive)
+    model_archive.unpack(archive, tmp_path / "out")
+    with pytest.raises(UserError, match="already there"):
+        model_archive.unpack(archive, tmp_path / "out")
+
+
+def test_the_verbs_pack_and_unpack(model: Path, tmp_path: Path) -> None:
+    archive = str(tmp_path / "m.tar.zst")
+    runner = CliRunner()
+    assert runner.invoke(commands, ["release", "--model", str(model), "--output", archive]).exit_code == 0
+    result = runner.invoke(commands, ["unpack", archive, "--output", str(tmp_path / "out")])
+    assert result.exit_code == 0
+    assert result.output.strip() == str(tmp_path / "out" / "rnnsearch-50")
+
+
+def test_a_card_without_scores_says_so(model: Path) -> None:
+    card = (model / "README.md").read_text(encoding="utf-8")
+    front = yaml.safe_load(card.split("---\n")[1])
+    assert "model-index" not in front and "language" not in front
+    assert "None yet" in card
+    assert "nmt 0.1.0, commit abc, with changes" in card
+    assert "1,234,567 parameters" in card and "12,000 of 80 pairs (1.50 epochs)" in card
+
+
+def test_a_card_with_scores_shows_them_and_keeps_the_table_whole(model: Path) -> None:
+    text = model_card.Text(("en", "fr"), ("europarl-v7",), ("newstest2013",), ("newstest2014",))
+    model_card.write(model, text, SCORES)
+    card = (model / "README.md").read_text(encoding="utf-8")
+    front = yaml.safe_load(card.split("---\n")[1])
+    (result,) = front["model-index"][0]["results"]
+    assert [metric["value"] for metric in result["metrics"]] == [28.45, 36.15]
+    assert result["dataset"]["name"] == "newstest2014"
+    assert "| All 3,003 sentences | 28.45 |" in card and "BLEU on newstest2014" in card
+    assert "from en to fr" in card
+
+
+def test_scores_of_another_model_never_come_onto_a_card(model: Path) -> None:
+    for other in ({"model": "rnnsearch-30"}, {"seed": 2}):
+        with pytest.raises(UserError, match="give its own"):
+            model_card.write(model, None, SCORES | other)
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A plain tar archive of a model."""
+    folder = tmp_path_factory.mktemp("packed") / "m"
+    folder.mkdir()
+    for name in model_archive.NEEDED:
+        (folder / name).write_text(f"{name}\n", encoding="utf-8")
+    model_archive.pack(folder, folder.parent / "m.tar.zst")
+    packed = (folder.parent / "m.tar.zst").read_bytes()
+    return zstandard.ZstdDecompressor().decompressobj().decompress(packed)
+
+
+@pytest.mark.fuzz
+@given(data=st.data(), inside=st.booleans())
+def test_whatever_happens_to_a_model_archive_is_a_model_or_one_line(
+    tmp_path_factory: pytest.TempPathFactory, archive: bytes, data: st.DataObject, inside: bool
+) -> None:
+    folder = tmp_path_factory.mktemp("damaged")
+    if inside:
+        damaged = zstandard.compress(data.draw(altered_bytes(archive)))
+    else:
+        damaged = data.draw(altered_bytes(zstandard.compress(archive)))
+    (folder / "a.tar.zst").write_bytes(damaged)
+    out = folder / "out"
+    if said("unpack", folder / "a.tar.zst", "--output", out):
+        assert not out.exists() or not [*out.iterdir()]
+    else:
+        assert [path.name for path in out.iterdir()] == ["m"]

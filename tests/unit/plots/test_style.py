@@ -1,0 +1,64 @@
+"""What figures say of themselves, and that equal figures are equal bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+import pytest
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontEntry, fontManager
+from PIL import Image
+
+from nmt.plots.style import COLORS, DASHES, _families, described, drawing, save
+
+
+def curves() -> Figure:
+    figure = Figure()
+    above, below = figure.subplots(2, 1, sharex=True)
+    above.plot([1, 2, 3, 4], [90, float("nan"), 80, 70.25], label="RNNsearch-50")
+    above.plot([1, 2], [1, 2])  # without a name
+    above.plot([], [], label="nothing")
+    above.set_ylabel("BLEU\nscore")
+    below.bar([1, 2], [3, 4])
+    below.set_xlabel("Länge – words")
+    return figure
+
+
+def test_lines_are_told_by_their_first_middle_and_last_points() -> None:
+    assert (
+        described(curves()) == "BLEU score against Länge – words: RNNsearch-50 90 at 1, 80 at 3, 70.2 at 4."
+    )
+
+
+def test_a_matrix_is_told_by_its_words() -> None:
+    figure = Figure()
+    axes = figure.subplots()
+    axes.imshow([[0, 1]])
+    axes.set_xticks([0, 1], ["the", "cat"])
+    axes.set_yticks([0], ["chat"])
+    axes.text(0.5, 0, "(a)")
+    assert described(figure) == "(a) attention between “the cat” and “chat”."
+
+
+def test_a_saved_picture_holds_its_description_and_is_the_same_each_time(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        save(curves(), tmp_path / f"{name}.pdf", tmp_path / f"{name}.png")
+    with Image.open(tmp_path / "one.png") as picture:
+        assert picture.info["Description"] == described(curves())
+    assert (tmp_path / "one.png").read_bytes() == (tmp_path / "other.png").read_bytes()
+
+
+def test_each_colour_has_a_line_of_its_own() -> None:
+    assert len(COLORS) == len(set(DASHES))
+
+
+def test_scripts_that_the_font_lacks_are_drawn_with_what_is_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    installed = ["DejaVu Sans", "Lohit Tamil", "Lohit Devanagari", "Noto Sans Devanagari"]
+    monkeypatch.setattr(fontManager, "ttflist", [FontEntry(name=name) for name in installed])
+    _families.cache_clear()
+    with drawing():
+        assert matplotlib.rcParams["font.family"] == ["DejaVu Sans", "Noto Sans Devanagari", "Lohit Tamil"]
+    _families.cache_clear()

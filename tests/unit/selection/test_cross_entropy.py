@@ -1,0 +1,301 @@
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nmt.data.shards import BLOCK_LINES, shard_of
+from nmt.errors import UserError
+from nmt.io.files import read_json
+from nmt.io.text_files import read_lines, write_lines
+from nmt.selection import cross_entropy, language_models
+from nmt.selection.cross_entropy import DROPPED, Models, ScoredShard, Threshold
+from nmt.selection.language_models import TokenShard, load
+from tests import kenlm
+
+INSIDE = {"<unk>": -3.0, "</s>": -1.0, "a": -0.5, "b": -1.0, "c": -2.0}
+OUTSIDE = {"<unk>": -2.0, "</s>": -1.0, "a": -1.5, "b": -1.0, "c": -0.5}
+
+
+def arpa(path: Path, unigrams: dict[str, float], bigram_a_b: float) -> Path:
+    lines = ["\\data\\", f"ngram 1={len(unigrams) + 1}", "ngram 2=1", "", "\\1-grams:", "-99\t<s>\t-0.25"]
+    lines += [f"{value}\t{word}\t{'0' if word == '</s>' else '-0.125'}" for word, value in unigrams.items()]
+    lines += ["", "\\2-grams:", f"{bigram_a_b}\ta b", "", "\\end\\"]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def models(tmp_path: Path) -> Models:
+    inside = arpa(tmp_path / "in.arpa", INSIDE, -0.125)
+    return Models(load(inside), load(arpa(tmp_path / "out.arpa", OUTSIDE, -1.5)))
+
+
+def write(path: Path, lines: list[str]) -> Path:
+    with write_lines(path) as writer:
+        for line in lines:
+            writer.write(line)
+    return path
+
+
+def test_cross_entropy_difference_by_hand(models: Models) -> None:
+    # log10 p(a b </s>): <s> backs off to a, the bigram a b, then b backs off to </s>
+    inside = (-0.25 - 0.5) + -0.125 + (-0.125 - 1.0)
+    outside = (-0.25 - 1.5) + -1.5 + (-0.125 - 1.0)
+    assert models.difference("a b") == pytest.approx(-(inside - outside) * math.log(10) / 3, abs=1e-6)
+
+
+def test_a_pair_s_score_is_the_sum_of_both_sides_in_fixed_point(models: Models) -> None:
+    nats = models.difference("a b") + models.difference("c unknown")
+    assert cross_entropy.score_pair("a b", "c unknown", models, models) == round(nats * 10_000)
+    assert cross_entropy.score_pair("a", "a", models, models) < cross_entropy.score_pair(
+        "c", "c", models, models
+    )
+    assert cross_entropy.score_pair("", "a", models, models) == DROPPED
+    assert cross_entropy.score_pair("a", " ", models, models) == DROPPED
+
+
+def random_pairs(count: int, seed: int = 1) -> list[tuple[str, str]]:
+    """Few words, so that scores tie; some pairs dropped."""
+    draw = random.Random(seed)
+    words = [" ".join(draw.choices("abc", k=draw.choice([1, 1, 2]))) for _ in range(2 * count)]
+    return [("", "") if draw.random() < 0.05 else (words[i], words[count + i]) for i in range(count)]
+
+
+def make_shards(folder: Path, corpus: str, pairs: list[tuple[str, str]], shards: int) -> list[TokenShard]:
+    folder.mkdir(parents=True, exist_ok=True)
+    result = []
+    for number in range(shards):
+        own = [pair for i, pair in enumerate(pairs) if shard_of(i, shards) == number]
+        source = write(folder / f"{corpus}.{number}.en.zst", [pair[0] for pair in own])
+        target = write(folder / f"{corpus}.{number}.fr.zst", [pair[1] for pair in own])
+        result.append(TokenShard(corpus, number, shards, source, target))
+    return result
+
+
+def score_all(shards: list[TokenShard], models: Models) -> list[ScoredShard]:
+    result = []
+    for shard in shards:
+        scores = shard.source.with_suffix(".scores.npy")
+        histogram = shard.source.with_suffix(".histogram.json")
+        cross_entropy.score(shard.source, shard.target, models, models, scores, histogram)
+        result.append(ScoredShard(shard.corpus, scores, histogram))
+    return result
+
+
+def select(folder: Path, shards: list[TokenShard], models: Models, budget: int) -> list[tuple[str, str, str]]:
+    scored = score_all(shards, models)
+    cross_entropy.choose_threshold(scored, budget, folder / "threshold.json")
+    threshold = cross_entropy.read_threshold(folder / "threshold.json")
+    kept = []
+    for shard, own in zip(shards, scored, strict=True):
+        outputs = folder / "kept.en.zst", folder / "kept.fr.zst"
+        sides = shard.source, shard.target
+        cross_entropy.apply(threshold, shard.corpus, shard.number, own.scores, sides, outputs)
+        pairs = [*zip(*map(read_lines, outputs), strict=True)]
+        assert len(pairs) == len([*read_lines(shard.source)])
+        kept += [(shard.corpus, *pair) for pair in pairs if pair != ("", "")]
+    assert threshold.pairs == len(kept)
+    assert threshold.target_words == sum(len(target.split()) for _, _, target in kept) <= budget
+    return kept
+
+
+def by_sorting(
+    corpora: dict[str, list[tuple[str, str]]], models: Models, budget: int
+) -> list[tuple[str, str, str]]:
+    """The definition: all pairs in memory, sorted, taken until the first that exceeds the budget."""
+    ordered = []
+    for order, (corpus, pairs) in enumerate(corpora.items()):
+        for line, pair in enumerate(pairs):
+            score = cross_entropy.score_pair(*pair, models, models)
+            if score != DROPPED:
+                ordered.append((score, order, line, corpus, *pair))
+    kept, words = [], 0
+    for *_, corpus, source, target in sorted(ordered):
+        words += len(target.split())
+        if words > budget:
+            break
+        kept.append((corpus, source, target))
+    return kept
+
+
+@pytest.mark.parametrize("shards", [1, 2, 3])
+@pytest.mark.parametrize("budget", [1, 777, 12_345, 30_000, 10**9])
+def test_the_threshold_takes_what_sorting_takes(
+    tmp_path: Path, models: Models, shards: int, budget: int
+) -> None:
+    corpora = {"zeta": random_pairs(2 * BLOCK_LINES + 500), "alpha": random_pairs(3000, seed=2)}
+    cut = make_shards(tmp_path / "x", "zeta", corpora["zeta"], shards)
+    cut += make_shards(tmp_path / "x", "alpha", corpora["alpha"], 1)
+    assert sorted(select(tmp_path, cut, models, budget)) == sorted(by_sorting(corpora, models, budget))
+
+
+def test_scores_and_histogram_on_the_disk(tmp_path: Path, models: Models) -> None:
+    (shard,) = make_shards(tmp_path, "c", [("a", "a b"), ("", ""), ("c", "c"), ("a", "a b")], 1)
+    (scored,) = score_all([shard], models)
+    rows = np.load(scored.scores)
+    first, third = (cross_entropy.score_pair(*pair, models, models) for pair in [("a", "a b"), ("c", "c")])
+    assert rows.dtype == np.int32
+    assert rows.tolist() == [[first, 2], [DROPPED, 0], [third, 1], [first, 2]]
+    assert read_json(scored.histogram)["scores"] == {str(first): [2, 4], str(third): [1, 1]}
+
+
+def test_ties_go_by_corpus_then_line() -> None:
+    threshold = Threshold(5, "b", 2, {"a": 1, "b": 1, "c": 1}, ["a", "b", "c"], 9, 9, 9)
+    scores, lines = np.array([4, 5, 5, 6, DROPPED], np.int32), np.array([9, 1, 2, 0, 0])
+    assert threshold.taken(scores, "a", lines).tolist() == [True, True, True, False, False]
+    assert threshold.taken(scores, "b", lines).tolist() == [True, True, False, False, False]
+    assert threshold.taken(scores, "c", lines).tolist() == [True, False, False, False, False]
+
+
+def test_scores_of_another_text_are_refused(tmp_path: Path, models: Models) -> None:
+    (shard,) = make_shards(tmp_path, "c", [("a", "a"), ("b", "b")], 1)
+    (scored,) = score_all([shard], models)
+    threshold = cross_entropy.choose_threshold([scored], 100, tmp_path / "threshold.json")
+    outputs = tmp_path / "o.en", tmp_path / "o.fr"
+    for lines in (["a"], ["a", "b", "c"]):
+        sides = write(tmp_path / "s", lines), write(tmp_path / "t", lines)
+        with pytest.raises(UserError, match=r"scores\.npy: .* score the shard again"):
+            cross_entropy.apply(threshold, "c", 0, scored.scores, sides, outputs)
+        assert not outputs[0].exists()
+    with pytest.raises(UserError, match="knows no corpus 'd', only c"):
+        cross_entropy.apply(threshold, "d", 0, scored.scores, (shard.source, shard.target), outputs)
+
+
+def test_the_sample_does_not_depend_on_the_shards(tmp_path: Path) -> None:
+    pairs = random_pairs(2 * BLOCK_LINES + 500)
+    samples = []
+    for shards in (1, 3):
+        cut = make_shards(tmp_path / str(shards), "c", pairs, shards)
+        outputs = tmp_path / f"{shards}.en", tmp_path / f"{shards}.fr"
+        assert language_models.sample(cut, 500, 7, *outputs) == 500
+        samples.append([*zip(*map(read_lines, outputs), strict=True)])
+    assert samples[0] == samples[1]
+    assert all(source and target for source, target in samples[0])
+    outputs = tmp_path / "other.en", tmp_path / "other.fr"
+    language_models.sample(cut, 500, 8, *outputs)
+    assert [*zip(*map(read_lines, outputs), strict=True)] != samples[0]
+
+
+def test_the_sample_is_spread_over_the_corpus(tmp_path: Path) -> None:
+    cut = make_shards(tmp_path, "c", [(f"w{i}", f"w{i}") for i in range(10_000)], 1)
+    language_models.sample(cut, 1000, 1, tmp_path / "o.en", tmp_path / "o.fr")
+    places = sorted(int(word.removeprefix("w")) for word in read_lines(tmp_path / "o.en"))
+    assert len(set(places)) == 1000
+    # 250 expected in each quarter, standard deviation 14
+    quarters = [sum(2500 * q <= place < 2500 * (q + 1) for place in places) for q in range(4)]
+    assert all(190 < count < 310 for count in quarters)
+
+
+def test_a_sample_larger_than_the_corpus_takes_all(tmp_path: Path) -> None:
+    cut = make_shards(tmp_path, "c", [("a", "b"), ("", ""), ("c", "d")], 1)
+    assert language_models.sample(cut, 10, 1, tmp_path / "o.en", tmp_path / "o.fr") == 2
+    empty = make_shards(tmp_path, "e", [("", "")], 1)
+    with pytest.raises(UserError, match=r"no pairs .* in e"):
+        language_models.sample(empty, 10, 1, tmp_path / "o.en", tmp_path / "o.fr")
+
+
+def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.binary").write_text("no model")
+    with pytest.raises(UserError, match=r"x\.binary: no language model"):
+        load(tmp_path / "x.binary")
+    with pytest.raises(UserError, match="no such file"):
+        load(tmp_path / "none")
+
+
+def test_missing_programs_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UserError, match="lmplz: no such program on the PATH"):
+        language_models.train({"c": [tmp_path / "a"]}, 4, tmp_path / "lm.binary", False, 500)
+
+
+def test_the_memory_of_the_job_reaches_lmplz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most of it sorts; the rest is for the vocabulary. `lmplz` is asked by its own name, and fails."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("lmplz", "build_binary"):
+        (programs / name).write_text(
+            f'#!/bin/sh\necho "$@" > {tmp_path}/{name}.said\ncat > {tmp_path}/in\nexit 3\n'
+        )
+        (programs / name).chmod(0o755)
+    text = write(tmp_path / "t.zst", ["a b", "", "c"])
+    with pytest.raises(UserError, match=r"lm: lmplz ended with code 3"):
+        language_models.train({"c": [text]}, 4, tmp_path / "lm", False, 5000, programs)
+    said = (tmp_path / "lmplz.said").read_text().split()
+    assert said[said.index("--memory") + 1] == "3500M"
+    assert (tmp_path / "in").read_bytes() == b"a b\nc\n"
+
+
+def test_a_trained_model_knows_its_text(tmp_path: Path) -> None:
+    draw = random.Random(3)
+    lines = [" ".join(draw.choices("abcdefgh", range(1, 9), k=12)) for _ in range(2000)]
+    text = {"c": [write(tmp_path / "t.zst", ["", *lines])]}
+    language_models.train(text, 3, tmp_path / "lm.binary", True, 500, kenlm.programs())
+    model = load(tmp_path / "lm.binary")
+    assert model.order == 3
+    assert model.score("h h h h") > model.score("a a a a")
+    assert {path.name for path in tmp_path.iterdir()} == {"t.zst", "lm.binary"}
+
+
+def test_a_model_does_not_depend_on_the_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nmt.data.shards.BLOCK_LINES", 50)
+    draw = random.Random(3)
+    lines = [" ".join(draw.choices("abcdefgh", range(1, 9), k=12)) for _ in range(730)]
+    found = set()
+    for shards in (1, 3, 16):
+        cut = make_shards(tmp_path / str(shards), "c", [(line, line) for line in lines], shards)
+        output = tmp_path / f"{shards}.binary"
+        text = {"c": [shard.source for shard in cut]}
+        language_models.train(text, 3, output, True, 500, kenlm.programs())
+        found.add(output.read_bytes())
+    assert len(found) == 1
+
+
+def test_two_models_know_the_words_that_they_are_told(tmp_path: Path) -> None:
+    draw = random.Random(3)
+    domains = {"in": "abcdef", "out": "defghijk"}
+    texts = {
+        name: write(tmp_path / name, [" ".join(draw.choices(letters, k=12)) for _ in range(1000)] + ["rare"])
+        for name, letters in domains.items()
+    }
+    words = language_models.words_of([texts["in"]], 2)
+    assert words == [*"abcdef"]
+    assert language_models.words_of([texts["in"]], 1) == [*"abcdef", "rare"]
+    models = {}
+    for limited in (words, None):
+        for name, text in texts.items():
+            output = tmp_path / f"{name}.binary"
+            language_models.train({name: [text]}, 3, output, True, 500, kenlm.programs(), words=limited)
+            models[name, limited is None] = load(output)
+    known = {
+        key: {word for word in [*"abcdefghijk", "rare"] if word in model} for key, model in models.items()
+    }
+    assert known["in", False] == {*"abcdef"}
+    assert known["out", False] == {*"def"}
+    assert known["in", True] == {*"abcdef", "rare"} and known["out", True] == {*"defghijk", "rare"}
+    # to a limited model all other words are one
+    limited_model = models["out", False]
+    assert limited_model.score("g h d") == limited_model.score("never seen d")
+
+
+def test_a_vocabulary_without_words_names_the_key(tmp_path: Path) -> None:
+    with pytest.raises(
+        UserError, match=r"3 words, none of which occurs 2 times, .*selection\.lm_vocabulary_least"
+    ):
+        language_models.words_of([write(tmp_path / "t", ["a b", "c"])], 2)
+
+
+def test_text_without_words_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no words in"):
+        text = {"c": [write(tmp_path / "t", ["", ""])]}
+        language_models.train(text, 4, tmp_path / "lm.binary", True, 500, kenlm.programs())
+
+
+def test_too_little_text_says_which_key_helps(tmp_path: Path) -> None:
+    text = {"c": [write(tmp_path / "t", ["a b c"])]}
+    with pytest.raises(UserError, match=r"selection\.discount_fallback: true"):
+        language_models.train(text, 4, tmp_path / "lm.binary", False, 500, kenlm.programs())
+    assert not (tmp_path / "lm.binary").exists()

@@ -1,0 +1,167 @@
+"""KenLM's programs: built from the pinned archive, or taken from the PATH."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from nmt.errors import UserError
+from nmt.io.files import sha256
+from nmt.selection import kenlm_build
+from nmt.selection.kenlm_build import PROGRAMS, provide
+from tests import kenlm
+from tests.running import ROOT
+
+
+def test_both_programs_are_there_and_run() -> None:
+    folder = kenlm.programs()
+    for name in PROGRAMS:
+        result = subprocess.run([folder / name, "--help"], capture_output=True, text=True, check=False)
+        assert "arpa" in (result.stdout + result.stderr)
+    assert provide(folder, 1) == "already there"
+    assert {path.name for path in folder.iterdir()} == {*PROGRAMS, "lock"}
+
+
+def test_programs_on_the_path_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = tmp_path / "bin"
+    found.mkdir()
+    for name in PROGRAMS:
+        (found / name).write_text(f"#!/bin/sh\necho {name}\n")
+        (found / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(found), prepend=os.pathsep)
+    assert provide(tmp_path / "ours", 1) == "the PATH"
+    assert subprocess.check_output([tmp_path / "ours" / "lmplz"], text=True) == "lmplz\n"
+
+
+def test_what_a_build_needs_is_said_before_it_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UserError, match=r"cmake and a C\+\+ compiler is missing \(Debian: apt install cmake"):
+        provide(tmp_path / "ours", 1)
+    assert not (tmp_path / "ours" / "lmplz").exists()
+
+
+def test_boost_is_looked_for_before_a_build_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the real cmake, told to find none."""
+    if missing := kenlm_build.missing_tools():
+        pytest.skip(f"{' and '.join(missing)} is missing here")
+    cmake = tmp_path / "bin" / "cmake"
+    cmake.parent.mkdir()
+    hide = "-DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON"
+    cmake.write_text(f'#!/bin/sh\nexec {shutil.which("cmake")} {hide} "$@"\n', encoding="utf-8")
+    cmake.chmod(0o755)
+    monkeypatch.setenv("PATH", str(cmake.parent), prepend=os.pathsep)
+    assert kenlm_build.missing_tools() == ["Boost"]
+    with pytest.raises(UserError, match=r"to build it Boost is missing \(Debian: apt install cmake"):
+        kenlm_build._build(tmp_path / "ours", 1)
+    cmake.write_text(
+        "#!/bin/sh\necho 'the compiler is not able to compile a test program'\nexit 1\n", "utf-8"
+    )
+    assert kenlm_build.missing_tools() == ["a C++ compiler that works"]
+
+
+def source_archive(path: Path, text: str) -> Path:
+    """A source archive that pip takes for kenlm's, so that nothing but its sum speaks against it."""
+    metadata = "Metadata-Version: 2.1\nName: kenlm\nVersion: 0.3.0\n"
+    project = '[project]\nname = "kenlm"\nversion = "0.3.0"\n[build-system]\nrequires = []\n'
+    backend = 'build-backend = "backend"\nbackend-path = ["."]\n'
+    code = (
+        "from pathlib import Path\n"
+        "def prepare_metadata_for_build_wheel(folder, settings=None):\n"
+        "    info = Path(folder, 'kenlm-0.3.0.dist-info')\n"
+        "    info.mkdir()\n"
+        f"    (info / 'METADATA').write_text({metadata!r})\n"
+        "    (info / 'WHEEL').write_text('Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')\n"
+        "    return info.name\n"
+        "def build_wheel(*arguments): raise NotImplementedError\n"
+        "def build_sdist(*arguments): raise NotImplementedError\n"
+    )
+    files = {"PKG-INFO": metadata, "pyproject.toml": project + backend, "backend.py": code, "text": text}
+    with tarfile.open(path, "w:gz") as archive:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(f"kenlm-0.3.0/{name}")
+            entry.size = len(content.encode())
+            archive.addfile(entry, io.BytesIO(content.encode()))
+    return path
+
+
+def test_an_archive_with_one_other_byte_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    monkeypatch.setattr(kenlm_build, "on_path", lambda: None)
+    monkeypatch.setattr(kenlm_build, "missing_tools", lambda: [])
+    pinned = source_archive(tmp_path / "kenlm-0.3.0.tar.gz", "a")
+    monkeypatch.setattr(kenlm_build, "SHA256", sha256(pinned))
+    (tmp_path / "taken").mkdir()
+    assert sha256(kenlm_build._fetch(tmp_path / "taken")) == sha256(pinned)
+    source_archive(pinned, "b")
+    with pytest.raises(UserError, match=r"pip could not fetch kenlm==0\.3\.0: .*DO NOT MATCH THE HASHES"):
+        provide(tmp_path / "ours", 1)
+    assert [path.name for path in (tmp_path / "ours").iterdir()] == ["lock"]
+
+
+PROJECT = """\
+cmake_minimum_required(VERSION 3.10)
+project(probe CXX)
+find_package(Boost REQUIRED COMPONENTS program_options)
+if (Boost_USE_STATIC_LIBS AND REFUSE)
+  message(FATAL_ERROR "static libraries are not here")
+endif ()
+add_executable(probe probe.cc)
+target_link_libraries(probe Boost::program_options)
+"""
+PROBE = """\
+#include <boost/program_options.hpp>
+int main() { boost::program_options::options_description("probe").add_options()("help", "help"); }
+"""
+
+
+@pytest.mark.parametrize("static", [True, False])
+def test_programs_bring_their_libraries_where_these_are_there_to_be_linked_in(
+    tmp_path: Path, static: bool
+) -> None:
+    source, build = tmp_path / "source", tmp_path / "build"
+    source.mkdir()
+    refuse = "" if static else "set(REFUSE ON)\n"
+    (source / "CMakeLists.txt").write_text(PROJECT.replace("find_", f"{refuse}find_", 1), encoding="utf-8")
+    (source / "probe.cc").write_text(PROBE, encoding="utf-8")
+    try:
+        kenlm_build._configure(source, build)
+    except (UserError, FileNotFoundError) as error:
+        pytest.skip(str(error))
+    subprocess.run(["cmake", "--build", str(build)], check=True, capture_output=True)
+    needed = subprocess.check_output(["ldd", build / "probe"], text=True)
+    if static and not any(Path("/usr/lib").rglob("libboost_program_options.a")):
+        pytest.skip("Boost's static libraries are not installed")
+    assert ("libboost" in needed, "libstdc++" in needed) == (not static, not static)
+
+
+def test_a_second_process_waits_for_the_first(tmp_path: Path) -> None:
+    """The first holds the folder, puts the programs there and lets go; the second then finds them."""
+    first = (
+        "import sys, time; from pathlib import Path; from nmt.io.locks import wait_for_lock\n"
+        "from nmt.selection import kenlm_build as k\n"
+        f"folder = Path({str(tmp_path / 'ours')!r}); folder.mkdir()\n"
+        "with (folder / 'lock').open('w') as lock:\n"
+        "    wait_for_lock(lock.fileno(), 'ours')\n"
+        "    print('holding', flush=True); time.sleep(1)\n"
+        "    [(folder / name).write_text('') for name in k.PROGRAMS]\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", first], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "holding\n"
+        assert provide(tmp_path / "ours", 1) == "already there"
+        assert process.wait() == 0
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    pins = (ROOT / "constraints.txt").read_text(encoding="utf-8")
+    assert f"\n{kenlm_build.REQUIREMENT} \\\n    --hash=sha256:{kenlm_build.SHA256}\n" in pins
