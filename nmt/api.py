@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, overload
 
 from nmt.errors import UserError
+from nmt.io.environment import processors
 from nmt.model.model_folder import refuse_other_than_model, text_settings
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ def decoding_with(
             "beam": max(beam or decoding.beam, n_best),
             "n_best": n_best,
             "batch_size": batch_size or decoding.batch_size,
-            "threads": threads or min(decoding.threads, len(os.sched_getaffinity(0))),
+            "threads": threads or min(decoding.threads, processors()),
             "device": device or decoding.device,
         }
     )
