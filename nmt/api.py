@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, overload
 
 from nmt.errors import UserError, of_system
+from nmt.io.environment import processors
 from nmt.model.model_folder import refuse_other_than_model, text_settings
 from nmt.settings.decoding import Asked, Computing
 from nmt.settings.faults import checked, shown
@@ -266,7 +267,7 @@ def decoding_with(decoding: Decoding, computing: Computing, asked: Asked | None 
             "beam": max(asked.beam or decoding.beam, asked.n_best),
             "n_best": asked.n_best,
             "batch_size": computing.batch_size or decoding.batch_size,
-            "threads": computing.threads or min(decoding.threads, len(os.sched_getaffinity(0))),
+            "threads": computing.threads or min(decoding.threads, processors()),
             "device": computing.device,
         }
     )

@@ -50,7 +50,7 @@ def clean(
 
 @click.command(short_help="Tokenize lines as Moses does.")
 @click.option("--language", required=True, help="Code of the language, for example en.")
-@settings_option("The config's `tokenization`")
+@settings_option("The config's `tokenization`; Moses' own unless given", default="{}")
 @click.argument("input", type=PATH)
 @click.argument("output", type=PATH)
 def tokenize(language: str, settings: str, input: Path, output: Path) -> None:

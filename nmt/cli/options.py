@@ -74,10 +74,10 @@ def file_option(
     return click.option(name, type=PATH, required=True, metavar=metavar, help=help_text, **extra)
 
 
-def settings_option(what: str) -> Callable[[Command], Command]:
+def settings_option(what: str, default: str | None = None) -> Callable[[Command], Command]:
     """`--settings`, whose value `parse_settings` reads; `what` says which part of the configuration it is."""
     text = f"{what}, as JSON or the path of a JSON file."
-    return click.option("--settings", required=True, metavar="JSON|FILE", help=text)
+    return click.option("--settings", required=not default, default=default, metavar="JSON|FILE", help=text)
 
 
 def languages_option(**extra: Any) -> Callable[[Command], Command]:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from nmt.settings.base import BatchSize, Settings, Threads, Width, Words
+from nmt.settings.base import BatchSize, Settings, Threads, Width, WithoutDefaults, Words
 from nmt.settings.text import Languages, Tokenization
 
 MinLength = Literal["half", "none"]
@@ -27,13 +27,15 @@ Device = Literal["auto", "cpu", "cuda"]
 """auto: the GPU where there is one."""
 
 
-class Search(Settings):
+class Search(WithoutDefaults):
     """What a sweep over decoding settings leaves as `decoding` has it."""
 
     max_length_factor: Annotated[int, Field(ge=1, le=1000)]
     unfinished: Unfinished
     widest_beam: Width
     """A search in which nothing finishes is tried again until its beam was at least this wide."""
+    widening_budget: Annotated[float, Field(ge=0, le=1e6)] | None = None
+    """Work of a sentence's further searches together, in multiples of the first one's; None: as much as they take."""
     batch_size: BatchSize
     device: Device
     threads: Threads
