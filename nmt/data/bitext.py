@@ -72,6 +72,18 @@ class Bitext:
             raise UserError(f"{folder}: no bitext (meta.json is missing); make it with `nmt binarize`")
         return cls(folder, read_json(folder / "meta.json"))
 
+    def refuse_altered(self) -> None:
+        """A UserError unless the arrays are still those that were written: other ids would train other weights.
+
+        Reads them whole, at the rate of SHA-256: 1.8 GB/s on a processor with instructions for it, which is three
+        seconds for 41 million pairs of 60 words.
+        """
+        if fingerprint(self.folder) != self.meta["sha256"]:
+            raise UserError(
+                f"{self.folder}: altered since it was made: its arrays have another checksum than meta.json says; "
+                "remove that folder and make it again"
+            )
+
     def _mapped(self, side: str) -> tuple[Ids, NDArray[np.int64]]:
         ids = map_array(self.folder / f"{side}.ids.npy", np.uint16, np.uint32)
         offsets = map_array(self.folder / f"{side}.offsets.npy", np.int64)

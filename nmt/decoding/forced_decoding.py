@@ -16,6 +16,7 @@ from torch import Tensor
 
 from nmt.data.batches import Batch, pad_pairs
 from nmt.decoding.ensemble import mean
+from nmt.errors import UserError
 from nmt.model.encoder_decoder import EncoderDecoder, at
 from nmt.model.loss import CHUNK
 from nmt.model.trained_model import TrainedModel
@@ -106,6 +107,8 @@ def word_log_probabilities(
 
     `encoded`: the sources as the model has read them.
 
+    Raises a `UserError` where the model computes no probabilities (NaN).
+
     States exist only some steps at a time, logits only a chunk: with the paper's sizes a long line's would fill the
     memory. Without attention memory grows with S + T, not with S T.
     """
@@ -119,7 +122,17 @@ def word_log_probabilities(
         if attention and weights is not None:
             matrices.append(weights)
         first = last
-    return torch.cat(values), torch.cat(matrices) if matrices else None
+    found = torch.cat(values)
+    refuse_nan(found, "scoring")
+    return found, torch.cat(matrices) if matrices else None
+
+
+def refuse_nan(values: Tensor, work: str) -> None:
+    """A UserError where a model computes something else than numbers, as with finite weights that are far too large."""
+    if not values.isfinite().all():
+        raise UserError(
+            f"{work}: the model's numbers have become NaN or infinite; use other weights, or train the model again"
+        )
 
 
 def log_probabilities(model: EncoderDecoder, inputs: Sequence[Tensor], words: Tensor) -> Iterator[Tensor]:

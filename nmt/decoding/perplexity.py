@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt.decoding.forced_decoding import score
+from nmt.errors import UserError
 from nmt.evaluation.translations import words
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_pairs
@@ -21,6 +22,15 @@ from nmt.settings.decoding import Average
 _TOGETHER = 2000
 """Pairs that are in memory at once."""
 _DIGITS = 6
+
+
+def _exp(nats: float) -> float:
+    try:
+        return math.exp(nats)
+    except OverflowError:
+        raise UserError(
+            f"perplexity: {nats:.3g} nats a word are more than any model that learned loses; train it again"
+        ) from None
 
 
 def perplexity(
@@ -40,7 +50,7 @@ def perplexity(
             read += sum(len(forced.word_log_probabilities) for forced in found)
             total += math.fsum(forced.log_probability for forced in found)
             progress.update(len(found))
-    value = math.exp(-total / read) if read else None
+    value = _exp(-total / read) if read else None
     return {
         "sentences": sentences,
         "words": read,

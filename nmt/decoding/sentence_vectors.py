@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-from nmt.decoding.forced_decoding import Words, batches, make_batch
+from nmt.decoding.forced_decoding import Words, batches, make_batch, refuse_nan
 from nmt.errors import UserError
 from nmt.evaluation.principal_components import Vectors
 from nmt.model.trained_model import TrainedModel
@@ -30,5 +30,6 @@ def sentence_vectors(model: TrainedModel, sentences: Sequence[Words], size: int)
                 f"{model.run.label} has a vector for each word, not one for the sentence; use a model that does not"
                 f" align, such as an RNNencdec or an LSTM"
             )
+        refuse_nan(vectors, "vectors")
         found |= zip(places, vectors.float().cpu().numpy(), strict=True)
     return np.stack([found[place] for place in range(len(sentences))])

@@ -43,6 +43,7 @@ class Shortlist:
 def make(model: TrainedModel, bitext: Bitext, likely: int, frequent: int, pairs: int, output: Path) -> None:
     """Write the shortlist of a model's vocabularies from the text that it was trained on."""
     refuse_other_vocabularies(model, bitext)
+    bitext.refuse_altered()
     words = likely_words(bitext, len(model.source), len(model.target), likely, pairs)
     save_tensors(
         output,

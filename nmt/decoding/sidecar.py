@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from nmt.errors import UserError
-from nmt.evaluation.translations import read_translations
+from nmt.evaluation.translations import beside as beside
+from nmt.evaluation.translations import read_translations, sum_of_lines
 from nmt.io.environment import origin
 from nmt.io.files import read_json, sha256, write_json
 from nmt.model.model_folder import WEIGHTS
@@ -29,11 +30,6 @@ _KEYS = {
     "made_with": dict,
 }
 """What readers rely on, and of which type it is."""
-
-
-def beside(translations: Path) -> Path:
-    """Where the record of a file of translations lies: `NAME.made.json` beside NAME.jsonl or NAME.jsonl.gz."""
-    return translations.with_name(f"{translations.name.removesuffix('.gz').removesuffix('.jsonl')}.made.json")
 
 
 @dataclass(frozen=True)
@@ -68,6 +64,7 @@ class Making:
             seconds: of translating, those of processes that were killed included.
             resumed: whether there were such; code and machine are those of the last one.
         """
+        beside(translations).unlink(missing_ok=True)  # that of earlier ones
         made_with = dict(self.made_with)
         values = {
             "mode": self.mode,
@@ -79,6 +76,7 @@ class Making:
             "resumed": resumed,
             "device": made_with.pop("device"),
             "translations": sum_of(translations),
+            "lines": sum_of_lines(translations),
             "made_with": made_with,
         }
         write_json(beside(translations), values)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 
 from nmt.data.vocabulary import END
-from nmt.decoding.forced_decoding import Words
+from nmt.decoding.forced_decoding import Words, refuse_nan
 from nmt.errors import UserError
 from nmt.model.families.grconv import GrConv
 from nmt.model.trained_model import TrainedModel
@@ -37,5 +37,8 @@ def tree_of(model: TrainedModel, words: Words) -> Tree:
     ends = model.run.architecture.source_end or not words
     ids = [*model.source.ids(words), *([END] if ends else [])]
     source = torch.tensor(ids, device=next(model.network.parameters()).device)
-    gates = [level.double().cpu().tolist() for level in model.network.gates(source)]
+    levels = [level.double().cpu() for level in model.network.gates(source)]
+    for level in levels:
+        refuse_nan(level, "tree")
+    gates = [level.tolist() for level in levels]
     return Tree([*model.source.units(words), *([""] if ends else [])], gates)

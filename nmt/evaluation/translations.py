@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt.errors import UserError
+from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
 
 
@@ -28,6 +30,19 @@ class Record:
     finished: bool = True
     source_unknown: int = 0
     """Words of the source that the model does not know."""
+
+
+def beside(translations: Path) -> Path:
+    """Where the record of a file of translations lies: `NAME.made.json` beside NAME.jsonl or NAME.jsonl.gz."""
+    return translations.with_name(f"{translations.name.removesuffix('.gz').removesuffix('.jsonl')}.made.json")
+
+
+def sum_of_lines(path: Path) -> str:
+    """SHA-256 of a file's lines, compressed or not."""
+    total = hashlib.sha256()
+    for line in read_lines(path):
+        total.update(f"{line}\n".encode())
+    return total.hexdigest()
 
 
 def read_translations(path: str | Path) -> Iterator[Record]:
@@ -65,8 +80,10 @@ def _read(path: str | Path, target: str) -> Iterator[Record]:
 
 
 def _read_with_values(path: str | Path, target: str) -> Iterator[tuple[Record, dict[str, Any]]]:
+    total = hashlib.sha256()
     for number, line in enumerate(read_lines(path), start=1):
         where = f"{path}, line {number}"
+        total.update(f"{line}\n".encode())
         value = _parse(line, where, target)
         record = Record(
             line=value["line"],
@@ -78,6 +95,17 @@ def _read_with_values(path: str | Path, target: str) -> Iterator[tuple[Record, d
         )
         _check_shape(record, where)
         yield record, value
+    if _recorded_sum(Path(path)) not in (None, total.hexdigest()):
+        raise UserError(
+            f"{path}: altered since it was decoded: {beside(Path(path))} has another sum; decode again"
+        )
+
+
+def _recorded_sum(translations: Path) -> str | None:
+    """The sum of lines that was noted when they were decoded; None of other files, and where none was noted."""
+    record = beside(translations)
+    values = read_json(record) if record.is_file() else None
+    return values.get("lines") if isinstance(values, dict) else None
 
 
 def _parse(line: str, where: str, target: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tokenize import TokenError
 from types import TracebackType
 from typing import IO, Any
 
@@ -13,6 +14,9 @@ from numpy.lib import format as npy
 
 from nmt.errors import UserError
 from nmt.io.files import atomic_path, refuse_special
+
+_BROKEN = (ValueError, EOFError, SyntaxError, TokenError, OverflowError, TypeError, KeyError)
+"""What numpy raises of a header that is damaged."""
 
 
 class ArrayWriter:
@@ -72,7 +76,7 @@ def map_array(path: str | Path, *dtypes: Any) -> np.ndarray[Any, Any]:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
-    except (ValueError, EOFError) as error:
+    except _BROKEN as error:
         raise UserError(f"{path}: not a whole .npy file ({error}); make it again") from None
     if array.dtype not in dtypes:
         expected = " or ".join(str(np.dtype(dtype)) for dtype in dtypes)

@@ -20,10 +20,11 @@ class TrainingData:
 
     @classmethod
     def open(cls, train: Path, dev: Path, source_vocabulary: Path, target_vocabulary: Path) -> TrainingData:
-        """Open all; a UserError names a bitext that is empty or was made with another vocabulary."""
+        """Open all; a UserError names a bitext that is empty, altered or was made with another vocabulary."""
         source, target = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
         bitexts = Bitext.open(train), Bitext.open(dev)
         for bitext in bitexts:
+            bitext.refuse_altered()
             check(bitext, "source", source, source_vocabulary)
             check(bitext, "target", target, target_vocabulary)
             if not len(bitext):

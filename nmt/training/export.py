@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from nmt.io.environment import origin
-from nmt.io.files import atomic_path, write_json
+from nmt.io.files import atomic_path, sha256, write_json
 from nmt.model.device import device_name
 from nmt.model.model_folder import (
     FINAL_STATE,
@@ -33,14 +33,13 @@ def export(
     save_final_state(folder / FINAL_STATE, trainer)
     trainer.load_chosen_weights()
     made_with = {side: trainer.fingerprint[f"data.{side}_vocabulary"] for side in SIDES}
-    # one entry: the library writes several in any order
     metadata = {"vocabularies": json.dumps(made_with, sort_keys=True)}
     save_tensors(folder / WEIGHTS, trainer.model.state_dict(), metadata)
     for vocabulary, name in zip(vocabularies, (SOURCE_VOCABULARY, TARGET_VOCABULARY), strict=True):
         copy(vocabulary, folder / name)
     copy(trainer.history.path, folder / HISTORY)
     write_json(folder / SETTINGS, trainer.run_settings.model_dump())
-    summary = summarize(trainer, stopped_by)
+    summary = {**summarize(trainer, stopped_by), "weights": sha256(folder / WEIGHTS)}
     write_json(folder / SUMMARY, summary)
     return summary
 

@@ -41,12 +41,14 @@ _ERROR = re.compile(r"(?:nmt: )?error: (.+)|((?:\w+\.)*\w*(?:Error|Exception)(?:
 class Recomputed:
     """What came of it.
 
-    problems: a line each; tables: names of the files made, below `results`; text: whether the test text was made again.
+    problems: a line each; tables: names of the files made, below `results`; text: whether the test text was made again;
+    complete: whether all was made that the package's settings ask for.
     """
 
     problems: list[str]
     tables: list[str]
     text: bool
+    complete: bool = False
 
 
 def missing_workflow() -> str | None:
@@ -74,13 +76,14 @@ def recompute(
     problems = list(_endless(config, results, files))
     texts = {} if problems else _test_text(config, experiment, archives, files)
     problems += _snakemake(experiment, ["tables", *texts.values()], cores, results)
+    complete = not problems
     for name, source in texts.items():
         if (experiment / source).is_file():
             problems += difference(results / name, experiment / source, "comes from its source")
     made = experiment / "results"
     tables = sorted(path.relative_to(made).as_posix() for path in made.rglob("*") if path.is_file())
     problems += _table_differences(results, files, made, tables)
-    return Recomputed(problems, tables, bool(texts))
+    return Recomputed(problems, tables, bool(texts), complete)
 
 
 def _copy(results: Path, files: Collection[str], target: Path) -> None:

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from nmt.decoding import sidecar
 from nmt.errors import UserError
-from nmt.io.files import atomic_path
+from nmt.evaluation.translations import sum_of_lines
+from nmt.io.files import atomic_path, write_json
 from nmt.io.text_files import read_lines, write_lines
 
 MODES = ("all", "no_unk")
@@ -105,12 +106,15 @@ def keep_translations(source: Path, target: Path, attention: bool) -> None:
     Raises a `UserError` where that is missing or of other translations.
     """
     sidecar.refuse_other(source)
-    keep_file(sidecar.beside(source), sidecar.beside(target))
+    making = sidecar.read(source)
     dropped = _DROPPED if attention else (*_DROPPED, "alignment")
     with write_lines(target) as writer:
         for value in _objects(source):
             kept = {key: value[key] for key in value if key not in dropped}
             writer.write(json.dumps(kept, ensure_ascii=False))
+    if "lines" in making:  # which a version without sums did not write
+        making["lines"] = sum_of_lines(target)
+    write_json(sidecar.beside(target), making)
 
 
 def _objects(path: Path) -> Iterator[dict[str, object]]:

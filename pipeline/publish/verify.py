@@ -20,12 +20,15 @@ from pydantic import BaseModel
 from nmt.decoding import sidecar
 from nmt.errors import UserError
 from nmt.io.checksums import read as read_checksums
-from nmt.io.environment import code, packages, release_name
+from nmt.io.environment import REPOSITORY, code, packages, release_name
 from nmt.io.files import read_json, sha256
+from nmt.model.model_folder import WEIGHTS
 from nmt.settings.decoding import Decoding
+from nmt.settings.faults import shown
 from nmt.settings.flatten import flatten
 from nmt.settings.training import ModelRun
 from pipeline.config import snapshot
+from pipeline.config.overlays import ConfigError, find_layers, load
 from pipeline.config.runs import run_settings, runs_of
 from pipeline.config.schema import Config
 from pipeline.config.systems import systems_in_use
@@ -35,6 +38,10 @@ from pipeline.publish.ro_crate import RECORD, REPORT
 
 SWEEP = "decoding_sweep.sha256"
 """The checksums of the files of the sweep."""
+_TABLES = (".csv", ".md", ".tex", ".json")
+_OWN = ("data.", "data_lengths.", "decoding_sweep.")
+_SHOWN = 20
+"""Differing settings that are listed."""
 NOT_RECORDED = (RECORD, "README.md")
 """What a results folder may hold beside what the record names."""
 
@@ -85,6 +92,8 @@ def verify(results: Path, scratch: Path, archives: Path | None = None, cores: in
     if not in_package:
         with found.failing("nothing can be made again"):
             config = snapshot.read(ReplicationPackage(results).configuration)
+            if (line := other_than_ours(config, results)) and not missing_workflow():
+                found.notes.append(line)
             with found.failing("the settings cannot be checked"):
                 _check_settings(config, results, found)
             made = _remade(config, results, files, scratch, archives, cores, found)
@@ -158,6 +167,8 @@ def _check_settings(config: Config, results: Path, found: Verdict) -> None:
         (found.notes if theirs else found.problems).append(line)
     for line in other_decoding(config, package):
         (found.notes if config.released.results else found.problems).append(line)
+    for line in other_weights(config, results):
+        (found.notes if theirs else found.problems).append(line)
     for system in systems_in_use(config):
         for file in _translations(package, system):
             with found.failing("translations"):
@@ -188,8 +199,45 @@ def _remade(
             "the test text is not made again: give --archives, where its archive was downloaded to"
         )
     rest = sorted(name for name in files - {*made.tables, *NOT_RECORDED} if not is_part(name))
-    found.notes.append(f"known by checksum alone: {', '.join(rest)}")
+    unmade = [name for name in rest if _is_table(name)] if made.complete else []
+    for name in unmade:
+        asks = f"{package.configuration} asks for no such table, so it is not made again"
+        found.problems.append(f"{results / name}: does not follow: {asks}")
+    found.notes.append(f"known by checksum alone: {', '.join(name for name in rest if name not in unmade)}")
     return made
+
+
+def _is_table(name: str) -> bool:
+    """Whether a file of the results holds numbers that follow from the package: none on the text, nor of the sweep."""
+    return name.endswith(_TABLES) and not name.startswith(_OWN)
+
+
+def other_than_ours(config: Config, results: Path) -> str | None:
+    """How the settings differ from those of an experiment here: that of the folder's name, else the most similar."""
+    theirs = flatten(snapshot.published(config))
+    ours = {path.parent.name: path.parent for path in (REPOSITORY / "experiments").glob("*/config.yaml")}
+    name = results.resolve().parent.name
+    found = [
+        (path, differing)
+        for path in ([ours[name]] if name in ours else [REPOSITORY, *ours.values()])
+        if (differing := _differing(path, theirs)) is not None
+    ]
+    if not found:
+        return None
+    path, keys = min(found, key=lambda one: len(one[1]))
+    place = path.relative_to(REPOSITORY).as_posix()
+    shown = "; ".join(keys[:_SHOWN]) + (f"; and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else "")
+    return f"settings other than those of {place} here: {shown}" if keys else None
+
+
+def _differing(experiment: Path, theirs: dict[str, Any]) -> list[str] | None:
+    """A piece of a line for each key; None where the experiment's own settings cannot be read."""
+    try:
+        own = flatten(snapshot.published(load(find_layers(REPOSITORY / "config.yaml", experiment))))
+    except ConfigError:
+        return None
+    keys = sorted(key for key in own.keys() | theirs.keys() if own.get(key) != theirs.get(key))
+    return [f"{key} is {shown(theirs.get(key))}, here {shown(own.get(key))}" for key in keys]
 
 
 def other_program(record: Path) -> Iterator[str]:
@@ -232,6 +280,23 @@ def other_decoding(config: Config, package: ReplicationPackage) -> Iterator[str]
                     told.add(says)
                     path = sidecar.beside(file)
                     yield f"{package.configuration}: {says}, but {path} says {settings.get(key)!r}"
+
+
+def other_weights(config: Config, results: Path) -> Iterator[str]:
+    """A line for each run whose weights are not those of which its summary, or what made its translations, has the sum.
+
+    The weights are looked at where the models' folder lies beside that of the results.
+    """
+    package = ReplicationPackage(results)
+    for run in runs_of(config, config.use.models):
+        making = sidecar.beside(package.translations(run, MODES[0]))
+        (used,) = (model["sha256"] for model in sidecar.read(package.translations(run, MODES[0]))["models"])
+        trained = read_json(package.of_run(run, "summary.json")).get("weights", used)
+        if trained != used:
+            yield f"{making}: made with other weights than {package.of_run(run, 'summary.json')} names"
+        weights = results.resolve().parent / "models" / run / WEIGHTS
+        if weights.is_file() and not weights.is_symlink() and sha256(weights) != used:
+            yield f"{weights}: altered: other weights than those that {making} names"
 
 
 def _translations(package: ReplicationPackage, run: str) -> list[Path]:

@@ -299,6 +299,36 @@ def test_changed_digits_are_named_with_their_lines_though_the_record_was_made_an
     assert any(line.startswith(f"{table3}, line ") and line.endswith(says) for line in found)
 
 
+def test_settings_that_ask_for_no_table_make_none_of_it(results: Path) -> None:
+    """What the package does not ask for is not made again: so nobody knows where its numbers come from."""
+    path = results / "config.json"
+    settings = json.loads(path.read_text(encoding="utf-8"))
+    settings["artifacts"]["papers"] = ["cho2014b"]
+    path.write_text(json.dumps(settings), encoding="utf-8")
+    old = cell(results / "table1.csv", "rnnsearch-50", "bleu_all")
+    change(results / "table1.csv", f",{old},", ",99.99,")
+    forge(results)
+    result = nmt("verify", results)
+    assert result.returncode == 1, result.stdout
+    found = result.stdout.split("\n")
+    for form in ("csv", "md", "tex"):
+        says = f"does not follow: {path} asks for no such table, so it is not made again"
+        assert f"{results / 'table1'}.{form}: {says}" in found
+    (note,) = (line for line in found if line.startswith("note: settings other than those of experiments/"))
+    assert "artifacts.papers" in note
+
+
+def test_altered_weights_beside_the_results_are_named(finished: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished / "results", tmp_path / "results")
+    shutil.copytree(finished / "models", tmp_path / "models")
+    weights = tmp_path / "models" / "rnnsearch-50" / "model.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[-100] ^= 1
+    weights.write_bytes(content)
+    (problem,) = problems(tmp_path / "results")
+    assert problem.startswith(f"{weights}: altered: other weights than those that ")
+
+
 def test_altered_and_missing_files_are_named(results: Path) -> None:
     names = [results / "translations" / f"{run}.all.jsonl.gz" for run in RUNS]
     texts = [path.read_bytes() for path in names]

@@ -133,6 +133,15 @@ def test_training_starts_once_the_text_is_binarized_and_selected(tmp_path: Path)
     assert "data/tokens/europarl-v7" not in train_text
 
 
+def test_training_text_is_shuffled_with_the_seed_and_development_text_stays_in_order(tmp_path: Path) -> None:
+    output = snakemake(tmp_path, "-n", "-p", "data", "--config", "seed=7").stdout
+    lines = {
+        part: next(line for line in output.split("\n") if f"--output data/binary/{part} " in line)
+        for part in ("train", "dev")
+    }
+    assert " --shuffle-seed 7 " in lines["train"] and "--shuffle-seed" not in lines["dev"]
+
+
 def test_every_text_of_the_paper_is_checked_whatever_archive_it_comes_in(tmp_path: Path) -> None:
     """Second sources carry no sums of archives."""
     output = snakemake(tmp_path, "-n", "-p").stdout

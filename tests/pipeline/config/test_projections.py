@@ -39,6 +39,15 @@ def test_what_decides_the_text(tmp_path: Path, pairs: dict[str, Any], decides: b
     assert (projections.data_settings(paper(tmp_path, **pairs)) != before) == decides
 
 
+def test_the_test_set_decides_the_training_text_where_its_pairs_are_left_out_of_it(tmp_path: Path) -> None:
+    def text(drop: str, test: str) -> str:
+        pairs: dict[str, Any] = {"overlap": {"drop": drop}, "use": {"test": [test]}}
+        return projections.data_settings(paper(tmp_path, **pairs))
+
+    assert text("both", "newstest2014") != text("both", "newstest2011")
+    assert text("none", "newstest2014") == text("none", "newstest2011")
+
+
 def test_data_of_another_experiment_decide_by_their_place(tmp_path: Path) -> None:
     config = paper(tmp_path, data_from="../other")
     assert json.loads(projections.data_settings(config)) == {"data_from": config.data_from}

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
+from nmt.cli import commands
 from nmt.data.text_processor import RawText, TokenText
 from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding import forced_decoding
 from nmt.decoding.forced_decoding import WORDS_PER_SENTENCE, batches, score
+from nmt.decoding.n_best_lists import Hypothesis, NBestList
 from nmt.decoding.output_formats import as_json, as_n_best, as_text, pharaoh, soft
+from nmt.decoding.rescoring import Rescorer, log_probabilities
 from nmt.decoding.sentence_splitting import Found
 from nmt.decoding.text_translator import Options, TextTranslator, copied
 from nmt.errors import UserError
 from nmt.model import int8, model_folder
+from nmt.model.tensors import save_tensors
 from nmt.model.trained_model import TrainedModel, load
 from nmt.settings.families import FamilyName
 from tests.translators import MOSES, text_settings, trained_model
@@ -165,6 +171,23 @@ def test_without_attention_nothing_can_be_copied(tmp_path: Path) -> None:
     assert found.n_best[0].weights is None and found.n_best[0].word_log_probabilities
 
 
+@pytest.mark.parametrize("line", ["decode", "perplexity --name x", "rescore --lists {source}"])
+def test_no_command_lets_models_of_other_vocabularies_work_together(
+    folder: Path, tmp_path: Path, line: str
+) -> None:
+    other, source, output = trained_model(tmp_path / "other", size=29), tmp_path / "source", tmp_path / "out"
+    source.write_text("w3\n", encoding="utf-8")
+    words = [*line.format(source=source).split(), "--model", folder, "--model", other]
+    words += ["--source", source, "--output", output]
+    if line == "decode":
+        words += ["--settings", text_settings().decoding.model_dump_json()]
+    elif line.startswith("perplexity"):
+        words += ["--reference", source]
+    result = CliRunner().invoke(commands, [str(word) for word in words])
+    assert isinstance(result.exception, UserError), result.output
+    assert "different source vocabularies" in str(result.exception) and not output.exists()
+
+
 def test_models_of_other_vocabularies_are_no_ensemble(model: TrainedModel, tmp_path: Path) -> None:
     other = load(trained_model(tmp_path, size=29), torch.device("cpu"))
     with pytest.raises(UserError, match="different source vocabularies"):
@@ -179,6 +202,19 @@ def test_weights_that_are_no_numbers_are_refused(folder: Path, tmp_path: Path) -
     save_file(weights, tmp_path / "model.safetensors")
     with pytest.raises(UserError, match=r"model\.safetensors: readout\.b_o holds NaN"):
         load(tmp_path, torch.device("cpu"))
+
+
+def test_numbers_beyond_all_bounds_are_no_scores(folder: Path, tmp_path: Path) -> None:
+    """Finite weights, but so large that what the model computes is not."""
+    shutil.copytree(folder, tmp_path / "m")
+    weights = {name: weight * 1e30 for name, weight in load_file(folder / "model.safetensors").items()}
+    save_tensors(tmp_path / "m" / "model.safetensors", weights)
+    model = load(tmp_path / "m", torch.device("cpu"))
+    with pytest.raises(UserError, match="have become NaN or infinite"):
+        score([model], [(["w3", "w4"], ["w5"])], 2)
+    lists = [NBestList(0, ["w3"], [Hypothesis("w5", -1.0), Hypothesis("w6", -2.0)])]
+    with pytest.raises(UserError, match="have become NaN or infinite"):
+        log_probabilities(Rescorer([model]), lists)
 
 
 def test_the_scores_of_a_long_pair_are_those_of_one_run(
@@ -211,6 +247,15 @@ def test_the_score_of_several_models_is_that_of_their_mean_probability(
         probabilities = np.exp(single.word_log_probabilities), np.exp(second.word_log_probabilities)
         assert np.exp(mean.word_log_probabilities) == pytest.approx(np.mean(probabilities, axis=0))
     assert [len(reading.word_log_probabilities) for reading in one] == [2, 4, 1, 1]
+
+
+def test_the_attention_of_several_models_is_the_mean_of_theirs(model: TrainedModel, tmp_path: Path) -> None:
+    other = load(trained_model(tmp_path, seed=6), torch.device("cpu"))
+    pairs = [(["w3", "w4", "w9"], ["w5", "w6"])]
+    one, two, both = (score(models, pairs, 2)[0].attention for models in ([model], [other], [model, other]))
+    assert one is not None and two is not None and both is not None
+    assert np.allclose(both, (one + two) / 2, atol=1e-6)
+    assert np.allclose(both.sum(axis=1), 1, atol=1e-5)
 
 
 @given(st.lists(st.integers(1, 4000), max_size=40), st.integers(1, 8))

@@ -25,6 +25,24 @@ def test_a_file_appears_when_the_block_ends(tmp_path: Path) -> None:
     assert [*target.parent.iterdir()] == [target]
 
 
+def test_its_bytes_are_on_the_disk_before_it_has_its_name_and_its_name_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, really = tmp_path / "a", os.fsync
+    target.write_text("earlier")
+    synced: list[tuple[bytes | None, str]] = []
+
+    def fsync(descriptor: int) -> None:
+        place = Path(os.readlink(f"/proc/self/fd/{descriptor}"))
+        synced.append((place.read_bytes() if place.is_file() else None, target.read_text()))
+        really(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with atomic_path(target) as temporary:
+        temporary.write_text("whole")
+    assert synced == [(b"whole", "earlier"), (None, "whole")]
+
+
 def test_an_error_leaves_the_earlier_file_and_nothing_else(tmp_path: Path) -> None:
     target = tmp_path / "a"
     target.write_text("earlier")

@@ -10,6 +10,7 @@ import signal
 import struct
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -556,6 +557,21 @@ class TestLock:
                     pytest.fail("two at once")
             finally:
                 first.kill()
+
+    def test_a_heartbeat_that_finds_its_lock_gone_says_so_for_good(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(locks, "HEARTBEAT", 0.01)
+        with locks.hold(tmp_path, "refuse") as holding:
+            claim = (tmp_path / "lock").read_text(encoding="utf-8")
+            (tmp_path / "lock").unlink()
+            deadline = time.monotonic() + 60
+            while any(isinstance(thread, locks.Heartbeat) for thread in threading.enumerate()):
+                assert time.monotonic() < deadline, "it beats on without a lock"
+                time.sleep(0.01)
+            # somebody else has had the folder meanwhile, though the lock looks like this process' own again
+            os.link(claim, tmp_path / "lock")
+            assert holding.lost()
 
     def test_who_was_taken_over_knows_it_before_the_next_heartbeat(self, tmp_path: Path) -> None:
         with locks.hold(tmp_path, "refuse") as holding:

@@ -1,0 +1,118 @@
+"""One bit of what a run has made is another: whoever reads it says so, and no number follows from it."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+
+from nmt.data.bitext import ARRAYS, Bitext
+from nmt.decoding import shortlist, sidecar
+from nmt.decoding.test_set import translate_file
+from nmt.errors import UserError
+from nmt.evaluation.translations import read_translations
+from nmt.io.text_files import write_lines
+from nmt.model import trained_model
+from nmt.training.data import TrainingData
+from nmt.training.trainer import load_final_state
+from tests.translators import text_settings
+from tests.translators import trained_model as train
+
+CPU = torch.device("cpu")
+FLIPS = 6
+"""Of each file, at places drawn with the number of the flip."""
+
+
+def read_text(folder: Path) -> None:
+    bitext = folder / "bitext"
+    TrainingData.open(bitext, bitext, folder / "source.tsv", folder / "target.tsv")
+
+
+def read_model(folder: Path) -> None:
+    trained_model.load(folder / "model", CPU)
+
+
+def read_shortlist(folder: Path) -> None:
+    shortlist.load(folder / "shortlist", [trained_model.load(folder / "model", CPU)])
+
+
+def read_decoded(folder: Path) -> None:
+    list(read_translations(folder / "out.jsonl"))
+
+
+def read_state(folder: Path) -> None:
+    load_final_state(folder / "model" / "final_state.safetensors")
+
+
+FILES: dict[str, Callable[[Path], None]] = {
+    **{f"bitext/{name}": read_text for name in ARRAYS},
+    "source.tsv": read_text,
+    "model/model.safetensors": read_model,
+    "model/source.tsv": read_model,
+    "model/target.tsv": read_model,
+    "model/final_state.safetensors": read_state,
+    "shortlist": read_shortlist,
+    "out.jsonl": read_decoded,
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bitext, a model trained on it, its shortlist, and translations by it."""
+    folder = tmp_path_factory.mktemp("made")
+    model = trained_model.load(train(folder), CPU)
+    shortlist.make(model, Bitext.open(folder / "bitext"), 3, 4, 40, folder / "shortlist")
+    with write_lines(folder / "test") as writer:
+        for line in ("w3 w4", "w5", "w6 w7 w8"):
+            writer.write(line)
+    decoding = text_settings().decoding
+    output = folder / "out.jsonl"
+    making = sidecar.Making.of("all", decoding, [folder / "model"], "CPU")
+    translate_file([model], folder / "test", None, "all", decoding, output)
+    making.write(output, 3, 1.0, False)
+    return folder
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_untouched_it_is_read(made: Path, file: str) -> None:
+    FILES[file](made)
+
+
+@pytest.mark.parametrize("number", range(FLIPS))
+@pytest.mark.parametrize("file", FILES)
+def test_a_flipped_bit_is_never_silent(made: Path, tmp_path: Path, file: str, number: int) -> None:
+    shutil.copytree(made, tmp_path / "made")
+    path = tmp_path / "made" / file
+    content = bytearray(path.read_bytes())
+    drawn = random.Random(number)
+    content[drawn.randrange(len(content))] ^= 1 << drawn.randrange(8)
+    path.write_bytes(content)
+    with pytest.raises(UserError) as error:
+        FILES[file](tmp_path / "made")
+    assert "\n" not in str(error.value)
+
+
+def test_what_a_version_without_sums_wrote_is_read(made: Path, tmp_path: Path) -> None:
+    shutil.copytree(made, tmp_path / "made")
+    folder = tmp_path / "made"
+    for name in ("model/model.safetensors", "shortlist"):
+        with safe_open(folder / name, framework="pt") as file:
+            about = json.loads(file.metadata()["about"])
+        del about["sha256"]
+        save_file(load_file(folder / name), folder / name, about)
+    record = folder / "out.made.json"
+    record.write_text(json.dumps({**json.loads(record.read_text()), "lines": None}), encoding="utf-8")
+    for read in (read_model, read_shortlist, read_decoded):
+        read(folder)
+
+
+def test_the_summary_names_the_weights(made: Path) -> None:
+    summary = json.loads((made / "model" / "summary.json").read_text(encoding="utf-8"))
+    assert summary["weights"] == sidecar.read(made / "out.jsonl")["models"][0]["sha256"]
