@@ -35,6 +35,7 @@ VENV = ROOT / ".venv"
 BEGUN = VENV / "begun"
 """There while an installation is at work; it holds the build of PyTorch."""
 UV = ROOT / ".uv" / "uv"
+FITS = (3, 11) <= sys.version_info < (3, 15)
 UNFIT = 3
 """Exit status where there is no Python for the project."""
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
@@ -56,13 +57,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--group", help="nothing but a dependency group of pyproject.toml")
     parser.add_argument("--python", help="the interpreter is this one; unless told, any that fits")
     options = parser.parse_args(arguments)
+    if options.python and not FITS:
+        return UNFIT
     try:
         with alone():
             uv = Uv()
             if options.group:
                 uv.install(uv.export("--only-group", options.group))
                 return 0
-            return install(uv, options.dev, options.torch, bool(options.python))
+            return install(uv, options.dev, options.torch)
     except subprocess.CalledProcessError as error:
         print(error.stderr, file=sys.stderr, end="")
         return error.returncode
@@ -73,25 +76,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
-def install(uv: Uv, dev: bool, told: str | None, this_python: bool) -> int:
+def install(uv: Uv, dev: bool, told: str | None) -> int:
     """The environment, PyTorch, what else the lock file has for this machine, and the project."""
     started = time.monotonic()
     build = told or remembered() or fitting_build()
     if BEGUN.exists():
         tell("an earlier installation was interrupted: starting again")
         shutil.rmtree(VENV)
-    VENV.mkdir(exist_ok=True)
-    BEGUN.write_text(build, encoding="utf-8")
     if not (VENV / "bin" / "python").exists():
-        fits = (3, 11) <= sys.version_info < (3, 15)
-        if this_python and not fits:
-            return UNFIT
         try:
-            chosen = ["--python", getattr(sys, "_base_executable", sys.executable)] if fits else []
-            uv.run("venv", "--quiet", "--allow-existing", *chosen, str(VENV))
+            chosen = ["--python", getattr(sys, "_base_executable", sys.executable)] if FITS else []
+            uv.run("venv", "--quiet", *chosen, str(VENV))
         except subprocess.CalledProcessError as error:
-            print(error.stderr, file=sys.stderr, end="")
+            tell(f"uv has no Python either: {' '.join(error.stderr.split())[:300]}")
             return UNFIT
+    BEGUN.write_text(build, encoding="utf-8")
     groups = ["--group", "workflow", *(["--group", "dev"] if dev else [])]
     tell("packages, half a minute or so")
     if build == "cpu":
