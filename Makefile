@@ -25,12 +25,14 @@ RUN := $(BIN)/python workflow/run.py --cores $(CORES)
 SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: told help setup new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report sweep pictures results-page docs moses test fuzz test-slurm test-moses lint bench bench-data bench-decoding bench-training gpu-check format pins clean
+.PHONY: told help setup setup-dev new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report sweep pictures results-page docs moses test fuzz test-slurm test-moses lint bench bench-data bench-decoding bench-training gpu-check format pins clean
 
 help: ## List the make targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-20s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(INSTALLED) ## Create .venv and install what experiments need (tests and linters: `make test`)
+setup: $(INSTALLED) ## Create .venv and install what experiments need
+
+setup-dev: $(DEV) ## And what tests and linters need
 
 # A build of PyTorch that is asked for is installed now, and stays.
 $(INSTALLED) $(DEV): pyproject.toml uv.lock workflow/install.py workflow/setup.sh $(if $(TORCH),told)

@@ -102,7 +102,8 @@ def install(uv: Uv, dev: bool, told: str | None) -> int:
         uv.install(rest, "--torch-backend", build, f"{version}+{build}", checked=False)
         uv.install(rest)
     if build == "cuda":
-        uv.install(uv.export(*groups))
+        # not a build of that version that has a name of its own, which a folder or index of pip's may have, too
+        uv.install(re.sub("^torch==", "torch===", uv.export(*groups), flags=re.MULTILINE))
     uv.pip("install", "--no-deps", "--no-build-isolation", "--editable", ".")
     uv.pip("check")
     BEGUN.unlink()
@@ -218,7 +219,9 @@ def pip_settings() -> dict[str, str]:
     told = os.environ.get("PIP_CONFIG_FILE", "")
     parser = configparser.RawConfigParser()
     if told != os.devnull:
-        parser.read([*(folder / "pip.conf" for folder in [*folders, Path(sys.prefix)]), told], encoding="utf-8")
+        parser.read(
+            [*(folder / "pip.conf" for folder in [*folders, Path(sys.prefix)]), told], encoding="utf-8"
+        )
     values: dict[str, str] = {}
     for section in ("global", "install"):
         if parser.has_section(section):
@@ -244,7 +247,15 @@ def fetch_uv(certificates: str | None) -> None:
         requirements.write_text(
             " ".join([f"uv=={version}", *(f"--hash=sha256:{sha256}" for sha256 in hashes.values())])
         )
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+        ]
         command += ["--only-binary=:all:", "--require-hashes", "--dest", folder, "-r", str(requirements)]
         if subprocess.run(command, capture_output=True).returncode == 0:
             (wheel,) = Path(folder).glob("*.whl")

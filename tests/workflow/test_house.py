@@ -115,7 +115,8 @@ def pins(lines: list[str]) -> dict[str, str]:
 
 
 def test_environments_pin_what_the_lock_file_pins() -> None:
-    lock = pins((ROOT / "constraints.txt").read_text(encoding="utf-8").split("\n"))
+    packages = tomllib.loads((ROOT / "uv.lock").read_text(encoding="utf-8"))["package"]
+    lock = {package["name"]: package["version"].partition("+")[0] for package in packages if "version" in package}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"].values()
     stated = [*project["dependencies"], *(requirement for extra in extras for requirement in extra)]
