@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, overload
 
-from nmt.errors import UserError
+from nmt.errors import UserError, of_system
+from nmt.io.environment import processors
 from nmt.model.model_folder import refuse_other_than_model, text_settings
+from nmt.settings.decoding import Asked, Computing
+from nmt.settings.faults import checked, shown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,10 +21,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from nmt.data.text_processor import Text
-    from nmt.decoding.text_translator import Candidate, SearchPrecision, UnknownWords
+    from nmt.decoding.text_translator import Candidate
     from nmt.decoding.text_translator import Translation as Translated
     from nmt.model.trained_model import TrainedModel
-    from nmt.settings.decoding import Decoding, TextSettings
+    from nmt.settings.decoding import Decoding, Device, SearchPrecision, TextSettings, UnknownWords
 
 
 @dataclass(frozen=True)
@@ -53,10 +57,11 @@ class Translation:
         """The attention as in Figure 3: source words along x, written words along y, 0 black and 1 white.
 
         Args:
-            path: writes the figure there, too: .png, .pdf or .svg.
+            path: writes the figure there, too: .png, .pdf or .svg. Its folder is made where there is none.
 
         Raises:
-            UserError: a model without attention, a line without words, or another ending.
+            UserError: a model without attention, a line without words, another ending, or a place that cannot be
+                written.
         """
         from nmt.plots.attention import attention_matrix
         from nmt.plots.style import save_as
@@ -67,7 +72,8 @@ class Translation:
             raise UserError("the line has no words, or its translation has none: there is nothing to draw")
         figure = attention_matrix(self.attention, self.source_tokens, self.tokens)
         if path is not None:
-            save_as(figure, Path(path))
+            with system_errors():
+                save_as(figure, _path(path, "plot"))
         return figure
 
 
@@ -80,23 +86,15 @@ class Model:
         aligns: whether it has attention.
     """
 
-    def __init__(
-        self,
-        folders: Sequence[Path],
-        device: str,
-        threads: int | None,
-        precision: SearchPrecision,
-        shortlist: Path | None,
-    ) -> None:
+    def __init__(self, folders: Sequence[Path], computing: Computing, shortlist: Path | None) -> None:
         """Use `nmt.load`."""
-        self._precision: SearchPrecision = precision
         from nmt.decoding import shortlist as shortlists
         from nmt.model.precision import refuse_unable
 
         self._text = text_settings_of(folders)
-        self._decoding = decoding_with(self._text.decoding, threads=threads, device=device)
-        self._models = load_models(folders, self._decoding)
-        refuse_unable(precision, next(self._models[0].network.parameters()).device)
+        self._computing = computing
+        self._models = load_models(folders, decoding_with(self._text.decoding, computing))
+        refuse_unable(computing.precision, next(self._models[0].network.parameters()).device)
         self._shortlist = shortlists.load(shortlist, self._models) if shortlist else None
         self.labels = [model.run.label for model in self._models]
         self.languages = self._text.languages.source, self._text.languages.target
@@ -135,23 +133,27 @@ class Model:
             max_words: longer lines are translated in pieces of so many tokens.
 
         Raises:
-            UserError: an option that the model cannot follow.
+            UserError: something else than text, or an option that the model cannot follow.
         """
+        lines = _lines(text)
+        asked = checked(
+            Asked, "translate", beam=beam, unknown=unknown, tokenized=tokenized, max_words=max_words
+        )
         from nmt.decoding.text_translator import Options, TextTranslator
 
-        decoding = decoding_with(self._decoding, beam=beam)
+        decoding = decoding_with(self._text.decoding, self._computing, asked)
+        unknown = asked.unknown or unknown_words(decoding)
         options = Options(
-            decoding, unknown or unknown_words(decoding), True, max_words, self._precision, self._shortlist
+            decoding, unknown, True, asked.max_words, self._computing.precision, self._shortlist
         )
-        translator = TextTranslator(self._models, *sides(self._text, tokenized), options)
-        lines = [text] if isinstance(text, str) else list(text)
+        translator = TextTranslator(self._models, *sides(self._text, asked.tokenized), options)
         found = [best_of(line) for line in translator(lines)]
         return found[0] if isinstance(text, str) else found
 
 
 def load(
     *folders: str | Path,
-    device: str = "auto",
+    device: Device = "auto",
     threads: int | None = None,
     precision: SearchPrecision = "fp32",
     shortlist: str | Path | None = None,
@@ -166,12 +168,39 @@ def load(
         shortlist: a file of `nmt shortlist`: only likely words are written.
 
     Raises:
-        UserError: no such model, or models that do not go together.
+        UserError: no such model, models that do not go together, or an option that there is not.
     """
     if not folders:
         raise UserError("nmt.load: no model; expected a folder such as experiments/demo/models/rnnsearch-50")
-    words = None if shortlist is None else Path(shortlist)
-    return Model([Path(folder) for folder in folders], device, threads, precision, words)
+    paths = [_path(folder, "nmt.load") for folder in folders]
+    words = None if shortlist is None else _path(shortlist, "nmt.load: shortlist")
+    computing = checked(Computing, "nmt.load", device=device, threads=threads, precision=precision)
+    with system_errors():
+        return Model(paths, computing, words)
+
+
+def _path(value: object, where: str) -> Path:
+    if not isinstance(value, str | os.PathLike):
+        raise UserError(f"{where}: found {shown(value)}, expected a path")
+    return Path(value)
+
+
+def _lines(text: str | Sequence[str]) -> list[str]:
+    """A line, or lines, that are text and nothing else."""
+    lines = list(text) if isinstance(text, Sequence) and not isinstance(text, str) else [text]
+    for line in lines:
+        if not isinstance(line, str):
+            raise UserError(f"translate: found {shown(line)}, expected text, or a list of lines of text")
+    return lines
+
+
+@contextmanager
+def system_errors() -> Iterator[None]:
+    """What the system refuses is said as whatever else cannot be done."""
+    try:
+        yield
+    except OSError as error:
+        raise of_system(error) from None
 
 
 # --- what `nmt translate` and `nmt score` use, too --------------------------------------------------------------------
@@ -230,23 +259,16 @@ def sides(text: TextSettings, tokenized: bool) -> tuple[Text, Text]:
     return RawText(languages.source, text.tokenization), RawText(languages.target, text.tokenization)
 
 
-def decoding_with(
-    decoding: Decoding,
-    *,
-    beam: int | None = None,
-    n_best: int = 1,
-    batch_size: int | None = None,
-    threads: int | None = None,
-    device: str | None = None,
-) -> Decoding:
+def decoding_with(decoding: Decoding, computing: Computing, asked: Asked | None = None) -> Decoding:
     """The model's own way to decode with what the user wants otherwise."""
+    asked = asked or Asked()
     return decoding.model_copy(
         update={
-            "beam": max(beam or decoding.beam, n_best),
-            "n_best": n_best,
-            "batch_size": batch_size or decoding.batch_size,
-            "threads": threads or min(decoding.threads, len(os.sched_getaffinity(0))),
-            "device": device or decoding.device,
+            "beam": max(asked.beam or decoding.beam, asked.n_best),
+            "n_best": asked.n_best,
+            "batch_size": computing.batch_size or decoding.batch_size,
+            "threads": computing.threads or min(decoding.threads, processors()),
+            "device": computing.device,
         }
     )
 

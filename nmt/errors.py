@@ -23,6 +23,12 @@ class UserError(Exception):
         return printable(super().__str__())
 
 
+def of_system(error: OSError) -> UserError:
+    """What the system refused, and for which file."""
+    where = f": {error.filename}" if error.filename else ""
+    return UserError(f"{error.strerror or error}{where}")
+
+
 class RecurringError(UserError):
     """An error that the same call would meet again: a cluster need not try (slurm/bin/sbatch looks for these words)."""
 

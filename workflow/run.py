@@ -168,10 +168,12 @@ def _gpu_options(cores: str, options: Sequence[str]) -> list[str]:
 
     Snakemake only counts cores, how many threads compute the settings say.
     """
+    from nmt.io.environment import processors
+
     gpus = [] if _elsewhere(options) else pool()
     if len(gpus) < 2:
         return []
-    share = max(1, (len(os.sched_getaffinity(0)) if cores == "all" else int(cores)) // len(gpus))
+    share = max(1, (processors() if cores == "all" else int(cores)) // len(gpus))
     return ["--set-threads", *(f"{rule}={share}" for rule in GPU_RULES)]
 
 

@@ -13,6 +13,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from pipeline.config.overlays import EXTENDS  # noqa: E402
 from pipeline.config.schema import Config  # noqa: E402
 
 TARGET = ROOT / "workflow" / "schemas" / "config.schema.json"
@@ -20,7 +21,9 @@ TARGET = ROOT / "workflow" / "schemas" / "config.schema.json"
 
 def schema() -> str:
     """The schema as text: every key optional, since a layer states only what it changes."""
-    return json.dumps(_optional(Config.model_json_schema()), indent=2, ensure_ascii=False) + "\n"
+    settings = _optional(Config.model_json_schema())
+    settings["properties"][EXTENDS] = {"type": "string"}
+    return json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
 
 
 def _optional(node: Any) -> Any:

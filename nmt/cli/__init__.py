@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 import nmt
-from nmt.errors import UserError, printable
+from nmt.errors import UserError, of_system, printable
 from nmt.io import job_progress
 
 # heading of the help -> subcommand -> module that defines it (dashes become underscores)
@@ -82,6 +82,18 @@ def subcommands() -> dict[str, str]:
     return {name: module for section in sections().values() for name, module in section.items()}
 
 
+@cache
+def subcommand(name: str) -> click.Command:
+    """Import a subcommand; its files are looked at before it begins."""
+    from nmt.cli.outputs import guarded
+
+    module = importlib.import_module(subcommands()[name])
+    command: click.Command = getattr(module, name.replace("-", "_"))
+    assert command.callback
+    command.callback = guarded(command, command.callback)
+    return command
+
+
 _SENTENCE = 200
 """More letters than a subcommand's first sentence has; the help shows it whole."""
 
@@ -97,9 +109,7 @@ class LazyGroup(click.Group):
         """Import one subcommand."""
         if cmd_name not in subcommands():
             return None
-        module = importlib.import_module(subcommands()[cmd_name])
-        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
-        return command
+        return subcommand(cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -158,8 +168,7 @@ def main() -> None:
     except OSError as error:
         if os.environ.get("NMT_TRACEBACK"):
             raise
-        where = f": {error.filename}" if error.filename else ""
-        fail(f"{error.strerror or error}{where}")
+        fail(str(of_system(error)))
 
 
 def _without_memory(error: RuntimeError) -> UserError:

@@ -17,6 +17,7 @@ from nmt.cli.options import (
     shard_files,
     vocabularies,
 )
+from nmt.cli.outputs import WRITTEN
 from nmt.settings.text import Cleaning, Tokenization
 
 
@@ -29,7 +30,7 @@ from nmt.settings.text import Cleaning, Tokenization
 @click.option(
     "--counts",
     required=True,
-    type=PATH,
+    type=WRITTEN,
     help="JSON file: how many pairs were kept, and why others were removed.",
 )
 def clean(
@@ -49,7 +50,7 @@ def clean(
 
 @click.command(short_help="Tokenize lines as Moses does.")
 @click.option("--language", required=True, help="Code of the language, for example en.")
-@settings_option("The config's `tokenization`")
+@settings_option("The config's `tokenization`; Moses' own unless given", default="{}")
 @click.argument("input", type=PATH)
 @click.argument("output", type=PATH)
 def tokenize(language: str, settings: str, input: Path, output: Path) -> None:
@@ -122,7 +123,7 @@ def binarize(
 @pattern_option("--held-out", "SOURCE TARGET", "Token files of each shard of the development and test sets.")
 @click.argument("source", type=PATH)
 @click.argument("target", type=PATH)
-@click.option("--counts", required=True, type=PATH, help="JSON file for the counts.")
+@click.option("--counts", required=True, type=WRITTEN, help="JSON file for the counts.")
 @click.option("--output-source", type=PATH, help="Source side without the overlapping pairs.")
 @click.option("--output-target", type=PATH, help="Target side without the overlapping pairs.")
 def overlap(

@@ -74,10 +74,10 @@ def file_option(
     return click.option(name, type=PATH, required=True, metavar=metavar, help=help_text, **extra)
 
 
-def settings_option(what: str) -> Callable[[Command], Command]:
+def settings_option(what: str, default: str | None = None) -> Callable[[Command], Command]:
     """`--settings`, whose value `parse_settings` reads; `what` says which part of the configuration it is."""
     text = f"{what}, as JSON or the path of a JSON file."
-    return click.option("--settings", required=True, metavar="JSON|FILE", help=text)
+    return click.option("--settings", required=not default, default=default, metavar="JSON|FILE", help=text)
 
 
 def languages_option(**extra: Any) -> Callable[[Command], Command]:
@@ -98,6 +98,23 @@ def figure_outputs(command: Command) -> Command:
     for form in ("png", "pdf"):
         command = file_option(f"--output-{form}", f"The figure as .{form}.")(command)
     return command
+
+
+def setting_option(
+    schema: type[BaseModel], key: str, help_text: str, option: str | None = None, **extra: Any
+) -> Callable[[Command], Command]:
+    """An option for a key of the settings that Python's callers state, too: the same values, the same default."""
+    field = schema.model_fields[key]
+    extra = {"default": field.default, "show_default": field.default is not None, **extra}
+    name = option or f"--{key.replace('_', '-')}"
+    return click.option(name, key, type=_type(schema, key), help=help_text, **extra)
+
+
+def _type(schema: type[BaseModel], key: str) -> click.Choice[str] | click.IntRange:
+    """The values that a key may have, where there is one, as click checks them."""
+    described = schema.model_json_schema()["properties"][key]
+    (kind,) = (kind for kind in described.get("anyOf", [described]) if kind["type"] != "null")
+    return click.Choice(kind["enum"]) if "enum" in kind else click.IntRange(kind["minimum"], kind["maximum"])
 
 
 average_option = click.option(

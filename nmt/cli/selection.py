@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from nmt.cli.options import PATH, Command, Shards, corpora_option, pattern_option, shard_files
+from nmt.cli.outputs import WRITTEN
 
 if TYPE_CHECKING:
     from nmt.selection.language_models import TokenShard
@@ -150,7 +151,7 @@ def lm_train(
 @click.argument("source", type=PATH)
 @click.argument("target", type=PATH)
 @click.option("--output", required=True, type=PATH, help="Scores and target words, a .npy file.")
-@click.option("--histogram", required=True, type=PATH, help="JSON file: pairs and words of each score.")
+@click.option("--histogram", required=True, type=WRITTEN, help="JSON file: pairs and words of each score.")
 def select_score(
     in_source: Path,
     out_source: Path,

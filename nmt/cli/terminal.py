@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -65,7 +64,7 @@ def _write_out(rows: Iterable[str]) -> None:
 
 
 def refuse_impossible(inputs: Sequence[Path], output: Path | None) -> None:
-    """A UserError where an input or the output is closed, or the output is a folder or one of the inputs."""
+    """A UserError where an input or the output is closed, or the output is a folder."""
     from nmt.io.streams import STANDARD
 
     if STANDARD in inputs and sys.stdin is None:
@@ -74,19 +73,6 @@ def refuse_impossible(inputs: Sequence[Path], output: Path | None) -> None:
         raise UserError("standard output is closed; name a file with --output")
     if output is not None and output.is_dir():
         raise UserError(f"--output {output}: a folder, expected the name of a file")
-    for input in inputs:
-        if output is not None and (output == input or _same(input, output)):
-            raise UserError(f"--output {output}: is an input; name another file")
-
-
-def _same(input: Path, output: Path) -> bool:
-    """Whether both lead to one file; devices and pipes may be read and written."""
-    try:
-        read = os.fstat(sys.stdin.fileno()) if str(input) == "-" else input.stat()
-        written = output.stat()
-    except OSError:
-        return False
-    return stat.S_ISREG(written.st_mode) and os.path.samestat(read, written)
 
 
 @contextmanager

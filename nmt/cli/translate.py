@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from nmt.api import best_of, decoding_with, load_models, sides, text_settings_of, unknown_words
-from nmt.cli.options import PATH, Command, parse_settings, settings_option
+from nmt.cli.options import PATH, Command, parse_settings, setting_option, settings_option
+from nmt.cli.outputs import WRITTEN
 from nmt.cli.terminal import (
     like_unix_tools,
     progress_over,
@@ -20,14 +21,14 @@ from nmt.cli.terminal import (
     writer,
 )
 from nmt.errors import UserError
-from nmt.settings.base import MOST_SENTENCES, MOST_THREADS, MOST_WORDS, WIDEST
-from nmt.settings.decoding import TextSettings
+from nmt.settings.base import MOST_SENTENCES
+from nmt.settings.decoding import Asked, Computing, Device, SearchPrecision, TextSettings, UnknownWords
 from nmt.settings.families import ALIGNING
 
 if TYPE_CHECKING:
     from nmt.decoding.forced_decoding import ForcedScores
     from nmt.decoding.output_formats import AlignmentForm
-    from nmt.decoding.text_translator import SearchPrecision, Translation
+    from nmt.decoding.text_translator import Translation
     from nmt.io.streams import LineStream
 
 PLOTS = (".png", ".pdf", ".svg")
@@ -54,11 +55,7 @@ def _running(command: Command) -> Command:
     """The options that say how to compute."""
     for option in reversed(
         [
-            click.option(
-                "--batch-size",
-                type=click.IntRange(1, MOST_SENTENCES),
-                help="Sentences per batch [default: the model's].",
-            ),
+            setting_option(Computing, "batch_size", "Sentences per batch [default: the model's]."),
             click.option(
                 "--buffer-lines",
                 type=click.IntRange(1, MOST_SENTENCES),
@@ -66,17 +63,11 @@ def _running(command: Command) -> Command:
                 show_default=True,
                 help="Lines read ahead, to batch lines of similar length; fewer where the input pauses.",
             ),
-            click.option(
-                "--device",
-                type=click.Choice(["auto", "cpu", "cuda"]),
-                default="auto",
-                show_default=True,
-                help="auto: the GPU where there is one.",
-            ),
-            click.option(
-                "--threads",
-                type=click.IntRange(1, MOST_THREADS),
-                help="CPU threads [default: the model's, but no more than there are cores].",
+            setting_option(Computing, "device", "auto: the GPU where there is one."),
+            setting_option(
+                Computing,
+                "threads",
+                "CPU threads [default: the model's, but no more than there are cores].",
             ),
         ]
     ):
@@ -105,17 +96,15 @@ def package(model_path: Path, settings: str) -> None:
 @_models
 @click.argument("input", type=PATH, default="-", metavar="[FILE]")
 @_output
-@click.option(
-    "--beam",
-    type=click.IntRange(1, WIDEST),
-    help="Width of the beam; 1 is greedy and fastest [default: the model's].",
-)
-@click.option(
-    "--nbest",
-    type=click.IntRange(1, WIDEST),
-    metavar="N",
-    help="Write the N best translations, one per line: NUMBER ||| TEXT ||| LOG-PROBABILITY, with the line's number "
+@setting_option(Asked, "beam", "Width of the beam; 1 is greedy and fastest [default: the model's].")
+@setting_option(
+    Asked,
+    "n_best",
+    "Write the N best translations, one per line: NUMBER ||| TEXT ||| LOG-PROBABILITY, with the line's number "
     "from 0. Widens a beam that is narrower.",
+    option="--nbest",
+    metavar="N",
+    default=None,
 )
 @click.option(
     "--alignment",
@@ -124,35 +113,31 @@ def package(model_path: Path, settings: str) -> None:
     "0. weights: for each target token the attention on each source token, 0.9,0.1 0.2,0.8. Tokens are those that "
     "--tokenized and --json show.",
 )
-@click.option(
-    "--unknown",
-    type=click.Choice(["keep", "forbid", "copy"]),
-    help="Words that the model cannot write. keep: they are [UNK]. forbid: it must find others. copy: the source word "
+@setting_option(
+    Asked,
+    "unknown",
+    "Words that the model cannot write. keep: they are [UNK]. forbid: it must find others. copy: the source word "
     "with most attention takes their place [default: as the model decodes: keep or forbid].",
 )
 @click.option(
     "--plot",
-    type=PATH,
+    type=WRITTEN,
     metavar="FILE",
     help="Draw the attention of the first line as in Figure 3 (.png, .pdf or .svg); of further lines into FILE with "
     "-2, -3 and so on before its ending.",
 )
 @_json
 @_tokenized
-@click.option(
-    "--max-words",
-    type=click.IntRange(1, MOST_WORDS),
-    default=100,
-    show_default=True,
-    help="Longer lines are translated in pieces of so many tokens, cut behind a full stop or comma if there is one.",
+@setting_option(
+    Asked,
+    "max_words",
+    "Longer lines are translated in pieces of so many tokens, cut behind a full stop or comma if there is one.",
 )
 @_running
-@click.option(
-    "--precision",
-    type=click.Choice(["fp32", "bf16", "int8"]),
-    default="fp32",
-    show_default=True,
-    help="Of the matrix products. bf16 and int8 are faster where the processor has instructions for them; int8 needs "
+@setting_option(
+    Computing,
+    "precision",
+    "Of the matrix products. bf16 and int8 are faster where the processor has instructions for them; int8 needs "
     "VNNI.",
 )
 @click.option(
@@ -167,16 +152,16 @@ def translate(
     input: Path,
     output: Path | None,
     beam: int | None,
-    nbest: int | None,
+    n_best: int | None,
     alignment: Literal["pharaoh", "weights"] | None,
-    unknown: Literal["keep", "forbid", "copy"] | None,
+    unknown: UnknownWords | None,
     plot: Path | None,
     as_json: bool,
     tokenized: bool,
     max_words: int,
     batch_size: int | None,
     buffer_lines: int,
-    device: str,
+    device: Device,
     threads: int | None,
     precision: SearchPrecision,
     shortlist: Path | None,
@@ -203,9 +188,11 @@ def translate(
         from nmt.decoding.text_translator import Options, TextTranslator
         from nmt.io.streams import open_lines
 
-        decoding = decoding_with(
-            text.decoding, beam=beam, n_best=nbest or 1, batch_size=batch_size, threads=threads, device=device
+        asked = Asked(
+            beam=beam, n_best=n_best or 1, unknown=unknown, tokenized=tokenized, max_words=max_words
         )
+        computing = Computing(device=device, threads=threads, precision=precision, batch_size=batch_size)
+        decoding = decoding_with(text.decoding, computing, asked)
         details = as_json or alignment is not None or plot is not None
         models = load_models(model_paths, decoding)
         words = shortlists.load(shortlist, models) if shortlist else None
@@ -215,7 +202,7 @@ def translate(
             label, option = translator.models[0].run.label, "--alignment" if alignment else "--plot"
             family = " or ".join(ALIGNING)
             raise UserError(f"{option}: {label} has no attention; use a model of the family {family}")
-        written = form_of(nbest is not None, alignment, as_json)
+        written = form_of(n_best is not None, alignment, as_json)
         number = 0
         with (
             open_lines(input) as lines,
@@ -250,7 +237,7 @@ def score(
     tokenized: bool,
     batch_size: int | None,
     buffer_lines: int,
-    device: str,
+    device: Device,
     threads: int | None,
 ) -> None:
     """Write the log-probability that a model gives to each line of TARGET as the translation of that line of SOURCE.
@@ -269,7 +256,8 @@ def score(
         from nmt.decoding.forced_decoding import score as score_pairs
         from nmt.decoding.text_translator import refuse_unlike
 
-        decoding = decoding_with(text.decoding, batch_size=batch_size, threads=threads, device=device)
+        computing = Computing(device=device, threads=threads, batch_size=batch_size)
+        decoding = decoding_with(text.decoding, computing)
         models = load_models(model_paths, decoding)
         refuse_unlike(models)
         cut = [side.tokens for side in sides(text, tokenized)]

@@ -51,6 +51,7 @@ def tree(sentence: str, model_path: Path, least: float, tokenized: bool, output:
                 f"--output {path}: found {path.suffix or 'no suffix'}, expected {', '.join(FORMS)}"
             )
     from nmt.api import decoding_with, load_models, sides, text_settings_of, unknown_words
+    from nmt.settings.decoding import Asked, Computing
 
     text = text_settings_of([model_path])
     from nmt.decoding.text_translator import Options, TextTranslator
@@ -62,7 +63,7 @@ def tree(sentence: str, model_path: Path, least: float, tokenized: bool, output:
     words = source.tokens(sentence)
     if not 1 <= len(words) <= MOST_WORDS:
         raise UserError(f"SENTENCE: found {len(words)} words, expected 1 to {MOST_WORDS}")
-    decoding = decoding_with(text.decoding, n_best=BEST, device="auto")
+    decoding = decoding_with(text.decoding, Computing(), Asked(n_best=BEST))
     (model,) = load_models([model_path], decoding)
     found = tree_of(model, words)
     options = Options(decoding, unknown_words(decoding))

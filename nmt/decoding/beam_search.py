@@ -13,6 +13,7 @@ the lower id; among finished ones of equal score the one that finished first, th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -108,8 +109,9 @@ def translate(
     """Up to `n_best` hypotheses for each sentence, best first, made of `candidates` alone if there are any.
 
     Where nothing finishes, `unfinished: widen` searches again with ever doubled beams, `retry` as the authors' code
-    does: first with the unknown word allowed if it was not. After that, and with `best`, the best unfinished hypothesis
-    stands. The memory is that of the first search, or that of one sentence at the widest beam where this is more.
+    does: first with the unknown word allowed if it was not. After that, when `widening_budget` is spent, and with
+    `best`, the best unfinished hypothesis stands. The memory is that of the first search, or that of one sentence at
+    the widest beam where this is more.
 
     Raises:
         UserError: the model computes no probabilities (NaN).
@@ -131,15 +133,20 @@ def translate(
 
 
 def searches_again(decoding: Decoding, forbid_unknown: bool) -> Iterator[tuple[int, bool]]:
-    """Width of each further search for what has not finished, and whether the unknown word is forbidden in it."""
+    """Width of each further search for what has not finished, and whether the unknown word is forbidden in it.
+
+    A search in which nothing finishes takes all the steps that there are, so that its work, hypotheses times steps, is
+    to the first one's as its beam is to the first one's: the budget of a sentence is one of widths.
+    """
     if decoding.unfinished == "best":
         return
-    width = decoding.beam
-    if forbid_unknown and decoding.unfinished == "retry":
-        forbid_unknown = False
+    budget = decoding.widening_budget
+    width, left = decoding.beam, math.inf if budget is None else budget * decoding.beam
+    if forbid_unknown and decoding.unfinished == "retry" and width <= left:
+        forbid_unknown, left = False, left - width
         yield width, forbid_unknown
-    while width < decoding.widest_beam:
-        width *= 2
+    while width < decoding.widest_beam and 2 * width <= left:
+        width, left = 2 * width, left - 2 * width
         yield width, forbid_unknown
 
 

@@ -15,6 +15,7 @@ from nmt.errors import UserError
 from nmt.evaluation.translations import read_translations
 from nmt.io.environment import origin
 from nmt.io.files import read_json, sha256, write_json
+from nmt.model.model_folder import WEIGHTS
 from nmt.settings.decoding import Average, Decoding
 
 _KEYS = {
@@ -55,7 +56,7 @@ class Making:
         average: Average = "probability",
     ) -> Making:
         """Translating now, with the models of these folders."""
-        models = [{"name": folder.name, "sha256": sha256(folder / "model.safetensors")} for folder in folders]
+        models = [{"name": folder.name, "sha256": sha256(folder / WEIGHTS)} for folder in folders]
         return cls(mode, settings, models, {"device": device, **origin()}, average)
 
     def write(self, translations: Path, sentences: int, seconds: float, resumed: bool) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from nmt.data.text_processor import Text
 from nmt.data.vocabulary import UNKNOWN_WORD
@@ -19,11 +18,8 @@ from nmt.decoding.test_set import search
 from nmt.errors import UserError
 from nmt.model.precision import precision_of, refuse_unable
 from nmt.model.trained_model import TrainedModel
-from nmt.settings.decoding import Decoding
+from nmt.settings.decoding import Decoding, SearchPrecision, UnknownWords
 from nmt.settings.families import ALIGNING
-
-UnknownWords = Literal["keep", "forbid", "copy"]
-SearchPrecision = Literal["fp32", "bf16", "int8"]
 
 
 @dataclass(frozen=True)

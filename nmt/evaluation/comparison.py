@@ -1,7 +1,7 @@
 """How sure the scores of Table 1 are, and what today's metrics say of the same translations.
 
-Intervals are the middle 95% of BLEU over bootstrap samples of sentences (Koehn, 2004), as those of the figures;
-p-values are those of sacrebleu's paired bootstrap, which draws the same samples.
+Intervals are the middle 95% of BLEU over bootstrap samples of sentences (Koehn, 2004), those of `bootstrap` as in the
+figures; p-values are those of sacrebleu's paired bootstrap, which draws the same samples.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
-from numpy.typing import NDArray
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.significance import PairedTest, Result
@@ -23,7 +21,7 @@ from sacrebleu.significance import PairedTest, Result
 from nmt.data.detokenization import Detokenizer
 from nmt.errors import UserError
 from nmt.evaluation.bleu import match, multi_bleu, sentence_counts
-from nmt.evaluation.bootstrap import percentiles
+from nmt.evaluation.bootstrap import Bootstrap, interval
 from nmt.evaluation.seeds import mean, standard_deviation
 from nmt.evaluation.translations import read_given
 from nmt.io.text_files import read_lines, read_pairs
@@ -183,13 +181,15 @@ def _significance(
     """BLEU on tokens with its interval, by system; p-values of all pairs; the signature."""
     named = [*hypotheses.items()]
     results: dict[str, dict[str, float | None]] = {}
-    drawn = _drawn(len(references), samples, seed)
     pairs = []
     signature = ""
     for index, (name, texts) in enumerate(named):
         # the first of the list is what the others are compared with
         first, others, signature = _paired(named[index:], references, samples, seed)
-        results[name] = {"bleu": round(first.score, _DIGITS), **_interval(texts, references, drawn)}
+        results[name] = {
+            "bleu": round(first.score, _DIGITS),
+            **_interval(texts, references, Bootstrap(samples, seed)),
+        }
         pairs += [
             {
                 "first": name,
@@ -209,26 +209,14 @@ def _p(result: Result, first: Result) -> float | None:
     return 1.0 if result.score == first.score else round(result.p_value, _DIGITS)
 
 
-def _drawn(sentences: int, samples: int, seed: int) -> NDArray[np.int64]:
-    """How often each sample holds each sentence, (samples, sentences): the samples of sacrebleu's paired bootstrap."""
-    generator = np.random.default_rng(_sacrebleu_seed(seed))
-    lines = generator.choice(sentences, size=(samples, sentences), replace=True)
-    drawn = np.zeros((samples, sentences), dtype=np.int64)
-    for times, sample in zip(drawn, lines, strict=True):
-        times += np.bincount(sample, minlength=sentences)
-    return drawn
-
-
 def _interval(
-    hypotheses: Sequence[str], references: Sequence[str], drawn: NDArray[np.int64]
+    hypotheses: Sequence[str], references: Sequence[str], bootstrap: Bootstrap
 ) -> dict[str, float | None]:
     """Bounds of the interval; none without samples."""
-    if not len(drawn):
-        return {"low": None, "high": None}
     metric = multi_bleu(effective_order=True)
     pairs = zip(hypotheses, references, strict=True)
-    low, high = percentiles([sentence_counts(*pair, metric) for pair in pairs], drawn)
-    return {"low": round(low, _DIGITS), "high": round(high, _DIGITS)}
+    low, high = interval([sentence_counts(*pair, metric) for pair in pairs], bootstrap) or (None, None)
+    return {"low": _rounded(low), "high": _rounded(high)}
 
 
 def _paired(
@@ -246,16 +234,11 @@ def _paired(
     return first, others, signatures["BLEU"].format()
 
 
-def _sacrebleu_seed(seed: int) -> int:
-    """The seed that sacrebleu is given; 0 would mean none to it, so that its default takes that place."""
-    return seed % 2**32 or 12345
-
-
 @contextmanager
 def _sacrebleu_environment(seed: int) -> Iterator[None]:
     """sacrebleu takes its seed from the environment."""
     before = os.environ.get("SACREBLEU_SEED")
-    os.environ["SACREBLEU_SEED"] = str(_sacrebleu_seed(seed))
+    os.environ["SACREBLEU_SEED"] = str(Bootstrap(0, seed).sacrebleu_seed)
     try:
         yield
     finally:

@@ -94,6 +94,13 @@ def packages() -> dict[str, str]:
     return found
 
 
+def processors() -> int:
+    """How many processors this process may use; where the system does not tell (macOS), how many there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def processor() -> str:
     """The processor's model where Linux tells it, otherwise its kind."""
     try:

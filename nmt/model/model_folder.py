@@ -13,6 +13,10 @@ WEIGHTS, FINAL_STATE, SETTINGS = "model.safetensors", "final_state.safetensors",
 SUMMARY, HISTORY = "summary.json", "history.jsonl"
 TEXT = "text.json"
 SOURCE_VOCABULARY, TARGET_VOCABULARY = "source.tsv", "target.tsv"
+MODEL = (WEIGHTS, SETTINGS, SOURCE_VOCABULARY, TARGET_VOCABULARY)
+"""What it takes to translate tokens; with `TEXT`, raw text."""
+RECORDS = (SUMMARY, SETTINGS, HISTORY)
+"""What tells how it was trained."""
 
 
 def package(folder: Path, text: TextSettings) -> None:
@@ -41,9 +45,7 @@ def refuse_other_than_model(folder: Path) -> None:
         raise UserError(
             f"{folder}: no such folder; expected a model's, as `nmt train` writes it (models/...)"
         )
-    missing = [
-        n for n in (SETTINGS, WEIGHTS, SOURCE_VOCABULARY, TARGET_VOCABULARY) if not (folder / n).is_file()
-    ]
+    missing = [name for name in MODEL if not (folder / name).is_file()]
     if missing:
         raise UserError(
             f"{folder}: no {missing[0]} in it; expected a model's folder, as `nmt train` writes it"

@@ -39,6 +39,8 @@ def write_errors(path: Path) -> Iterator[None]:
 def load_tensors(path: Path) -> dict[str, Tensor]:
     """Read a safetensors file; a UserError names one that is damaged or missing."""
     refuse_special(path)
+    if path.is_dir():
+        raise UserError(f"{path}: a folder, expected a safetensors file")
     try:
         return load_file(path)
     except FileNotFoundError:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from nmt.settings.base import BatchSize, Settings, Threads, Width
+from nmt.settings.base import BatchSize, Settings, Threads, Width, WithoutDefaults, Words
 from nmt.settings.text import Languages, Tokenization
 
 MinLength = Literal["half", "none"]
@@ -23,15 +23,21 @@ Unknown = Literal["allowed", "excluded"]
 `Unfinished` is `retry`."""
 
 
-class Search(Settings):
+Device = Literal["auto", "cpu", "cuda"]
+"""auto: the GPU where there is one."""
+
+
+class Search(WithoutDefaults):
     """What a sweep over decoding settings leaves as `decoding` has it."""
 
     max_length_factor: Annotated[int, Field(ge=1, le=1000)]
     unfinished: Unfinished
     widest_beam: Width
     """A search in which nothing finishes is tried again until its beam was at least this wide."""
+    widening_budget: Annotated[float, Field(ge=0, le=1e6)] | None = None
+    """Work of a sentence's further searches together, in multiples of the first one's; None: as much as they take."""
     batch_size: BatchSize
-    device: Literal["auto", "cpu", "cuda"]
+    device: Device
     threads: Threads
 
 
@@ -56,3 +62,32 @@ class TextSettings(Settings):
     tokenization: Tokenization
     decoding: Decoding
     """What `nmt translate` does unless it is told otherwise."""
+
+
+UnknownWords = Literal["keep", "forbid", "copy"]
+"""Words that the model cannot write: [UNK] stays, is forbidden, or gives way to the source word with most attention."""
+
+
+SearchPrecision = Literal["fp32", "bf16", "int8"]
+"""Of the matrix products of a search."""
+
+
+class Computing(Settings):
+    """How a trained model computes for its user, who calls from Python or the command line. None: as the model says."""
+
+    device: Device = "auto"
+    threads: Threads | None = None
+    precision: SearchPrecision = "fp32"
+    batch_size: BatchSize | None = None
+
+
+class Asked(Settings):
+    """What its user asks of translations, from Python or on the command line. None: as the model decodes."""
+
+    beam: Width | None = None
+    n_best: Width = 1
+    """Widens a beam that is narrower."""
+    unknown: UnknownWords | None = None
+    tokenized: bool = False
+    max_words: Words = 100
+    """Longer lines are translated in pieces of so many tokens."""

@@ -7,10 +7,12 @@ import reprlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
+
+from nmt.errors import UserError
 
 KeyPath = tuple[Any, ...]
 LONGEST = 80
@@ -42,6 +44,17 @@ def summary(error: ValidationError, schema: type[BaseModel]) -> str:
     """The first of them, and how many others there are."""
     first, *others = problems(error, schema)
     return f"{first} (and {len(others)} more)" if others else str(first)
+
+
+Schema = TypeVar("Schema", bound=BaseModel)
+
+
+def checked(schema: type[Schema], where: str, **values: Any) -> Schema:
+    """Settings that somebody states in Python; a UserError names the first that cannot be, behind `where`."""
+    try:
+        return schema(**values)
+    except ValidationError as error:
+        raise UserError(f"{where}: {summary(error, schema)}") from None
 
 
 def dotted(path: KeyPath) -> str:

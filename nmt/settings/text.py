@@ -66,11 +66,11 @@ class Cleaning(Settings):
 
 
 class Tokenization(Settings):
-    """Moses' tokenizer and its switches."""
+    """Moses' tokenizer and its switches, by default as Moses has them."""
 
-    tokenizer: Literal["moses"]
-    escape: bool
-    split_hyphens: bool
+    tokenizer: Literal["moses"] = "moses"
+    escape: bool = True
+    split_hyphens: bool = False
 
 
 class Selection(Settings):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from nmt.cli.options import PATH, Command, Shards, corpora_option, file_option, pattern_option, shard_files
+from nmt.cli.outputs import WRITTEN
 from nmt.errors import UserError
 
 if TYPE_CHECKING:
@@ -160,8 +161,8 @@ def moses_align(
 @click.option(
     "--memory-mb", default=2000, show_default=True, type=click.IntRange(min=100), help="Memory for sorting."
 )
-@click.option("--phrase-table", required=True, type=PATH, help="Gets the phrase table (.gz).")
-@click.option("--reordering-table", required=True, type=PATH, help="Gets the reordering table (.gz).")
+@click.option("--phrase-table", required=True, type=WRITTEN, help="Gets the phrase table (.gz).")
+@click.option("--reordering-table", required=True, type=WRITTEN, help="Gets the reordering table (.gz).")
 def moses_phrases(
     programs: Path,
     source: Path,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -99,10 +98,11 @@ def verify(results: Path, archives: Path | None, cores: int | None) -> None:
     workflow, must be the same to the byte; so must the test text where its source is at hand. Lists every problem and
     exits with 1 if there is one.
     """
+    from nmt.io.environment import processors
     from pipeline.publish.verify import verify as check
 
     with tempfile.TemporaryDirectory(prefix="nmt-verify-") as scratch:
-        verdict = check(results, Path(scratch), archives, cores or len(os.sched_getaffinity(0)))
+        verdict = check(results, Path(scratch), archives, cores or processors())
     for note in verdict.notes:
         click.echo(printable(f"note: {note}"), err=True)
     for problem in verdict.problems:

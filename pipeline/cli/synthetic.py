@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from nmt.cli.options import FILE, parse_settings, settings_option
+from nmt.cli.outputs import WRITTEN
 from nmt.errors import UserError
 
 
@@ -28,7 +29,7 @@ from nmt.errors import UserError
 @click.option(
     "--output-alignment", required=True, multiple=True, type=FILE, help="Links; once per shard, in order."
 )
-@click.option("--counts", required=True, type=FILE, help="JSON: pairs, source_words, target_words.")
+@click.option("--counts", required=True, type=WRITTEN, help="JSON: pairs, source_words, target_words.")
 def generate(
     settings: str,
     split: str,

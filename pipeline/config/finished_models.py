@@ -13,14 +13,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from nmt.model.model_folder import MODEL, RECORDS, SUMMARY, WEIGHTS
 from nmt.settings.flatten import differences, flatten
 from nmt.settings.training import ModelRun
 from pipeline.config.experiment import runs_in_use
 from pipeline.config.runs import Run, run_settings, runs_of
 from pipeline.config.schema import Config
-
-FILES = ("model.safetensors", "summary.json", "history.jsonl", "settings.json", "source.tsv", "target.tsv")
-"""Of a model's folder: what is read of a finished model."""
 
 
 def shared_models(config: Config, runs: Mapping[str, Run], folder: Path) -> dict[str, str]:
@@ -42,12 +40,12 @@ def shared_models(config: Config, runs: Mapping[str, Run], folder: Path) -> dict
 
 def _fits(model: Path, config: Config, run: Run, data: Path) -> bool:
     """Whether a folder holds the run's model, trained on the text as it is now; labels may differ."""
-    if not all((model / name).is_file() for name in FILES):
+    if not all((model / name).is_file() for name in (*MODEL, *RECORDS)):
         return False
     wanted = json.loads(run_settings(config, run).model_dump_json())
     if {**_read(model / "settings.json"), "label": ""} != {**wanted, "label": ""}:
         return False
-    return _read(model / "summary.json").get("data") == _text(data)
+    return _read(model / SUMMARY).get("data") == _text(data)
 
 
 def in_danger(config: Config, runs: Sequence[str], text_is_due: bool, folder: Path) -> list[str]:
@@ -71,7 +69,7 @@ def in_danger(config: Config, runs: Sequence[str], text_is_due: bool, folder: Pa
 
 def _danger(folder: Path, run: str, wanted: ModelRun, data: Path, text_is_due: bool) -> str | None:
     model = folder / "models" / run
-    if not (model / "model.safetensors").is_file():
+    if not (model / WEIGHTS).is_file():
         return None
     try:
         had = ModelRun.model_validate(_read(model / "settings.json"))
@@ -81,7 +79,7 @@ def _danger(folder: Path, run: str, wanted: ModelRun, data: Path, text_is_due: b
         return f"but with other settings: {changed}"
     if text_is_due:
         return "and its text is to be made anew (to make that alone: the target `data`)"
-    if _read(model / "summary.json").get("data") != _text(data):
+    if _read(model / SUMMARY).get("data") != _text(data):
         return "but on other text than data/binary holds now"
     if not any((folder / "state" / run).glob("checkpoint-*")):
         return f"and without state/{run} it would be trained from the start"

@@ -1,4 +1,4 @@
-"""Settings in layers: `config.yaml`, an experiment's overlay, files and pairs of the command line.
+"""Settings in layers: `config.yaml`, what an experiment extends, its own, files and pairs of the command line.
 
 Later layers win. Mappings are merged key by key, lists and single values are replaced, nothing can be
 removed. The merged settings are held against `Config` and against each other (`pipeline.config.consistency`);
@@ -26,6 +26,9 @@ from pipeline.config.yaml_text import parse, parsed_or_text
 
 SHARED = {"models": ("architecture", "training"), "systems": ("decoding",)}
 """Blocks at the top of the settings from which each entry of a catalogue starts."""
+
+EXTENDS = "extends"
+"""Key of an experiment's own settings: the folder of another experiment, whose settings this one starts from."""
 
 LONGEST_LINE = 1000
 """Characters of a message: room for the known keys of the largest block."""
@@ -99,11 +102,34 @@ def find_layers(
     if not os.path.lexists(own):
         hint = "expected an experiment's settings; an empty file stands for the paper's"
         raise ConfigError([f"{directory.resolve()}: no config.yaml here: {hint}"])
-    paths = [root] if own.exists() and own.samefile(root) else [root, own]
-    layers = [read_layer(path) for path in [*paths, *files]]
+    layers = [read_layer(root), *_with_extended(own, root), *map(read_layer, files)]
     if pairs:
         layers.append(Layer("--config", directory.resolve(), _reread(pairs)))
+    for layer in layers:
+        if EXTENDS in layer.values:
+            raise ConfigError([f"{layer.name}: {EXTENDS}: only an experiment's own config.yaml can say this"])
     return layers
+
+
+def _with_extended(own: Path, root: Path, extending: Sequence[Path] = ()) -> list[Layer]:
+    """The layer of an experiment behind those of the experiment that it extends, and so on; none for the root."""
+    if own.exists() and own.samefile(root):
+        return []
+    layer = read_layer(own)
+    if EXTENDS not in layer.values:
+        return [layer]
+    values = dict(layer.values)
+    folder = values.pop(EXTENDS)
+    if not isinstance(folder, str):
+        raise ConfigError(
+            [f"{layer.name}: {EXTENDS}: found {shown(folder)}, expected an experiment's folder"]
+        )
+    extended, chain = layer.folder / folder / "config.yaml", [*extending, own.resolve()]
+    if not extended.is_file():
+        raise ConfigError([f"{layer.name}: {EXTENDS}: found {shown(folder)}, where there is no config.yaml"])
+    if extended.resolve() in chain:
+        raise ConfigError([f"{layer.name}: {EXTENDS}: found {shown(folder)}, which extends this one in turn"])
+    return [*_with_extended(extended, root, chain), Layer(layer.name, layer.folder, values)]
 
 
 def refuse_unreadable(files: Iterable[Path]) -> None:

@@ -319,8 +319,8 @@ models:
     continue_from: rnnsearch-$long
     training: {updates: $star_updates, patience: 3}
 
-# 1-best only: the search then ends as soon as it is certain.
-decoding: {n_best: 1, threads: 1}
+# 1-best only: the search then ends as soon as it is certain. Where nothing ends, one with a doubled beam follows.
+decoding: {n_best: 1, widening_budget: 3, threads: 1}
 
 sweep: {models: [rnnencdec-$long, rnnsearch-$long], beams: [1, 2, 3, 5, 10, 20]}
 

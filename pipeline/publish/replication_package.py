@@ -20,7 +20,6 @@ from nmt.io.text_files import read_lines, write_lines
 
 MODES = ("all", "no_unk")
 SETS = ("test", "dev")
-RUN_FILES = ("summary.json", "settings.json", "history.jsonl")
 _DROPPED = ("n_best",)
 _FOLDERS = ("translations/", "test/", "dev/", "alignments/", "perplexity/", "runs/", "papers/")
 _FILES = ("config.json",)
@@ -91,7 +90,7 @@ class ReplicationPackage:
         return folder if set_ == "test" else folder / set_
 
     def of_run(self, run: str, name: str) -> Path:
-        """One of the `RUN_FILES`."""
+        """One of the `RECORDS` of a model's folder."""
         return self.folder / "runs" / run / name
 
 

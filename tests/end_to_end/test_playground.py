@@ -217,6 +217,7 @@ def test_every_interpretation_of_the_paper_is_computed(playground: Playground, f
             max_length_factor=2,
             unfinished="widen",
             widest_beam=12,
+            widening_budget=draw.choice([None, 2, 5]),
         )
         forbid = draw.random() < 0.5
         found = playground.run(NETWORK, described, weights, sources, settings.model_dump(), forbid)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -110,8 +111,6 @@ def test_what_does_not_work_is_said_in_one_line(folder: Path, tmp_path: Path) ->
         nmt.load(tmp_path / "nowhere")
     with pytest.raises(UserError, match="no model"):
         nmt.load()
-    with pytest.raises(UserError, match="precision int4: expected one of fp32"):
-        nmt.load(folder, precision="int4")  # type: ignore[arg-type]
     blind = nmt.load(trained_model(tmp_path / "blind", "rnnencdec"), device="cpu")
     one = blind.translate("w3 w4")
     assert one.attention is None and not blind.aligns
@@ -119,6 +118,66 @@ def test_what_does_not_work_is_said_in_one_line(folder: Path, tmp_path: Path) ->
         one.plot()
     with pytest.raises(UserError, match="copy"):
         blind.translate("w3", unknown="copy")
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"max_words": 0}, "max_words: found 0, expected 1 or more"),
+        ({"max_words": -1}, "max_words: found -1, expected 1 or more"),
+        ({"unknown": "COPY"}, "unknown: found 'COPY', expected 'keep', 'forbid' or 'copy'"),
+        ({"unknown": "foo"}, "unknown: found 'foo'"),
+        ({"beam": 0}, "beam: found 0, expected 1 or more"),
+        ({"beam": -3}, "beam: found -3"),
+        ({"beam": 10**9}, "beam: found 1000000000, expected 10000 or less"),
+        ({"beam": "5"}, "beam: found '5', expected integer"),
+        ({"beam": 2.5}, "beam: found 2.5, expected integer"),
+        ({"beam": float("nan")}, "beam: found nan, expected integer"),
+        ({"tokenized": "yes"}, "tokenized: found 'yes', expected true or false"),
+    ],
+)
+def test_options_of_translate_are_checked_as_those_of_the_command(
+    model: nmt.Model, options: dict[str, object], expected: str
+) -> None:
+    with pytest.raises(UserError, match=f"^translate: {expected}"):
+        model.translate("w3 w4", **options)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"device": "tpu"}, "nmt.load: device: found 'tpu', expected 'auto', 'cpu' or 'cuda'"),
+        ({"threads": 0}, "nmt.load: threads: found 0, expected 1 or more"),
+        ({"threads": 10**9}, "nmt.load: threads: found 1000000000, expected 1024 or less"),
+        ({"threads": "2"}, "nmt.load: threads: found '2', expected integer"),
+        ({"precision": "int4"}, "nmt.load: precision: found 'int4', expected 'fp32', 'bf16' or 'int8'"),
+        ({"shortlist": "."}, ".: a folder, expected a safetensors file"),
+        ({"shortlist": 3}, "nmt.load: shortlist: found 3, expected a path"),
+    ],
+)
+def test_options_of_load_are_checked_as_those_of_the_command(
+    folder: Path, options: dict[str, object], expected: str
+) -> None:
+    with pytest.raises(UserError, match=f"^{re.escape(expected)}"):
+        nmt.load(folder, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", [3, None, b"w3", ["w3", 4]])
+def test_only_text_is_translated(model: nmt.Model, text: object) -> None:
+    with pytest.raises(UserError, match=r"^translate: found .+, expected text, or a list of lines of text$"):
+        model.translate(text)  # type: ignore[call-overload]
+
+
+def test_paths_that_are_none_are_said_in_one_line(model: nmt.Model, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"nmt.load: found \['a'\], expected a path"):
+        nmt.load(["a"])  # type: ignore[arg-type]
+    one = model.translate("w3 w4")
+    one.plot(tmp_path / "new" / "matrix.png")  # as `--plot` and every `--output` do
+    assert (tmp_path / "new" / "matrix.png").is_file()
+    with pytest.raises(UserError, match=r"^File exists: .+matrix.png"):
+        one.plot(tmp_path / "new" / "matrix.png" / "other.png")
+    with pytest.raises(UserError, match="plot: found 3, expected a path"):
+        one.plot(3)  # type: ignore[arg-type]
 
 
 WITHOUT = """

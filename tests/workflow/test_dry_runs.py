@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from nmt.model.model_folder import MODEL, RECORDS
 from nmt.settings.training import ModelRun
-from pipeline.config import finished_models
 from pipeline.config.overlays import find_layers, load
 from pipeline.config.runs import run_settings, runs_of
 from tests import kenlm
@@ -304,7 +304,7 @@ def finished(other: Path, run: ModelRun) -> Path:
     data = {"train": "text", "dev": "text", "source_vocabulary": "source", "target_vocabulary": "target"}
     folder = other / "models" / run.model
     folder.mkdir(parents=True)
-    for name in finished_models.FILES:
+    for name in (*MODEL, *RECORDS):
         (folder / name).write_bytes(b"")
     (folder / "settings.json").write_text(run.model_dump_json(), encoding="utf-8")
     (folder / "summary.json").write_text(json.dumps({"data": data}), encoding="utf-8")

@@ -41,7 +41,7 @@ ARCHITECTURES = dict.fromkeys(family.architecture for family in families.FAMILIE
 PARTS = [*BLOCKS.items(), *(("architecture", architecture) for architecture in ARCHITECTURES)]
 """The parts of the settings whose every key is on a page."""
 
-TEST = re.compile(r"((?:unit|workflow|end_to_end)/[\w/]+\.py)::(\w+)")
+TEST = re.compile(r"((?:unit|pipeline|workflow|end_to_end)/[\w/]+\.py)::(\w+)")
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,9 @@ from nmt.data.bitext import BITEXT_FILES
 from nmt.decoding.sidecar import beside
 from nmt.errors import UserError
 from nmt.model.model_archive import NEEDED
+from nmt.model.model_folder import MODEL, RECORDS, TEXT
 import pipeline.phrase_based.programs as phrase_based
-from pipeline.publish.replication_package import MODES, RUN_FILES, ReplicationPackage
+from pipeline.publish.replication_package import MODES, ReplicationPackage
 from pipeline.report.papers import read_paper, sets_of
 from workflow import gpus, options
 

@@ -79,8 +79,7 @@ def model_folder(run):
 
 def model_files_of(runs):
     """What a command needs of trained models."""
-    names = ("model.safetensors", "settings.json", "source.tsv", "target.tsv")
-    return [f"{model_folder(run)}/{name}" for run in runs for name in names]
+    return [f"{model_folder(run)}/{name}" for run in runs for name in MODEL]
 
 
 def model_files(wildcards):
@@ -160,7 +159,8 @@ def copies(kept):
 def absent():
     """What `released` promises and does not hold, one line per file."""
     used = runs(CONFIG.use.models)
-    files = [file for name in RUN_FILES for file in run_files(used, name)]
+    names = RECORDS if KEPT else dict.fromkeys((*MODEL, *RECORDS))
+    files = [file for name in names for file in run_files(used, name)]
     if KEPT:
         key, again = "results", "expected what `nmt package-results` writes"
         text = [set_tokens(set_, language) for set_ in SETS for language in (SOURCE, TARGET)]
@@ -169,8 +169,6 @@ def absent():
         files += [*text, *([raw_reference()] if raw_reference() else []), *map(aligned, measured_runs())]
     else:
         key, again = "models", "expected what `nmt unpack` writes"
-        names = ("model.safetensors", "source.tsv", "target.tsv")
-        files += [file for name in names for file in run_files(used, name)]
     return [f"released.{key}: {file}: no such file; {again}" for file in files if not Path(file).is_file()]
 
 

@@ -6,7 +6,7 @@ localrules:
     model_card,
 
 
-RELEASE_FILES = (*NEEDED, "text.json")
+RELEASE_FILES = (*NEEDED, TEXT)
 
 TRAINED_HERE = [] if KEPT or CONFIG.released.models else [run for run in USED if run not in SHARED]
 
@@ -33,7 +33,7 @@ KEPT_LINES = [
 KEPT_FILES = [
     *(
         (file, RESULTS.of_run(run, name))
-        for name in RUN_FILES
+        for name in RECORDS
         for run in USED
         for file in run_files([run], name)
     ),

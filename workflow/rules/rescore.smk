@@ -13,11 +13,7 @@ if CONFIG.use.rescored and not KEPT:
     rule rescore:
         """Mix the members' log-probabilities into the scores of n-best lists."""
         input:
-            model=lambda wildcards: [
-                f"{model_folder(run)}/{name}"
-                for run in RESCORED[wildcards.rescored].members
-                for name in ("model.safetensors", "settings.json", "source.tsv", "target.tsv")
-            ],
+            model=lambda wildcards: model_files_of(RESCORED[wildcards.rescored].members),
             source=test_tokens(SOURCE),
             lists=lambda wildcards: LISTS[wildcards.rescored],
         output:

@@ -262,9 +262,11 @@ function* searchOnce(network, encoded, sourceWords, decoding, width, forbidUnkno
 function* translateIds(network, ids, decoding, beam, forbidUnknown) {
   const encoded = network.encode(ids);
   let width = beam;
+  let left = beam * (decoding.widening_budget ?? Infinity);
   let found = yield* searchOnce(network, encoded, ids.length, decoding, width, forbidUnknown);
-  while (!found.finished && decoding.unfinished !== "best" && width < decoding.widest_beam) {
+  while (!found.finished && decoding.unfinished !== "best" && width < decoding.widest_beam && 2 * width <= left) {
     width *= 2;
+    left -= width;
     found = yield* searchOnce(network, encoded, ids.length, decoding, width, forbidUnknown);
   }
   return { ...found, vector: encoded.vector };

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from nmt.evaluation.seeds import Row
+from pipeline.config.artifacts import Report
+from pipeline.report.run_results import Runs
 
 
 def reported_note(paper: str, table: str) -> str:
@@ -30,6 +32,18 @@ def seeds_note(rows: Sequence[Row]) -> list[str]:
     return [
         f"±: standard deviation (n - 1) over runs that differ in the seed of their start values: {counts}."
     ]
+
+
+def unfinished_note(scores: Runs, settings: Report) -> list[str]:
+    """How many translations of the test set no search brought to an end, from what `evaluate` wrote of each run."""
+    counts = {
+        name: (sum(run.get("unfinished_all", 0) for run in runs), sum(run["sentences_all"] for run in runs))
+        for name, runs in scores.items()
+    }
+    left = [(f"{n:,} of {all:,}", settings.label(name)) for name, (n, all) in counts.items() if n]
+    if not left:
+        return []
+    return [f"Translations that no search brought to an end, scored as they stand: {grouped(left)}."]
 
 
 def _seeds(row: Row) -> str:

@@ -14,7 +14,7 @@ from nmt.evaluation.seeds import Row, merged, merged_summary, with_deviation
 from pipeline.config.artifacts import Report
 from pipeline.report.papers import Column, ScoreTable
 from pipeline.report.run_results import Runs, same_runs
-from pipeline.report.tables.notes import reported_note, seeds_note, training_note
+from pipeline.report.tables.notes import reported_note, seeds_note, training_note, unfinished_note
 from pipeline.report.tables.writer import Table, fixed, frame, signed
 
 SCORES = ("bleu_all", "bleu_no_unk", "signature", "sentences_all", "sentences_no_unk")
@@ -59,7 +59,7 @@ def score_table(table: ScoreTable, paper: str, measured: Measured, settings: Rep
     rows = ours + [{"id": name, "model": _label(name, table, settings)} for name in others]
     rows = [_with_scores(row, table, measured, settings) for row in rows]
     ours = rows[: len(models)]
-    notes = [_score_note(table, rows, settings)]
+    notes = [_score_note(table, rows, settings), *unfinished_note(scores, settings)]
     notes += [training_note(ours), *seeds_note(ours)] if ours else []
     notes += _comparison_note(table, rows, measured, settings)
     if table.reported:

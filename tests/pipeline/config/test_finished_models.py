@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.config.finished_models import FILES, in_danger, shared_models
+from nmt.model.model_folder import MODEL, RECORDS
+from pipeline.config.finished_models import in_danger, shared_models
 from pipeline.config.overlays import find_layers, load
 from pipeline.config.runs import Run, run_settings, runs_of
 from pipeline.config.schema import Config
@@ -38,7 +39,7 @@ def other(tmp_path: Path, config: Config, runs: dict[str, Run]) -> Path:
     for part in ("train", "dev"):
         write(folder / "data" / "binary" / part / "meta.json", META)
     for name, run in runs.items():
-        for file in FILES:
+        for file in (*MODEL, *RECORDS):
             write(folder / "models" / name / file, {})
         settings = run_settings(config, run).model_dump() | {"label": "of another name"}
         write(folder / "models" / name / "settings.json", settings)

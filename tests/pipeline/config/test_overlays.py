@@ -312,6 +312,44 @@ def test_the_experiment_lies_over_the_paper_and_the_command_line_over_both(tmp_p
     assert load(find_layers(PAPER, tmp_path, [overlay], {"seed": 4})).seed == 4
 
 
+def experiment(folder: Path, text: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "config.yaml").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_what_an_experiment_extends_lies_between_the_root_and_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    experiment(tmp_path / "first", "seed: 2\nmirrors: [mirror]\ntraining: {batch_size: 7}\n")
+    experiment(tmp_path / "second", "extends: ../first\nseed: 3\n")
+    third = experiment(tmp_path / "third", "extends: ../second\ntraining: {batch_size: 8}\n")
+    monkeypatch.chdir(third)
+    config = load(find_layers(PAPER, third))
+    assert (config.seed, config.training.batch_size, config.training.rho) == (3, 8, 0.95)
+    assert config.mirrors == ["../first/mirror"]
+    experiment(tmp_path / "first", "sead: 2\n")
+    with pytest.raises(ConfigError, match=r"first/config\.yaml: sead: unknown key"):
+        load(find_layers(PAPER, third))
+
+
+def test_what_cannot_be_extended_is_refused(tmp_path: Path) -> None:
+    own = experiment(tmp_path / "own", "extends: ../other\n")
+    with pytest.raises(ConfigError, match=r"extends: found '../other', where there is no config.yaml"):
+        find_layers(PAPER, own)
+    experiment(tmp_path / "other", "extends: ../own\n")
+    with pytest.raises(
+        ConfigError, match=r"other/config\.yaml: extends: found '../own', which extends this one"
+    ):
+        find_layers(PAPER, own)
+    experiment(own, "extends: [../other]\n")
+    with pytest.raises(ConfigError, match=r"extends: found .*, expected an experiment's folder"):
+        find_layers(PAPER, own)
+    experiment(own, "")
+    with pytest.raises(ConfigError, match="--config: extends: only an experiment's own"):
+        find_layers(PAPER, own, pairs={"extends": "../other"})
+
+
 def test_values_of_the_command_line_are_read_as_yaml() -> None:
     config = load(find_layers(PAPER, ROOT, pairs={"training": {"learning_rate": "0.5", "patience": "3"}}))
     assert (config.training.learning_rate, config.training.patience) == (0.5, 3)

@@ -16,11 +16,12 @@ from nmt.decoding.sidecar import Making
 from nmt.errors import UserError
 from nmt.io.files import sha256, write_json
 from nmt.io.text_files import write_lines
+from nmt.model.model_folder import RECORDS
 from pipeline.config import snapshot
 from pipeline.config.catalogue import Archive
 from pipeline.config.overlays import Layer, find_layers, load
 from pipeline.config.runs import runs_of
-from pipeline.publish.replication_package import MODES, RUN_FILES, ReplicationPackage
+from pipeline.publish.replication_package import MODES, ReplicationPackage
 from pipeline.publish.ro_crate import RECORD, record
 from pipeline.publish.verify import altered, other_decoding, other_program, recorded_checksums, verify
 from tests.hostile import altered_bytes, altered_json
@@ -40,7 +41,7 @@ def written(folder: Path) -> Path:
     parts = ReplicationPackage(folder)
     write_json(parts.configuration, snapshot.published(config))
     for run in runs_of(config, config.use.models):
-        for name in RUN_FILES:
+        for name in RECORDS:
             write_json(parts.of_run(run, name), {"label": run, "updates": 5, "hours": 1.5})
         for mode in MODES:
             translations = parts.translations(run, mode)

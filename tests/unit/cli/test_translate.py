@@ -167,7 +167,7 @@ def test_scores_of_translations_are_those_of_the_search(model: Path, tmp_path: P
 
 def test_what_is_missing_is_named_in_one_line(model: Path, tmp_path: Path) -> None:
     assert "nowhere: no such folder" in one_line_error(nmt("translate", "--model", tmp_path / "nowhere"))
-    assert "no settings.json in it" in one_line_error(nmt("translate", "--model", tmp_path))
+    assert "no model.safetensors in it" in one_line_error(nmt("translate", "--model", tmp_path))
     found = nmt("translate", "--model", model, tmp_path / "no.en", "--output", tmp_path / "out")
     assert "no.en: no such file" in one_line_error(found)
     assert not (tmp_path / "out").exists()

@@ -348,8 +348,10 @@ def test_where_nothing_finishes_the_unknown_word_stays_forbidden_but_in_the_auth
 
 
 def test_searches_go_from_the_unknown_word_to_wider_beams() -> None:
-    def searches(forbid: bool, unfinished: str, widest: int = 10) -> list[tuple[int, bool]]:
-        settings = decoding(beam=3, widest_beam=widest, unfinished=unfinished)
+    def searches(
+        forbid: bool, unfinished: str, widest: int = 10, budget: float | None = None
+    ) -> list[tuple[int, bool]]:
+        settings = decoding(beam=3, widest_beam=widest, unfinished=unfinished, widening_budget=budget)
         return [*beam_search.searches_again(settings, forbid)]
 
     assert searches(False, "best") == []
@@ -357,6 +359,34 @@ def test_searches_go_from_the_unknown_word_to_wider_beams() -> None:
     assert searches(True, "retry") == [(3, False), (6, False), (12, False)]
     assert searches(True, "widen") == [(6, True), (12, True)]
     assert searches(True, "retry", widest=3) == [(3, False)]
+    # beams of 6 and 12 cost two and four times the first search, and the unknown word's as much as the first
+    assert searches(True, "widen", budget=6) == [(6, True), (12, True)]
+    assert searches(True, "widen", budget=5.9) == searches(True, "widen", budget=2) == [(6, True)]
+    assert searches(True, "retry", budget=6) == [(3, False), (6, False)]
+    assert searches(True, "retry", budget=0.9) == searches(False, "widen", budget=1.9) == []
+
+
+def test_searches_that_nothing_ends_cost_no_more_than_their_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In hypotheses times steps: beams of 2 and 4 cost 2 and 4 times as much as one of 1."""
+    model, work = never_ending(), 0
+    step = beam_search.step
+
+    def counted(number: int, steps: Any, beams: Any, *rest: Any) -> Any:
+        nonlocal work
+        work += int(beams.scores.isfinite().sum())
+        return step(number, steps, beams, *rest)
+
+    monkeypatch.setattr(beam_search, "step", counted)
+
+    def work_of(budget: float | None, unfinished: str = "widen") -> int:
+        nonlocal work
+        work = 0
+        changes = {"widening_budget": budget, "widest_beam": 4, "unfinished": unfinished}
+        search(model, SOURCES, False, beam=1, max_length_factor=9, **changes)
+        return work
+
+    first = work_of(None, "best")
+    assert work_of(1.9) == first < work_of(2) <= 3 * first < work_of(6) == work_of(None) <= 7 * first
 
 
 def test_a_source_without_words_is_read_as_the_end_symbol_alone(family: FamilyName) -> None:

@@ -18,6 +18,8 @@ import sacrebleu
 from nmt.data.detokenization import Detokenizer
 from nmt.data.tokenization import Tokenizer
 from nmt.errors import UserError
+from nmt.evaluation.bleu import multi_bleu, sentence_counts
+from nmt.evaluation.bootstrap import Bootstrap, interval
 from nmt.evaluation.comparison import EvaluatedText, compare
 from nmt.io.text_files import write_lines
 from nmt.settings.text import Tokenization
@@ -162,6 +164,10 @@ def test_intervals_and_p_follow_from_sentences_drawn_anew(
         system = found["systems"][model]
         expected = np.percentile(bleu[model], [2.5, 97.5])
         assert [system["low"], system["high"]] == pytest.approx(expected, abs=1e-5)
+        # a figure's interval of the same sentences is this one
+        pairs = zip(texts, tokens, strict=True)
+        counts = [sentence_counts(*both, multi_bleu(effective_order=True)) for both in pairs]
+        assert interval(counts, Bootstrap(samples, seed)) == pytest.approx(expected, abs=1e-9)
     differences = np.abs(bleu["similar"] - bleu["good"])
     (pair,) = (pair for pair in found["pairs"] if (pair["first"], pair["second"]) == ("good", "similar"))
     larger = np.sum(differences - differences.mean() > abs(pair["difference"]))

@@ -1,0 +1,96 @@
+"""The library alone, out of its wheel: docs/library.md's own commands train a model on four files and translate."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.running import ROOT
+
+PAGE = ROOT / "docs" / "library.md"
+SMALLER = {
+    **dict.fromkeys(["hidden_units", "embedding_size", "maxout_units", "alignment_units"], 8),
+    **{"updates": 20, "validate_every": 10, "checkpoint_every": 10, "train_sample": 10, "widest_beam": 12},
+}
+"""In place of the page's numbers, so that training takes seconds."""
+
+
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for the path with `nmt` as the wheel brings it, beside no checkout."""
+    folder = tmp_path_factory.mktemp("wheel")
+    project = folder / "project"
+    shutil.copytree(ROOT / "nmt", project / "nmt", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, project)
+    build = "import setuptools.build_meta as build; build.build_wheel('..')"
+    subprocess.run([sys.executable, "-c", build], cwd=project, check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder / "site")
+    (folder / "bin").mkdir()
+    program = folder / "bin" / "nmt"
+    program.write_text(
+        f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(folder / 'site')!r})\n"
+        "from nmt.cli import main\nmain()\n",
+        encoding="utf-8",
+    )
+    program.chmod(0o755)
+    return folder / "bin"
+
+
+def run(shell: Path, folder: Path, command: str) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join([str(shell), str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"} | {"PATH": path}
+    return subprocess.run(
+        ["bash", "-euc", command], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def smaller(settings: object) -> object:
+    if isinstance(settings, dict):
+        return {key: SMALLER.get(key, smaller(value)) for key, value in settings.items()}
+    return settings
+
+
+def test_the_page_s_commands_train_a_model_that_translates(shell: Path, tmp_path: Path) -> None:
+    for part, start in (("train", 0), ("dev", 100)):
+        numbers = range(start, start + 100)
+        (tmp_path / f"{part}.en").write_text("".join(f"The dog sees {n} cats.\n" for n in numbers))
+        (tmp_path / f"{part}.fr").write_text("".join(f"Le chien voit {n} chats.\n" for n in numbers))
+    page = PAGE.read_text(encoding="utf-8")
+    model, text = re.findall(r"```json\n(.*?)```", page, flags=re.DOTALL)
+    (tmp_path / "model.json").write_text(json.dumps(smaller(json.loads(model))))
+    (tmp_path / "text.json").write_text(json.dumps(smaller(json.loads(text))))
+    shown = re.sub(r"```json\n.*?```", "", page, flags=re.DOTALL)
+    blocks = re.findall(r"(?:^    .*\n)+", shown, flags=re.MULTILINE)
+    assert "pip install" in blocks[0]
+    for block in blocks[1:]:
+        ended = run(shell, tmp_path, block)
+        assert ended.returncode == 0, block + ended.stderr
+    assert (tmp_path / "translated.fr").read_text(encoding="utf-8").count("\n") == 100
+    assert json.loads((tmp_path / "mine" / "summary.json").read_text())["updates"] == 20
+
+
+def test_the_wheel_says_where_the_pipeline_is(shell: Path, tmp_path: Path) -> None:
+    ended = run(shell, tmp_path, "nmt status")
+    assert ended.returncode == 2
+    assert "The pipeline's subcommands are in a checkout of the project." in ended.stderr
+    assert "Experiments:" not in run(shell, tmp_path, "nmt --help").stdout
+
+
+def test_the_wheel_has_every_file_of_the_package(shell: Path) -> None:
+    site = shell.parent / "site"
+    tracked = [
+        path for path in (ROOT / "nmt").rglob("*") if path.is_file() and "__pycache__" not in path.parts
+    ]
+    assert len(tracked) > 100
+    assert not [path for path in tracked if not (site / path.relative_to(ROOT)).is_file()]
