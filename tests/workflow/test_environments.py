@@ -94,7 +94,9 @@ def test_both_recipes_install_the_same_on_the_same_python() -> None:
     ((base, digest),) = re.findall(r"^FROM (\S+)@(sha256:[0-9a-f]{64})$", docker, flags=re.MULTILINE)
     assert re.findall(r"^From: (\S+)$", apptainer, flags=re.MULTILINE) == [f"{base.split(':')[0]}@{digest}"]
     assert f"# The base is {base};" in apptainer
-    stated = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["requires-python"]
+    stated = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "requires-python"
+    ]
     assert SpecifierSet(stated).contains(base.removeprefix("python:").split("-")[0])
     for path in (ROOT / "envs").glob("*.yaml"):
         environment = yaml.safe_load(path.read_text(encoding="utf-8"))

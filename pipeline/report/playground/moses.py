@@ -7,7 +7,6 @@ from typing import Any
 
 from nmt.data.moses import sacremoses
 
-
 _NUMERIC = "#NUMERIC_ONLY#"
 
 
