@@ -1,10 +1,10 @@
 # `make demo` is all that a newcomer needs; docs/running.md has the other commands.
 #
-#   make PYTHON=python3.12 demo     another Python (3.11 or 3.12)
+#   make PYTHON=python3.12 demo     another Python (3.11 to 3.14)
 #   make CORES=2 demo               fewer cores than the machine has
 #   make TORCH=cuda setup           another build of PyTorch than this machine's driver asks for: cpu, cuda, cu126
 
-PYTHON ?= python3
+PYTHON ?=
 CORES ?= all
 PIP_OPTIONS ?=
 TORCH ?=
@@ -19,33 +19,25 @@ OPTIONS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
-BEGUN := $(VENV)/begun
+DEV := $(VENV)/installed-dev
 RUN := $(BIN)/python workflow/run.py --cores $(CORES)
 
 SHELL := bash
-.SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help setup new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report sweep pictures results-page docs moses test fuzz test-slurm test-moses lint bench bench-data bench-decoding bench-training gpu-check format pins clean
+.PHONY: told help setup setup-dev new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report sweep pictures results-page docs moses test fuzz test-slurm test-moses lint bench bench-data bench-decoding bench-training gpu-check format pins clean
 
 help: ## List the make targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "%-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(INSTALLED) ## Create .venv and install everything into it
+setup: $(INSTALLED) ## Create .venv and install what experiments need
 
-# An interrupted installation has begun but is not stamped: it is removed and started again.
-$(INSTALLED): pyproject.toml constraints.txt constraints-cpu.txt workflow/install.py
-	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 13))' \
-	    || { echo "error: $$($(PYTHON) --version) found, Python 3.11 or 3.12 needed: make PYTHON=... $(MAKECMDGOALS)" >&2; exit 2; }
-	@command -v c++ g++ clang++ > /dev/null \
-	    || { echo "error: no C++ compiler found, one is needed to build KenLM (Debian: apt install g++)" >&2; exit 2; }
-	@if [ -e $(BEGUN) ]; then echo "An earlier installation was interrupted: starting again."; rm -rf $(VENV); fi
-	@mkdir -p $(VENV)
-	@touch $(BEGUN)
-	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python workflow/install.py --dev $(if $(TORCH),--torch "$(TORCH)")
-	@rm -f $(BEGUN)
-	@touch $(INSTALLED)
+setup-dev: $(DEV) ## And what tests and linters need
+
+# A build of PyTorch that is asked for is installed now, and stays.
+$(INSTALLED) $(DEV): pyproject.toml uv.lock workflow/install.py workflow/setup.sh $(if $(TORCH),told)
+	@PYTHON="$(PYTHON)" sh workflow/setup.sh $(if $(filter $(DEV),$@),--dev) $(if $(TORCH),--torch "$(TORCH)")
+told: # never a file
 
 demo: $(INSTALLED) ## All models, tables and figures in ten minutes on two cores, on synthetic text
 	$(RUN) experiments/demo $(OPTIONS)
@@ -97,24 +89,24 @@ moses: $(INSTALLED) ## Add a phrase-based system, Moses, to an experiment: make 
 results-page: $(INSTALLED) ## docs/results.md, from finished runs: make FOLDERS="experiments/demo ..." results-page
 	$(BIN)/python -m workflow.results_page docs/results.md docs/pictures/results $(FOLDERS)
 
-test: $(INSTALLED) ## All tests
+test: $(DEV) ## All tests
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile $(OPTIONS)
 
-docs: $(INSTALLED) ## The site, with a gallery of finished experiments: site/pages/index.html
-	@$(BIN)/python workflow/install.py --group docs
+docs: $(DEV) ## The site, with a gallery of finished experiments: site/pages/index.html
+	@sh workflow/setup.sh --group docs
 	$(BIN)/python workflow/site.py experiments/*
 
-fuzz: $(INSTALLED) ## Random and damaged input for all that reads input: make EXAMPLES=10000 fuzz
+fuzz: $(DEV) ## Random and damaged input for all that reads input: make EXAMPLES=10000 fuzz
 	OMP_NUM_THREADS=1 FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -m fuzz \
 	    --hypothesis-profile=long --hypothesis-show-statistics $(OPTIONS)
 
-test-slurm: $(INSTALLED) ## Tests on a real one-machine Slurm cluster (root, Slurm installed)
+test-slurm: $(DEV) ## Tests on a real one-machine Slurm cluster (root, Slurm installed)
 	$(BIN)/python -m pytest tests/slurm $(OPTIONS)
 
-test-moses: $(INSTALLED) ## Tests of the phrase-based system with the real Moses, which is built once
+test-moses: $(DEV) ## Tests of the phrase-based system with the real Moses, which is built once
 	$(BIN)/python -m pytest tests/moses $(OPTIONS)
 
-lint: $(INSTALLED) ## Linters, formatting, types, import order
+lint: $(DEV) ## Linters, formatting, types, import order
 	$(BIN)/ruff check nmt pipeline workflow tests benchmarks
 	$(BIN)/ruff format --check nmt pipeline workflow tests benchmarks
 	$(BIN)/mypy
@@ -122,31 +114,31 @@ lint: $(INSTALLED) ## Linters, formatting, types, import order
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
 
-bench: $(INSTALLED) ## Speed against peers, as ratios measured in one run
+bench: $(DEV) ## Speed against peers, as ratios measured in one run
 	$(BIN)/python -m benchmarks.recurrence $(OPTIONS)
 	$(BIN)/python -m benchmarks.lstm $(OPTIONS)
 	$(BIN)/python -m benchmarks.batches
 
-bench-training: $(INSTALLED) ## A training update against JoeyNMT, Sockeye, Marian, a plain loop and the matrix rate
+bench-training: $(DEV) ## A training update against JoeyNMT, Sockeye, Marian, a plain loop and the matrix rate
 	$(BIN)/python -m benchmarks.training --pip-options="$(PIP_OPTIONS)" $(OPTIONS)
 
-gpu-check: $(INSTALLED) ## Everything that a GPU must do right, and its speed and memory: about ten minutes
+gpu-check: $(DEV) ## Everything that a GPU must do right, and its speed and memory: about ten minutes
 	$(BIN)/python -m benchmarks.gpu_check --pip-options="$(PIP_OPTIONS)" $(OPTIONS)
 
-bench-decoding: $(INSTALLED) ## Beam search against JoeyNMT and Marian: sentences/s and words/s at beam 1, 5 and 10
+bench-decoding: $(DEV) ## Beam search against JoeyNMT and Marian: sentences/s and words/s at beam 1, 5 and 10
 	$(BIN)/python -m benchmarks.decoding --pip-options="$(PIP_OPTIONS)" $(OPTIONS)
 
-bench-data: $(INSTALLED) ## The data pipeline, archives to binary: speed and memory on 1, 4 and 16 times Europarl
+bench-data: $(DEV) ## The data pipeline, archives to binary: speed and memory on 1, 4 and 16 times Europarl
 	$(BIN)/python -m benchmarks.data --pip-options="$(PIP_OPTIONS)" $(OPTIONS)
 
-format: $(INSTALLED) ## Format code and rules
+format: $(DEV) ## Format code and rules
 	$(BIN)/ruff check --fix nmt pipeline workflow tests benchmarks
 	$(BIN)/ruff format nmt pipeline workflow tests benchmarks
 	$(BIN)/snakefmt Snakefile workflow
 	$(BIN)/python workflow/schema.py
 
-pins: $(INSTALLED) ## Renew constraints.txt, CI actions and the containers' base image
+pins: $(DEV) ## Renew uv.lock, CI actions and the containers' base image
 	$(BIN)/python workflow/pins.py $(OPTIONS)
 
 clean: ## Remove .venv and caches, keep results
-	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache *.egg-info
+	rm -rf $(VENV) .venv.lock .uv site .mypy_cache .ruff_cache .pytest_cache *.egg-info

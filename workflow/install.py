@@ -1,30 +1,43 @@
-"""What `make setup` and the containers call: install the project into the environment of this interpreter, by uv.
+"""What workflow/setup.sh calls: install what uv.lock has into .venv, by uv.
 
 Usage: python workflow/install.py [--dev] [--torch BUILD]
        python workflow/install.py --group docs
 
-Every package, uv and build tools included, has the version of constraints.txt and one of its hashes. BUILD of PyTorch:
-`cpu`, `cuda` (what PyPI has; on a Mac without CUDA), or one of PyTorch's index such as `cu126`, of unknown hash; unless
-told, the one that the machine's NVIDIA driver can run. What pip's configuration says of indexes holds for uv too.
+Runs on Python 3.8 and later: where that is none for the project, uv brings one. Every package, uv and build tools
+included, has the version and one of the hashes of uv.lock, and comes from where pip is configured to look. BUILD of
+PyTorch: `cpu`, `cuda` (what PyPI has; on a Mac without CUDA), or one of PyTorch's index such as `cu126`, of unknown
+hash; unless told, the one that is installed, and at first the one that the machine's NVIDIA driver can run.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
-import importlib.metadata
+import configparser
+import fcntl
+import hashlib
 import os
+import platform
 import re
+import shutil
+import ssl
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Sequence
-from functools import cache
+import urllib.request
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-LOCK = "constraints.txt"
-CPU_LOCK = "constraints-cpu.txt"
+VENV = ROOT / ".venv"
+BEGUN = VENV / "begun"
+"""There while an installation is at work; it holds the build of PyTorch."""
+UV = ROOT / ".uv" / "uv"
+FITS = (3, 11) <= sys.version_info < (3, 15)
+UNFIT = 3
+"""Exit status where there is no Python for the project."""
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 CUDA_13_DRIVER = 580
 UV_NAMES = {
@@ -39,46 +52,74 @@ UV_NAMES = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Install; returns the exit status of the first program that failed, else 0."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0], allow_abbrev=False)
-    parser.add_argument(
-        "--dev", action="store_true", help="also what tests and linters need; the project is editable"
-    )
+    parser.add_argument("--dev", action="store_true", help="also what tests and linters need")
     parser.add_argument("--torch", metavar="BUILD", help="cpu, cuda, or one of PyTorch's index such as cu126")
     parser.add_argument("--group", help="nothing but a dependency group of pyproject.toml")
+    parser.add_argument("--python", help="the interpreter is this one; unless told, any that fits")
     options = parser.parse_args(arguments)
+    if options.python and not FITS:
+        return UNFIT
     try:
-        if options.group:
-            uv("install", "--require-hashes", "-c", LOCK, "--group", options.group)
-        else:
-            install(options.dev, options.torch or fitting_build())
+        with alone():
+            uv = Uv()
+            if options.group:
+                uv.install(uv.export("--only-group", options.group))
+                return 0
+            return install(uv, options.dev, options.torch)
     except subprocess.CalledProcessError as error:
         print(error.stderr, file=sys.stderr, end="")
         return error.returncode
+    except (OSError, configparser.Error) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         return 130
+
+
+def install(uv: Uv, dev: bool, told: str | None) -> int:
+    """The environment, PyTorch, what else the lock file has for this machine, and the project."""
+    started = time.monotonic()
+    build = told or remembered() or fitting_build()
+    if BEGUN.exists():
+        tell("an earlier installation was interrupted: starting again")
+        shutil.rmtree(VENV)
+    if not (VENV / "bin" / "python").exists():
+        try:
+            chosen = ["--python", getattr(sys, "_base_executable", sys.executable)] if FITS else []
+            uv.run("venv", "--quiet", *chosen, str(VENV))
+        except subprocess.CalledProcessError as error:
+            tell(f"uv has no Python either: {' '.join(error.stderr.split())[:300]}")
+            return UNFIT
+    BEGUN.write_text(build, encoding="utf-8")
+    groups = ["--group", "workflow", *(["--group", "dev"] if dev else [])]
+    tell("packages, half a minute or so")
+    if build == "cpu":
+        build = cpu_build(uv, uv.export(*groups, "--extra", "cpu"))
+    elif build != "cuda":
+        torch, rest = split(uv.export(*groups, "--extra", "cpu"))
+        version = torch.partition(" ")[0].partition("+")[0]
+        tell(f"PyTorch, build {build}, its hash unchecked")
+        uv.install(rest, "--torch-backend", build, f"{version}+{build}", checked=False)
+        uv.install(rest)
+    if build == "cuda":
+        # not a build of that version that has a name of its own, which a folder or index of pip's may have, too
+        uv.install(re.sub("^torch==", "torch===", uv.export(*groups), flags=re.MULTILINE))
+    uv.pip("install", "--no-deps", "--no-build-isolation", "--editable", ".")
+    uv.pip("check")
+    BEGUN.unlink()
+    for stamp in ("installed", "installed-dev")[: 1 + dev]:
+        (VENV / stamp).touch()
+    tell(f"done in {time.monotonic() - started:.0f} s, with PyTorch's build {remembered()}")
     return 0
 
 
-def install(dev: bool, build: str) -> None:
-    """uv, then PyTorch, then what else the lock file has for this machine, then the project."""
-    started = time.monotonic()
-    lock = (ROOT / LOCK).read_text(encoding="utf-8")
-    tell("uv")
-    run("-m", "pip", "install", "--require-hashes", "-r", "/dev/stdin", text=block(lock, "uv"))
-    constraints = ["-c", LOCK, "-b", LOCK]
-    if build == "cpu" and cpu_build():
-        constraints += ["-c", CPU_LOCK]
-    elif build not in ("cpu", "cuda"):
-        tell(f"PyTorch, build {build}, its hash unchecked")
-        uv("install", "-c", LOCK, "--torch-backend", build, f"{block(lock, 'torch').split()[0]}+{build}")
-    tell("everything else: a minute or two, in which KenLM is compiled")
-    checked = ["--require-hashes"] if build in ("cpu", "cuda") else []
-    extras = ["--extra", "workflow", *(["--extra", "dev"] if dev else [])]
-    uv("install", *checked, *constraints, "-r", "pyproject.toml", *extras)
-    project = ["--editable", "."] if dev else ["--reinstall-package", "nmt-repro", "."]
-    uv("install", "--no-deps", "-b", LOCK, *project)
-    uv("check")
-    importlib.invalidate_caches()
-    tell(f"done in {time.monotonic() - started:.0f} s, with PyTorch {importlib.metadata.version('torch')}")
+def remembered() -> str | None:
+    """The build of PyTorch that is installed, or that an interrupted installation began with."""
+    if BEGUN.exists():
+        return BEGUN.read_text(encoding="utf-8") or None
+    for path in VENV.glob("lib/python*/site-packages/torch-*.dist-info"):
+        return path.name[: -len(".dist-info")].partition("+")[2] or "cuda"
+    return None
 
 
 def fitting_build() -> str:
@@ -98,57 +139,159 @@ def fitting_build() -> str:
     return "cuda" if int(re.findall(r"\d+", version)[0]) >= CUDA_13_DRIVER else "cu126"
 
 
-def cpu_build() -> bool:
-    """Install PyTorch without CUDA from where pip looks, else from PyTorch's index; whether one has it."""
+def cpu_build(uv: Uv, requirements: str) -> str:
+    """Install with PyTorch without CUDA from where pip looks, else from PyTorch's index; the build to take instead."""
+    torch, rest = split(requirements)
     for index in ([], ["--index", CPU_INDEX]):
-        command = ["install", "--no-deps", "--require-hashes", *index, "-r", CPU_LOCK]
         try:
-            uv(*command, "--dry-run")
+            uv.install(torch, *index, "--dry-run")
         except subprocess.CalledProcessError as error:
             problem = str(error.stderr)
         else:
-            uv(*command)  # what fails here, half written, is not tried again
-            return True
+            uv.install(torch, *index)  # what fails here, half written, is not tried again
+            uv.install(rest)
+            return "cpu"
     reason = problem.strip().splitlines()[-1].strip()
     tell(f"{CPU_INDEX} does not give it ({reason}): PyTorch as PyPI has it, on Linux with CUDA, 2.7 GB")
-    return False
+    return "cuda"
 
 
-def block(lock: str, name: str) -> str:
-    """A package's lines of a lock file."""
-    found = re.search(rf"^{name}==.*\n(?: .*\n)*", lock, flags=re.MULTILINE)
-    assert found is not None
-    return found[0]
+def split(requirements: str) -> tuple[str, str]:
+    """The lines of PyTorch, and all others."""
+    lines = re.compile(r"^torch==.*\n(?: .*\n)*", flags=re.MULTILINE)
+    return "".join(lines.findall(requirements)), lines.sub("", requirements)
 
 
-def uv(*arguments: str) -> None:
-    """Run `uv pip`, which asks where pip is configured to ask; raises CalledProcessError when it fails."""
-    command = ["-m", "uv", "pip", arguments[0], "--quiet", "--python", sys.executable, *arguments[1:]]
-    run(*command, **pip_settings())
+class Uv:
+    """uv: the one that was fetched here before, the user's if it can read the lock file, else fetched now.
+
+    It asks where pip is configured to ask.
+    """
+
+    def __init__(self) -> None:
+        # Bytecode now: where Python writes none later (images set PYTHONDONTWRITEBYTECODE, folders are read-only), each
+        # of the hundreds of processes of a run would compile PyTorch or pandas anew, which takes a second or two.
+        # CC: what has no wheel for a Python this new (immutables, for 3.14) does without its compiled part.
+        settings = pip_settings()
+        own = {"UV_INDEX_STRATEGY": "unsafe-best-match", "UV_COMPILE_BYTECODE": "1", "CC": "true", **settings}
+        self.environment = {**own, **os.environ}
+        home = Path.home()
+        for found in (UV, shutil.which("uv"), home / ".local" / "bin" / "uv", home / ".cargo" / "bin" / "uv"):
+            self.program = str(found)
+            try:
+                self.export("--only-group", "setup")
+            except (OSError, subprocess.CalledProcessError):
+                continue
+            return
+        fetch_uv(settings.get("SSL_CERT_FILE"))
+        self.program = str(UV)
+
+    def run(self, *arguments: str) -> str:
+        """Run it in the project's folder; what it prints. Raises CalledProcessError when it fails."""
+        command = [self.program, *arguments]
+        return subprocess.run(
+            command, check=True, cwd=ROOT, env=self.environment, capture_output=True, text=True
+        ).stdout
+
+    def export(self, *chosen: str) -> str:
+        """Requirements of the lock file, with hashes."""
+        form = ["--no-emit-project", "--no-annotate", "--no-header"]
+        return self.run("export", "--quiet", "--frozen", "--no-default-groups", *form, *chosen)
+
+    def pip(self, command: str, *arguments: str) -> None:
+        """Run `uv pip` for .venv."""
+        self.run("pip", command, "--quiet", "--python", str(VENV / "bin" / "python"), *arguments)
+
+    def install(self, requirements: str, *arguments: str, checked: bool = True) -> None:
+        """Install these, or (unless `checked`) what the arguments name, as far as these say its version."""
+        path = VENV / "requirements.txt"
+        path.write_text(requirements, encoding="utf-8")
+        listed = ["--no-deps", "--require-hashes", "-r"] if checked else ["-c"]
+        self.pip("install", *listed, str(path), "-b", str(path), *arguments)
 
 
-@cache
 def pip_settings() -> dict[str, str]:
-    """What pip's configuration says of indexes, as uv's variables; of two places pip lists the stronger first."""
-    # Bytecode now: where Python writes none later (images set PYTHONDONTWRITEBYTECODE, folders are read-only), each of
-    # the hundreds of processes of a run would compile PyTorch or pandas anew, which takes a second or two.
-    settings = {"UV_INDEX_STRATEGY": "unsafe-best-match", "UV_COMPILE_BYTECODE": "1"}
-    listing = run("-m", "pip", "config", "list")
-    for key, value in re.findall(r"^\S+\.([a-z-]+)=(.*)$", listing, flags=re.MULTILINE):
-        if key in UV_NAMES:
-            separator = "," if key == "find-links" else " "
-            settings.setdefault(UV_NAMES[key], separator.join(str(ast.literal_eval(value)).split()))
+    """What pip is configured to ask, as uv's variables: later files are stronger, variables the strongest."""
+    home = Path.home()
+    shared = [Path(folder, "pip") for folder in os.environ.get("XDG_CONFIG_DIRS", "/etc/xdg").split(":")]
+    own = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config", "pip")
+    folders = [*shared, Path("/etc"), home / ".pip", home / "Library" / "Application Support" / "pip", own]
+    told = os.environ.get("PIP_CONFIG_FILE", "")
+    parser = configparser.RawConfigParser()
+    if told != os.devnull:
+        parser.read(
+            [*(folder / "pip.conf" for folder in [*folders, Path(sys.prefix)]), told], encoding="utf-8"
+        )
+    values: dict[str, str] = {}
+    for section in ("global", "install"):
+        if parser.has_section(section):
+            values.update({key.replace("_", "-"): value for key, value in parser.items(section)})
+    settings = {}
+    for key, name in UV_NAMES.items():
+        value = os.environ.get("PIP_" + key.upper().replace("-", "_")) or values.get(key)
+        if value:
+            settings[name] = ("," if key == "find-links" else " ").join(value.split())
     return settings
 
 
-def run(*arguments: str, text: str | None = None, **environment: str) -> str:
-    """Run this interpreter in the project's folder; what it prints. Raises CalledProcessError when it fails."""
-    command = [sys.executable, *arguments]
-    environment = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", **environment, **os.environ}
-    ended = subprocess.run(
-        command, check=True, cwd=ROOT, env=environment, input=text, capture_output=True, text=True
+def fetch_uv(certificates: str | None) -> None:
+    """The locked version, by pip, or where there is no pip from where PyPI has it."""
+    (lines,) = re.findall(
+        r'^name = "uv"\n(?:.+\n)*', (ROOT / "uv.lock").read_text(encoding="utf-8"), flags=re.MULTILINE
     )
-    return ended.stdout
+    version = re.findall(r'^version = "(\S+)"', lines, flags=re.MULTILINE)[0]
+    hashes = {url: sha256 for url, sha256 in re.findall(r'url = "(\S+\.whl)", hash = "sha256:(\w+)"', lines)}
+    tell(f"uv {version}")
+    with tempfile.TemporaryDirectory() as folder:
+        requirements = Path(folder, "uv.txt")
+        requirements.write_text(
+            " ".join([f"uv=={version}", *(f"--hash=sha256:{sha256}" for sha256 in hashes.values())])
+        )
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+        ]
+        command += ["--only-binary=:all:", "--require-hashes", "--dest", folder, "-r", str(requirements)]
+        if subprocess.run(command, capture_output=True).returncode == 0:
+            (wheel,) = Path(folder).glob("*.whl")
+        else:
+            system = {"Linux": "manylinux", "Darwin": "macosx"}.get(platform.system(), platform.system())
+            fitting = [url for url in hashes if re.search(rf"-{system}.*_{platform.machine()}\.whl$", url)]
+            if not fitting:
+                raise OSError(f"uv: none for {platform.system()} on {platform.machine()}")
+            trusted = ssl.create_default_context(cafile=certificates)
+            with urllib.request.urlopen(fitting[0], timeout=60, context=trusted) as answer:
+                data = answer.read()
+            if hashlib.sha256(data).hexdigest() != hashes[fitting[0]]:
+                raise OSError(f"{fitting[0]}: another SHA-256 than in uv.lock")
+            wheel = Path(folder, "uv.whl")
+            wheel.write_bytes(data)
+        UV.parent.mkdir(exist_ok=True)
+        with zipfile.ZipFile(wheel) as archive:
+            (name,) = [name for name in archive.namelist() if name.endswith(".data/scripts/uv")]
+            part = UV.with_name("part")
+            part.write_bytes(archive.read(name))
+        part.chmod(0o755)
+        part.replace(UV)
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Wait while another installs here; file systems without locks are trusted."""
+    with (ROOT / ".venv.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            tell("another installation is at work here: waiting for it")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError:
+            pass
+        yield
 
 
 def tell(what: str) -> None:

@@ -1,10 +1,9 @@
-"""What `make pins` calls: renew hashes, CI actions and the containers' base image.
+"""What `make pins` calls: renew uv.lock, CI actions and the containers' base image.
 
 Usage: python workflow/pins.py [--upgrade]
 
-constraints.txt is locked again from pyproject.toml by uv; a package keeps its version unless that no longer fits, or
-`--upgrade` is given. constraints-cpu.txt gets the hashes of PyTorch without CUDA. What cannot be reached keeps its pin
-and costs a line.
+uv locks again what pyproject.toml asks for; a package keeps its version unless that no longer fits, or `--upgrade` is
+given. What cannot be reached keeps its pin and costs a line.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import argparse
 import re
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -22,9 +20,8 @@ import requests
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from workflow.install import CPU_INDEX, CPU_LOCK, LOCK, block  # noqa: E402
+from workflow.install import Uv  # noqa: E402
 
-CPU_WHEEL = r"torch-{version}%2Bcpu-cp31[123]-cp31[123]-manylinux[^#\"]*#sha256=([0-9a-f]{{64}})"
 DOCKER_LOGIN = "https://auth.docker.io/token?service=registry.docker.io&scope=repository:library/{name}:pull"
 DOCKER_MANIFEST = "https://registry-1.docker.io/v2/library/{name}/manifests/{tag}"
 DOCKER_TYPES = (
@@ -32,22 +29,18 @@ DOCKER_TYPES = (
 )
 SECONDS = 30
 
-BUILD = ("setuptools", "wheel", "cmake")
-"""What the project and KenLM are built with."""
-
 Failure = (requests.RequestException, subprocess.CalledProcessError, OSError, LookupError)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Each of the four on its own; returns 1 if one could not be renewed."""
+    """Each of the three on its own; returns 1 if one could not be renewed."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument(
         "--upgrade", action="store_true", help="newest versions of what pyproject.toml does not pin"
     )
     options = parser.parse_args(arguments)
     steps: dict[str, Callable[[], None]] = {
-        LOCK: lambda: renew_lock(ROOT / LOCK, options.upgrade),
-        CPU_LOCK: lambda: renew_cpu_lock(ROOT / LOCK, ROOT / CPU_LOCK),
+        "uv.lock": lambda: renew_lock(options.upgrade),
         "CI actions": lambda: renew_actions(sorted((ROOT / ".github" / "workflows").glob("*.yml"))),
         "base image": lambda: renew_image(ROOT / "container" / "Dockerfile", ROOT / "container" / "nmt.def"),
     }
@@ -71,48 +64,9 @@ def reason(error: Exception) -> str:
     return said.strip().splitlines()[-1][:300]
 
 
-def renew_lock(lock: Path, upgrade: bool) -> None:
-    """Lock again what pyproject.toml asks for, for every platform and every Python from 3.11 on."""
-    before = lock.read_text(encoding="utf-8")
-    with tempfile.TemporaryDirectory() as folder:
-        output, build = Path(folder) / LOCK, Path(folder) / "build.in"
-        if not upgrade:
-            # Versions alone: uv would take over hashes too, and miss files that were added since.
-            output.write_text(
-                "\n".join(re.findall(r"^[^\s#].*?(?= \\$)", before, re.MULTILINE)), encoding="utf-8"
-            )
-        build.write_text("\n".join(BUILD), encoding="utf-8")
-        command = [
-            sys.executable,
-            "-m",
-            "uv",
-            "pip",
-            "compile",
-            "--quiet",
-            "--universal",
-            "--generate-hashes",
-        ]
-        command += ["--python-version", "3.11", "--fork-strategy", "fewest", "--no-header", "--no-annotate"]
-        command += ["--all-extras", "--group", "docs"]
-        command += ["--output-file", str(output), "pyproject.toml", str(build)]
-        subprocess.run(command, check=True, cwd=ROOT, capture_output=True, text=True)
-        head = re.match(r"(?:#.*\n|\n)*", before)
-        lock.write_text((head[0] if head else "") + output.read_text(encoding="utf-8"), encoding="utf-8")
-
-
-def renew_cpu_lock(lock: Path, cpu_lock: Path) -> None:
-    """PyTorch's build without CUDA, of the locked version, with the hashes that PyTorch's own index states."""
-    version = block(lock.read_text(encoding="utf-8"), "torch").split()[0]
-    page = requests.get(f"{CPU_INDEX}/torch/", timeout=SECONDS)
-    page.raise_for_status()
-    found = sorted(
-        set(re.findall(CPU_WHEEL.format(version=re.escape(version.removeprefix("torch=="))), page.text))
-    )
-    if not found:
-        raise LookupError(f"{page.url}: no {version}+cpu")
-    head = cpu_lock.read_text(encoding="utf-8").partition("torch==")[0]
-    hashes = "".join(f" \\\n    --hash=sha256:{each}" for each in found)
-    cpu_lock.write_text(f"{head}{version}+cpu{hashes}\n", encoding="utf-8")
+def renew_lock(upgrade: bool) -> None:
+    """For every platform and every Python that pyproject.toml names."""
+    Uv().run("lock", *(["--upgrade"] if upgrade else []))
 
 
 def renew_actions(workflows: Iterable[Path]) -> None:

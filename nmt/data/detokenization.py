@@ -11,8 +11,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-import sacremoses
-
+from nmt.data.moses import sacremoses
 from nmt.settings.text import Tokenization
 
 _CURRENCY_BEHIND = frozenset({"fr", "it", "es", "de", "pt", "fi", "cs"})

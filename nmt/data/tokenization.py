@@ -12,8 +12,7 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
-import sacremoses
-
+from nmt.data.moses import sacremoses
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, write_lines
 from nmt.settings.text import Tokenization

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import sacremoses
-from sacremoses.util import CJKChars
+from nmt.data.moses import sacremoses
 
 _NUMERIC = "#NUMERIC_ONLY#"
 
@@ -28,7 +27,7 @@ def rules(source: str) -> dict[str, Any]:
             "numeric": [word.rpartition(" ")[0] for word in known if _NUMERIC in word],
         },
         "classes": {name: _pattern(_ranges(map(ord, characters))) for name, characters in classes.items()}
-        | {"cjk": _pattern(CJKChars().ranges)},
+        | {"cjk": _pattern(sacremoses.util.CJKChars().ranges)},
     }
 
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tarfile
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from nmt.data import tokenization
 from nmt.data.tokenization import Tokenizer, tokenize_file
 from nmt.io.text_files import read_lines, write_lines
 from nmt.settings.text import Tokenization
-from tests.running import MIRROR
+from tests.running import MIRROR, ROOT
 
 MOSES = Tokenization(tokenizer="moses", escape=True, split_hyphens=False)
 UNESCAPED = Tokenization(tokenizer="moses", escape=False, split_hyphens=False)
@@ -123,3 +125,16 @@ def test_lines_of_a_megabyte_are_lines_like_others(tmp_path: Path) -> None:
     first, long, word, last = read_lines(tmp_path / "b.zst")
     assert (first, word, last) == ("Before .", lines[2], "After .")
     assert long == " ".join(["Hello , world &apos;s end ."] * 50_000)
+
+
+def test_shared_memory_that_cannot_be_written_is_not_a_warning_of_every_command() -> None:
+    refuse = (
+        "import _multiprocessing\n"
+        "def refuse(*_, **__): raise PermissionError(13, 'Permission denied')\n"
+        "_multiprocessing.SemLock = refuse\n"
+        "import nmt.data.tokenization, nmt.data.detokenization, pipeline.report.playground.moses"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", refuse], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""

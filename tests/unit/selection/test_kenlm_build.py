@@ -160,8 +160,3 @@ def test_a_second_process_waits_for_the_first(tmp_path: Path) -> None:
         assert process.stdout.readline() == "holding\n"
         assert provide(tmp_path / "ours", 1) == "already there"
         assert process.wait() == 0
-
-
-def test_the_version_is_that_of_the_package() -> None:
-    pins = (ROOT / "constraints.txt").read_text(encoding="utf-8")
-    assert f"\n{kenlm_build.REQUIREMENT} \\\n    --hash=sha256:{kenlm_build.SHA256}\n" in pins
