@@ -12,6 +12,7 @@ import io
 import lzma
 import stat
 import struct
+import sys
 import tarfile
 import zipfile
 from collections.abc import Callable, Collection, Iterator
@@ -23,7 +24,6 @@ from nmt.io.progress import Progress
 from nmt.io.text_files import DAMAGED, decompressed
 
 _CHUNK = 1 << 17
-_TAR_BLOCKS = 1 << 20
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _BROKEN = (
     *DAMAGED,
@@ -42,7 +42,7 @@ _BROKEN = (
 MOST_MEMBERS = 100_000
 """Of one archive: their names are held in memory."""
 LARGEST_HEADER = 1 << 16
-"""Bytes of a tar header beside the member's own block, such as a long name: it is held in memory."""
+"""Bytes of all headers between two members' data in a tar archive, such as long names: they are held in memory."""
 XZ_MEMORY = 1 << 28
 """Bytes that unpacking xz may take: `xz -9` takes 65 MiB, a header can ask for 4 GiB."""
 
@@ -124,49 +124,56 @@ def _no_file(archive: Path, name: str) -> UserError:
     return UserError(f"{archive}: {name} is a link or a folder in it, expected a file")
 
 
-class TarMember(tarfile.TarInfo):
-    """A member whose headers have a largest size: tarfile reads them into memory, whatever they announce."""
+class _Forward:
+    """A stream as tarfile reads it: forward only, and no more than `left` bytes that it does not skip.
 
-    @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> TarMember:
-        """Read a header block.
+    tarfile reads headers into memory, whatever size they announce.
+    """
 
-        Raises:
-            tarfile.ReadError: it announces a name or other header that is too large, or a map of holes.
-        """
-        header = super().frombuf(buf, encoding, errors)
-        if header.type in _HEADERS and header.size > LARGEST_HEADER:
-            raise tarfile.ReadError(f"a header of {header.size:,} bytes, expected at most {LARGEST_HEADER:,}")
-        if header.type == tarfile.GNUTYPE_SPARSE:
-            raise tarfile.ReadError("a sparse file, expected plain ones")
-        return header
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._position = 0
+        self.left = LARGEST_HEADER
 
-    def _proc_gnusparse_10(self, *_: object) -> None:
-        raise tarfile.ReadError("a sparse file, expected plain ones")
+    def tell(self) -> int:
+        return self._position
 
+    def seek(self, position: int) -> None:
+        if position < self._position:
+            raise tarfile.ReadError("sizes that lead back")
+        while self._position < position and self._next(min(position - self._position, _CHUNK)):
+            pass
 
-_HEADERS = (
-    tarfile.GNUTYPE_LONGNAME,
-    tarfile.GNUTYPE_LONGLINK,
-    tarfile.XHDTYPE,
-    tarfile.XGLTYPE,
-    tarfile.SOLARIS_XHDTYPE,
-)
+    def read(self, size: int) -> bytes:
+        if not 0 <= size <= self.left:
+            raise tarfile.ReadError(f"headers of more than {LARGEST_HEADER:,} bytes before a member")
+        self.left -= size
+        return self._next(size)
+
+    def _next(self, size: int) -> bytes:
+        data = self._stream.read(size)
+        self._position += len(data)
+        return data
 
 
 def tar_members(stream: IO[bytes]) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
-    """The archive in a stream with each of its members in turn.
+    """The archive in a stream with each of its members in turn, which can be read until the next is asked for.
 
     Raises:
         tarfile.TarError: any fault of a header, a sparse file, or too many members.
     """
+    forward = _Forward(stream)
     try:
-        with tarfile.open(fileobj=stream, mode="r|", bufsize=_TAR_BLOCKS, tarinfo=TarMember) as packed:
+        with tarfile.open(fileobj=cast(IO[bytes], forward), mode="r:") as packed:
             for number, entry in enumerate(packed):
                 if number == MOST_MEMBERS:
                     raise tarfile.ReadError(f"more than {MOST_MEMBERS:,} members")
+                if entry.issparse():
+                    raise tarfile.ReadError("a sparse file, expected plain ones")
+                forward.left = sys.maxsize
                 yield packed, entry
-    except (ValueError, RecursionError) as error:  # numbers that are none, headers before headers
+                forward.left = LARGEST_HEADER
+    except (ValueError, IndexError, RecursionError) as error:  # numbers that are none, headers before headers
         raise tarfile.ReadError(f"a header that is none: {error}") from None
 
 

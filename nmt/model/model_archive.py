@@ -15,7 +15,7 @@ import zstandard
 
 from nmt.errors import UserError
 from nmt.io import checksums
-from nmt.io.archives import TarMember
+from nmt.io.archives import tar_members
 from nmt.io.files import atomic_path, commit, sha256
 from nmt.io.text_files import DAMAGED
 from nmt.model.model_card import CARD
@@ -103,9 +103,9 @@ def _extract(archive: Path, place: Path) -> Path:
         with (
             archive.open("rb") as raw,
             zstandard.ZstdDecompressor().stream_reader(raw, closefd=False) as plain,
-            tarfile.open(fileobj=plain, mode="r|", tarinfo=TarMember) as tar,
         ):
-            tar.extractall(place, filter=_plain_file)
+            for tar, entry in tar_members(plain):
+                tar.extract(entry, place, filter=_plain_file)
     except FileNotFoundError:
         raise UserError(f"{archive}: no such file") from None
     except _NotPlain as error:
@@ -123,14 +123,9 @@ class _NotPlain(Exception):
 
 
 def _plain_file(entry: tarfile.TarInfo, place: str) -> tarfile.TarInfo:
-    """A filter of tarfile: FOLDER/FILE; anything else (links, sparse files, paths that lead elsewhere) is refused."""
+    """A filter of tarfile: FOLDER/FILE; anything else (links, paths that lead elsewhere) is refused."""
     parts = entry.name.split("/")
-    if (
-        not entry.isreg()
-        or entry.sparse is not None
-        or len(parts) != 2
-        or not all(map(_is_plain_name, parts))
-    ):
+    if not entry.isreg() or len(parts) != 2 or not all(map(_is_plain_name, parts)):
         raise _NotPlain(entry.name)
     return tarfile.data_filter(entry, place)
 
