@@ -161,7 +161,9 @@ def main() -> None:
         if os.environ.get("NMT_TRACEBACK") or not error.name or error.name.startswith(("nmt", "pipeline")):
             raise
         command = " ".join(["nmt", *sys.argv[1:2]])
-        fail(f"{error.name}: not installed, but `{command}` needs it: install nmt-repro with its extra `workflow`")
+        fail(
+            f"{error.name}: not installed, but `{command}` needs it: install nmt-repro with its extra `workflow`"
+        )
     except RuntimeError as error:
         fail(str(_without_memory(error)))
     except OSError as error:
