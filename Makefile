@@ -25,7 +25,7 @@ RUN := $(BIN)/python workflow/run.py --cores $(CORES)
 SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: told help setup setup-dev new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report sweep pictures results-page docs moses test fuzz test-fresh test-slurm test-moses lint bench bench-data bench-decoding bench-training gpu-check format pins clean
+.PHONY: told help setup setup-dev new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report sweep showcase results-page docs moses test fuzz test-fresh test-slurm test-moses lint bench bench-data bench-decoding bench-training gpu-check format pins clean
 
 help: ## List the make targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "%-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -79,9 +79,10 @@ report: $(INSTALLED) ## Build results/report.html: make EXPERIMENT=experiments/d
 sweep: $(INSTALLED) ## BLEU over decoding settings: make EXPERIMENT=experiments/demo sweep
 	$(RUN) "$(EXPERIMENT)" sweep $(OPTIONS)
 
-pictures: $(INSTALLED) ## README's picture of attention, by the demo's model
+showcase: $(DEV) ## What the repository shows of the demo's models: README's picture of attention, the lecture
 	echo "The very strange school book that Alice has given to the king is red." | \
 	    $(BIN)/nmt translate --model experiments/demo/models/rnnsearch-50 --plot docs/pictures/attention.png
+	$(BIN)/python -m workflow.notebook docs/attention.ipynb
 
 moses: $(INSTALLED) ## Add a phrase-based system, Moses, to an experiment: make EXPERIMENT=experiments/multi30k moses
 	$(RUN) "$(EXPERIMENT)" --config 'moses={enabled: true}' $(OPTIONS)
