@@ -162,7 +162,9 @@ def main() -> None:
             raise
         extra = "kenlm" if error.name == "kenlm" else "workflow"
         command = " ".join(["nmt", *sys.argv[1:2]])
-        fail(f"{error.name}: not installed, but `{command}` needs it: install nmt-repro with its extra `{extra}`")
+        fail(
+            f"{error.name}: not installed, but `{command}` needs it: install nmt-repro with its extra `{extra}`"
+        )
     except RuntimeError as error:
         fail(str(_without_memory(error)))
     except OSError as error:
