@@ -160,10 +160,9 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if os.environ.get("NMT_TRACEBACK") or not error.name or error.name.startswith(("nmt", "pipeline")):
             raise
-        extra = "kenlm" if error.name == "kenlm" else "workflow"
         command = " ".join(["nmt", *sys.argv[1:2]])
         fail(
-            f"{error.name}: not installed, but `{command}` needs it: install nmt-repro with its extra `{extra}`"
+            f"{error.name}: not installed, but `{command}` needs it: install nmt-repro with its extra `workflow`"
         )
     except RuntimeError as error:
         fail(str(_without_memory(error)))
