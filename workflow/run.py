@@ -27,7 +27,6 @@ RESULTS = (
     "significance.md",
     "table2.md",
     "ablations.md",
-    "decoding_sweep.md",
     "alignment_error_rate/*.json",
     "finding.txt",
     "playground.html",
@@ -160,7 +159,7 @@ def _environment(folder: Path, again: bool) -> dict[str, str]:
 SNAKEMAKE_S_WORDS = {"--logger", "--printshellcmds", "-p", "--quiet", "-q", "--verbose"}
 """Options that ask for Snakemake's own lines; otherwise `workflow.progress` says how far the run is."""
 
-GPU_RULES = ("train", "translate", "align", "sweep_model")
+GPU_RULES = ("train", "translate", "align")
 
 
 def _gpu_options(cores: str, options: Sequence[str]) -> list[str]:

@@ -16,7 +16,7 @@ from nmt.settings.families import FamilyName, GatedArchitecture
 from nmt.settings.text import Cleaning, Languages, Overlap, Selection, Tokenization, VocabularySettings
 from nmt.settings.training import ModelEntry, Training
 from pipeline.config.artifacts import Artifacts, Playground, SentenceVectors
-from pipeline.config.catalogue import Archive, Corpus, GrammarSettings, RescoredEntry, Sweep, SystemEntry
+from pipeline.config.catalogue import Archive, Corpus, GrammarSettings, RescoredEntry, SystemEntry
 from pipeline.config.phrase_based import PhraseBased
 
 
@@ -51,7 +51,6 @@ class ClusterResources(Settings):
     train_attempts: Annotated[int, Field(ge=1, le=1000)]
     train_memory_gb: Gigabytes
     translate_hours: Hours
-    sweep_hours: Hours
     moses_hours: Hours
     data_memory_gb: Gigabytes
 
@@ -83,7 +82,6 @@ class Config(WithoutDefaults):
     """Files of other systems' lists of the test text."""
     rescored: dict[Identifier, RescoredEntry] = Field(default={})
     decoding: Decoding
-    sweep: Sweep
     moses: PhraseBased
     artifacts: Artifacts
     sentence_vectors: SentenceVectors | None = None

@@ -11,9 +11,7 @@ from dataclasses import dataclass, replace
 from nmt.io.slurm import Nodes, Partitions, configuration, partitions
 from pipeline.monitor.jobs import Job
 
-SETTINGS = {"train": "train_hours", "translate": "translate_hours", "align": "translate_hours"} | {
-    "sweep_model": "sweep_hours"
-}
+SETTINGS = {"train": "train_hours", "translate": "translate_hours", "align": "translate_hours"}
 """Rules whose longest time the settings' `resources` state."""
 
 FORGOTTEN_AFTER = 240

@@ -83,7 +83,7 @@ def _moses(work: Work) -> str | None:
 
 def _gpu(config: Config, work: Work) -> str | None:
     wanted = {config.models[model].training.device for model in config.use.models} if work.runs else set()
-    if {"translate", "align", "sweep_model", "rescore", "vectors"} & work.rules:
+    if {"translate", "align", "rescore", "vectors"} & work.rules:
         wanted |= {config.decoding.device, *(system.decoding.device for system in config.systems.values())}
     if work.cluster or "cuda" not in wanted or gpu_pool.in_sight():
         return None

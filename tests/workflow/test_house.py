@@ -53,7 +53,6 @@ def test_every_rule_says_what_it_does_and_what_it_needs(file: Path) -> None:
 INPUTS_TELL = (
     "options.stages",
     "options.compared",
-    "CONFIG.sweep.models, input.sweeps",
     '"translations", CONFIG.artifacts.table3_models',
 )
 """Parameters with a setting that changes the inputs, too."""
