@@ -14,7 +14,6 @@ from typing import Any
 import nmt
 
 PACKAGES = (
-    "kenlm",
     "matplotlib",
     "numpy",
     "pandas",
