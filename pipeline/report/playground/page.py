@@ -87,7 +87,7 @@ def write_playground(
     return Written(len(clauses), None)
 
 
-SCRIPTS = ("text.js", "model.js", "playground.js")
+SCRIPTS = ("text.js", "model.js", "card.js", "curve.js", "playground.js")
 
 
 def refused(folders: Sequence[Path], megabytes: int) -> str | None:
