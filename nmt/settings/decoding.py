@@ -64,7 +64,7 @@ UnknownWords = Literal["keep", "forbid", "copy"]
 
 
 SearchPrecision = Literal["fp32", "bf16", "int8"]
-"""Of the matrix products of a search."""
+"""The number type of the factors of a search's matrix products."""
 
 
 class Computing(Settings):

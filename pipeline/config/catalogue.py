@@ -39,7 +39,7 @@ class Member(Settings):
     )
     member: str | None = None
     md5: Md5 | None = None
-    """Of the member (as it lies in the archive), whatever archive it came in."""
+    """Checksum of the member (as it lies in the archive), whatever archive it came in."""
 
     @model_validator(mode="after")
     def _one_place(self) -> Member:

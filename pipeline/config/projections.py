@@ -19,7 +19,7 @@ from pipeline.config.schema import Config
 from pipeline.config.systems import labels_of
 
 _LM_VOCABULARY_KEYS = ("lm_vocabulary", "lm_vocabulary_least")
-"""Of the selection; they decide nothing where language models know all words."""
+"""Keys of `selection` that decide nothing where language models know all words."""
 
 
 _SYSTEMS = ("models", "systems", "rescored")

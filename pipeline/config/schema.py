@@ -47,7 +47,7 @@ class ClusterResources(Settings):
     updates_per_hour: dict[FamilyName, Rate]
     """How fast a family is trained; of one that is not in it, an estimate from `gpu_teraflops`."""
     gpu_teraflops: Annotated[float, Field(gt=0, le=100_000)]
-    """Of the GPU that trains: 10^12 operations a second with numbers of 32 bits, as its data sheet has it."""
+    """Speed of the GPU that trains: 10^12 operations per second with numbers of 32 bits, from its data sheet."""
     train_attempts: Annotated[int, Field(ge=1, le=1000)]
     train_memory_gb: Gigabytes
     translate_hours: Hours

@@ -124,7 +124,7 @@ class Proposal:
 
     @property
     def hours(self) -> float | None:
-        """Of training on two cores, if two cores can do it."""
+        """Hours of training on two cores, if two cores can do it."""
         if self.rates is None:
             return None
         plain, search = self.rates
