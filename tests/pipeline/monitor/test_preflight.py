@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from nmt.selection.kenlm_build import PROGRAMS
 from pipeline.config.catalogue import Archive
 from pipeline.config.overlays import find_layers, load
 from pipeline.config.schema import Config
@@ -137,7 +138,7 @@ def test_lmplz_is_on_the_path_or_can_be_built(tmp_path: Path, monkeypatch: pytes
     assert (
         missing(paper(tmp_path), Work(frozenset({"language_model"}), (), ()), tmp_path) == []
     )  # built before
-    for name in ("lmplz", "build_binary"):
+    for name in PROGRAMS:
         (tmp_path / name).write_text("#!/bin/sh\n", encoding="utf-8")
         (tmp_path / name).chmod(0o755)
     assert missing(paper(tmp_path), work, tmp_path) == []
