@@ -19,16 +19,14 @@ from typing import Literal
 import torch
 
 from nmt.errors import UserError
+from nmt.model.computing import COMPUTING
 
 Kernels = Literal["torch", "triton"]
-
-_fused: ModuleType | None = None
 
 
 def set_kernels(kernels: Kernels, device: torch.device) -> None:
     """Choose for all that follows in this process; a UserError says what `triton` lacks."""
-    global _fused
-    _fused = None
+    COMPUTING.change(fused=None)
     if kernels == "torch":
         return
     if importlib.util.find_spec("triton") is None:
@@ -48,7 +46,7 @@ def set_kernels(kernels: Kernels, device: torch.device) -> None:
         )
     from nmt.model import fused
 
-    _fused = fused
+    COMPUTING.change(fused=fused)
 
 
 def _compiles_c() -> bool:
@@ -64,7 +62,7 @@ def interpreted() -> bool:
 
 def fused() -> ModuleType | None:
     """The module `nmt.model.fused` where `triton` is chosen."""
-    return _fused
+    return COMPUTING.fused
 
 
 @contextmanager

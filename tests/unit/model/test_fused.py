@@ -35,7 +35,12 @@ def fused(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
     with kernels_of("triton", CPU):
         module = kernels.fused()
         assert module is not None
-        for name, value in {"BLOCK": request.param, "LONG": request.param, "ROWS": 2}.items():
+        for name, value in {
+            "BLOCK": request.param,
+            "LONG": request.param,
+            "WEIGHTS": request.param,
+            "ROWS": 2,
+        }.items():
             if request.param:
                 monkeypatch.setattr(module, name, value)
         yield module
