@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from tests.running import ROOT, TINY
-from workflow.install import pip_settings
+from workflow.install import UV_NAMES, pip_settings
 
 RELEASES = ["debian bookworm", "debian trixie", "ubuntu resolute"]
 """Debian 12 and 13, Ubuntu 26.04: Python 3.11, 3.13 and 3.14."""
@@ -97,12 +97,17 @@ def machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
 def by_user(root: Path, command: str) -> str:
     """Run a command as the user of a machine; what it printed."""
     proxies = {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")}
-    settings = pip_settings()
-    if "SSL_CERT_FILE" in settings:
-        shutil.copy(settings["SSL_CERT_FILE"], root / "certificates")
-        settings["SSL_CERT_FILE"] = "/certificates"
+    found = pip_settings()
+    settings = {
+        f"PIP_{key.upper().replace('-', '_')}": found[name].replace(",", " ")
+        for key, name in UV_NAMES.items()
+        if name in found
+    }
+    if "PIP_CERT" in settings:
+        shutil.copy(settings["PIP_CERT"], root / "certificates")
+        settings["PIP_CERT"] = "/certificates"
     told = [shlex.quote(f"{name}={value}") for name, value in (settings | proxies).items()]
-    files = re.findall(r"(?:^|[ ,]|file://)(/[^ ,]+)", " ".join([*settings.values()]))
+    files = re.findall(r"(?:^| |file://)(/[^ ]+)", " ".join([*settings.values()]))
     # an index of files has them beside its folder
     places = {re.sub("/simple/?$", "", name) for name in files if Path(name).is_dir()}
     for place in places:
