@@ -25,6 +25,10 @@ from pipeline.report.papers import read_paper, sets_of
 from workflow import gpus, options
 
 ROOT = Path(workflow.basedir)
+# Where papers and captions lie, as seen from an experiment of the checkout: moving both is no reason to make anything again.
+OWN = ROOT.resolve() / "workflow"
+if Path.cwd().is_relative_to(ROOT.resolve()):
+    OWN = Path(os.path.relpath(OWN))
 
 
 def refuse(problems):
@@ -46,9 +50,7 @@ try:
 except ConfigError as error:
     refuse(error.problems)
 # The papers whose tables and figures are made: what they have and report. Of several the first one has the text.
-PAPER_FILES = {
-    paper: str(ROOT / "workflow" / "papers" / f"{paper}.yaml") for paper in CONFIG.artifacts.papers
-}
+PAPER_FILES = {paper: str(OWN / "papers" / f"{paper}.yaml") for paper in CONFIG.artifacts.papers}
 try:
     PAPERS = {paper: read_paper(Path(file)) for paper, file in PAPER_FILES.items()}
 except UserError as error:

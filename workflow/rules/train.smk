@@ -1,7 +1,9 @@
 """One job per run (a model at a seed), whose name stands for {model}. Only its settings, and those of its text, make it run again: never a comment, cores or paths."""
 
+from snakemake.io import IOFile
+
 from pipeline.monitor import time_limits
-from workflow import cluster
+from workflow import cluster, recorded
 
 # Nothing is sent again on this machine, where whoever calls sees the error, nor from inside a cluster's job: Snakemake
 # would count the rule's attempts there once more.
@@ -11,6 +13,16 @@ if SENDS_JOBS:
         CONFIG, RUNS.values(), cluster.stated_hours(workflow.resource_settings.overwrite_resources, "train")
     )
     cluster.use_own_programs(cluster.niceness(CONFIG, RUNS.values()))
+
+
+def training_settings(wildcards):
+    return projections.training_settings(CONFIG, RUNS[wildcards.model])
+
+
+def as_trained(wildcards, wanted, deciding):
+    """The settings with which the run was trained, as Snakemake has them on record, where the same follows from them."""
+    weights = IOFile(f"models/{wildcards.model}/{MODEL[0]}")
+    return recorded.as_recorded(workflow.persistence.params(weights), wanted, deciding)
 
 
 rule train:
@@ -47,8 +59,10 @@ rule train:
         mem_mb=1000 * CONFIG.resources.train_memory_gb,
         runtime=lambda wildcards: time_limits.training_minutes(CONFIG, RUNS[wildcards.model], Path()),
     params:
-        settings=lambda wildcards: projections.training_settings(CONFIG, RUNS[wildcards.model]),
-        data=lambda wildcards: projections.data_settings(CONFIG),
+        # Snakemake compares what asks for no `input`: `weights` and `data`
+        settings=lambda wildcards, input: training_settings(wildcards),
+        weights=lambda wildcards: as_trained(wildcards, training_settings(wildcards), recorded.of_training),
+        data=lambda wildcards: as_trained(wildcards, projections.data_settings(CONFIG), recorded.of_text),
         continue_from=lambda wildcards, input: (
             options.option("continue-from", input.base) if input.get("base") else ""
         ),
