@@ -32,7 +32,7 @@ RUN := $(BIN)/python workflow/run.py --cores "$$CORES"
 SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: told help setup setup-dev new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report sweep showcase results-page docs moses test fuzz test-slurm test-moses lint bench bench-data bench-decoding bench-training gpu-check format pins clean
+.PHONY: told help setup setup-dev new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report sweep showcase results-page docs moses test fuzz test-fresh test-slurm test-moses lint bench bench-data bench-decoding bench-training gpu-check format pins clean
 
 help: ## List the make targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "%-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -87,7 +87,10 @@ report: $(INSTALLED) ## Build results/report.html: make EXPERIMENT=experiments/d
 sweep: $(INSTALLED) ## BLEU over decoding settings: make EXPERIMENT=experiments/demo sweep
 	$(RUN) $(EXPERIMENT_OR_DEMO) sweep $(OPTIONS)
 
-showcase: $(DEV) ## What the repository shows of the demo's models: README's picture of attention, the lecture
+showcase: $(DEV) ## What the repository shows of the demo's models: docs/playground.html, the lecture, README's picture
+	cd experiments/demo && ../../$(BIN)/nmt playground --model models/rnnsearch-50 --model models/rnnencdec-50 \
+	    --source data/tokens/demo-test/0.en.zst --reference data/tokens/demo-test/0.fr.zst \
+	    --settings models/rnnsearch-50/text.json --title "Why attention? Let a sentence grow" --output ../../docs/playground.html
 	echo "The very strange school book that Alice has given to the king is red." | \
 	    $(BIN)/nmt translate --model experiments/demo/models/rnnsearch-50 --plot docs/pictures/attention.png
 	$(BIN)/python -m workflow.notebook docs/attention.ipynb
@@ -108,6 +111,9 @@ docs: $(DEV) ## The site, with a gallery of finished experiments: site/pages/ind
 fuzz: $(DEV) ## Random and damaged input for all that reads input: make EXAMPLES=10000 fuzz
 	OMP_NUM_THREADS=1 FUZZ_EXAMPLES="$$EXAMPLES" $(BIN)/python -m pytest -m fuzz \
 	    --hypothesis-profile=long --hypothesis-show-statistics $(OPTIONS)
+
+test-fresh: $(DEV) ## README's commands on minimal Debian and Ubuntu, made for it (root, debootstrap, an hour)
+	$(BIN)/python -m pytest tests/fresh $(OPTIONS)
 
 test-slurm: $(DEV) ## Tests on a real one-machine Slurm cluster (root, Slurm installed)
 	$(BIN)/python -m pytest tests/slurm $(OPTIONS)
