@@ -68,7 +68,6 @@ class Training(TrainedWith):
     threads: Threads
 
 
-<<<<<<< HEAD
 RECORDING = frozenset({"checkpoint_every", "log_every", "tensorboard"})
 """Training keys that say what is written down on the way: no weight follows from them."""
 
@@ -78,28 +77,11 @@ RESUMABLE = RECORDING | {
     "patience",
     "keep",
     "length_bucket",
+    "recorded_words",
     "kernels",
     "products",
     "device",
 }
-=======
-RESUMABLE = frozenset(
-    {
-        "updates",
-        "epochs",
-        "patience",
-        "keep",
-        "checkpoint_every",
-        "log_every",
-        "tensorboard",
-        "length_bucket",
-        "recorded_words",
-        "kernels",
-        "products",
-        "device",
-    }
-)
->>>>>>> d90541d4a2dfaef04f853e22b1c00824396539a5
 """Training keys that may change between two parts of one run: they don't bear on the updates already made."""
 
 

@@ -1,7 +1,5 @@
 """One job per run (a model at a seed), whose name stands for {model}. Only its settings, and those of its text, make it run again: never a comment, cores or paths."""
 
-from snakemake.io import IOFile
-
 from pipeline.monitor import time_limits
 from workflow import cluster, recorded
 
@@ -21,8 +19,8 @@ def training_settings(wildcards):
 
 def as_trained(wildcards, wanted, deciding):
     """The settings with which the run was trained, as Snakemake has them on record, where the same follows from them."""
-    weights = IOFile(f"models/{wildcards.model}/{MODEL[0]}")
-    return recorded.as_recorded(workflow.persistence.params(weights), wanted, deciding)
+    record = engine.recorded(workflow, f"models/{wildcards.model}/{MODEL[0]}")
+    return recorded.as_recorded(record, wanted, deciding)
 
 
 rule train:
