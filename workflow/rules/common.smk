@@ -22,7 +22,7 @@ from nmt.model.model_folder import MODEL, RECORDS, TEXT
 import pipeline.phrase_based.programs as phrase_based
 from pipeline.publish.replication_package import MODES, ReplicationPackage
 from pipeline.report.papers import read_paper, sets_of
-from workflow import engine, gpus, options
+from workflow import engine, gpus, options, recorded
 
 ROOT = Path(workflow.basedir)
 # Where papers and captions lie, as seen from an experiment of the checkout: moving both is no reason to make anything again.
@@ -177,3 +177,14 @@ def shown_seeds(models):
     return ", ".join(
         f"seed {seeds_of(CONFIG, model)[0]} of {CONFIG.models[model].label}" for model in several
     )
+
+
+def training_settings(wildcards):
+    """All that decides a run, besides the data."""
+    return projections.training_settings(CONFIG, RUNS[wildcards.model])
+
+
+def as_trained(wildcards, wanted, deciding):
+    """The settings with which the run was trained, as Snakemake has them on record, where the same follows from them."""
+    record = engine.recorded(workflow, f"models/{wildcards.model}/{MODEL[0]}")
+    return recorded.as_recorded(record, wanted, deciding)

@@ -1,7 +1,7 @@
 """One job per run (a model at a seed), whose name stands for {model}. Only its settings, and those of its text, make it run again: never a comment, cores or paths."""
 
 from pipeline.monitor import time_limits
-from workflow import cluster, recorded
+from workflow import cluster
 
 # Nothing is sent again on this machine, where whoever calls sees the error, nor from inside a cluster's job: Snakemake
 # would count the rule's attempts there once more.
@@ -11,16 +11,6 @@ if SENDS_JOBS:
         CONFIG, RUNS.values(), cluster.stated_hours(engine.of(workflow, "set-resources"), "train")
     )
     cluster.use_own_programs(cluster.niceness(CONFIG, RUNS.values()))
-
-
-def training_settings(wildcards):
-    return projections.training_settings(CONFIG, RUNS[wildcards.model])
-
-
-def as_trained(wildcards, wanted, deciding):
-    """The settings with which the run was trained, as Snakemake has them on record, where the same follows from them."""
-    record = engine.recorded(workflow, f"models/{wildcards.model}/{MODEL[0]}")
-    return recorded.as_recorded(record, wanted, deciding)
 
 
 rule train:
