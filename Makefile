@@ -84,7 +84,10 @@ run: $(INSTALLED) ## Any experiment: make EXPERIMENT=experiments/own run
 report: $(INSTALLED) ## Build results/report.html: make EXPERIMENT=experiments/demo report
 	$(RUN) $(EXPERIMENT_OR_DEMO) results/report.html $(OPTIONS)
 
-showcase: $(DEV) ## What the repository shows of the demo's models: README's picture of attention, the lecture
+showcase: $(DEV) ## What the repository shows of the demo's models: docs/playground.html, the lecture, README's picture
+	cd experiments/demo && ../../$(BIN)/nmt playground --model models/rnnsearch-50 --model models/rnnencdec-50 \
+	    --source data/tokens/demo-test/0.en.zst --reference data/tokens/demo-test/0.fr.zst \
+	    --settings models/rnnsearch-50/text.json --title "Why attention? Let a sentence grow" --output ../../docs/playground.html
 	echo "The very strange school book that Alice has given to the king is red." | \
 	    $(BIN)/nmt translate --model experiments/demo/models/rnnsearch-50 --plot docs/pictures/attention.png
 	$(BIN)/python -m workflow.notebook docs/attention.ipynb

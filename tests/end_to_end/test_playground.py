@@ -28,12 +28,15 @@ from nmt.settings.text import Tokenization
 from pipeline.report.playground.moses import rules
 from pipeline.report.playground.page import write_playground
 from tests.browser import Page, browser, needs_browser
+from tests.held_models import held_models
+from tests.running import ROOT
 from tests.small_models import interpretations, small_model
 from tests.training_settings import model_run
 from tests.translators import text_settings
 from tests.unit.decoding.test_beam_search import decoding, encode
 
 pytestmark = needs_browser
+SHOWN = ROOT / "docs" / "playground.html"
 ENGLISH = [
     "the",
     "a",
@@ -164,21 +167,30 @@ def playground(driver: webdriver.Chrome, page: Path) -> Playground:
     return Playground(driver, page)
 
 
-def translations(folder: Path, text: TextSettings, beam: int, forbid: bool) -> list[Translation]:
+def translations(
+    folder: Path, text: TextSettings, beam: int, forbid: bool, lines: list[str] = LINES
+) -> list[Translation]:
     """What `nmt translate` makes of the lines."""
     options = Options(text.decoding.model_copy(update={"beam": beam}), "forbid" if forbid else "keep", True)
     sides = [RawText(language, text.tokenization) for language in ("en", "fr")]
-    return TextTranslator([trained_model.load(folder, torch.device("cpu"))], *sides, options)(LINES)
+    return TextTranslator([trained_model.load(folder, torch.device("cpu"))], *sides, options)(lines)
 
 
 @pytest.mark.parametrize(("beam", "forbid"), [(1, False), (4, True), (12, False)])
 def test_it_translates_as_nmt_translate_does(
     playground: Playground, folders: list[Path], text: TextSettings, beam: int, forbid: bool
 ) -> None:
+    compare(playground, folders, text, LINES, beam, forbid)
+
+
+def compare(
+    playground: Playground, folders: list[Path], text: TextSettings, lines: list[str], beam: int, forbid: bool
+) -> None:
+    """The page translates lines as `nmt translate` does with these models."""
     script = "return arguments[0].map((line) => translator.translate(arguments[1], line, ...arguments[2]))"
     for number, folder in enumerate(folders):
-        found = playground.run(script, LINES, number, [beam, forbid])
-        for mine, theirs in zip(found, translations(folder, text, beam, forbid), strict=True):
+        found = playground.run(script, lines, number, [beam, forbid])
+        for mine, theirs in zip(found, translations(folder, text, beam, forbid, lines), strict=True):
             best = theirs.n_best[0]
             assert (mine["text"], mine["tokens"]) == (best.text, theirs.source_words)
             assert (mine["words"], mine["finished"]) == (best.words, best.finished)
@@ -186,6 +198,19 @@ def test_it_translates_as_nmt_translate_does(
             if best.weights is not None:
                 rows = np.array(mine["weights"])[: len(best.words), : len(theirs.source_words)]
                 np.testing.assert_allclose(rows, best.weights[0], atol=1e-4)
+
+
+@pytest.mark.skipif(not SHOWN.is_file(), reason="`make showcase` has not made it")
+def test_the_repository_s_page_translates_as_the_models_that_it_holds(
+    driver: webdriver.Chrome, tmp_path: Path
+) -> None:
+    folders, text, clauses = held_models(SHOWN, tmp_path)
+    english = RawText(text.languages.source, text.tokenization)
+    sentences = [english.text(source.split()) for source, _ in clauses]
+    lines = [*sentences[:8], ", and ".join(sentences[:3]), "Zebras can't dance."]
+    playground = Playground(driver, SHOWN)
+    compare(playground, folders, text, lines, text.decoding.beam, False)
+    assert playground.requests() == 0 and not playground.errors()
 
 
 NETWORK = """
@@ -213,7 +238,8 @@ def test_every_interpretation_of_the_paper_is_computed(playground: Playground, f
             "aligns": family == "rnnsearch",
             "targetWords": model.target_vocabulary,
         }
-        weights = base64.b64encode(b"".join(weight.numpy().tobytes() for weight in state.values())).decode()
+        numbers = np.concatenate([weight.numpy().ravel() for weight in state.values()])
+        weights = base64.b64encode(numbers.view(np.uint8).reshape(-1, 2).T.tobytes()).decode()
         sources = [[draw.randrange(2, 9) for _ in range(draw.randint(1, 6))] for _ in range(3)]
         settings = decoding(
             beam=draw.randint(1, 6),
