@@ -8,7 +8,7 @@ PYTHON ?=
 CORES ?= all
 PIP_OPTIONS ?=
 TORCH ?=
-EXPERIMENT ?= experiments/demo
+EXPERIMENT ?=
 SOURCE ?=
 TARGET ?=
 LANGUAGES ?=
@@ -16,16 +16,23 @@ EXAMPLES ?= 1000
 FOLDERS ?= experiments/demo
 OPTIONS ?=
 
+# Values reach programs as they are, through the environment: nothing in them is run by make or the shell. OPTIONS are
+# pieces of a shell's command line.
+VALUES := PYTHON CORES TORCH EXPERIMENT SOURCE TARGET LANGUAGES EXAMPLES FOLDERS
+$(foreach name,$(VALUES),$(eval override $(name) := $$(value $(name))))
+export $(VALUES)
+
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/installed
 DEV := $(VENV)/installed-dev
-RUN := $(BIN)/python workflow/run.py --cores $(CORES)
+EXPERIMENT_OR_DEMO := "$${EXPERIMENT:-experiments/demo}"
+RUN := $(BIN)/python workflow/run.py --cores "$$CORES"
 
 SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: told help setup setup-dev new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report sweep pictures results-page docs moses test fuzz test-slurm test-moses lint bench bench-data bench-decoding bench-training gpu-check format pins clean
+.PHONY: told help setup setup-dev new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report sweep showcase results-page docs moses test fuzz test-fresh test-slurm test-moses lint bench bench-data bench-decoding bench-training gpu-check format pins clean
 
 help: ## List the make targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "%-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,7 +43,7 @@ setup-dev: $(DEV) ## And what tests and linters need
 
 # A build of PyTorch that is asked for is installed now, and stays.
 $(INSTALLED) $(DEV): pyproject.toml uv.lock workflow/install.py workflow/setup.sh $(if $(TORCH),told)
-	@PYTHON="$(PYTHON)" sh workflow/setup.sh $(if $(filter $(DEV),$@),--dev) $(if $(TORCH),--torch "$(TORCH)")
+	@sh workflow/setup.sh $(if $(filter $(DEV),$@),--dev) $${TORCH:+--torch "$$TORCH"}
 told: # never a file
 
 demo: $(INSTALLED) ## All models, tables and figures in six minutes on two cores, on synthetic text
@@ -67,27 +74,32 @@ groundhog: $(INSTALLED) ## The paper as its authors' code ran it; uses the downl
 	$(RUN) experiments/groundhog $(OPTIONS)
 
 new: $(INSTALLED) ## Begin one on your text: make new EXPERIMENT=experiments/own SOURCE=corpus.de TARGET=corpus.es
-	@test -n "$(SOURCE)" || { echo "error: SOURCE missing: make new EXPERIMENT=FOLDER SOURCE=FILE TARGET=FILE" >&2; exit 2; }
-	@$(BIN)/nmt new "$(EXPERIMENT)" "$(SOURCE)" $(if $(TARGET),"$(TARGET)") $(if $(LANGUAGES),--languages $(LANGUAGES)) $(OPTIONS)
+	@for name in EXPERIMENT SOURCE; do test -n "$${!name}" || { \
+	    echo "error: $$name missing: make new EXPERIMENT=FOLDER SOURCE=FILE TARGET=FILE" >&2; exit 2; }; done
+	@$(BIN)/nmt new $${LANGUAGES:+--languages $$LANGUAGES} $(OPTIONS) -- "$$EXPERIMENT" "$$SOURCE" $${TARGET:+"$$TARGET"}
 
 run: $(INSTALLED) ## Any experiment: make EXPERIMENT=experiments/own run
-	$(RUN) "$(EXPERIMENT)" $(OPTIONS)
+	$(RUN) $(EXPERIMENT_OR_DEMO) $(OPTIONS)
 
 report: $(INSTALLED) ## Build results/report.html: make EXPERIMENT=experiments/demo report
-	$(RUN) "$(EXPERIMENT)" results/report.html $(OPTIONS)
+	$(RUN) $(EXPERIMENT_OR_DEMO) results/report.html $(OPTIONS)
 
 sweep: $(INSTALLED) ## BLEU over decoding settings: make EXPERIMENT=experiments/demo sweep
-	$(RUN) "$(EXPERIMENT)" sweep $(OPTIONS)
+	$(RUN) $(EXPERIMENT_OR_DEMO) sweep $(OPTIONS)
 
-pictures: $(INSTALLED) ## README's picture of attention, by the demo's model
+showcase: $(DEV) ## What the repository shows of the demo's models: docs/playground.html, the lecture, README's picture
+	cd experiments/demo && ../../$(BIN)/nmt playground --model models/rnnsearch-50 --model models/rnnencdec-50 \
+	    --source data/tokens/demo-test/0.en.zst --reference data/tokens/demo-test/0.fr.zst \
+	    --settings models/rnnsearch-50/text.json --title "Why attention? Let a sentence grow" --output ../../docs/playground.html
 	echo "The very strange school book that Alice has given to the king is red." | \
 	    $(BIN)/nmt translate --model experiments/demo/models/rnnsearch-50 --plot docs/pictures/attention.png
+	$(BIN)/python -m workflow.notebook docs/attention.ipynb
 
 moses: $(INSTALLED) ## Add a phrase-based system, Moses, to an experiment: make EXPERIMENT=experiments/multi30k moses
-	$(RUN) "$(EXPERIMENT)" --config 'moses={enabled: true}' $(OPTIONS)
+	$(RUN) $(EXPERIMENT_OR_DEMO) --config 'moses={enabled: true}' $(OPTIONS)
 
 results-page: $(INSTALLED) ## docs/results.md, from finished runs: make FOLDERS="experiments/demo ..." results-page
-	$(BIN)/python -m workflow.results_page docs/results.md docs/pictures/results $(FOLDERS)
+	$(BIN)/python -m workflow.results_page docs/results.md docs/pictures/results $$FOLDERS
 
 test: $(DEV) ## All tests
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile $(OPTIONS)
@@ -97,8 +109,11 @@ docs: $(DEV) ## The site, with a gallery of finished experiments: site/pages/ind
 	$(BIN)/python workflow/site.py experiments/*
 
 fuzz: $(DEV) ## Random and damaged input for all that reads input: make EXAMPLES=10000 fuzz
-	OMP_NUM_THREADS=1 FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -m fuzz \
+	OMP_NUM_THREADS=1 FUZZ_EXAMPLES="$$EXAMPLES" $(BIN)/python -m pytest -m fuzz \
 	    --hypothesis-profile=long --hypothesis-show-statistics $(OPTIONS)
+
+test-fresh: $(DEV) ## README's commands on minimal Debian and Ubuntu, made for it (root, debootstrap, an hour)
+	$(BIN)/python -m pytest tests/fresh $(OPTIONS)
 
 test-slurm: $(DEV) ## Tests on a real one-machine Slurm cluster (root, Slurm installed)
 	$(BIN)/python -m pytest tests/slurm $(OPTIONS)

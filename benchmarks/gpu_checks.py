@@ -5,6 +5,7 @@ Each runs in a process of its own: `python -m benchmarks.gpu_checks CHECK SETUP`
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
@@ -14,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,9 +24,10 @@ import numpy as np
 import torch
 
 from benchmarks.training.contest import ROOT
-from benchmarks.training.project import Project, RNNencdec, RNNsearch, settings
+from benchmarks.training.project import DeepLSTM, GrConv, Project, RNNencdec, RNNsearch, settings
 from benchmarks.training.sentences import draw
 from benchmarks.training.sizes import Machine, Sizes
+from nmt.data.batches import Batch
 from nmt.data.bitext import Bitext, binarize
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
@@ -38,7 +40,7 @@ from nmt.training.validation import sentence_nll
 
 Figures = dict[str, Any]
 PRECISIONS = ("fp32", "tf32", "bf16")
-FAMILIES: tuple[type[Project], ...] = (RNNsearch, RNNencdec)
+FAMILIES: tuple[type[Project], ...] = (RNNsearch, RNNencdec, GrConv, DeepLSTM)
 
 
 class NotRun(Exception):
@@ -91,18 +93,20 @@ def recorded(setup: Setup) -> Figures:
                 same = all(torch.equal(*pair) for pair in zip(*ends, strict=True))
                 assert same, f"{kind.family}, {precision}, {kernels}: recorded updates differ"
                 compared += 1
-    return {"compared": compared, "updates_each": 6}
+    return {"compared": compared, "updates_each": 8}
 
 
 def updated(
     kind: type[Project], setup: Setup, precision: str, kernels: Any, graphs: bool
 ) -> list[torch.Tensor]:
-    """The weights after six updates of two shapes."""
+    """The weights after eight updates of two shapes; a rate that falls does so after five, and all is recorded anew."""
     with kernels_of(kernels, torch.device(setup.device)):
         made = kind(setup.sizes(26), setup.machine(precision))
-        for number in range(6):
+        if not graphs:
+            made.updater.graphs = None
+        for number in range(8):
             batch = made.batch(*draw(setup.sizes(26 if number % 2 else 51), number))
-            made.updater(batch) if graphs else made.updater._descend(batch.to(made.device))
+            made.updater(batch if graphs else batch.to(made.device), epoch=number // 5)
         return [weight.detach().cpu() for weight in made.model.parameters()]
 
 
@@ -140,10 +144,16 @@ def seconds_of_an_update(made: Project, batch: Any, updates: int = 20) -> float:
 
 def resume(setup: Setup) -> Figures:
     """A training that is killed and resumed ends with the bits of one that was not."""
+    return {kind.family: resumed(kind, setup) for kind in FAMILIES}
+
+
+def resumed(kind: type[Project], setup: Setup) -> Figures:
+    """As `resume`, of one family."""
     with tempfile.TemporaryDirectory() as folder:
-        text, kills = write_text(Path(folder), 200 if setup.tiny else 4000, setup), 0
-        run = model_run(setup, updates=12 if setup.tiny else 60)
+        text, kills = write_text(Path(folder), 40 if setup.tiny else 4000, setup), 0
+        run = model_run(setup, kind, updates=12 if setup.tiny else 60)
         unbroken = trained(run, text, setup, Path(folder) / "unbroken")
+        (Path(folder) / "run.json").write_text(run.model_dump_json(), encoding="utf-8")
         command = [sys.executable, "-m", "benchmarks.gpu_checks", "train", json.dumps(asdict(setup)), folder]
         while kills < (1 if setup.tiny else 2):
             process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
@@ -174,13 +184,15 @@ def trained(run: ModelRun, text: Bitext, setup: Setup, state: Path) -> dict[str,
     return {name: value.cpu() for name, value in made.state_tensors().items()}
 
 
-def model_run(setup: Setup, precision: str = "fp32", **changes: Any) -> ModelRun:
-    """RNNsearch-30 on the settings of `config.yaml`, validated and saved often."""
-    architecture, training = settings("rnnsearch", 1, setup.sizes(26), setup.machine(precision))
+def model_run(
+    setup: Setup, kind: type[Project] = RNNsearch, precision: str = "fp32", **changes: Any
+) -> ModelRun:
+    """A family with pairs of up to 30 words on the settings of `config.yaml`, validated and saved often."""
+    architecture, training = settings(kind.family, kind.units, setup.sizes(26), setup.machine(precision))
     every = {"validate_every": 10**9, "log_every": 10, "checkpoint_every": 3 if setup.tiny else 10}
     values = training.model_dump() | every | {"patience": None, "keep": "last"} | changes
     return ModelRun.model_validate(
-        {"model": "check", "label": "check", "family": "rnnsearch", "max_words": 30, "seed": 1, "continue_from": None,
+        {"model": "check", "label": "check", "family": kind.family, "max_words": 30, "seed": 1, "continue_from": None,
          "architecture": architecture.model_dump(), "training": values}
     )  # fmt: skip
 
@@ -202,9 +214,19 @@ def write_text(folder: Path, pairs: int, setup: Setup) -> Bitext:
 
 
 def memory(setup: Setup) -> Figures:
-    """The most memory that each phase takes, in GB: RNNsearch, 80 pairs of up to 51 positions, validation of 100."""
+    """The most memory, in GB, that updates take at 26 positions and at each paper's most, then a validation at 100."""
     setup.need_gpu("a figure of a GPU's memory")
-    made = RNNsearch(setup.sizes(51), setup.machine())
+    return {kind.family: most_memory(kind, setup) for kind in FAMILIES}
+
+
+def most_memory(kind: type[Project], setup: Setup) -> Figures:
+    """As `memory`, of one family; the deep LSTM with its paper's batches of 128 pairs of up to 201 positions."""
+    gc.collect()
+    torch.cuda.empty_cache()
+    longest = {RNNsearch: 51, RNNencdec: 51, GrConv: 31, DeepLSTM: 201}[kind]
+    # as many weights as with 160,000 source and 80,000 target words
+    changes = {"batch": 128, "embedding": 1000, "vocabulary": 106_667} if kind is DeepLSTM else {}
+    made = kind(replace(setup.sizes(longest), **changes), setup.machine())
     found: Figures = {}
 
     def peak(name: str, work: Callable[[], object]) -> None:
@@ -216,22 +238,24 @@ def memory(setup: Setup) -> Figures:
             "reserved": torch.cuda.max_memory_reserved() / 1e9,
         }
 
+    def batch(length: int, number: int) -> Batch:
+        return made.batch(*draw(replace(setup.sizes(length), **changes), number))
+
     def updates(length: int) -> None:
         for number in range(4):
-            made.updater(made.batch(*draw(setup.sizes(length), number)))
+            made.updater(batch(length, number))
 
-    for length in (26, 51):
+    for length in (26, longest):
         peak(f"updates at {length}", partial(updates, length))
     with torch.no_grad():
-        long = made.batch(*draw(setup.sizes(100), 0)).to(made.device)
-        peak("validation at 100", lambda: sentence_nll(made.model, long))
+        peak("validation at 100", lambda: sentence_nll(made.model, batch(100, 0).to(made.device)))
     return found
 
 
 def out_of_memory(setup: Setup) -> Figures:
     """A batch that does not fit ends in one line for the user."""
     setup.need_gpu("running out of a GPU's memory")
-    torch.cuda.set_per_process_memory_fraction(2e9 / torch.cuda.get_device_properties(0).total_memory)
+    torch.cuda.set_per_process_memory_fraction(1.3e9 / torch.cuda.get_device_properties(0).total_memory)
     with tempfile.TemporaryDirectory() as folder:
         text = write_text(Path(folder), 4000, setup)
         try:
@@ -240,7 +264,7 @@ def out_of_memory(setup: Setup) -> Figures:
         except UserError as error:
             assert "\n" not in str(error) and "out of memory" in str(error), error
             return {"said": str(error)}
-    raise AssertionError("2 GB were enough")
+    raise AssertionError("1.3 GB were enough")
 
 
 def speed(setup: Setup) -> Figures:
@@ -300,7 +324,12 @@ def precisions(setup: Setup) -> Figures:
         text = write_text(Path(folder), 400 if setup.tiny else 40_000, setup)
         for precision in PRECISIONS:
             state = Path(folder) / precision
-            trained(model_run(setup, precision, updates=updates, checkpoint_every=10**9), text, setup, state)
+            trained(
+                model_run(setup, precision=precision, updates=updates, checkpoint_every=10**9),
+                text,
+                setup,
+                state,
+            )
             lines = [json.loads(line) for line in (state / "history.jsonl").read_text("utf-8").splitlines()]
             nlls = [line["train_nll"] for line in lines if "train_nll" in line]
             found[precision] = sum(nlls[-10:]) / len(nlls[-10:])
@@ -322,7 +351,8 @@ def main() -> None:
     if sys.argv[1] == "train":
         folder = Path(sys.argv[3])
         text = Bitext.open(folder / "text")
-        trained(model_run(setup, updates=12 if setup.tiny else 60), text, setup, folder / "broken")
+        run = ModelRun.model_validate_json((folder / "run.json").read_text("utf-8"))
+        trained(run, text, setup, folder / "broken")
         return
     found: Figures
     try:

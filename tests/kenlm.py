@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -26,8 +28,16 @@ def _provided() -> str | None:
 
 
 def programs() -> Path:
-    """Folder of lmplz and build_binary; skips, and says what is missing, where they cannot be built."""
+    """Their folder; skips, and says what is missing, where they cannot be built."""
     problem = _provided()
     if problem:
         pytest.skip(problem)
     return PROGRAMS
+
+
+def known_words(words: Sequence[str], model: Path) -> set[str]:
+    """Which of these words a model has, as KenLM itself says."""
+    text = "".join(f"{word}\n" for word in words)
+    command = [programs() / "query", "-v", "sentence", model]
+    said = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout.split("\n")
+    return {word for word, line in zip(words, said, strict=False) if line.endswith("OOV: 0")}

@@ -100,13 +100,26 @@ def scheduled(output: str, name: str) -> list[str]:
 SLURM_PROGRAMS = {"sinfo", "sbatch", "squeue", "scontrol", "sacct", "sacctmgr", "sshare", "scancel", "srun"}
 
 
-def programs_but_slurm_s(folder: Path) -> Path:
-    """A folder of links to all programs on the path but Slurm's: the path of a machine without Slurm."""
-    links = folder / "without-slurm"
+def slurm_of(folder: Path, *nodes: str) -> Path:
+    """A folder of programs: a `sinfo` that tells of these nodes, and a `squeue`, without which nothing is sent.
+
+    A real Slurm is asked in tests/slurm.
+    """
+    programs = folder / "slurm"
+    programs.mkdir()
+    for name, lines in {"sinfo": nodes, "squeue": ()}.items():
+        (programs / name).write_text("\n".join(["#!/bin/sh", *(f"echo '{line}'" for line in lines), ""]))
+        (programs / name).chmod(0o755)
+    return programs
+
+
+def programs_but(folder: Path, missing: set[str]) -> Path:
+    """A folder of links to all programs on the path but the missing ones: the path of a machine without these."""
+    links = folder / "programs"
     links.mkdir()
     for place in map(Path, os.environ["PATH"].split(os.pathsep)):
         for program in place.iterdir() if place.is_dir() else ():
-            if program.name not in SLURM_PROGRAMS and not (links / program.name).is_symlink():
+            if program.name not in missing and not (links / program.name).is_symlink():
                 (links / program.name).symlink_to(program.absolute())
-    assert not any(shutil.which(name, path=str(links)) for name in SLURM_PROGRAMS)
+    assert not any(shutil.which(name, path=str(links)) for name in missing)
     return links

@@ -147,12 +147,12 @@ def _snakemake(folder: Path, cores: str, options: Sequence[str]) -> list[str]:
 
 def _environment(folder: Path, again: bool) -> dict[str, str]:
     """In which Snakemake finds its logger, and the logger what it needs; `again`: whether this is a second look."""
-    from nmt.io.environment import cache_for
+    from nmt.io.environment import for_snakemake
 
     places = [str(ROOT), str(ROOT / "workflow" / "logger"), os.environ.get("PYTHONPATH", "")]
     return (
         os.environ
-        | cache_for(folder)
+        | for_snakemake(folder)
         | {"PYTHONPATH": os.pathsep.join(filter(None, places)), "NMT_AGAIN": "1" * again}
     )
 

@@ -2,13 +2,15 @@
 
 Usage: python workflow/site.py [EXPERIMENT]...
 
-The site has the repository's layout, so that a link between two pages, or to a file, works here as it does there. Added
-are a page for each package of the library, made from its docstrings, and a gallery: the pages that finished
-experiments have in `results/`.
+The site has the repository's layout, so that a link between two pages, or to a file, works here as it does there. A
+notebook becomes a page with its stored outputs. Added are a page for each package of the library, made from its
+docstrings, and a gallery: the pages that finished experiments have in `results/`.
 """
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import re
 import shutil
@@ -20,7 +22,7 @@ from pathlib import Path
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ("*.md", "docs/**/*.md", "benchmarks/README.md", "results/README.md")
+PAGES = ("*.md", "docs/**/*.md", "docs/*.ipynb", "benchmarks/README.md", "results/README.md")
 SHOWN = ("report.html", "playground.html", "explorer.html")
 LINK = re.compile(r"\]\((?!\w+:)([^)\s#]+)")
 
@@ -55,13 +57,38 @@ def main(experiments: Sequence[str], site: Path = ROOT / "site") -> int:
 
 def copy_pages(folder: Path) -> None:
     """The pages, and every file that one of them links to."""
-    for page in (page for pattern in PAGES for page in ROOT.glob(pattern)):
-        links = LINK.findall(page.read_text(encoding="utf-8"))
-        for file in (page, *((page.parent / link).resolve() for link in links)):
-            if file.is_file():
+    pages = [page for pattern in PAGES for page in ROOT.glob(pattern)]
+    for page in pages:
+        for link in LINK.findall(page.read_text(encoding="utf-8")):
+            file = (page.parent / link).resolve()
+            if file.is_file() and file not in pages:
                 copy = folder / file.relative_to(ROOT)
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(file, copy)
+        copy = (folder / page.relative_to(ROOT)).with_suffix(".md")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        text = notebook_page(page, copy) if page.suffix == ".ipynb" else page.read_text(encoding="utf-8")
+        copy.write_text(text.replace(".ipynb)", ".md)"), encoding="utf-8")
+
+
+def notebook_page(notebook: Path, page: Path) -> str:
+    """A notebook in Markdown, its pictures beside `page`."""
+    parts = []
+    for number, cell in enumerate(json.loads(notebook.read_text(encoding="utf-8"))["cells"]):
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+            continue
+        parts.append(f"```python\n{source}\n```")
+        for place, output in enumerate(cell["outputs"]):
+            text = "".join(output.get("text", ""))
+            if text:
+                parts.append(f"```text\n{text}```")
+            if picture := output.get("data", {}).get("image/png"):
+                name = f"{page.stem}-{number}-{place}.png"
+                (page.parent / name).write_bytes(base64.b64decode(picture))
+                parts.append(f"![What this code draws]({name})")
+    return "\n\n".join(parts) + "\n"
 
 
 def write_gallery(experiments: Sequence[Path], folder: Path) -> None:

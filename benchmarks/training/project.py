@@ -23,10 +23,14 @@ from nmt.training.update import Updater
 CONFIG = Path(__file__).resolve().parents[2] / "config.yaml"
 
 
+SUTSKEVERS = {"optimizer": "sgd", "learning_rate": 0.7, "decay_from_epoch": 1, "cost": "mean", "clip_norm": 5}
+"""Training of a deep LSTM; the rate falls early, so that checks see it fall."""
+
+
 def settings(
     family: FamilyName, units: int, sizes: Sizes, machine: Machine
 ) -> tuple[AnyArchitecture, Training]:
-    """The paper's, with the contest's sizes; `units`: how many times those of the hidden layers."""
+    """The family's paper's, with the contest's sizes; `units`: how many times those of the hidden layers."""
     paper: dict[str, Any] = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
     shared = paper["architecture"] | {
         "hidden_units": units * sizes.hidden,
@@ -36,7 +40,8 @@ def settings(
     }
     kind = FAMILIES[family].architecture
     architecture = kind.model_validate({key: shared[key] for key in kind.model_fields if key in shared})
-    training = paper["training"] | {
+    training = paper["training"] | (SUTSKEVERS if family == "lstm" else {})
+    training |= {
         "batch_size": sizes.batch,
         "device": machine.device,
         "threads": machine.threads,
@@ -93,3 +98,9 @@ class GrConv(Project):
 
     family: FamilyName = "grconv"
     units = 2
+
+
+class DeepLSTM(Project):
+    """That of Sutskever et al. (2014)."""
+
+    family: FamilyName = "lstm"

@@ -160,8 +160,9 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if os.environ.get("NMT_TRACEBACK") or not error.name or error.name.startswith(("nmt", "pipeline")):
             raise
+        command = " ".join(["nmt", *sys.argv[1:2]])
         fail(
-            f"{error.name}: not installed, translating does without: install nmt-repro with its extra `workflow`"
+            f"{error.name}: not installed, but `{command}` needs it: install nmt-repro with its extra `workflow`"
         )
     except RuntimeError as error:
         fail(str(_without_memory(error)))

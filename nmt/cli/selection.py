@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,17 +16,17 @@ if TYPE_CHECKING:
     from nmt.selection.language_models import TokenShard
 
 
+programs_option = click.option(
+    "--programs", type=PATH, help="Folder of KenLM's programs; without it they must be on the PATH."
+)
+
+
 def _lmplz_options(command: Command) -> Command:
     """How a language model is trained."""
-    memory, programs = (
-        "Memory limit.",
-        "Folder of lmplz and build_binary; without it they must be on the PATH.",
-    )
+    memory = click.IntRange(min=100)
     for option in (
-        click.option("--programs", type=PATH, help=programs),
-        click.option(
-            "--memory-mb", default=2000, show_default=True, type=click.IntRange(min=100), help=memory
-        ),
+        programs_option,
+        click.option("--memory-mb", default=2000, show_default=True, type=memory, help="Memory limit."),
         click.option(
             "--discount-fallback", is_flag=True, help="Use fixed discounts where the text is too small."
         ),
@@ -85,16 +86,16 @@ def _token_shards(corpora: Shards, patterns: tuple[str, str]) -> list[TokenShard
 @click.option(
     "--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="Parallel compilations."
 )
-@click.option("--output", required=True, type=PATH, help="Folder for lmplz and build_binary.")
+@click.option("--output", required=True, type=PATH, help="Folder for the programs.")
 def kenlm_programs(jobs: int, output: Path) -> None:
-    """Provide KenLM's programs lmplz and build_binary, which train language models.
+    """Provide KenLM's programs lmplz, build_binary and query, which train language models and ask them.
 
     Links to those on the PATH, or builds them: from the source archive of the package kenlm, which pip fetches, with
     cmake, a C++ compiler and Boost.
     """
     from nmt.selection.kenlm_build import provide
 
-    click.echo(f"{output}: lmplz and build_binary from {provide(output, jobs)}", err=True)
+    click.echo(f"{output}: lmplz, build_binary and query from {provide(output, jobs)}", err=True)
 
 
 @click.command(short_help="Train an n-gram language model with KenLM's lmplz.")
@@ -148,6 +149,7 @@ def lm_train(
 @click.option("--out-source", required=True, type=PATH, help="Out-of-domain model, source language.")
 @click.option("--in-target", required=True, type=PATH, help="In-domain model, target language.")
 @click.option("--out-target", required=True, type=PATH, help="Out-of-domain model, target language.")
+@programs_option
 @click.argument("source", type=PATH)
 @click.argument("target", type=PATH)
 @click.option("--output", required=True, type=PATH, help="Scores and target words, a .npy file.")
@@ -157,18 +159,25 @@ def select_score(
     out_source: Path,
     in_target: Path,
     out_target: Path,
+    programs: Path | None,
     source: Path,
     target: Path,
     output: Path,
     histogram: Path,
 ) -> None:
-    """Score the pairs of the token files SOURCE and TARGET; smaller is more like the in-domain text."""
-    from nmt.selection import cross_entropy
-    from nmt.selection.language_models import load
+    """Score the pairs of the token files SOURCE and TARGET; smaller is more like the in-domain text.
 
-    source_models = cross_entropy.Models(load(in_source), load(out_source))
-    target_models = cross_entropy.Models(load(in_target), load(out_target))
-    cross_entropy.score(source, target, source_models, target_models, output, histogram)
+    Needs KenLM's program query; see `nmt kenlm-programs`.
+    """
+    from nmt.selection import cross_entropy
+    from nmt.selection.language_models import asking
+
+    with ExitStack() as stack:
+        source_models, target_models = (
+            cross_entropy.Models(*(stack.enter_context(asking(path, programs)) for path in paths))
+            for paths in ((in_source, out_source), (in_target, out_target))
+        )
+        cross_entropy.score(source, target, source_models, target_models, output, histogram)
 
 
 @click.command(short_help="Choose the one threshold for all shards.")

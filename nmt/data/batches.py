@@ -93,13 +93,19 @@ class PairsWithinLimit:
 
     With a seed, the pair of rank r comes in the place of number a r + b of n, modulo n, with a and n coprime: another
     order of pairs that were shuffled before. Memory: one number for each 65,536 pairs. Raises UserError when no pair is
-    short enough.
+    short enough. longest: words of the longest side among them.
     """
 
     def __init__(self, bitext: Bitext, limit: int, seed: int | None = None) -> None:
         self.bitext, self.limit = bitext, limit
         starts = range(0, len(bitext), BLOCK)
-        counts = [int(self._within(start).sum()) for start in starts]
+        longest, counts = [0], []
+        for start in starts:
+            sides = self._longer(start)
+            within = sides[sides <= limit]
+            counts.append(len(within))
+            longest.append(int(within.max(initial=0)))
+        self.longest = max(longest)
         self._before = np.cumsum([0, *counts])
         if not len(self):
             raise UserError(
@@ -120,11 +126,10 @@ class PairsWithinLimit:
     def __len__(self) -> int:
         return int(self._before[-1])
 
-    def _within(self, start: int) -> NDArray[np.bool_]:
+    def _longer(self, start: int) -> NDArray[np.integer[Any]]:
+        """Words of the longer side of each pair of a block."""
         stop = min(start + BLOCK, len(self.bitext))
-        longer = np.maximum(self.bitext.source_lengths(start, stop), self.bitext.target_lengths(start, stop))
-        within: NDArray[np.bool_] = longer <= self.limit
-        return within
+        return np.maximum(self.bitext.source_lengths(start, stop), self.bitext.target_lengths(start, stop))
 
     def __getitem__(self, rank: int) -> int:
         """Index in the bitext of the pair with this rank among those within the limit, as they are stored."""
@@ -141,7 +146,7 @@ class PairsWithinLimit:
         found = np.empty_like(ranks)
         for block in np.unique(blocks):
             inside = blocks == block
-            rows = np.flatnonzero(self._within(block * BLOCK))
+            rows = np.flatnonzero(self._longer(block * BLOCK) <= self.limit)
             found[inside] = rows[ranks[inside] - self._before[block]] + block * BLOCK
         return found
 

@@ -24,8 +24,9 @@ _PathsOfSides = Sequence[tuple[str | Path, str | Path]]
 def multi_bleu(effective_order: bool = False) -> BLEU:
     """sacrebleu with the choices of Moses' multi-bleu.perl: tokens as they are, cased, without smoothing.
 
-    The paper's scores are such scores (Sutskever et al., 2014, Sec. 3.6). `effective_order` touches only the
-    score of a single sentence, never its counts.
+    The paper's scores are such scores (Sutskever et al., 2014, Sec. 3.6). sacrebleu splits at white space beyond
+    ASCII, too (no-break spaces), which tokens never hold: only text that was not tokenized may score otherwise.
+    `effective_order` touches only the score of a single sentence, never its counts.
     """
     return BLEU(
         tokenize="none", lowercase=False, smooth_method="none", force=True, effective_order=effective_order

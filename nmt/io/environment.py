@@ -14,7 +14,6 @@ from typing import Any
 import nmt
 
 PACKAGES = (
-    "kenlm",
     "matplotlib",
     "numpy",
     "pandas",
@@ -33,13 +32,19 @@ REPOSITORY = Path(nmt.__file__).resolve().parents[1]
 """The checkout, if the package lies in one."""
 
 
-def cache_for(folder: Path) -> dict[str, str]:
-    """The variable that gives Snakemake a folder for its cache, where the user's home cannot be written to."""
+def for_snakemake(folder: Path) -> dict[str, str]:
+    """Variables without which Snakemake would not start here.
+
+    They name a folder for its cache where the user's home cannot be written to, and one with the program `which` for
+    systems that have none.
+    """
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
     with suppress(OSError):
         home.mkdir(parents=True, exist_ok=True)
     own = folder.absolute() / ".snakemake" / "cache"
-    return {} if os.access(home, os.W_OK) else {"XDG_CACHE_HOME": str(own)}
+    cache = {} if os.access(home, os.W_OK) else {"XDG_CACHE_HOME": str(own)}
+    last = str(REPOSITORY / "workflow" / "bin")
+    return cache | {"PATH": os.pathsep.join([os.environ.get("PATH", os.defpath), last])}
 
 
 def origin() -> dict[str, Any]:

@@ -26,6 +26,7 @@ _LARGEST = 2**31 - 1
 
 
 _CPU_MEMORY = "DefaultCPUAllocator: can't allocate memory"
+_REMEDY = "lower its batch size, or use a device with more (docs/cluster.md#memory)"
 _OUT_OF_MEMORY = (_CPU_MEMORY, "CUBLAS_STATUS_ALLOC_FAILED", "CUDA error: out of memory")
 
 
@@ -105,24 +106,23 @@ def supported(capability: tuple[int, int], kernels: Sequence[str]) -> bool:
 
 
 @contextmanager
-def enough_memory(work: str) -> Iterator[None]:
-    """Turn memory that is not there into a `RecurringError` of a line, which begins with the work that needed it."""
+def enough_memory(work: str, remedy: str = _REMEDY) -> Iterator[None]:
+    """Turn memory that is not there into a `RecurringError` of a line: the work that needed it, and a remedy."""
     try:
         yield
     except RuntimeError as error:
-        if (line := out_of_memory(error, work)) is None:
+        if (line := out_of_memory(error, work, remedy)) is None:
             raise
         raise line from None
 
 
-def out_of_memory(error: RuntimeError, work: str) -> RecurringError | None:
+def out_of_memory(error: BaseException, work: str, remedy: str = _REMEDY) -> RecurringError | None:
     """What is said of memory that is not there: the work, and who holds the device's; None of other errors."""
     if not isinstance(error, torch.OutOfMemoryError) and not any(map(str(error).count, _OUT_OF_MEMORY)):
-        return None
-    return RecurringError(
-        f"{work}: out of memory: {_memory(str(error))}; lower its batch size, or use a device with more"
-        " (docs/cluster.md#memory)"
-    )
+        # where memory ends while a graph is recorded, ending the recording may fail, too
+        before = error.__context__
+        return out_of_memory(before, work, remedy) if isinstance(before, RuntimeError) else None
+    return RecurringError(f"{work}: out of memory: {_memory(str(error))}; {remedy}")
 
 
 def _memory(error: str) -> str:

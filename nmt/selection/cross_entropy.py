@@ -12,9 +12,8 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import count, groupby
+from itertools import count, groupby, islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +24,7 @@ from nmt.io.files import read_json, write_json
 from nmt.io.npy import map_array, write_array
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_pairs, write_lines
+from nmt.selection.language_models import LINES, LogProbabilities
 
 NATS = 1e-4
 """One step of a score, in nats per word."""
@@ -37,23 +37,30 @@ _LARGEST = DROPPED - 1
 
 @dataclass(frozen=True)
 class Models:
-    """KenLM models of one language: of the in-domain text and of a sample of all text."""
+    """Language models of one language: of the in-domain text and of a sample of all text."""
 
-    inside: Any
-    outside: Any
+    inside: LogProbabilities
+    outside: LogProbabilities
 
-    def difference(self, line: str) -> float:
-        """H_in - H_out of a line, in nats per word with the end symbol counted."""
-        log10 = self.inside.score(line) - self.outside.score(line)
-        return float(-log10 * math.log(10) / (len(line.split()) + 1))
+    def differences(self, lines: Sequence[str]) -> list[float]:
+        """H_in - H_out of lines, in nats per word with the end symbol counted."""
+        log10 = zip(self.inside(lines), self.outside(lines), strict=True)
+        return [
+            -(inside - outside) * math.log(10) / (len(line.split()) + 1)
+            for line, (inside, outside) in zip(lines, log10, strict=True)
+        ]
 
 
-def score_pair(source: str, target: str, source_models: Models, target_models: Models) -> int:
-    """Score of a pair in steps of `NATS`; `DROPPED` when a side is empty."""
-    if not source.split() or not target.split():
-        return DROPPED
-    nats = source_models.difference(source) + target_models.difference(target)
-    return max(-_LARGEST, min(_LARGEST, round(nats / NATS)))
+def score_pairs(pairs: Sequence[tuple[str, str]], source_models: Models, target_models: Models) -> list[int]:
+    """Score of each pair in steps of `NATS`; `DROPPED` when a side is empty."""
+    sources = source_models.differences([source for source, _ in pairs])
+    targets = target_models.differences([target for _, target in pairs])
+    return [
+        max(-_LARGEST, min(_LARGEST, round((source + target) / NATS)))
+        if all(map(str.split, pair))
+        else DROPPED
+        for pair, source, target in zip(pairs, sources, targets, strict=True)
+    ]
 
 
 def score(
@@ -70,15 +77,17 @@ def score(
         Progress.over_files([source, target], f"score {source}") as progress,
         write_array(output, np.int32, (2,)) as rows,
     ):
-        for source_line, target_line in read_pairs(source, target, progress):
-            value = score_pair(source_line, target_line, source_models, target_models)
-            length = len(target_line.split())
-            rows.append(np.array([value, length], np.int32))
-            pairs[value] += 1
-            words[value] += length
+        text = read_pairs(source, target, progress)
+        while block := list(islice(text, LINES)):
+            scores = score_pairs(block, source_models, target_models)
+            lengths = [len(line.split()) for _, line in block]
+            rows.append(np.array([scores, lengths], np.int32).T)
+            for value, length in zip(scores, lengths, strict=True):
+                pairs[value] += 1
+                words[value] += length
         lines = rows.rows
-    scores = {str(value): [pairs[value], words[value]] for value in pairs if value != DROPPED}
-    write_json(histogram, {"lines": lines, "nats": NATS, "scores": scores})
+    counted = {str(value): [pairs[value], words[value]] for value in pairs if value != DROPPED}
+    write_json(histogram, {"lines": lines, "nats": NATS, "scores": counted})
     return lines
 
 

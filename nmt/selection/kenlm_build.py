@@ -1,6 +1,6 @@
-"""KenLM's programs lmplz and build_binary: those on the PATH, or built from the source archive that PyPI has.
+"""KenLM's programs: those on the PATH, or built by cmake from the source archive of PyPI's package kenlm.
 
-The Python package kenlm only reads models; what trains them is built by cmake from the same archive.
+Its Python module is not used: it does not compile with Python 3.13, and adds up what `query` does.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from nmt.io.files import atomic_path
 from nmt.io.locks import wait_for_lock
 from nmt.io.programs import call, run
 
-PROGRAMS = ("lmplz", "build_binary")
+PROGRAMS = ("lmplz", "build_binary", "query")
 REQUIREMENT = "kenlm==0.3.0"
 SHA256 = "c4628bb9fb63c8a6f9240035b8b037385cfc404cb72e933cf48878291edac1e8"
 """Of the source archive on PyPI."""
@@ -35,7 +35,7 @@ find_package(Boost 1.41.0 REQUIRED COMPONENTS program_options system thread unit
 
 
 def provide(folder: Path, jobs: int) -> str:
-    """Put both programs into `folder`, unless they are there; returns where they are from.
+    """Put the programs into `folder`, unless they are there; returns where they are from.
 
     Of several processes that want the same folder, one builds and the others wait.
 
@@ -57,7 +57,7 @@ def provide(folder: Path, jobs: int) -> str:
 
 
 def on_path() -> dict[str, Path] | None:
-    """Both programs on the PATH; None when one is not there."""
+    """The programs on the PATH; None when one is not there."""
     found = {name: shutil.which(name) for name in PROGRAMS}
     return {name: Path(path) for name, path in found.items() if path} if all(found.values()) else None
 

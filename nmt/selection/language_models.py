@@ -1,4 +1,4 @@
-"""N-gram language models of the selection: their text, and their training by KenLM's programs."""
+"""N-gram language models of the selection: their text, their training and their use by KenLM's programs."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import shutil
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
-import kenlm
+import numpy as np
 
 from nmt.data.shards import global_line, in_order, random_key
 from nmt.errors import UserError
@@ -27,6 +27,12 @@ _SORTING_SHARE = 0.7
 _LEAST_SORTING_MB = 64
 _KEY_BYTES = 8
 
+
+LogProbabilities = Callable[[Sequence[str]], list[float]]
+"""log10 p of each line of words, from the start of a sentence to its end symbol."""
+
+LINES = 64
+"""Lines that a model is asked at once: the answers fit into the smallest pipe (4 kB), so that neither side waits."""
 
 Corpora = Mapping[str, Sequence[Path]]
 """One side of some corpora: the token files of all shards of each, in order."""
@@ -198,18 +204,38 @@ def _failure(program: str, code: int, log: str, output: Path) -> UserError:
     return UserError(f"{output}: {program} ended with code {code}: {said}")
 
 
-def load(path: Path) -> Any:
-    """Open a KenLM model (ARPA or binary)."""
+@contextmanager
+def asking(path: Path, programs: Path | None = None) -> Iterator[LogProbabilities]:
+    """A model (ARPA or KenLM's binary form), asked by KenLM's program `query` for at most `LINES` lines at once.
+
+    `programs` is its folder, else it is looked for on the PATH. It prints the shortest digits that name a float32.
+    """
     if not path.is_file():
         raise UserError(f"{path}: no such file; train the language model first")
-    config = kenlm.Config()
-    config.show_progress = False
-    config.arpa_complain = kenlm.ARPALoadComplain.NONE
-    try:
-        return kenlm.Model(str(path), config)
-    except (OSError, RuntimeError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: no language model ({_first_line(error)}); train it again") from None
+    command = [_program("query", programs), "-b", "-v", "sentence", str(path)]
+    with (
+        tempfile.TemporaryFile() as log,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log) as process,
+    ):
+        assert process.stdin is not None and process.stdout is not None
+        questions, answers = process.stdin, process.stdout
+
+        def ask(lines: Sequence[str]) -> list[float]:
+            with suppress(BrokenPipeError):
+                questions.write("".join(f"{line}\n" for line in lines).encode())
+                questions.flush()
+            said = [answers.readline().split() for _ in lines]
+            if not all(said):
+                log.seek(0)
+                raise UserError(f"{path}: no language model ({_last_line(log.read())}); train it again")
+            return [float(np.float32(words[1])) for words in said]
+
+        try:
+            yield ask
+        finally:
+            process.kill()
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).split("\n")[0][:200]
+def _last_line(log: bytes) -> str:
+    lines = log.decode(errors="replace").strip().split("\n")
+    return lines[-1].strip()[:200]

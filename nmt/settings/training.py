@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from nmt.settings.base import (
+    MOST_WORDS,
     BatchSize,
     Identifier,
     PositiveInt,
@@ -57,6 +58,8 @@ class Training(TrainedWith):
     train_sample: PositiveInt
     tensorboard: bool
     length_bucket: Annotated[int, Field(ge=1, le=10_000)]
+    recorded_words: Annotated[int, Field(ge=0, le=MOST_WORDS)] | None = None
+    """Longest side of the batches that a GPU's updates are recorded for as CUDA graphs; None: of any length."""
     kernels: Literal["torch", "triton"] = "torch"
     """What works between the matrix products: PyTorch's operations, or kernels of the project's own on a GPU."""
     products: Literal["auto", "torch"] = "auto"
@@ -75,6 +78,7 @@ RESUMABLE = frozenset(
         "log_every",
         "tensorboard",
         "length_bucket",
+        "recorded_words",
         "kernels",
         "products",
         "device",

@@ -7,7 +7,8 @@ once a shape and then replayed with new words. Batches come padded into few shap
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -34,13 +35,17 @@ class GraphedUpdates:
 
     The first batch of a shape runs as it is, which also warms up what a recording must not do for the first time; the
     second is recorded; from then on the shape is replayed. Which of these happens must not change a result: they are
-    the same kernels on the same numbers, and a run that was interrupted meets its shapes anew.
+    the same kernels on the same numbers, and a run that was interrupted meets its shapes anew. Batches of more than
+    `longest` words, if that is said, always run as they are: recordings keep the memory of the largest of them.
     """
 
-    def __init__(self, update: Callable[[Batch], None], device: torch.device) -> None:
-        self.update, self.device = update, device
+    def __init__(
+        self, update: Callable[[Batch], None], device: torch.device, longest: int | None = None
+    ) -> None:
+        self.update, self.device, self.longest = update, device, longest
         self._met: set[Shape] = set()
         self._recorded: dict[Shape, Recorded] = {}
+        self._rehearsed: Recorded | None = None
         self._pool = torch.cuda.graph_pool_handle()
         # a recording cannot be made on the default stream, and autograd remembers where a weight was first used
         self._stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
@@ -48,38 +53,61 @@ class GraphedUpdates:
 
     def __call__(self, batch: Batch) -> None:
         """One update, in its order with all that the caller asks of the GPU before and after."""
-        callers = torch.cuda.current_stream(self.device)
-        self._stream.wait_stream(callers)
-        with torch.cuda.stream(self._stream):
+        with self._on_stream():
             self._run(batch)
-        callers.wait_stream(self._stream)
         self._wait_for_the_oldest()
+
+    def rehearse(self, work: Callable[[Batch], object], batches: Sequence[Batch]) -> None:
+        """Take the memory of the largest updates now; `work` is an update that changes nothing.
+
+        Of the batches, the largest first, the largest that may be recorded is: its graph is never replayed, but keeps
+        its memory for all recordings to come. Recorded from the smallest on, each would find the room of those before
+        too small. The largest then runs once more, as a batch whose shape comes for the first time does beside them.
+        """
+        with self._on_stream():
+            work(batches[0].to(self.device))
+            for batch in batches:
+                if self._may_record(batch) and self._rehearsed is None:
+                    self._rehearsed = self._record(work, batch)
+            work(batches[0].to(self.device))
 
     def forget(self) -> None:
         """Record anew: numbers that the update takes from the host, such as its learning rate, are part of a graph."""
         while self._in_flight:
             self._in_flight.popleft().synchronize()
         self._recorded.clear()
-        self._pool = torch.cuda.graph_pool_handle()  # the old one goes with its last graph
+        if self._rehearsed is None:
+            self._pool = torch.cuda.graph_pool_handle()  # the old one goes with its last graph
+
+    @contextmanager
+    def _on_stream(self) -> Iterator[None]:
+        callers = torch.cuda.current_stream(self.device)
+        self._stream.wait_stream(callers)
+        with torch.cuda.stream(self._stream):
+            yield
+        callers.wait_stream(self._stream)
+
+    def _may_record(self, batch: Batch) -> bool:
+        return self.longest is None or len(batch.target) - 1 <= self.longest
 
     def _run(self, batch: Batch) -> None:
         shape = (len(batch.target), len(batch))
         if shape in self._recorded:
             self._replay(self._recorded[shape], batch)
-        elif shape in self._met:
-            self._recorded[shape] = self._record(batch)
+        elif shape in self._met and self._may_record(batch):
+            self._recorded[shape] = self._record(self.update, batch)
             self._replay(self._recorded[shape], batch)
         else:
             self._met.add(shape)
             self.update(batch.to(self.device))
 
-    def _record(self, batch: Batch) -> Recorded:
+    def _record(self, work: Callable[[Batch], object], batch: Batch) -> Recorded:
         recorded = Recorded(torch.cuda.CUDAGraph(), batch.to(self.device))
         # what other threads ask of CUDA meanwhile is no part of it: one of them pins the batches to come
         with torch.cuda.graph(
             recorded.graph, pool=self._pool, stream=self._stream, capture_error_mode="thread_local"
         ):
-            self.update(recorded.batch)
+            work(recorded.batch)
         return recorded
 
     def _replay(self, recorded: Recorded, batch: Batch) -> None:

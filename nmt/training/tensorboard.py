@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tensorboardX import SummaryWriter
-
 FOLDER = "tensorboard"
 
 
@@ -14,6 +12,8 @@ class Board:
     """An event file in a folder; after a restart TensorBoard forgets what came after the checkpoint resumed from."""
 
     def __init__(self, folder: Path, update: int) -> None:
+        from tensorboardX import SummaryWriter  # training does without, unless it is asked for
+
         # a file of its own for each start, also for two within a second
         self.writer = SummaryWriter(str(folder), purge_step=update + 1, filename_suffix=f".{update}")
 

@@ -23,7 +23,13 @@ from nmt.errors import RecurringError, UserError
 from nmt.io.files import sha256
 from nmt.io.progress import Progress
 from nmt.model import cpu_products, families
-from nmt.model.device import choose_device, give_back_freed_memory, keep_freed_memory, make_deterministic
+from nmt.model.device import (
+    choose_device,
+    enough_memory,
+    give_back_freed_memory,
+    keep_freed_memory,
+    make_deterministic,
+)
 from nmt.model.kernels import set_kernels
 from nmt.model.precision import set_precision
 from nmt.model.tensors import digest, load_metadata, load_tensors, save_tensors
@@ -41,6 +47,11 @@ from nmt.training.validation import development_rows, greedy_bleu, mean_nll
 
 BEST = "best.safetensors"
 FORMER_BEST = "best-before.safetensors"
+LESS_MEMORY = (
+    "lower training.recorded_words (0 records no update, and takes least), set"
+    " PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or use a GPU with more: none of this changes the model"
+    " (docs/gpu.md#memory)"
+)
 
 
 @dataclass
@@ -174,6 +185,8 @@ class Trainer:
         progress = Progress(last - counters.update, "updates", f"train {self.run_settings.model}")
         board = nullcontext() if self.board is None else closing(self.board)
         with progress, board, self._signals(), closing(self._batches()) as batches:
+            if self._finished() is None:
+                self._rehearse()
             clock = time.monotonic()
             while (reason := self._finished()) is None:
                 self._update(next(batches))
@@ -186,6 +199,13 @@ class Trainer:
                     raise Interrupted(f"stopped after update {counters.update} of {last}; run again")
         self.save()
         return reason
+
+    def _rehearse(self) -> None:
+        """A GPU's memory is found too small now, not when the longest batch comes, perhaps after a day."""
+        longest = self.pairs.longest
+        work = f"{self.state}: updates of {self.settings.batch_size} pairs of up to {longest} words"
+        with enough_memory(work, LESS_MEMORY):
+            self.updater.rehearse(longest)
 
     def _finished(self) -> str | None:
         patience = self.settings.patience

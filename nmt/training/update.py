@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from nmt.data.batches import Batch
+from nmt.data.batches import Batch, pad_pairs
+from nmt.data.vocabulary import END
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.training import Training
 from nmt.training.cuda_graphs import GraphedUpdates
@@ -43,7 +45,8 @@ class Updater:
         # rows that a batch does not look up cost nothing, where the host may ask which they are
         for embedding in (model.source_embedding, model.target_embedding):
             embedding.sparse = training.optimizer != "adam" and self.device.type == "cpu"
-        self.graphs = GraphedUpdates(self._descend, self.device) if self.device.type == "cuda" else None
+        on_gpu, longest = self.device.type == "cuda", training.recorded_words
+        self.graphs = GraphedUpdates(self._descend, self.device, longest) if on_gpu else None
 
     def __call__(self, batch: Batch, epoch: float = 0.0) -> None:
         """One step of SGD, after so many passes over the text."""
@@ -60,12 +63,35 @@ class Updater:
         """The form in which a GPU takes a batch of the host."""
         return batch.in_bucket(self.training.length_bucket).pinned()
 
-    def _descend(self, batch: Batch) -> None:
-        parameters = list(self.model.parameters())
+    def rehearse(self, longest: int) -> None:
+        """On a GPU, take the memory of pairs of up to so many words at once, or fail now; changes nothing else."""
+        if self.graphs is None:
+            return
+        # what the first step will add to the weights
+        averages = 0 if self.optimizer.state or self.training.optimizer == "sgd" else 2
+        held = [torch.empty_like(weight) for weight in self.model.parameters() for _ in range(averages)]
+        bucket, limit = self.training.length_bucket, self.training.recorded_words
+        recorded = longest if limit is None else limit // bucket * bucket
+        lengths = [longest, *([recorded] if 0 < recorded < longest else [])]
+        self.graphs.rehearse(self._gradient, [self._of_length(words) for words in lengths])
+        self.optimizer.zero_grad(set_to_none=True)
+        held.clear()
+
+    def _of_length(self, words: int) -> Batch:
+        ids = [np.full(words, END)] * self.training.batch_size
+        return self.prepare(pad_pairs(ids, ids, self.model.architecture.source_end))
+
+    def _gradient(self, batch: Batch) -> Tensor:
+        """Fills the weights' gradients; returns the NLL."""
         self.optimizer.zero_grad(set_to_none=True)
         nll = self.model.total_nll(*batch.inputs())
         cost = nll if self.training.cost == "sum" else nll / len(batch)
         cost.backward()  # type: ignore[no-untyped-call]
+        return nll
+
+    def _descend(self, batch: Batch) -> None:
+        parameters = list(self.model.parameters())
+        nll = self._gradient(batch)
         norm, scale = clip(parameters, self.training.clip_norm)
         self._count(nll.detach(), norm)
         if self.training.not_finite == "groundhog":

@@ -52,7 +52,12 @@ def new(
     click.echo(f"{folder / 'config.yaml'}: {pairs} pairs")
     hours = proposal.hours
     needs = f"about {_duration(hours)} of training on two cores (estimated)" if hours else "on a GPU"
-    click.echo(f"Next, {needs}: make EXPERIMENT={shlex.quote(str(folder))} run")
+    click.echo(f"Next, {needs}: {next_command(folder)}")
+
+
+def next_command(folder: Path) -> str:
+    """What runs the experiment in a folder, as a shell takes it."""
+    return f"make EXPERIMENT={shlex.quote(str(folder))} run"
 
 
 def _duration(hours: float) -> str:

@@ -21,7 +21,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from nmt.errors import UserError
-from nmt.io.environment import cache_for
+from nmt.io.environment import for_snakemake
 from nmt.io.files import atomic_path, read_json
 from pipeline.config.overlays import refuse_unreadable
 from pipeline.config.schema import Config
@@ -148,14 +148,14 @@ def list_jobs(folder: Path, configfiles: Sequence[Path] = (), pairs: Sequence[st
         command += ["--config", *pairs] if pairs else []
         result = subprocess.run(
             [*command, "--", "all", "list_jobs"],
-            env={**os.environ, **cache_for(folder), ONLY_LIST: str(path)},
+            env={**os.environ, **for_snakemake(folder), ONLY_LIST: str(path)},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             check=False,
         )
         if result.returncode != 0 or not path.exists():
-            raise UserError(_problems(result.stderr) or f"{folder}: Snakemake says: {result.stderr.strip()}")
+            raise UserError(_problems(result.stderr) or f"{folder}: Snakemake says: {_said(result.stderr)}")
         return read(path)
 
 
@@ -167,6 +167,12 @@ def _snakefile(folder: Path) -> Path:
     raise UserError(
         f"{folder}: no Snakefile with a config.yaml beside it here or above; expected an experiment's folder"
     )
+
+
+def _said(errors: str) -> str:
+    """What Snakemake said at its end; of a traceback the last line."""
+    said = errors.strip()
+    return said.splitlines()[-1] if said.startswith("Traceback") else said
 
 
 def _problems(errors: str) -> str:

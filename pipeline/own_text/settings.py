@@ -170,9 +170,11 @@ def _languages(train: Given, codes: tuple[str, str] | None, tokenized: bool) -> 
     for code in found:
         if not _LANGUAGE.fullmatch(code) or (code not in LANGUAGES and not tokenized):
             known = f"known: {', '.join(LANGUAGES)}; cut text of another into words (tokens) yourself, see --tokenized"
-            raise UserError(f"--languages: Moses' tokenizer does not know {code!r}; {known}")
+            raise UserError(
+                f"--languages (make's LANGUAGES): Moses' tokenizer does not know {code!r}; {known}"
+            )
     if found[0] == found[1]:
-        raise UserError(f"--languages: found {found[0]!r} twice, expected two languages")
+        raise UserError(f"--languages (make's LANGUAGES): found {found[0]!r} twice, expected two languages")
     return Languages(source=found[0], target=found[1])
 
 
@@ -181,7 +183,8 @@ def _ending(file: Path) -> str:
     suffix = (file.with_suffix("") if file.suffix in (".gz", ".zst") else file).suffix[1:]
     if suffix not in LANGUAGES:
         raise UserError(
-            f"{file}: its name ends in no language such as .de: say both, source first (--languages de es)"
+            f"{file}: its name ends in no language such as .de: say both, source first (--languages de es; make's"
+            ' LANGUAGES="de es")'
         )
     return suffix
 

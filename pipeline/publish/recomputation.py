@@ -21,7 +21,7 @@ from typing import Any
 
 import yaml
 
-from nmt.io.environment import REPOSITORY
+from nmt.io.environment import REPOSITORY, for_snakemake
 from nmt.io.text_files import read_lines
 from pipeline.config import snapshot
 from pipeline.config.overlays import read_layer
@@ -163,7 +163,7 @@ def _snakemake(experiment: Path, targets: Sequence[str], cores: int, results: Pa
     ended = subprocess.run(
         command,
         cwd=experiment,
-        env=own | {"PYTHONPATH": str(REPOSITORY)},
+        env=own | for_snakemake(experiment) | {"PYTHONPATH": str(REPOSITORY)},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

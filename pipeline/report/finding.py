@@ -51,7 +51,7 @@ def _range(lengths: Sequence[int], window: int) -> tuple[int, int]:
     """The last lengths, as many as a point of Figure 2 averages over, or as hold enough sentences."""
     last = max(lengths)
     enough = sorted(lengths, reverse=True)[: min(LEAST, len(lengths))][-1]
-    return max(1, min(last - window, enough)), last
+    return max(1, min(last - window + 1, enough)), last
 
 
 def _fares(label: str, rows: Rows, first: int, last: int, settings: Report) -> str:

@@ -39,12 +39,22 @@ class Column(_Entry):
 class ReportedScores(_Entry):
     """A row as the paper has it: a score by column.
 
-    quoted: shown though nothing here measures it (another's system, say).
+    quoted: shown though nothing here measures it (another's system, say). A score that the paper does not give with two
+    decimals is text, and shown as it is: "~45".
     """
 
     label: str
     quoted: bool = False
-    scores: dict[str, float]
+    scores: dict[str, float | Annotated[str, Field(pattern=r"^~?\d+(\.\d+)?$")]]
+
+    def value(self, column: str) -> float:
+        """The score as a number."""
+        return float(str(self.scores[column]).removeprefix("~"))
+
+    def shown(self, column: str) -> str:
+        """The score as the paper gives it; nothing where it gives none."""
+        score = self.scores.get(column, "")
+        return score if isinstance(score, str) else f"{score:.2f}"
 
 
 class ReportedTraining(_Entry):

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from nmt.training import checkpoint
+from tests import kenlm
 from tests.bitexts import write_bitext
 from tests.training_settings import model_run
 
@@ -150,6 +151,7 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
     models = [
         f"--{domain}-{side}={folder / 'lm.arpa'}" for domain in ("in", "out") for side in ("source", "target")
     ]
+    models.append(f"--programs={kenlm.programs()}")
     scores, histogram = str(folder / "scores.npy"), str(folder / "histogram.json")
     threshold = ["--output", str(folder / "threshold.json")]
     for command in (
@@ -182,6 +184,7 @@ def test_later_stages_are_whole_or_not_there_and_made_when_there_is_room(
     models = [
         f"--{domain}-{side}={text / 'lm.arpa'}" for domain in ("in", "out") for side in ("source", "target")
     ]
+    models.append(f"--programs={kenlm.programs()}")
     threshold = ["--threshold", str(text / "threshold.json"), "--scores", str(text / "scores.npy")]
     vocabularies = [f"--{side}-vocabulary={text / 'words.tsv'}" for side in ("source", "target")]
 

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -25,7 +26,10 @@ SMALLER = {
 
 @pytest.fixture(scope="module")
 def shell(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for the path with `nmt` as the wheel brings it, beside no checkout."""
+    """A folder for the path with `nmt` as the wheel brings it, beside no checkout, and with a `pip` that does nothing.
+
+    What the extra `workflow` would install is not there.
+    """
     folder = tmp_path_factory.mktemp("wheel")
     project = folder / "project"
     shutil.copytree(ROOT / "nmt", project / "nmt", ignore=shutil.ignore_patterns("__pycache__"))
@@ -38,12 +42,16 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Path:
         archive.extractall(folder / "site")
     (folder / "bin").mkdir()
     program = folder / "bin" / "nmt"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = {pin.partition("==")[0] for pin in project["optional-dependencies"]["workflow"]}
     program.write_text(
         f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(folder / 'site')!r})\n"
+        f"sys.modules.update(dict.fromkeys({sorted(extras)}))\n"  # nothing of it can be imported
         "from nmt.cli import main\nmain()\n",
         encoding="utf-8",
     )
     program.chmod(0o755)
+    (folder / "bin" / "pip").symlink_to("/bin/true")
     return folder / "bin"
 
 

@@ -28,12 +28,15 @@ from nmt.settings.text import Tokenization
 from pipeline.report.playground.moses import rules
 from pipeline.report.playground.page import write_playground
 from tests.browser import Page, browser, needs_browser
+from tests.held_models import held_models
+from tests.running import ROOT
 from tests.small_models import interpretations, small_model
 from tests.training_settings import model_run
 from tests.translators import text_settings
 from tests.unit.decoding.test_beam_search import decoding, encode
 
 pytestmark = needs_browser
+SHOWN = ROOT / "docs" / "playground.html"
 ENGLISH = [
     "the",
     "a",
@@ -151,7 +154,12 @@ class Playground(Page):
         return str(self.one("#source").get_property("value"))
 
     def texts(self) -> list[str]:
-        return [node.text for node in self.all(".card .text")]
+        return [node.text.removesuffix(" ⟨end⟩") for node in self.all(".card .translation")]
+
+    def open(self, fragment: str) -> None:
+        """Follow a link to the page."""
+        self.driver.get(self.driver.current_url.partition("#")[0] + fragment)
+        self.idle()
 
 
 @pytest.fixture
@@ -159,21 +167,30 @@ def playground(driver: webdriver.Chrome, page: Path) -> Playground:
     return Playground(driver, page)
 
 
-def translations(folder: Path, text: TextSettings, beam: int, forbid: bool) -> list[Translation]:
+def translations(
+    folder: Path, text: TextSettings, beam: int, forbid: bool, lines: list[str] = LINES
+) -> list[Translation]:
     """What `nmt translate` makes of the lines."""
     options = Options(text.decoding.model_copy(update={"beam": beam}), "forbid" if forbid else "keep", True)
     sides = [RawText(language, text.tokenization) for language in ("en", "fr")]
-    return TextTranslator([trained_model.load(folder, torch.device("cpu"))], *sides, options)(LINES)
+    return TextTranslator([trained_model.load(folder, torch.device("cpu"))], *sides, options)(lines)
 
 
 @pytest.mark.parametrize(("beam", "forbid"), [(1, False), (4, True), (12, False)])
 def test_it_translates_as_nmt_translate_does(
     playground: Playground, folders: list[Path], text: TextSettings, beam: int, forbid: bool
 ) -> None:
+    compare(playground, folders, text, LINES, beam, forbid)
+
+
+def compare(
+    playground: Playground, folders: list[Path], text: TextSettings, lines: list[str], beam: int, forbid: bool
+) -> None:
+    """The page translates lines as `nmt translate` does with these models."""
     script = "return arguments[0].map((line) => translator.translate(arguments[1], line, ...arguments[2]))"
     for number, folder in enumerate(folders):
-        found = playground.run(script, LINES, number, [beam, forbid])
-        for mine, theirs in zip(found, translations(folder, text, beam, forbid), strict=True):
+        found = playground.run(script, lines, number, [beam, forbid])
+        for mine, theirs in zip(found, translations(folder, text, beam, forbid, lines), strict=True):
             best = theirs.n_best[0]
             assert (mine["text"], mine["tokens"]) == (best.text, theirs.source_words)
             assert (mine["words"], mine["finished"]) == (best.words, best.finished)
@@ -181,6 +198,19 @@ def test_it_translates_as_nmt_translate_does(
             if best.weights is not None:
                 rows = np.array(mine["weights"])[: len(best.words), : len(theirs.source_words)]
                 np.testing.assert_allclose(rows, best.weights[0], atol=1e-4)
+
+
+@pytest.mark.skipif(not SHOWN.is_file(), reason="`make showcase` has not made it")
+def test_the_repository_s_page_translates_as_the_models_that_it_holds(
+    driver: webdriver.Chrome, tmp_path: Path
+) -> None:
+    folders, text, clauses = held_models(SHOWN, tmp_path)
+    english = RawText(text.languages.source, text.tokenization)
+    sentences = [english.text(source.split()) for source, _ in clauses]
+    lines = [*sentences[:8], ", and ".join(sentences[:3]), "Zebras can't dance."]
+    playground = Playground(driver, SHOWN)
+    compare(playground, folders, text, lines, text.decoding.beam, False)
+    assert playground.requests() == 0 and not playground.errors()
 
 
 NETWORK = """
@@ -208,7 +238,8 @@ def test_every_interpretation_of_the_paper_is_computed(playground: Playground, f
             "aligns": family == "rnnsearch",
             "targetWords": model.target_vocabulary,
         }
-        weights = base64.b64encode(b"".join(weight.numpy().tobytes() for weight in state.values())).decode()
+        numbers = np.concatenate([weight.numpy().ravel() for weight in state.values()])
+        weights = base64.b64encode(numbers.view(np.uint8).reshape(-1, 2).T.tobytes()).decode()
         sources = [[draw.randrange(2, 9) for _ in range(draw.randint(1, 6))] for _ in range(3)]
         settings = decoding(
             beam=draw.randint(1, 6),
@@ -277,6 +308,9 @@ def test_what_is_typed_appears_in_the_other_language(
     expected = [translations(folder, text, 4, False)[0].n_best[0].text for folder in folders]
     assert playground.texts() == expected
     assert playground.said() == f"rnnsearch: {expected[0]} rnnencdec: {expected[1]}"
+    assert playground.one(".attends .sentence.text:not(.translation)").text.startswith(
+        "The old cat sees Tom's"
+    )
     assert len(playground.all(".card canvas:not(.vector)")) == len(playground.all(".card .vector")) == 1
     assert playground.requests() == 0 and not playground.errors()
     (policy,) = playground.all("meta[http-equiv]")
@@ -286,7 +320,7 @@ def test_what_is_typed_appears_in_the_other_language(
 def test_words_appear_one_by_one(playground: Playground) -> None:
     playground.idle()
     playground.run(
-        "window.seen = []; new MutationObserver(() => window.seen.push(document.querySelector('.card .text')"
+        "window.seen = []; new MutationObserver(() => window.seen.push(document.querySelector('.card .translation')"
         ".textContent)).observe(document.getElementById('cards'), {subtree: true, childList: true});"
         "document.getElementById('slowly').checked = true"
     )
@@ -298,9 +332,8 @@ def test_words_appear_one_by_one(playground: Playground) -> None:
 
 def test_unknown_words_are_marked_and_known_ones_offered(playground: Playground) -> None:
     playground.type("The old kat sees a dog.")
-    marked = [node.get_property("textContent") for node in playground.all("#read .unknown")]
-    assert marked == ["The (unknown)", "kat (unknown)"]
-    assert "2 unknown" in playground.one("#count").text
+    assert [node.text for node in playground.all(".word.strange")] == ["The", "kat"]
+    assert "Unknown, read as [UNK]: The, kat." in playground.one("#count").text
     known, *_ = playground.all("#similar li:nth-child(2) button")
     assert known.text == "cat"
     known.click()
@@ -311,6 +344,97 @@ def test_unknown_words_are_marked_and_known_ones_offered(playground: Playground)
     (word,) = playground.all("#words button")
     word.click()
     assert playground.sentence().endswith(" house")
+    playground.type("zebra")
+    assert "zebra" in playground.one("#count").text and not playground.all("#similar li")
+
+
+def test_what_is_typed_puts_the_old_translation_back(playground: Playground) -> None:
+    playground.idle()
+    assert playground.one("#reference").is_displayed()
+    playground.one("#source").send_keys(" Tom")
+    assert playground.run("return document.body.dataset.stale") == "true"
+    assert not playground.one("#reference").is_displayed()
+    playground.until("document.body.dataset.stale === 'false'")
+
+
+def test_each_line_is_a_sentence_and_none_is_cut(playground: Playground) -> None:
+    playground.type(LINES[0])
+    first = playground.texts()
+    long = "the cat sees a dog " * 80
+    playground.run(
+        "const area = document.getElementById('source'); area.focus();"
+        "document.execCommand('insertText', false, '\\n' + arguments[0] + '\\nit reads.')",
+        long,
+    )
+    playground.idle()
+    assert playground.sentence() == f"{LINES[0]}\n{long}\nit reads."
+    assert playground.one("#count").text.startswith("Line 3 of 3")
+    playground.until("playground.translated === 'it reads.'")
+    playground.keys(Keys.ARROW_UP)
+    assert "Line 2 of 3" in playground.one("#count").text
+    assert "400 words" in playground.one("#count").text and "first 100 are" in playground.one("#count").text
+    playground.run("document.getElementById('source').setSelectionRange(3, 3)")
+    playground.until("document.body.dataset.stale === 'false'")
+    playground.idle()
+    assert playground.texts() == first
+
+
+def test_a_long_search_says_so_and_can_be_stopped(playground: Playground) -> None:
+    playground.idle()
+    playground.run(
+        "document.getElementById('slowly').checked = false; translator.steps = function* () { for (;;) {"
+        " const began = performance.now(); while (performance.now() - began < 60);"
+        " yield { words: ['le'], weights: [], width: 160 }; } }; playground.translate()"
+    )
+    playground.until("document.getElementById('work').style.visibility === 'visible'")
+    assert "searches: beam 160, 1 word" in playground.one("#work").text
+    playground.one("#stop").click()
+    playground.idle()
+    assert not playground.one("#work").is_displayed()
+
+
+def test_the_address_holds_sentence_beam_and_models(playground: Playground) -> None:
+    playground.type(LINES[0])
+    playground.run("document.querySelectorAll('#models input')[1].click()")
+    playground.until("location.hash.includes('models=rnnsearch')")
+    playground.idle()
+    link = playground.run("return location.hash")
+    assert "beam=4" in link and len(playground.all(".card:not([hidden])")) == 1
+    expected = playground.one(".translation").text
+    playground.open("#sentence=a+cat&beam=2&unk=0")
+    assert playground.sentence() == "a cat" and len(playground.all(".card:not([hidden])")) == 2
+    assert playground.run("return [beam.value, allowed.checked]") == ["2", False]
+    playground.open(link)
+    assert playground.sentence() == LINES[0] and playground.one(".translation").text == expected
+    playground.open("#sentence=the+old+cat+sees+a+dog,+and+the+dog+reads+a+book.&beam=x&models=none")
+    assert playground.one("#reference .sentence").text == "le chat lit, et le chat lit."
+    assert playground.run("return beam.value") == "4"
+
+
+def test_a_link_can_begin_to_grow(playground: Playground) -> None:
+    playground.open("#sentence=the+old+cat+sees+a+dog.&longer")
+    playground.until("playground.curve.tried.length === 2")
+
+
+def test_the_skip_link_moves_nothing(playground: Playground) -> None:
+    playground.idle()
+    top = "return document.getElementById('translate').getBoundingClientRect().top"
+    before, link = playground.run(top), playground.run("return location.hash")
+    playground.run("document.querySelector('.skip').focus()")
+    assert playground.run(top) == before
+    playground.keys(Keys.ENTER)
+    assert (
+        playground.focused().get_attribute("id") == "source"
+        and playground.run("return location.hash") == link
+    )
+
+
+def test_it_fills_the_screen(playground: Playground) -> None:
+    playground.one("#full").click()
+    playground.until("document.fullscreenElement === document.documentElement")
+    assert playground.one("#full").text == "Leave full screen" and not playground.one("#about").is_displayed()
+    playground.one("#full").click()
+    playground.until("document.fullscreenElement === null")
 
 
 def test_it_grows_longer_until_it_is_longer_than_any_in_training(playground: Playground) -> None:
@@ -323,7 +447,7 @@ def test_it_grows_longer_until_it_is_longer_than_any_in_training(playground: Pla
     playground.until("document.getElementById('longer').textContent !== 'Stop'")
     assert playground.sentence() == "the old cat sees a dog, and the dog reads a book."
     assert playground.one("#reference .sentence").text == "le chat lit, et le chat lit."
-    assert playground.run("return playground.tried.map(({words}) => words)") == [7, 14]
+    assert playground.run("return playground.curve.tried.map(({words}) => words)") == [7, 14]
     assert playground.one("#plot svg").is_displayed()
 
 

@@ -136,7 +136,8 @@ def locked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     wheel(folder, "nmt_repro")
     (folder / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
     (folder / "backend.py").write_text(BACKEND, encoding="utf-8")
-    subprocess.run([folder / ".uv" / "uv", "lock", "--offline", "--quiet"], cwd=folder, check=True)
+    own = {name: value for name, value in os.environ.items() if not name.startswith("UV_")}
+    subprocess.run([folder / ".uv" / "uv", "lock", "--offline", "--quiet"], cwd=folder, env=own, check=True)
     lock = (folder / "uv.lock").read_text(encoding="utf-8")
     for path in [
         *(folder / "pypi").iterdir(),

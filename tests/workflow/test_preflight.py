@@ -6,7 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from tests.running import ROOT, make_demo, snakemake, snakemake_command
+from tests.running import ROOT, make_demo, slurm_of, snakemake, snakemake_command
 
 MODEL = "models/rnnsearch-30/model.safetensors"
 
@@ -25,11 +25,8 @@ def test_an_archive_that_nothing_can_give_is_named_before_any_job(tmp_path: Path
 
 def test_a_partition_that_a_cluster_lacks_is_named_before_any_job(tmp_path: Path) -> None:
     overlay = make_demo(tmp_path)
-    sinfo = tmp_path / "bin" / "sinfo"  # a real Slurm is asked in tests/slurm
-    sinfo.parent.mkdir()
-    sinfo.write_text("#!/bin/sh\necho 'batch* 1:00 100000 (null)'\n", encoding="utf-8")
-    sinfo.chmod(0o755)
-    environment = {**os.environ, "PATH": f"{sinfo.parent}:{os.environ['PATH']}"}
+    programs = slurm_of(tmp_path, "batch* 1:00 100000 (null)")
+    environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
     options = ["--profile", "slurm", "--configfile", str(overlay)]
     options += ["--default-resources", "slurm_partition=cpu", "--", MODEL]
     command = snakemake_command(tmp_path, *options)

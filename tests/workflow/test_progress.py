@@ -201,7 +201,8 @@ def test_snakemake_s_own_words_are_for_who_asks_and_a_failure_is_told_in_ours(tm
     assert HEADING not in asked.stdout
 
     text.write_bytes(b"damaged")
-    result = run(run_command(tmp_path, "--configfile", str(overlay), "--", "data"))
+    # one job at a time: none ends after the one that fails
+    result = run(run_command(tmp_path, "--cores", "1", "--configfile", str(overlay), "--", "data"))
     assert result.returncode == 1
     log = os.path.relpath(tmp_path / "logs" / "clean" / "demo-dev" / "0.log", ROOT)
     failure = result.stdout[result.stdout.index("\nFAILED: ") :]

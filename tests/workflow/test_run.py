@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from nmt.io import locks
-from tests.running import ROOT
+from tests.running import ROOT, programs_but
 from workflow import run
 from workflow.run import show
 
@@ -105,13 +105,23 @@ def test_a_dry_run_in_any_spelling_shows_no_results(option: str) -> None:
     assert run._complete(["--config", "seed=2"])
 
 
+def planned(folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """A dry-run of the paper in the folder `own`."""
+    (folder / "own").mkdir()
+    (folder / "own" / "config.yaml").touch()
+    command = [sys.executable, "workflow/run.py", str(folder / "own"), "-n", "-q", "rules"]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+
 def test_where_the_home_cannot_be_written_to_the_cache_is_the_experiments(tmp_path: Path) -> None:
     (tmp_path / "home").touch()  # a file: nobody can make a folder in it, root neither
     environment = {**os.environ, "HOME": str(tmp_path / "home")}
     environment.pop("XDG_CACHE_HOME", None)
-    (tmp_path / "own").mkdir()
-    (tmp_path / "own" / "config.yaml").touch()
-    command = [sys.executable, "workflow/run.py", str(tmp_path / "own"), "-n", "-q", "rules"]
-    found = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    found = planned(tmp_path, environment)
     assert found.returncode == 0, found.stderr
     assert (tmp_path / "own" / ".snakemake" / "cache").is_dir()
+
+
+def test_a_system_without_the_program_which_runs_all_the_same(tmp_path: Path) -> None:
+    found = planned(tmp_path, {**os.environ, "PATH": str(programs_but(tmp_path, {"which"}))})
+    assert found.returncode == 0, found.stderr

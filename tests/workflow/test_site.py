@@ -20,7 +20,8 @@ def test_every_page_has_a_place_in_the_navigation() -> None:
         for entry in NAVIGATION
         for page in ([entry] if isinstance(entry, str) else next(iter(entry.values())))
     }
-    found = {str(page.relative_to(ROOT)) for pattern in site.PAGES for page in ROOT.glob(pattern)}
+    pages = (page for pattern in site.PAGES for page in ROOT.glob(pattern))
+    found = {str(page.relative_to(ROOT).with_suffix(".md")) for page in pages}
     assert named == {*found, "gallery/index.md"}
 
 
@@ -31,6 +32,14 @@ def test_links_lead_where_they_lead_in_the_repository(tmp_path: Path) -> None:
         page.parent / link for page in pages for link in site.LINK.findall(page.read_text(encoding="utf-8"))
     ]
     assert len(links) > 40 and all(link.exists() for link in links)
+
+
+def test_a_notebook_is_a_page_with_its_pictures(tmp_path: Path) -> None:
+    site.copy_pages(tmp_path)
+    page = (tmp_path / "docs" / "attention.md").read_text(encoding="utf-8")
+    assert "```python\nalpha = softmax(energies)\n" in page and "```text\ndef output(" in page
+    assert len(site.LINK.findall(page)) >= 9 and ".ipynb" not in page
+    assert "(docs/attention.md)" in (tmp_path / "README.md").read_text(encoding="utf-8")
 
 
 def test_gallery_shows_what_is_finished(tmp_path: Path) -> None:

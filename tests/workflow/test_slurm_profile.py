@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.running import ROOT, programs_but_slurm_s, scheduled, snakemake
+from tests.running import ROOT, SLURM_PROGRAMS, programs_but, scheduled, snakemake
 
 PROFILE = ROOT / "slurm" / "config.yaml"
 
@@ -35,7 +35,7 @@ def planned(folder: Path, *options: str) -> str:
 def no_slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A machine that has none of Slurm's programs, whatever this one has."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PATH", str(programs_but_slurm_s(tmp_path_factory.mktemp("path"))))
+        patch.setenv("PATH", str(programs_but(tmp_path_factory.mktemp("path"), SLURM_PROGRAMS)))
         yield
 
 

@@ -17,7 +17,7 @@ from snakemake_executor_plugin_slurm.accounts import validate_account
 from snakemake_interface_common.exceptions import WorkflowError
 
 from nmt.errors import RecurringError, UserError
-from tests.running import ROOT, programs_but_slurm_s
+from tests.running import ROOT, SLURM_PROGRAMS, programs_but
 from workflow.cluster import PROGRAMS, stated_hours, use_own_programs
 
 PASSING = [
@@ -243,7 +243,7 @@ def test_what_the_executor_asks_before_a_submission_costs_no_attempt(tmp_path: P
     result = call(tmp_path, environment, program)
     assert (result.returncode, result.stdout) == (0, "")
     (tmp_path / "slurm" / program).unlink()
-    environment["PATH"] = f"{PROGRAMS}:{programs_but_slurm_s(tmp_path)}"
+    environment["PATH"] = f"{PROGRAMS}:{programs_but(tmp_path, SLURM_PROGRAMS)}"
     result = call(tmp_path, environment, program)
     assert (result.returncode, result.stdout) == (0, "")
 

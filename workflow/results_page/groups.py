@@ -45,9 +45,7 @@ def reported(table: ScoreTable) -> Comparison:
     """The same of what a paper reports, which says nothing of long sentences nor of p."""
     found: Comparison = {"long": {"systems": {}, "pairs": []}}
     for column in table.columns:
-        scores = {
-            system: row.scores[column] for system, row in table.reported.items() if column in row.scores
-        }
+        scores = {system: row.value(column) for system, row in table.reported.items() if column in row.scores}
         found[column] = {
             "systems": {system: {"bleu": score} for system, score in scores.items()},
             "pairs": [

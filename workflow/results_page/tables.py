@@ -35,26 +35,27 @@ def markdown(rows: Sequence[Mapping[str, str]]) -> str:
 
 
 def scores(experiment: Experiment, name: str, table: ScoreTable) -> list[Cells]:
-    """A row for each system: its scores with their intervals, and what the paper reports."""
+    """A row for each system: its scores with their intervals, and what the paper reports of its models.
+
+    An experiment with no model of the paper has other text: there the paper's number for Moses says nothing.
+    """
     rows = {row["id"]: row for row in experiment.csv(name)}
+    models = {system for system, row in table.reported.items() if not row.quoted}
+    theirs = table.reported if models & experiment.planned.models.keys() else {}
     labels = {system: row["model"] for system, row in rows.items()}
     labels |= {
         run.model: _not_finished(experiment, run)
         for run in experiment.unfinished.values()
         if run.model not in rows and table.row_of(run.model) is not None
     }
-    labels |= {
-        system: row.label for system, row in table.reported.items() if row.quoted and system not in rows
-    }
+    labels |= {system: row.label for system, row in theirs.items() if row.quoted and system not in rows}
     found = []
     for system, label in labels.items():
         cells = {"Model": label}
         for column, described in table.columns.items():
             cells[f"{described.header} [95%]"] = _score(rows.get(system, {}), column)
         for column, described in table.columns.items():
-            theirs = table.reported.get(system)
-            score = theirs.scores.get(column) if theirs else None
-            cells[f"{described.header}, reported"] = "" if score is None else f"{score:.2f}"
+            cells[f"{described.header}, reported"] = theirs[system].shown(column) if system in theirs else ""
         found.append(cells)
     return found
 

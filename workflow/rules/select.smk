@@ -23,9 +23,9 @@ localrules:
 
 
 rule kenlm_programs:
-    """Provide lmplz and build_binary: links to those on the path, or built from the pinned source archive."""
+    """Provide KenLM's programs: links to those on the path, or built from the pinned source archive."""
     output:
-        [f"{KENLM}/{program}" for program in ("lmplz", "build_binary")],
+        [f"{KENLM}/{program}" for program in ("lmplz", "build_binary", "query")],
     log:
         "logs/select/kenlm_programs.log",
     benchmark:
@@ -125,6 +125,7 @@ if PREPARED and CONFIG.selection.enabled:
             out_source=f"data/selection/lm/out.{SOURCE}.binary",
             in_target=f"data/selection/lm/in.{TARGET}.binary",
             out_target=f"data/selection/lm/out.{TARGET}.binary",
+            programs=ancient(f"{KENLM}/query"),
         output:
             scores="data/selection/{corpus}/{shard}.scores.npy",
             histogram="data/selection/{corpus}/{shard}.histogram.json",
@@ -137,8 +138,10 @@ if PREPARED and CONFIG.selection.enabled:
         resources:
             mem_mb=memory(4000, 2),
             runtime=minutes(30, 120),
+        params:
+            folder=lambda wildcards, input: os.path.dirname(input.programs),
         shell:
-            "nmt select-score --in-source {input.in_source:q} --out-source {input.out_source:q}"
+            "nmt select-score --programs {params.folder:q} --in-source {input.in_source:q} --out-source {input.out_source:q}"
             " --in-target {input.in_target:q} --out-target {input.out_target:q} {input.source:q} {input.target:q}"
             " --output {output.scores:q} --histogram {output.histogram:q} 2>&1 | tee -i {log:q}"
 

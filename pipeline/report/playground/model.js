@@ -10,18 +10,20 @@ function half(bits) {
   return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : fraction * 2 ** -24);
 }
 
-/** Tensors by name, from their names and shapes in the order in which their numbers stand in `bytes`. */
+/** Tensors by name, from their names and shapes in the order in which their numbers stand in `bytes`: the lower
+ * bytes of all, then the upper ones. */
 function readTensors(entries, bytes, start) {
   const numbers = Float32Array.from({ length: 65536 }, (_, bits) => half(bits));
-  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  const count = (shape) => shape.reduce((product, size) => product * size, 1);
+  const all = entries.reduce((sum, [, shape]) => sum + count(shape), 0);
   let place = start;
   const tensors = {};
   for (const [name, shape] of entries) {
-    const data = new Float32Array(shape.reduce((product, size) => product * size, 1));
-    for (let i = 0; i < data.length; i += 1, place += 2) data[i] = numbers[view.getUint16(place, true)];
+    const data = new Float32Array(count(shape));
+    for (let i = 0; i < data.length; i += 1, place += 1) data[i] = numbers[bytes[place] | (bytes[place + all] << 8)];
     tensors[name] = { data, inputs: shape.length > 1 ? shape[0] : 1, outputs: shape.at(-1) };
   }
-  return [tensors, place];
+  return [tensors, start + 2 * all];
 }
 
 /** Matrices with as many rows, side by side. */

@@ -87,7 +87,7 @@ def write_playground(
     return Written(len(clauses), None)
 
 
-SCRIPTS = ("text.js", "model.js", "playground.js")
+SCRIPTS = ("text.js", "model.js", "card.js", "curve.js", "playground.js")
 
 
 def refused(folders: Sequence[Path], megabytes: int) -> str | None:
@@ -131,12 +131,15 @@ def _description(model: TrainedModel) -> dict[str, Any]:
 
 
 def _rounded(model: TrainedModel, folder: Path) -> bytes:
-    """All weights at 16 bits (IEEE 754 binary16, little end first), in the order of the description."""
+    """All weights at 16 bits (IEEE 754 binary16) in the order of the description.
+
+    First the lower bytes of all, then the upper ones, which are more alike: so the page is compressed to less.
+    """
     with np.errstate(over="ignore"):
         arrays = [weight.numpy().astype("<f2") for weight in model.network.state_dict().values()]
     if not all(np.isfinite(array).all() for array in arrays):
         raise UserError(f"{folder / WEIGHTS}: a weight exceeds 65,504, the largest number of 16 bits")
-    return b"".join(array.tobytes() for array in arrays)
+    return np.concatenate([array.ravel() for array in arrays]).view(np.uint8).reshape(-1, 2).T.tobytes()
 
 
 def _clauses(source: Path, reference: Path, model: TrainedModel, text: RawText) -> Iterator[list[str]]:

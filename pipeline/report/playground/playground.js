@@ -7,8 +7,8 @@ const BUSY = 40;           // of computing before the browser may draw
 const MOST_WORDS = 100;    // `nmt translate` takes longer lines in pieces
 const SHOWN_WORDS = 300;   // of the vocabulary at once
 const ALIKE = 5;           // known words offered for an unknown one
+const SOON = 500;          // milliseconds of computing before the page says what it does
 const BEYOND = 1.2;        // "Longer and longer" ends at this multiple of the longest sentences in training
-const VECTOR_COLUMNS = 64;
 
 const wait = (milliseconds) => new Promise((done) => { setTimeout(done, milliseconds); });
 const same = (one, other) => one.length === other.length && one.every((word, index) => word === other[index]);
@@ -57,7 +57,7 @@ class Translator {
     });
     this.vocabulary = data.vocabulary;
     this.ids = new Map(data.vocabulary.source.map((word, index) => [word, index + 2]));
-    this.targets = new Set(data.vocabulary.target);
+    this.known = { source: new Set(data.vocabulary.source), target: new Set(data.vocabulary.target) };
     const { languages, tokenization, rules } = data;
     this.tokenizer = new Tokenizer(languages.source, tokenization, rules.prefixes, rules.classes);
     this.sourceText = new Detokenizer(languages.source, tokenization, rules.classes);
@@ -90,71 +90,6 @@ class Translator {
   }
 }
 
-// --- a model's card ------------------------------------------------------------------------------------------------------
-
-class ModelCard extends AttentionCard {
-  constructor(model) {
-    super();
-    this.label = model.label;
-    this.aligns = model.aligns;
-    this.node = make("article", { className: "card" });
-    this.node.setAttribute("aria-label", model.label);
-  }
-
-  say(text) { element("said").textContent = text; }
-
-  leave() { element("source").focus(); }
-
-  weight(row, column) { return this.weights[row][column]; }
-
-  /** Draw what is known of a translation. */
-  show(source, found, text, reference, facts) {
-    const { words, weights, ended } = found;
-    this.weights = weights;
-    this.rows = words.length + (ended ? 1 : 0);
-    this.columns = weights[0]?.length ?? 0;
-    const shown = (list, end) => [...list.map((token) => word(unescaped(token))), ...(end ? [word(END, true)] : [])];
-    this.setWords(shown(source, this.columns > source.length), shown(words, ended));
-    if (reference) this.markOthers(words, reference);
-    const top = make("div", { className: "top" }, make("h2", { textContent: this.label }),
-      make("span", { className: "facts", textContent: facts.join(" · ") }));
-    this.node.replaceChildren(top, make("p", { className: "text", textContent: text }),
-      make("span", { className: "kind", textContent: reference ? "Words (dotted: not in the reference)" : "Words" }), this.targetLine);
-    if (this.aligns && this.rows) {
-      this.node.append(make("span", { className: "kind", textContent: "Source" }), this.sourceLine);
-      this.makeExplorable(this.node);
-      this.drawMatrix();
-    }
-    if (found.vector) this.drawVector(found.vector);
-  }
-
-  /** Words that the reference does not have, or not so often. */
-  markOthers(words, reference) {
-    const left = new Map();
-    reference.forEach((one) => left.set(one, (left.get(one) ?? 0) + 1));
-    words.forEach((one, index) => {
-      if (left.get(one)) left.set(one, left.get(one) - 1);
-      else this.targetWords[index].classList.add("other");
-    });
-  }
-
-  /** The source as a model without attention has it. */
-  drawVector(vector) {
-    const canvas = make("canvas", { className: "vector", width: VECTOR_COLUMNS, height: Math.ceil(vector.length / VECTOR_COLUMNS) });
-    canvas.setAttribute("aria-hidden", "true");
-    const style = getComputedStyle(document.documentElement);
-    const context = canvas.getContext("2d");
-    vector.forEach((value, index) => {
-      context.globalAlpha = Math.min(1, Math.abs(value));
-      context.fillStyle = style.getPropertyValue(value > 0 ? "--attend" : "--reverse").trim();
-      context.fillRect(index % VECTOR_COLUMNS, Math.floor(index / VECTOR_COLUMNS), 1, 1);
-    });
-    canvas.style.height = `${canvas.height * 12}px`;
-    const told = `No attention: these ${grouped(vector.length)} numbers are all that the decoder receives of the sentence, however long.`;
-    this.node.append(make("p", { className: "plain", textContent: told }), canvas);
-  }
-}
-
 // --- the page ----------------------------------------------------------------------------------------------------------------
 
 class Playground {
@@ -162,17 +97,17 @@ class Playground {
     this.translator = translator;
     this.clauses = data.clauses.map((sides) => sides.map(split));
     this.and = [data.and.source, data.and.target];
-    this.known = [new Set(data.vocabulary.source), new Set(data.vocabulary.target)];
     this.next = 0;          // clause that is added next
-    this.built = null;      // tokens and reference of a sentence made of clauses
     this.run = 0;           // counts translations: a later one ends those before
-    this.tried = [];        // words and BLEU of each model, of sentences with a reference
-    this.cards = data.models.map((model) => new ModelCard(model));
+    this.cards = data.models.map((model) => new ModelCard(model, translator));
     this.most = Math.round(BEYOND * Math.max(...data.models.map((model) => model.max_words)));
-    element("cards").replaceChildren(...this.cards.map((card) => card.node));
+    this.curve = new Curve(data.models.map(({ label }) => label), this.most);
+    element("curve").hidden = !this.clauses.length;
+    element("cards").prepend(...this.cards.map((card) => card.node));
     this.fill(data);
+    this.curve.draw();
     this.listen();
-    this.another();
+    this.follow();
   }
 
   fill(data) {
@@ -181,54 +116,120 @@ class Playground {
     element("source").lang = data.languages.source;
     element("cards").lang = data.languages.target;
     element("beam").max = Math.max(20, data.decoding.beam);
-    element("beam").value = data.decoding.beam;
-    element("width").textContent = data.decoding.beam;
-    element("allowed").checked = data.decoding.unknown !== "excluded";
     element("slowly").checked = !matchMedia("(prefers-reduced-motion: reduce)").matches;
-    const none = !this.clauses.length;
-    for (const id of ["another", "clause", "longer"]) element(id).disabled = none;
+    this.usual = { beam: data.decoding.beam, unk: data.decoding.unknown !== "excluded" };
+    this.boxes = data.models.map(() => make("input", { type: "checkbox", checked: true }));
+    if (this.boxes.length > 1) {
+      element("models").append(...this.boxes.map((box, index) => make("label", {}, box, ` ${data.models[index].label}`)));
+    }
+    for (const id of ["another", "clause", "longer"]) element(id).disabled = !this.clauses.length;
+    element("full").hidden = !document.fullscreenEnabled;
     this.showWords();
   }
 
   listen() {
-    const again = () => { this.stop(); this.read(); clearTimeout(this.timer); this.timer = setTimeout(() => this.translate(), TYPING); };
-    element("source").addEventListener("input", again);
-    element("source").addEventListener("keydown", (event) => {
+    const soon = () => { clearTimeout(this.timer); this.timer = setTimeout(() => this.translate(), TYPING); };
+    const again = () => { this.cancel(); this.read(); soon(); };
+    const on = (id, event, action) => element(id).addEventListener(event, action);
+    on("source", "input", again);
+    on("source", "keydown", (event) => {
       if (event.key !== "Enter" || event.shiftKey) return;
       event.preventDefault();
       this.stop();
       this.translate();
     });
-    element("form").addEventListener("submit", (event) => { event.preventDefault(); this.stop(); this.translate(); });
-    element("beam").addEventListener("input", () => { element("width").textContent = element("beam").value; again(); });
-    element("allowed").addEventListener("change", again);
-    element("another").addEventListener("click", () => { this.stop(); this.another(); });
-    element("clause").addEventListener("click", () => { this.stop(); this.addClause(); this.translate(); });
-    element("longer").addEventListener("click", () => (this.growing ? this.stop() : this.grow()));
-    element("search").addEventListener("input", () => this.showWords());
-    element("theme").addEventListener("click", () => nextTheme(() => this.redraw()));
-    addEventListener("resize", () => this.cards.forEach((card) => card.canvas && card.drawMatrix()));
+    document.addEventListener("selectionchange", () => { if (this.line !== this.seen) again(); });
+    on("form", "submit", (event) => { event.preventDefault(); this.stop(); this.translate(); });
+    on("beam", "input", () => { element("width").textContent = element("beam").value; again(); });
+    on("allowed", "change", again);
+    this.boxes.forEach((box) => box.addEventListener("change", () => { if (!this.chosen.length) box.checked = true; again(); }));
+    on("another", "click", () => { this.stop(); this.another(); });
+    on("clause", "click", () => { this.stop(); this.addClause(); this.translate(); });
+    on("longer", "click", () => (this.growing ? this.stop() : this.grow()));
+    on("stop", "click", () => this.cancel());
+    on("search", "input", () => this.showWords());
+    on("full", "click", () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()));
+    document.addEventListener("fullscreenchange", () => {
+      element("full").textContent = document.fullscreenElement ? "Leave full screen" : "Full screen";
+      this.redraw();
+    });
+    on("theme", "click", () => nextTheme(() => this.redraw()));
+    document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); element("source").focus(); });
+    addEventListener("hashchange", () => this.follow());
+    addEventListener("resize", () => {
+      this.curve.draw();
+      this.cards.forEach((card) => card.canvas && card.drawMatrix());
+    });
   }
 
-  redraw() { this.cards.forEach((card) => card.last && card.show(...card.last)); }
+  redraw() {
+    this.curve.draw();
+    this.cards.forEach((card) => card.last && card.show(...card.last));
+  }
+
+  /** Places of the models that translate. */
+  get chosen() { return this.boxes.flatMap((box, index) => (box.checked ? [index] : [])); }
+
+  // The page's address: sentence, beam, models ----------------------------------------------------------------------------------
+
+  /** Show what the address asks for, or a sentence of the test set. */
+  follow() {
+    this.cancel();
+    const asked = new URLSearchParams(location.hash.slice(1));
+    const beam = Number(asked.get("beam") ?? this.usual.beam);
+    element("beam").value = Number.isInteger(beam) ? beam : this.usual.beam;  // the field keeps to its limits
+    element("width").textContent = element("beam").value;
+    element("allowed").checked = asked.has("unk") ? asked.get("unk") === "1" : this.usual.unk;
+    const labels = asked.get("models")?.split(",") ?? [];
+    const named = this.cards.some(({ label }) => labels.includes(label));
+    this.boxes.forEach((box, index) => { box.checked = !named || labels.includes(this.cards[index].label); });
+    if (!asked.get("sentence")) this.another();
+    else {
+      element("source").value = asked.get("sentence");
+      this.translate();
+    }
+    if (asked.has("longer")) this.grow();
+  }
+
+  tellAddress() {
+    const told = new URLSearchParams({ sentence: this.line, beam: element("beam").value });
+    if (element("allowed").checked !== this.usual.unk) told.set("unk", element("allowed").checked ? 1 : 0);
+    if (this.chosen.length < this.cards.length) told.set("models", this.chosen.map((index) => this.cards[index].label));
+    history.replaceState(null, "", `#${told}`);
+  }
 
   // The sentence --------------------------------------------------------------------------------------------------------------
 
-  get tokens() { return this.translator.tokenizer.tokens(element("source").value); }
+  /** The lines of the field, and which of them the cursor is in: that is the sentence. */
+  get lines() {
+    const area = element("source");
+    return [area.value.split("\n"), area.value.slice(0, area.selectionStart).split("\n").length - 1];
+  }
+
+  get line() {
+    const [lines, at] = this.lines;
+    return lines[at];
+  }
+
+  get tokens() { return this.translator.tokenizer.tokens(this.line); }
 
   /** A sentence of the test set, at least six words long where there is one. */
   another() {
-    this.tried = [];
+    this.curve.tried = [];
     const long = this.clauses.findIndex(([source], index) => index >= this.next && source.length > 6);
-    const clause = this.clauses[long < 0 ? 0 : long] ?? [[], []];
+    const [source] = this.clauses[long < 0 ? 0 : long] ?? [[]];
     this.next = (long < 0 ? 0 : long) + 1;
-    this.set(clause);
+    this.set(source);
     this.translate();
   }
 
-  set([source, reference]) {
-    this.built = reference && { source, reference };
-    element("source").value = this.translator.sourceText.text(source);
+  set(tokens) {
+    const area = element("source");
+    const [lines, at] = this.lines;
+    lines[at] = this.translator.sourceText.text(tokens);
+    area.value = lines.join("\n");
+    area.selectionEnd = lines.slice(0, at + 1).join("\n").length;
+    area.selectionStart = area.selectionEnd;
     this.read();
   }
 
@@ -236,26 +237,42 @@ class Playground {
   addClause() {
     const clause = this.clauses[this.next % this.clauses.length];
     this.next += 1;
-    const now = [this.tokens, this.reference(this.tokens)];
-    this.set(now.map((tokens, side) => tokens && this.joined(tokens, clause[side], side)));
+    this.set(this.joined(this.tokens, clause[0], 0));
   }
 
   joined(tokens, clause, side) {
     const before = [".", "!", "?", ","].includes(tokens.at(-1)) ? tokens.slice(0, -1) : tokens;
     if (!before.length) return clause;
     const small = clause[0].charAt(0).toLowerCase() + clause[0].slice(1);
-    const first = this.known[side].has(small) ? small : clause[0];
+    const known = [this.translator.known.source, this.translator.known.target][side];
+    const first = known.has(small) ? small : clause[0];
     return [...before, ",", ...(this.and[side] ? [this.and[side]] : []), first, ...clause.slice(1)];
   }
 
-  reference(tokens) { return this.built && same(this.built.source, tokens) ? this.built.reference : null; }
+  /** The reference of a sentence of the test set, or of several joined; null of any other. */
+  reference(tokens) {
+    const from = ([source, target]) => {
+      if (same(source, tokens)) return target;
+      const body = source.slice(0, -1);
+      if (source.length >= tokens.length || !same(body, tokens.slice(0, body.length))) return null;
+      return first((clause) => from([source, target].map((one, side) => this.joined(one, clause[side], side))));
+    };
+    const first = (search) => {
+      for (const clause of this.clauses) {
+        const found = search(clause);
+        if (found) return found;
+      }
+      return null;
+    };
+    return first(from);
+  }
 
   async grow() {
     const own = {};
     this.growing = own;
     element("longer").setAttribute("aria-pressed", "true");
     element("longer").textContent = "Stop";
-    if (!this.tried.length) await this.translate();
+    if (!this.curve.tried.length) await this.translate();
     while (this.growing === own && this.tokens.length < this.most) {
       this.addClause();
       await this.translate();
@@ -270,37 +287,55 @@ class Playground {
     element("longer").textContent = "Longer and longer";
   }
 
+  /** End a translation before it is one. */
+  cancel() {
+    this.stop();
+    clearTimeout(this.timer);
+    this.run += 1;
+    this.rest();
+  }
+
+  rest() {
+    element("work").style.visibility = "hidden";
+    document.body.dataset.busy = "false";
+  }
+
   // What the models read of it ------------------------------------------------------------------------------------------------
 
   read() {
-    const { tokens } = this;
-    const unknown = tokens.filter((token) => !this.known[0].has(token));
-    element("read").replaceChildren(...tokens.flatMap((token) => {
-      const node = word(unescaped(token));
-      if (!this.known[0].has(token)) {
-        node.classList.add("unknown");
-        node.title = "unknown: the models read [UNK]";
-        node.append(make("span", { className: "unseen", textContent: " (unknown)" }));
-      }
-      return [node, " "];
-    }));
-    element("similar").replaceChildren(...[...new Set(unknown)].slice(0, 3).map((token) => this.alike(token)));
-    const told = unknown.length ? `, ${unknown.length} unknown: the models read ${UNKNOWN}` : "";
-    const most = tokens.length > MOST_WORDS ? `; this page translates the first ${MOST_WORDS}` : "";
-    element("count").textContent = `${plural(tokens.length, "word")} with punctuation${told}${most}.`;
+    const { line, tokens } = this;
+    const [lines, at] = this.lines;
+    this.seen = line;
+    document.body.dataset.stale = line !== this.translated;
+    this.showReference(this.reference(tokens));
+    const unknown = [...new Set(tokens.filter((token) => !this.translator.known.source.has(token)))];
+    const told = [`${plural(tokens.length, "word")} with punctuation.`];
+    if (lines.length > 1) told.unshift(`Line ${at + 1} of ${lines.length}, the one with the cursor:`);
+    if (unknown.length) told.push(`Unknown, read as ${UNKNOWN}: ${unknown.slice(0, 5).map(unescaped).join(", ")}${unknown.length > 5 ? " ..." : ""}.`);
+    if (tokens.length > MOST_WORDS) told.push(`Only the first ${MOST_WORDS} are translated.`);
+    element("count").textContent = told.join(" ");
+    element("similar").replaceChildren(...unknown.slice(0, 3).flatMap((token) => this.alike(token)));
   }
 
+  showReference(reference) {
+    element("reference").hidden = !reference;
+    element("reference").querySelector(".sentence").textContent = reference ? this.translator.targetText.text(reference) : "";
+  }
+
+  /** Known words that differ in a third of the letters at most, where there are any. */
   alike(token) {
+    const most = Math.min(2, Math.floor(token.length / 3));
     const near = this.translator.vocabulary.source.map((known) => [distance(token.toLowerCase(), known.toLowerCase()), known])
-      .sort((a, b) => a[0] - b[0]).slice(0, ALIKE);
+      .filter(([letters]) => letters <= most).sort((a, b) => a[0] - b[0]).slice(0, ALIKE);
+    if (!near.length) return [];
     const item = make("li", { textContent: `${unescaped(token)}: similar known words: ` });
     item.append(...near.map(([, known]) => this.button(known, () => {
       const { tokens } = this;
       tokens[tokens.indexOf(token)] = known;
-      this.set([tokens, null]);
+      this.set(tokens);
       this.translate();
     })));
-    return item;
+    return [item];
   }
 
   button(token, action) {
@@ -318,11 +353,13 @@ class Playground {
 
   insert(token) {
     const area = element("source");
-    const before = area.value.slice(0, area.selectionStart).trimEnd();
-    const after = area.value.slice(area.selectionEnd).trimStart();
-    area.value = [before, unescaped(token), after].filter(Boolean).join(" ");
-    area.selectionStart = before.length + unescaped(token).length + (before ? 1 : 0);
-    area.selectionEnd = area.selectionStart;
+    const before = area.value.slice(0, area.selectionStart).replace(/ +$/, "");
+    const after = area.value.slice(area.selectionEnd).replace(/^ +/, "");
+    const gap = (text) => (text && !text.endsWith("\n") ? " " : "");
+    const now = `${before}${gap(before)}${unescaped(token)}`;
+    area.value = `${now}${after && !after.startsWith("\n") ? " " : ""}${after}`;
+    area.selectionEnd = now.length;
+    area.selectionStart = area.selectionEnd;
     area.dispatchEvent(new Event("input"));
   }
 
@@ -332,34 +369,46 @@ class Playground {
     clearTimeout(this.timer);
     this.run += 1;
     const { run } = this;
+    this.rest();
+    this.translated = this.line;
     this.read();
+    this.tellAddress();
     const tokens = this.tokens.slice(0, MOST_WORDS);
+    this.cards.forEach((card, index) => { card.node.hidden = !this.chosen.includes(index); });
     document.body.dataset.busy = "true";
     if (tokens.length) await this.race(run, tokens);
-    else this.cards.forEach((card) => card.show([], { words: [], weights: [], ended: false }, "", null, []));
-    if (this.run === run) document.body.dataset.busy = "false";
+    else this.cards.forEach((card) => card.show([], { words: [], weights: [], ended: false }, null, []));
+    if (this.run === run) this.rest();
   }
 
-  /** All models write their next word in turn until each has ended, or another translation has begun. */
+  /** All chosen models write their next word in turn until each has ended, or another translation has begun. */
   async race(run, tokens) {
     const reference = this.reference(tokens);
-    element("reference").hidden = !reference;
-    element("reference").querySelector(".sentence").textContent = reference ? this.translator.targetText.text(reference) : "";
     const [beam, forbidden, slowly] = [Number(element("beam").value), !element("allowed").checked, element("slowly").checked];
-    const going = this.cards.map((card, model) => ({ card, steps: this.translator.steps(model, tokens, beam, forbidden), result: null }));
-    let since = performance.now();
+    const going = this.chosen.map((model) => ({ model, card: this.cards[model], steps: this.translator.steps(model, tokens, beam, forbidden), result: null }));
+    const began = performance.now();
+    let since = began;
     while (going.some(({ result }) => !result)) {
       for (const one of going.filter(({ result }) => !result)) {
         const step = one.steps.next();
         if (step.done) one.result = step.value;
         if (slowly || step.done) this.draw(one.card, tokens, step.value, reference, step.done);
-        if (performance.now() - since > BUSY) { await wait(0); since = performance.now(); }
+        if (performance.now() - since > BUSY) {
+          if (since - began > SOON && (!slowly || step.value.width > beam)) this.tellWork(one.card, step.value);
+          await wait(0);
+          since = performance.now();
+        }
         if (this.run !== run) return;
       }
       if (slowly) { await wait(STEP); since = performance.now(); }
       if (this.run !== run) return;
     }
     this.finish(going, tokens, reference);
+  }
+
+  tellWork(card, { width, words }) {
+    element("work").style.visibility = "visible";
+    element("work").querySelector("span").textContent = `${card.label} searches: beam ${width}, ${plural(words.length, "word")}`;
   }
 
   draw(card, tokens, found, reference, done) {
@@ -370,62 +419,16 @@ class Playground {
       if (!found.finished) facts.push("not finished");
     }
     if (found.width > Number(element("beam").value)) facts.push(`beam ${found.width}`);
-    card.last = [tokens, found, this.translator.targetText.text(found.words), done ? reference : null, facts];
-    card.show(...card.last);
+    card.show(tokens, found, done ? reference : null, facts);
   }
 
   finish(going, tokens, reference) {
     element("said").textContent = going.map(({ card, result }) => `${card.label}: ${this.translator.targetText.text(result.words)}`).join(" ");
-    if (reference) {
-      this.tried = this.tried.filter(({ words }) => words !== tokens.length);
-      this.tried.push({ words: tokens.length, bleu: going.map(({ result }) => bleuOf(result.words, reference)) });
-      this.tried.sort((a, b) => a.words - b.words);
-    }
-    this.drawCurve();
-  }
-
-  // BLEU against length, as tried -----------------------------------------------------------------------------------------------
-
-  drawCurve() {
-    element("curve").hidden = this.tried.length < 2;
-    const [width, height, left, below] = [640, 220, 40, 34];
-    const longest = Math.max(this.most, ...this.tried.map(({ words }) => words)) + 2;
-    const x = (words) => left + ((width - left - 10) * words) / longest;
-    const y = (bleu) => 8 + ((height - below - 8) * (100 - bleu)) / 100;
-    const node = (tag, values, content = "") => {
-      const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-      Object.entries(values).forEach(([name, value]) => made.setAttribute(name, value));
-      made.textContent = content;
-      return made;
-    };
-    const svg = node("svg", { viewBox: `0 0 ${width} ${height}` });
-    for (const bleu of [0, 25, 50, 75, 100]) {
-      svg.append(node("line", { class: "grid", x1: left, x2: width - 10, y1: y(bleu), y2: y(bleu) }),
-        node("text", { x: left - 6, y: y(bleu) + 4, "text-anchor": "end" }, bleu));
-    }
-    for (let words = 10; words <= longest; words += 10) svg.append(node("text", { x: x(words), y: height - 18, "text-anchor": "middle" }, words));
-    svg.append(node("text", { x: (left + width) / 2, y: height - 3, "text-anchor": "middle" }, "Words of the sentence"));
-    this.translator.models.forEach((model, index) => {
-      const points = this.tried.map(({ words, bleu }) => [x(words), y(bleu[index])]);
-      svg.append(node("polyline", { class: `m${index}`, points: points.map((point) => point.join(",")).join(" ") }));
-      points.forEach(([at, value]) => svg.append(index
-        ? node("rect", { class: `m${index}`, x: at - 3.5, y: value - 3.5, width: 7, height: 7 })
-        : node("circle", { class: `m${index}`, cx: at, cy: value, r: 4 })));
-      const last = points.at(-1) ?? [left, 20];
-      const above = last[1] < 24 ? 16 : -8;
-      svg.append(node("text", { class: "name", x: Math.min(last[0], width - 10), y: last[1] + above, "text-anchor": "end" }, model.label));
-    });
-    element("plot").replaceChildren(svg);
-    this.fillNumbers();
-  }
-
-  fillNumbers() {
-    const cell = (tag, textContent, scope) => Object.assign(make(tag, { textContent }), scope ? { scope } : {});
-    const head = make("tr", {}, ...["Words", ...this.translator.models.map(({ label }) => `BLEU of ${label}`)].map((name) => cell("th", name, "col")));
-    const rows = this.tried.map(({ words, bleu }) =>
-      make("tr", {}, cell("th", words, "row"), ...bleu.map((value) => cell("td", format(value)))));
-    element("numbers").replaceChildren(make("table", {}, make("caption", { className: "unseen", textContent: "BLEU of the sentences tried" }),
-      make("thead", {}, head), make("tbody", {}, ...rows)));
+    if (!reference) return;
+    const bleu = this.cards.map(() => null);
+    going.forEach(({ model, result }) => { bleu[model] = bleuOf(result.words, reference); });
+    this.curve.add(tokens.length, bleu);
+    this.curve.draw();
   }
 }
 

@@ -143,7 +143,7 @@ def _with_scores(row: Row, table: ScoreTable, measured: Measured, settings: Repo
         row = {**row, f"bleu_{name}": "", **_score(name, column, runs, measured, settings)}
         row |= _compared(name, row["id"], measured.compared(column))
         reported = table.reported.get(row["id"])
-        row[f"reported_{name}"] = fixed(reported.scores.get(name) if reported else None, 2)
+        row[f"reported_{name}"] = reported.shown(name) if reported else ""
         row |= _difference(name, row[f"bleu_{name}"], row[f"reported_{name}"])
     return row
 
@@ -212,7 +212,7 @@ def _difference(name: str, ours: str, theirs: str) -> Row:
     """Our score less the reported one, where there are both, from the numbers as they are shown."""
     if not (ours and theirs):
         return {}
-    difference = float(ours) - float(theirs)
+    difference = float(ours) - float(theirs.removeprefix("~"))
     return {
         f"difference_{name}": f"{difference:+.2f}",
         f"shown_difference_{name}": signed(difference, 2),

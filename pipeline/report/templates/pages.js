@@ -11,6 +11,8 @@ const format = (value, digits = 1) => value.toFixed(digits);
 const grouped = (value) => value.toLocaleString("en");
 const split = (text) => (text ? text.split(" ") : []);
 const text = (node) => node.firstChild.textContent;
+/** Pixels of what is one at the usual size of text. */
+const rootUnit = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
 const plural = (number, noun) => `${grouped(number)} ${noun}${number === 1 ? "" : "s"}`;
 
 function make(tag, properties = {}, ...children) {
@@ -199,11 +201,12 @@ class AttentionCard {
     const colour = (name) => style.getPropertyValue(name).trim();
     const labels = [this.targetWords.map(text), this.sourceWords.map(text)];
     const context = this.canvas.getContext("2d");
-    const font = "12px system-ui, 'DejaVu Sans', sans-serif";
+    const unit = rootUnit();
+    const font = `${12 * unit}px system-ui, 'DejaVu Sans', sans-serif`;
     context.font = font;
     const [left, above] = labels.map((side) => 8 + Math.min(130, Math.max(...side.map((word) => context.measureText(word).width))));
-    const room = this.node.clientWidth - 34 - left;
-    const cell = Math.max(7, Math.min(22, Math.floor(room / this.columns)));
+    const room = this.node.clientWidth - 34 * unit - left;
+    const cell = Math.max(7, Math.min(32 * unit, Math.max(14 * unit, 560 / this.rows), Math.floor(room / this.columns)));
     const [width, height] = [left + cell * this.columns + 1, above + cell * this.rows + 1];
     const scale = devicePixelRatio || 1;
     Object.assign(this.canvas, { width: width * scale, height: height * scale });

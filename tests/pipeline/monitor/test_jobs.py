@@ -8,8 +8,8 @@ import pytest
 
 from nmt.errors import UserError
 from pipeline.config.overlays import find_layers, load
-from pipeline.monitor.jobs import Job, JobList, read
-from tests.running import ROOT
+from pipeline.monitor.jobs import Job, JobList, list_jobs, read
+from tests.running import ROOT, slurm_of
 
 
 def a_job(log: str, inputs: str, outputs: str, run: str | None = None) -> Job:
@@ -55,3 +55,15 @@ def test_stages_stand_in_the_order_in_which_data_flows(tmp_path: Path) -> None:
     assert list(found.stages).index("score") < list(found.stages).index("report")
     assert [job.name for job in found.stages["clean"]] == ["a", "b"]
     assert found.sources["logs/select/all.log"] == {"logs/select/tools.log", "logs/clean/b.log"}
+
+
+def test_where_snakemake_ends_in_a_traceback_its_last_line_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = slurm_of(tmp_path, "batch* 1:00 100000 (null)")
+    (programs / "squeue").unlink()  # without it Snakemake's executor for Slurm cannot be imported
+    (tmp_path / "config.yaml").touch()
+    monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
+    with pytest.raises(UserError, match=r"Snakemake says: .*'squeue'") as caught:
+        list_jobs(tmp_path)
+    assert "\n" not in str(caught.value)

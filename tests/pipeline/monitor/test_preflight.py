@@ -24,7 +24,7 @@ from pipeline.monitor.forecast import SETTINGS, longest_chain, training_times
 from pipeline.monitor.jobs import Job, JobList
 from pipeline.monitor.preflight import Work, forecast, missing
 from pipeline.monitor.time_limits import expected_rate
-from tests.running import ROOT, run
+from tests.running import ROOT, run, slurm_of
 
 NOTHING = Work(frozenset(), (), ())
 
@@ -167,13 +167,9 @@ def test_hours_come_from_a_run_that_was_measured_else_from_the_settings(tmp_path
 
 @pytest.fixture
 def sinfo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cluster whose sinfo says this of its nodes: tests/slurm asks a real one."""
-    program = tmp_path / "bin" / "sinfo"
-    program.parent.mkdir()
-    nodes = "echo 'cpu* 12:00:00 200000 (null)'\necho 'gpu 2-00:00:00 500000 gpu:h200:8'\n"
-    program.write_text(f"#!/bin/sh\n{nodes}", encoding="utf-8")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    """A cluster whose sinfo says this of its nodes."""
+    programs = slurm_of(tmp_path, "cpu* 12:00:00 200000 (null)", "gpu 2-00:00:00 500000 gpu:h200:8")
+    monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
 
 
 @pytest.mark.usefixtures("sinfo")

@@ -43,7 +43,7 @@ def scores(paper: str, table: str) -> dict[str, tuple[float, ...]]:
     """The reported rows of a table, in the order of its columns."""
     _, found = read_table(PAPER.with_name(f"{paper}.yaml"), table, ScoreTable)
     return {
-        system: tuple(row.scores[name] for name in found.columns if name in row.scores)
+        system: tuple(row.value(name) for name in found.columns if name in row.scores)
         for system, row in found.reported.items()
     }
 
@@ -62,6 +62,13 @@ def test_cho_2014b_holds_every_cell_of_table_1() -> None:
         "grconv-30": (16.60, 17.50, 21.74, 22.94),
         "moses": (28.92, 32.00, 32.20, 35.40),
     }
+
+
+def test_a_score_is_shown_as_the_paper_gives_it() -> None:
+    _, found = read_table(PAPER.with_name("sutskever2014.yaml"), "sutskever2014_table2", ScoreTable)
+    shown = {name: row.shown("test") for name, row in found.reported.items()}
+    assert (shown["oracle"], shown["wmt14-best"], shown["moses"]) == ("~45", "37.0", "33.30")
+    assert found.reported["oracle"].shown("dev") == ""
 
 
 def test_sutskever_2014_holds_every_cell_of_both_tables() -> None:

@@ -13,6 +13,7 @@ import pytest
 from nmt.cli import subcommands
 from nmt.data.bitext import Bitext
 from nmt.io.text_files import read_lines
+from tests import kenlm
 
 PACKAGE = Path(__file__).parents[3]
 DATA_SUBCOMMANDS = [
@@ -95,7 +96,17 @@ def test_from_tokens_to_selected_pairs(tmp_path: Path) -> None:
     assert len([*read_lines(tmp_path / "out.fr.zst")]) == 3
     done(
         tmp_path,
-        *("select-score", "--in-source", "in.arpa", "--out-source", "out.arpa", "--in-target", "in.arpa"),
+        *(
+            "select-score",
+            "--programs",
+            str(kenlm.programs()),
+            "--in-source",
+            "in.arpa",
+            "--out-source",
+            "out.arpa",
+            "--in-target",
+            "in.arpa",
+        ),
         *("--out-target", "out.arpa", "t.en.zst", "t.fr.zst", "--output", "s.npy", "--histogram", "h.json"),
     )
     done(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from nmt.io.files import read_json
 from nmt.io.text_files import read_lines, write_lines
 from nmt.selection import cross_entropy, language_models
 from nmt.selection.cross_entropy import DROPPED, Models, ScoredShard, Threshold
-from nmt.selection.language_models import TokenShard, load
+from nmt.selection.language_models import LINES, LogProbabilities, TokenShard, asking
 from tests import kenlm
 
 INSIDE = {"<unk>": -3.0, "</s>": -1.0, "a": -0.5, "b": -1.0, "c": -2.0}
@@ -28,10 +29,18 @@ def arpa(path: Path, unigrams: dict[str, float], bigram_a_b: float) -> Path:
     return path
 
 
+def unigrams(logs: dict[str, float]) -> LogProbabilities:
+    """A language model without contexts."""
+
+    def ask(lines: Sequence[str]) -> list[float]:
+        return [sum(logs.get(word, logs["<unk>"]) for word in [*line.split(), "</s>"]) for line in lines]
+
+    return ask
+
+
 @pytest.fixture
-def models(tmp_path: Path) -> Models:
-    inside = arpa(tmp_path / "in.arpa", INSIDE, -0.125)
-    return Models(load(inside), load(arpa(tmp_path / "out.arpa", OUTSIDE, -1.5)))
+def models() -> Models:
+    return Models(unigrams(INSIDE), unigrams(OUTSIDE))
 
 
 def write(path: Path, lines: list[str]) -> Path:
@@ -41,21 +50,37 @@ def write(path: Path, lines: list[str]) -> Path:
     return path
 
 
-def test_cross_entropy_difference_by_hand(models: Models) -> None:
+def test_cross_entropy_difference_by_hand(tmp_path: Path) -> None:
     # log10 p(a b </s>): <s> backs off to a, the bigram a b, then b backs off to </s>
     inside = (-0.25 - 0.5) + -0.125 + (-0.125 - 1.0)
     outside = (-0.25 - 1.5) + -1.5 + (-0.125 - 1.0)
-    assert models.difference("a b") == pytest.approx(-(inside - outside) * math.log(10) / 3, abs=1e-6)
+    domains = arpa(tmp_path / "in.arpa", INSIDE, -0.125), arpa(tmp_path / "out.arpa", OUTSIDE, -1.5)
+    with (
+        asking(domains[0], kenlm.programs()) as ask_inside,
+        asking(domains[1], kenlm.programs()) as ask_outside,
+    ):
+        found = Models(ask_inside, ask_outside).differences(["a b", "", "a b"])
+    assert found[0] == found[2] == pytest.approx(-(inside - outside) * math.log(10) / 3, abs=1e-6)
+
+
+def test_as_many_lines_as_are_asked_are_answered_in_their_order(tmp_path: Path) -> None:
+    model = arpa(tmp_path / "in.arpa", INSIDE, -0.125)
+    lines = [" ".join("abc"[i % 3] for _ in range(i)) for i in range(LINES)]
+    with asking(model, kenlm.programs()) as ask:
+        found = ask(lines)
+        assert found == [value for line in lines for value in ask([line])]
+    assert found[:2] == [-1.25, -0.25 - 1.0 - 0.125 - 1.0] and len(set(found)) > 0.9 * LINES
+
+
+def score(pair: tuple[str, str], models: Models) -> int:
+    return cross_entropy.score_pairs([pair], models, models)[0]
 
 
 def test_a_pair_s_score_is_the_sum_of_both_sides_in_fixed_point(models: Models) -> None:
-    nats = models.difference("a b") + models.difference("c unknown")
-    assert cross_entropy.score_pair("a b", "c unknown", models, models) == round(nats * 10_000)
-    assert cross_entropy.score_pair("a", "a", models, models) < cross_entropy.score_pair(
-        "c", "c", models, models
-    )
-    assert cross_entropy.score_pair("", "a", models, models) == DROPPED
-    assert cross_entropy.score_pair("a", " ", models, models) == DROPPED
+    nats = sum(models.differences(["a b", "c unknown"]))
+    assert score(("a b", "c unknown"), models) == round(nats * 10_000)
+    assert score(("a", "a"), models) < score(("c", "c"), models)
+    assert score(("", "a"), models) == score(("a", " "), models) == DROPPED
 
 
 def random_pairs(count: int, seed: int = 1) -> list[tuple[str, str]]:
@@ -110,9 +135,9 @@ def by_sorting(
     ordered = []
     for order, (corpus, pairs) in enumerate(corpora.items()):
         for line, pair in enumerate(pairs):
-            score = cross_entropy.score_pair(*pair, models, models)
-            if score != DROPPED:
-                ordered.append((score, order, line, corpus, *pair))
+            value = score(pair, models)
+            if value != DROPPED:
+                ordered.append((value, order, line, corpus, *pair))
     kept, words = [], 0
     for *_, corpus, source, target in sorted(ordered):
         words += len(target.split())
@@ -137,7 +162,7 @@ def test_scores_and_histogram_on_the_disk(tmp_path: Path, models: Models) -> Non
     (shard,) = make_shards(tmp_path, "c", [("a", "a b"), ("", ""), ("c", "c"), ("a", "a b")], 1)
     (scored,) = score_all([shard], models)
     rows = np.load(scored.scores)
-    first, third = (cross_entropy.score_pair(*pair, models, models) for pair in [("a", "a b"), ("c", "c")])
+    first, third = (score(pair, models) for pair in [("a", "a b"), ("c", "c")])
     assert rows.dtype == np.int32
     assert rows.tolist() == [[first, 2], [DROPPED, 0], [third, 1], [first, 2]]
     assert read_json(scored.histogram)["scores"] == {str(first): [2, 4], str(third): [1, 1]}
@@ -200,10 +225,13 @@ def test_a_sample_larger_than_the_corpus_takes_all(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.binary").write_text("no model")
-    with pytest.raises(UserError, match=r"x\.binary: no language model"):
-        load(tmp_path / "x.binary")
-    with pytest.raises(UserError, match="no such file"):
-        load(tmp_path / "none")
+    with (
+        pytest.raises(UserError, match=r"x\.binary: no language model"),
+        asking(tmp_path / "x.binary", kenlm.programs()) as ask,
+    ):
+        ask(["a"])
+    with pytest.raises(UserError, match="no such file"), asking(tmp_path / "none", kenlm.programs()):
+        pass
 
 
 def test_missing_programs_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,9 +262,9 @@ def test_a_trained_model_knows_its_text(tmp_path: Path) -> None:
     lines = [" ".join(draw.choices("abcdefgh", range(1, 9), k=12)) for _ in range(2000)]
     text = {"c": [write(tmp_path / "t.zst", ["", *lines])]}
     language_models.train(text, 3, tmp_path / "lm.binary", True, 500, kenlm.programs())
-    model = load(tmp_path / "lm.binary")
-    assert model.order == 3
-    assert model.score("h h h h") > model.score("a a a a")
+    with asking(tmp_path / "lm.binary", kenlm.programs()) as ask:
+        likely, unlikely = ask(["h h h h", "a a a a"])
+    assert likely > unlikely
     assert {path.name for path in tmp_path.iterdir()} == {"t.zst", "lm.binary"}
 
 
@@ -267,18 +295,16 @@ def test_two_models_know_the_words_that_they_are_told(tmp_path: Path) -> None:
     models = {}
     for limited in (words, None):
         for name, text in texts.items():
-            output = tmp_path / f"{name}.binary"
+            output = tmp_path / f"{name}.{limited is None}.binary"
             language_models.train({name: [text]}, 3, output, True, 500, kenlm.programs(), words=limited)
-            models[name, limited is None] = load(output)
-    known = {
-        key: {word for word in [*"abcdefghijk", "rare"] if word in model} for key, model in models.items()
-    }
+            models[name, limited is None] = output
+    known = {key: kenlm.known_words([*"abcdefghijk", "rare"], model) for key, model in models.items()}
     assert known["in", False] == {*"abcdef"}
     assert known["out", False] == {*"def"}
     assert known["in", True] == {*"abcdef", "rare"} and known["out", True] == {*"defghijk", "rare"}
     # to a limited model all other words are one
-    limited_model = models["out", False]
-    assert limited_model.score("g h d") == limited_model.score("never seen d")
+    with asking(models["out", False], kenlm.programs()) as ask:
+        assert ask(["g h d"]) == ask(["never seen d"])
 
 
 def test_a_vocabulary_without_words_names_the_key(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,11 +21,11 @@ from tests import kenlm
 from tests.running import ROOT
 
 
-def test_both_programs_are_there_and_run() -> None:
+def test_the_programs_are_there_and_run() -> None:
     folder = kenlm.programs()
     for name in PROGRAMS:
         result = subprocess.run([folder / name, "--help"], capture_output=True, text=True, check=False)
-        assert "arpa" in (result.stdout + result.stderr)
+        assert re.search("language models|lm_file|input.arpa", result.stdout + result.stderr)
     assert provide(folder, 1) == "already there"
     assert {path.name for path in folder.iterdir()} == {*PROGRAMS, "lock"}
 

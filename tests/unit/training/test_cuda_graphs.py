@@ -17,6 +17,7 @@ import torch
 
 from nmt.data.batches import Batch
 from nmt.data.bitext import Bitext
+from nmt.errors import UserError
 from nmt.settings.training import ModelRun
 from nmt.training import trainer
 from nmt.training.cuda_graphs import GraphedUpdates
@@ -42,9 +43,10 @@ class StandIn:
     what pinning memory asks of it in any thread, and the recording is lost.
     """
 
-    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+    def __init__(self, patch: pytest.MonkeyPatch, longest: int | None = None) -> None:
         self.recording: list[Callable[[], None]] | None = None
-        self.mode, self.replays, self.spoiled, self.pinned = "", 0, False, threading.Event()
+        self.mode, self.longest, self.replays, self.rehearsals = "", longest, 0, 0
+        self.spoiled, self.pinned = False, threading.Event()
         stream = SimpleNamespace(wait_stream=lambda other: None)
         event = SimpleNamespace(record=lambda: None, synchronize=lambda: None)
         of_cuda: dict[str, Any] = {
@@ -74,6 +76,9 @@ class StandIn:
         self.pinned.clear()
         self.recording, self.mode = [], capture_error_mode
         yield
+        if not self.recording:  # a rehearsal, which is never replayed; nothing is pinned yet
+            self.rehearsals, self.recording = self.rehearsals + 1, None
+            return
         assert self.pinned.wait(20), "the batches are pinned in another thread"
         if self.spoiled:
             raise RuntimeError("CUDA error: operation failed due to a previous error during capture")
@@ -89,12 +94,15 @@ class StandIn:
         def update(batch: Batch) -> None:
             descend(batch) if self.recording is None else self.recording.append(lambda: descend(batch))
 
-        return GraphedUpdates(update, torch.device("cpu"))
+        return GraphedUpdates(update, torch.device("cpu"), self.longest)
 
 
 def trained(text: Bitext, state: Path, stand_in: StandIn | None = None) -> dict[str, torch.Tensor]:
     """A run of 30 updates; without a stand-in the same updates are called one by one."""
-    made = Trainer(model_run(updates=30, checkpoint_every=99, validate_every=99), text, text, SIZES, state)
+    run = model_run(
+        updates=30, checkpoint_every=99, validate_every=99, recorded_words=stand_in and stand_in.longest
+    )
+    made = Trainer(run, text, text, SIZES, state)
     for embedding in (made.model.source_embedding, made.model.target_embedding):
         embedding.sparse = False
     if stand_in is not None:
@@ -114,8 +122,46 @@ def test_recording_bears_that_batches_are_pinned_meanwhile(
         stand_in = StandIn(patch)
         recorded = trained(text, tmp_path / "recorded", stand_in)
     plain = trained(text, tmp_path / "plain")
-    assert 20 < stand_in.replays < 30
+    assert 20 < stand_in.replays < 30 and stand_in.rehearsals == 1
     assert all(torch.equal(recorded[name], plain[name]) for name in plain)
+
+
+@pytest.mark.parametrize(("longest", "rehearsals", "replays"), [(0, 0, range(1)), (11, 1, range(10, 25))])
+def test_longer_batches_than_are_wanted_are_not_recorded(
+    text: Bitext,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    longest: int,
+    rehearsals: int,
+    replays: range,
+) -> None:
+    """Nor rehearsed for that: of multiples of 5 words, the largest of up to 11 has 10."""
+    stand_in = StandIn(monkeypatch, longest)
+    trained(text, tmp_path, stand_in)
+    assert stand_in.rehearsals == rehearsals and stand_in.replays in replays
+
+
+def test_memory_is_found_too_small_before_the_first_update(
+    text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On the longest pair of the text, and what is said changes no model."""
+    made = Trainer(model_run(), text, text, SIZES, tmp_path)
+    made.updater.graphs = StandIn(monkeypatch).graphed(made.updater._descend)
+    made.resume(None)
+
+    def gradient(batch: Batch) -> None:
+        assert batch.target.shape == (16, 4)  # 12 words, in multiples of 5 and the end symbol
+        try:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+        finally:
+            raise RuntimeError("CUDA error: operation failed due to a previous error during capture")
+
+    monkeypatch.setattr(made.updater, "_gradient", gradient)
+    with pytest.raises(
+        UserError, match=r"updates of 4 pairs of up to 12 words: out of memory.*recorded_words"
+    ):
+        made.run()
+    assert made.counters.update == 0
 
 
 def test_the_stand_in_loses_recordings_that_other_threads_disturb(

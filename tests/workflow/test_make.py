@@ -1,0 +1,93 @@
+"""What make hands to programs is what it was told, whatever characters that has."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pipeline.cli.new import next_command
+from tests.running import ROOT
+
+HOSTILE = [
+    "`touch X`",
+    "x$(shell touch X)",
+    "$(touch X)",
+    'x"; touch X; "',
+    "x';touch X;'",
+    "a $HOME b$$c",
+    "#x\\ y*",
+]
+MORE = {"SOURCE": "a.en", "EXPERIMENT": "own"}
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A folder with the Makefile, where `nmt` and `python` say what they were called with, each word a line."""
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    for name in ("pyproject.toml", "uv.lock", "workflow/install.py", "workflow/setup.sh"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    for name in ("nmt", "python"):
+        program = tmp_path / ".venv" / "bin" / name
+        program.write_text("#!/bin/sh\nprintf '%s\\n' \"$@\" > called\n", encoding="utf-8")
+        program.chmod(0o755)
+    (tmp_path / ".venv" / "installed").touch()
+    return tmp_path
+
+
+def called(checkout: Path, *words: str) -> list[str]:
+    """The words that make calls a program with."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    subprocess.run(["make", *words], cwd=checkout, env=environment, check=True, capture_output=True)
+    assert not (checkout / "X").exists()
+    return (checkout / "called").read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.parametrize("value", HOSTILE)
+@pytest.mark.parametrize("name", ["SOURCE", "TARGET", "EXPERIMENT"])
+def test_values_of_make_new_reach_it_as_they_are(checkout: Path, name: str, value: str) -> None:
+    values = {**MORE, name: value}
+    words = called(checkout, "new", *(f"{key}={text}" for key, text in values.items()))
+    assert words[0] == "new"
+    assert words[-len(values) - 1 :] == [
+        "--",
+        values["EXPERIMENT"],
+        values["SOURCE"],
+        *list(values.values())[2:],
+    ]
+
+
+def test_languages_are_two_words_that_run_nothing(checkout: Path) -> None:
+    words = called(checkout, "new", "SOURCE=a", "EXPERIMENT=b", "LANGUAGES=en;touch$(shell touch X) `touch`")
+    assert words == ["new", "--languages", "en;touch$(shell", "touch", "X)", "`touch`", "--", "b", "a"]
+
+
+@pytest.mark.parametrize("value", HOSTILE)
+def test_an_experiment_and_cores_reach_the_run_as_they_are(checkout: Path, value: str) -> None:
+    words = called(checkout, "run", f"EXPERIMENT={value}", f"CORES={value}")
+    assert words == ["workflow/run.py", "--cores", value, value]
+
+
+def test_without_an_experiment_it_is_the_demo_that_runs(checkout: Path) -> None:
+    assert called(checkout, "run")[-1] == "experiments/demo"
+
+
+@pytest.mark.parametrize(("given", "missing"), [("SOURCE=a.en", "EXPERIMENT"), ("EXPERIMENT=own", "SOURCE")])
+def test_a_new_experiment_wants_a_folder_and_text(checkout: Path, given: str, missing: str) -> None:
+    refused = subprocess.run(
+        ["make", "new", given], cwd=checkout, capture_output=True, text=True, check=False
+    )
+    assert refused.returncode == 2
+    assert refused.stderr.startswith(f"error: {missing} missing: make new EXPERIMENT=FOLDER SOURCE=FILE")
+    assert not (checkout / "called").exists()
+
+
+@pytest.mark.parametrize("folder", ["own", "a b", "a$b$$c", "it's"])
+def test_the_command_that_a_new_experiment_names_runs_it(checkout: Path, folder: str) -> None:
+    subprocess.run(["bash", "-c", next_command(Path(folder))], cwd=checkout, check=True, capture_output=True)
+    assert (checkout / "called").read_text(encoding="utf-8").splitlines()[-1] == folder
