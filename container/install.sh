@@ -14,8 +14,9 @@ PATH="$PWD/.venv/bin:$PATH"
 # The libraries that KenLM's programs need end up inside them, so what builds them goes again.
 BUILD="cmake g++ make libboost-program-options-dev libboost-system-dev libboost-test-dev libboost-thread-dev"
 apt-get update
+# gcc stays: Triton compiles with it where it runs (`kernels: triton`).
 # shellcheck disable=SC2086  # a list
-apt-get install --yes --no-install-recommends $BUILD
+apt-get install --yes --no-install-recommends gcc libc6-dev $BUILD
 nmt kenlm-programs --jobs "$(nproc)" --output /opt/kenlm
 
 # The commit and its address stand in config.yaml alone; what the programs need stays.

@@ -2,42 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from pipeline.config.schema import Config
 from pipeline.monitor.jobs import Job, JobList
+from workflow import engine
 
 RESOURCES = ("runtime", "mem_mb", "gpu", "gpu_model", "slurm_partition", "qos")
 """What a cluster is asked for."""
 
 
-def job_list(config: Config, graph: Any) -> JobList:
+def job_list(config: Config, workflow: Any) -> JobList:
     """All jobs that make files, due or not.
 
     Args:
         config: the run's settings.
-        graph: Snakemake's DAG.
+        workflow: Snakemake's.
     """
-    due = set(graph.needrun_jobs())
-    return JobList(config, tuple(_job(job, job in due) for job in _with_files(graph.jobs)))
-
-
-def _with_files(jobs: Iterable[Any]) -> list[Any]:
-    return [job for job in jobs if job.output]
+    return JobList(config, tuple(_job(*each) for each in engine.jobs_with_files(workflow)))
 
 
 def _job(job: Any, due: bool) -> Job:
-    resources = {name: value for name in RESOURCES if _known(value := job.resources.get(name))}
+    rule, asked = engine.of_job(job, "rule"), engine.of_job(job, "resources")
     return Job(
-        rule=job.rule.name,
-        wildcards=dict(job.wildcards_dict),
+        rule=rule,
+        wildcards=dict(engine.of_job(job, "wildcards")),
         inputs=tuple(map(str, job.input)),
         outputs=tuple(map(str, job.output)),
         log=str(job.log[0]),
         due=due,
-        local=job.rule.name in job.rule.workflow._localrules,
-        resources=resources,
+        local=rule in engine.of_job(job, "local rules"),
+        resources={name: value for name in RESOURCES if _known(value := asked.get(name))},
     )
 
 

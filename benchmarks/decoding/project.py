@@ -16,8 +16,9 @@ from nmt.data.vocabulary import END
 from nmt.decoding.beam_search import translate
 from nmt.decoding.shortlist import Shortlist
 from nmt.model import cpu_products, families
+from nmt.model.computing import Precision
 from nmt.model.device import keep_freed_memory, make_deterministic
-from nmt.model.precision import Precision, precision_of, refuse_unable
+from nmt.model.precision import precision_of, refuse_unable
 from nmt.settings.decoding import Decoding
 
 

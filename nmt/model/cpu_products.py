@@ -9,15 +9,14 @@ makes the same choice. Results differ in their last digits.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor
 
-Products = Literal["torch", "onednn"]
+from nmt.model.computing import COMPUTING, Products
 
 _PROCESSOR = Path("/proc/cpuinfo")
-_products: Products = "torch"
 
 
 def choose(products: Literal["auto", "torch"] = "auto") -> Products:
@@ -31,15 +30,8 @@ def choose(products: Literal["auto", "torch"] = "auto") -> Products:
 
 
 def use(products: Products) -> None:
-    """Have all products that follow in this process made so.
-
-    PyTorch hands 32-bit products to oneDNN when it may round their factors, which oneDNN only does with AMX
-    instructions: `choose` asks for none, and for all digits of a product.
-    """
-    global _products
-    _products = products
-    mkldnn: Any = torch.backends.mkldnn
-    mkldnn.matmul.fp32_precision = "bf16" if products == "onednn" else "none"
+    """Have all products that follow in this process made so."""
+    COMPUTING.change(products=products)
 
 
 def tanh_(values: Tensor) -> Tensor:
@@ -47,7 +39,7 @@ def tanh_(values: Tensor) -> Tensor:
 
     MKL makes it, too, and where it withholds its kernels takes ten times as long as PyTorch's own sigmoid, 2.2 ns each.
     """
-    if _products == "torch" or values.dtype != torch.float32 or values.device.type != "cpu":
+    if COMPUTING.products == "torch" or values.dtype != torch.float32 or values.device.type != "cpu":
         return values.tanh_()
     return values.mul_(2).sigmoid_().mul_(2).sub_(1)
 

@@ -19,7 +19,9 @@ BLOCK = 256
 ROWS = 8
 """Source positions that a program holds at once."""
 LONG = 4096
-"""Words of the vocabulary, or weights, that a program holds at once."""
+"""Words of the vocabulary that a program holds at once."""
+WEIGHTS = 1024
+"""And weights: of more, a program's registers would not hold all four numbers that each of them has."""
 
 
 def launch(kernel: Any, grid: tuple[int, ...], *arguments: Any, **constants: Any) -> None:
@@ -148,7 +150,7 @@ def advance(parts_of: list[Tensor], group: dict[str, Any], scale: Tensor | None)
     """One update of a flat weight."""
     weight = parts_of[0]
     launch(
-        kernels.adadelta, (parts(weight.numel(), LONG),), *parts_of, weight if scale is None else scale,
+        kernels.adadelta, (parts(weight.numel(), WEIGHTS),), *parts_of, weight if scale is None else scale,
         weight.numel(), LEARNING_RATE=group["lr"], RHO=group["rho"], EPSILON=group["eps"],
-        SCALED=scale is not None, BLOCK=LONG,
+        SCALED=scale is not None, BLOCK=WEIGHTS,
     )  # fmt: skip

@@ -8,24 +8,25 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
+import sysconfig
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import ModuleType
 from typing import Literal
 
 import torch
 
 from nmt.errors import UserError
+from nmt.model.computing import COMPUTING
 
 Kernels = Literal["torch", "triton"]
-
-_fused: ModuleType | None = None
 
 
 def set_kernels(kernels: Kernels, device: torch.device) -> None:
     """Choose for all that follows in this process; a UserError says what `triton` lacks."""
-    global _fused
-    _fused = None
+    COMPUTING.change(fused=None)
     if kernels == "torch":
         return
     if importlib.util.find_spec("triton") is None:
@@ -38,9 +39,20 @@ def set_kernels(kernels: Kernels, device: torch.device) -> None:
             f"training.kernels is `triton`, whose kernels run on a GPU, but the device is `{device.type}`; "
             f"set `kernels: torch`, or use a GPU machine"
         )
+    if not (interpreted() or _compiles_c()):
+        raise UserError(
+            "training.kernels is `triton`, which compiles some C where it runs, but there is no gcc, clang or Python.h"
+            " (Debian: gcc libc6-dev python3-dev); install them, or set `kernels: torch`"
+        )
     from nmt.model import fused
 
-    _fused = fused
+    COMPUTING.change(fused=fused)
+
+
+def _compiles_c() -> bool:
+    """Whether there is what Triton's launchers are compiled with."""
+    compiler = os.environ.get("CC") or shutil.which("gcc") or shutil.which("clang")
+    return bool(compiler) and Path(sysconfig.get_path("include"), "Python.h").exists()
 
 
 def interpreted() -> bool:
@@ -50,7 +62,7 @@ def interpreted() -> bool:
 
 def fused() -> ModuleType | None:
     """The module `nmt.model.fused` where `triton` is chosen."""
-    return _fused
+    return COMPUTING.fused
 
 
 @contextmanager

@@ -11,28 +11,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Literal, get_args
+from typing import get_args
 
 import torch
 from torch import Tensor, nn
 
 from nmt.errors import UserError
 from nmt.model import int8
+from nmt.model.computing import COMPUTING, Precision
 from nmt.model.int8 import Int8Factor
 
-Precision = Literal["fp32", "tf32", "bf16", "int8"]
 Factor = Tensor | Int8Factor
-
-_precision: Precision = "fp32"
-_factor_type: torch.dtype | None = None
 
 
 def set_precision(precision: Precision) -> None:
     """Choose the precision of all products that follow in this process."""
-    global _precision, _factor_type
-    _precision, _factor_type = precision, torch.bfloat16 if precision == "bf16" else None
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
-    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+    COMPUTING.change(precision=precision)
 
 
 @contextmanager
@@ -47,13 +41,16 @@ def precision_of(precision: Precision) -> Iterator[None]:
 
 def rounds_factors() -> bool:
     """Whether factors are rounded beforehand (bf16), which a library's recurrence does to its states, too."""
-    return _factor_type is not None
+    return COMPUTING.factor_type is not None
 
 
 def refuse_unable(precision: Precision, device: torch.device) -> None:
-    """A UserError for a precision that there is not, and for 8 bits where nothing multiplies them."""
+    """A UserError for a precision that there is not, and for one that nothing multiplies in."""
     if precision not in get_args(Precision):
         raise UserError(f"precision {precision}: expected one of {', '.join(get_args(Precision))}")
+    if precision == "bf16" and device.type == "cuda" and torch.cuda.get_device_capability(device) < (8, 0):
+        name = torch.cuda.get_device_name(device)
+        raise UserError(f"precision bf16: {name} computes in it only by way of others, and slowly; use fp32")
     if precision == "int8" and not (device.type == "cpu" and int8.supported()):
         place = "a GPU" if device.type == "cuda" else "this processor, which lacks VNNI instructions,"
         raise UserError(f"precision int8: {place} is not supported; use bf16 or fp32, or another device")
@@ -61,12 +58,12 @@ def refuse_unable(precision: Precision, device: torch.device) -> None:
 
 def factor(values: Tensor) -> Factor:
     """A factor that several products share, rounded once: a weight that a recurrence multiplies with at every step."""
-    return Int8Factor(values) if _precision == "int8" else rounded(values)
+    return Int8Factor(values) if COMPUTING.precision == "int8" else rounded(values)
 
 
 def rounded(values: Tensor) -> Tensor:
     """Values as bf16 has them; in any other precision as they are."""
-    return values if _factor_type is None else values.to(_factor_type)
+    return values if COMPUTING.factor_type is None else values.to(COMPUTING.factor_type)
 
 
 def fixed(module: nn.Module) -> bool:
@@ -79,24 +76,25 @@ def kept(module: nn.Module, name: str, make: Callable[[], Tensor]) -> Factor:
     if not fixed(module):
         return factor(make())
     made: dict[tuple[str, Precision], Factor] = module.__dict__.setdefault("_kept_factors", {})
-    if (name, _precision) not in made:
+    key = name, COMPUTING.precision
+    if key not in made:
         with torch.no_grad():
-            made[name, _precision] = factor(make())
-    return made[name, _precision]
+            made[key] = factor(make())
+    return made[key]
 
 
 def product(left: Tensor, right: Factor) -> Tensor:
     """left @ right, (..., n) by (n, m) or batches of both; factors that `factor` has rounded are taken as they are."""
     if isinstance(right, Int8Factor):
         return right.multiply(left)
-    if _factor_type is None:
+    if COMPUTING.factor_type is None:
         return left @ right
-    return (left.to(_factor_type) @ right.to(_factor_type)).to(torch.float32)
+    return (rounded(left) @ rounded(right)).to(torch.float32)
 
 
 def add_product(sums: Tensor, left: Tensor, right: Factor) -> None:
     """sums += left @ right, all (n, m) or all batches; on a GPU in one kernel."""
-    if not sums.is_cuda or _factor_type is not None or isinstance(right, Int8Factor):
+    if not sums.is_cuda or rounds_factors() or isinstance(right, Int8Factor):
         sums += product(left, right)
     elif sums.dim() == 2:
         sums.addmm_(left, right)
@@ -106,6 +104,6 @@ def add_product(sums: Tensor, left: Tensor, right: Factor) -> None:
 
 def affine(values: Tensor, weights: Factor, bias: Tensor) -> Tensor:
     """values @ weights + bias: (P, n), (n, m), (m,) -> (P, m)."""
-    if isinstance(weights, Tensor) and _factor_type is None:
+    if isinstance(weights, Tensor) and not rounds_factors():
         return torch.addmm(bias, values, weights)
     return product(values, weights) + bias

@@ -1,8 +1,9 @@
 """What happens between two matrix products of a step, one kernel each, in Triton (Tillet et al., 2019).
 
 A program, one of a kernel's grid, works on a row (a sentence of a step) or a part of one. `nmt.model.fused` says what
-the arguments are; names that end in `_d`, `_b`, `_s` are strides between directions, sentences and source positions.
-All sums run in an order of their own, always the same: equal input gives equal bits.
+the arguments are; names that end in `_d`, `_b` are strides between directions and sentences. What follows from a
+model's sizes is a constant: so the compiler knows of 1,000 units that rows begin where it may read several numbers at
+once. All sums run in an order of their own, always the same: equal input gives equal bits.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ def tanh(x):
 
 @triton.jit
 def open_gates(
-    projected, projected_d, projected_b, recurrent, recurrent_d, recurrent_b, state, state_d, state_b,
-    mask, mask_d, gates, gates_d, gates_b, reset_state, sentences, hidden,
-    MASKED: tl.constexpr, BLOCK: tl.constexpr,
+    projected, projected_d, projected_b: tl.constexpr, recurrent, recurrent_d, recurrent_b: tl.constexpr, state,
+    state_d, state_b: tl.constexpr, mask, mask_d, gates, gates_d, gates_b: tl.constexpr, reset_state, sentences,
+    hidden: tl.constexpr, MASKED: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """z and r = sigmoid(projected + recurrent), z times the mask, and r * h."""
     row, column = tl.program_id(0), tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
@@ -48,8 +49,9 @@ def open_gates(
 
 @triton.jit
 def new_state(
-    product, projected, projected_d, projected_b, state, state_d, state_b, gates, gates_d, gates_b,
-    candidate, candidate_d, candidate_b, after, after_d, after_b, sentences, hidden, BLOCK: tl.constexpr,
+    product, projected, projected_d, projected_b: tl.constexpr, state, state_d, state_b: tl.constexpr, gates,
+    gates_d, gates_b: tl.constexpr, candidate, candidate_d, candidate_b: tl.constexpr, after, after_d,
+    after_b: tl.constexpr, sentences, hidden: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """The candidate c = tanh(U [r * h] + projected) and the state h + z (c - h)."""
     row, column = tl.program_id(0), tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
@@ -64,8 +66,9 @@ def new_state(
 
 @triton.jit
 def candidate_gradient(
-    grad, grad_d, grad_b, gates, gates_d, gates_b, candidate, candidate_d, candidate_b, state, state_d, state_b,
-    grad_projected, projected_d, projected_b, sentences, hidden, BLOCK: tl.constexpr,
+    grad, grad_d, grad_b: tl.constexpr, gates, gates_d, gates_b: tl.constexpr, candidate, candidate_d,
+    candidate_b: tl.constexpr, state, state_d, state_b: tl.constexpr, grad_projected, projected_d,
+    projected_b: tl.constexpr, sentences, hidden: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """The pre-activations' gradients that need no product: the candidate's and the update gate's."""
     row, column = tl.program_id(0), tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
@@ -81,8 +84,9 @@ def candidate_gradient(
 
 @triton.jit
 def state_gradient(
-    grad, grad_d, grad_b, gates, gates_d, gates_b, state, state_d, state_b, grad_reset_state,
-    grad_projected, projected_d, projected_b, before, sentences, hidden, BLOCK: tl.constexpr,
+    grad, grad_d, grad_b: tl.constexpr, gates, gates_d, gates_b: tl.constexpr, state, state_d,
+    state_b: tl.constexpr, grad_reset_state, grad_projected, projected_d, projected_b: tl.constexpr, before,
+    sentences, hidden: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """From the gradient of r * h that of the reset gate's pre-activation and of the state before the step."""
     row, column = tl.program_id(0), tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
@@ -102,8 +106,9 @@ def state_gradient(
 
 @triton.jit
 def energies(
-    keys, query, query_b, v_a, padding, energy, length, units, ROWS: tl.constexpr, BLOCK: tl.constexpr
-):
+    keys, query, query_b: tl.constexpr, v_a, padding, energy, length, units: tl.constexpr, ROWS: tl.constexpr,
+    BLOCK: tl.constexpr,
+):  # fmt: skip
     """e_j = v_a^T tanh(q + k_j) for some source positions of a sentence; -inf on padding."""
     b, j = tl.program_id(0), tl.program_id(1) * ROWS + tl.arange(0, ROWS)
     inside = j < length
@@ -122,8 +127,8 @@ def energies(
 
 @triton.jit
 def read_context(
-    energy, annotations, weights, context, length, size,
-    SENTENCE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
+    energy, annotations, weights, context, length, size: tl.constexpr, SENTENCE: tl.constexpr, ROWS: tl.constexpr,
+    BLOCK: tl.constexpr,
 ):  # fmt: skip
     """alpha = softmax(e) and a part of c = sum_j alpha_j h_j."""
     b, column = tl.program_id(0), tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
@@ -145,8 +150,8 @@ def read_context(
 
 @triton.jit
 def weight_gradient(
-    annotations, grad_context, grad_weights, length, size, ROWS: tl.constexpr, BLOCK: tl.constexpr
-):
+    annotations, grad_context, grad_weights, length, size: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
     """dL/d alpha_j = h_j^T dL/dc for some source positions of a sentence."""
     b, j = tl.program_id(0), tl.program_id(1) * ROWS + tl.arange(0, ROWS)
     inside = j < length
@@ -161,8 +166,9 @@ def weight_gradient(
 
 @triton.jit
 def alignment_gradient(
-    weights, grad_weights, keys, query, query_b, v_a, grad_energy, grad_query, grad_query_b, grad_keys, grad_v,
-    length, units, SENTENCE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
+    weights, grad_weights, keys, query, query_b: tl.constexpr, v_a, grad_energy, grad_query,
+    grad_query_b: tl.constexpr, grad_keys, grad_v, length, units: tl.constexpr, SENTENCE: tl.constexpr,
+    ROWS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """g_j = dL/de_j through the softmax; with a = tanh(q + k_j) the shares of this step in some alignment units.
 

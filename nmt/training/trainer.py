@@ -23,6 +23,7 @@ from nmt.errors import RecurringError, UserError
 from nmt.io.files import sha256
 from nmt.io.progress import Progress
 from nmt.model import cpu_products, families
+from nmt.model.computing import Products
 from nmt.model.device import (
     choose_device,
     enough_memory,
@@ -31,7 +32,7 @@ from nmt.model.device import (
     make_deterministic,
 )
 from nmt.model.kernels import set_kernels
-from nmt.model.precision import set_precision
+from nmt.model.precision import refuse_unable, set_precision
 from nmt.model.tensors import digest, load_metadata, load_tensors, save_tensors
 from nmt.settings.flatten import differences
 from nmt.settings.training import ModelRun
@@ -93,6 +94,7 @@ class Trainer:
         self.run_settings, self.settings = run, run.training
         self.train, self.dev, self.state = train, dev, state
         self.device = choose_device(self.settings.device)
+        refuse_unable(run.training.precision, self.device)
         set_kernels(run.training.kernels, self.device)
         self._use(cpu_products.choose(run.training.products))
         self.model = families.create(run.family, run.architecture, vocabularies, run.seed).to(self.device)
@@ -149,7 +151,7 @@ class Trainer:
                 f"set them back, or delete or rename that folder to start again"
             )
 
-    def _use(self, products: cpu_products.Products) -> None:
+    def _use(self, products: Products) -> None:
         self.products = products
         cpu_products.use(products)
 

@@ -22,7 +22,7 @@ from nmt.model.model_folder import MODEL, RECORDS, TEXT
 import pipeline.phrase_based.programs as phrase_based
 from pipeline.publish.replication_package import MODES, ReplicationPackage
 from pipeline.report.papers import read_paper, sets_of
-from workflow import gpus, options
+from workflow import engine, gpus, options
 
 ROOT = Path(workflow.basedir)
 
@@ -39,8 +39,8 @@ try:
         find_layers(
             ROOT / "config.yaml",
             Path.cwd(),
-            workflow.config_settings.configfiles,
-            workflow.config_settings.config,
+            engine.of(workflow, "config files"),
+            engine.of(workflow, "config"),
         )
     )
 except ConfigError as error:
@@ -76,22 +76,18 @@ if problems := [*experiment.missing_files(CONFIG), *experiment.surplus_shards(CO
 
 # How jobs call `nmt`: with the interpreter that runs Snakemake (an unactivated environment is not on the
 # path), or with the one that a software environment brings; the package comes from this repository in both cases. The
-# prefix is no part of any job, so that another interpreter makes nothing run again. Every job ends with `| tee -i LOG`, by
-# which `nmt` knows the log that its progress is to lie beside.
-PYTHON = "python" if workflow.deployment_settings.deployment_method else shlex.quote(sys.executable)
+# prefix is no part of any job, so that another interpreter makes nothing run again. By its job's log `nmt` knows where its
+# progress is to lie.
+PYTHON = "python" if engine.of(workflow, "environments") else shlex.quote(sys.executable)
 PACKAGE = f"PYTHONPATH={shlex.quote(workflow.basedir)}${{{{PYTHONPATH:+:$PYTHONPATH}}}}"
-LOG = 'NMT_LOG="${{BASH_EXECUTION_STRING##*| tee -i }}"'
-shell.prefix(f'set -euo pipefail; nmt() {{{{ {PACKAGE} {LOG} {PYTHON} -m nmt "$@"; }}}}; ')
+shell.prefix(f'set -euo pipefail; nmt() {{{{ {PACKAGE} {engine.LOG} {PYTHON} -m nmt "$@"; }}}}; ')
 
-# Whether this Snakemake sends jobs to a cluster: then it counts jobs instead of cores, and is not inside such a job. The
-# executor itself is not known yet when rules are read.
-SENDS_JOBS = workflow.resource_settings.nodes is not None and not workflow.remote_exec
+SENDS_JOBS = engine.sends_jobs(workflow)
 
 # On this machine as many jobs compute on GPUs at once as it has GPUs, each on one of its own; `--resources gpu=N` says
 # otherwise. Without a GPU, cores are the only limit.
-if not SENDS_JOBS and not workflow.remote_exec and (shared_gpus := gpus.share()):
-    if "gpu" not in workflow.global_resources:
-        workflow.register_resource("gpu", shared_gpus)
+if not SENDS_JOBS and not engine.of(workflow, "inside a job") and (shared_gpus := gpus.share()):
+    engine.limit(workflow, "gpu", shared_gpus)
 
 # Every model in the catalogue at each of its seeds, by the name that stands for {model} in paths.
 RUNS = runs_of(CONFIG, list(CONFIG.models))

@@ -13,12 +13,12 @@ def start():
     from pipeline.monitor.preflight import Work, forecast, missing
     from workflow.jobs import job_list
 
-    listed = job_list(CONFIG, workflow.dag)
+    listed = job_list(CONFIG, workflow)
     if LIST:
         listed.write(Path(LIST))
         sys.exit(0)
-    status = getattr(workflow.executor_settings, "status_command", None)
-    cluster = None if workflow.local_exec else Cluster.of_jobs(listed.due, status)
+    runs_here = engine.of(workflow, "jobs run here")
+    cluster = None if runs_here else Cluster.of_jobs(listed.due, engine.status_command(workflow))
     work = Work.of_jobs(listed, cluster)
     for line in forecast(CONFIG, work, Path()):
         print(line, file=sys.stderr)

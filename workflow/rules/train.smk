@@ -8,7 +8,7 @@ from workflow import cluster
 RETRIES = 0
 if SENDS_JOBS:
     RETRIES = time_limits.training_retries(
-        CONFIG, RUNS.values(), cluster.stated_hours(workflow.resource_settings.overwrite_resources, "train")
+        CONFIG, RUNS.values(), cluster.stated_hours(engine.of(workflow, "set-resources"), "train")
     )
     cluster.use_own_programs(cluster.niceness(CONFIG, RUNS.values()))
 

@@ -16,6 +16,7 @@ from typing import cast
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
 from nmt.data.vocabulary import END
 from nmt.model import reference
@@ -61,15 +62,18 @@ class Layer(nn.Module):
 
     def _scan_by_library(self, x: Tensor, start: State, present: Tensor) -> tuple[Tensor, State]:
         """By oneDNN or cuDNN, with the bias as the weights of an input that is 1 at words and 0 at padding."""
+        # on a GPU inputs of 0 besides, for products whose rows begin where several numbers are read at once
+        more = -(x.shape[2] + 1) % 8 if x.is_cuda else 0
+        W = pad(torch.cat([self.W, self.b.unsqueeze(0)]), (0, 0, 0, more))
         # in one piece of memory, as cuDNN wants them
-        ours = [torch.cat([self.W, self.b.unsqueeze(0)]).t(), self.U.t()]
+        ours = [W.t(), self.U.t()]
         together = torch.cat([part.flatten() for part in ours]).split_with_sizes(
             [part.numel() for part in ours]
         )
         weights = [part.view_as(like) for part, like in zip(together, ours, strict=True)]
         h, c = (part.unsqueeze(0) for part in start)
         states, h, c = torch.lstm(
-            torch.cat([x, present.unsqueeze(2)], dim=2), (h.contiguous(), c.contiguous()), weights,
+            pad(torch.cat([x, present.unsqueeze(2)], dim=2), (0, more)), (h.contiguous(), c.contiguous()), weights,
             has_biases=False, num_layers=1, dropout=0.0, train=torch.is_grad_enabled(), bidirectional=False,
             batch_first=False,
         )  # fmt: skip

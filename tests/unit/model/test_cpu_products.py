@@ -9,6 +9,8 @@ import pytest
 import torch
 
 from nmt.model import cpu_products
+from nmt.model.computing import Precision, Products
+from nmt.model.precision import precision_of
 
 AMD = "vendor_id : AuthenticAMD\nflags : fpu avx512f avx512bw\n"
 
@@ -69,3 +71,13 @@ def test_tanh_is_pytorchs_or_as_exact_as_32_bits_near_1() -> None:
     assert not torch.equal(found, values.tanh())
     doubles = values.double()
     assert torch.equal(cpu_products.tanh_(doubles.clone()), doubles.tanh())
+
+
+@pytest.mark.parametrize("products", ["onednn", "torch"])
+@pytest.mark.parametrize("precision", ["fp32", "tf32"])
+def test_pytorchs_own_switches_fit_each_other(products: Products, precision: Precision) -> None:
+    """Where they do not, its compiler and other users of the process cannot ask for the precision."""
+    with precision_of(precision):
+        cpu_products.use(products)
+        assert torch.get_float32_matmul_precision() in ("highest", "high", "medium")
+    assert torch.get_float32_matmul_precision() == ("medium" if products == "onednn" else "highest")

@@ -35,7 +35,12 @@ def fused(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
     with kernels_of("triton", CPU):
         module = kernels.fused()
         assert module is not None
-        for name, value in {"BLOCK": request.param, "LONG": request.param, "ROWS": 2}.items():
+        for name, value in {
+            "BLOCK": request.param,
+            "LONG": request.param,
+            "WEIGHTS": request.param,
+            "ROWS": 2,
+        }.items():
             if request.param:
                 monkeypatch.setattr(module, name, value)
         yield module
@@ -107,6 +112,30 @@ def test_a_step_of_attention_and_its_gradient(fused: ModuleType) -> None:
 
 
 @needs_triton
+@pytest.mark.parametrize("fused", [None], indirect=True)
+@pytest.mark.parametrize("length", [1, 3])
+def test_a_step_at_the_papers_sizes_in_32_bits(fused: ModuleType, length: int) -> None:
+    """1,000 units, rows that begin at no multiple of 16, and sentences of which one word alone is no padding."""
+    n, sentences = 1000, 2
+    projected, recurrent, state = (random(sentences, size).float() for size in (3 * n, 2 * n, n))
+    made = torch.zeros(sentences, 4 * n)
+
+    def ahead(filled: Tensor) -> None:
+        out = filled[..., : 2 * n], filled[..., 2 * n : 3 * n], filled[..., 3 * n :]
+        gru.gated_step(projected, recurrent, state, random(n, n).float() / n, None, out)
+
+    torch.testing.assert_close(*both(ahead, made), rtol=1e-5, atol=1e-6)
+    keys, annotations = random(sentences, length, n).float(), random(sentences, length, 2 * n).float()
+    padding = (torch.arange(length) > 0).expand(sentences, -1).contiguous()
+    one, two = both(
+        alignment.attend, state, keys, random(n).float(), padding, annotations, torch.zeros(sentences, length),
+        torch.zeros(sentences, 2 * n),
+    )  # fmt: skip
+    torch.testing.assert_close(one, two, rtol=1e-5, atol=1e-6)
+    assert one[1][-2][:, 0].eq(1).all() and torch.equal(one[1][-1], annotations[:, 0])
+
+
+@needs_triton
 @pytest.mark.parametrize("masked", [True, False])
 def test_the_cost_and_its_error(fused: ModuleType, masked: bool) -> None:
     words = torch.tensor([[3], [0], [10], [4]])
@@ -172,4 +201,13 @@ def test_kernels_for_gpus_are_refused_where_there_is_none(monkeypatch: pytest.Mo
 def test_a_missing_triton_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(UserError, match=r"Triton is not installed; it comes with PyTorch's build with CUDA"):
+        set_kernels("triton", torch.device("cuda"))
+
+
+@needs_triton
+def test_a_missing_compiler_is_told_before_the_first_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("TRITON_INTERPRET", "CC"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(UserError, match=r"no gcc, clang or Python\.h"):
         set_kernels("triton", torch.device("cuda"))

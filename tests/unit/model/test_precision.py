@@ -74,3 +74,7 @@ def test_what_cannot_be_computed_is_said_in_one_line(monkeypatch: pytest.MonkeyP
         refuse_unable("int8", CPU)
     with pytest.raises(UserError, match="precision int4: expected one of fp32, tf32, bf16, int8"):
         refuse_unable("int4", CPU)  # type: ignore[arg-type]
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (7, 5))
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "Tesla T4")
+    with pytest.raises(UserError, match="precision bf16: Tesla T4 computes in it only by way of others"):
+        refuse_unable("bf16", torch.device("cuda"))
