@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from operator import attrgetter
 from typing import Any
 
+from snakemake.io import IOFile
+
 OF_WORKFLOW = {
     "config files": "config_settings.configfiles",
     "config": "config_settings.config",
@@ -23,6 +25,7 @@ OF_WORKFLOW = {
     "graph": "dag",
     "jobs": "dag.jobs",
     "due jobs": "dag.needrun_jobs",
+    "recorded parameters": "persistence.params",
 }
 OF_JOB = {
     "rule": "rule.name",
@@ -61,6 +64,12 @@ def limit(workflow: Any, resource: str, count: int) -> None:
 def status_command(workflow: Any) -> str | None:
     """What the executor asks a scheduler with, where there is one."""
     return getattr(of(workflow, "executor"), "status_command", None)
+
+
+def recorded(workflow: Any, file: str) -> list[str] | None:
+    """The parameters of the job that made a file, as Python shows each; None where there is no record."""
+    found: list[str] | None = of(workflow, "recorded parameters")(IOFile(file))
+    return found
 
 
 def jobs_with_files(workflow: Any) -> Iterator[tuple[Any, bool]]:

@@ -68,22 +68,20 @@ class Training(TrainedWith):
     threads: Threads
 
 
-RESUMABLE = frozenset(
-    {
-        "updates",
-        "epochs",
-        "patience",
-        "keep",
-        "checkpoint_every",
-        "log_every",
-        "tensorboard",
-        "length_bucket",
-        "recorded_words",
-        "kernels",
-        "products",
-        "device",
-    }
-)
+RECORDING = frozenset({"checkpoint_every", "log_every", "tensorboard"})
+"""Training keys that say what is written down on the way: no weight follows from them."""
+
+RESUMABLE = RECORDING | {
+    "updates",
+    "epochs",
+    "patience",
+    "keep",
+    "length_bucket",
+    "recorded_words",
+    "kernels",
+    "products",
+    "device",
+}
 """Training keys that may change between two parts of one run: they don't bear on the updates already made."""
 
 
@@ -136,6 +134,11 @@ class ModelRun(TrainedWith):
         """The settings that the weights follow from: no names, nothing that may change between two parts of a run."""
         values = self.model_dump(exclude={"model", "label", "sample_seed", "training"})
         return values | {"training": self.training.model_dump(exclude=set(RESUMABLE))}
+
+    def outcome(self) -> dict[str, Any]:
+        """The settings that a finished model follows from: all but its label and what is written down on the way."""
+        values = self.model_dump(exclude={"label", "training"})
+        return values | {"training": self.training.model_dump(exclude=set(RECORDING))}
 
     @property
     def aligns(self) -> bool:

@@ -42,8 +42,11 @@ def _fits(model: Path, config: Config, run: Run, data: Path) -> bool:
     """Whether a folder holds the run's model, trained on the text as it is now; labels may differ."""
     if not all((model / name).is_file() for name in (*MODEL, *RECORDS)):
         return False
-    wanted = json.loads(run_settings(config, run).model_dump_json())
-    if {**_read(model / "settings.json"), "label": ""} != {**wanted, "label": ""}:
+    try:
+        had = ModelRun.model_validate(_read(model / "settings.json"))
+    except ValidationError:
+        return False
+    if had.outcome() != run_settings(config, run).outcome():
         return False
     return _read(model / SUMMARY).get("data") == _text(data)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from pydantic import ValidationError
 
 from nmt.errors import UserError
 from nmt.io.files import read_json
@@ -14,6 +15,7 @@ from nmt.io.job_progress import JobProgress
 from nmt.io.locks import Writer, observe
 from nmt.io.progress import clock
 from nmt.settings.flatten import differences, flatten
+from nmt.settings.training import ModelRun
 from nmt.training.history import Reached, last_update, reached
 from pipeline.config.runs import Run, run_settings
 from pipeline.config.schema import Config
@@ -90,8 +92,9 @@ def _state(
     if writer and writer.alive:
         return "running", f"process {writer.process} on {writer.host}"
     if folder.has(job):
-        wanted = run_settings(listed.config, run).model_dump()
-        changed = changed_settings(folder.path / "models" / run.name / "settings.json", wanted)
+        changed = changed_settings(
+            folder.path / "models" / run.name / "settings.json", run_settings(listed.config, run)
+        )
         return ("outdated", changed) if changed else ("done", None)
     submitted = _newly_submitted(folder, job)
     reading = folder.reading(job)
@@ -121,15 +124,15 @@ def _waits_for(folder: Folder, listed: JobList, run: Run) -> str | None:
     return f"for {run.base}" if base and not folder.has(base) else None
 
 
-def changed_settings(path: Path, wanted: Mapping[str, Any]) -> str | None:
+def changed_settings(path: Path, wanted: ModelRun) -> str | None:
     """How the settings that a model was trained with differ from those wanted now; None if they don't."""
     try:
-        was = read_json(path)
+        was = ModelRun.model_validate(read_json(path))
     except (OSError, UserError):
         return f"{path.name} cannot be read"
-    if not isinstance(was, dict):
+    except ValidationError:
         return f"{path.name} holds no settings"
-    return differences(flatten(was), flatten(dict(wanted))) or None
+    return differences(flatten(was.outcome()), flatten(wanted.outcome())) or None
 
 
 def last_checkpoint(state: Path) -> int | None:

@@ -258,8 +258,8 @@ def other_settings(config: Config, package: ReplicationPackage) -> Iterator[str]
     """A line for each setting in which a run's own settings differ from the configuration."""
     for run in runs_of(config, config.use.models).values():
         path = package.of_run(run.name, "settings.json")
-        written = _flat(run_settings(config, run))
-        trained = _flat(ModelRun.model_validate(read_json(path)))
+        written = flatten(run_settings(config, run).outcome())
+        trained = flatten(ModelRun.model_validate(read_json(path)).outcome())
         for key in sorted(written.keys() | trained.keys()):
             if written.get(key) != trained.get(key):
                 says = f"{key} of {run.name} is {written.get(key)!r}"

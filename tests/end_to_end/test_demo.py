@@ -157,6 +157,21 @@ def test_changed_training_settings_schedule_exactly_the_models_they_concern(copy
     assert len(scheduled(planned(copy, "--config", "architecture={hidden_units: 9}"), "train")) == 5 - 1
 
 
+def test_what_no_weight_follows_from_trains_nothing_again_and_tables_have_the_new_name(copy: Path) -> None:
+    shutil.rmtree(copy / "state")  # with which a finished model that is due could be continued
+    settings = ["models={rnnsearch-50: {label: Mine}}", "training={log_every: 7, checkpoint_every: 9}"]
+    settings += ["selection={sample_pairs: 7}"]  # the selection is off
+    output = planned(copy, "--config", *settings)
+    assert not scheduled(output, "train") and len(scheduled(output, "table1")) == 1
+    result = run(run_command(copy, "--configfile", str(copy / "tiny.yaml"), "--config", *settings))
+    assert result.returncode == 0, result.stdout
+    assert "| Mine" in (copy / "results" / "table1.md").read_text(encoding="utf-8")
+    assert NOTHING in planned(copy, "--config", *settings)
+    assert_verified(copy / "results")
+    status = run([sys.executable, "-m", "nmt", "status", str(copy)]).stdout
+    assert "outdated" not in status and "done" in status
+
+
 def test_another_seed_trains_its_own_runs_and_nothing_again(copy: Path) -> None:
     output = planned(copy, "--config", "seeds=[1,2]")
     jobs = scheduled(output, "train")

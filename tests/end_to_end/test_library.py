@@ -26,7 +26,7 @@ SMALLER = {
 
 @pytest.fixture(scope="module")
 def shell(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for the path with `nmt` as the wheel brings it, beside no checkout, and with a `pip` that does nothing.
+    """A folder for the path with `nmt` as the wheel brings it, beside no checkout.
 
     What the extra `workflow` would install is not there.
     """
@@ -51,7 +51,6 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Path:
         encoding="utf-8",
     )
     program.chmod(0o755)
-    (folder / "bin" / "pip").symlink_to("/bin/true")
     return folder / "bin"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import sys
@@ -15,10 +16,17 @@ from nmt.model.model_folder import MODEL, RECORDS
 from nmt.settings.training import ModelRun
 from pipeline.config.overlays import find_layers, load
 from pipeline.config.runs import run_settings, runs_of
+from pipeline.monitor.jobs import list_jobs
 from tests import kenlm
 from tests.running import ROOT, run, scheduled, snakemake, snakemake_command
 
 MODELS = ["rnnencdec-30", "rnnsearch-30", "rnnencdec-50", "rnnsearch-50", "rnnsearch-50-star"]
+
+
+def test_a_checkout_may_be_moved_with_its_experiments() -> None:
+    jobs = list_jobs(ROOT / "experiments" / "demo").jobs
+    assert "../../workflow/papers/bahdanau2015.yaml" in {file for job in jobs for file in job.inputs}
+    assert not [file for job in jobs for file in job.inputs if os.path.isabs(file)]
 
 
 @pytest.mark.parametrize("options", [[], ["results/table1.csv"], ["--profile", "slurm"]])

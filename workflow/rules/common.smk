@@ -22,9 +22,13 @@ from nmt.model.model_folder import MODEL, RECORDS, TEXT
 import pipeline.phrase_based.programs as phrase_based
 from pipeline.publish.replication_package import MODES, ReplicationPackage
 from pipeline.report.papers import read_paper, sets_of
-from workflow import engine, gpus, options
+from workflow import engine, gpus, options, recorded
 
 ROOT = Path(workflow.basedir)
+# Where papers and captions lie, as seen from an experiment of the checkout: moving both is no reason to make anything again.
+OWN = ROOT.resolve() / "workflow"
+if Path.cwd().is_relative_to(ROOT.resolve()):
+    OWN = Path(os.path.relpath(OWN))
 
 
 def refuse(problems):
@@ -46,9 +50,7 @@ try:
 except ConfigError as error:
     refuse(error.problems)
 # The papers whose tables and figures are made: what they have and report. Of several the first one has the text.
-PAPER_FILES = {
-    paper: str(ROOT / "workflow" / "papers" / f"{paper}.yaml") for paper in CONFIG.artifacts.papers
-}
+PAPER_FILES = {paper: str(OWN / "papers" / f"{paper}.yaml") for paper in CONFIG.artifacts.papers}
 try:
     PAPERS = {paper: read_paper(Path(file)) for paper, file in PAPER_FILES.items()}
 except UserError as error:
@@ -175,3 +177,14 @@ def shown_seeds(models):
     return ", ".join(
         f"seed {seeds_of(CONFIG, model)[0]} of {CONFIG.models[model].label}" for model in several
     )
+
+
+def training_settings(wildcards):
+    """All that decides a run, besides the data."""
+    return projections.training_settings(CONFIG, RUNS[wildcards.model])
+
+
+def as_trained(wildcards, wanted, deciding):
+    """The settings with which the run was trained, as Snakemake has them on record, where the same follows from them."""
+    record = engine.recorded(workflow, f"models/{wildcards.model}/{MODEL[0]}")
+    return recorded.as_recorded(record, wanted, deciding)

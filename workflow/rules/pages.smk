@@ -135,7 +135,7 @@ rule report:
     """All of a run's results as one page that needs nothing else."""
     input:
         artifacts=SHOWN,
-        captions=str(ROOT / "workflow" / "report"),
+        captions=str(OWN / "report"),
     output:
         page="results/report.html",
     log:

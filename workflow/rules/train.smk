@@ -47,8 +47,10 @@ rule train:
         mem_mb=1000 * CONFIG.resources.train_memory_gb,
         runtime=lambda wildcards: time_limits.training_minutes(CONFIG, RUNS[wildcards.model], Path()),
     params:
-        settings=lambda wildcards: projections.training_settings(CONFIG, RUNS[wildcards.model]),
-        data=lambda wildcards: projections.data_settings(CONFIG),
+        # Snakemake compares what asks for no `input`: `weights` and `data`
+        settings=lambda wildcards, input: training_settings(wildcards),
+        weights=lambda wildcards: as_trained(wildcards, training_settings(wildcards), recorded.of_training),
+        data=lambda wildcards: as_trained(wildcards, projections.data_settings(CONFIG), recorded.of_text),
         continue_from=lambda wildcards, input: (
             options.option("continue-from", input.base) if input.get("base") else ""
         ),
