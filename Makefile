@@ -91,7 +91,7 @@ showcase: $(DEV) ## What the repository shows of the demo's models: docs/playgro
 	cd experiments/demo && ../../$(BIN)/nmt playground --model models/rnnsearch-50 --model models/rnnencdec-50 \
 	    --source data/tokens/demo-test/0.en.zst --reference data/tokens/demo-test/0.fr.zst \
 	    --settings models/rnnsearch-50/text.json --title "Why attention? Let a sentence grow" --output ../../docs/playground.html
-	echo "The very strange school book that Alice has given to the king is red." | \
+	echo "The queen's friend has already sent her the red letters." | \
 	    $(BIN)/nmt translate --model experiments/demo/models/rnnsearch-50 --plot docs/pictures/attention.png
 	$(BIN)/python -m workflow.notebook docs/attention.ipynb
 

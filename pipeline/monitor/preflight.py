@@ -69,8 +69,8 @@ def _language_models(work: Work) -> str | None:
         return None
     are = "is" if len(lacking) == 1 else "are"
     return (
-        f"selection needs KenLM's lmplz and build_binary: not on the path, and to build them {' and '.join(lacking)}"
-        f" {are} missing; install that ({TOOLS}), or say `selection: {{enabled: false}}`"
+        "selection needs KenLM's lmplz, build_binary and query: not on the path, and to build them"
+        f" {' and '.join(lacking)} {are} missing; install that ({TOOLS}), or say `selection: {{enabled: false}}`"
     )
 
 

@@ -150,7 +150,7 @@ def test_lmplz_is_on_the_path_or_can_be_built(tmp_path: Path, monkeypatch: pytes
     assert (
         missing(paper(tmp_path), Work(frozenset({"language_model"}), (), ()), tmp_path) == []
     )  # built before
-    for name in ("lmplz", "build_binary"):
+    for name in ("lmplz", "build_binary", "query"):
         (tmp_path / name).write_text("#!/bin/sh\n", encoding="utf-8")
         (tmp_path / name).chmod(0o755)
     assert missing(paper(tmp_path), work, tmp_path) == []
