@@ -34,11 +34,12 @@ rule sweep_model:
         "benchmarks/sweep/{model}.tsv"
     conda:
         "../../envs/translate.yaml"
-    threads: CONFIG.decoding.threads
+    threads: cores_of(CONFIG.decoding.threads)
     resources:
         gpu=gpu_of(CONFIG.decoding.device),
         mem_mb=memory(DATA_MEMORY),
         runtime=math.ceil(60 * CONFIG.resources.sweep_hours),
+        limited_by="sweep_hours",
     params:
         model=lambda wildcards: model_folder(wildcards.model),
         settings=lambda wildcards: projections.sweep_settings(CONFIG),
