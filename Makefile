@@ -46,7 +46,7 @@ $(INSTALLED) $(DEV): pyproject.toml uv.lock workflow/install.py workflow/setup.s
 	@sh workflow/setup.sh $(if $(filter $(DEV),$@),--dev) $${TORCH:+--torch "$$TORCH"}
 told: # never a file
 
-demo: $(INSTALLED) ## All models, tables and figures in ten minutes on two cores, on synthetic text
+demo: $(INSTALLED) ## All models, tables and figures in six minutes on two cores, on synthetic text
 	$(RUN) experiments/demo $(OPTIONS)
 
 cho2014b-demo: demo ## Cho et al. (2014b) on the demo's text, after `make demo`: a gated recursive convolution

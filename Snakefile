@@ -4,9 +4,13 @@ Settings come in layers (see config.yaml); the working directory is the experime
 """
 
 import sys
+from pathlib import Path
+
+# This checkout; `workflow.basedir` is that of the workflow which imports this one as a module, if one does.
+ROOT = Path(str(workflow.current_basedir))
 
 # Rules and the jobs they start find the package without an installation.
-sys.path.insert(0, workflow.basedir)
+sys.path.insert(0, str(ROOT))
 
 
 include: "workflow/rules/common.smk"

@@ -26,6 +26,8 @@ OF_WORKFLOW = {
     "jobs": "dag.jobs",
     "due jobs": "dag.needrun_jobs",
     "recorded parameters": "persistence.params",
+    "whether nobody imports it": "modifier.is_main_snakefile",
+    "cores": "resource_settings.cores",
 }
 OF_JOB = {
     "rule": "rule.name",

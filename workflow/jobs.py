@@ -8,8 +8,8 @@ from pipeline.config.schema import Config
 from pipeline.monitor.jobs import Job, JobList
 from workflow import engine
 
-RESOURCES = ("runtime", "mem_mb", "gpu", "gpu_model", "slurm_partition", "qos")
-"""What a cluster is asked for."""
+RESOURCES = ("runtime", "mem_mb", "gpu", "gpu_model", "slurm_partition", "qos", "limited_by")
+"""What a cluster is asked for, and the key of `resources` that limits the time."""
 
 
 def job_list(config: Config, workflow: Any) -> JobList:

@@ -20,8 +20,6 @@ from types import FrameType
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from workflow.gpus import pool  # noqa: E402
-
 RESULTS = (
     "*table1*.md",  # of every paper whose tables the experiment makes
     "significance.md",
@@ -139,8 +137,7 @@ def _snakemake(folder: Path, cores: str, options: Sequence[str]) -> list[str]:
     if _complete(options) and not SNAKEMAKE_OUTPUT_OPTIONS & set(options):
         command += ["--logger", "nmt"]
     if not any(option == "--profile" or option.startswith("--profile=") for option in options):
-        # what takes several values stands before an option that takes one, not before the targets
-        command += [*_gpu_options(cores, options), "--cores", cores]
+        command += ["--cores", cores]
     return [*command, *options]
 
 
@@ -158,28 +155,6 @@ def _environment(folder: Path, again: bool) -> dict[str, str]:
 
 SNAKEMAKE_OUTPUT_OPTIONS = {"--logger", "--printshellcmds", "-p", "--quiet", "-q", "--verbose"}
 """Options that ask for Snakemake's own lines; otherwise `workflow.progress` says how far the run is."""
-
-GPU_RULES = ("train", "translate", "align")
-
-
-def _gpu_options(cores: str, options: Sequence[str]) -> list[str]:
-    """With several GPUs, as many jobs that compute on one in parallel: too few cores must not keep a GPU idle.
-
-    Snakemake only counts cores, how many threads compute the settings say.
-    """
-    from nmt.io.environment import processors
-
-    gpus = [] if _elsewhere(options) else pool()
-    if len(gpus) < 2:
-        return []
-    share = max(1, (processors() if cores == "all" else int(cores)) // len(gpus))
-    return ["--set-threads", *(f"{rule}={share}" for rule in GPU_RULES)]
-
-
-def _elsewhere(options: Sequence[str]) -> bool:
-    """Whether an executor runs the jobs on other machines."""
-    names = {option.split("=")[0] for option in options}
-    return bool(names & {"--profile", "--executor", "-e"})
 
 
 def _run(folder: Path, command: Sequence[str], lock: int, again: bool = False) -> int:

@@ -69,6 +69,7 @@ def summarize(trainer: Trainer, stopped_by: str) -> dict[str, Any]:
         "best_update": counters.best_update if trainer.settings.keep == "best" else None,
         "train_nll": trainer.train_nll(),
         "dev_nll": trainer.dev_nll(),
+        "dev_sentences": run.training.dev_sentences,
         "train_pairs": len(trainer.train),
         "parameters": sum(weight.numel() for weight in trainer.model.parameters()),
         "optimizer": run.training.optimizer,

@@ -111,6 +111,17 @@ def find_layers(
     return layers
 
 
+def module_layers(root: Path, directory: Path, settings: Mapping[str, Any]) -> list[Layer]:
+    """The layers of a run that another workflow imports: the paper's `config.yaml` and what the module statement says.
+
+    Args:
+        root: the paper's `config.yaml`.
+        directory: where the other workflow runs; paths start there.
+        settings: its `config:`, of the form of an experiment's `config.yaml`.
+    """
+    return [read_layer(root), Layer("config of the module", directory.resolve(), settings)]
+
+
 def _with_extended(own: Path, root: Path, extending: Sequence[Path] = ()) -> list[Layer]:
     """The layer of an experiment behind those of the experiment that it extends, and so on; none for the root."""
     if own.exists() and own.samefile(root):

@@ -11,9 +11,6 @@ from dataclasses import dataclass, replace
 from nmt.io.slurm import Nodes, Partitions, configuration, partitions
 from pipeline.monitor.jobs import Job
 
-SETTINGS = {"train": "train_hours", "translate": "translate_hours", "align": "translate_hours"}
-"""Rules whose longest time the settings' `resources` state."""
-
 FORGOTTEN_AFTER = 240
 """Seconds for which a scheduler has to remember a job that has ended: the executor asks every 180 at the latest."""
 
@@ -23,7 +20,7 @@ class ResourceRequest:
     """What jobs of a rule ask for, the most of any of them; None is not known.
 
     partition: names with commas between; empty for the cluster's own choice. lifted: a quality of service is named,
-    which may allow more time than the partition.
+    which may allow more time than the partition. limited_by: the key of the settings' `resources` that states the time.
     """
 
     rule: str
@@ -33,6 +30,7 @@ class ResourceRequest:
     gpu: bool = False
     gpu_model: str = ""
     lifted: bool = False
+    limited_by: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,6 +68,7 @@ def _request(job: Job) -> ResourceRequest:
         bool(stated.get("gpu")),
         stated.get("gpu_model", ""),
         bool(stated.get("qos")),
+        stated.get("limited_by", ""),
     )
 
 
@@ -126,7 +125,7 @@ def _too_much(request: ResourceRequest, known: Partitions) -> Iterator[str]:
     if request.minutes is not None and not request.lifted and 60 * request.minutes > longest:
         yield (
             f"{request.rule}: a job asks for {_hours(60 * request.minutes)} hours, but partition {where} grants"
-            f" {_hours(longest)}: {_less_time(request.rule, longest)}another partition"
+            f" {_hours(longest)}: {_less_time(request.limited_by, longest)}another partition"
         )
     largest = max(some.megabytes for some in nodes if some.gpus or not request.gpu)
     if request.megabytes is not None and request.megabytes > largest:
@@ -141,10 +140,10 @@ def _having(known: Partitions, has: Callable[[Nodes], bool]) -> str:
     return ", ".join(name for name, nodes in known.nodes.items() if any(map(has, nodes))) or "no partition"
 
 
-def _less_time(rule: str, longest: float) -> str:
-    if rule not in SETTINGS:
+def _less_time(setting: str, longest: float) -> str:
+    if not setting:
         return "name "
-    return f"set resources.{SETTINGS[rule]} to {_hours(longest)} or less, or name "
+    return f"set resources.{setting} to {_hours(longest)} or less, or name "
 
 
 def _hours(duration: float) -> str:

@@ -22,13 +22,15 @@ class Work:
     """What is about to be done.
 
     rules: the workflow's, that have jobs due; runs: to be trained; archives: to be fetched, by their names in the
-    catalogue; cluster: where the jobs run, None for this machine.
+    catalogue; cluster: where the jobs run, None for this machine; decodes: whether a trained
+    model is to be used.
     """
 
     rules: frozenset[str]
     runs: tuple[str, ...]
     archives: tuple[str, ...]
     cluster: Cluster | None = None
+    decodes: bool = False
 
     @staticmethod
     def of_jobs(listed: JobList, cluster: Cluster | None = None) -> Work:
@@ -40,6 +42,7 @@ class Work:
             runs=tuple(run for run, job in listed.training.items() if job.due),
             archives=tuple(name for name, archive in known if archive.path in paths),
             cluster=cluster,
+            decodes=any(job.resources.get("gpu") for job in listed.due if job.rule != "train"),
         )
 
 
@@ -66,7 +69,7 @@ def _language_models(work: Work) -> str | None:
         return None
     are = "is" if len(lacking) == 1 else "are"
     return (
-        "selection needs KenLM's programs (lmplz, build_binary, query): not on the path, and to build them"
+        "selection needs KenLM's lmplz, build_binary and query: not on the path, and to build them"
         f" {' and '.join(lacking)} {are} missing; install that ({TOOLS}), or say `selection: {{enabled: false}}`"
     )
 
@@ -83,7 +86,7 @@ def _moses(work: Work) -> str | None:
 
 def _gpu(config: Config, work: Work) -> str | None:
     wanted = {config.models[model].training.device for model in config.use.models} if work.runs else set()
-    if {"translate", "align", "rescore", "vectors"} & work.rules:
+    if work.decodes:
         wanted |= {config.decoding.device, *(system.decoding.device for system in config.systems.values())}
     if work.cluster or "cuda" not in wanted or gpu_pool.in_sight():
         return None

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.running import ROOT, make_demo, run_command, snakemake_command
+from tests.running import ROOT, make_demo, run_command, scheduled, snakemake_command
 
 AUTO = "training: {device: auto}\nuse: {models: [rnnencdec-30, rnnsearch-30, rnnencdec-50]}\n" + (
     "artifacts: {figure2_models: [rnnsearch-30], figure3_model: rnnsearch-30, table3_models: [rnnsearch-30]}\n"
@@ -45,25 +45,17 @@ def test_two_gpus_train_two_models_at_a_time_each_on_its_own(demo: Path) -> None
     )  # Snakemake starts no more jobs than there are GPUs
 
 
-@pytest.mark.parametrize(
-    ("gpus", "options", "limits"),
-    [
-        ("0,1,2,3", ["--cores", "8"], ["--set-threads", "train=2"]),
-        ("0", [], []),
-        ("", [], []),
-        ("0,1", ["--profile", "slurm"], []),
-    ],
-)
-def test_snakemake_is_told_to_keep_all_busy(
-    gpus: str, options: list[str], limits: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from workflow import run
-
-    monkeypatch.setenv("NMT_GPUS", gpus)
-    cores = options[1] if options[:1] == ["--cores"] else "all"
-    found = run._gpu_options(cores, [] if options[:1] == ["--cores"] else options)
-    assert found[: len(limits)] == limits
-    assert bool(found) == bool(limits)
+@pytest.mark.parametrize(("gpus", "threads"), [("0,1,2,3", 2), ("0", 8), ("", 8)])
+def test_jobs_count_for_so_few_cores_that_all_gpus_are_busy(demo: Path, gpus: str, threads: int) -> None:
+    settings = ["training={threads: 8}", "decoding={threads: 8}"]
+    result = subprocess.run(
+        snakemake_command(demo, "--cores", "8", "-n", "--config", *settings),
+        cwd=ROOT, env={**os.environ, "NMT_GPUS": gpus}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    for rule in ("train", "translate", "align"):
+        blocks = scheduled(result.stdout, rule)
+        assert blocks and all(f"threads: {threads}\n" in block for block in blocks)
 
 
 @pytest.mark.parametrize(

@@ -89,16 +89,6 @@ def test_a_run_holds_its_folder_where_there_are_no_kernel_s_locks(
         other.kill()
 
 
-def test_a_target_behind_the_options_for_several_gpus_is_a_target(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`--set-threads` takes all words up to the next option."""
-    monkeypatch.setenv("NMT_GPUS", "0,1")
-    command = run._snakemake(tmp_path, "4", ["results/report.html"])
-    assert command[command.index("--set-threads") + 1] == "train=2"
-    assert command[-3:] == ["--cores", "4", "results/report.html"]
-
-
 @pytest.mark.parametrize("option", ["-n", "-nq", "-qn", "--dry-run"])
 def test_a_dry_run_in_any_spelling_shows_no_results(option: str) -> None:
     assert not run._complete([option])

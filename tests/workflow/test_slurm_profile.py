@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.running import ROOT, SLURM_PROGRAMS, programs_but, scheduled, snakemake
 
@@ -108,7 +109,25 @@ def test_time_follows_the_rate_that_the_run_has_shown(tmp_path: Path) -> None:
     assert jobs["rnnsearch-50-star"] == 30 + 285  # 379,000 after those of rnnsearch-50
 
 
+def rules() -> dict[str, str]:
+    """Every rule's text by its name."""
+    texts = [file.read_text(encoding="utf-8") for file in (ROOT / "workflow" / "rules").glob("*.smk")]
+    found = [rule for text in texts for rule in re.split(r"^ *rule ", text, flags=re.MULTILINE)[1:]]
+    return {rule.partition(":")[0]: rule for rule in found}
+
+
 def test_every_rule_states_its_time_and_memory() -> None:
-    for file in sorted((ROOT / "workflow" / "rules").glob("*.smk")):
-        for rule in re.split(r"^ *rule ", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
-            assert "mem_mb=" in rule and "runtime=" in rule, f"{file.name}: {rule.split(':')[0]}"
+    assert not [name for name, rule in rules().items() if "mem_mb=" not in rule or "runtime=" not in rule]
+
+
+def test_every_rule_with_a_gpu_has_the_gpu_s_partition_and_shares_the_cores_of_several_gpus() -> None:
+    with_gpu = {name: rule for name, rule in rules().items() if "gpu=" in rule}
+    profile = yaml.safe_load(PROFILE.read_text(encoding="utf-8"))
+    assert (
+        set(profile["set-resources"])
+        == set(with_gpu)
+        > {"train", "perplexity", "trees", "vectors", "rescore"}
+    )
+    for rule in with_gpu.values():
+        assert "threads: cores_of(" in rule or "threads: lambda wildcards: cores_of(" in rule
+        assert ("_hours" in rule) == ("limited_by=" in rule or "training_minutes" in rule)

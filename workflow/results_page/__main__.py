@@ -32,6 +32,7 @@ from workflow.results_page.tables import (
     scale,
     scores,
     training,
+    within_limit,
 )
 
 TEMPLATE = Path(__file__).with_name("page.md.jinja")
@@ -90,6 +91,7 @@ def _section(experiment: Experiment, page: Path, pictures: Path) -> dict[str, An
             for _, name, table in tables
             if isinstance(table, TrainingTable)
         ],
+        "limited": ", ".join(within_limit(experiment)),
         "curves": markdown(curves(experiment)),
         "of_first_paper": experiment.of_first_paper,
     }

@@ -95,6 +95,12 @@ def training(experiment: Experiment, name: str, table: TrainingTable) -> list[Ce
     return found
 
 
+def within_limit(experiment: Experiment) -> list[str]:
+    """Labels of the models whose development NLL is of the sentences within their limit alone."""
+    models = (experiment.config.models[name] for name in experiment.config.use.models)
+    return [model.label for model in models if model.training.dev_sentences == "within_limit"]
+
+
 def _statistics(experiment: Experiment, row: Mapping[str, str]) -> Cells:
     def number(key: str, decimals: int) -> str:
         return _number(float(row[key]) if row[key] else None, decimals)

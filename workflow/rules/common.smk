@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pipeline.config.experiment as experiment
 import pipeline.config.projections as projections
-from pipeline.config.overlays import ConfigError, find_layers, load
+from pipeline.config.overlays import ConfigError, find_layers, load, module_layers
 from pipeline.config.runs import runs_of, seeds_of
 from pipeline.config.finished_models import shared_models
 from pipeline.config.snapshot import published
@@ -24,7 +24,6 @@ from pipeline.publish.replication_package import MODES, ReplicationPackage
 from pipeline.report.papers import read_paper, sets_of
 from workflow import engine, gpus, options, recorded
 
-ROOT = Path(workflow.basedir)
 # Where papers and captions lie, as seen from an experiment of the checkout: moving both is no reason to make anything again.
 OWN = ROOT.resolve() / "workflow"
 if Path.cwd().is_relative_to(ROOT.resolve()):
@@ -46,6 +45,8 @@ try:
             engine.of(workflow, "config files"),
             engine.of(workflow, "config"),
         )
+        if engine.of(workflow, "whether nobody imports it")()
+        else module_layers(ROOT / "config.yaml", Path.cwd(), config)
     )
 except ConfigError as error:
     refuse(error.problems)
@@ -81,15 +82,16 @@ if problems := [*experiment.missing_files(CONFIG), *experiment.surplus_shards(CO
 # prefix is no part of any job, so that another interpreter makes nothing run again. By its job's log `nmt` knows where its
 # progress is to lie.
 PYTHON = "python" if engine.of(workflow, "environments") else shlex.quote(sys.executable)
-PACKAGE = f"PYTHONPATH={shlex.quote(workflow.basedir)}${{{{PYTHONPATH:+:$PYTHONPATH}}}}"
+PACKAGE = f"PYTHONPATH={shlex.quote(str(ROOT))}${{{{PYTHONPATH:+:$PYTHONPATH}}}}"
 shell.prefix(f'set -euo pipefail; nmt() {{{{ {PACKAGE} {engine.LOG} {PYTHON} -m nmt "$@"; }}}}; ')
 
 SENDS_JOBS = engine.sends_jobs(workflow)
 
 # On this machine as many jobs compute on GPUs at once as it has GPUs, each on one of its own; `--resources gpu=N` says
 # otherwise. Without a GPU, cores are the only limit.
-if not SENDS_JOBS and not engine.of(workflow, "inside a job") and (shared_gpus := gpus.share()):
-    engine.limit(workflow, "gpu", shared_gpus)
+SHARED_GPUS = 0 if SENDS_JOBS or engine.of(workflow, "inside a job") else gpus.share()
+if SHARED_GPUS:
+    engine.limit(workflow, "gpu", SHARED_GPUS)
 
 # Every model in the catalogue at each of its seeds, by the name that stands for {model} in paths.
 RUNS = runs_of(CONFIG, list(CONFIG.models))

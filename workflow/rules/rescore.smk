@@ -27,11 +27,12 @@ if CONFIG.use.rescored and not KEPT:
             rescored=options.any_of(RESCORING),
         conda:
             "../../envs/translate.yaml"
-        threads: CONFIG.decoding.threads
+        threads: cores_of(CONFIG.decoding.threads)
         resources:
             gpu=gpu_of(CONFIG.decoding.device),
             mem_mb=memory(DATA_MEMORY, 1),
             runtime=math.ceil(60 * CONFIG.resources.translate_hours),
+            limited_by="translate_hours",
         params:
             model=lambda wildcards: options.translators(
                 map(model_folder, RESCORED[wildcards.rescored].members), RESCORED[wildcards.rescored].average

@@ -35,3 +35,13 @@ def minutes(some, per_gigabyte=0):
 def gpu_of(device):
     """One GPU per job, unless the settings say that it computes on the processor."""
     return 0 if device == "cpu" else 1
+
+
+def cores_of(threads):
+    """Cores that a job which may compute on a GPU counts for: with several GPUs here, too few must not keep one idle.
+
+    Snakemake only counts cores, how many threads compute the settings say.
+    """
+    if SHARED_GPUS < 2:
+        return threads
+    return min(threads, max(1, (engine.of(workflow, "cores") or 1) // SHARED_GPUS))

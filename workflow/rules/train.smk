@@ -41,11 +41,12 @@ rule train:
     retries: RETRIES
     conda:
         "../../envs/train.yaml"
-    threads: lambda wildcards: CONFIG.models[RUNS[wildcards.model].model].training.threads
+    threads: lambda wildcards: cores_of(CONFIG.models[RUNS[wildcards.model].model].training.threads)
     resources:
         gpu=lambda wildcards: gpu_of(CONFIG.models[RUNS[wildcards.model].model].training.device),
         mem_mb=1000 * CONFIG.resources.train_memory_gb,
         runtime=lambda wildcards: time_limits.training_minutes(CONFIG, RUNS[wildcards.model], Path()),
+        limited_by="train_hours",
     params:
         # Snakemake compares what asks for no `input`: `weights` and `data`
         settings=lambda wildcards, input: training_settings(wildcards),

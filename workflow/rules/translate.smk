@@ -49,11 +49,12 @@ rule translate:
         "benchmarks/translate/{set}{model}.{mode}.tsv"
     conda:
         "../../envs/translate.yaml"
-    threads: lambda wildcards: SYSTEMS[wildcards.model].decoding.threads
+    threads: lambda wildcards: cores_of(SYSTEMS[wildcards.model].decoding.threads)
     resources:
         gpu=lambda wildcards: gpu_of(SYSTEMS[wildcards.model].decoding.device),
         mem_mb=decoding_memory,
         runtime=math.ceil(60 * CONFIG.resources.translate_hours),
+        limited_by="translate_hours",
     params:
         model=lambda wildcards: options.translators(
             map(model_folder, SYSTEMS[wildcards.model].members), SYSTEMS[wildcards.model].average
@@ -78,11 +79,12 @@ rule align:
         "benchmarks/align/{model}.tsv"
     conda:
         "../../envs/translate.yaml"
-    threads: CONFIG.decoding.threads
+    threads: cores_of(CONFIG.decoding.threads)
     resources:
         gpu=gpu_of(CONFIG.decoding.device),
         mem_mb=memory(DATA_MEMORY),
         runtime=minutes(60 * CONFIG.resources.translate_hours),
+        limited_by="translate_hours",
     params:
         model=lambda wildcards: model_folder(wildcards.model),
         options=options.known(
@@ -107,11 +109,12 @@ rule trees:
         "benchmarks/trees/{model}.tsv"
     conda:
         "../../envs/translate.yaml"
-    threads: CONFIG.decoding.threads
+    threads: cores_of(CONFIG.decoding.threads)
     resources:
         gpu=gpu_of(CONFIG.decoding.device),
         mem_mb=memory(DATA_MEMORY),
         runtime=minutes(60 * CONFIG.resources.translate_hours),
+        limited_by="translate_hours",
     params:
         model=lambda wildcards: model_folder(wildcards.model),
         options=options.known((name, getattr(CONFIG.decoding, name)) for name in ("threads", "device")),
@@ -134,11 +137,12 @@ rule perplexity:
         "benchmarks/perplexity/{model}.tsv"
     conda:
         "../../envs/translate.yaml"
-    threads: CONFIG.decoding.threads
+    threads: cores_of(CONFIG.decoding.threads)
     resources:
         gpu=gpu_of(CONFIG.decoding.device),
         mem_mb=decoding_memory,
         runtime=minutes(60 * CONFIG.resources.translate_hours),
+        limited_by="translate_hours",
     params:
         model=lambda wildcards: options.translators(
             map(model_folder, SYSTEMS[wildcards.model].members), SYSTEMS[wildcards.model].average

@@ -20,7 +20,7 @@ if CONFIG.sentence_vectors and not KEPT:
             "benchmarks/vectors/{model}.tsv"
         conda:
             "../../envs/translate.yaml"
-        threads: CONFIG.decoding.threads
+        threads: cores_of(CONFIG.decoding.threads)
         resources:
             gpu=gpu_of(CONFIG.decoding.device),
             mem_mb=memory(DATA_MEMORY),

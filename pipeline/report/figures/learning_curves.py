@@ -30,7 +30,7 @@ _PANELS = (("development", "Development NLL"), ("training", "Training NLL"))
 class Curves:
     """What one run's history says.
 
-    development: on the whole development text at each validation; training: mean over each window of updates, on the
+    development: on the development text at each validation; training: mean over each window of updates, on the
     batches just trained on.
     """
 

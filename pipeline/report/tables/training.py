@@ -47,6 +47,7 @@ def training_table(table: TrainingTable, paper: str, summaries: Runs, settings: 
     ]
     notes = [
         "NLL: mean negative log-probability in nats per sentence.",
+        *_dev_note(ordered, settings),
         training_note(rows),
         f"Stopped by: {grouped((str(row['stopped_by']), row['model']) for row in rows)}.",
         *seeds_note(rows),
@@ -55,6 +56,15 @@ def training_table(table: TrainingTable, paper: str, summaries: Runs, settings: 
         notes.append(reported_note(paper, table.called))
     shown = pd.DataFrame(cells, columns=headers)
     return Table(frame([_plain(row) for row in rows], COLUMNS), shown, ("Model", "Device"), notes=notes)
+
+
+def _dev_note(summaries: Sequence[Row], settings: Report) -> list[str]:
+    """Whose development NLL is not that of all sentences; older summaries are."""
+    limited = [each for each in summaries if each.get("dev_sentences") == "within_limit"]
+    if not limited:
+        return []
+    limits = ((f"up to {each['max_words']} words", settings.short_label(each["model"])) for each in limited)
+    return [f"Dev. NLL: of sentences no longer than those that a model learned from: {grouped(limits)}."]
 
 
 def _row(summary: Row, settings: Report, reported: ReportedTraining | None) -> Row:

@@ -12,7 +12,9 @@ from snakemake_interface_common.exceptions import WorkflowError
 
 from pipeline.monitor.partition_check import Cluster, ResourceRequest, greatest, unsatisfiable
 
-TRAIN = ResourceRequest("train", "gpu", minutes=2880, megabytes=32_000, gpu=True, gpu_model="h200")
+TRAIN = ResourceRequest(
+    "train", "gpu", minutes=2880, megabytes=32_000, gpu=True, gpu_model="h200", limited_by="train_hours"
+)
 SINFO = """\
 cpu* 12:00:00 200000 (null)
 gpu 2-00:00:00 64000 gpu:a100:4

@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from nmt.selection.kenlm_build import PROGRAMS
 from pipeline.config.catalogue import Archive
 from pipeline.config.overlays import find_layers, load
 from pipeline.config.schema import Config
@@ -117,6 +116,19 @@ def test_only_what_is_due_is_looked_at(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(("rule", "due"), [("perplexity", True), ("vectors", True), ("perplexity", False)])
+def test_a_gpu_that_any_rule_asks_for_is_looked_for(tmp_path: Path, rule: str, due: bool) -> None:
+    config = paper(tmp_path, decoding={"device": "cuda"})
+    job = Job(rule, {}, (), ("a",), f"logs/{rule}/a.log", due, False, {"gpu": 1})
+    assert (
+        any(
+            "no NVIDIA GPU" in line
+            for line in missing(config, Work.of_jobs(JobList(config, (job,))), tmp_path)
+        )
+        == due
+    )
+
+
 def test_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = paper(tmp_path)
     work = Work(frozenset({"download"}), (), ("europarl-v7",))
@@ -138,7 +150,7 @@ def test_lmplz_is_on_the_path_or_can_be_built(tmp_path: Path, monkeypatch: pytes
     assert (
         missing(paper(tmp_path), Work(frozenset({"language_model"}), (), ()), tmp_path) == []
     )  # built before
-    for name in PROGRAMS:
+    for name in ("lmplz", "build_binary", "query"):
         (tmp_path / name).write_text("#!/bin/sh\n", encoding="utf-8")
         (tmp_path / name).chmod(0o755)
     assert missing(paper(tmp_path), work, tmp_path) == []

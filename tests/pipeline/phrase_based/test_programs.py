@@ -53,6 +53,8 @@ def test_what_a_build_needs_is_named_first(
 
 
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    if programs.missing_tools():
+        pytest.skip("no compiler, Boost or Perl")
     monkeypatch.setitem(programs.HEADERS, "Boost", "boost/there_is_no_such.hpp")
     assert programs.missing_tools() == ["Boost"]
 

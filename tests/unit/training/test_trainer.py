@@ -106,11 +106,19 @@ SUTSKEVERS = model_run(
     decay_from_epoch=0.5, decay_every_epochs=0.25,
 )  # fmt: skip
 """30 updates of 4 of 60 pairs are 2 epochs."""
+FALLING_ADAM = model_run(
+    optimizer="adam", learning_rate=0.01, cost="mean", keep="best", epochs=1.95, decay_from_epoch=0.5,
+    decay_every_epochs=0.25,
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("run", "stop"),
-    [*((model_run(), stop) for stop in (3, 5, 12, 29)), *((SUTSKEVERS, stop) for stop in (4, 8, 13))],
+    [
+        *((model_run(), stop) for stop in (3, 5, 12, 29)),
+        *((SUTSKEVERS, stop) for stop in (4, 8, 13)),
+        (FALLING_ADAM, 9),
+    ],
 )
 def test_a_run_stopped_anywhere_ends_like_an_unbroken_one(
     text: Bitext, tmp_path: Path, run: ModelRun, stop: int
@@ -135,8 +143,9 @@ def test_a_run_stopped_anywhere_ends_like_an_unbroken_one(
     assert history_of(unbroken) == history_of(second)
 
 
-def test_a_schedule_in_epochs_follows_the_text(text: Bitext, tmp_path: Path) -> None:
-    made = trainer(SUTSKEVERS, text, tmp_path)
+@pytest.mark.parametrize("run", [SUTSKEVERS, FALLING_ADAM], ids=["sgd", "adam"])
+def test_a_schedule_in_epochs_follows_the_text(text: Bitext, tmp_path: Path, run: ModelRun) -> None:
+    made = trainer(run, text, tmp_path)
     moved, rates = made.updater, dict[int, float]()
     original = moved._descend
 
@@ -149,7 +158,7 @@ def test_a_schedule_in_epochs_follows_the_text(text: Bitext, tmp_path: Path) -> 
     assert made.counters.update == 30 == math.ceil(1.95 * 60 / 4) and made.epochs() == 2
     halvings = {0: 0, 7: 0, 8: 1, 11: 1, 12: 2, 15: 3, 19: 4, 23: 5, 27: 6}
     for update, steps in halvings.items():
-        assert rates[update] == pytest.approx(0.7 * 0.5**steps), update
+        assert rates[update] == pytest.approx(run.training.learning_rate * 0.5**steps), update
     logged = {line["update"]: line["learning_rate"] for line in made.history.records() if "train_nll" in line}
     assert logged and all(rate == rates[update - 1] for update, rate in logged.items())
 

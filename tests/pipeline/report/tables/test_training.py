@@ -9,7 +9,17 @@ import pytest
 from pipeline.report.tables.training import COLUMNS
 from tests.latex import assert_compiles, unescaped_specials
 from tests.plain_csv import read_plain
-from tests.table_inputs import DEVICE, five_models, make, rows_of, settings, several_seeds
+from tests.table_inputs import (
+    DEVICE,
+    five_models,
+    make,
+    rows_of,
+    score,
+    settings,
+    several_seeds,
+    summary,
+    write,
+)
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +79,16 @@ def test_seeds_become_mean_and_standard_deviation(several: Path) -> None:
     text = (several / "table2.md").read_text(encoding="utf-8")
     cells = [cell.strip() for cell in text.split("\n")[3].split("|")[1:-1]]
     assert cells == ["RNNsearch-50", "1,200 ± 346", "0.50", "3.0 ± 2.6", "CPU", "20.0", "30.5 ± 0.5"]
+
+
+def test_a_development_nll_of_some_sentences_is_marked(tmp_path: Path, own: Path) -> None:
+    for index, (model, words) in enumerate((("rnnencdec-30", 30), ("rnnsearch-50", 50))):
+        limited = summary(model, 1, max_words=words, dev_sentences=("within_limit", "all")[index])
+        write(tmp_path, str(index), score(model, 1, 10.0, 20.0), limited)
+    text = (make(2, tmp_path, tmp_path, settings(reported=False)) / "table2.md").read_text(encoding="utf-8")
+    marked = "no longer than those that a model learned from: up to 30 words (RNNenc-30)."
+    assert marked in " ".join(text.split())
+    assert "no longer than" not in (own / "table2.md").read_text(encoding="utf-8")
 
 
 def test_tex_compiles_whatever_the_device_is_called(reported: Path) -> None:

@@ -1,0 +1,56 @@
+"""Another workflow imports this one as a module, with settings of its own, as the ecosystem's workflows do."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+from tests.running import ROOT, TINY, run, scheduled
+
+DEMO = ROOT / "experiments" / "demo" / "config.yaml"
+IMPORTER = f"""
+configfile: "config/mine.yaml"
+
+module translation:
+    snakefile: "{ROOT / "Snakefile"}"
+    config: config["translation"]
+
+use rule * from translation as translation_*
+
+rule mine:
+    default_target: True
+    input: "data/vocabulary/en.tsv", "models/rnnsearch-30/model.safetensors"
+    output: "mine.txt"
+    shell: "wc -l {{input[0]}} > {{output}}"
+"""
+
+
+def importer(folder: Path, **settings: object) -> list[str]:
+    """A workflow in a folder that imports this one with the demo's settings, and the command that runs it."""
+    (folder / "config").mkdir()
+    values = {**yaml.safe_load(DEMO.read_text(encoding="utf-8")), **yaml.safe_load(TINY), **settings}
+    text = yaml.safe_dump({"translation": values, "own": 3})
+    (folder / "config" / "mine.yaml").write_text(text, encoding="utf-8")
+    (folder / "Snakefile").write_text(IMPORTER, encoding="utf-8")
+    return [sys.executable, "-m", "snakemake", "--directory", str(folder), "-s", str(folder / "Snakefile")]
+
+
+def test_its_rules_make_what_the_other_workflow_asks_for(tmp_path: Path) -> None:
+    command = [*importer(tmp_path), "--cores", "2"]
+    planned = run([*command, "-n"])
+    assert planned.returncode == 0, planned.stdout
+    assert len(scheduled(planned.stdout, "translation_train")) == 1
+    made = run([*command, "--", "data/vocabulary/en.tsv"])
+    assert made.returncode == 0, made.stdout
+    assert (tmp_path / "data" / "vocabulary" / "en.tsv").is_file()
+
+
+def test_settings_that_it_refuses_are_a_line(tmp_path: Path) -> None:
+    command = importer(tmp_path, beam=5)
+    refused = subprocess.run([*command, "-n"], capture_output=True, text=True, check=False)
+    assert refused.returncode != 0
+    assert "error: config of the module: beam: unknown key" in refused.stderr
+    assert "Traceback" not in refused.stderr
