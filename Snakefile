@@ -108,3 +108,11 @@ if LIST:
 
 onstart:
     start()
+
+
+onsuccess:
+    end()
+
+
+onerror:
+    end()

@@ -62,13 +62,12 @@ def _held(folder: Path, cores: str, options: Sequence[str]) -> int:
     with _alone_in(folder) as lock:
         if lock is None:
             return _refuse(f"{folder}: another run is active here: wait for it, or end it")
-        command = _snakemake(folder, cores, options)
         if any((folder / ".snakemake" / "locks").glob("*")):
             # We hold the folder, so the lock that Snakemake left is that of a run that was killed.
             _run(folder, [*_snakemake(folder, cores, ["--unlock"]), *options], lock)
         code = 0
         for number in range(PASSES if _complete(options) else 1):
-            code = code or _run(folder, command, lock, again=number > 0)
+            code = code or _run(folder, _snakemake(folder, cores, options), lock, again=number > 0)
     if code == 0 and _complete(options):
         _show(folder)
     return code
@@ -133,12 +132,22 @@ def _alone_in(folder: Path) -> Iterator[int | None]:
 
 def _snakemake(folder: Path, cores: str, options: Sequence[str]) -> list[str]:
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
-    command += ["--directory", str(folder), "--rerun-incomplete"]
+    command += ["--directory", str(folder), *_damaged(folder), "--rerun-incomplete"]
     if _complete(options) and not SNAKEMAKE_OUTPUT_OPTIONS & set(options):
         command += ["--logger", "nmt"]
     if not any(option == "--profile" or option.startswith("--profile=") for option in options):
         command += ["--cores", cores]
     return [*command, *options]
+
+
+def _damaged(folder: Path) -> list[str]:
+    """Snakemake's option to make again what was cut short since it was made; says so."""
+    from pipeline.monitor.file_sizes import damaged
+
+    files = damaged(folder)
+    for file in files:
+        print(f"{file}: it is made again", file=sys.stderr)
+    return ["--forcerun", *(file.path for file in files)] if files else []
 
 
 def _environment(folder: Path, again: bool) -> dict[str, str]:

@@ -1,9 +1,15 @@
 """What happens before the first job: the jobs are listed for `nmt status`, and what they will miss hours later is said."""
 
+from pipeline.monitor.file_sizes import left_damaged, record
 from pipeline.monitor.jobs import FILE, ONLY_LIST
 
 # Where the list goes if it is all that this Snakemake is for.
 LIST = os.environ.get(ONLY_LIST)
+
+
+def end():
+    """Remember the sizes of what is there, to notice at the next start what was cut short."""
+    record(file for job, _ in engine.jobs_with_files(workflow) for file in job.output)
 
 
 def start():
@@ -22,7 +28,7 @@ def start():
     work = Work.of_jobs(listed, cluster)
     for line in forecast(CONFIG, work, Path()):
         print(line, file=sys.stderr)
-    problems = missing(CONFIG, work, Path())
+    problems = [*left_damaged(engine.of(workflow, "forced"), Path()), *missing(CONFIG, work, Path())]
     if problems:
         refuse(problems)
     listed.write(FILE)

@@ -1,0 +1,68 @@
+"""Sizes of the files that jobs have made: one that was cut short since then, with its time kept, is made again.
+
+Snakemake looks at times alone. Another time means another job or person has written the file, and it is left as it is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from nmt.errors import UserError
+from nmt.io.files import read_json, write_json
+
+FILE = Path(".snakemake") / "file-sizes.json"
+
+
+@dataclass(frozen=True)
+class Damaged:
+    """A file that does not have the size that it was made with."""
+
+    path: str
+    bytes: int
+    made_with: int
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.bytes:,} bytes, but {self.made_with:,} when it was made"
+
+
+def record(files: Iterable[str]) -> None:
+    """Add the times and sizes of files that a run has looked at; files that are gone are forgotten."""
+    known, found = _known(Path()), {}
+    for file in {*known, *files}:
+        if os.path.isfile(file):
+            status = os.stat(file)
+            time, size = known.get(file, (None, None))
+            # one that is damaged still is
+            found[file] = [status.st_mtime_ns, size if time == status.st_mtime_ns else status.st_size]
+    write_json(FILE, found)
+
+
+def _known(folder: Path) -> dict[str, tuple[int, int]]:
+    try:
+        known = read_json(folder / FILE) if (folder / FILE).is_file() else {}
+        return {str(file): (int(time), int(size)) for file, (time, size) in known.items()}
+    except (UserError, AttributeError, TypeError, ValueError):
+        return {}  # this run's end writes it anew
+
+
+def damaged(folder: Path) -> list[Damaged]:
+    """The files of an experiment that have the time, but not the size, that they were made with."""
+    return [
+        Damaged(file, status.st_size, size)
+        for file, (time, size) in _known(folder).items()
+        if (folder / file).is_file()
+        and (status := (folder / file).stat()).st_mtime_ns == time
+        and status.st_size != size
+    ]
+
+
+def left_damaged(forced: Collection[str], folder: Path) -> list[str]:
+    """A line for each damaged file that is not among those to be made again whatever their time."""
+    return [
+        f"{file}; add to the command: --forcerun {file.path}"
+        for file in damaged(folder)
+        if file.path not in forced
+    ]
