@@ -32,7 +32,7 @@ RUN := $(BIN)/python workflow/run.py --cores "$$CORES"
 SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: told help setup setup-dev new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report sweep showcase results-page docs moses test fuzz test-fresh test-slurm test-moses lint bench bench-data bench-decoding bench-training gpu-check format pins clean
+.PHONY: told help setup setup-dev new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report showcase results-page docs moses test fuzz test-fresh test-slurm test-moses lint bench bench-data bench-decoding bench-training gpu-check format pins clean
 
 help: ## List the make targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "%-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -83,9 +83,6 @@ run: $(INSTALLED) ## Any experiment: make EXPERIMENT=experiments/own run
 
 report: $(INSTALLED) ## Build results/report.html: make EXPERIMENT=experiments/demo report
 	$(RUN) $(EXPERIMENT_OR_DEMO) results/report.html $(OPTIONS)
-
-sweep: $(INSTALLED) ## BLEU over decoding settings: make EXPERIMENT=experiments/demo sweep
-	$(RUN) $(EXPERIMENT_OR_DEMO) sweep $(OPTIONS)
 
 showcase: $(DEV) ## What the repository shows of the demo's models: docs/playground.html, the lecture, README's picture
 	cd experiments/demo && ../../$(BIN)/nmt playground --model models/rnnsearch-50 --model models/rnnencdec-50 \

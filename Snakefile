@@ -33,7 +33,6 @@ include: "workflow/rules/train.smk"
 include: "workflow/rules/translate.smk"
 include: "workflow/rules/moses.smk"
 include: "workflow/rules/rescore.smk"
-include: "workflow/rules/sweep.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/vectors.smk"
@@ -46,7 +45,6 @@ localrules:
     data,
     models,
     releases,
-    sweep,
     tables,
 
 
@@ -92,12 +90,6 @@ rule releases:
     """An archive of each model in use, for others."""
     input:
         expand("releases/{model}.tar.zst", model=TRAINED_HERE),
-
-
-rule sweep:
-    """BLEU over the decoding settings that the paper leaves open: a table and a figure."""
-    input:
-        SWEEP,
 
 
 include: "workflow/rules/start.smk"

@@ -37,14 +37,14 @@ def use_own_programs(niceness: Mapping[str, int]) -> None:
         niceness: of each run's training job.
     """
     os.environ["PATH"] = f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}"
-    os.environ["NMT_HEAD"] = _open_ear()
+    os.environ["NMT_HEAD"] = _listen()
     os.environ["NMT_BEGUN"] = datetime.now(UTC).isoformat()
     os.environ["NMT_NICE"] = " ".join(f"rule_train_wildcards_{run}={nice}" for run, nice in niceness.items())
     # sbatch hands the environment on: a pool of this machine's GPUs would take the place of what Slurm grants
     os.environ.pop("NMT_GPUS", None)
 
 
-def _open_ear() -> str:
+def _listen() -> str:
     """A path for programs to write lines to that this process shows; it exists as long as the process lives."""
     reader, writer = os.pipe()
     threading.Thread(target=_show, args=(reader,), daemon=True).start()

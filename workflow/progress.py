@@ -197,7 +197,7 @@ class RunProgress:
     # --- time left ------------------------------------------------------------
 
     def _time_left(self) -> str:
-        """Of the whole run, in words; computed anew every few seconds."""
+        """Time left of the whole run, in words; computed anew every few seconds."""
         at, words = self._left
         if self._now() - at >= LEFT_SECONDS and self._listed is not None:
             words = hours_in_words(self._hours_left())
@@ -205,7 +205,7 @@ class RunProgress:
         return words
 
     def _hours_left(self) -> float:
-        """Of training at measured rates, and of the rest the mean time of like jobs, as many at a time as ran."""
+        """Hours left: training at measured rates, other jobs at their kind's mean time, as many at a time as ran."""
         runs = [str(job.run) for job in self._jobs.values() if job.rule == "train"]
         times = training_times(self._config, self._folder, runs)
         done = [seconds for rule, known in self._seconds.items() if rule != "train" for seconds in known]

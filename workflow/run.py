@@ -25,7 +25,6 @@ RESULTS = (
     "significance.md",
     "table2.md",
     "ablations.md",
-    "decoding_sweep.md",
     "alignment_error_rate/*.json",
     "finding.txt",
     "playground.html",
@@ -135,7 +134,7 @@ def _alone_in(folder: Path) -> Iterator[int | None]:
 def _snakemake(folder: Path, cores: str, options: Sequence[str]) -> list[str]:
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
     command += ["--directory", str(folder), "--rerun-incomplete"]
-    if _complete(options) and not SNAKEMAKE_S_WORDS & set(options):
+    if _complete(options) and not SNAKEMAKE_OUTPUT_OPTIONS & set(options):
         command += ["--logger", "nmt"]
     if not any(option == "--profile" or option.startswith("--profile=") for option in options):
         command += ["--cores", cores]
@@ -143,7 +142,7 @@ def _snakemake(folder: Path, cores: str, options: Sequence[str]) -> list[str]:
 
 
 def _environment(folder: Path, again: bool) -> dict[str, str]:
-    """In which Snakemake finds its logger, and the logger what it needs; `again`: whether this is a second look."""
+    """The environment in which Snakemake finds its logger; `again`: whether this is a second look."""
     from nmt.io.environment import for_snakemake
 
     places = [str(ROOT), str(ROOT / "workflow" / "logger"), os.environ.get("PYTHONPATH", "")]
@@ -154,7 +153,7 @@ def _environment(folder: Path, again: bool) -> dict[str, str]:
     )
 
 
-SNAKEMAKE_S_WORDS = {"--logger", "--printshellcmds", "-p", "--quiet", "-q", "--verbose"}
+SNAKEMAKE_OUTPUT_OPTIONS = {"--logger", "--printshellcmds", "-p", "--quiet", "-q", "--verbose"}
 """Options that ask for Snakemake's own lines; otherwise `workflow.progress` says how far the run is."""
 
 

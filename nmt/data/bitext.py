@@ -39,7 +39,7 @@ _FLUSH_BYTES = 1 << 17
 _KEY_BYTES = 16
 """So many that no two pairs have the same: those would stand in the order in which they are read."""
 _HEAD = struct.Struct(f"={_KEY_BYTES}sQQ")
-"""Of a pair in a bucket: its key, and the bytes of both sides."""
+"""What comes before a pair in a bucket: its key, and the number of bytes of both sides."""
 
 Corpora = Mapping[str, Sequence[tuple[str | Path, str | Path]]]
 """Token files (source, target) of all shards of each corpus, in order."""

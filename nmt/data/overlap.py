@@ -59,7 +59,7 @@ class HeldOut:
             self.alike[side].setdefault(key, set()).add(name)
 
     def sets(self, pair: tuple[str, str]) -> dict[str, tuple[set[str], set[str]]]:
-        """In which sets the two sides of a pair stand, in each of `WAYS`."""
+        """The sets in which the two sides of a pair stand, in each of `WAYS`."""
         keys = {"same": pair, "alike": (letters(pair[0]), letters(pair[1]))}
         return {
             way: (table["source"].get(keys[way][0], set()), table["target"].get(keys[way][1], set()))

@@ -308,7 +308,7 @@ class BackPointers:
                 getattr(self, name)[number, step.rows] = getattr(step, name).cpu().numpy()
 
     def hypotheses(self, limits: Limits, decoding: Decoding) -> list[list[Hypothesis]]:
-        """Of each sentence the best finished hypotheses, or the best unfinished one."""
+        """The best finished hypotheses of each sentence, or its best unfinished one."""
         return [
             self._finished(row, decoding) or self._unfinished(row, int(limits.most[row]) - 1)
             for row in range(self.totals.shape[1])

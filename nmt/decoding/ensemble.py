@@ -38,7 +38,7 @@ class EncodedByAll:
 
     @property
     def dtype(self) -> torch.dtype:
-        """Of the annotations."""
+        """The number type of the annotations."""
         return self.parts[0].dtype
 
     def select(self, rows: Tensor) -> EncodedByAll:

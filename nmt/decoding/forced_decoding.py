@@ -41,7 +41,7 @@ class ForcedScores:
 
     @property
     def log_probability(self) -> float:
-        """Of the whole translation, the end symbol included, in nats."""
+        """log p of the whole translation, the end symbol included, in nats."""
         return float(self.word_log_probabilities.sum())
 
 

@@ -32,7 +32,7 @@ class Shortlist:
     words: int
 
     def candidates(self, source: Tensor) -> Candidates:
-        """Of sentences (S, B), whose padding has the end symbol's id."""
+        """The target words for sentences (S, B), whose padding has the end symbol's id."""
         allowed = torch.zeros(source.shape[1], self.words, dtype=torch.bool, device=source.device)
         allowed[:, : self.frequent] = True
         allowed.scatter_(1, self.likely.to(source.device)[source.t()].flatten(1).long(), True)

@@ -105,12 +105,6 @@ def sentence_counts(hypothesis: str, reference: str, metric: BLEU) -> BleuCounts
     return BleuCounts(1, tuple(score.counts), tuple(score.totals), score.sys_len, score.ref_len)
 
 
-def text_counts(hypotheses: Sequence[str], references: Sequence[str], metric: BLEU) -> BleuCounts:
-    """Counts of some sentences together."""
-    score = metric.corpus_score(hypotheses, [references])
-    return BleuCounts(len(hypotheses), tuple(score.counts), tuple(score.totals), score.sys_len, score.ref_len)
-
-
 @dataclass(frozen=True)
 class Scored:
     """A translation beside its reference."""

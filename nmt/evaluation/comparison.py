@@ -27,7 +27,7 @@ from nmt.evaluation.translations import read_given
 from nmt.io.text_files import read_lines, read_pairs
 
 COLUMNS = ("all", "no_unk")
-"""Of Table 1: every sentence, and those without an unknown word."""
+"""Table 1's columns: every sentence, and those without an unknown word."""
 
 _DIGITS = 6
 
@@ -40,7 +40,7 @@ class EvaluatedText:
     reference: Path
     raw_reference: Path | None
     detokenize: Detokenizer
-    """Of the reference's language, with the settings of its tokenization."""
+    """The detokenizer of the reference's language, with the settings of its tokenization."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from nmt.errors import UserError
 from nmt.io.text_files import read_lines
 
 STEPS = 255
-"""In which a gate from 0 to 1 is kept: an error of 0.002 at most."""
+"""Steps in which a gate from 0 to 1 is stored, with an error of 0.002 at most."""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ _BROKEN = (
 """What reading a damaged archive raises."""
 
 MOST_MEMBERS = 100_000
-"""Of one archive: their names are held in memory."""
+"""Most members of one archive: their names are held in memory."""
 LARGEST_HEADER = 1 << 16
 """Bytes of all headers between two members' data in a tar archive, such as long names: they are held in memory."""
 XZ_MEMORY = 1 << 28

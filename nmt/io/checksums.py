@@ -5,19 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from nmt.io.files import atomic_path, refuse_special, sha256
+from nmt.io.files import refuse_special, sha256
 
 
 def lines_of(folder: Path, names: Iterable[str]) -> str:
     """A line for each of some files in a folder."""
     return "".join(f"{sha256(folder / name)}  {name}\n" for name in names)
-
-
-def write(path: Path, files: Iterable[Path]) -> None:
-    """Write the checksums of files that lie beside `path`."""
-    text = lines_of(path.parent, sorted(file.name for file in files))
-    with atomic_path(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
 
 
 def read(path: Path) -> dict[str, str]:

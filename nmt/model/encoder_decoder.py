@@ -38,7 +38,7 @@ class Encoded(Protocol):
 
     @property
     def dtype(self) -> torch.dtype:
-        """Of the numbers that a search adds up."""
+        """The type of the numbers that a search adds up."""
 
     def select(self, rows: Tensor) -> Encoded:
         """The sentences at `rows`."""

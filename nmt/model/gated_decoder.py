@@ -51,7 +51,7 @@ class Annotations:
 
     @property
     def dtype(self) -> torch.dtype:
-        """Of the annotations."""
+        """The number type of the annotations."""
         return self.annotations.dtype
 
     def select(self, rows: Tensor) -> Annotations:

@@ -19,7 +19,7 @@ from nmt.io.programs import call, run
 PROGRAMS = ("lmplz", "build_binary", "query")
 REQUIREMENT = "kenlm==0.3.0"
 SHA256 = "c4628bb9fb63c8a6f9240035b8b037385cfc404cb72e933cf48878291edac1e8"
-"""Of the source archive on PyPI."""
+"""Checksum of the source archive on PyPI."""
 
 TOOLS = (
     "Debian: apt install cmake g++ libboost-program-options-dev libboost-thread-dev libboost-system-dev "

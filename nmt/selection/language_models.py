@@ -23,7 +23,7 @@ from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, read_pairs, write_lines
 
 _SORTING_SHARE = 0.7
-"""Of lmplz' memory for its sorting; the rest is for the vocabulary and everything else."""
+"""Share of lmplz' memory for its sorting; the rest is for the vocabulary and everything else."""
 _LEAST_SORTING_MB = 64
 _KEY_BYTES = 8
 

@@ -1,4 +1,4 @@
-"""Settings of decoding: beam search, systems of several models, rescoring, the sweep, translating raw text."""
+"""Settings of decoding: beam search, systems of several models, rescoring, translating raw text."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ Device = Literal["auto", "cpu", "cuda"]
 """auto: the GPU where there is one."""
 
 
-class Search(WithoutDefaults):
-    """What a sweep over decoding settings leaves as `decoding` has it."""
+class Decoding(WithoutDefaults):
+    """Beam search; the defaults are the authors' (see docs/fidelity/bahdanau2015.md)."""
 
     max_length_factor: Annotated[int, Field(ge=1, le=1000)]
     unfinished: Unfinished
@@ -39,11 +39,6 @@ class Search(WithoutDefaults):
     batch_size: BatchSize
     device: Device
     threads: Threads
-
-
-class Decoding(Search):
-    """Beam search; the defaults are the authors' (see docs/fidelity/bahdanau2015.md)."""
-
     beam: Width
     normalize_by_length: bool
     min_length: MinLength
@@ -69,7 +64,7 @@ UnknownWords = Literal["keep", "forbid", "copy"]
 
 
 SearchPrecision = Literal["fp32", "bf16", "int8"]
-"""Of the matrix products of a search."""
+"""The number type of the factors of a search's matrix products."""
 
 
 class Computing(Settings):

@@ -18,7 +18,7 @@ Biases = Literal["groundhog", "every"]
 Size = Annotated[int, Field(ge=1, le=100_000)]
 """Units of a layer."""
 Deviation = Annotated[float, Field(gt=0, le=100)]
-"""Of start values."""
+"""Standard deviation of normal start values."""
 
 
 class Architecture(TrainedWith):
@@ -53,10 +53,10 @@ class GrConvArchitecture(GatedDecoderArchitecture):
     """The gated recursive convolution: Cho et al. (2014b), Sec. 2.2 and 4.1. `hidden_units` are the decoder's."""
 
     encoder_units: Size | None = None
-    """Of a node of the tree; None: as many as the decoder has, as in the authors' code."""
+    """Units of a node of the tree; None: as many as the decoder has, as in the authors' code."""
     activation: Literal["relu", "tanh"] = "relu"
     tree_biases: bool = True
-    """Of words, new nodes and gates, as in the authors' code; false: none, as in the paper's equations."""
+    """Whether words, new nodes and gates have biases, as in the authors' code; the paper's equations have none."""
     tree_init_scale: Deviation = 0.4
     """Singular values of W_l and W_r at the start."""
     recurrent_init_scale: Deviation = 1.0
@@ -72,7 +72,7 @@ class LSTMArchitecture(Architecture):
     """Deep LSTMs: Sutskever et al. (2014), Sec. 2 and 3.4. The defaults are the paper's."""
 
     layers: Annotated[int, Field(ge=1, le=100)] = 4
-    """Of encoder and decoder each."""
+    """Layers of the encoder, and as many of the decoder."""
     source_order: Literal["reversed", "forward"] = "reversed"
     peepholes: bool = False
     """Whether gates see the cell, as those of Graves (2013) do."""
@@ -106,7 +106,7 @@ def grconv_weights(a: GrConvArchitecture, words: Vocabularies) -> int:
 
 
 def _unit_weights(a: GatedDecoderArchitecture) -> int:
-    """Of a gated unit without a context."""
+    """The number of weights of a gated unit without a context."""
     return 3 * (a.embedding_size + a.hidden_units) * a.hidden_units
 
 

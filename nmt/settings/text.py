@@ -20,7 +20,7 @@ LANGUAGES = (
     "as", "bn", "ca", "cs", "de", "el", "en", "es", "et", "fi", "fr", "ga", "gu", "hi", "hu", "is", "it", "kn", "lt",
     "lv", "ml", "mni", "mr", "nl", "or", "pa", "pl", "pt", "ro", "ru", "sk", "sl", "sv", "ta", "tdt", "te", "yue", "zh",
 )  # fmt: skip
-"""Of which Moses' tokenizer knows the abbreviations; it would cut others as English."""
+"""Languages whose abbreviations Moses' tokenizer has; it would cut others as English."""
 
 
 class Languages(Settings):
@@ -96,7 +96,7 @@ class VocabularySettings(TrainedWith):
 
     words: Annotated[int, Field(ge=1, le=LARGEST_VOCABULARY)]
     target_words: Annotated[int, Field(ge=1, le=LARGEST_VOCABULARY)] | None = None
-    """Of the target side where it has another number; None: `words`."""
+    """Words of the target side where it has another number; None: `words`."""
     subwords: bool = False
     """Whether these are units that words are cut into."""
     specials_count: bool

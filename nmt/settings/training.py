@@ -40,7 +40,7 @@ class Training(TrainedWith):
     batch_size: BatchSize
     batches_per_sort: Annotated[int, Field(ge=1, le=10_000)]
     order: Literal["stored", "seed"] = "stored"
-    """Of the training pairs: as they were shuffled when they were binarized, or drawn by the run's seed."""
+    """Order of the training pairs: as shuffled when they were binarized, or drawn by the run's seed."""
     updates: PositiveInt
     epochs: Annotated[float, Field(gt=0, le=1e6)] | None = None
     """Stop after so many passes over the text, if `updates` are not done before."""
@@ -123,9 +123,9 @@ class ModelRun(TrainedWith):
     family: FamilyName
     max_words: Words
     seed: Seed
-    """Of the start values, and of the order of the training pairs where `training.order` says so."""
+    """Seed of the start values, and of the order of the training pairs where `training.order` says so."""
     sample_seed: Seed | None = None
-    """Of the training pairs whose NLL Table 2 reports: the same for every run of a model; None: `seed`."""
+    """Seed of the training pairs whose NLL Table 2 reports: the same for every run of a model; None: `seed`."""
     continue_from: Identifier | None
     architecture: ArchitectureOfFamily
     training: Training

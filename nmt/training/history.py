@@ -97,7 +97,7 @@ def _number(value: object) -> bool:
 
 @dataclass(frozen=True)
 class DevScore:
-    """Of the development set after some update: NLL in nats per sentence, BLEU where it is measured."""
+    """The development set's scores after an update: NLL in nats per sentence, and BLEU where it is measured."""
 
     update: int
     nll: float | None

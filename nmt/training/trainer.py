@@ -352,7 +352,7 @@ class Trainer:
         return self._nll(self.dev, self._dev_rows())
 
     def dev_bleu(self) -> float:
-        """Of greedy translations of the same pairs."""
+        """BLEU of greedy translations of the same pairs."""
         source_end = self.run_settings.architecture.source_end
         return greedy_bleu(self.model, self.dev, self._dev_rows(), self.settings.batch_size, source_end)
 

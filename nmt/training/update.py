@@ -56,7 +56,7 @@ class Updater:
 
     @property
     def learning_rate(self) -> float:
-        """Of the last update."""
+        """The learning rate of the last update."""
         return float(self.optimizer.param_groups[0]["lr"])
 
     def prepare(self, batch: Batch) -> Batch:

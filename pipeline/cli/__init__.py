@@ -42,8 +42,6 @@ SECTIONS = {
         "score-groups": "pipeline.cli.figures",
         "sentence-vectors": "pipeline.cli.figures",
         "learning-curves": "pipeline.cli.figures",
-        "sweep": "pipeline.cli.sweep",
-        "decoding-sweep": "pipeline.cli.sweep",
         "finding": "pipeline.cli.pages",
         "explorer": "pipeline.cli.pages",
         "playground": "pipeline.cli.pages",

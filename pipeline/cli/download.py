@@ -44,11 +44,11 @@ def download(
     OUTPUT.json records the source, size and checksums.
     """
     from pipeline.download.download import File
-    from pipeline.download.download import download as bring
+    from pipeline.download.download import download as download_file
     from pipeline.download.transfer import Expected
 
     others = [parse_settings(Source, alternative) for alternative in alternatives]
-    source = bring(
+    source = download_file(
         File(url, Expected(size, md5, sha256), path),
         output,
         mirrors,

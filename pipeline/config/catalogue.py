@@ -1,4 +1,4 @@
-"""Entries of the catalogues: where text comes from, which systems translate it, which searches a sweep tries."""
+"""Entries of the catalogues: where text comes from, which systems translate it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from nmt.settings.base import Identifier, PositiveInt, Seed, Settings, Share, Width
-from nmt.settings.decoding import Average, Decoding, MinLength, Search, Unknown
+from nmt.settings.base import Identifier, PositiveInt, Seed, Settings, Share
+from nmt.settings.decoding import Average, Decoding
 
 Md5 = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 
@@ -39,7 +39,7 @@ class Member(Settings):
     )
     member: str | None = None
     md5: Md5 | None = None
-    """Of the member (as it lies in the archive), whatever archive it came in."""
+    """Checksum of the member (as it lies in the archive), whatever archive it came in."""
 
     @model_validator(mode="after")
     def _one_place(self) -> Member:
@@ -108,25 +108,6 @@ class RescoredEntry(Settings):
     average: Average = "probability"
     weight: Share = 0.5
     """The members' share of the mixed score."""
-
-
-class Grid(Settings):
-    """Decoding settings that a sweep tries: each of these values with each."""
-
-    beams: Annotated[list[Width], Field(min_length=1)]
-    normalize_by_length: Annotated[list[bool], Field(min_length=1)]
-    min_length: Annotated[list[MinLength], Field(min_length=1)]
-    unknown: Annotated[list[Unknown], Field(min_length=1)]
-
-
-class Sweep(Grid):
-    """The sweep over decoding settings, a target of its own."""
-
-    models: Annotated[list[Identifier], Field(min_length=1)]
-
-
-class SweepRun(Grid, Search):
-    """All that decides a sweep's scores, besides model and text: what `nmt sweep --settings` reads."""
 
 
 class GrammarSettings(Settings):

@@ -53,7 +53,6 @@ def contradictions(values: Mapping[str, Any]) -> list[Problem]:
         _systems,
         _continuations,
         _selection,
-        _sweep,
         _artifacts,
         _sentence_vectors,
         _languages,
@@ -278,18 +277,6 @@ def _selection(values: Mapping[str, Any]) -> Iterator[Problem]:
     for name in _block(values, "selection", "corpus_words"):
         if name not in training:
             yield Problem(("selection", "corpus_words", name), _unknown(name, "`use.train`", training))
-
-
-def _sweep(values: Mapping[str, Any]) -> Iterator[Problem]:
-    """Models in use, and no value twice."""
-    used = _names(values, "use", "models")
-    for name in _names(values, "sweep", "models"):
-        if name not in used:
-            yield Problem(("sweep", "models"), _unknown(name, "`use.models`", used))
-    for key, listed in _block(values, "sweep").items():
-        for place, value in enumerate(listed if isinstance(listed, list) else []):
-            if listed[:place].count(value) == 1:
-                yield Problem(("sweep", key), f"found {shown(value)} twice, expected each value once")
 
 
 def _family(values: Mapping[str, Any], model: str) -> FamilyName | None:

@@ -11,16 +11,15 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from nmt.settings.decoding import Search, TextSettings
+from nmt.settings.decoding import TextSettings
 from pipeline.config.artifacts import Report
-from pipeline.config.catalogue import Grid, SweepRun
 from pipeline.config.experiment import corpora_in_use, part_of
 from pipeline.config.runs import Run, run_settings
 from pipeline.config.schema import Config
 from pipeline.config.systems import labels_of
 
 _LM_VOCABULARY_KEYS = ("lm_vocabulary", "lm_vocabulary_least")
-"""Of the selection; they decide nothing where language models know all words."""
+"""Keys of `selection` that decide nothing where language models know all words."""
 
 
 _SYSTEMS = ("models", "systems", "rescored")
@@ -80,12 +79,6 @@ def text_settings(config: Config) -> str:
     return as_json(
         TextSettings(languages=config.languages, tokenization=config.tokenization, decoding=config.decoding)
     )
-
-
-def sweep_settings(config: Config) -> str:
-    """What a sweep tries, and what else `decoding` says; what is marked in its table is no part of it."""
-    tried = config.sweep.model_dump(include=set(Grid.model_fields))
-    return as_json(SweepRun(**tried, **config.decoding.model_dump(include=set(Search.model_fields))))
 
 
 def report_settings(config: Config) -> Report:

@@ -16,7 +16,7 @@ from nmt.settings.families import FamilyName, GatedArchitecture
 from nmt.settings.text import Cleaning, Languages, Overlap, Selection, Tokenization, VocabularySettings
 from nmt.settings.training import ModelEntry, Training
 from pipeline.config.artifacts import Artifacts, Playground, SentenceVectors
-from pipeline.config.catalogue import Archive, Corpus, GrammarSettings, RescoredEntry, Sweep, SystemEntry
+from pipeline.config.catalogue import Archive, Corpus, GrammarSettings, RescoredEntry, SystemEntry
 from pipeline.config.phrase_based import PhraseBased
 
 
@@ -47,11 +47,10 @@ class ClusterResources(Settings):
     updates_per_hour: dict[FamilyName, Rate]
     """How fast a family is trained; of one that is not in it, an estimate from `gpu_teraflops`."""
     gpu_teraflops: Annotated[float, Field(gt=0, le=100_000)]
-    """Of the GPU that trains: 10^12 operations a second with numbers of 32 bits, as its data sheet has it."""
+    """Speed of the GPU that trains: 10^12 operations per second with numbers of 32 bits, from its data sheet."""
     train_attempts: Annotated[int, Field(ge=1, le=1000)]
     train_memory_gb: Gigabytes
     translate_hours: Hours
-    sweep_hours: Hours
     moses_hours: Hours
     data_memory_gb: Gigabytes
 
@@ -83,7 +82,6 @@ class Config(WithoutDefaults):
     """Files of other systems' lists of the test text."""
     rescored: dict[Identifier, RescoredEntry] = Field(default={})
     decoding: Decoding
-    sweep: Sweep
     moses: PhraseBased
     artifacts: Artifacts
     sentence_vectors: SentenceVectors | None = None

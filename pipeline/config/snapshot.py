@@ -10,7 +10,6 @@ from pydantic import Field, model_validator
 
 from nmt.settings import json_settings
 from pipeline.config.artifacts import Playground
-from pipeline.config.catalogue import Sweep
 from pipeline.config.experiment import archives_of, corpora_in_use, runs_in_use
 from pipeline.config.phrase_based import PhraseBased
 from pipeline.config.projections import without_moses
@@ -22,7 +21,6 @@ class Published(Config):
 
     mirrors: list[str] = Field(default_factory=list)
     resources: ClusterResources | None = None  # type: ignore[assignment]  # nobody asks for any
-    sweep: Sweep | None = None  # type: ignore[assignment]  # has results of its own
     playground: Playground | None = None  # type: ignore[assignment]  # needs the weights
     moses: PhraseBased | None = None  # type: ignore[assignment]  # none where it was not measured
 
@@ -42,7 +40,7 @@ class Published(Config):
 
 def published(config: Config) -> dict[str, Any]:
     """The merged settings as plain values: only the entries of the catalogues in use, nothing without influence."""
-    exclude = {"mirrors", "resources", "sweep", "playground"} | without_moses(config)
+    exclude = {"mirrors", "resources", "playground"} | without_moses(config)
     values = config.model_dump(exclude=exclude)
     corpora = corpora_in_use(config)
     values["corpora"] = _only(values["corpora"], corpora)

@@ -40,14 +40,14 @@ class Side:
     member: str | None
     outputs: Sequence[Path]
     md5: str | None = None
-    """That the member must have, as it lies in the archive; None: any."""
+    """Checksum that the member must have, as it lies in the archive; None: any."""
     lines: int = 0
     words: int = 0
     invalid_lines: int = 0
     empty_lines: int = 0
     found_md5: str = ""
     segments: list[tuple[bytes, bytes]] = field(default_factory=list)
-    """Of SGML: names of document and segment, line by line."""
+    """The names of document and segment of each line of SGML."""
     temporaries: list[Path] = field(default_factory=list)
 
     def __str__(self) -> str:

@@ -35,7 +35,7 @@ from pipeline.download.http_source import (
 
 CHUNK = 1 << 18
 _FICLONE = 0x40049409
-"""Of Linux' ioctl_ficlone(2)."""
+"""The request's number in Linux' ioctl_ficlone(2)."""
 LEAST_FREE = 1 << 28
 """Bytes that stay free on the disk while a file comes whose length nobody knows."""
 _WATCHED = 1 << 24

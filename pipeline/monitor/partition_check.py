@@ -172,7 +172,7 @@ def _forgetful(cluster: Cluster) -> Iterator[str]:
 
 
 def greatest(requests: Iterable[ResourceRequest]) -> tuple[ResourceRequest, ...]:
-    """Of requests that are alike but for time and memory, one for the most of both."""
+    """One request, for the most time and memory, in place of those that differ in these alone."""
     found: dict[ResourceRequest, ResourceRequest] = {}
     for request in requests:
         alike = replace(request, minutes=None, megabytes=None)

@@ -124,7 +124,7 @@ class Proposal:
 
     @property
     def hours(self) -> float | None:
-        """Of training on two cores, if two cores can do it."""
+        """Hours of training on two cores, if two cores can do it."""
         if self.rates is None:
             return None
         plain, search = self.rates
@@ -325,7 +325,6 @@ models:
 # 1-best only: the search then ends as soon as it is certain. Where nothing ends, one with a doubled beam follows.
 decoding: {n_best: 1, widening_budget: 3, threads: 1}
 
-sweep: {models: [rnnencdec-$long, rnnsearch-$long], beams: [1, 2, 3, 5, 10, 20]}
 
 artifacts:
   # The paper's numbers are for other text.

@@ -28,7 +28,7 @@ from nmt.settings.text import Languages, Tokenization
 Pair = tuple[str, str]
 PARTS = ("train", "dev", "test")
 LEAST_PAIRS = 1000
-"""Of training text, from which parts are drawn or not: fewer teach no model anything."""
+"""Least pairs of training text, whether parts are drawn from it or not: fewer teach no model anything."""
 SHARE, FEWEST, MOST = 20, 100, 2000
 """A drawn set has a twentieth of the pairs, but at least and at most so many."""
 SPARE = 2

@@ -14,7 +14,7 @@ from pipeline.phrase_based.programs import Moses
 from pipeline.phrase_based.unfinished import held
 
 STEPS = {4: "lexical weights", 5: "extraction", 6: "scores", 7: "reordering"}
-"""Of train-model.perl; what comes before is the alignment, what comes after the generation of a configuration."""
+"""Steps of train-model.perl; those before make the alignment, those after a configuration."""
 
 REPEATABLE = {"LC_ALL": "C", "PERL_HASH_SEED": "0"}
 """Perl's own order of its hashes decides the order of a table's lines, unless it is told not to."""

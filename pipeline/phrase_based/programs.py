@@ -47,7 +47,7 @@ PACKAGES = (
 
 
 EFLOMAL = "eflomal==2.0.0 --hash=sha256:b71183dcf85bf4f59f44ef7a59f5268df1c17c0c8d8093f77b220025ffdba100"
-"""Of its source archive on PyPI, which pip compiles."""
+"""eflomal with the checksum of its source archive on PyPI, which pip compiles."""
 
 
 @dataclass(frozen=True)

@@ -103,8 +103,6 @@ def _settings(config: Config, files: Collection[str]) -> dict[str, Any]:
         values["artifacts"][key] = f"{_GIVEN}/{moses}" if moses in files else None
     # whose rescored translations are among those given
     values["n_best_lists"] = dict.fromkeys(config.n_best_lists, _GIVEN)
-    # no sweep is made, but the checkout's own settings name models for one, too
-    values["sweep"] = {"models": config.use.models[:1]}
     known = read_layer(REPOSITORY / "config.yaml").values
     for catalogue in ("archives", "corpora"):
         values[catalogue] = {

@@ -19,7 +19,6 @@ from pydantic import BaseModel
 
 from nmt.decoding import sidecar
 from nmt.errors import UserError
-from nmt.io.checksums import read as read_checksums
 from nmt.io.environment import REPOSITORY, code, packages, release_name
 from nmt.io.files import read_json, sha256
 from nmt.model.model_folder import WEIGHTS
@@ -36,10 +35,8 @@ from pipeline.publish.recomputation import PAPERS, Recomputed, difference, missi
 from pipeline.publish.replication_package import MODES, ReplicationPackage, is_part
 from pipeline.publish.ro_crate import RECORD, REPORT
 
-SWEEP = "decoding_sweep.sha256"
-"""The checksums of the files of the sweep."""
 _TABLES = (".csv", ".md", ".tex", ".json")
-_OWN = ("data.", "data_lengths.", "decoding_sweep.")
+_OWN = ("data.", "data_lengths.", "decoding_sweep.")  # the last of version 0.1.0
 _SHOWN = 20
 """Differing settings that are listed."""
 NOT_RECORDED = (RECORD, "README.md")
@@ -82,7 +79,7 @@ def verify(results: Path, scratch: Path, archives: Path | None = None, cores: in
     """
     found = Verdict()
     files, others = _plain_files(results)
-    sums = _sweep_checksums(results, files) | recorded_checksums(results, files)
+    sums = recorded_checksums(results, files)
     found.problems += altered(results, sums, files)
     made = Recomputed([], [], False)
     in_package = {name for name in others if is_part(name) or is_part(f"{name}/")}
@@ -131,12 +128,6 @@ def recorded_checksums(results: Path, files: set[str]) -> dict[str, str]:
     if not all(isinstance(entity.get(key), str) for entity in entities for key in ("@id", "sha256")):
         raise UserError(f"{record}: a file whose `@id` or `sha256` is no text; make it again")
     return {entity["@id"]: entity["sha256"] for entity in entities}
-
-
-def _sweep_checksums(results: Path, files: set[str]) -> dict[str, str]:
-    """SHA-256 of the files of the sweep, which is made apart from the rest; none where there was none."""
-    path = results / SWEEP
-    return {**read_checksums(path), SWEEP: sha256(path)} if SWEEP in files else {}
 
 
 def _graph(record: Path) -> list[dict[str, Any]]:
@@ -208,7 +199,7 @@ def _remade(
 
 
 def _is_table(name: str) -> bool:
-    """Whether a file of the results holds numbers that follow from the package: none on the text, nor of the sweep."""
+    """Whether a file of the results holds numbers that follow from the package: none on the text."""
     return name.endswith(_TABLES) and not name.startswith(_OWN)
 
 

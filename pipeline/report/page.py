@@ -42,7 +42,6 @@ HEADINGS = {
     "sutskever2014_table3": "Sutskever et al. (2014), Table 3: long sentences",
     "sutskever2014_training": "Learning statistics",
     "ablations": "Ablations: ambiguous details of the paper",
-    "decoding_sweep": "Sweep over decoding settings",
     "data": "Data",
     "figure2": "Figure 2: BLEU against length",
     "figure3": "Figure 3: alignments",

@@ -14,7 +14,7 @@ from nmt.settings.text import SentenceLength
 from pipeline.config.yaml_text import parse
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]*$")]
-"""Of a table or figure: its files are called so."""
+"""The name of a table or figure, and of its files."""
 Set = Literal["dev", "test"]
 
 

@@ -190,41 +190,8 @@ def test_changed_display_of_a_figure_draws_it_anew_and_trains_nothing(copy: Path
     assert not scheduled(output, "translate")
 
 
-def test_a_sweep_is_made_when_asked_for_and_then_shown_on_the_page(copy: Path) -> None:
-    options = ["--configfile", str(copy / "tiny.yaml"), "--config", "sweep={beams: [1, 2]}"]
-    result = run(run_command(copy, "sweep", *options))
-    assert result.returncode == 0, result.stdout
-    assert "Best beam" in result.stdout
-    results = copy / "results"
-    with (results / "decoding_sweep.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == 2 * 2 * 8
-    with (results / "table1.csv").open(encoding="utf-8", newline="") as file:
-        scores = {row["id"]: row["bleu_all"] for row in csv.DictReader(file)}
-    configured = {row["id"]: row["bleu"] for row in rows if row["configured"] == "True"}
-    assert configured == {model: scores[model] for model in ("rnnencdec-50", "rnnsearch-50")}
-    assert_verified(results)
-    assert_a_changed_digit_is_named(results / "decoding_sweep.csv")
-
-    # a plain run shows it; one that has models to train again makes no sweep again
-    plain = snakemake(copy, "-n", *options).stdout
-    assert len(scheduled(plain, "report")) == len(scheduled(plain, "ro_crate")) == 1
-    assert not scheduled(plain, "translate") and not scheduled(plain, "sweep_model")
-    trained = planned(copy, "--config", "training={learning_rate: 0.5}")
-    assert scheduled(trained, "train") and not scheduled(trained, "sweep_model")
-    result = snakemake(copy, "--cores", "2", *options)
-    assert result.returncode == 0, result.stdout
-    page = (results / "report.html").read_text(encoding="utf-8")
-    assert page.count("<h3>Sweep over decoding settings</h3>") == 2
-    assert_verified(results)
-    (results / "decoding_sweep.sha256").rename(copy / "elsewhere")  # the record has the sums as well
-    assert_a_changed_digit_is_named(results / "decoding_sweep.csv")
-    (copy / "elsewhere").rename(results / "decoding_sweep.sha256")
-    assert NOTHING in snakemake(copy, "-n", *options).stdout
-
-
 def assert_verified(results: Path) -> None:
-    """All is as it was recorded, the sweep too."""
+    """All is as it was recorded."""
     result = run([sys.executable, "-m", "nmt", "verify", str(results)])
     assert result.returncode == 0, result.stdout
     assert "not in the record" not in result.stdout

@@ -49,7 +49,6 @@ def config(tmp_path: Path, family: FamilyName) -> Config:
     overlay = {
         "use": {"models": ["tiny"]},
         "models": {"tiny": tiny},
-        "sweep": {"models": ["tiny"]},
         "artifacts": {
             "reported": False,
             "figure2_models": ["tiny"],

@@ -150,7 +150,6 @@ UPDATES = 300
 ONE_MODEL = f"""
 use: {{models: [rnnsearch-50]}}
 artifacts: {{figure2_models: [rnnsearch-50], table3_models: [rnnsearch-50]}}
-sweep: {{models: [rnnsearch-50]}}
 models: {{rnnsearch-50: {{training: {{updates: {UPDATES}}}}}}}
 training: {{validate_every: 50, checkpoint_every: 10, log_every: 10}}
 """

@@ -19,7 +19,6 @@ artifacts:
   figure2_models: [rnnsearch-50, rnnsearch-50-star]
   table3_models: [rnnsearch-50]
   ablations: {rnnsearch-50: [rnnsearch-50-star]}
-sweep: {models: [rnnsearch-50]}
 """
 RUNS = {
     "rnnsearch-50": ("rnnsearch-50", 3),

@@ -13,7 +13,6 @@ from tests.running import ROOT, make_demo, run_command, scheduled, snakemake_com
 
 AUTO = "training: {device: auto}\nuse: {models: [rnnencdec-30, rnnsearch-30, rnnencdec-50]}\n" + (
     "artifacts: {figure2_models: [rnnsearch-30], figure3_model: rnnsearch-30, table3_models: [rnnsearch-30]}\n"
-    "sweep: {models: [rnnsearch-30]}\n"
 )
 
 

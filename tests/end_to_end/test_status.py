@@ -32,7 +32,6 @@ OVERLAY = (
     + """
 use: {models: [rnnencdec-30, rnnsearch-30]}
 artifacts: {figure2_models: [rnnsearch-30], figure3_model: rnnsearch-30, table3_models: [rnnsearch-30]}
-sweep: {models: [rnnsearch-30]}
 """
 )
 

@@ -30,7 +30,6 @@ models:
   rnnsearch-50: {training: {updates: 600}}
   rnnsearch-50-star: {training: {updates: 650}}
 artifacts: {figure2_models: [rnnsearch-50, rnnsearch-30, rnnencdec-30], table3_models: [rnnsearch-50, rnnencdec-30]}
-sweep: {models: [rnnsearch-50]}
 resources: {train_hours: 0.015}
 """
 PATIENCE = 480.0

@@ -379,44 +379,6 @@ def test_without_ablations_there_is_no_such_table(tmp_path: Path) -> None:
     assert not scheduled(snakemake(tmp_path, "-n").stdout, "ablations")
 
 
-@pytest.mark.parametrize("experiment", ["", "demo", "multi30k"])
-def test_the_sweep_is_a_target_of_its_own(tmp_path: Path, experiment: str) -> None:
-    if experiment:
-        shutil.copy(ROOT / "experiments" / experiment / "config.yaml", tmp_path)
-    plain = snakemake(tmp_path, "-n").stdout
-    assert not scheduled(plain, "sweep_model") and "decoding_sweep" not in plain
-    result = snakemake(tmp_path, "-n", "-p", "sweep")
-    assert result.returncode == 0, result.stdout
-    jobs = scheduled(result.stdout, "sweep_model")
-    swept = [job.split("wildcards: model=")[1].split()[0] for job in jobs]
-    limit = "26" if experiment == "multi30k" else "50"
-    assert sorted(swept) == [f"rnnencdec-{limit}", f"rnnsearch-{limit}"]
-    assert all(("gpu=1" in job) == (experiment != "demo") for job in jobs)
-    (table,) = scheduled(result.stdout, "decoding_sweep")
-    assert all(
-        f"results/decoding_sweep.{kind}" in table for kind in ("csv", "md", "tex", "pdf", "png", "sha256")
-    )
-    assert len(scheduled(result.stdout, "train")) == 2 and not scheduled(result.stdout, "translate")
-
-
-def test_what_a_sweep_does_not_vary_is_all_that_makes_it_again(tmp_path: Path) -> None:
-    def command(*options: str) -> list[str]:
-        lines = snakemake(tmp_path, "-n", "-p", "sweep", *options).stdout.split("\n")
-        return [line for line in lines if "nmt sweep --model models/rnnsearch-50 " in line]
-
-    (plain,) = command()
-    assert '"beams": [1, 2, 3, ' in plain and '"unfinished": "widen"' in plain
-    assert command("--config", "decoding={beam: 3, unknown: excluded, n_best: 1}") == [plain]
-    assert command("--config", "decoding={unfinished: best}") != [plain]
-    assert command("--config", "sweep={beams: [1, 12]}") != [plain]
-
-
-def test_a_sweep_is_of_the_first_seeds_runs(tmp_path: Path) -> None:
-    output = snakemake(tmp_path, "-n", "sweep", "--config", "seeds=[4,2]").stdout
-    assert len(scheduled(output, "train")) == len(scheduled(output, "sweep_model")) == 2
-    assert "seed-2" not in output
-
-
 def test_cores_and_profile_are_no_part_of_what_a_model_is(tmp_path: Path) -> None:
     plain = snakemake(tmp_path, "-n", "-p").stdout
     others = snakemake(tmp_path, "-n", "-p", "--cores", "3", "--profile", "slurm").stdout

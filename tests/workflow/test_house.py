@@ -50,10 +50,21 @@ def test_every_rule_says_what_it_does_and_what_it_needs(file: Path) -> None:
             assert section in body, (section, body[:60])
 
 
+def test_no_rule_file_takes_a_name_of_another() -> None:
+    """They share one namespace, in which the last one would win."""
+    named: dict[str, Path] = {}
+    for file in RULES:
+        text = file.read_text(encoding="utf-8")
+        names = re.findall(r"^([A-Z][A-Z_0-9]*) = ", text, flags=re.MULTILINE)
+        for imported in re.findall(r"^from [\w.]+ import (.+)$", text, flags=re.MULTILINE):
+            names += re.findall(r"\w+", imported)
+        for name in set(names):
+            assert named.setdefault(name, file) == file, (name, file.name, named[name].name)
+
+
 INPUTS_TELL = (
     "options.stages",
     "options.compared",
-    "CONFIG.sweep.models, input.sweeps",
     '"translations", CONFIG.artifacts.table3_models',
 )
 """Parameters with a setting that changes the inputs, too."""

@@ -118,7 +118,7 @@ class Experiment:
 
     @property
     def limit(self) -> int:
-        """Of words in training, the shortest of all models, finished or not: longer sentences count as long."""
+        """The shortest limit of words in training, of all models, finished or not: longer sentences count as long."""
         wanted = (self.planned.models[name].max_words for name in self.planned.use.models)
         return min(*wanted, *(self.config.models[run.model].max_words for run in self.runs.values()))
 

@@ -38,10 +38,8 @@ ARTIFACTS = [
     *PLAYGROUND,
 ]
 
-# What the page of the run shows of them, in its order; and of a sweep that was made, with checksums: another one's makes the
-# page anew. No inputs, or making the page would make the sweep again whenever a model has changed.
+# What the page of the run shows of them, in its order.
 SHOWN = [file for form in ("txt", "md", "png", "json") for file in ARTIFACTS if file.endswith(f".{form}")]
-SHOWN_SWEEP = [(file, sha256(file)) for file in SWEEP_MADE if file.endswith((".md", ".png"))]
 
 
 rule finding:
@@ -150,10 +148,7 @@ rule report:
     params:
         title=lambda wildcards: f"Neural machine translation: {EXPERIMENT}",
         papers=options.repeated("paper", (paper.name for paper in PAPERS.values())),
-        artifacts=lambda wildcards, input: options.repeated(
-            "artifact", [*input.artifacts, *dict(SHOWN_SWEEP)]
-        ),
-        sweep=SHOWN_SWEEP,
+        artifacts=lambda wildcards, input: options.repeated("artifact", input.artifacts),
         beside=options.repeated("beside", map(os.path.basename, ["results/explorer.html", *PLAYGROUND])),
         seeds=constant(shown_seeds(CONFIG.artifacts.figure2_models)),
         configuration=lambda wildcards: projections.page_settings(CONFIG),

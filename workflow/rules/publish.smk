@@ -107,8 +107,7 @@ rule ro_crate:
         mem_mb=2000,
         runtime=60,
     params:
-        # of the sweep, which the page shows where it was made, as it was when this run began
-        files=lambda wildcards, input: options.repeated("file", [*input.files, *SWEEP_MADE]),
+        files=lambda wildcards, input: options.repeated("file", input.files),
         archives=f"{DATA}/archives",
     shell:
         "nmt ro-crate results {params.files} --archives {params.archives:q} 2>&1 | tee -i {log:q}"

@@ -4,7 +4,7 @@
 DATA_MEMORY = 1000 * CONFIG.resources.data_memory_gb
 
 # Minutes beyond which an attempt that is repeated asks for no more time: a partition may not grant it, and the job would
-# wait for ever. What resumes where its limit stopped it (training, decoding, the sweep) asks for the same at every
+# wait for ever. What resumes where its limit stopped it (training, decoding) asks for the same at every
 # attempt.
 LONGEST_REPETITION = 24 * 60
 

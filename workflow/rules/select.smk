@@ -6,7 +6,7 @@ KENLM = str(ROOT / ".kenlm")
 IN_DOMAIN = experiment.in_domain_corpora(CONFIG)
 
 # Files of a training shard.
-TEXT = [f"data/{TRAINING_STAGE}/{{shard}}.{language}.zst" for language in (SOURCE, TARGET)]
+SHARD_TEXT = [f"data/{TRAINING_STAGE}/{{shard}}.{language}.zst" for language in (SOURCE, TARGET)]
 # What the language models of both domains are trained on, and the text whose words are all that they know, if they do not
 # know all words of their own.
 LM_TEXT = {
@@ -47,8 +47,8 @@ if PREPARED and CONFIG.selection.enabled:
     rule sample_out_of_domain:
         """Draw the text of the out-of-domain language models at random from the training text."""
         input:
-            source=expand(TEXT[0], shard=shards(CONFIG.use.train)),
-            target=expand(TEXT[1], shard=shards(CONFIG.use.train)),
+            source=expand(SHARD_TEXT[0], shard=shards(CONFIG.use.train)),
+            target=expand(SHARD_TEXT[1], shard=shards(CONFIG.use.train)),
             in_domain=expand(f"data/tokens/{{shard}}.{SOURCE}.zst", shard=shards(IN_DOMAIN)),
         output:
             source=f"data/selection/lm/out.{SOURCE}.zst",
@@ -71,7 +71,7 @@ if PREPARED and CONFIG.selection.enabled:
                 else options.option("pairs", CONFIG.selection.sample_pairs)
             ),
             corpora=options.shards(CONFIG, CONFIG.use.train),
-            text=lambda wildcards: options.patterns("text", TEXT),
+            text=lambda wildcards: options.patterns("text", SHARD_TEXT),
         shell:
             "nmt lm-sample {params.size} --seed {params.seed} {params.corpora} {params.text}"
             " --output-source {output.source:q} --output-target {output.target:q} 2>&1 | tee -i {log:q}"

@@ -28,10 +28,10 @@ from nmt.model.readout import MaxoutReadout
 from nmt.settings.families import GrConvArchitecture
 
 SQUARE = re.compile(r"\.W_[lr]$")
-"""Of the tree; all its other matrices start as the decoder's."""
+"""The tree's square matrices; all its other matrices start as the decoder's."""
 RECURRENT = re.compile(r"^decoder\.unit\.(U|U_z|U_r)$")
 GATES = 3
-"""Of a node: for the new one, its left and its right child."""
+"""A node has a gate for its new value, and one for each child."""
 
 
 class RecursiveEncoder(nn.Module):

@@ -142,7 +142,7 @@ class SentenceVector:
 
     @property
     def dtype(self) -> torch.dtype:
-        """Of the states."""
+        """The number type of the states."""
         return self.h.dtype
 
     def select(self, rows: Tensor) -> SentenceVector:

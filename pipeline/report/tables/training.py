@@ -16,7 +16,7 @@ from pipeline.report.tables.writer import Table, enough, fixed, frame
 _TRAINING = ["updates", "epochs", "hours", "device", "train_nll", "dev_nll"]
 _SIZES = ["optimizer", "hidden_units", "embedding_size", "parameters", "stopped_by", "train_pairs", "seed"]
 PAPERS_UNIT = 100_000
-"""In which the paper counts updates."""
+"""The paper counts updates in units of so many."""
 COLUMNS = [
     "model",
     *_TRAINING,

@@ -398,7 +398,6 @@ def test_a_number_outside_of_what_its_user_takes_is_refused() -> None:
         "grammar": [{"seed": -1}, {"max_words": 11}, {"lexicon": 0}, {"zipf_exponent": 1e300}],
         "training": [{"threads": 2**31}, {"batch_size": 10**30}, {"epsilon": 2.0}, {"updates": 10**40}],
         "decoding": [{"beam": 10**30}, {"n_best": 10**6}, {"widest_beam": 10**6}, {"threads": 10**6}],
-        "sweep": [{"beams": [10**6]}],
         "artifacts": [{"bootstrap_seed": -1}, {"figure3_seed": 2**64}, {"figure3_words": [0, 5]}],
         "resources": [{"train_hours": float("inf")}, {"translate_hours": 1e300}, {"data_memory_gb": 10**9}],
         "cleaning": [{"max_ratio": float("inf")}, {"max_words": 10**30}],

@@ -66,7 +66,7 @@ def test_the_page_shows_what_is_in_use(tmp_path: Path) -> None:
     one = "rnnsearch-50"
     artifacts = {"figure2_models": [one], "figure3_model": one, "table3_models": [one]}
     use = {"train": ["europarl-v7"], "models": [one, "rnnencdec-30"]}
-    config = paper(tmp_path, use=use, artifacts=artifacts, sweep={"models": [one]})
+    config = paper(tmp_path, use=use, artifacts=artifacts)
     shown = json.loads(projections.page_settings(config))
     assert set(shown["models"]) == {"rnnsearch-50", "rnnencdec-30"}
     assert "europarl-v7" in shown["corpora"] and "un-2000" not in shown["corpora"]
