@@ -23,7 +23,6 @@ OF_WORKFLOW = {
     "jobs run here": "local_exec",
     "executor": "executor_settings",
     "graph": "dag",
-    "forced": "dag_settings.forcerun",
     "jobs": "dag.jobs",
     "due jobs": "dag.needrun_jobs",
     "recorded parameters": "persistence.params",

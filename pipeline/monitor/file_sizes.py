@@ -59,10 +59,10 @@ def damaged(folder: Path) -> list[Damaged]:
     ]
 
 
-def left_damaged(forced: Collection[str], folder: Path) -> list[str]:
-    """A line for each damaged file that is not among those to be made again whatever their time."""
+def left_damaged(command: Collection[str], folder: Path) -> list[str]:
+    """A line for each damaged file that a command of Snakemake does not name as one to make again."""
     return [
         f"{file}; add to the command: --forcerun {file.path}"
         for file in damaged(folder)
-        if file.path not in forced
+        if file.path not in command
     ]

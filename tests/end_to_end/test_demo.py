@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -188,6 +189,23 @@ def test_changed_display_of_a_figure_draws_it_anew_and_trains_nothing(copy: Path
     assert len(scheduled(output, "figure2")) == 1
     assert not scheduled(output, "train")
     assert not scheduled(output, "translate")
+
+
+def test_files_that_were_cut_short_are_made_again_the_same(copy: Path) -> None:
+    names = ["models/rnnencdec-30/model.safetensors", "data/counts.json", "results/table1.csv"]
+    before = {name: (copy / name).read_bytes() for name in names}
+    for name, content in before.items():
+        status = (copy / name).stat()
+        (copy / name).write_bytes(content[: len(content) // 2])
+        os.utime(copy / name, ns=(status.st_atime_ns, status.st_mtime_ns))
+    options = ["--configfile", str(copy / "tiny.yaml")]
+    refused = snakemake(copy, "--cores", "2", *options)
+    assert refused.returncode == 2 and "when it was made; add to the command: --forcerun " in refused.stdout
+    result = run(run_command(copy, *options))
+    assert result.returncode == 0, result.stdout
+    for name, content in before.items():
+        told = f"{name}: {len(content) // 2:,} bytes, but {len(content):,} when it was made: it is made again"
+        assert told in result.stdout and (copy / name).read_bytes() == content, name
 
 
 def assert_verified(results: Path) -> None:

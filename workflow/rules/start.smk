@@ -7,6 +7,12 @@ from pipeline.monitor.jobs import FILE, ONLY_LIST
 LIST = os.environ.get(ONLY_LIST)
 
 
+# Here, since `onstart` is not called where nothing is due, and what to run is not known yet but by the command.
+if not LIST and not engine.of(workflow, "inside a job"):
+    if problems := left_damaged(sys.argv, Path()):
+        refuse(problems)
+
+
 def end():
     """Remember the sizes of what is there, to notice at the next start what was cut short."""
     record(file for job, _ in engine.jobs_with_files(workflow) for file in job.output)
@@ -28,7 +34,7 @@ def start():
     work = Work.of_jobs(listed, cluster)
     for line in forecast(CONFIG, work, Path()):
         print(line, file=sys.stderr)
-    problems = [*left_damaged(engine.of(workflow, "forced"), Path()), *missing(CONFIG, work, Path())]
+    problems = missing(CONFIG, work, Path())
     if problems:
         refuse(problems)
     listed.write(FILE)

@@ -9,8 +9,7 @@ import pytest
 from nmt.cli.options import parse_settings
 from nmt.errors import UserError
 from nmt.settings.json_settings import read
-from nmt.settings.text import Languages
-from pipeline.config.catalogue import Grid
+from nmt.settings.text import Languages, VocabularySettings
 
 
 @pytest.mark.parametrize(
@@ -45,10 +44,10 @@ def test_a_file_at_fault_is_named_with_what_to_do(tmp_path: Path) -> None:
     file.write_bytes(b"\xff{}")
     with pytest.raises(UserError, match="expected JSON"):
         read(Languages, file)
-    file.write_text('{"beams": [0], "normalize_by_length": [1], "min_length": [], "unknown": "x"}')
+    file.write_text('{"words": 0, "target_words": "x"}')
     with pytest.raises(UserError) as raised:
-        read(Grid, file, "write it again")
-    assert str(raised.value) == f"{file}: beams.0: found 0, expected 1 or more (and 3 more); write it again"
+        read(VocabularySettings, file, "write it again")
+    assert str(raised.value) == f"{file}: words: found 0, expected 1 or more (and 2 more); write it again"
 
 
 def test_a_good_file_is_read(tmp_path: Path) -> None:
