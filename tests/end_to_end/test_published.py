@@ -214,8 +214,8 @@ def test_the_page_of_measured_results_is_read_from_the_record(finished: Path, tm
     text = made.read_text(encoding="utf-8")
     bleu = cell(finished / "results" / "table1.csv", "rnnsearch-50", "bleu_all")
     assert re.search(rf"RNNsearch-50 +\| +{re.escape(bleu)} \[.+\| +26\.75 \|", text)
-    assert re.search(r"RNNsearch-50 +\| +200 of 2,600 \|", text)
-    assert re.search(r"RNNsearch-30 \(not finished\) +\| +0 of 2,000 \|", text)
+    assert re.search(r"RNNsearch-50 +\| +200 of 900 \|", text)
+    assert re.search(r"RNNsearch-30 \(not finished\) +\| +0 of 900 \|", text)
     # of two models of one limit there is nothing to say of another
     assert re.search(r"RNNsearch minus RNNencdec, longer limit, all +\| +\+8\.93 \| +[+-]", text)
     assert re.search(r"RNNsearch minus RNNencdec, shorter limit, all +\| +\+7\.57 \| +\|", text)

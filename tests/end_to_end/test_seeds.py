@@ -99,8 +99,7 @@ def test_ablations_say_what_differs(finished: tuple[Path, str]) -> None:
     assert baseline["differs"] == ""
     assert star["differs"].split(", ") == [
         "continue_from: rnnsearch-50",
-        "training.keep: best",
-        "training.patience: 5",
+        "training.patience: 10",
         "training.updates: 20",
     ]
     difference = float(star["dev_nll"]) - float(baseline["dev_nll"])

@@ -40,10 +40,15 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def environment() -> dict[str, str]:
+    """Without what the make that runs these tests has set."""
+    ours = ("OPTIONS", "EXPERIMENT", "CORES")
+    return {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", *ours))}
+
+
 def called(checkout: Path, *words: str) -> list[str]:
     """The words that make calls a program with."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
-    subprocess.run(["make", *words], cwd=checkout, env=environment, check=True, capture_output=True)
+    subprocess.run(["make", *words], cwd=checkout, env=environment(), check=True, capture_output=True)
     assert not (checkout / "X").exists()
     return (checkout / "called").read_text(encoding="utf-8").splitlines()
 
@@ -89,5 +94,6 @@ def test_a_new_experiment_wants_a_folder_and_text(checkout: Path, given: str, mi
 
 @pytest.mark.parametrize("folder", ["own", "a b", "a$b$$c", "it's"])
 def test_the_command_that_a_new_experiment_names_runs_it(checkout: Path, folder: str) -> None:
-    subprocess.run(["bash", "-c", next_command(Path(folder))], cwd=checkout, check=True, capture_output=True)
+    command = ["bash", "-c", next_command(Path(folder))]
+    subprocess.run(command, cwd=checkout, env=environment(), check=True, capture_output=True)
     assert (checkout / "called").read_text(encoding="utf-8").splitlines()[-1] == folder

@@ -76,7 +76,7 @@ class Told:
     def trained(self, run_name: str) -> None:
         """A training job that was at work ends."""
         (self.folder / "models" / run_name).mkdir(parents=True)
-        summary = {"updates": 2600, "hours": 0.05, "dev_nll": 2.136}
+        summary = {"updates": 900, "hours": 0.05, "dev_nll": 2.136}
         (self.folder / "models" / run_name / "summary.json").write_text(json.dumps(summary))
         self.run.end(f"logs/train/{run_name}.log")
 
@@ -98,22 +98,22 @@ def test_a_stage_has_a_line_when_its_last_job_is_done(told: Told) -> None:
 
 
 def test_a_model_has_a_line_when_it_begins_at_each_quarter_and_at_its_end(told: Told) -> None:
-    log, updates = "logs/train/rnnsearch-50.log", 2600
+    log, updates = "logs/train/rnnsearch-50.log", 900
     told.begin(log)
-    assert told.lines()[-1].endswith("train       RNNsearch-50 begins, 2,600 updates")
+    assert told.lines()[-1].endswith("train       RNNsearch-50 begins, 900 updates")
     told.seconds = 20
-    told.progress(log, 700, updates)
+    told.progress(log, 250, updates)
     assert len(told.lines()) == 2  # too soon
     told.seconds = 40
-    told.progress(log, 700, updates)
+    told.progress(log, 250, updates)
     assert "train       RNNsearch-50 " in told.lines()[-1]
-    told.progress(log, 1200, updates)
+    told.progress(log, 420, updates)
     assert len(told.lines()) == 3  # the same quarter
     told.seconds = 100
-    told.progress(log, 1400, updates)
+    told.progress(log, 500, updates)
     assert len(told.lines()) == 4
     told.trained("rnnsearch-50")
-    end = "RNNsearch-50 trained, 2,600 updates in 0:03:00, development NLL 2.14"
+    end = "RNNsearch-50 trained, 900 updates in 0:03:00, development NLL 2.14"
     assert told.lines()[-1].endswith(end)
     told.run.close()
 
@@ -138,13 +138,13 @@ def test_time_left_is_that_of_the_training_and_of_the_rest(told: Told) -> None:
     told.seconds = 600
     told.run.end("logs/clean/train.log")
     told.run.end("logs/clean/dev.log")
-    # 2,600 updates at 40,000 and at 100,000 an hour, four jobs of ten minutes, two at a time
-    assert told.run._hours_left() == pytest.approx((2600 / 40_000 + 2600 / 100_000 + 4 / 6) / 2)
+    # 900 updates at 40,000 and 1,400 at 100,000 per hour, four jobs of ten minutes, two at a time
+    assert told.run._hours_left() == pytest.approx((900 / 40_000 + 1400 / 100_000 + 4 / 6) / 2)
     told.begin("logs/train/rnnsearch-50.log")
     told.seconds = 10_000
     told.trained("rnnsearch-50")
     # how long a training job took says nothing of the others
-    assert told.run._hours_left() == pytest.approx((2600 / 100_000 + 4 / 6) / 2)
+    assert told.run._hours_left() == pytest.approx((1400 / 100_000 + 4 / 6) / 2)
     told.run.close()
 
 
