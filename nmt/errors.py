@@ -16,11 +16,12 @@ def printable(text: str) -> str:
 class UserError(Exception):
     """Bad input, said in one line: which file, key or line, what was found, what was expected, what to do.
 
-    The command line prints the message without a traceback and exits with code 2.
+    The command line prints the message without a traceback and exits with code 2. Each of several problems
+    is an argument and has a line.
     """
 
     def __str__(self) -> str:
-        return printable(super().__str__())
+        return "\n".join(printable(str(problem)).replace("\n", "\\n") for problem in self.args)
 
 
 def of_system(error: OSError) -> UserError:

@@ -165,15 +165,17 @@ def main() -> None:
             f"{error.name}: not installed, but `{command}` needs it: install nmt-repro with its extra `workflow`"
         )
     except RuntimeError as error:
-        fail(str(_without_memory(error)))
+        fail(str(_of_runtime(error)))
     except OSError as error:
         if os.environ.get("NMT_TRACEBACK"):
             raise
         fail(str(of_system(error)))
 
 
-def _without_memory(error: RuntimeError) -> UserError:
-    """What is said of an error of torch's for want of memory; raises others again."""
+def _of_runtime(error: RuntimeError) -> UserError:
+    """What is said of a loop of links, and of an error of torch's for want of memory; raises others again."""
+    if str(error).startswith("Symlink loop"):  # an OSError from Python 3.13 on
+        return UserError(f"{error}; expected a path that ends somewhere")
     if "torch" in sys.modules:
         from nmt.model.device import out_of_memory
 

@@ -158,7 +158,7 @@ def _parsed(line: str, where: str) -> tuple[int, Hypothesis]:
 
 def _number(text: str, where: str) -> float:
     try:
-        value = float(text)
+        value = float(text) if "_" not in text else math.nan  # 1_000 is a number in Python alone
     except ValueError:
         value = math.nan
     if not math.isfinite(value):

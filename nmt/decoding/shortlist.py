@@ -7,6 +7,7 @@ likely translated with. Probabilities are normalised over a sentence's own words
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,15 +55,20 @@ def make(model: TrainedModel, bitext: Bitext, likely: int, frequent: int, pairs:
 
 def load(path: Path, models: Sequence[TrainedModel]) -> Shortlist:
     """A shortlist for models that share their vocabularies; a UserError for one that was made for others."""
-    if not path.exists():
+    if not path.is_file():
         raise UserError(f"{path}: no such file; make it with `nmt shortlist`")
     tensors, said = load_tensors(path), load_metadata(path)
-    if set(tensors) != {"likely"} or not said.get("frequent", "").isdecimal():
+    if set(tensors) != {"likely"} or not re.fullmatch("[0-9]{1,9}", said.get("frequent", "")):
         raise UserError(f"{path}: not a shortlist; expected a file that `nmt shortlist` wrote")
     if said.get("vocabularies") != _vocabularies(models[0]):
         raise UserError(f"{path}: made for other vocabularies than the model's; make it with `nmt shortlist`")
     likely, words = tensors["likely"], len(models[0].target)
-    if likely.dim() != 2 or likely.dtype != torch.int32 or len(likely) != len(models[0].source):
+    if (
+        likely.dim() != 2
+        or not likely.numel()
+        or likely.dtype != torch.int32
+        or len(likely) != len(models[0].source)
+    ):
         raise UserError(f"{path}: its words do not fit the vocabularies; make it again with `nmt shortlist`")
     if int(likely.min()) < 0 or int(likely.max()) >= words:
         raise UserError(f"{path}: names words that there are not; make it again with `nmt shortlist`")

@@ -51,6 +51,8 @@ def partitions() -> Partitions:
     nodes: dict[str, list[Nodes]] = {}
     default = None
     for line in _ask("sinfo", "--noheader", "--exact", "--format=%P %l %m %G").splitlines():
+        if not line.strip():
+            continue
         marked, limit, memory, resources = (line.split(maxsplit=3) + [""] * 3)[:4]
         name = marked.rstrip("*")
         default = name if marked.endswith("*") else default
@@ -110,7 +112,7 @@ def _ask(program: str, *options: str) -> str:
         return ""
     try:
         answer = subprocess.run(
-            [program, *options], capture_output=True, text=True, check=False, timeout=PATIENCE
+            [program, *options], capture_output=True, encoding="utf-8", errors="replace", timeout=PATIENCE
         )
     except subprocess.TimeoutExpired:
         return ""

@@ -74,4 +74,4 @@ def preflight(
         click.echo(line)
     problems = missing(listed.config, work, folder)
     if problems:
-        raise UserError("\n".join(problems))
+        raise UserError(*problems)

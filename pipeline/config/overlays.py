@@ -42,7 +42,7 @@ class ConfigError(UserError):
     """
 
     def __init__(self, problems: Sequence[str]) -> None:
-        super().__init__("\n".join(problems))
+        super().__init__(*problems)
         self.problems = list(problems)
 
 

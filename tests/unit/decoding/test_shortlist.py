@@ -131,10 +131,16 @@ def test_what_is_no_shortlist_of_the_model_is_refused(folder: Path, tmp_path: Pa
         shortlist.load(tmp_path / "none", [model])
     with pytest.raises(UserError, match="not a shortlist"):
         shortlist.load(folder / "model.safetensors", [model])
+    save_file({"likely": torch.zeros(32, 2, dtype=torch.int32)}, made, {"frequent": "1" * 5000})
+    with pytest.raises(UserError, match="not a shortlist"):
+        shortlist.load(made, [model])
+    with pytest.raises(UserError, match="no such file"):
+        shortlist.load(folder, [model])
     said = {"frequent": "10", "vocabularies": shortlist._vocabularies(model)}
     for words, why in (
         (torch.zeros(3, 2, dtype=torch.int32), "do not fit"),
         (torch.zeros(32, 2), "do not fit"),
+        (torch.zeros(32, 0, dtype=torch.int32), "do not fit"),
         (torch.full((32, 2), 99, dtype=torch.int32), "words that there are not"),
         (torch.full((32, 2), -1, dtype=torch.int32), "words that there are not"),
     ):

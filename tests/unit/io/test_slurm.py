@@ -63,3 +63,15 @@ def test_work_ends_before_the_job_does_by_slurm_s_own_word(monkeypatch: pytest.M
 def test_without_slurm_nothing_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert partitions().nodes == {}
+
+
+def test_odd_lines_of_sinfo_are_read_as_far_as_they_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sinfo = tmp_path / "sinfo"
+    sinfo.write_bytes(b"#!/bin/sh\nprintf 'gpu* 1:00:00 64000 gpu:h200:8\\n\\n  \\ncaf\\351 \\377\\n'\n")
+    sinfo.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    found = partitions()
+    assert found.default == "gpu" and found.nodes["gpu"][0].gpus
+    assert set(found.nodes) == {"gpu", "caf\ufffd"}
