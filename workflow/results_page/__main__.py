@@ -91,7 +91,7 @@ def _section(experiment: Experiment, page: Path, pictures: Path) -> dict[str, An
             for _, name, table in tables
             if isinstance(table, TrainingTable)
         ],
-        "limited": ", ".join(within_limit(experiment)),
+        "limited": within_limit(experiment),
         "curves": markdown(curves(experiment)),
         "of_first_paper": experiment.of_first_paper,
     }

@@ -95,10 +95,11 @@ def training(experiment: Experiment, name: str, table: TrainingTable) -> list[Ce
     return found
 
 
-def within_limit(experiment: Experiment) -> list[str]:
-    """Labels of the models whose development NLL is of the sentences within their limit alone."""
-    models = (experiment.config.models[name] for name in experiment.config.use.models)
-    return [model.label for model in models if model.training.dev_sentences == "within_limit"]
+def within_limit(experiment: Experiment) -> str:
+    """Which models' development NLL is of the sentences within their limit alone; nothing where none's is."""
+    models = [experiment.config.models[name] for name in experiment.config.use.models]
+    labels = [model.label for model in models if model.training.dev_sentences == "within_limit"]
+    return "all models" if len(labels) == len(models) else ", ".join(labels)
 
 
 def _statistics(experiment: Experiment, row: Mapping[str, str]) -> Cells:
