@@ -55,7 +55,7 @@ def make(model: TrainedModel, bitext: Bitext, likely: int, frequent: int, pairs:
 
 def load(path: Path, models: Sequence[TrainedModel]) -> Shortlist:
     """A shortlist for models that share their vocabularies; a UserError for one that was made for others."""
-    if not path.is_file():
+    if not path.exists():
         raise UserError(f"{path}: no such file; make it with `nmt shortlist`")
     tensors, said = load_tensors(path), load_metadata(path)
     if set(tensors) != {"likely"} or not re.fullmatch("[0-9]{1,9}", said.get("frequent", "")):
