@@ -134,7 +134,7 @@ def test_what_is_no_shortlist_of_the_model_is_refused(folder: Path, tmp_path: Pa
     save_file({"likely": torch.zeros(32, 2, dtype=torch.int32)}, made, {"frequent": "1" * 5000})
     with pytest.raises(UserError, match="not a shortlist"):
         shortlist.load(made, [model])
-    with pytest.raises(UserError, match="no such file"):
+    with pytest.raises(UserError, match="a folder, expected a safetensors file"):
         shortlist.load(folder, [model])
     said = {"frequent": "10", "vocabularies": shortlist._vocabularies(model)}
     for words, why in (
