@@ -54,3 +54,14 @@ def test_settings_that_it_refuses_are_a_line(tmp_path: Path) -> None:
     assert refused.returncode != 0
     assert "error: config of the module: beam: unknown key" in refused.stderr
     assert "Traceback" not in refused.stderr
+
+
+def test_rules_fetched_without_the_project_are_refused_in_a_line(tmp_path: Path) -> None:
+    command = importer(tmp_path)
+    text = (tmp_path / "Snakefile").read_text(encoding="utf-8")
+    fetched = text.replace(f"{ROOT}/Snakefile", f"git+file://{ROOT}/Snakefile@HEAD")
+    (tmp_path / "Snakefile").write_text(fetched, encoding="utf-8")
+    refused = subprocess.run([*command, "-n"], capture_output=True, text=True, check=False)
+    assert refused.returncode != 0
+    assert "clone the repository, install it by `make setup`" in refused.stdout + refused.stderr
+    assert "Traceback" not in refused.stdout + refused.stderr
