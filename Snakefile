@@ -8,7 +8,7 @@ from pathlib import Path
 
 # This checkout; `workflow.basedir` is that of the workflow which imports this one as a module, if one does.
 ROOT = Path(str(workflow.current_basedir))
-if not (ROOT / "pipeline").is_dir():
+if not (ROOT / "nmt").is_dir():
     raise WorkflowError(
         f"{ROOT}/Snakefile: Snakemake fetches the rules alone, and they need the project's Python; clone the repository, install it by `make setup`, and give the path of its Snakefile"
     )

@@ -1,8 +1,8 @@
 """Settings in layers: `config.yaml`, what an experiment extends, its own, files and pairs of the command line.
 
 Later layers win. Mappings are merged key by key, lists and single values are replaced, nothing can be
-removed. The merged settings are held against `Config` and against each other (`pipeline.config.consistency`);
-every problem is reported at once, one line each, with the layer that said it.
+removed. The merged settings are held against `Config`, then against each other (`pipeline.config.consistency`);
+every problem of such a check is reported at once, one line each, with the layer that said it.
 """
 
 from __future__ import annotations
@@ -207,7 +207,8 @@ def load(layers: Sequence[Layer]) -> Config:
     merged = Merged(layers)
     values = _with_resolved_paths(merged, _with_shared_blocks(merged.values))
     config, faults = _validated(values, merged)
-    faults += contradictions(values)
+    if config is not None:
+        faults = contradictions(config)
     if config is None or faults:
         unknown = layers[0].name if layers else "configuration"
         raise ConfigError(sorted({_line(fault, merged, unknown) for fault in faults}))

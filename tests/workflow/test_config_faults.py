@@ -13,7 +13,6 @@ from tests.running import ROOT, run, snakemake, snakemake_command
 FAULTY = """
 training: {updats: 5, epsilon: 1e400, batch_size: many}
 vocabulary: {words: 0}
-use: {train: [europarl], models: [rnnsearch-30]}
 models:
   rnnsearch-30: {max_words: 0}
 """
@@ -44,10 +43,6 @@ def test_every_fault_gets_one_line_with_file_key_found_and_allowed(tmp_path: Pat
     assert "found 'many', expected integer" in line_about(output, "training.batch_size")
     assert "found 0, expected 1 or more" in line_about(output, "vocabulary.words")
     assert "found 0, expected 1 or more" in line_about(output, "models.rnnsearch-30.max_words")
-    unknown = line_about(output, "use.train")
-    assert "found 'europarl'" in unknown
-    assert "did you mean `europarl-v7`?" in unknown
-    assert "found 'rnnsearch-50', which `use.models` lacks" in output
 
 
 def test_a_fault_names_the_layer_that_said_it(tmp_path: Path) -> None:

@@ -151,6 +151,11 @@ def problems_of_replacing(key: str, value: Any) -> list[str]:
         ({"use": {"test": ["newstest2014", "newstest2013"]}}, "use.test: found 2 corpora, expected one"),
         ({"use": {"train": ["un-2000", "un-2000"]}}, "use.train: found 'un-2000' twice"),
         (
+            {"use": {"train": ["europarl"]}},
+            "use.train: found 'europarl', which the catalogue `corpora` lacks; did you mean `europarl-v7`?",
+        ),
+        ({"use": {"models": ["rnnsearch-30"]}}, "found 'rnnsearch-50', which `use.models` lacks"),
+        (
             {"corpora": {"newstest2014": {"shards": 2}}},
             "corpora.newstest2014.shards: the test corpus is read in order",
         ),
