@@ -35,7 +35,7 @@ class Point:
         if not counts:
             return cls(place, 0, None, None)
         union = total(counts)
-        return cls(place, union.sentences, union.bleu, interval(counts, bootstrap))
+        return cls(place, union.sentences, union.bleu, interval([counts], bootstrap))
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,9 @@ def groups(rows: Rows, keys: Sequence[float], count: int, bootstrap: Bootstrap =
         places = order[start:stop]
         counts = [BleuCounts.from_dict(rows[place]) for place in places]
         bleu = total(counts).bleu
-        found.append(Group(keys[places[0]], keys[places[-1]], len(places), bleu, interval(counts, bootstrap)))
+        found.append(
+            Group(keys[places[0]], keys[places[-1]], len(places), bleu, interval([counts], bootstrap))
+        )
     return found
 
 

@@ -19,8 +19,8 @@ from pipeline.config.artifacts import Report
     required=True,
     multiple=True,
     metavar="MODEL ALL NO_UNK",
-    help="A model's id and its translations, from `decode --mode all` and `--mode no_unk`. Repeat it; a model's other "
-    "seeds come after the one that is compared.",
+    help="A model's id and its translations, from `decode --mode all` and `--mode no_unk`. Repeat it, for each "
+    "seed of a model, too.",
 )
 @given_translations
 @file_option("--source", "Tokens of the test set's source side.")
@@ -46,7 +46,7 @@ def compare(
 
     Bootstrap over sentences, seeded by the settings' `bootstrap_seed`: intervals are the 2.5th and 97.5th
     percentile, p-values are sacrebleu's. BLEU with sacrebleu's own tokenization (13a) and chrF are of detokenized
-    text; of a model with several seeds they are means.
+    text. Of a model with several seeds scores are means, and the bootstrap is over sentences and seeds.
     """
     from nmt.data.detokenization import Detokenizer
     from nmt.evaluation.comparison import EvaluatedText
@@ -58,12 +58,5 @@ def compare(
     by_model: dict[str, list[list[Path]]] = {}
     for model, *paths in translations:
         by_model.setdefault(model, []).append(paths)
-    found = compared(
-        {model: runs[0] for model, runs in by_model.items()},
-        dict(given),
-        test,
-        wanted.bootstrap_samples,
-        wanted.bootstrap_seed,
-        {model: runs[1:] for model, runs in by_model.items()},
-    )
+    found = compared(by_model, dict(given), test, wanted.bootstrap_samples, wanted.bootstrap_seed)
     write_json(output, found)

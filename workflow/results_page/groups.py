@@ -12,6 +12,7 @@ from typing import Any
 from nmt.data.detokenization import Detokenizer
 from nmt.evaluation.bleu import BleuCounts, score, total
 from nmt.evaluation.comparison import EvaluatedText, compare
+from nmt.evaluation.seeds import mean
 from nmt.evaluation.translations import read_records
 from nmt.io.files import read_json
 from nmt.io.text_files import write_lines
@@ -84,21 +85,21 @@ def difference(column: Mapping[str, Any], model: str, other: str, samples: int) 
 
 
 def _long_sentences(package: ReplicationPackage, config: Config, limit: int) -> dict[str, Any]:
-    """What `compare` finds of the long sentences of the test set, by the first run of each model."""
+    """What `compare` finds of the long sentences of the test set."""
     settings = report_settings(config)
     source, reference = (
         package.test(language) for language in (config.languages.source, config.languages.target)
     )
     test = EvaluatedText(source, reference, None, Detokenizer(config.languages.target, settings.tokenization))
+    translations: dict[str, list[tuple[Path, Path]]] = {}
     with tempfile.TemporaryDirectory(prefix="nmt-results-page-") as folder:
-        kept = {}
-        for model in config.use.models:
-            kept[model] = Path(folder, f"{model}.jsonl")
-            with write_lines(kept[model]) as writer:
-                for record, value in read_records(package.translations(model, MODES[0])):
+        for run in runs_of(config, config.use.models).values():
+            kept = Path(folder, f"{run.name}.jsonl")
+            with write_lines(kept) as writer:
+                for record, value in read_records(package.translations(run.name, MODES[0])):
                     if len(record.source) > limit:
                         writer.write(json.dumps(value))
-        translations = {model: (path, path) for model, path in kept.items()}
+            translations.setdefault(run.model, []).append((kept, kept))
         found: dict[str, Any] = compare(
             translations, {}, test, settings.bootstrap_samples, settings.bootstrap_seed
         )["all"]
@@ -106,7 +107,7 @@ def _long_sentences(package: ReplicationPackage, config: Config, limit: int) -> 
 
 
 def by_length(package: ReplicationPackage, config: Config) -> list[Cells]:
-    """BLEU of each model's first run by the words of the source."""
+    """BLEU of each model by the words of the source, of several runs the mean."""
 
     def group(row: Mapping[str, Any]) -> str:
         first = min(_LAST, (max(row["source_length"], 1) - 1) // _STEP * _STEP + 1)
@@ -116,7 +117,7 @@ def by_length(package: ReplicationPackage, config: Config) -> list[Cells]:
 
 
 def by_unknown_words(package: ReplicationPackage, config: Config) -> list[Cells]:
-    """BLEU of each model's first run by the words of the source that it does not know."""
+    """BLEU of each model by the words of the source that it does not know, of several runs the mean."""
 
     def group(row: Mapping[str, Any]) -> str:
         unknown = row["source_unknown"]
@@ -136,19 +137,23 @@ def _grouped(
     label = report_settings(config).short_label
     rows: dict[str, Cells] = {}
     for model in config.use.models:
-        groups: dict[str, list[BleuCounts]] = {}
-        for row in sorted(_by_sentence(package, config, model), key=order):
-            groups.setdefault(group(row), []).append(BleuCounts.from_dict(row))
-        for name, counts in groups.items():
-            cells = rows.setdefault(name, {header: name, "Sentences": f"{len(counts):,}"})
-            cells[label(model)] = f"{total(counts).bleu:.1f}"
+        scores: dict[str, list[float]] = {}
+        for run in runs_of(config, [model]):
+            groups: dict[str, list[BleuCounts]] = {}
+            for row in sorted(_by_sentence(package, config, run), key=order):
+                groups.setdefault(group(row), []).append(BleuCounts.from_dict(row))
+            for name, counts in groups.items():
+                rows.setdefault(name, {header: name, "Sentences": f"{len(counts):,}"})
+                scores.setdefault(name, []).append(total(counts).bleu)
+        for name, values in scores.items():
+            rows[name][label(model)] = f"{mean(values):.1f}"
     return list(rows.values())
 
 
-def _by_sentence(package: ReplicationPackage, config: Config, model: str) -> Sentences:
+def _by_sentence(package: ReplicationPackage, config: Config, run: str) -> Sentences:
     sides = (package.test(config.languages.source), package.test(config.languages.target))
-    everything, known = (package.translations(model, mode) for mode in MODES)
-    found: list[dict[str, Any]] = score(model, everything, known, [sides])["by_sentence"]
+    everything, known = (package.translations(run, mode) for mode in MODES)
+    found: list[dict[str, Any]] = score(run, everything, known, [sides])["by_sentence"]
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from nmt.evaluation.seeds import Row
 from pipeline.config.artifacts import Report
@@ -32,6 +32,18 @@ def seeds_note(rows: Sequence[Row]) -> list[str]:
     return [
         f"±: standard deviation (n - 1) over runs that differ in the seed of their start values: {counts}."
     ]
+
+
+def variance_note(what: str, too: str, runs: Collection[int]) -> str:
+    """Which variance is in an interval or a p, of systems with so many runs each; too: how few seeds make it."""
+    parts = []
+    if max(runs, default=1) > 1:
+        parts.append(
+            f"Of several seeds {what} is of their mean, over sentences and seeds; few seeds make it too {too}."
+        )
+    if min(runs, default=1) == 1:
+        parts.append(f"Of one run {what} is over sentences alone: what another seed changes is not in it.")
+    return " ".join(parts)
 
 
 def unfinished_note(scores: Runs, settings: Report) -> list[str]:

@@ -14,7 +14,13 @@ from nmt.evaluation.seeds import Row, merged, merged_summary, with_deviation
 from pipeline.config.artifacts import Report
 from pipeline.report.papers import Column, ScoreTable
 from pipeline.report.run_results import Runs, same_runs
-from pipeline.report.tables.notes import reported_note, seeds_note, training_note, unfinished_note
+from pipeline.report.tables.notes import (
+    reported_note,
+    seeds_note,
+    training_note,
+    unfinished_note,
+    variance_note,
+)
 from pipeline.report.tables.writer import Table, fixed, frame, signed
 
 SCORES = ("bleu_all", "bleu_no_unk", "signature", "sentences_all", "sentences_no_unk")
@@ -163,9 +169,13 @@ def _score(name: str, column: Column, runs: Sequence[Row], measured: Measured, s
     added |= {f"shown_{name}": with_deviation(score[key], score[f"{key}_std"], 2)}
     added |= {f"sentences_{name}": score[f"sentences_{name}"], "signature": score["signature"]}
     added |= {"seeds": score["seeds"]} if runs[0]["seed"] is not None else {}
-    first = counts[0][2]
+    by_run = [sentences for _, _, sentences in counts]
+    if len({len(sentences) for sentences in by_run}) > 1:
+        raise UserError(
+            f"the scores of {runs[0]['model']} are of other sentences from seed to seed: make them again"
+        )
     bootstrap = Bootstrap(settings.bootstrap_samples, settings.bootstrap_seed)
-    bounds = interval(first, bootstrap) if first and not _is_compared(column) else None
+    bounds = interval(by_run, bootstrap) if by_run[0] and not _is_compared(column) else None
     return {**added, **_interval(name, *bounds)} if bounds else added
 
 
@@ -224,9 +234,11 @@ def _comparison_note(
 ) -> list[str]:
     """What intervals are, and today's metrics."""
     parts = []
-    if any(f"interval_{name}" in row for row in rows for name in table.columns):
+    measured_rows = [row for row in rows if any(f"interval_{name}" in row for name in table.columns)]
+    if measured_rows:
         samples, seed = settings.bootstrap_samples, settings.bootstrap_seed
-        parts.append(f"95%: bootstrap interval ({samples:,} samples, seed {seed}) of the first run.")
+        parts.append(f"95%: bootstrap interval ({samples:,} samples, seed {seed}).")
+        parts.append(variance_note("it", "narrow", [row.get("seeds") or 1 for row in measured_rows]))
     if measured.comparison and any(map(_is_compared, table.columns.values())):
         signatures = measured.comparison["all"]["signatures"]
         parts.append(

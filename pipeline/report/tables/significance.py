@@ -10,6 +10,7 @@ import pandas as pd
 
 from nmt.evaluation.seeds import Row
 from pipeline.config.artifacts import Report
+from pipeline.report.tables.notes import variance_note
 from pipeline.report.tables.writer import Table, fixed, frame, signed
 
 COLUMNS = ["column", "model", "compared_with", "difference", "p", "sentences", "signature"]
@@ -74,9 +75,10 @@ def shown_p(value: float | None, samples: int) -> str:
 def _notes(comparison: Mapping[str, Any], settings: Report) -> list[str]:
     signature = comparison["all"]["signatures"].get("bleu", "")
     samples, seed = settings.bootstrap_samples, settings.bootstrap_seed
+    runs = [system.get("runs", 1) for system in comparison["all"]["systems"].values()]
     return [
         f"Δ: BLEU of the model less that of the one it is compared with, on tokens ({signature}). p: probability that "
-        f"chance alone makes a difference of that size, by paired bootstrap over sentences ({samples:,} samples, seed "
-        f"{seed}; Koehn, 2004; sacrebleu); n.s.: not significant at {_SIGNIFICANT}. Not corrected for the number of "
-        "pairs. Of several seeds the first run is compared; for seed variance see the ± in Table 1."
+        f"chance alone makes a difference of that size, by paired bootstrap ({samples:,} samples, seed {seed}; Koehn, "
+        f"2004); n.s.: not significant at {_SIGNIFICANT}. Not corrected for the number of pairs. "
+        + variance_note("p", "small", runs)
     ]

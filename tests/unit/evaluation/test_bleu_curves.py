@@ -71,16 +71,16 @@ def test_sentences_with_at_most_so_many_unknown_words() -> None:
 def test_an_interval_is_that_of_sentences_drawn_anew() -> None:
     """100 sentences, half of them wholly right: BLEU is their share, a binomial one over 100."""
     counts = [BleuCounts.from_dict(row(5, right)) for right in [True, False] * 50]
-    found = interval(counts, Bootstrap(4000, 1))
+    found = interval([counts], Bootstrap(4000, 1))
     assert found == pytest.approx((40, 60), abs=1.5)
-    assert found == interval(counts, Bootstrap(4000, 1))
-    assert interval(counts, Bootstrap(0, 1)) is None
-    assert interval(counts[:1], Bootstrap(10, 1)) == pytest.approx((100, 100))
+    assert found == interval([counts], Bootstrap(4000, 1))
+    assert interval([counts], Bootstrap(0, 1)) is None
+    assert interval([counts[:1]], Bootstrap(10, 1)) == pytest.approx((100, 100))
 
 
 @pytest.mark.parametrize("counts", [((3, 2, 1, 1), (3, 2, 1, 1), 3, 4), ((3, 2, 1, 0), (4, 3, 2, 1), 4, 4)])
 def test_an_interval_is_of_the_same_bleu(counts: Any) -> None:
     """A translation that is too short, and one without a matching 4-gram, whose BLEU is 0."""
     one = BleuCounts(1, *counts)
-    assert interval([one], Bootstrap(10, 1)) == pytest.approx((one.bleu, one.bleu))
+    assert interval([[one]], Bootstrap(10, 1)) == pytest.approx((one.bleu, one.bleu))
     assert one.bleu == pytest.approx(100 * math.exp(1 - 4 / 3) if counts[2] == 3 else 0)

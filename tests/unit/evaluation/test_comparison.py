@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import json
-import os
 import random
 import re
 import tarfile
@@ -53,6 +52,7 @@ WORDS = [
 SENTENCES = 60
 TOKENIZATION = Tokenization(tokenizer="moses", escape=True, split_hyphens=False)
 FRENCH = Detokenizer("fr", TOKENIZATION)
+Translations = dict[str, list[list[Path]]]
 NEWSTEST = MIRROR / "wmt14" / "test-full.tgz"
 
 
@@ -94,15 +94,15 @@ def references(test: EvaluatedText) -> list[list[str]]:
 
 
 @pytest.fixture
-def translations(evaluated_text: EvaluatedText, tmp_path: Path) -> dict[str, list[Path]]:
-    """A good model, one nearly as good, and a bad one."""
+def translations(evaluated_text: EvaluatedText, tmp_path: Path) -> Translations:
+    """A good model, one nearly as good, and a bad one, of one run each."""
     found = {}
     for name, share, seed in (("good", 0.2, 1), ("similar", 0.21, 2), ("bad", 0.6, 3)):
         rng = random.Random(seed)
         texts = {line: damaged(rng, words, share) for line, words in enumerate(references(evaluated_text))}
         known = {line: texts[line] for line in range(0, SENTENCES, 2)}
         found[name] = [
-            decode(tmp_path / f"{name}.{mode}", t) for mode, t in (("all", texts), ("no_unk", known))
+            [decode(tmp_path / f"{name}.{mode}", t) for mode, t in (("all", texts), ("no_unk", known))]
         ]
     return found
 
@@ -112,7 +112,7 @@ def hypotheses(path: Path) -> list[str]:
 
 
 def test_scores_and_p_values_are_those_of_sacrebleu(
-    translations: dict[str, list[Path]], evaluated_text: EvaluatedText, tmp_path: Path
+    translations: Translations, evaluated_text: EvaluatedText, tmp_path: Path
 ) -> None:
     found = compare(translations, {"moses": evaluated_text.reference}, evaluated_text, samples=300, seed=7)
     everything, known = found["all"], found["no_unk"]
@@ -123,7 +123,7 @@ def test_scores_and_p_values_are_those_of_sacrebleu(
         if evaluated_text.raw_reference
         else []
     )
-    for model, (path, _) in translations.items():
+    for model, ((path, _),) in translations.items():
         system = everything["systems"][model]
         texts = hypotheses(path)
         plain = sacrebleu.corpus_bleu(texts, [tokens], tokenize="none", force=True, smooth_method="none")
@@ -140,7 +140,7 @@ def test_scores_and_p_values_are_those_of_sacrebleu(
 
 
 def test_intervals_and_p_follow_from_sentences_drawn_anew(
-    translations: dict[str, list[Path]], evaluated_text: EvaluatedText
+    translations: Translations, evaluated_text: EvaluatedText
 ) -> None:
     samples, seed = 200, 7
     found = compare(translations, {"moses": evaluated_text.reference}, evaluated_text, samples, seed)["all"]
@@ -148,7 +148,7 @@ def test_intervals_and_p_follow_from_sentences_drawn_anew(
     lines = np.random.default_rng(seed).choice(SENTENCES, size=(samples, SENTENCES), replace=True)
     bleu = {}
     for model in ("good", "similar"):
-        texts = hypotheses(translations[model][0])
+        texts = hypotheses(translations[model][0][0])
         bleu[model] = np.array(
             [
                 sacrebleu.corpus_bleu(
@@ -167,7 +167,7 @@ def test_intervals_and_p_follow_from_sentences_drawn_anew(
         # a figure's interval of the same sentences is this one
         pairs = zip(texts, tokens, strict=True)
         counts = [sentence_counts(*both, multi_bleu(effective_order=True)) for both in pairs]
-        assert interval(counts, Bootstrap(samples, seed)) == pytest.approx(expected, abs=1e-9)
+        assert interval([counts], Bootstrap(samples, seed)) == pytest.approx(expected, abs=1e-9)
     differences = np.abs(bleu["similar"] - bleu["good"])
     (pair,) = (pair for pair in found["pairs"] if (pair["first"], pair["second"]) == ("good", "similar"))
     larger = np.sum(differences - differences.mean() > abs(pair["difference"]))
@@ -180,47 +180,54 @@ def test_an_interval_keeps_to_what_bleu_can_be(evaluated_text: EvaluatedText, tm
     pairs = enumerate(references(evaluated_text))
     texts = {line: words if line else damaged(random.Random(1), words, 1.0) for line, words in pairs}
     path = decode(tmp_path / "nearly", texts)
-    system = compare({"nearly": [path, path]}, {}, evaluated_text, 300, 1)["all"]["systems"]["nearly"]
+    system = compare({"nearly": [[path, path]]}, {}, evaluated_text, 300, 1)["all"]["systems"]["nearly"]
     assert 90 < system["low"] < system["bleu"] < system["high"] == 100
 
 
-def test_the_seed_alone_decides(translations: dict[str, list[Path]], evaluated_text: EvaluatedText) -> None:
-    before = dict(os.environ)
+def test_the_seed_alone_decides(translations: Translations, evaluated_text: EvaluatedText) -> None:
     first, again, other = (compare(translations, {}, evaluated_text, 100, seed) for seed in (0, 0, 1))
     assert first == again
     assert first["all"]["systems"]["good"]["low"] != other["all"]["systems"]["good"]["low"]
-    assert dict(os.environ) == before
 
 
 def test_a_model_does_not_differ_from_itself(
-    translations: dict[str, list[Path]], evaluated_text: EvaluatedText
+    translations: Translations, evaluated_text: EvaluatedText
 ) -> None:
     found = compare({"good": translations["good"], "twin": translations["good"]}, {}, evaluated_text, 100, 1)
     assert found["all"]["pairs"] == [{"first": "good", "second": "twin", "difference": 0, "p": 1}]
 
 
-def test_todays_metrics_of_several_seeds_are_means(
-    translations: dict[str, list[Path]], evaluated_text: EvaluatedText
-) -> None:
-    alone = {
-        name: compare({name: translations[name]}, {}, evaluated_text, 50, 1)["all"]["systems"][name]
-        for name in ("good", "bad")
-    }
-    first = {"good": translations["good"]}
-    both = compare(first, {}, evaluated_text, 50, 1, {"good": [translations["bad"]]})
-    system = both["all"]["systems"]["good"]
-    for metric in ("sacrebleu", "chrf"):
-        values = [run[metric] for run in alone.values()]
+def test_scores_of_several_seeds_are_means(translations: Translations, evaluated_text: EvaluatedText) -> None:
+    """And so are the interval, the difference and p: never those of the first run."""
+    alone = compare(translations, {}, evaluated_text, 200, 1)["all"]
+    together = {"model": translations["good"] + translations["bad"], "similar": translations["similar"]}
+    both = compare(together, {"moses": evaluated_text.reference}, evaluated_text, 200, 1)
+    system = both["all"]["systems"]["model"]
+    for metric in ("bleu", "sacrebleu", "chrf"):
+        values = [alone["systems"][name][metric] for name in ("good", "bad")]
         assert system[metric] == pytest.approx(np.mean(values), abs=1e-5)
         assert system[f"{metric}_std"] == pytest.approx(np.std(values, ddof=1), abs=1e-5)
-    for of_the_first in ("bleu", "low", "high"):
-        assert system[of_the_first] == alone["good"][of_the_first]
+    assert system["runs"] == 2 and "runs" not in both["all"]["systems"]["similar"]
+    # two runs that differ so much: the interval reaches from one to the other, and holds the mean of both
+    assert system["low"] < alone["systems"]["bad"]["high"] < system["bleu"]
+    assert system["bleu"] < alone["systems"]["good"]["low"] < system["high"]
+    p = {(pair["first"], pair["second"]): pair for pair in both["all"]["pairs"]}
+    difference = both["all"]["systems"]["similar"]["bleu"] - system["bleu"]
+    assert p["model", "similar"]["difference"] == pytest.approx(difference, abs=1e-5)
+    (first,) = (pair for pair in alone["pairs"] if (pair["first"], pair["second"]) == ("similar", "bad"))
+    assert first["p"] < 0.01 < p["model", "similar"]["p"]
     scores = runs(both)
-    table = score_table(TABLE, "They", Measured({"test": scores}, summaries(scores), both), settings("good"))
+    table = score_table(TABLE, "They", Measured({"test": scores}, summaries(scores), both), settings("model"))
     assert " ± " in table.shown.iloc[0, -1] and " ± " in table.shown.iloc[0, -2]
-    everything = {"good": translations["good"]}
-    with pytest.raises(UserError, match="translates other sentences than the model's first run"):
-        compare(everything, {}, evaluated_text, 10, 1, {"good": [list(reversed(translations["bad"]))]})
+    assert table.frame["low_all"][0] == f"{system['low']:.2f}"
+
+
+def test_runs_of_other_sentences_are_refused(
+    translations: Translations, evaluated_text: EvaluatedText
+) -> None:
+    runs = {"good": [*translations["good"], [*reversed(translations["bad"][0])]]}
+    with pytest.raises(UserError, match=r"bad.no_unk: translates other sentences than .*good.all; decode"):
+        compare(runs, {}, evaluated_text, 10, 1)
 
 
 def text_of(folder: Path, tokens: list[str], raw: list[str], detokenize: Detokenizer) -> EvaluatedText:
@@ -239,7 +246,7 @@ def todays_scores(
     """13a and chrF of a system that writes these tokens."""
     path = decode(folder / "system", dict(enumerate(line.split() for line in tokens)))
     test = text_of(folder, tokens, raw, Detokenizer("fr", settings))
-    found: dict[str, float] = compare({"system": [path, path]}, {}, test, 0, 1)["all"]["systems"]["system"]
+    found: dict[str, float] = compare({"system": [[path, path]]}, {}, test, 0, 1)["all"]["systems"]["system"]
     return found
 
 
@@ -277,9 +284,7 @@ def test_newstest2014_scores_as_much_from_tokens_as_from_text(tmp_path: Path) ->
     assert abs(found - direct) < 0.3
 
 
-def test_no_samples_give_scores_alone(
-    translations: dict[str, list[Path]], evaluated_text: EvaluatedText
-) -> None:
+def test_no_samples_give_scores_alone(translations: Translations, evaluated_text: EvaluatedText) -> None:
     found = compare(translations, {}, evaluated_text, 0, 1)["all"]
     assert found["systems"]["good"]["low"] is None and found["pairs"][0]["p"] is None
     assert found["pairs"][0]["difference"] == pytest.approx(
@@ -288,18 +293,18 @@ def test_no_samples_give_scores_alone(
 
 
 def test_no_sentence_without_unknown_words(
-    translations: dict[str, list[Path]], evaluated_text: EvaluatedText, tmp_path: Path
+    translations: Translations, evaluated_text: EvaluatedText, tmp_path: Path
 ) -> None:
     nothing = decode(tmp_path / "nothing", {})
-    found = compare({"good": [translations["good"][0], nothing]}, {}, evaluated_text, 10, 1)
+    found = compare({"good": [[translations["good"][0][0], nothing]]}, {}, evaluated_text, 10, 1)
     assert found["no_unk"] == {"sentences": 0, "systems": {}, "pairs": [], "signatures": {}}
     significance(found, settings("good"))
 
 
 def test_what_does_not_belong_together_is_refused(
-    translations: dict[str, list[Path]], evaluated_text: EvaluatedText, tmp_path: Path
+    translations: Translations, evaluated_text: EvaluatedText, tmp_path: Path
 ) -> None:
-    translations["bad"][1] = translations["bad"][0]
+    translations["bad"][0][1] = translations["bad"][0][0]
     with pytest.raises(UserError, match="translates other sentences than"):
         compare(translations, {}, evaluated_text, 10, 1)
     (tmp_path / "short").write_text("un\n", encoding="utf-8")
@@ -348,7 +353,7 @@ def summaries(models: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
 
 
 def test_table_1_has_intervals_differences_and_a_measured_moses(
-    translations: dict[str, list[Path]], evaluated_text: EvaluatedText, tmp_path: Path
+    translations: Translations, evaluated_text: EvaluatedText, tmp_path: Path
 ) -> None:
     found = compare(translations, {"moses": evaluated_text.reference}, evaluated_text, 100, 1)
     scores = runs(found)
@@ -379,7 +384,7 @@ def test_table_1_has_intervals_differences_and_a_measured_moses(
 
 
 def test_the_table_of_significance(
-    translations: dict[str, list[Path]], evaluated_text: EvaluatedText, tmp_path: Path
+    translations: Translations, evaluated_text: EvaluatedText, tmp_path: Path
 ) -> None:
     found = compare(translations, {}, evaluated_text, 200, 1)
     report = settings(*translations).model_copy(update={"bootstrap_samples": 200})

@@ -203,9 +203,42 @@ def test_columns_of_some_lengths_are_the_bleu_of_these_sentences_on_both_sets(tm
         assert (moses["reported_dev_all"], moses["bleu_dev_all"]) == ("28.92", "")
         text = " ".join((tmp_path / "out.md").read_text(encoding="utf-8").split())
         assert f"of sentences of 10 to 20 words ({length}). Dev., all: {sentences[0]} sentences" in text
-        assert "95%: bootstrap interval (20 samples, seed 1) of the first run. " in text
+        assert "95%: bootstrap interval (20 samples, seed 1). Of one run it is over sentences alone" in text
         assert "what Cho et al. (2014b) give in their Table 1 (b)" in text
     assert_compiles(tmp_path / "out.tex")
+
+
+def test_an_interval_of_some_sentences_is_that_of_the_mean_of_all_seeds(tmp_path: Path) -> None:
+    """A run with every word right and one with every word wrong: of the first alone it would be 100 to 100."""
+    files: list[str | Path] = ["--paper", PAPER.with_name("cho2014b.yaml"), "--table", "cho2014b_table1b"]
+    files += ["--settings", settings(bootstrap_samples=100, reported=False)]
+    for seed, right in ((1, True), (2, False)):
+        counts = {
+            "sentences": 1,
+            "correct": [10 * right] * 4,
+            "total": [10] * 4,
+            "hypothesis_words": 10,
+            "reference_words": 10,
+        }
+        rows = [{"source_length": 10, "reference_length": 10, "source_unknown": 0, **counts}] * 5
+        scores = score("grconv-30", seed, 100.0 * right, 100.0 * right)
+        scores |= {"by_sentence": rows, "by_sentence_no_unk": rows}
+        write(tmp_path, str(seed), scores, summary("grconv-30", seed))
+        files += ["--score", tmp_path / f"{seed}.score.json", "--dev-score", tmp_path / f"{seed}.score.json"]
+        files += ["--summary", tmp_path / f"{seed}.summary.json"]
+    done = nmt("score-table", *files, *outputs(tmp_path, "out", "csv", "md", "tex"))
+    assert done.returncode == 0, done.stderr
+    (row,) = rows_of(tmp_path / "out.csv")
+    for column in ("dev_all", "dev_no_unk", "test_all", "test_no_unk"):
+        assert [row[f"{bound}_{column}"] for bound in ("low", "high")] == ["0.00", "100.00"]
+        assert row[f"bleu_{column}"] == "50.00"
+    assert "Of several seeds it is of their mean" in " ".join((tmp_path / "out.md").read_text().split())
+    scores["by_sentence"] = rows[:3]
+    (tmp_path / "2.score.json").write_text(json.dumps(scores))
+    done = nmt("score-table", *files, *outputs(tmp_path, "out", "csv", "md", "tex"))
+    assert (
+        done.returncode == 2 and "scores of grconv-30 are of other sentences from seed to seed" in done.stderr
+    )
 
 
 def write_jsonl(path: Path, pairs: list[tuple[str, str]]) -> None:

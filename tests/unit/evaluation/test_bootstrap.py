@@ -1,0 +1,151 @@
+"""The bootstrap over sentences and seeds: held against sacrebleu's for one run, and how often it is right."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sacrebleu.significance import PairedTest
+
+from nmt.evaluation.bleu import BleuCounts, multi_bleu, sentence_counts
+from nmt.evaluation.bootstrap import Bootstrap, SampledBleu, interval
+
+SAMPLES = 50
+
+sentences = st.lists(st.sampled_from("abc"), max_size=7).map(" ".join)
+seeds = st.integers(0, 2**33)
+
+
+def counts_of(hypotheses: list[str], references: list[str]) -> list[BleuCounts]:
+    metric = multi_bleu(effective_order=True)
+    return [sentence_counts(*pair, metric) for pair in zip(hypotheses, references, strict=True)]
+
+
+@st.composite
+def texts(draw: st.DrawFn, count: int) -> tuple[list[str], list[list[str]]]:
+    """References, and so many translations of them."""
+    number = draw(st.integers(1, 12))
+    lines = st.lists(sentences, min_size=number, max_size=number)
+    references = draw(st.lists(sentences.filter(bool), min_size=number, max_size=number))
+    return references, [draw(lines) for _ in range(count)]
+
+
+@given(texts(2), seeds)
+@settings(max_examples=60, deadline=None)
+def test_with_one_run_each_scores_and_p_are_sacrebleus_to_the_last_digit(
+    text: tuple[list[str], list[list[str]]], seed: int
+) -> None:
+    references, systems = text
+    bootstrap = Bootstrap(SAMPLES, seed)
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("SACREBLEU_SEED", str(bootstrap.sacrebleu_seed))
+        test = PairedTest(
+            [*zip("ab", systems, strict=True)],
+            {"BLEU": multi_bleu()},
+            [references],
+            test_type="bs",
+            n_samples=SAMPLES,
+        )
+        _, results = test()
+    first, second = results["BLEU"]
+    ours = [SampledBleu([counts_of(system, references)], bootstrap) for system in systems]
+    assert [system.bleu for system in ours] == [first.score, second.score]
+    expected = 1.0 if first.score == second.score else second.p_value
+    assert ours[1].p_value(ours[0]) == ours[0].p_value(ours[1]) == expected
+
+
+@given(texts(4), seeds, st.randoms(use_true_random=False))
+@settings(max_examples=40, deadline=None)
+def test_the_order_of_runs_does_not_matter(
+    text: tuple[list[str], list[list[str]]], seed: int, rng: random.Random
+) -> None:
+    references, systems = text
+    runs = [counts_of(system, references) for system in systems]
+    bootstrap = Bootstrap(SAMPLES, seed)
+    one, two, other = (
+        SampledBleu(found, bootstrap) for found in (runs[:3], rng.sample(runs[:3], 3), runs[3:])
+    )
+    assert two.interval() == one.interval() and two.bleu == pytest.approx(one.bleu)
+    if abs(one.bleu - other.bleu) > 1e-9:
+        assert two.p_value(other) == pytest.approx(one.p_value(other), abs=0.05)
+
+
+@given(texts(2), st.integers(2, 5), seeds)
+@settings(max_examples=40, deadline=None)
+def test_equal_runs_tell_no_more_than_one(
+    text: tuple[list[str], list[list[str]]], number: int, seed: int
+) -> None:
+    references, systems = text
+    bootstrap = Bootstrap(SAMPLES, seed)
+    first, second = ([counts_of(system, references)] for system in systems)
+    assert interval(first * number, bootstrap) == pytest.approx(interval(first, bootstrap))
+    one = SampledBleu(first, bootstrap)
+    several = SampledBleu(first * number, bootstrap)
+    assert several.bleu == one.bleu and several.p_value(one) == 1
+    # the drawn means may differ from the one run's BLEU by rounding, and p by the samples that are that near
+    difference = (SampledBleu(second * number, bootstrap).p_value(several) or 0) - (
+        SampledBleu(second, bootstrap).p_value(one) or 0
+    )
+    assert abs(difference) <= 0.05
+
+
+# --- how often it is right --------------------------------------------------------------------------------------------
+
+
+def run(correct: int, of: int = 1) -> BleuCounts:
+    """A sentence with so many matches of each order, of so many n-grams: BLEU is their share."""
+    return BleuCounts(1, (correct,) * 4, (of,) * 4, of, of)
+
+
+def trained(rng: np.random.Generator, runs: int, sentences: int, by_seed: float) -> list[list[BleuCounts]]:
+    """Runs on new sentences, each right or wrong; a run's expected BLEU is 60, and varies by `by_seed` over seeds."""
+    easy = rng.random(sentences)  # the same sentences are easy for all runs
+    found = []
+    for expected in (60 + by_seed * rng.standard_normal(runs)) / 100:
+        # what the mean of two uniform numbers is less than with this probability
+        most = (expected / 2) ** 0.5 if expected <= 0.5 else 1 - ((1 - expected) / 2) ** 0.5
+        found.append([run(int(mean < most)) for mean in (easy + rng.random(sentences)) / 2])
+    return found
+
+
+def coverage(runs: int, sentences: int, by_seed: float, shown: int | None = None) -> float:
+    """How often the interval holds the mean over all sentences and seeds; shown: that of so many runs alone."""
+    rng = np.random.default_rng(5)
+    bounds = [
+        interval(trained(rng, runs, sentences, by_seed)[:shown], Bootstrap(100, seed))
+        for seed in range(1, 121)
+    ]
+    return sum(low <= 60 <= high for low, high in filter(None, bounds)) / len(bounds)
+
+
+def test_an_interval_holds_the_true_mean_about_as_often_as_it_says() -> None:
+    assert 0.9 < coverage(1, 60, 0.0) < 1
+    assert 0.88 < coverage(6, 60, 12.0) < 1
+    # the interval of the first run alone is that of the sentences: it misses what seeds do
+    assert coverage(6, 60, 12.0, shown=1) < 0.7
+
+
+@pytest.mark.parametrize(("runs", "held", "by_chance"), [(2, 0.5, 0.34), (3, 0.75, 0.27), (5, 0.83, 0.2)])
+def test_what_few_seeds_can_tell(runs: int, held: float, by_chance: float) -> None:
+    """Where sentences, which are all alike here, do not matter: as the module says."""
+    rng = np.random.default_rng(1)
+    within, significant, repeats = 0, 0, 200
+    for seed in range(1, repeats + 1):
+        first, second = (
+            SampledBleu(
+                [
+                    [run(round(50_000 + 5_000 * deviation), 100_000)]
+                    for deviation in rng.standard_normal(runs)
+                ],
+                Bootstrap(80, seed),
+            )
+            for _ in range(2)
+        )
+        low, high = first.interval() or (0.0, 0.0)
+        within += low <= 50 <= high
+        significant += (second.p_value(first) or 1) < 0.05
+    assert within / repeats == pytest.approx(held, abs=0.08)
+    assert significant / repeats == pytest.approx(by_chance, abs=0.08)
