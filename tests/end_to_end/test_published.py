@@ -227,6 +227,25 @@ def test_the_page_of_measured_results_is_read_from_the_record(finished: Path, tm
     assert form(text) <= form(committed.read_text(encoding="utf-8"))
 
 
+def test_the_page_of_measured_results_says_which_update_weights_are_of(
+    finished: Path, tmp_path: Path
+) -> None:
+    experiment = tmp_path / "demo"
+    shutil.copytree(finished / "results", experiment / "results")
+    shutil.copy(finished / "config.yaml", experiment)
+    path = experiment / "results" / "table2.csv"
+    rows = [*csv.DictReader(path.read_text(encoding="utf-8").splitlines())]
+    assert [row["best_update"] for row in rows] == ["200", "200"]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows({**row, "best_update": "100"} for row in rows)
+    forge(experiment / "results")
+    assert results_page(tmp_path / "results.md", experiment).returncode == 0
+    text = (tmp_path / "results.md").read_text(encoding="utf-8")
+    assert re.search(r"RNNsearch-50 +\| +200 of 900 \(weights of 100\) \|", text)
+
+
 def test_the_page_of_measured_results_takes_nothing_from_altered_files(
     finished: Path, tmp_path: Path
 ) -> None:

@@ -109,12 +109,19 @@ def _statistics(experiment: Experiment, row: Mapping[str, str]) -> Cells:
     goal = _goals(experiment).get(row["id"]) if row["stopped_by"] == "updates" else None
     fewer = goal is not None and float(row["updates"]) < goal
     return {
-        "Updates": number("updates", 0) + (f" of {goal:,}" if fewer else ""),
+        "Updates": number("updates", 0) + (f" of {goal:,}" if fewer else "") + _kept(row),
         "Epochs": number("epochs", 1),
         "Hours": number("hours", 1),
         "Train NLL": number("train_nll", 1),
         "Dev. NLL": number("dev_nll", 1),
     }
+
+
+def _kept(row: Mapping[str, str]) -> str:
+    """Which updates the kept weights are of, where they are not all of the last; tables of before do not say it."""
+    kept = row.get("best_update", "").split()
+    earlier = any(float(update) != float(row["updates"]) for update in kept)
+    return f" (weights of {' / '.join(f'{int(update):,}' for update in kept)})" if earlier else ""
 
 
 def _goals(experiment: Experiment) -> dict[str, int | None]:

@@ -15,6 +15,8 @@ from pipeline.report.tables.writer import Table, enough, fixed, frame
 
 _TRAINING = ["updates", "epochs", "hours", "device", "train_nll", "dev_nll"]
 _SIZES = ["optimizer", "hidden_units", "embedding_size", "parameters", "stopped_by", "train_pairs", "seed"]
+_KEPT = "best_update"
+"""Update of the weights that a run keeps, where these are the best."""
 PAPERS_UNIT = 100_000
 """The paper counts updates in units of so many."""
 COLUMNS = [
@@ -25,12 +27,13 @@ COLUMNS = [
     "id",
     *(f"{name}_std" for name in LEARNING),
     "seeds",
+    _KEPT,
 ]
 
 
 def training_table(table: TrainingTable, paper: str, summaries: Runs, settings: Report) -> Table:
     """Learning statistics; rows in the order of `summaries`, but a family stays together."""
-    models = [merged_summary(runs) for runs in summaries.values()]
+    models = [{**merged_summary(runs), **_kept(runs)} for runs in summaries.values()]
     families = list(dict.fromkeys(summary["family"] for summary in models))
     ordered = sorted(models, key=lambda summary: families.index(summary["family"]))
     rows = [_row(summary, settings, table.reported.get(summary["model"])) for summary in ordered]
@@ -49,6 +52,7 @@ def training_table(table: TrainingTable, paper: str, summaries: Runs, settings: 
         "NLL: mean negative log-probability in nats per sentence.",
         *_dev_note(ordered, settings),
         training_note(rows),
+        *_kept_note(rows),
         f"Stopped by: {grouped((str(row['stopped_by']), row['model']) for row in rows)}.",
         *seeds_note(rows),
     ]
@@ -67,10 +71,27 @@ def _dev_note(summaries: Sequence[Row], settings: Report) -> list[str]:
     return [f"Dev. NLL: of sentences no longer than those that a model learned from: {grouped(limits)}."]
 
 
+def _kept(runs: Sequence[Row]) -> Row:
+    """Of which update each run's weights are: for the CSV, and for readers where they are not of the last."""
+    updates = [run.get(_KEPT) for run in runs]
+    texts = [
+        f"{kept:,} of {run['updates']:,}" for kept, run in zip(updates, runs, strict=True) if kept is not None
+    ]
+    earlier = any(kept not in (None, run["updates"]) for kept, run in zip(updates, runs, strict=True))
+    plain = updates[0] if len(runs) == 1 else " ".join(str(kept) for kept in updates if kept is not None)
+    return {_KEPT: plain, "kept": texts if earlier else []}
+
+
+def _kept_note(rows: Sequence[Row]) -> list[str]:
+    """Whose weights are not of the last update; a model that goes on may keep those that it began with."""
+    kept = [(" / ".join(row["kept"]), row["model"]) for row in rows if any(row["kept"])]
+    return [f"Best by development score, and so kept: the weights of update {grouped(kept)}."] if kept else []
+
+
 def _row(summary: Row, settings: Report, reported: ReportedTraining | None) -> Row:
     model = summary["model"]
     return {
-        **{name: summary.get(name) for name in (*_TRAINING, *_SIZES, "seeds")},
+        **{name: summary.get(name) for name in (*_TRAINING, *_SIZES, "seeds", _KEPT, "kept")},
         **{f"{name}_std": summary[f"{name}_std"] for name in LEARNING},
         **{f"reported_{name}": getattr(reported, name) if reported else None for name in _TRAINING},
         "id": model,

@@ -91,6 +91,29 @@ def test_a_development_nll_of_some_sentences_is_marked(tmp_path: Path, own: Path
     assert "no longer than" not in (own / "table2.md").read_text(encoding="utf-8")
 
 
+def test_weights_of_an_earlier_update_are_marked(tmp_path: Path, own: Path) -> None:
+    """A model that goes on from another may keep the weights with which it began."""
+    kept = {("rnnsearch-30", 1): 2000, ("rnnsearch-50", 1): None, ("rnnencdec-50", 1): 1200}
+    kept |= {("rnnencdec-50", 2): 2600, ("rnnencdec-30", 1): 2600}
+    for index, ((model, seed), best) in enumerate(kept.items()):
+        run = summary(model, seed, updates=2600, best_update=best)
+        write(tmp_path, str(index), score(model, seed, 10.0, 20.0), run)
+    folder = make(2, tmp_path, tmp_path, settings(reported=False))
+    text = " ".join((folder / "table2.md").read_text(encoding="utf-8").split())
+    marked = (
+        "the weights of update 2,000 of 2,600 (RNNsearch-30); 1,200 of 2,600 / 2,600 of 2,600 (RNNenc-50)."
+    )
+    assert marked in text
+    rows = {row["id"]: row["best_update"] for row in rows_of(folder / "table2.csv")}
+    assert rows == {
+        "rnnsearch-30": "2000",
+        "rnnsearch-50": "",
+        "rnnencdec-50": "1200 2600",
+        "rnnencdec-30": "2600",
+    }
+    assert "weights of update" not in (own / "table2.md").read_text(encoding="utf-8")
+
+
 def test_tex_compiles_whatever_the_device_is_called(reported: Path) -> None:
     tex = reported / "table2.tex"
     assert unescaped_specials(tex.read_text(encoding="utf-8")) == []
