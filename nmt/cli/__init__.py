@@ -17,26 +17,31 @@ from nmt.io import job_progress
 # heading of the help -> subcommand -> module that defines it (dashes become underscores)
 Sections = dict[str, dict[str, str]]
 SECTIONS: Sections = {
-    "Models and your own text": {
-        "train": "nmt.cli.train",
-        "package": "nmt.cli.translate",
+    "Use a trained model": {
         "translate": "nmt.cli.translate",
         "score": "nmt.cli.translate",
         "vectors": "nmt.cli.vectors",
         "tree": "nmt.cli.tree",
+    },
+    "Train a model and share it": {
+        "train": "nmt.cli.train",
+        "package": "nmt.cli.translate",
         "shortlist": "nmt.cli.shortlist",
         "model-card": "nmt.cli.archive",
         "release": "nmt.cli.archive",
         "unpack": "nmt.cli.archive",
     },
-    "Text to ids": {
+}
+"""What people call."""
+STEPS: Sections = {
+    "Pipeline steps that prepare text": {
         "clean": "nmt.cli.data",
         "tokenize": "nmt.cli.data",
         "overlap": "nmt.cli.data",
         "vocabulary": "nmt.cli.data",
         "binarize": "nmt.cli.data",
     },
-    "Data selection": {
+    "Pipeline steps that select training data": {
         "lm-sample": "nmt.cli.selection",
         "kenlm-programs": "nmt.cli.selection",
         "lm-train": "nmt.cli.selection",
@@ -44,7 +49,7 @@ SECTIONS: Sections = {
         "select-threshold": "nmt.cli.selection",
         "select-apply": "nmt.cli.selection",
     },
-    "Test sets": {
+    "Pipeline steps that translate and score test sets": {
         "decode": "nmt.cli.decode",
         "align": "nmt.cli.decode",
         "perplexity": "nmt.cli.decode",
@@ -55,25 +60,27 @@ SECTIONS: Sections = {
         "alignment-error-rate": "nmt.cli.evaluate",
     },
 }
+"""What mostly the workflow calls."""
 PIPELINE = "pipeline.cli"
 """Where the pipeline has its subcommands: a checkout of the project has it, an installed wheel does not."""
 
 
-def pipeline_sections() -> Sections:
-    """The pipeline's subcommands; none where there is no checkout around this package."""
+def pipeline_sections() -> tuple[Sections, Sections]:
+    """The pipeline's `SECTIONS` and `STEPS`; none where there is no checkout around this package."""
     root = Path(nmt.__file__).resolve().parents[1]
     if not root.joinpath(*PIPELINE.split("."), "__init__.py").is_file():
-        return {}
+        return {}, {}
     if str(root) not in sys.path:
         sys.path.append(str(root))  # an editable installation brings `nmt` alone
-    found: Sections = importlib.import_module(PIPELINE).SECTIONS
-    return found
+    pipeline = importlib.import_module(PIPELINE)
+    return pipeline.SECTIONS, pipeline.STEPS
 
 
 @cache
 def sections() -> Sections:
-    """All subcommands that are at hand, those about a whole experiment first."""
-    return {**pipeline_sections(), **SECTIONS}
+    """All subcommands that are at hand: those that people call, then the steps of the workflow."""
+    people, steps = pipeline_sections()
+    return {**SECTIONS, **people, **STEPS, **steps}
 
 
 @cache
@@ -119,7 +126,9 @@ class LazyGroup(click.Group):
         if name.startswith("-") or name in subcommands():
             return super().resolve_command(ctx, args)
         elsewhere = (
-            "" if pipeline_sections() else " The pipeline's subcommands are in a checkout of the project."
+            ""
+            if any(pipeline_sections())
+            else " The pipeline's subcommands are in a checkout of the project."
         )
         raise click.NoSuchCommand(
             name, f"No such command {name!r}.{elsewhere}", possibilities=subcommands(), ctx=ctx
@@ -145,8 +154,8 @@ class LazyGroup(click.Group):
 def commands() -> None:
     """Neural machine translation by jointly learning to align and translate (Bahdanau et al., 2015).
 
-    Each stage of the pipeline is a subcommand; Snakemake calls them, and each also works by hand. To use a trained
-    model, see `translate` and `score`; to follow a run, `status`.
+    What people call comes first. Snakemake calls the pipeline's steps, and each also works by hand. `nmt SUBCOMMAND
+    --help` has the options.
     """
 
 

@@ -2,15 +2,16 @@
 
 # heading of the help -> subcommand -> module that defines it (dashes become underscores)
 SECTIONS = {
-    "Experiments": {
+    "Run an experiment": {
         "new": "pipeline.cli.new",
         "status": "pipeline.cli.monitor",
         "preflight": "pipeline.cli.monitor",
         "verify": "pipeline.cli.publish",
-        "package-results": "pipeline.cli.publish",
-        "ro-crate": "pipeline.cli.publish",
     },
-    "Corpora": {
+}
+"""What people call."""
+STEPS = {
+    "Pipeline steps that fetch and count corpora": {
         "download": "pipeline.cli.download",
         "extract": "pipeline.cli.download",
         "generate": "pipeline.cli.synthetic",
@@ -18,7 +19,7 @@ SECTIONS = {
         "sum-counts": "pipeline.cli.statistics",
         "data-report": "pipeline.cli.statistics",
     },
-    "Phrase-based system": {
+    "Pipeline steps of the phrase-based system": {
         "moses-programs": "pipeline.cli.phrase_based",
         "moses-text": "pipeline.cli.phrase_based",
         "moses-align": "pipeline.cli.phrase_based",
@@ -26,7 +27,7 @@ SECTIONS = {
         "moses-tune": "pipeline.cli.phrase_based",
         "moses-decode": "pipeline.cli.phrase_based",
     },
-    "Tables, figures and pages": {
+    "Pipeline steps that make tables, figures and pages": {
         "compare": "pipeline.cli.compare",
         "score-table": "pipeline.cli.tables",
         "significance": "pipeline.cli.tables",
@@ -47,4 +48,9 @@ SECTIONS = {
         "playground": "pipeline.cli.pages",
         "report": "pipeline.cli.pages",
     },
+    "Pipeline steps that record a run": {
+        "package-results": "pipeline.cli.publish",
+        "ro-crate": "pipeline.cli.publish",
+    },
 }
+"""What the workflow calls."""

@@ -91,7 +91,7 @@ def test_the_wheel_says_where_the_pipeline_is(shell: Path, tmp_path: Path) -> No
     ended = run(shell, tmp_path, "nmt status")
     assert ended.returncode == 2
     assert "The pipeline's subcommands are in a checkout of the project." in ended.stderr
-    assert "Experiments:" not in run(shell, tmp_path, "nmt --help").stdout
+    assert "Run an experiment:" not in run(shell, tmp_path, "nmt --help").stdout
 
 
 def test_the_wheel_has_every_file_of_the_package(shell: Path) -> None:
