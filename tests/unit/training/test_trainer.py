@@ -172,19 +172,19 @@ from nmt.data.bitext import Bitext
 from nmt.training.export import export
 from nmt.training.trainer import Trainer
 text = Bitext.open(sys.argv[1])
-made = Trainer(model_run(updates=30, checkpoint_every=3, order="seed"), text, text, (32, 32), Path(sys.argv[2]))
+made = Trainer(model_run(updates=12, checkpoint_every=3, order="seed"), text, text, (32, 32), Path(sys.argv[2]))
 made.resume(None)
 made.run()
 """
 
 
 def test_a_run_killed_at_random_points_ends_like_an_unbroken_one(text: Bitext, tmp_path: Path) -> None:
-    unbroken = trainer(model_run(updates=30, checkpoint_every=3, order="seed"), text, tmp_path / "unbroken")
+    unbroken = trainer(model_run(updates=12, checkpoint_every=3, order="seed"), text, tmp_path / "unbroken")
     unbroken.run()
     state, draw = tmp_path / "killed", random.Random(7)
     command = [sys.executable, "-c", SCRIPT, str(text.folder), str(state), str(Path(__file__).parents[3])]
     kills = 0
-    for _ in range(40):
+    for _ in range(10):
         process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         begun = len(checkpoint.saved(state))
         deadline = time.monotonic() + 60
@@ -200,9 +200,9 @@ def test_a_run_killed_at_random_points_ends_like_an_unbroken_one(text: Bitext, t
         process.wait()
         kills += 1
     assert process.wait() == 0
-    assert kills >= 3, "the machine was too quick for the test to kill anything"
-    resumed = trainer(model_run(updates=30, checkpoint_every=3, order="seed"), text, state)
-    assert resumed.counters.update == 30
+    assert kills >= 2, "the machine was too quick for the test to kill anything"
+    resumed = trainer(model_run(updates=12, checkpoint_every=3, order="seed"), text, state)
+    assert resumed.counters.update == 12
     assert same_tensors(unbroken.state_tensors(), resumed.state_tensors())
     assert history_of(unbroken) == history_of(resumed)
 
