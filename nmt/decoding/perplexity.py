@@ -29,7 +29,7 @@ def _exp(nats: float) -> float:
         return math.exp(nats)
     except OverflowError:
         raise UserError(
-            f"perplexity: {nats:.3g} nats a word are more than any model that learned loses; train it again"
+            f"perplexity: {nats:.3g} nats per word, more than any model loses that has learned; train it again"
         ) from None
 
 

@@ -325,7 +325,6 @@ models:
 # 1-best only: the search then ends as soon as it is certain. Where nothing ends, one with a doubled beam follows.
 decoding: {n_best: 1, widening_budget: 3, threads: 1}
 
-
 artifacts:
   # The paper's numbers are for other text.
   reported: false
