@@ -1,15 +1,16 @@
-"""How torch's threads wait for each other: milliseconds of training and of search, alone and beside other work.
+"""How torch's threads wait for each other: milliseconds, also of cores, of training and search beside other work.
 
 Usage: python -m benchmarks.waiting [--threads N] [--rounds N]
 
 Three kinds of work at the demo's sizes: a step of a recurrence (two products and a tanh of a small state), an update
-of RNNsearch, a beam search of 20 sentences. Each process measures one kind in one way to wait: OpenMP's own, the one
-that `import nmt` sets (GOMP_SPINCOUNT=20000), OMP_WAIT_POLICY=PASSIVE. The ways take turns, in rounds; other work is
-a loop on every core. The median of the rounds counts.
+of RNNsearch, a beam search of 20 sentences. Each process measures one kind in one way to
+wait: GOMP_SPINCOUNT of 20,000, of 5,000 (what `import nmt` sets) and of 1,000, or OMP_WAIT_POLICY=PASSIVE. The ways
+take turns, in rounds; other work is none, or two loops per core. The median of the rounds counts.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -25,45 +26,49 @@ from benchmarks.training.sizes import Machine, Sizes
 
 RESULT = Path(__file__).parent / "results" / "waiting.json"
 WAYS: dict[str, dict[str, str]] = {
-    "openmp": {},
-    "nmt": {"IMPORT_NMT": "1"},
+    "20000": {"GOMP_SPINCOUNT": "20000"},
+    "5000": {"GOMP_SPINCOUNT": "5000"},
+    "1000": {"GOMP_SPINCOUNT": "1000"},
     "passive": {"OMP_WAIT_POLICY": "PASSIVE"},
 }
+LOOPS_PER_CORE = (0, 2)
 SENTENCES, UNITS = 80, 256
 DEMO = Sizes(length=25, batch=40, hidden=128, embedding=64, maxout=64, vocabulary=452)
-TIMES = {"step": 1000, "update": 20, "search": 2}
+TIMES = {"update": 10, "search": 1, "step": 500}
 """How often each kind of work is done in a process."""
 
 
 def main() -> None:
-    """Measure each kind of work in each way, alone and beside other work; or, as a process of that, one of them."""
-    options = whole_numbers(__doc__, threads=2, rounds=5)
-    taken: dict[str, dict[str, dict[str, list[float]]]] = {
-        work: {machine: defaultdict(list) for machine in ("quiet", "busy")} for work in TIMES
-    }
-    for work, machines in taken.items():
-        for machine, ways in machines.items():
-            for _ in range(options.rounds):
-                for way, settings in WAYS.items():
-                    with busy(0 if machine == "quiet" else os.cpu_count() or 1):
-                        ways[way].append(measured(work, settings, options.threads))
-    found = {
-        work: {
-            machine: {way: round(median(times), 3) for way, times in ways.items()}
-            for machine, ways in machines.items()
-        }
-        for work, machines in taken.items()
-    }
-    publish({"cores": os.cpu_count(), "threads": options.threads, "milliseconds": found}, RESULT)
+    """Measure each kind of work in each way, alone and beside other work."""
+    options = whole_numbers(__doc__, threads=2, rounds=3)
+    found: dict[str, dict[str, dict[str, list[float]]]] = {work: {} for work in TIMES}
+    for work, by_load in found.items():
+        for loops in LOOPS_PER_CORE:
+            taken: dict[str, list[tuple[float, float]]] = defaultdict(list)
+            with busy(loops * (os.cpu_count() or 1)):
+                for _ in range(options.rounds):
+                    for way, settings in WAYS.items():
+                        taken[way].append(measured(work, settings, options.threads))
+            by_load[f"{loops} loops per core"] = {
+                way: [round(median(times), 3) for times in zip(*rounds, strict=True)]
+                for way, rounds in taken.items()
+            }
+            print(work, loops, by_load[f"{loops} loops per core"], file=sys.stderr)
+    publish(
+        {"cores": os.cpu_count(), "threads": options.threads, "[milliseconds, core-milliseconds]": found},
+        RESULT,
+    )
 
 
-def measured(work: str, settings: dict[str, str], threads: int) -> float:
-    """Milliseconds of a kind of work in a process with these settings."""
-    named = {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY", "IMPORT_NMT"}
+def measured(work: str, settings: dict[str, str], threads: int) -> tuple[float, float]:
+    """Milliseconds and core-milliseconds of a kind of work in a process with these settings."""
+    named = {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"}
     environment = {name: value for name, value in os.environ.items() if name not in named} | settings
     program = f"from benchmarks.waiting import milliseconds; print(milliseconds({work!r}, {threads}))"
     command = [sys.executable, "-c", program]
-    return float(subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout)
+    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    wall, cores = json.loads(done.stdout)
+    return wall, cores
 
 
 @contextmanager
@@ -79,22 +84,25 @@ def busy(processes: int) -> Iterator[None]:
             other.wait()
 
 
-def milliseconds(work: str, threads: int) -> float:
-    """Of one kind of work, in this process."""
-    if os.environ.get("IMPORT_NMT"):
-        import nmt  # noqa: F401
+def milliseconds(work: str, threads: int) -> list[float]:
+    """Of one kind of work, in this process, by the clock and of its cores."""
     import torch  # before nmt, whose setting then comes too late
 
     torch.set_num_threads(threads)
-    do = {"step": _step, "update": _update, "search": _search}[work](threads)
+    do = _work(work, threads)
     do()
-    begun = time.perf_counter()
+    begun, used = time.perf_counter(), time.process_time()
     for _ in range(TIMES[work]):
         do()
-    return 1000 * (time.perf_counter() - begun) / TIMES[work]
+    taken = time.perf_counter() - begun, time.process_time() - used
+    return [1000 * seconds / TIMES[work] for seconds in taken]
 
 
-def _step(threads: int) -> Callable[[], None]:
+def _work(work: str, threads: int) -> Callable[[], None]:
+    return _step() if work == "step" else {"update": _update, "search": _search}[work](threads)
+
+
+def _step() -> Callable[[], None]:
     import torch
 
     state, word = torch.zeros(SENTENCES, UNITS), torch.randn(SENTENCES, UNITS)

@@ -20,14 +20,14 @@ PAIRS = sum(_CORPORA)
 LARGEST_SHARE = max(_CORPORA) / PAIRS
 """The 10^9 corpus, which one process extracts."""
 
-WHOLE = {"lm-sample"}
+WHOLE = {"selection sample"}
 """One process for all text."""
-BY_CORPUS = {"extract"}
-SELECTED_ONCE = {"binarize"}
+BY_CORPUS = {"data extract"}
+SELECTED_ONCE = {"data binarize"}
 """One process for all that was selected."""
-SELECTED_SIDES = {"vocabulary"}
+SELECTED_SIDES = {"data vocabulary"}
 """One process per side for all that was selected."""
-FIXED = {"download", "kenlm-programs", "lm-train", "select-threshold"}
+FIXED = {"data download", "selection kenlm", "selection train-lm", "selection threshold"}
 """Work that does not grow with the corpus, or, downloads, not with the machine."""
 
 
@@ -51,7 +51,7 @@ def estimate(run: Run, pairs: int, cores: int) -> Estimate:
     of pairs says; counting it whole errs on the long side.
     """
     hours = {}
-    for subcommand in sorted({process.subcommand for process in run.used} - {"download"}):
+    for subcommand in sorted({process.subcommand for process in run.used} - {"data download"}):
         seconds = sum(process.seconds for process in of(run.used, subcommand))
         work = seconds if subcommand in FIXED else seconds * PAIRS / pairs
         hours[subcommand] = max(work / cores, longest(subcommand, work)) / 3600

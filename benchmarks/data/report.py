@@ -27,15 +27,15 @@ def figures(data: Path, run: Run, pairs: int, raw_bytes: int) -> Figures:
         "tokens": words,
         "seconds": run.seconds,
         "mb_per_second": raw_bytes / 1e6 / run.seconds,
-        "tokens_per_second_tokenize": both / seconds["tokenize"],
-        "words_per_second_score": both / seconds["select-score"],
+        "tokens_per_second_tokenize": both / seconds["data tokenize"],
+        "words_per_second_score": both / seconds["selection score"],
         "process_seconds": seconds,
         "jobs": {subcommand: len(of(run.used, subcommand)) for subcommand in subcommands},
         "peak_mb": {
             subcommand: max(process.peak_mb for process in of(run.used, subcommand))
             for subcommand in subcommands
         }
-        | {"lmplz": max(process.children_peak_mb for process in of(run.used, "lm-train"))},
+        | {"lmplz": max(process.children_peak_mb for process in of(run.used, "selection train-lm"))},
         "disk_mb": {stage: size / 1e6 for stage, size in run.disk.items()},
     }
 

@@ -62,7 +62,7 @@ def overlay(mirrors: Sequence[Path], shards: int, target_words: int) -> dict[str
 
 def build_kenlm() -> None:
     """Build KenLM's programs where the workflow looks for them, so that no run's time holds it."""
-    command = [sys.executable, "-m", "nmt", "kenlm-programs", "--jobs", str(os.cpu_count() or 1)]
+    command = [sys.executable, "-m", "nmt", "selection", "kenlm", "--jobs", str(os.cpu_count() or 1)]
     result = subprocess.run([*command, "--output", str(ROOT / ".kenlm")], check=False)
     if result.returncode:
         raise Failed("KenLM's programs cannot be built, see above")

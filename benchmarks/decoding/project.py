@@ -1,4 +1,4 @@
-"""The project's search, as `nmt decode` makes it, on the settings of `config.yaml`."""
+"""The project's search, as `nmt test-set decode` makes it, on the settings of `config.yaml`."""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ def _peak_mb() -> float:
 def _note() -> None:
     own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     used = {
-        "subcommand": sys.argv[1] if len(sys.argv) > 1 else "",
-        "arguments": sys.argv[2:],
+        "subcommand": " ".join(sys.argv[1:3]),
+        "arguments": sys.argv[3:],
         "seconds": time.monotonic() - _BEGIN,
         "processor_seconds": sum((own.ru_utime, own.ru_stime, children.ru_utime, children.ru_stime)),
         "peak_mb": _peak_mb(),

@@ -51,10 +51,10 @@ def test_every_process_leaves_a_note(tmp_path: Path) -> None:
         "PYTHONPATH": f"{ROOT}{os.pathsep}{workflow.USAGE}",
         "NMT_BENCHMARK_USAGE": str(tmp_path),
     }
-    command = [sys.executable, "-m", "nmt", "vocabulary", "--words", "5", str(tmp_path / "text.zst")]
+    command = [sys.executable, "-m", "nmt", "data", "vocabulary", "--words", "5", str(tmp_path / "text.zst")]
     subprocess.run([*command, "--output", str(tmp_path / "words.tsv")], env=environment, check=True)
     (used,) = workflow.read_usage(tmp_path)
-    assert used.subcommand == "vocabulary"
+    assert used.subcommand == "data vocabulary"
     assert 0 < used.processor_seconds < 60
     assert 10 < used.peak_mb < 500
 
@@ -62,15 +62,15 @@ def test_every_process_leaves_a_note(tmp_path: Path) -> None:
 def test_a_stage_takes_its_work_over_the_cores_but_at_least_its_longest_job() -> None:
     used = [
         Used(name, 10.0, 0.0, 0.0, 0.0)
-        for name in ("tokenize", "tokenize", "extract", "binarize", "lm-train")
+        for name in ("data tokenize", "data tokenize", "data extract", "data binarize", "selection train-lm")
     ]
     run = Run(30.0, used, {"raw": 1000})
     pairs = estimate.PAIRS // 100
     hours = estimate.estimate(run, pairs, 10).hours
-    assert hours["tokenize"] == pytest.approx(20 * 100 / 10 / 3600, rel=1e-3)
-    assert hours["extract"] == pytest.approx(10 * 100 * estimate.LARGEST_SHARE / 3600, rel=1e-3)
-    assert hours["binarize"] == pytest.approx(10 * 100 / 3600, rel=1e-3)
-    assert hours["lm-train"] == pytest.approx(10 / 10 / 3600)
+    assert hours["data tokenize"] == pytest.approx(20 * 100 / 10 / 3600, rel=1e-3)
+    assert hours["data extract"] == pytest.approx(10 * 100 * estimate.LARGEST_SHARE / 3600, rel=1e-3)
+    assert hours["data binarize"] == pytest.approx(10 * 100 / 3600, rel=1e-3)
+    assert hours["selection train-lm"] == pytest.approx(10 / 10 / 3600)
     assert estimate.disk(run, pairs)["raw"] == pytest.approx(1000 * 100 / 1e9, rel=1e-3)
 
 
