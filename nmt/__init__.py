@@ -7,10 +7,10 @@ __all__ = ["Model", "Translation", "load"]
 __version__ = "0.1.0"
 
 # torch's OpenMP threads wait for each other in a loop that keeps their cores, also from those that they wait for:
-# beside other work two threads are then several times slower than one. A short wait costs nothing on a quiet machine
-# (benchmarks/waiting.py). It changes no number, and has to be said before torch is loaded.
+# beside other work two threads are then several times slower than one. A short wait costs nothing on a quiet machine,
+# a shorter one does (benchmarks/waiting.py). It changes no number, and has to be said before torch is loaded.
 if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
-    os.environ["GOMP_SPINCOUNT"] = "20000"
+    os.environ["GOMP_SPINCOUNT"] = "5000"
 
 # oneDNN keeps what it compiled for a product's shape. Of 1,024 shapes that takes a gigabyte in training, where batches
 # are of every length; more than an update's or a search step's own are not worth keeping.

@@ -105,19 +105,19 @@ class Model:
 
     @overload
     def translate(  # type: ignore[overload-overlap]  # a str is a sequence of str, too
-        self, text: str, *, beam: int | None = None, unknown: UnknownWords | None = None,
+        self, text: str, *, beam_size: int | None = None, unknown: UnknownWords | None = None,
         tokenized: bool = False, max_words: int = 100,
     ) -> Translation: ...  # fmt: skip
     @overload
     def translate(
-        self, text: Sequence[str], *, beam: int | None = None, unknown: UnknownWords | None = None,
+        self, text: Sequence[str], *, beam_size: int | None = None, unknown: UnknownWords | None = None,
         tokenized: bool = False, max_words: int = 100,
     ) -> list[Translation]: ...  # fmt: skip
     def translate(
         self,
         text: str | Sequence[str],
         *,
-        beam: int | None = None,
+        beam_size: int | None = None,
         unknown: UnknownWords | None = None,
         tokenized: bool = False,
         max_words: int = 100,
@@ -126,7 +126,7 @@ class Model:
 
         Args:
             text: raw text, one sentence per line.
-            beam: width of the beam; the model's own unless given.
+            beam_size: partial translations that the search keeps, 1 for greedy search; the model's own unless given.
             unknown: words that the model cannot write: "keep" [UNK], "forbid" it, or "copy" the source word with most
                 attention; as the model decodes unless given.
             tokenized: text and translations are tokens with spaces between them.
@@ -137,7 +137,7 @@ class Model:
         """
         lines = _lines(text)
         asked = checked(
-            Asked, "translate", beam=beam, unknown=unknown, tokenized=tokenized, max_words=max_words
+            Asked, "translate", beam_size=beam_size, unknown=unknown, tokenized=tokenized, max_words=max_words
         )
         from nmt.decoding.text_translator import Options, TextTranslator
 
@@ -264,7 +264,7 @@ def decoding_with(decoding: Decoding, computing: Computing, asked: Asked | None 
     asked = asked or Asked()
     return decoding.model_copy(
         update={
-            "beam": max(asked.beam or decoding.beam, asked.n_best),
+            "beam": max(asked.beam_size or decoding.beam, asked.n_best),
             "n_best": asked.n_best,
             "batch_size": computing.batch_size or decoding.batch_size,
             "threads": computing.threads or min(decoding.threads, processors()),

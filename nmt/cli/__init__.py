@@ -14,91 +14,124 @@ import nmt
 from nmt.errors import UserError, of_system, printable
 from nmt.io import job_progress
 
-# heading of the help -> subcommand -> module that defines it (dashes become underscores)
+# heading of the help -> subcommand -> where its function is
 Sections = dict[str, dict[str, str]]
 SECTIONS: Sections = {
     "Use a trained model": {
-        "translate": "nmt.cli.translate",
-        "score": "nmt.cli.translate",
-        "vectors": "nmt.cli.vectors",
-        "tree": "nmt.cli.tree",
+        "translate": "nmt.cli.translate:translate",
+        "score": "nmt.cli.translate:score",
+        "vectors": "nmt.cli.vectors:vectors",
+        "tree": "nmt.cli.tree:tree",
     },
     "Train a model and share it": {
-        "train": "nmt.cli.train",
-        "package": "nmt.cli.translate",
-        "shortlist": "nmt.cli.shortlist",
-        "model-card": "nmt.cli.archive",
-        "release": "nmt.cli.archive",
-        "unpack": "nmt.cli.archive",
+        "train": "nmt.cli.train:train",
+        "shortlist": "nmt.cli.shortlist:shortlist",
+        "unpack": "nmt.cli.archive:unpack",
     },
 }
 """What people call."""
-STEPS: Sections = {
-    "Pipeline steps that prepare text": {
-        "clean": "nmt.cli.data",
-        "tokenize": "nmt.cli.data",
-        "overlap": "nmt.cli.data",
-        "vocabulary": "nmt.cli.data",
-        "binarize": "nmt.cli.data",
+# group -> subcommand -> where its function is
+Groups = dict[str, dict[str, str]]
+GROUPS: Groups = {
+    "model": {
+        "package": "nmt.cli.translate:package",
+        "card": "nmt.cli.archive:model_card",
+        "release": "nmt.cli.archive:release",
     },
-    "Pipeline steps that select training data": {
-        "lm-sample": "nmt.cli.selection",
-        "kenlm-programs": "nmt.cli.selection",
-        "lm-train": "nmt.cli.selection",
-        "select-score": "nmt.cli.selection",
-        "select-threshold": "nmt.cli.selection",
-        "select-apply": "nmt.cli.selection",
+    "data": {
+        "clean": "nmt.cli.data:clean",
+        "tokenize": "nmt.cli.data:tokenize",
+        "overlap": "nmt.cli.data:overlap",
+        "vocabulary": "nmt.cli.data:vocabulary",
+        "binarize": "nmt.cli.data:binarize",
     },
-    "Pipeline steps that translate and score test sets": {
-        "decode": "nmt.cli.decode",
-        "align": "nmt.cli.decode",
-        "perplexity": "nmt.cli.decode",
-        "trees": "nmt.cli.tree",
-        "rescore": "nmt.cli.rescore",
-        "oracle": "nmt.cli.rescore",
-        "evaluate": "nmt.cli.evaluate",
-        "alignment-error-rate": "nmt.cli.evaluate",
+    "selection": {
+        "kenlm": "nmt.cli.selection:kenlm_programs",
+        "sample": "nmt.cli.selection:lm_sample",
+        "train-lm": "nmt.cli.selection:lm_train",
+        "score": "nmt.cli.selection:select_score",
+        "threshold": "nmt.cli.selection:select_threshold",
+        "apply": "nmt.cli.selection:select_apply",
+    },
+    "test-set": {
+        "decode": "nmt.cli.decode:decode",
+        "align": "nmt.cli.decode:align",
+        "perplexity": "nmt.cli.decode:perplexity",
+        "trees": "nmt.cli.tree:trees",
+        "rescore": "nmt.cli.rescore:rescore",
+        "oracle": "nmt.cli.rescore:oracle",
+        "evaluate": "nmt.cli.evaluate:evaluate",
+        "alignment-error-rate": "nmt.cli.evaluate:alignment_error_rate",
     },
 }
 """What mostly the workflow calls."""
+DESCRIPTIONS = {
+    "model": "Prepare a trained model for others: its text settings, card and archive.",
+    "data": "Prepare text: download, generate, clean, tokenize, count it, turn it into ids.",
+    "selection": "Select training data by language models (Moore and Lewis; Axelrod et al.).",
+    "test-set": "Translate and score test sets, rescore n-best lists.",
+    "moses": "Train and run the phrase-based system, Moses.",
+    "table": "Compare systems and write tables.",
+    "figure": "Draw figures.",
+    "page": "Write pages: the report, the explorer, the playground.",
+    "results": "Record a run: its replication package and where the results come from.",
+}
+"""What each group is for."""
 PIPELINE = "pipeline.cli"
 """Where the pipeline has its subcommands: a checkout of the project has it, an installed wheel does not."""
 
 
-def pipeline_sections() -> tuple[Sections, Sections]:
-    """The pipeline's `SECTIONS` and `STEPS`; none where there is no checkout around this package."""
+def pipeline_commands() -> tuple[Sections, Groups]:
+    """The pipeline's `SECTIONS` and `GROUPS`; none where there is no checkout around this package."""
     root = Path(nmt.__file__).resolve().parents[1]
     if not root.joinpath(*PIPELINE.split("."), "__init__.py").is_file():
         return {}, {}
     if str(root) not in sys.path:
         sys.path.append(str(root))  # an editable installation brings `nmt` alone
     pipeline = importlib.import_module(PIPELINE)
-    return pipeline.SECTIONS, pipeline.STEPS
+    return pipeline.SECTIONS, pipeline.GROUPS
 
 
 @cache
 def sections() -> Sections:
-    """All subcommands that are at hand: those that people call, then the steps of the workflow."""
-    people, steps = pipeline_sections()
-    return {**SECTIONS, **people, **STEPS, **steps}
+    """The subcommands at hand that people call, by heading."""
+    return SECTIONS | pipeline_commands()[0]
+
+
+@cache
+def groups() -> Groups:
+    """The groups of subcommands at hand; in the order of `DESCRIPTIONS`."""
+    here, pipeline = GROUPS, pipeline_commands()[1]
+    merged = {name: here.get(name, {}) | pipeline.get(name, {}) for name in DESCRIPTIONS}
+    return {name: members for name, members in merged.items() if members}
 
 
 @cache
 def subcommands() -> dict[str, str]:
-    """The module of each subcommand."""
-    return {name: module for section in sections().values() for name, module in section.items()}
+    """Where the function of each subcommand is, by its words: "translate", "data tokenize"."""
+    people = {name: place for section in sections().values() for name, place in section.items()}
+    return people | {
+        f"{group} {name}": place for group, names in groups().items() for name, place in names.items()
+    }
 
 
 @cache
-def subcommand(name: str) -> click.Command:
+def subcommand(words: str) -> click.Command:
     """Import a subcommand; its files are looked at before it begins."""
     from nmt.cli.outputs import guarded
 
-    module = importlib.import_module(subcommands()[name])
-    command: click.Command = getattr(module, name.replace("-", "_"))
+    module, _, function = subcommands()[words].partition(":")
+    command: click.Command = getattr(importlib.import_module(module), function)
+    command.name = words.split()[-1]
     assert command.callback
     command.callback = guarded(command, command.callback)
     return command
+
+
+def called() -> str:
+    """The command that runs: `nmt` and the subcommand's words."""
+    words = sys.argv[1:3] if sys.argv[1:2] and sys.argv[1] in groups() else sys.argv[1:2]
+    return " ".join(["nmt", *words])
 
 
 _SENTENCE = 200
@@ -108,54 +141,89 @@ _SENTENCE = 200
 class LazyGroup(click.Group):
     """A group that imports the module of a subcommand only when it is needed."""
 
+    def members(self) -> Sections:
+        """The words of each subcommand by its name here, under the headings of the help."""
+        assert self.name
+        return {"Subcommands": {name: f"{self.name} {name}" for name in groups()[self.name]}}
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All subcommands in the order of the help."""
-        return list(subcommands())
+        return [name for section in self.members().values() for name in section]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one subcommand."""
-        if cmd_name not in subcommands():
-            return None
-        return subcommand(cmd_name)
+        for section in self.members().values():
+            if cmd_name in section:
+                return subcommand(section[cmd_name])
+        return None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does, which suggests a name that is near; without a checkout, where the others are."""
         name = args[0]
-        if name.startswith("-") or name in subcommands():
+        if name.startswith("-") or name in self.list_commands(ctx):
             return super().resolve_command(ctx, args)
-        elsewhere = (
+        hint = (
             ""
-            if any(pipeline_sections())
+            if any(pipeline_commands())
             else " The pipeline's subcommands are in a checkout of the project."
         )
+        if elsewhere := self.elsewhere(name):
+            hint = f" Did you mean {' or '.join(f'`nmt {words}`' for words in elsewhere)}?"
         raise click.NoSuchCommand(
-            name, f"No such command {name!r}.{elsewhere}", possibilities=subcommands(), ctx=ctx
+            name,
+            f"No such command {name!r}.{hint}",
+            possibilities=[] if elsewhere else self.list_commands(ctx),
+            ctx=ctx,
         )
+
+    def elsewhere(self, name: str) -> list[str]:
+        """The words of subcommands of this name in groups, or whose function has it: `decode`, `lm-train`."""
+        return [
+            words
+            for words, place in subcommands().items()
+            if name in (words.split()[-1], place.partition(":")[2].replace("_", "-"))
+        ]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write every subcommand with its first sentence, under the heading of what it is for."""
-        width = max(map(len, subcommands()))
-        for heading, names in sections().items():
-            commands = {name: self.get_command(ctx, name) for name in names}
+        width = max(map(len, self.list_commands(ctx)))
+        for heading, names in self.members().items():
             with formatter.section(heading):
-                formatter.write_dl(
-                    [
-                        (name.ljust(width), command.get_short_help_str(_SENTENCE))
-                        for name, command in commands.items()
-                        if command
-                    ]
-                )
+                formatter.write_dl([(name.ljust(width), self.described(ctx, name)) for name in names])
+
+    def described(self, ctx: click.Context, name: str) -> str:
+        """The first sentence of a subcommand."""
+        command = self.get_command(ctx, name)
+        assert command
+        return command.get_short_help_str(_SENTENCE)
 
 
-@click.group(cls=LazyGroup, context_settings={"max_content_width": 110})
+class AllCommands(LazyGroup):
+    """The subcommands that people call, and the groups of the workflow's steps."""
+
+    def members(self) -> Sections:
+        """The words of each subcommand or group, under the headings of the help."""
+        people = {heading: {name: name for name in names} for heading, names in sections().items()}
+        return people | {
+            "Steps of the workflow, in groups (nmt GROUP --help)": {name: name for name in groups()}
+        }
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one subcommand, or make a group of names."""
+        if cmd_name in groups():
+            return LazyGroup(cmd_name, help=DESCRIPTIONS[cmd_name])
+        return super().get_command(ctx, cmd_name)
+
+
+@click.group(cls=AllCommands, context_settings={"max_content_width": 110})
 @click.version_option(nmt.__version__, prog_name="nmt")
 def commands() -> None:
     """Neural machine translation by jointly learning to align and translate (Bahdanau et al., 2015).
 
-    What people call comes first. Snakemake calls the pipeline's steps, and each also works by hand. `nmt SUBCOMMAND
-    --help` has the options.
+    What people call comes first. Snakemake calls the steps of the workflow, and each also works by hand. `nmt
+    SUBCOMMAND --help` has the options.
     """
 
 
@@ -169,9 +237,8 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if os.environ.get("NMT_TRACEBACK") or not error.name or error.name.startswith(("nmt", "pipeline")):
             raise
-        command = " ".join(["nmt", *sys.argv[1:2]])
         fail(
-            f"{error.name}: not installed, but `{command}` needs it: install nmt-repro with its extra `workflow`"
+            f"{error.name}: not installed, but `{called()}` needs it: install nmt-repro with its extra `workflow`"
         )
     except RuntimeError as error:
         fail(str(_of_runtime(error)))
@@ -188,7 +255,7 @@ def _of_runtime(error: RuntimeError) -> UserError:
     if "torch" in sys.modules:
         from nmt.model.device import out_of_memory
 
-        if line := out_of_memory(error, f"nmt {' '.join(sys.argv[1:2])}"):
+        if line := out_of_memory(error, called()):
             return line
     raise error
 

@@ -51,7 +51,7 @@ def model_card(
 def release(folder: Path, with_final_state: bool, output: Path) -> None:
     """Pack a model for others: weights, vocabularies, settings, summary, card and checksums in one archive.
 
-    `nmt unpack` (or `tar --zstd -xf`) gives a folder that `nmt decode --model` takes. Equal models give equal bytes.
+    `nmt unpack` (or `tar --zstd -xf`) gives a folder that `nmt translate --model` takes. Equal models give equal bytes.
     """
     from nmt.model import model_archive as archive
 

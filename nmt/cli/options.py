@@ -134,7 +134,7 @@ device_option = click.option(
     type=click.Choice(["auto", "cpu", "cuda"]),
     default="auto",
     show_default=True,
-    help="auto: the GPU where there is one.",
+    help="auto: the GPU if there is one.",
 )
 
 

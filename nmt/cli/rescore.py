@@ -19,7 +19,7 @@ _lists = click.option(
     required=True,
     type=EXISTING,
     help="n-best lists in Moses' form, `id ||| hypothesis ||| features ||| score`, ids counted from 0 in the source's"
-    " order (.gz, .zst), or translations of `nmt decode` (.jsonl).",
+    " order (.gz, .zst), or translations of `nmt test-set decode` (.jsonl).",
 )
 
 

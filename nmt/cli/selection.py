@@ -104,6 +104,9 @@ def kenlm_programs(jobs: int, output: Path) -> None:
 @pattern_option("--text", "TEXT", "The token file of each shard of the text.")
 @click.option("--also", multiple=True, type=PATH, help="Another token file, read after the text; repeat.")
 @click.option(
+    "--also-words", type=click.IntRange(min=1), help="Most words of all these files; without it, all of them."
+)
+@click.option(
     "--words-of",
     multiple=True,
     type=PATH,
@@ -125,6 +128,7 @@ def lm_train(
     corpora: Shards,
     patterns: str,
     also: tuple[Path, ...],
+    also_words: int | None,
     words_of: tuple[Path, ...],
     words_least: int,
     output: Path,
@@ -132,16 +136,16 @@ def lm_train(
     """Train a language model on token files: modified Kneser-Ney smoothing, no cut-offs.
 
     Models that are to be compared know the same words if --words-of and --words-least are the same. Needs KenLM's
-    programs lmplz and build_binary; see `nmt kenlm-programs`.
+    programs lmplz and build_binary; see `nmt selection kenlm`.
     """
     from nmt.selection import language_models
 
     text: dict[str, list[Path]] = {}
     for corpus, files in shard_files(corpora, patterns):
         text.setdefault(corpus, []).extend(files)
-    text |= {str(file): [file] for file in also}
     words = language_models.words_of(words_of, words_least) if words_of else None
-    language_models.train(text, order, output, discount_fallback, memory_mb, programs, words=words)
+    more = language_models.Also(also, also_words)
+    language_models.train(text, order, output, discount_fallback, memory_mb, programs, words, more)
 
 
 @click.command(short_help="Score the pairs of a shard by cross-entropy difference.")
@@ -167,7 +171,7 @@ def select_score(
 ) -> None:
     """Score the pairs of the token files SOURCE and TARGET; smaller is more like the in-domain text.
 
-    Needs KenLM's program query; see `nmt kenlm-programs`.
+    Needs KenLM's program query; see `nmt selection kenlm`.
     """
     from nmt.selection import cross_entropy
     from nmt.selection.language_models import asking

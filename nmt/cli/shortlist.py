@@ -41,7 +41,7 @@ LIKELY, FREQUENT = 20, 1000
 def shortlist(model: Path, bitext: Path, likely: int, frequent: int, pairs: int, output: Path) -> None:
     """Write which target words each source word is likely translated with: for `nmt translate --shortlist`.
 
-    Those that stand most often in the same sentence pairs (Dice's coefficient).
+    These are the words that occur most often in the same sentence pairs (Dice's coefficient).
     """
     import torch
 

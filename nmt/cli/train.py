@@ -66,9 +66,9 @@ def train(
 ) -> None:
     """Train one model, or resume an earlier run of the same command.
 
-    Writes model.safetensors, final_state.safetensors, summary.json, history.jsonl, settings.json and both
-    vocabularies to OUTPUT when the run has reached its end. Exit code 75 means that it stopped cleanly before that
-    (signal, --max-seconds, end of a job): run the same command again.
+    At the end of the training, OUTPUT gets model.safetensors, final_state.safetensors, summary.json, history.jsonl,
+    settings.json and both vocabularies. Exit code 75 means that the training stopped before its end (signal,
+    --max-seconds, time limit of a job): run the same command again.
     """
     run = parse_settings(ModelRun, settings)
     from nmt.io import locks

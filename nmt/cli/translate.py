@@ -44,7 +44,9 @@ _models = click.option(
     metavar="FOLDER",
     help="Folder of a trained model, for example experiments/demo/models/rnnsearch-50. Repeat it for an ensemble.",
 )
-_tokenized = click.option("--tokenized", is_flag=True, help="The text is tokenized, as by `nmt tokenize`.")
+_tokenized = click.option(
+    "--tokenized", is_flag=True, help="The text is tokenized, as by `nmt data tokenize`."
+)
 _output = click.option(
     "--output", type=PATH, metavar="FILE", help="File to write instead of standard output."
 )
@@ -61,13 +63,13 @@ def _running(command: Command) -> Command:
                 type=click.IntRange(1, MOST_SENTENCES),
                 default=500,
                 show_default=True,
-                help="Lines read ahead, to batch lines of similar length; fewer where the input pauses.",
+                help="Lines to read ahead. Lines of similar length are put into one batch.",
             ),
-            setting_option(Computing, "device", "auto: the GPU where there is one."),
+            setting_option(Computing, "device", "auto: the GPU if there is one."),
             setting_option(
                 Computing,
                 "threads",
-                "CPU threads [default: the model's, but no more than there are cores].",
+                "CPU threads [default: the model's, but not more than there are cores].",
             ),
         ]
     ):
@@ -96,62 +98,67 @@ def package(model_path: Path, settings: str) -> None:
 @_models
 @click.argument("input", type=PATH, default="-", metavar="[FILE]")
 @_output
-@setting_option(Asked, "beam", "Width of the beam; 1 is greedy and fastest [default: the model's].")
+@setting_option(
+    Asked,
+    "beam_size",
+    "Translations that the search follows at a time. 1 is greedy search, the fastest [default: the model's].",
+)
 @setting_option(
     Asked,
     "n_best",
-    "Write the N best translations, one per line: NUMBER ||| TEXT ||| LOG-PROBABILITY, with the line's number "
-    "from 0. Widens a beam that is narrower.",
-    option="--nbest",
+    "Write the N best translations, one per line: NUMBER ||| TEXT ||| LOG-PROBABILITY. NUMBER is the number of the "
+    "input line, from 0. A smaller beam becomes as large as N.",
     metavar="N",
     default=None,
 )
 @click.option(
     "--alignment",
     type=click.Choice(["pharaoh", "weights"]),
-    help="Append ||| and which source token each target token comes from. pharaoh: links i-j, source and target from "
-    "0. weights: for each target token the attention on each source token, 0.9,0.1 0.2,0.8. Tokens are those that "
-    "--tokenized and --json show.",
+    help="Append ||| and an alignment. pharaoh: links i-j; source token i got most attention for target token j, both "
+    "from 0. weights: for each target token the attention to each source token, such as 0.9,0.1 0.2,0.8. --tokenized "
+    "and --json show the tokens.",
 )
 @setting_option(
     Asked,
     "unknown",
-    "Words that the model cannot write. keep: they are [UNK]. forbid: it must find others. copy: the source word "
-    "with most attention takes their place [default: as the model decodes: keep or forbid].",
+    "Words that are not in the vocabulary. keep: the translation has [UNK]. forbid: the model must write other "
+    "words. copy: the source word with most attention takes the place of [UNK] [default: keep or forbid, as the "
+    "model says].",
 )
 @click.option(
     "--plot",
     type=WRITTEN,
     metavar="FILE",
-    help="Draw the attention of the first line as in Figure 3 (.png, .pdf or .svg); of further lines into FILE with "
-    "-2, -3 and so on before its ending.",
+    help="Draw the attention of the first line as in Figure 3 (.png, .pdf or .svg). The pictures of further lines have "
+    "-2, -3 and so on before the ending of FILE.",
 )
 @_json
 @_tokenized
 @setting_option(
     Asked,
     "max_words",
-    "Longer lines are translated in pieces of so many tokens, cut behind a full stop or comma if there is one.",
+    "Translate longer lines in pieces of at most this many tokens. If possible, a piece ends behind a full stop or "
+    "comma.",
 )
 @_running
 @setting_option(
     Computing,
     "precision",
-    "Of the matrix products. bf16 and int8 are faster where the processor has instructions for them; int8 needs "
-    "VNNI.",
+    "Precision of the matrix products. bf16 and int8 are faster on processors that have instructions for them. int8 "
+    "needs VNNI.",
 )
 @click.option(
     "--shortlist",
     type=PATH,
     metavar="FILE",
-    help="Write only words that the source words are likely translated with, and frequent ones: a file of `nmt "
-    "shortlist`. Faster with large vocabularies.",
+    help="Write only frequent words, and likely translations of the source words. `nmt shortlist` makes the FILE. This "
+    "is faster if the vocabulary is large.",
 )
 def translate(
     model_paths: tuple[Path, ...],
     input: Path,
     output: Path | None,
-    beam: int | None,
+    beam_size: int | None,
     n_best: int | None,
     alignment: Literal["pharaoh", "weights"] | None,
     unknown: UnknownWords | None,
@@ -172,9 +179,9 @@ def translate(
         echo "The old book is on the table." | nmt translate --model models/rnnsearch-50
         nmt translate --model models/rnnsearch-50 book.en --output book.fr
 
-    Each line of input, also an empty one, gives exactly one line of output (with --nbest at least one), in the same
-    order. Memory does not grow with the input; output follows as soon as the input pauses, so that it also works by
-    hand in a terminal. FILE may be compressed (.gz, .zst). Bytes that are not UTF-8 become the replacement character.
+    Each line of input gives exactly one line of output, in the same order, also an empty line. (With --n-best it
+    gives at least one.) FILE may be compressed (.gz, .zst). Memory does not grow with the input. If the input pauses,
+    what has been read is translated, so you can also type sentences by hand. Bytes that are not UTF-8 become U+FFFD.
     """
     with like_unix_tools():
         refuse_impossible([input], output)
@@ -189,7 +196,7 @@ def translate(
         from nmt.io.streams import open_lines
 
         asked = Asked(
-            beam=beam, n_best=n_best or 1, unknown=unknown, tokenized=tokenized, max_words=max_words
+            beam_size=beam_size, n_best=n_best or 1, unknown=unknown, tokenized=tokenized, max_words=max_words
         )
         computing = Computing(device=device, threads=threads, precision=precision, batch_size=batch_size)
         decoding = decoding_with(text.decoding, computing, asked)
@@ -242,9 +249,10 @@ def score(
 ) -> None:
     """Write the log-probability that a model gives to each line of TARGET as the translation of that line of SOURCE.
 
-    Natural logarithms, the end of the sentence included; words without an id of their own count as [UNK]. With --json
-    also that of every word. One of SOURCE and TARGET may be - for standard input. Both need equally many lines.
-    Several models give the logarithm of their mean probability, word by word, as an ensemble decodes.
+    It is the natural logarithm, with the end of the sentence. Words that are not in the vocabulary count as [UNK].
+    --json adds the log-probability of every word. SOURCE or TARGET can be -, which is standard input. Both must have
+    the same number of lines. Several models give the logarithm of their mean probability, word by word, as an
+    ensemble.
     """
     with like_unix_tools():
         from nmt.io.streams import STANDARD, open_lines, paired_groups

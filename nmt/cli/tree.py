@@ -34,7 +34,7 @@ FORMS = (".pdf", ".svg", ".png")
     show_default=True,
     help="Gates up to this are not shown.",
 )
-@click.option("--tokenized", is_flag=True, help="The sentence is tokenized, as by `nmt tokenize`.")
+@click.option("--tokenized", is_flag=True, help="The sentence is tokenized, as by `nmt data tokenize`.")
 @file_option("--output", "The picture: .pdf, .svg or .png. Repeat it for several.", multiple=True)
 def tree(sentence: str, model_path: Path, least: float, tokenized: bool, output: tuple[Path, ...]) -> None:
     """Draw the tree that a grConv makes of SENTENCE, and its ten best translations beside it.
@@ -42,8 +42,9 @@ def tree(sentence: str, model_path: Path, least: float, tokenized: bool, output:
     \b
         nmt tree "Obama is the President of the United States." --model models/grconv-30 --output tree.svg
 
-    As Figure 6 of Cho et al. (2014b): a node is the sum of its left and its right child (blue) and of a new node that
-    merges both (red), each as far as its gate is open. Numbers are negative log-probabilities in nats.
+    The picture is like Figure 6 of Cho et al. (2014b). A node is the sum of its left child, its right child (blue)
+    and a new node that merges both (red), each multiplied by its gate. Numbers are negative log-probabilities in
+    nats.
     """
     for path in output:
         if path.suffix not in FORMS:

@@ -33,9 +33,9 @@ AHEAD = 500
     "--output-tsv",
     type=FILE,
     help="Each sentence's place in the plane of the two principal components (PCA) of its panel; empty lines stand"
-    " between panels. `nmt sentence-vectors` draws it.",
+    " between panels. `nmt figure vectors` draws it.",
 )
-@click.option("--tokenized", is_flag=True, help="The text is tokenized, as by `nmt tokenize`.")
+@click.option("--tokenized", is_flag=True, help="The text is tokenized, as by `nmt data tokenize`.")
 @click.option(
     "--batch-size",
     type=click.IntRange(1, MOST_SENTENCES),
@@ -61,8 +61,8 @@ def vectors(
         printf '%s\\n' 'John admires Mary' 'Mary admires John' 'John respects Mary' |
             nmt vectors --model models/rnnencdec-50 --output-npy vectors.npy --output-tsv plane.tsv
 
-    For models with a fixed vector (RNNencdec, grConv, LSTM: h and c of all layers), not for those with attention.
-    Memory does not grow with the text, but with --output-tsv, for which up to 10,000 sentences per panel are kept.
+    The model must have a fixed vector (RNNencdec, grConv, LSTM: h and c of all layers), so models with attention are
+    refused. Memory does not grow with the text, except with --output-tsv, which keeps up to 10,000 sentences per panel.
     """
     with like_unix_tools():
         if output_npy is None and output_tsv is None:

@@ -69,7 +69,7 @@ class Bitext:
         """Map the files of `folder`; a `UserError` names the one that is missing or does not fit."""
         folder = Path(folder)
         if not (folder / "meta.json").is_file():
-            raise UserError(f"{folder}: no bitext (meta.json is missing); make it with `nmt binarize`")
+            raise UserError(f"{folder}: no bitext (meta.json is missing); make it with `nmt data binarize`")
         return cls(folder, read_json(folder / "meta.json"))
 
     def refuse_altered(self) -> None:

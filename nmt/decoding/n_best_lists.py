@@ -1,7 +1,7 @@
 """n-best lists as Moses writes them, one after the other: `id ||| hypothesis ||| features ||| score`, best first.
 
-Three fields are id, hypothesis and score, as `nmt translate --nbest` writes them. What stands behind the score
-(phrases, alignment) is carried along. The records that `nmt decode` wrote are lists, too.
+Three fields are id, hypothesis and score, as `nmt translate --n-best` writes them. What stands behind the score
+(phrases, alignment) is carried along. The records that `nmt test-set decode` wrote are lists, too.
 """
 
 from __future__ import annotations
@@ -99,14 +99,14 @@ def _is_records(path: Path) -> bool:
 
 
 def _of_records(path: Path) -> Iterator[_Found]:
-    """Lists of the records that `nmt decode` wrote."""
+    """Lists of the records that `nmt test-set decode` wrote."""
     for record, values in read_records(path):
         try:
             found = [_recorded(entry) for entry in values["n_best"]]
         except (TypeError, KeyError, OverflowError):
             found = []
         if not found:
-            text = "no n-best list that `nmt decode` writes (results keep none)"
+            text = "no n-best list that `nmt test-set decode` writes (results keep none)"
             raise UserError(f"{path}: sentence {record.line} has {text}")
         yield record.line, found, record.source
 

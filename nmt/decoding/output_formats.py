@@ -63,7 +63,7 @@ def soft(pieces: Sequence[Weights]) -> str:
 
 
 def as_json(number: int, translation: Translation) -> str:
-    """Everything, as one JSON object in one line; keys as in the records of `nmt decode`."""
+    """Everything, as one JSON object in one line; keys as in the records of `nmt test-set decode`."""
     best = translation.n_best[0]
     record = {
         "line": number,

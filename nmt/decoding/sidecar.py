@@ -100,7 +100,7 @@ def read(translations: Path) -> dict[str, Any]:
     values = read_json(path)
     problem = _problem(values)
     if problem:
-        raise UserError(f"{path}: expected {problem}, as `nmt decode` writes it; decode again")
+        raise UserError(f"{path}: expected {problem}, as `nmt test-set decode` writes it; decode again")
     return dict(values)
 
 

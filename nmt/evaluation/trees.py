@@ -45,5 +45,5 @@ def read_trees(path: Path) -> Iterator[TreeRecord]:
         except (ValueError, TypeError, KeyError, RecursionError, binascii.Error):
             whole = False
         if not whole:
-            raise UserError(f"{path}, line {number}: no tree; expected what `nmt trees` writes")
+            raise UserError(f"{path}, line {number}: no tree; expected what `nmt test-set trees` writes")
         yield record

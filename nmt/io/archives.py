@@ -1,6 +1,6 @@
 """Archives as streams: the members of a tar or zip archive, and what is inside a compressed stream.
 
-What an archive or a member is, its first bytes say, not its name. Nothing is written to the disk.
+What an archive or a member is, its first bytes say, not its name. Nothing is written to the disk, but by `unpack`.
 """
 
 from __future__ import annotations
@@ -194,6 +194,17 @@ def _visit_tar(
     while stream.read(_CHUNK):
         pass
     return names
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    """Write the files of a tar archive of somebody's source below a folder.
+
+    Raises:
+        tarfile.TarError: damaged, or a member leads out of the folder; Python before 3.11.4 does not look for such.
+    """
+    with tarfile.open(archive) as packed:
+        packed.extraction_filter = getattr(tarfile, "data_filter", None)
+        packed.extractall(folder)
 
 
 def plain(stream: io.BufferedReader[Any]) -> IO[bytes]:

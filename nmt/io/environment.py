@@ -6,7 +6,6 @@ import os
 import platform
 import subprocess
 from collections.abc import Mapping
-from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -30,21 +29,6 @@ PACKAGES = (
 
 REPOSITORY = Path(nmt.__file__).resolve().parents[1]
 """The checkout, if the package lies in one."""
-
-
-def for_snakemake(folder: Path) -> dict[str, str]:
-    """Variables without which Snakemake would not start here.
-
-    They name a folder for its cache where the user's home cannot be written to, and one with the program `which` for
-    systems that have none.
-    """
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
-    with suppress(OSError):
-        home.mkdir(parents=True, exist_ok=True)
-    own = folder.absolute() / ".snakemake" / "cache"
-    cache = {} if os.access(home, os.W_OK) else {"XDG_CACHE_HOME": str(own)}
-    last = str(REPOSITORY / "workflow" / "bin")
-    return cache | {"PATH": os.pathsep.join([os.environ.get("PATH", os.defpath), last])}
 
 
 def origin() -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -90,7 +91,8 @@ def run_logged(
 
 
 def _first_error(said: str) -> str:
-    errors = [line.strip() for line in said.split("\n") if "error" in line.lower()]
+    # as a word: a compiler names files such as error_code.hpp before it says what is wrong
+    errors = [line.strip() for line in said.split("\n") if re.search(r"\berrors?\b", line, re.IGNORECASE)]
     return (errors or [_last(said)])[0][-_SHOWN:]
 
 

@@ -105,7 +105,12 @@ def _extract(archive: Path, place: Path) -> Path:
             zstandard.ZstdDecompressor().stream_reader(raw, closefd=False) as plain,
         ):
             for tar, entry in tar_members(plain):
-                tar.extract(entry, place, filter=_plain_file)
+                _refuse_all_but_plain(entry)
+                content, path = tar.extractfile(entry), place / entry.name
+                assert content is not None  # of a plain file
+                path.parent.mkdir(exist_ok=True)
+                with content, path.open("wb") as file:
+                    shutil.copyfileobj(content, file)
     except FileNotFoundError:
         raise UserError(f"{archive}: no such file") from None
     except _NotPlain as error:
@@ -122,12 +127,11 @@ class _NotPlain(Exception):
     """Raised for a member of an archive by its name."""
 
 
-def _plain_file(entry: tarfile.TarInfo, place: str) -> tarfile.TarInfo:
-    """A filter of tarfile: FOLDER/FILE; anything else (links, paths that lead elsewhere) is refused."""
+def _refuse_all_but_plain(entry: tarfile.TarInfo) -> None:
+    """A member is FOLDER/FILE; anything else (links, paths that lead elsewhere) is refused."""
     parts = entry.name.split("/")
     if not entry.isreg() or len(parts) != 2 or not all(map(_is_plain_name, parts)):
         raise _NotPlain(entry.name)
-    return tarfile.data_filter(entry, place)
 
 
 def _is_plain_name(name: str) -> bool:
@@ -137,7 +141,7 @@ def _is_plain_name(name: str) -> bool:
 
 def _check_sums(archive: Path, folder: Path) -> None:
     if not (folder / SUMS).is_file():
-        raise UserError(f"{archive}: no {SUMS} in it; expected an archive of `nmt release`")
+        raise UserError(f"{archive}: no {SUMS} in it; expected an archive of `nmt model release`")
     stated = checksums.read(folder / SUMS)
     found = {path.name for path in folder.iterdir()} - {SUMS}
     for name in sorted(found ^ set(stated)):

@@ -31,7 +31,7 @@ def package(folder: Path, text: TextSettings) -> None:
 def text_settings(folder: Path) -> TextSettings:
     """What `package` wrote; a UserError says how to write it where it is missing or of another version."""
     path = folder / TEXT
-    again = "write it with `nmt package`, or let Snakemake make that file (docs/translating.md)"
+    again = "write it with `nmt model package`, or let Snakemake make that file (docs/translating.md)"
     if not path.is_file():
         raise UserError(
             f"{path}: no such file: without it nobody knows how the model's text was tokenized; {again}"

@@ -5,10 +5,12 @@ Equal input gives equal bytes: no dates, and no settings of the user's.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib import style
@@ -16,6 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
 from matplotlib.lines import Line2D
+from matplotlib.transforms import BboxBase
 
 from nmt.errors import UserError
 from nmt.io.files import atomic_path
@@ -47,6 +50,8 @@ COLORS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#000000", "#E69F00", "#56
 """Okabe and Ito's, for colour-blind eyes too; without their yellow, which is too light for a line on white."""
 DASHES = ("-", "-.", "--", ":", (0, (6, 1)), (0, (4, 1, 1, 1, 1, 1)), (0, (1, 3)))
 """A line style for each colour, which also tells lines apart in grey."""
+_AROUND = 4
+"""Pixels around a panel, since letters are wider at some resolutions than at others."""
 _TOLD = 3
 """Points of a line that its description gives."""
 
@@ -85,7 +90,32 @@ def save_as(figure: Figure, path: Path) -> None:
         metadata: dict[str, str | None] = {_UNWANTED[form]: None}
         if form == "png":
             metadata["Description"] = described(figure)
+            if len(panels := _matrices(figure)) > 1:
+                metadata["Panels"] = json.dumps(panels, ensure_ascii=False)
         figure.savefig(temporary, format=form, metadata=metadata)
+
+
+def _matrices(figure: Figure) -> list[dict[str, Any]]:
+    """Of each matrix of a figure what is seen, and where: `box` with its words and `matrix` alone.
+
+    Both are left, upper, right and lower edge as shares of the figure's width and height, from the upper left; a page
+    shows the panels below each other where it is narrow.
+    """
+    width, height = figure.bbox.size
+
+    def shares(place: BboxBase) -> list[float]:
+        edges = (place.x0 / width, 1 - place.y1 / height, place.x1 / width, 1 - place.y0 / height)
+        return [round(min(1.0, max(0.0, edge)), 4) for edge in edges]
+
+    return [
+        {
+            "box": shares((axes.get_tightbbox() or axes.bbox).padded(_AROUND)),
+            "matrix": shares(axes.get_window_extent()),
+            "seen": _panel(axes, ""),
+        }
+        for axes in figure.axes
+        if axes.images
+    ]
 
 
 def described(figure: Figure) -> str:

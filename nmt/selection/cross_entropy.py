@@ -191,7 +191,7 @@ def read_threshold(path: Path) -> Threshold:
     try:
         return Threshold(**read_json(path))
     except TypeError:
-        raise UserError(f"{path}: not a threshold; make it again with `nmt select-threshold`") from None
+        raise UserError(f"{path}: not a threshold; make it again with `nmt selection threshold`") from None
 
 
 def apply(

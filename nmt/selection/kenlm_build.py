@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import shutil
 import sys
-import tarfile
 import tempfile
 from pathlib import Path
 
 from nmt.errors import UserError
+from nmt.io.archives import unpack
 from nmt.io.files import atomic_path
 from nmt.io.locks import wait_for_lock
 from nmt.io.programs import call, run
@@ -117,8 +117,7 @@ def _fetch(folder: Path) -> Path:
 
 
 def _unpack(archive: Path, folder: Path) -> Path:
-    with tarfile.open(archive) as packed:
-        packed.extractall(folder, filter="data")
+    unpack(archive, folder)
     return folder / archive.name.removesuffix(".tar.gz")
 
 

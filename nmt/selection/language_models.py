@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
@@ -47,6 +47,23 @@ class TokenShard:
     shards: int
     source: Path
     target: Path
+
+
+@dataclass(frozen=True)
+class Also:
+    """Token files that a model learns from behind its text, up to so many words of all of them (None: all)."""
+
+    files: Sequence[Path] = ()
+    most_words: int | None = None
+
+    def lines(self) -> Iterator[str]:
+        """Their lines with words, file by file, to the one with the last word that is wanted."""
+        seen = 0
+        for line in filter(None, (line for path in self.files for line in read_lines(path))):
+            if self.most_words is not None and seen >= self.most_words:
+                return
+            yield line
+            seen += len(line.split())
 
 
 def count_nonempty(paths: Iterable[Path]) -> int:
@@ -110,6 +127,7 @@ def train(
     memory_mb: int,
     programs: Path | None = None,
     words: Sequence[str] | None = None,
+    also: Also | None = None,
 ) -> None:
     """Train a model with modified Kneser-Ney smoothing and no cut-offs; write KenLM's binary form.
 
@@ -125,9 +143,9 @@ def train(
         command += ["--discount_fallback"] * discount_fallback + ["--arpa", str(whole)]
         build_binary = _program("build_binary", programs)
         command += _limited(words, work / "words") if words is not None else []
-        _run(command, text, output)
+        _run(command, _some(text, also or Also()), output)
         with atomic_path(output) as binary:
-            _run([build_binary, str(whole), str(binary)], {}, output)
+            _run([build_binary, str(whole), str(binary)], (), output)
 
 
 @contextmanager
@@ -152,19 +170,20 @@ def _program(name: str, folder: Path | None) -> str:
     if path is None:
         raise UserError(
             f"{name}: no such program {f'in {folder}' if folder else 'on the PATH'}; build it with "
-            "`nmt kenlm-programs`, or set `selection.enabled: false`"
+            "`nmt selection kenlm`, or set `selection.enabled: false`"
         )
     return path
 
 
-def _run(command: Sequence[str], text: Corpora, output: Path) -> None:
-    """Run a program with the non-empty lines of `text` on its standard input."""
+def _run(command: Sequence[str], lines: Iterable[str], output: Path) -> None:
+    """Run a program with lines on its standard input."""
     with tempfile.TemporaryFile() as log:
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log) as process:
             assert process.stdin is not None
             # a program that leaves early is judged by its exit status and message below
             with suppress(BrokenPipeError):
-                _feed(text, process.stdin)
+                # lmplz numbers words as they come, and adds up in the order of these numbers
+                process.stdin.writelines(line.encode() + b"\n" for line in lines)
             with suppress(BrokenPipeError):
                 process.stdin.close()
         if process.returncode:
@@ -182,14 +201,14 @@ def _lines(text: Corpora) -> Iterator[str]:
                 yield line
 
 
-def _feed(text: Corpora, stream: IO[bytes]) -> None:
+def _some(text: Corpora, also: Also) -> Iterator[str]:
+    """The lines that a model learns from; a `UserError` where there are none."""
     empty = True
-    # lmplz numbers words as they come, and adds up in the order of these numbers
-    for line in _lines(text):
-        stream.write(line.encode() + b"\n")
+    for line in chain(_lines(text), also.lines()):
+        yield line
         empty = False
-    if text and empty:
-        files = ", ".join(str(path) for shards in text.values() for path in shards)
+    if empty:
+        files = ", ".join(map(str, [*chain.from_iterable(text.values()), *also.files]))
         raise UserError(f"lm-train: no words in {files}; give token files with text")
 
 
@@ -234,6 +253,9 @@ def asking(path: Path, programs: Path | None = None) -> Iterator[LogProbabilitie
             yield ask
         finally:
             process.kill()
+            # what a program that left early has not read is lost with it, and `ask` has said why
+            with suppress(BrokenPipeError):
+                questions.close()
 
 
 def _last_line(log: bytes) -> str:

@@ -51,7 +51,7 @@ Average = Literal["probability", "log_probability"]
 
 
 class TextSettings(Settings):
-    """What a model's folder says so that the model can translate raw text: text.json, which `nmt package` writes."""
+    """What a model's folder says so that the model can translate raw text: text.json, of `nmt model package`."""
 
     languages: Languages
     tokenization: Tokenization
@@ -79,7 +79,7 @@ class Computing(Settings):
 class Asked(Settings):
     """What its user asks of translations, from Python or on the command line. None: as the model decodes."""
 
-    beam: Width | None = None
+    beam_size: Width | None = None
     n_best: Width = 1
     """Widens a beam that is narrower."""
     unknown: UnknownWords | None = None

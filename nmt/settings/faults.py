@@ -36,7 +36,10 @@ class Problem:
 def problems(error: ValidationError, schema: type[BaseModel]) -> Iterator[Problem]:
     """All that `schema` finds wrong, in its order."""
     for detail in error.errors(include_url=False):
-        path = _keys(detail["loc"], schema)
+        place = detail["loc"]
+        if place[-1:] == ("[key]",) and detail["type"] != "extra_forbidden":
+            place = place[:-1]  # pydantic's mark for the key before it; a user's own key may have this name
+        path = _keys(place, schema)
         yield Problem(path, _text(detail, path, schema))
 
 
@@ -148,13 +151,13 @@ def _without_quotes(found: Any, number: type) -> str:
 
 
 def _keys(location: KeyPath, schema: type[BaseModel]) -> KeyPath:
-    """An error's place without what pydantic adds to the keys: `[key]`, and which kind of a union it looked at."""
+    """An error's place without the kind of a union that pydantic looked at."""
     kinds, path = _models(schema), []
     for part in location:
         tagged = [kind for kind in kinds if len(kinds) > 1 and part in _tags(kind)]
         if tagged:
             kinds = tagged
-        elif part != "[key]":
+        else:
             path.append(part)
             kinds = [inner for kind in kinds for inner in _below(kind, part)]
     return tuple(path)
