@@ -1,56 +1,63 @@
 """Subcommands of the pipeline, which `nmt` offers in a checkout of the project."""
 
-# heading of the help -> subcommand -> module that defines it (dashes become underscores)
+# heading of the help -> subcommand -> where its function is
 SECTIONS = {
     "Run an experiment": {
-        "new": "pipeline.cli.new",
-        "status": "pipeline.cli.monitor",
-        "preflight": "pipeline.cli.monitor",
-        "verify": "pipeline.cli.publish",
+        "new": "pipeline.cli.new:new",
+        "status": "pipeline.cli.monitor:status",
+        "preflight": "pipeline.cli.monitor:preflight",
+        "verify": "pipeline.cli.publish:verify",
     },
 }
 """What people call."""
-STEPS = {
-    "Pipeline steps that fetch and count corpora": {
-        "download": "pipeline.cli.download",
-        "extract": "pipeline.cli.download",
-        "generate": "pipeline.cli.synthetic",
-        "count": "pipeline.cli.statistics",
-        "sum-counts": "pipeline.cli.statistics",
-        "data-report": "pipeline.cli.statistics",
+# group -> subcommand -> where its function is
+GROUPS = {
+    "data": {
+        "download": "pipeline.cli.download:download",
+        "extract": "pipeline.cli.download:extract",
+        "generate": "pipeline.cli.synthetic:generate",
+        "count": "pipeline.cli.statistics:count",
+        "sum-counts": "pipeline.cli.statistics:sum_counts",
+        "report": "pipeline.cli.statistics:data_report",
     },
-    "Pipeline steps of the phrase-based system": {
-        "moses-programs": "pipeline.cli.phrase_based",
-        "moses-text": "pipeline.cli.phrase_based",
-        "moses-align": "pipeline.cli.phrase_based",
-        "moses-phrases": "pipeline.cli.phrase_based",
-        "moses-tune": "pipeline.cli.phrase_based",
-        "moses-decode": "pipeline.cli.phrase_based",
+    "moses": {
+        "programs": "pipeline.cli.phrase_based:moses_programs",
+        "text": "pipeline.cli.phrase_based:moses_text",
+        "align": "pipeline.cli.phrase_based:moses_align",
+        "phrases": "pipeline.cli.phrase_based:moses_phrases",
+        "phrase-pairs": "pipeline.cli.phrase_based:moses_phrase_pairs",
+        "phrase-scores": "pipeline.cli.phrase_based:moses_phrase_scores",
+        "tune": "pipeline.cli.phrase_based:moses_tune",
+        "decode": "pipeline.cli.phrase_based:moses_decode",
     },
-    "Pipeline steps that make tables, figures and pages": {
-        "compare": "pipeline.cli.compare",
-        "score-table": "pipeline.cli.tables",
-        "significance": "pipeline.cli.tables",
-        "training-table": "pipeline.cli.tables",
-        "sentence-table": "pipeline.cli.tables",
-        "perplexity-table": "pipeline.cli.tables",
-        "ablations": "pipeline.cli.tables",
-        "tables-document": "pipeline.cli.tables",
-        "figure2": "pipeline.cli.figures",
-        "figure3": "pipeline.cli.figures",
-        "unknown-words": "pipeline.cli.figures",
-        "length-curves": "pipeline.cli.figures",
-        "score-groups": "pipeline.cli.figures",
-        "sentence-vectors": "pipeline.cli.figures",
-        "learning-curves": "pipeline.cli.figures",
-        "finding": "pipeline.cli.pages",
-        "explorer": "pipeline.cli.pages",
-        "playground": "pipeline.cli.pages",
-        "report": "pipeline.cli.pages",
+    "table": {
+        "compare": "pipeline.cli.compare:compare",
+        "scores": "pipeline.cli.tables:score_table",
+        "significance": "pipeline.cli.tables:significance",
+        "training": "pipeline.cli.tables:training_table",
+        "sentences": "pipeline.cli.tables:sentence_table",
+        "perplexity": "pipeline.cli.tables:perplexity_table",
+        "ablations": "pipeline.cli.tables:ablations",
+        "document": "pipeline.cli.tables:tables_document",
     },
-    "Pipeline steps that record a run": {
-        "package-results": "pipeline.cli.publish",
-        "ro-crate": "pipeline.cli.publish",
+    "figure": {
+        "bleu-by-length": "pipeline.cli.figures:figure2",
+        "attention": "pipeline.cli.figures:figure3",
+        "unknown-words": "pipeline.cli.figures:unknown_words",
+        "length-curves": "pipeline.cli.figures:length_curves",
+        "score-groups": "pipeline.cli.figures:score_groups",
+        "vectors": "pipeline.cli.figures:sentence_vectors",
+        "learning-curves": "pipeline.cli.figures:learning_curves",
+    },
+    "page": {
+        "finding": "pipeline.cli.pages:finding",
+        "explorer": "pipeline.cli.pages:explorer",
+        "playground": "pipeline.cli.pages:playground",
+        "report": "pipeline.cli.pages:report",
+    },
+    "results": {
+        "package": "pipeline.cli.publish:package_results",
+        "ro-crate": "pipeline.cli.publish:ro_crate",
     },
 }
 """What the workflow calls."""

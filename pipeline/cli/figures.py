@@ -14,9 +14,17 @@ from pipeline.config.artifacts import Report
 
 @click.command()
 @file_option("--score", "A model's scores, from `evaluate`. Repeat it for each curve.", multiple=True)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    multiple=True,
+    help="Words up to which models were trained, to be marked.",
+)
 @report_settings
 @figure_outputs
-def figure2(score: tuple[Path, ...], settings: str, output_pdf: Path, output_png: Path) -> None:
+def figure2(
+    score: tuple[Path, ...], limit: tuple[int, ...], settings: str, output_pdf: Path, output_png: Path
+) -> None:
     """Draw Figure 2: BLEU against sentence length, one curve per model."""
     from nmt.plots.style import save
     from pipeline.report.figures import bleu_curves
@@ -24,7 +32,7 @@ def figure2(score: tuple[Path, ...], settings: str, output_pdf: Path, output_png
 
     wanted = parse_settings(Report, settings)
     scores = read_by_model(score, ("by_sentence",))
-    save(bleu_curves.figure2(scores, wanted), output_pdf, output_png)
+    save(bleu_curves.figure2(scores, wanted, limit), output_pdf, output_png)
 
 
 @click.command()

@@ -18,12 +18,12 @@ FOLDER = click.argument("folder", type=click.Path(exists=True, file_okay=False, 
 def status(folder: Path, as_json: bool) -> None:
     """Show how far the experiment in FOLDER (default: here) is: what is done, runs, waits or has failed.
 
-    For every stage and model: rate, time left, last and best development score. Reads files only, so it works beside a
-    run, from any machine that sees the folder, and after the end. Jobs and settings are those with
-    which the last run began (logs/jobs.json); before the first run, Snakemake is asked for them.
-
-    Development scores are NLLs in nats per sentence, or BLEU where training.dev_score says so. To look again and again:
+    It shows the rate, the time left, and the last and best development score of every stage and model. The score is the
+    NLL in nats per sentence, or BLEU if training.dev_score says so. To look again and again, call
     `watch nmt status FOLDER`.
+
+    The command only reads files, so it works during a run and after it, from any machine that sees the folder. Jobs and
+    settings are those of the last run (logs/jobs.json). Before the first run, Snakemake is asked for them.
     """
     from pipeline.monitor.jobs import FILE, list_jobs, read
     from pipeline.monitor.status import look
@@ -59,8 +59,8 @@ def preflight(
 ) -> None:
     """Check what the experiment in FOLDER (default: here) still needs.
 
-    Hours, disk, GPU, network, partitions, KenLM, Moses. Every run of Snakemake does the same before its first job. Exit
-    code 2 says that something is missing.
+    It checks disk, GPU, network, partitions, KenLM and Moses, and estimates the hours. Every run of Snakemake does the
+    same before its first job. Exit code 2 means that something is missing.
     """
     from pipeline.monitor.jobs import list_jobs
     from pipeline.monitor.partition_check import Cluster

@@ -37,10 +37,11 @@ def new(
 ) -> None:
     """Begin an experiment in FOLDER on the training text SOURCE and TARGET: UTF-8, a sentence per line.
 
-    Files may be compressed (.gz, .zst). Without TARGET, SOURCE has both sides with a tab between. A set that is not
-    given is drawn from the training text: a twentieth of it, 100 to 2,000 pairs, none with a sentence of another set or
-    of what stays training text. FOLDER/text gets all three sets, FOLDER/config.yaml settings that suit how much text
-    there is.
+    Files can be compressed (.gz, .zst). Without TARGET, each line of SOURCE has both sides, with a tab between them.
+
+    If you give no development or test text, it is drawn from the training text: one pair in twenty, at least 100 and at
+    most 2,000. No sentence is then in two of the sets. FOLDER/text gets the text, and FOLDER/config.yaml gets settings
+    that fit the amount of text.
     """
     from pipeline.own_text.settings import new_experiment
     from pipeline.own_text.text import Given

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from nmt.cli.options import PATH, Command, Shards, corpora_option, file_option, pattern_option, shard_files
+from nmt.cli.options import (
+    PATH,
+    Command,
+    Shards,
+    corpora_option,
+    device_option,
+    file_option,
+    pattern_option,
+    shard_files,
+    threads_option,
+)
 from nmt.cli.outputs import WRITTEN
 from nmt.errors import UserError
 
@@ -15,7 +25,7 @@ if TYPE_CHECKING:
     from pipeline.phrase_based.configuration import System
 
 _programs = click.option(
-    "--programs", required=True, type=PATH, metavar="FOLDER", help="Where `nmt moses-programs` put Moses."
+    "--programs", required=True, type=PATH, metavar="FOLDER", help="Where `nmt moses programs` put Moses."
 )
 _threads = click.option(
     "--threads", default=1, show_default=True, type=click.IntRange(1, 1024), help="Threads."
@@ -63,8 +73,10 @@ def _system_of(
     phrase_table: Path, reordering_table: Path, reordering: str, language_model: Path, order: int, limit: int
 ) -> System:
     from pipeline.phrase_based.configuration import System
+    from pipeline.phrase_based.phrases import number_of_scores
 
-    return System(phrase_table, reordering_table, reordering, language_model, order, limit)
+    scores = number_of_scores(phrase_table)
+    return System(phrase_table, reordering_table, reordering, language_model, order, limit, scores)
 
 
 def _search(cube_pruning: int | None) -> list[str]:
@@ -192,6 +204,62 @@ def moses_phrases(
         threads,
         memory_mb,
     )
+
+
+@click.command(short_help="Write a phrase table's pairs as text to learn from.")
+@file_option("--phrase-table", "As moses-phrases writes it.")
+@click.option(
+    "--held-out", default=1000, show_default=True, type=click.IntRange(min=1), help="Pairs to keep apart."
+)
+@click.option(
+    "--output",
+    required=True,
+    type=(PATH, PATH),
+    metavar="SOURCE TARGET",
+    help="Get both sides of the pairs to learn from.",
+)
+@click.option(
+    "--output-held-out",
+    required=True,
+    type=(PATH, PATH),
+    metavar="SOURCE TARGET",
+    help="Get both sides of the others, spread over the table.",
+)
+def moses_phrase_pairs(
+    phrase_table: Path, held_out: int, output: tuple[Path, Path], output_held_out: tuple[Path, Path]
+) -> None:
+    """Write each pair of a phrase table once, as text that a model can learn from (Cho et al., 2014a)."""
+    from pipeline.phrase_based.phrase_pairs import write_pairs
+
+    train, dev = write_pairs(phrase_table, held_out, output, output_held_out)
+    click.echo(f"{output[0]}: {train:,} pairs; {dev:,} kept apart", err=True)
+
+
+@click.command(short_help="Give a phrase table a model's probability as one more score.")
+@file_option("--phrase-table", "As moses-phrases writes it.")
+@click.option(
+    "--model", required=True, type=PATH, metavar="FOLDER", help="What `nmt train` made of the table's pairs."
+)
+@file_option("--text", "Token file of sentences that will be translated. Repeat it.", multiple=True)
+@threads_option
+@device_option
+@click.option("--output", required=True, type=WRITTEN, help="Gets the table (.gz).")
+def moses_phrase_scores(
+    phrase_table: Path, model: Path, text: tuple[Path, ...], threads: int, device: str, output: Path
+) -> None:
+    """Score a phrase table's pairs by p(target phrase given source phrase) (Cho et al., 2014a).
+
+    What none of the texts holds is left out of the new table.
+    """
+    from nmt.model import trained_model
+    from nmt.model.device import choose_device, keep_freed_memory, make_deterministic
+    from pipeline.phrase_based.phrase_scores import add_scores
+
+    make_deterministic(threads)
+    keep_freed_memory()
+    loaded = trained_model.load(model, choose_device(device))
+    written, total = add_scores(loaded, phrase_table, text, output)
+    click.echo(f"{output}: {written:,} of {total:,} pairs", err=True)
 
 
 @click.command(short_help="Tune the weights on the development text.")

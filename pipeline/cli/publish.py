@@ -93,10 +93,10 @@ def ro_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
 def verify(results: Path, archives: Path | None, cores: int | None) -> None:
     """Check that results are as they were recorded and that the tables follow from the replication package.
 
-    Every file must have the checksum that ro-crate-metadata.json names; the models' and the search's settings must be
-    those that models were trained and translations decoded with; tables and alignment error rates, made again by the
-    workflow, must be the same to the byte; so must the test text where its source is at hand. Lists every problem and
-    exits with 1 if there is one.
+    Every file must have the checksum that ro-crate-metadata.json lists. The settings must be those with which the
+    models were trained and the translations decoded. The workflow makes the tables and the alignment error rates
+    again; they must be the same to the byte, and so must the test text, if its source is at hand. The command prints
+    a line for each problem. The exit code is 1 if there is one.
     """
     from nmt.io.environment import processors
     from pipeline.publish.verify import verify as check

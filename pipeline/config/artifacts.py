@@ -82,11 +82,8 @@ class Report(Artifacts):
 
     def label(self, model: str) -> str:
         """The name that tables and figures show; a model without one is shown by its id."""
-        return self.labels.get(model, model)
-
-    def short_label(self, model: str) -> str:
-        """The name in Figure 2 and Table 2, where the paper shortens RNNencdec to RNNenc."""
-        return self.label(model).replace("RNNencdec", "RNNenc")
+        # no entry of `labels`, which are parameters of every table
+        return self.labels.get(model, "Moses + RNNenc" if model == "moses-rnnenc" else model)
 
 
 class SentenceVectors(Settings):

@@ -16,8 +16,8 @@ from pipeline.config.schema import Config
 CONTINUED = tuple(key for key in Training.model_fields if key not in RESUMABLE)
 """Training settings that a model shares with the one it continues from: the trainer would refuse it otherwise."""
 
-PHRASE_BASED = "moses"
-"""Its row in every table."""
+PHRASE_BASED, WITH_PHRASE_MODEL = "moses", "moses-rnnenc"
+"""Rows of the phrase-based system in every table, and of the one whose phrase table a model has scored."""
 
 PATHS = (
     ("mirrors",),
@@ -158,9 +158,9 @@ def _systems(config: Config) -> Iterator[Problem]:
     """Systems and rescored lists in use: names of their own, members among the runs in use, and known lists."""
     use, runs = config.use, _runs(config)
     for kind in ("models", "systems", "rescored"):
-        if PHRASE_BASED in getattr(use, kind):
+        for name in {PHRASE_BASED, WITH_PHRASE_MODEL} & set(getattr(use, kind)):
             text = "the name is that of the phrase-based system: expected another one"
-            yield Problem((kind, PHRASE_BASED), text)
+            yield Problem((kind, name), text)
     for name in use.systems:
         if name in runs or name in config.models:
             yield Problem(("systems", name), "the name is that of a model or its run: expected another one")
@@ -346,6 +346,18 @@ def _moses(config: Config) -> Iterator[Problem]:
     if (given := config.artifacts.moses_translations) is not None:
         text = f"found {shown(given)} beside `moses.enabled: true`, expected one of both"
         yield Problem(("artifacts", "moses_translations"), text)
+    path = ("moses", "lm_corpora")
+    yield from _lacking(path, config.moses.lm_corpora, "the catalogue `corpora`", config.corpora)
+    yield from _twice(path, config.moses.lm_corpora, "name")
+    if config.moses.lm_corpora and config.data_from:
+        text = "found corpora beside `data_from`, which prepares no text: expected files of theirs in `moses.lm_text`"
+        yield Problem(path, text)
+    if (model := config.moses.phrase_model) is not None:
+        path = ("moses", "phrase_model")
+        yield from _lacking(path, [model], "the catalogue `models`", config.models)
+        if model in config.use.models:
+            text = f"found {shown(model)}, which is in use and learns sentences: expected a model of its own"
+            yield Problem(path, text)
     if not config.tokenization.escape:
         text = "found false, expected true where `moses.enabled` is: Moses takes | < [ for its own notation"
         yield Problem(("tokenization", "escape"), text)

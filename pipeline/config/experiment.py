@@ -23,6 +23,12 @@ def corpora_in_use(config: Config) -> list[str]:
     return list(dict.fromkeys([*used, *in_domain_corpora(config)]))
 
 
+def lm_corpora(config: Config) -> list[str]:
+    """The corpora that nothing but the phrase-based system's language model learns from."""
+    named = config.moses.lm_corpora if config.moses and config.moses.enabled else []
+    return [corpus for corpus in named if corpus not in corpora_in_use(config)]
+
+
 def prepared_corpora(config: Config) -> list[str]:
     """The corpora in use that this experiment prepares itself; none where it takes its data from another."""
     return [] if config.data_from else corpora_in_use(config)
@@ -58,6 +64,7 @@ def missing_files(config: Config) -> list[str]:
 def _own_text(config: Config) -> list[tuple[str, str]]:
     """Files of one's own text, of the corpora that this experiment prepares, by their keys."""
     needed = config.use.test if config.released.models else prepared_corpora(config)
+    needed = [*needed, *lm_corpora(config)]
     sides = ((corpus, *side) for corpus in needed for side in config.corpora[corpus].sides.items())
     return [(f"corpora.{corpus}.{name}.file", side.file) for corpus, name, side in sides if side.file]
 
@@ -96,7 +103,7 @@ def surplus_shards(config: Config) -> list[str]:
     return [
         f"corpora.{corpus}.shards: {number}, but {found.parent} has more; set the number back, or remove"
         f" data/*/{corpus}, and the text is divided anew, to the same result"
-        for corpus in prepared_corpora(config)
+        for corpus in (*prepared_corpora(config), *lm_corpora(config))
         for number in (config.corpora[corpus].shards,)
         if (found := next(Path("data").glob(f"*/{corpus}/{number}.*"), None))
     ]
@@ -149,7 +156,7 @@ def archives_of(config: Config, corpora: Iterable[str]) -> list[str]:
 
 def archives_in_use(config: Config) -> list[str]:
     """Catalogue names of the archives that this experiment fetches, each once."""
-    return archives_of(config, prepared_corpora(config))
+    return archives_of(config, [*prepared_corpora(config), *lm_corpora(config)])
 
 
 # --- runs -------------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from nmt.settings.base import PositiveInt, Settings, Threads, Width, Words
+from nmt.settings.base import Identifier, PositiveInt, Settings, Threads, Width, Words
 
 
 class PhraseBased(Settings):
@@ -26,6 +26,12 @@ class PhraseBased(Settings):
     lm_order: Annotated[int, Field(ge=2, le=6)]
     lm_text: list[str]
     """Token files of the target language besides the training text."""
+    lm_corpora: list[Identifier] = Field(default=[], exclude_if=lambda corpora: not corpora)
+    """Corpora of the catalogue whose target side is such text."""
+    lm_words: PositiveInt | None = Field(default=None, exclude_if=lambda words: words is None)
+    """Most words of all this text; None: as many as there are."""
+    phrase_model: Identifier | None = Field(default=None, exclude_if=lambda model: model is None)
+    """A model of the catalogue that learns the phrase table's pairs and scores them in a second system."""
     cube_pruning: Annotated[int, Field(ge=1, le=1_000_000)] | None
     """Pops of cube pruning; None: Moses' stack decoding."""
     tuner: Literal["mert", "mira"]

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from nmt.settings.decoding import TextSettings
 from pipeline.config.artifacts import Report
-from pipeline.config.experiment import corpora_in_use, part_of
+from pipeline.config.experiment import corpora_in_use, lm_corpora, part_of
 from pipeline.config.runs import Run, run_settings
 from pipeline.config.schema import Config
 from pipeline.config.systems import labels_of
@@ -105,7 +105,8 @@ def page_settings(config: Config) -> str:
     """The settings that the page of a run shows: those that decide results, of what is in use."""
     exclude = {"mirrors", "archives", "resources", "playground"} | without_moses(config)
     values = config.model_dump(mode="json", exclude=exclude)
-    used = {"corpora": corpora_in_use(config), **{name: getattr(config.use, name) for name in _SYSTEMS}}
+    used = {"corpora": [*corpora_in_use(config), *lm_corpora(config)]}
+    used |= {name: getattr(config.use, name) for name in _SYSTEMS}
     for catalogue, names in used.items():
         if catalogue in values:
             values[catalogue] = {name: entry for name, entry in values[catalogue].items() if name in names}

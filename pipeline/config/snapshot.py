@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from nmt.settings import json_settings
 from pipeline.config.artifacts import Playground
-from pipeline.config.experiment import archives_of, corpora_in_use, runs_in_use
+from pipeline.config.experiment import archives_of, corpora_in_use, lm_corpora, runs_in_use
 from pipeline.config.phrase_based import PhraseBased
 from pipeline.config.projections import without_moses
 from pipeline.config.schema import ClusterResources, Config
@@ -42,9 +42,11 @@ def published(config: Config) -> dict[str, Any]:
     """The merged settings as plain values: only the entries of the catalogues in use, nothing without influence."""
     exclude = {"mirrors", "resources", "playground"} | without_moses(config)
     values = config.model_dump(exclude=exclude)
-    corpora = corpora_in_use(config)
+    corpora = [*corpora_in_use(config), *lm_corpora(config)]
     values["corpora"] = _only(values["corpora"], corpora)
-    values["models"] = _only(values["models"], [run.model for run in runs_in_use(config).values()])
+    models = [run.model for run in runs_in_use(config).values()]
+    phrase_model = [config.moses.phrase_model] if config.moses and config.moses.phrase_model else []
+    values["models"] = _only(values["models"], models + phrase_model)
     lists = [config.rescored[name].lists for name in config.use.rescored]
     used = ("systems", config.use.systems), ("rescored", config.use.rescored), ("n_best_lists", lists)
     for catalogue, names in used:

@@ -21,15 +21,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from nmt.errors import UserError
-from nmt.io.environment import for_snakemake
 from nmt.io.files import atomic_path, read_json
+from pipeline.config.checkout import REPOSITORY, for_snakemake
 from pipeline.config.overlays import refuse_unreadable
 from pipeline.config.schema import Config
 
 FILE = Path("logs") / "jobs.json"
 ONLY_LIST = "NMT_LIST_JOBS"
 """Names the environment variable with the file that Snakemake is to write the list to, instead of running any job."""
-REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class Job:
 
     rule: the workflow's; log: logs/STAGE/NAME.log; due: whether it was to run when the list was made; local: whether
     it runs where Snakemake does, even if others are sent to a cluster; resources: what it asks for, as far as that is
-    known.
+    known, or what it and others ask for that are sent as one job, whose `rules` are then named.
     """
 
     rule: str

@@ -17,7 +17,7 @@ FORGOTTEN_AFTER = 240
 
 @dataclass(frozen=True)
 class ResourceRequest:
-    """What jobs of a rule ask for, the most of any of them; None is not known.
+    """What jobs of a rule, or of several that are sent as one, ask for, the most of any of them; None is not known.
 
     partition: names with commas between; empty for the cluster's own choice. lifted: a quality of service is named,
     which may allow more time than the partition. limited_by: the key of the settings' `resources` that states the time.
@@ -61,7 +61,7 @@ class Cluster:
 def _request(job: Job) -> ResourceRequest:
     stated = job.resources
     return ResourceRequest(
-        job.rule,
+        stated.get("rules", job.rule),
         stated.get("slurm_partition", ""),
         stated.get("runtime"),
         stated.get("mem_mb"),

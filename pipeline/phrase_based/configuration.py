@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from nmt.errors import UserError
@@ -11,12 +11,12 @@ START = """\
 UnknownWordPenalty0= 1
 WordPenalty0= -1
 PhrasePenalty0= 0.2
-TranslationModel0= 0.2 0.2 0.2 0.2
+TranslationModel0={scores}
 LexicalReordering0= 0.3 0.3 0.3 0.3 0.3 0.3
 Distortion0= 0.3
 LM0= 0.5
 """
-"""The weights that Moses' training script starts from."""
+"""The weights that Moses' training script starts from, of a table with so many scores."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,18 @@ class System:
     language_model: Path
     order: int
     distortion_limit: int
+    phrase_scores: int = field(default=4, repr=False)
+    """Scores of each pair in the phrase table."""
 
     @property
     def files(self) -> tuple[Path, Path, Path]:
         """Its tables and its language model."""
         return self.phrases, self.reordering, self.language_model
+
+
+def start_weights(system: System) -> str:
+    """Weights to tune from."""
+    return START.format(scores=" 0.2" * system.phrase_scores)
 
 
 def configuration(system: System, weights: str) -> str:
@@ -60,7 +67,7 @@ def configuration(system: System, weights: str) -> str:
             "UnknownWordPenalty",
             "WordPenalty",
             "PhrasePenalty",
-            "PhraseDictionaryMemory name=TranslationModel0 num-features=4"
+            f"PhraseDictionaryMemory name=TranslationModel0 num-features={system.phrase_scores}"
             f" path={system.phrases.absolute()} input-factor=0 output-factor=0",
             f"{reordering} input-factor=0 output-factor=0 path={system.reordering.absolute()}",
             "Distortion",

@@ -5,11 +5,14 @@ from __future__ import annotations
 import gzip
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 from nmt.errors import UserError
 from nmt.io.files import atomic_path
 from nmt.io.programs import run_logged
+from nmt.io.progress import Progress
+from nmt.io.text_files import read_lines
 from pipeline.phrase_based.programs import Moses
 from pipeline.phrase_based.unfinished import held
 
@@ -18,6 +21,12 @@ STEPS = {4: "lexical weights", 5: "extraction", 6: "scores", 7: "reordering"}
 
 REPEATABLE = {"LC_ALL": "C", "PERL_HASH_SEED": "0"}
 """Perl's own order of its hashes decides the order of a table's lines, unless it is told not to."""
+
+
+SEPARATOR = " ||| "
+SCORES = 2
+"""Place of the scores among the fields of a table's line: source phrase, target phrase, scores, alignment, counts. They
+are probabilities, of which the decoder takes the logarithm."""
 
 
 def extract(
@@ -94,3 +103,22 @@ def _check(table: Path, aligned: Path) -> None:
     with gzip.open(table) as lines:
         if not lines.readline():
             raise UserError(f"{table}: no phrase was extracted; check the alignment {aligned} and its text")
+
+
+def number_of_scores(table: Path) -> int:
+    """How many scores each pair of a phrase table has."""
+    return len(next(entries_of(table))[SCORES].split())
+
+
+def entries_of(table: Path, progress: Progress | None = None) -> Iterator[list[str]]:
+    """The fields of each line of a phrase table; a `UserError` where one is none of such a table, or none is there."""
+    number = 0
+    for number, line in enumerate(read_lines(table, progress), start=1):
+        fields = line.rstrip(" ").split(SEPARATOR)
+        if len(fields) <= SCORES:
+            raise UserError(
+                f"{table}, line {number}: {len(fields)} fields, expected source, target and scores between |||"
+            )
+        yield fields
+    if not number:
+        raise UserError(f"{table}: empty; expected a phrase table, as moses-phrases writes it")

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt.errors import UserError
+from nmt.io.archives import unpack
 from nmt.io.locks import wait_for_lock
 from nmt.io.programs import run
 
@@ -79,7 +80,7 @@ class Moses:
     def _existing(self, *parts: str) -> str:
         path = self.root.absolute().joinpath(*parts)
         if not path.exists():
-            raise UserError(f"{path}: no such file; make it with `nmt moses-programs --output {self.root}`")
+            raise UserError(f"{path}: no such file; make it with `nmt moses programs --output {self.root}`")
         if " " in str(path.resolve()):
             raise UserError(
                 f"{path}: Moses' scripts cannot work where a folder has a space in its name; move it"
@@ -203,8 +204,7 @@ def _work_in(folder: Path) -> Iterator[Path]:
 def _unpack(source: Path, folder: Path) -> Path:
     """The folder in the archive that holds Moses' build file."""
     try:
-        with tarfile.open(source) as packed:
-            packed.extractall(folder, filter="data")
+        unpack(source, folder)
     except (tarfile.TarError, OSError, EOFError) as error:
         said = str(error).split("\n")[0].rstrip("(:")
         raise UserError(f"{source}: no whole archive of Moses' source ({said}); download it again") from None

@@ -10,7 +10,7 @@ from typing import Literal
 
 from nmt.io.files import atomic_path
 from nmt.io.programs import run_logged
-from pipeline.phrase_based.configuration import START, System, configuration, weights_of
+from pipeline.phrase_based.configuration import System, configuration, start_weights, weights_of
 from pipeline.phrase_based.phrases import REPEATABLE
 from pipeline.phrase_based.programs import Moses
 from pipeline.phrase_based.unfinished import held
@@ -54,7 +54,7 @@ def tune(
     settings = (system, tuning.tuner, tuning.n_best, *search)
     with held(work, settings, (*system.files, source, reference)) as lock:
         start = work / "moses.ini"
-        start.write_text(configuration(system, START), encoding="utf-8")
+        start.write_text(configuration(system, start_weights(system)), encoding="utf-8")
         rounds_done = work / "mert/finished_step.txt"
         if not rounds_done.exists():
             # perhaps half of the tables that it filters first

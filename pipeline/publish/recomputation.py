@@ -21,9 +21,9 @@ from typing import Any
 
 import yaml
 
-from nmt.io.environment import REPOSITORY, for_snakemake
 from nmt.io.text_files import read_lines
 from pipeline.config import snapshot
+from pipeline.config.checkout import REPOSITORY, for_snakemake
 from pipeline.config.overlays import read_layer
 from pipeline.config.schema import Config
 from pipeline.publish.replication_package import ReplicationPackage, is_part

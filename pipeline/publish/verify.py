@@ -19,7 +19,7 @@ from pydantic import BaseModel
 
 from nmt.decoding import sidecar
 from nmt.errors import UserError
-from nmt.io.environment import REPOSITORY, code, packages, release_name
+from nmt.io.environment import code, packages, release_name
 from nmt.io.files import read_json, sha256
 from nmt.model.model_folder import WEIGHTS
 from nmt.settings.decoding import Decoding
@@ -27,6 +27,7 @@ from nmt.settings.faults import shown
 from nmt.settings.flatten import flatten
 from nmt.settings.training import ModelRun
 from pipeline.config import snapshot
+from pipeline.config.checkout import REPOSITORY
 from pipeline.config.overlays import ConfigError, find_layers, load
 from pipeline.config.runs import run_settings, runs_of
 from pipeline.config.schema import Config

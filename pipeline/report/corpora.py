@@ -196,14 +196,14 @@ class Report:
 
 
 def read_report(path: Path, limits: Iterable[int], paper: ReportedData) -> Report:
-    """Read what `nmt sum-counts` wrote; a `UserError` says when it is something else."""
+    """Read what `nmt data sum-counts` wrote; a `UserError` says when it is something else."""
     values = read_json(path)
     try:
         corpora = [Corpus(entry["name"], entry["part"], entry) for entry in values["corpora"]]
         source, target = values["languages"]
         archives = [archive for entry in values["corpora"] for archive in entry["archives"]]
     except (KeyError, TypeError, ValueError):
-        raise UserError(f"{path}: not the counts of a data set; make it with `nmt sum-counts`") from None
+        raise UserError(f"{path}: not the counts of a data set; make it with `nmt data sum-counts`") from None
     totals = [_total(part, corpora) for part in PARTS if any(corpus.part == part for corpus in corpora)]
     different = [archive for number, archive in enumerate(archives) if archive not in archives[:number]]
     return Report((source, target), corpora, totals, different, sorted(set(limits)), paper)

@@ -34,7 +34,7 @@ def finding(scores: Mapping[str, Mapping[str, Any]], settings: Report) -> str:
     first, last = _range(within, settings.figure2_window)
     number = sum(first <= length <= last for length in within)
     parts = [
-        _fares(settings.short_label(model), score["by_sentence"], first, last, settings)
+        _fares(settings.label(model), score["by_sentence"], first, last, settings)
         for model, score in scores.items()
     ]
     where = f"{first} to {last} words" if first < last else f"{first} words"

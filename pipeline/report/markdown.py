@@ -6,6 +6,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
+from pipeline.report.tables.sentences import GROUPS_BEGIN
+
 
 def rendered(markdown: str, name: str, level: int) -> Markup:
     """As HTML.
@@ -37,6 +39,7 @@ def rendered(markdown: str, name: str, level: int) -> Markup:
         else:
             found.append(token)
     _name_rows_and_columns(found)
+    _part_groups(found)
     return Markup(parser.renderer.render(found, parser.options, {}))
 
 
@@ -58,3 +61,11 @@ def _name_rows_and_columns(tokens: list[Token]) -> None:
                 token.attrSet("scope", "row")
             else:
                 first = False
+
+
+def _part_groups(tokens: list[Token]) -> None:
+    """A row with which another group of sentences begins, as the first did, has a class of its own."""
+    rows = [place for place, token in enumerate(tokens) if token.type == "tr_open"]
+    sources = [place for place in rows if tokens[place + 2].content == GROUPS_BEGIN]
+    for place in sources[1:]:
+        tokens[place].attrSet("class", "opens")

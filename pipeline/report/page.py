@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import csv
+import io
+import json
 import platform
 import re
 from collections.abc import Sequence
@@ -54,19 +56,32 @@ HEADINGS = {
 """By the names of artifacts; others are called by their names."""
 FIRST = ("figure2", "figure3")
 """Figures that open the page."""
+FOLDED = ("significance", "data")
+"""Tables that few need: the page has them folded."""
 PAGES = {"explorer": "Explore every translation", "playground": "Translate a sentence of your own"}
 """Pages that may lie beside this one, and what people do there."""
+_PAPER, _INK = 27, 232
+"""Greys of the page's dark form, as its style has them."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A PNG (base64), what is seen on it in words, and where it is a panel, its form for dark pages and its inches."""
+
+    image: str
+    seen: str
+    dark: str = ""
+    inches: float = 0.0
 
 
 @dataclass(frozen=True)
 class Item:
-    """A table or text (HTML in `body`) or a picture (PNG, base64 in `image`; `seen`: in words), with its caption."""
+    """A table or text (HTML in `body`) or a figure of one or more pictures, with its caption."""
 
     heading: str
     body: Markup | None = None
     caption: Markup | None = None
-    image: str = ""
-    seen: str = ""
+    pictures: Sequence[Picture] = ()
     folded: bool = False
 
 
@@ -109,7 +124,8 @@ def write(
     """
     tables = [_table(path, captions, seeds) for path in artifacts if path.suffix == ".md"]
     pictures = {path.stem: _figure(path, captions, seeds) for path in artifacts if path.suffix == ".png"}
-    rates = [_error_rate(path) for path in artifacts if path.suffix == ".json"]
+    labels = _labels(settings)
+    rates = [_error_rate(path, labels) for path in artifacts if path.suffix == ".json"]
     sections = [
         Section("Tables", tables),
         Section("Figures", [item for name, item in pictures.items() if name not in FIRST]),
@@ -140,23 +156,58 @@ def _heading(path: Path) -> str:
 
 def _table(path: Path, captions: Path, seeds: str) -> Item:
     heading = _heading(path)
+    body = rendered(path.read_text(encoding="utf-8"), heading, 3)
+    folded = path.stem in FOLDED
     return Item(
-        heading, rendered(path.read_text(encoding="utf-8"), heading, 3), _caption(path, captions, seeds)
+        heading, body if folded else _folded_notes(body), _caption(path, captions, seeds), folded=folded
     )
+
+
+def _folded_notes(body: Markup) -> Markup:
+    """A table whose notes are seen when they are asked for; a text with several stays as it is."""
+    table, end, notes = body.rpartition("</div>\n")
+    if body.count("<table>") != 1 or not notes.strip():
+        return body
+    fold = Markup('<details class="notes"><summary>Notes</summary>\n{}</details>\n')
+    return Markup(table + end) + fold.format(Markup(notes))
 
 
 def _figure(path: Path, captions: Path, seeds: str) -> Item:
     with Image.open(path) as picture:  # the figures' descriptions are in them
-        seen = str(picture.info.get("Description", ""))
-    image = base64.b64encode(path.read_bytes()).decode()
-    return Item(_heading(path), caption=_caption(path, captions, seeds), image=image, seen=seen)
+        seen = str(picture.info.get("Description", "")) or _heading(path)
+        panels = [_panel(picture, panel) for panel in json.loads(picture.info.get("Panels", "[]"))]
+    whole = Picture(base64.b64encode(path.read_bytes()).decode(), seen)
+    return Item(_heading(path), caption=_caption(path, captions, seeds), pictures=panels or [whole])
 
 
-def _error_rate(path: Path) -> Item:
+def _panel(figure: Image.Image, panel: dict[str, Any]) -> Picture:
+    """A matrix with its words, and the same with white words on the dark page's paper; the matrix stays as it is."""
+    left, upper, right, lower = (
+        round(share * size) for share, size in zip(panel["box"], figure.size * 2, strict=True)
+    )
+    matrix = [round(share * size) for share, size in zip(panel["matrix"], figure.size * 2, strict=True)]
+    inside = (matrix[0] - left, matrix[1] - upper, matrix[2] - left, matrix[3] - upper)
+    light = figure.convert("L").crop((left, upper, right, lower))
+    dark = light.point([_PAPER + (_INK - _PAPER) * (255 - grey) // 255 for grey in range(256)])
+    dark.paste(light.crop(inside), inside[:2])
+    inches = light.width / float(figure.info.get("dpi", (200, 200))[0])
+    return Picture(_encoded(light), panel["seen"], _encoded(dark), round(inches, 2))
+
+
+def _encoded(picture: Image.Image) -> str:
+    content = io.BytesIO()
+    picture.save(content, format="png", optimize=True)
+    return base64.b64encode(content.getvalue()).decode()
+
+
+def _error_rate(path: Path, labels: dict[str, str]) -> Item:
+    name = labels.get(path.stem, path.stem)
     try:
-        return Item(path.stem, Markup.escape(in_words(read_json(path))))
+        return Item(name, Markup.escape(in_words({**read_json(path), "model": name})))
     except (AttributeError, LookupError, TypeError, ValueError):
-        raise UserError(f"{path}: expected what `nmt alignment-error-rate` writes; make it again") from None
+        raise UserError(
+            f"{path}: expected what `nmt test-set alignment-error-rate` writes; make it again"
+        ) from None
 
 
 def _caption(path: Path, captions: Path, seeds: str) -> Markup | None:
@@ -169,6 +220,14 @@ def _caption(path: Path, captions: Path, seeds: str) -> Markup | None:
     text = Template(source.read_text(encoding="utf-8")).render(snakemake=job)
     overrides = {"report_level": 5, "file_insertion_enabled": False, "raw_enabled": False}
     return Markup(publish_parts(text, writer="html5", settings_overrides=overrides)["body"])
+
+
+def _labels(settings: dict[str, Any]) -> dict[str, str]:
+    """The label of each model; a UserError where settings are none of a run."""
+    try:
+        return {name: str(model["label"]) for name, model in settings.get("models", {}).items()}
+    except (AttributeError, KeyError, TypeError):
+        raise UserError("models of the settings: expected keys with values, each with a label") from None
 
 
 def _settings(settings: dict[str, Any]) -> Item:
@@ -196,9 +255,8 @@ def _times(folder: Path) -> Item:
     ]
     headers = ["Stage", "Jobs", "Hours", "Largest memory (MB)"]
     table = tabulate(rows, headers, "pipe", floatfmt=("", "", ".3f", ".0f"))
-    return Item(
-        "Stages", rendered(table, "Stages", 3), Markup("From Snakemake's benchmark files; memory is sampled.")
-    )
+    caption = Markup("From Snakemake's benchmark files; memory is sampled.")
+    return Item("Stages", rendered(table, "Stages", 3), caption, folded=True)
 
 
 def _hours(rows: Sequence[dict[str, str]]) -> float:
@@ -216,4 +274,4 @@ def _versions() -> Item:
     rows = [["this project", __version__], ["Python", platform.python_version()]]
     rows += [[name, version] for name, version in packages().items()]
     table = tabulate(rows, ["Package", "Version"], "pipe", disable_numparse=True)
-    return Item("Versions", rendered(table, "Versions", 3))
+    return Item("Versions", rendered(table, "Versions", 3), folded=True)

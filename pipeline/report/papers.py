@@ -25,8 +25,8 @@ class _Entry(BaseModel):
 class Column(_Entry):
     """Which sentences of which set a column of scores is of.
 
-    mode: as that of `nmt decode`; words: least and most of a sentence; words_of: whose, `artifacts.figure2_length`
-    where nothing is said.
+    mode: as that of `nmt test-set decode`; words: least and most of a sentence; words_of: whose,
+    `artifacts.figure2_length` where nothing is said.
     """
 
     header: str
@@ -161,16 +161,39 @@ class ReportedData(_Entry):
     selected_corpora: dict[str, int] = {}
 
 
+class Finding(_Entry):
+    """What a paper found, as a number that a run has too: how two systems differ, or how one fares.
+
+    says: in words; of: a system, and the one that its number is compared with (none where the measure is of one);
+    measure: BLEU of all sentences, of those without unknown words or of those that are longer than what the models
+    learned from (long); of one system the share of its BLEU that it keeps on these (share), or what it gains without
+    unknown words (unknown); perplexity; reported: where it is in no table, as the paper puts it.
+    """
+
+    says: str
+    of: Annotated[list[str], Field(min_length=1, max_length=2)]
+    measure: Literal["all", "no_unk", "long", "share", "unknown", "perplexity"] = "all"
+    reported: str = ""
+
+    @model_validator(mode="after")
+    def _of_as_many(self) -> Finding:
+        if (len(self.of) == 1) != (self.measure in ("share", "unknown")):
+            raise ValueError(f"{self.says}: {len(self.of)} systems, which `{self.measure}` is not of")
+        return self
+
+
 class Paper(_Entry):
     """A paper's tables, figures and words of training text; models by their ids in `config.yaml`.
 
-    name: as notes call it; openings: beginnings of the example sentences of Figure 3, in the paper's order.
+    name: as notes call it; openings: beginnings of the example sentences of Figure 3, in the paper's order; findings:
+    in the order in which docs/results.md shows them.
     """
 
     name: str
     tables: dict[Name, Table]
     figures: list[Name] = []
     openings: list[str] = []
+    findings: list[Finding] = []
     data: ReportedData = ReportedData()
 
 

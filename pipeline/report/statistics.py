@@ -189,14 +189,14 @@ def total(counts: Sequence[Counts]) -> Counts:
 
 
 def removed(clean: Counts) -> Counts:
-    """The reasons for which pairs went, as `nmt clean` counts them: what is neither a sum nor of one side."""
+    """The reasons for which pairs went, as `nmt data clean` counts them: what is neither a sum nor of one side."""
     sums = ("pairs", "kept")
     sides = tuple(f"{before}{side}_" for before in ("", "kept_") for side in SIDES)
     return {name: number for name, number in clean.items() if name not in sums and not name.startswith(sides)}
 
 
 def repaired(clean: Counts) -> Counts:
-    """Lines with malformed characters, by side and kind (`source_carriage_return`), as `nmt clean` counts them."""
+    """Lines with malformed characters, by side and kind (`source_carriage_return`), as `nmt data clean` counts them."""
     sides = tuple(f"{side}_" for side in SIDES)
     return {
         name: number
@@ -238,7 +238,7 @@ def _unfit(files: CorpusFiles, found: str) -> UserError:
 
 
 def sum_corpora(corpora: Sequence[CorpusFiles], languages: tuple[str, str], output: Path) -> Counts:
-    """Write the counts of all corpora, in the order given: what `nmt data-report` reads."""
+    """Write the counts of all corpora, in the order given: what `nmt data report` reads."""
     found = {"languages": list(languages), "corpora": [sum_corpus(files) for files in corpora]}
     write_json(output, found)
     return found

@@ -6,10 +6,13 @@ A panel below shows how many sentences stand behind the points; bands are 95% in
 from __future__ import annotations
 
 import math
+import textwrap
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
@@ -33,13 +36,22 @@ _LENGTHS = {
 }
 _BAND = 0.15
 _PAPERS_TOP = 30
+FEWEST = 10
+"""Sentences that a point needs: BLEU of fewer says little."""
+_LABEL_LETTERS, _LABEL_LINE = 18, 0.045
+"""Of a curve's label: letters in a line, and a line's height as a share of the axis."""
 
 
-def figure2(scores: Scores, settings: Report) -> Figure:
+def figure2(scores: Scores, settings: Report, limits: Iterable[int] = ()) -> Figure:
     """Figure 2: BLEU of the translations of the whole test set against the length of the sentences.
 
-    Curves and legend follow `figure2_models`, behind them any other system that has scores, such as Moses; the points
-    are those of `by_length`.
+    Curves follow `figure2_models`, behind them any other system that has scores, such as Moses; the points are those of
+    `by_length` that have at least `FEWEST` sentences.
+
+    Args:
+        scores: of the models.
+        settings: which models in which order, window, end of the axis, bootstrap.
+        limits: words up to which models were trained, which are marked.
     """
     window, longest, length = settings.figure2_window, settings.figure2_max_words, settings.figure2_length
     bootstrap = _bootstrap(settings)
@@ -50,11 +62,13 @@ def figure2(scores: Scores, settings: Report) -> Figure:
     with drawing():
         figure, axes, below = _panels()
         highest = _draw_curves(axes, scores, settings, curve)
-        _frame(axes, highest)
         # the paper's axis, and half a length more: the last bar below is as wide as the others
         axes.set_xlim(0, longest + 0.5)
         axes.set_xticks(range(0, longest + 1, 10 if longest >= 40 else 5))
-        _note(axes, f"Windows of {window} lengths", settings)
+        _frame(axes, highest)
+        for words in (words for words in sorted(set(limits)) if words <= longest):
+            _mark(axes, words)
+        _note(axes, f"Windows of {window} lengths with {FEWEST} sentences or more", settings)
         rows = scores[settings.figure2_models[0]]["by_sentence"]
         _draw_numbers(below, _lengths(rows, length, longest), "per length")
         below.set_xlabel(_LENGTHS[length])
@@ -71,11 +85,11 @@ def unknown_words(scores: Scores, settings: Report) -> Figure:
     with drawing():
         figure, axes, below = _panels()
         highest = _draw_curves(axes, _by_what_models_know(scores, settings), settings, curve, marker="o")
+        points = curve(scores[settings.figure2_models[0]]["by_sentence"])
+        axes.set_xlim(-0.5, len(points) - 0.5)
         _frame(axes, highest)
         _note(axes, "Sentences with at most so many", settings)
-        points = curve(scores[settings.figure2_models[0]]["by_sentence"])
         _draw_numbers(below, {point.place: point.sentences for point in points}, "with at most")
-        axes.set_xlim(-0.5, len(points) - 0.5)
         below.xaxis.set_major_locator(MaxNLocator(integer=True))
         below.set_xlabel("Unknown words in the source")
     return figure
@@ -115,15 +129,20 @@ def _draw_curves(
         )
     highest = 0.0
     for index, model in enumerate(dict.fromkeys([*settings.figure2_models, *scores])):
-        points = curve(scores[model]["by_sentence"])
+        points = [_told(point) for point in curve(scores[model]["by_sentence"])]
         color, line = _LINES[index % len(_LINES)]
         _draw_band(axes, points, color)
         values = [math.nan if point.bleu is None else point.bleu for point in points]
         places = [point.place for point in points]
-        label = settings.short_label(model)
+        label = settings.label(model)
         axes.plot(places, values, color=color, linestyle=line, linewidth=2, label=label, **style)
         highest = max([highest, *(value for value in values if not math.isnan(value))])
     return highest
+
+
+def _told(point: Point) -> Point:
+    """A point, without a value if too few sentences are behind it."""
+    return point if point.sentences >= FEWEST else replace(point, bleu=None, interval=None)
 
 
 def _draw_band(axes: Axes, points: Sequence[Point], color: str) -> None:
@@ -144,14 +163,58 @@ def _frame(axes: Axes, highest: float) -> None:
     axes.set_ylabel("BLEU score")
     axes.grid(color="0.85", linewidth=0.6)
     axes.set_axisbelow(True)
-    # above, where no curve is; the note stands between
-    axes.legend(
-        loc="lower center",
-        bbox_to_anchor=(0.5, 1.06),
-        ncols=4 if len(axes.get_lines()) == 4 else 3,
-        fontsize="small",
-        frameon=False,
-        handlelength=3.2,
+    _label_ends(axes, top)
+
+
+def _label_ends(axes: Axes, top: float) -> None:
+    """A label at the end of each curve, or of the axis if that is near; no label over another."""
+    ends = []
+    for line in axes.get_lines():
+        points = np.asarray(line.get_xydata()).tolist()
+        known = [(x, y) for x, y in points if math.isfinite(y)]
+        text = textwrap.wrap(str(line.get_label()), _LABEL_LETTERS)
+        ends += [(*known[-1], text, line.get_color())] if known else []
+    left, right = axes.get_xlim()
+    near = 0.2 * (right - left)
+    heights = [_LABEL_LINE * top * (len(text) + 0.4) for _, _, text, _ in ends]
+    for (x, y, text, color), place in zip(ends, spread([end[1] for end in ends], heights, top), strict=True):
+        axes.annotate(
+            "\n".join(text),
+            (x, y),
+            ((right if x > right - near else x) + 0.02 * (right - left), place),
+            va="center",
+            fontsize="small",
+            annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": color, "relpos": (0, 0.5), "shrinkA": 1, "shrinkB": 0},
+        )
+
+
+def spread(wanted: Sequence[float], heights: Sequence[float], top: float) -> list[float]:
+    """Places near the wanted ones for labels of these heights, between 0 and `top` if they fit, none over another."""
+    order = sorted(range(len(wanted)), key=wanted.__getitem__)
+    places, floor = [0.0] * len(wanted), 0.0
+    for index in order:
+        places[index] = max(wanted[index], floor + heights[index] / 2)
+        floor = places[index] + heights[index] / 2
+    ceiling = top
+    for index in reversed(order):
+        places[index] = min(places[index], ceiling - heights[index] / 2)
+        ceiling = places[index] - heights[index] / 2
+    return places
+
+
+def _mark(axes: Axes, words: int) -> None:
+    """The length up to which models were trained."""
+    axes.axvline(words, color="0.45", linewidth=0.9, linestyle=(0, (1, 2)), zorder=0.9)
+    axes.annotate(
+        f"trained up to {words}",
+        (words, axes.get_ylim()[1]),
+        (0, 3),
+        textcoords="offset points",
+        ha="center",
+        fontsize=8,
+        color="0.35",
+        annotation_clip=False,
     )
 
 
@@ -162,7 +225,7 @@ def _note(axes: Axes, what: str, settings: Report) -> None:
         if settings.bootstrap_samples
         else ""
     )
-    axes.set_title(what + bands, loc="left", fontsize=8, color="0.35")
+    axes.set_title(what + bands, loc="left", fontsize=8, color="0.35", pad=18)
 
 
 def _lengths(rows: Rows, length: str, longest: int) -> dict[int, int]:

@@ -137,7 +137,7 @@ def _draw(axes: Axes, runs: Sequence[Curves], name: str, settings: Report) -> No
             color=COLORS[index],
             linestyle=DASHES[(index + round_) % len(DASHES)],
             linewidth=1.5 if alone else 0.7,
-            label=None if run.model in labelled else settings.short_label(run.model),
+            label=None if run.model in labelled else settings.label(run.model),
         )
         labelled.add(run.model)
 

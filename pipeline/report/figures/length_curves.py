@@ -55,7 +55,7 @@ def _draw(axes: Axes, system: str, rows: Rows, settings: Report) -> float:
             [point.place for point in points], values, color=color, linestyle=line, linewidth=1.8, label=label
         )
         highest = max([highest, *(value for value in values if not math.isnan(value))])
-    axes.set_title(settings.short_label(system), fontsize=10)
+    axes.set_title(settings.label(system), fontsize=10)
     return highest
 
 

@@ -58,7 +58,7 @@ def _panel(axes: Axes, scores: Mapping[str, Rows], keys: Sequence[float], settin
         found = groups(rows, keys, settings.score_groups, bootstrap)
         color, line = COLORS[index % len(COLORS)], _LINES[index % len(_LINES)]
         places = [place + 0.5 for place in range(len(found))]
-        label = settings.short_label(system)
+        label = settings.label(system)
         axes.plot(
             places, [group.bleu for group in found], line, color=color, marker="o", markersize=4, label=label
         )

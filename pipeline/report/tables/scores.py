@@ -194,7 +194,7 @@ def counted(run: Row, column: Column, settings: Report) -> tuple[float | None, i
             [BleuCounts.from_dict(row) for row in rows],
         )
     if sentences is None:
-        raise UserError(f"the scores of {run['model']} lack {key!r}: make them again (nmt evaluate)")
+        raise UserError(f"the scores of {run['model']} lack {key!r}: make them again (nmt test-set evaluate)")
     rows = within(sentences, *column.words, column.words_of or settings.figure2_length)
     counts = [BleuCounts.from_dict(row) for row in rows]
     return total(counts).bleu if counts else None, len(counts), counts
@@ -264,7 +264,8 @@ def _score_note(table: ScoreTable, rows: Sequence[Row], settings: Report) -> str
         parts.append(f"{sentences}, [UNK] {written}.")
     if columns := by_mode["no_unk"]:
         once_more = " unless no translation ended without it" if settings.unfinished == "retry" else ""
-        counts = " and ".join(_count(rows, name) for name, _ in columns)
+        *others, last = (_count(rows, name) for name, _ in columns)
+        counts = f"{', '.join(others)} and {last}" if others else last
         parts.append(
             f"°: the {counts} sentences without an unknown word in source and reference, [UNK] forbidden{once_more}."
         )

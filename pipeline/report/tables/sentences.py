@@ -16,6 +16,8 @@ from pipeline.report.papers import SentenceGroup, SentenceTable
 from pipeline.report.tables.writer import Table
 
 COLUMNS = ["line", "words", "sentence", "text"]
+GROUPS_BEGIN = "Source"
+"""What the first row of each sentence is called."""
 CALLED = {"dev": "development", "test": "test"}
 
 
@@ -57,7 +59,7 @@ def sentence_table(table: SentenceTable, sets: Mapping[str, SetTexts], settings:
         for language in (settings.languages.source, settings.languages.target)
     )
     outputs = {
-        settings.short_label(model): {record.line: record.target for record in lines.translations[model]}
+        settings.label(model): {record.line: record.target for record in lines.translations[model]}
         for model in models
     }
     outputs |= {settings.label(system): found for system, found in lines.given.items()}
@@ -66,7 +68,7 @@ def sentence_table(table: SentenceTable, sets: Mapping[str, SetTexts], settings:
     for record in (record for records in chosen for record in records):
         rules.append(len(rows))
         texts = [
-            ("Source", source(record.source)),
+            (GROUPS_BEGIN, source(record.source)),
             ("Reference", target(words(lines.references[record.line]))),
         ]
         texts += [

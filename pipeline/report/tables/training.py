@@ -67,7 +67,7 @@ def _dev_note(summaries: Sequence[Row], settings: Report) -> list[str]:
     limited = [each for each in summaries if each.get("dev_sentences") == "within_limit"]
     if not limited:
         return []
-    limits = ((f"up to {each['max_words']} words", settings.short_label(each["model"])) for each in limited)
+    limits = ((f"up to {each['max_words']} words", settings.label(each["model"])) for each in limited)
     return [f"Dev. NLL: of sentences no longer than those that a model learned from: {grouped(limits)}."]
 
 
@@ -95,7 +95,7 @@ def _row(summary: Row, settings: Report, reported: ReportedTraining | None) -> R
         **{f"{name}_std": summary[f"{name}_std"] for name in LEARNING},
         **{f"reported_{name}": getattr(reported, name) if reported else None for name in _TRAINING},
         "id": model,
-        "model": settings.short_label(model),
+        "model": settings.label(model),
     }
 
 

@@ -1,0 +1,24 @@
+"""The checkout that the pipeline lies in, and what Snakemake needs to start from there."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def for_snakemake(folder: Path) -> dict[str, str]:
+    """Variables without which Snakemake would not start here.
+
+    They name a folder for its cache where the user's home cannot be written to, and one with the program `which` for
+    systems that have none.
+    """
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
+    with suppress(OSError):
+        home.mkdir(parents=True, exist_ok=True)
+    own = folder.absolute() / ".snakemake" / "cache"
+    cache = {} if os.access(home, os.W_OK) else {"XDG_CACHE_HOME": str(own)}
+    last = str(REPOSITORY / "workflow" / "bin")
+    return cache | {"PATH": os.pathsep.join([os.environ.get("PATH", os.defpath), last])}

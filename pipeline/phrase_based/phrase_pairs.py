@@ -1,0 +1,45 @@
+"""A phrase table as text that a model can learn from (Cho et al., 2014a).
+
+A model of sentences would take a phrase for a sentence, with its beginning and end: so one learns from phrases alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+from nmt.io.progress import Progress
+from nmt.io.text_files import write_lines
+from pipeline.phrase_based.phrases import entries_of
+
+
+def write_pairs(
+    table: Path, held_out: int, train: tuple[Path, Path], dev: tuple[Path, Path]
+) -> tuple[int, int]:
+    """Write each pair of a table once, however often the text has it, as both sides of a text to learn from.
+
+    Args:
+        table: the phrase table.
+        held_out: pairs to keep apart, spread over the table; at most half of it.
+        train: source and target side of the others.
+        dev: source and target side of those kept apart.
+
+    Returns:
+        Numbers of pairs, `train` and `dev`.
+    """
+    total = sum(1 for _ in entries_of(table))
+    held_out = min(held_out, total // 2)
+    with ExitStack() as files:
+        kept, apart = ([files.enter_context(write_lines(path)) for path in part] for part in (train, dev))
+        for number, entry in enumerate(with_progress(table, "moses-phrase-pairs")):
+            spread = (number + 1) * held_out // total > number * held_out // total
+            for writer, phrase in zip(apart if spread else kept, entry, strict=False):
+                writer.write(phrase)
+    return total - held_out, held_out
+
+
+def with_progress(table: Path, label: str) -> Iterator[list[str]]:
+    """The entries of a phrase table, while progress is told."""
+    with Progress.over_files([table], label) as progress:
+        yield from entries_of(table, progress)
