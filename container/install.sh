@@ -17,14 +17,14 @@ apt-get update
 # gcc stays: Triton compiles with it where it runs (`kernels: triton`).
 # shellcheck disable=SC2086  # a list
 apt-get install --yes --no-install-recommends gcc libc6-dev $BUILD
-nmt kenlm-programs --jobs "$(nproc)" --output /opt/kenlm
+nmt selection kenlm --jobs "$(nproc)" --output /opt/kenlm
 
 # The commit and its address stand in config.yaml alone; what the programs need stays.
 if [ "${MOSES:-}" = yes ]; then
     apt-get install --yes --no-install-recommends g++ make perl curl libboost-all-dev zlib1g-dev libbz2-dev liblzma-dev
     url=$(sed -n 's,.*url: \(.*/mosesdecoder/archive/.*\),\1,p' config.yaml)
     curl --fail --location --output /tmp/moses.tar.gz "$url"
-    nmt moses-programs --source /tmp/moses.tar.gz --jobs "$(nproc)" --output /opt/moses
+    nmt moses programs --source /tmp/moses.tar.gz --jobs "$(nproc)" --output /opt/moses
     rm /tmp/moses.tar.gz
 fi
 

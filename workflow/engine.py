@@ -1,6 +1,6 @@
-"""All that is asked of Snakemake beyond what it documents, by name: a version that moves one of these is told here.
+"""All that is asked of Snakemake beyond what it documents or its plugins' interfaces have, by name.
 
-`tests/workflow/test_engine.py` asks a running Snakemake for each of them.
+A version that moves one of these is told here: `tests/workflow/test_engine.py` asks a running Snakemake for each.
 """
 
 from __future__ import annotations
@@ -10,30 +10,24 @@ from operator import attrgetter
 from typing import Any
 
 from snakemake.io import IOFile
+from snakemake_interface_common.exceptions import WorkflowError
 
 OF_WORKFLOW = {
     "config files": "config_settings.configfiles",
     "config": "config_settings.config",
-    "environments": "deployment_settings.deployment_method",
     "jobs at once": "resource_settings.nodes",
     "set-resources": "resource_settings.overwrite_resources",
     "resources": "global_resources",
-    "a resource": "register_resource",
     "inside a job": "remote_exec",
-    "jobs run here": "local_exec",
     "executor": "executor_settings",
-    "graph": "dag",
     "jobs": "dag.jobs",
     "due jobs": "dag.needrun_jobs",
+    "group of a job": "dag.get_job_group",
     "recorded parameters": "persistence.params",
-    "whether nobody imports it": "modifier.is_main_snakefile",
-    "cores": "resource_settings.cores",
 }
 OF_JOB = {
-    "rule": "rule.name",
     "local rules": "rule.workflow._localrules",
     "wildcards": "wildcards_dict",
-    "resources": "resources",
 }
 LOG = 'NMT_LOG="${{BASH_EXECUTION_STRING##*| tee -i }}"'
 """The log of a job, by the words behind the last `| tee -i` of what Snakemake gives bash, which every job ends with."""
@@ -59,8 +53,17 @@ def sends_jobs(workflow: Any) -> bool:
 
 def limit(workflow: Any, resource: str, count: int) -> None:
     """Have jobs share so much of a resource, unless whoever runs it has said how much."""
-    if resource not in of(workflow, "resources"):
-        of(workflow, "a resource")(resource, count)
+    resources = of(workflow, "resources")
+    if resource not in resources:
+        resources[resource] = count
+
+
+def cores(workflow: Any) -> int:
+    """The cores that jobs share; 1 where nothing is run and none were stated (`--unlock`)."""
+    try:
+        return int(workflow.cores)
+    except WorkflowError:
+        return 1
 
 
 def status_command(workflow: Any) -> str | None:
@@ -78,3 +81,9 @@ def jobs_with_files(workflow: Any) -> Iterator[tuple[Any, bool]]:
     """The jobs that make files, and whether each is due."""
     due = set(of(workflow, "due jobs")())
     return ((job, job in due) for job in of(workflow, "jobs") if job.output)
+
+
+def levels(workflow: Any, job: Any) -> list[list[Any]]:
+    """The jobs that are sent to a cluster as one with this one, itself included: each level after the one before it."""
+    group = of(workflow, "group of a job")(job)
+    return [list(level) for level in group.toposorted] if group else [[job]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pipeline.config.schema import Config
@@ -19,23 +20,36 @@ def job_list(config: Config, workflow: Any) -> JobList:
         config: the run's settings.
         workflow: Snakemake's.
     """
-    return JobList(config, tuple(_job(*each) for each in engine.jobs_with_files(workflow)))
+    return JobList(config, tuple(_job(workflow, *each) for each in engine.jobs_with_files(workflow)))
 
 
-def _job(job: Any, due: bool) -> Job:
-    rule, asked = engine.of_job(job, "rule"), engine.of_job(job, "resources")
+def _job(workflow: Any, job: Any, due: bool) -> Job:
+    levels = engine.levels(workflow, job)
     return Job(
-        rule=rule,
+        rule=job.rule.name,
         wildcards=dict(engine.of_job(job, "wildcards")),
         inputs=tuple(map(str, job.input)),
         outputs=tuple(map(str, job.output)),
         log=str(job.log[0]),
         due=due,
-        local=rule in engine.of_job(job, "local rules"),
-        resources={name: value for name in RESOURCES if _known(value := asked.get(name))},
+        local=job.rule.name in engine.of_job(job, "local rules"),
+        resources=_stated(job) if levels == [[job]] else _together(levels),
     )
 
 
-def _known(value: object) -> bool:
-    """Whether a resource is stated; what follows from inputs that are not there yet is not."""
-    return type(value) in (int, str)
+def _stated(job: Any) -> dict[str, Any]:
+    """What a job asks for; what follows from inputs that are not there yet is not known."""
+    return {name: value for name in RESOURCES if type(value := job.resources.get(name)) in (int, str)}
+
+
+def _together(levels: Sequence[Sequence[Any]]) -> dict[str, Any]:
+    """What jobs that are sent as one ask for, as Snakemake has it: those of a level run side by side.
+
+    `rules` names them all.
+    """
+    stated = [[_stated(job) for job in level] for level in levels]
+    minutes = sum(max(one.get("runtime", 0) for one in level) for level in stated)
+    megabytes = max(sum(one.get("mem_mb", 0) for one in level) for level in stated)
+    known = {name: value for name, value in (("runtime", minutes), ("mem_mb", megabytes)) if value}
+    rules = ", ".join(sorted({job.rule.name for level in levels for job in level}))
+    return {**stated[0][0], **known, "rules": rules}

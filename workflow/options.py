@@ -161,6 +161,12 @@ def moses_text(config: Config, part: str) -> str:
     return known([("sentences", config.moses.tuning_sentences)])
 
 
+def moses_order(config: Config) -> int | str:
+    """Order of the language model, and how much monolingual text it learns from where not all."""
+    order, words = config.moses.lm_order, config.moses.lm_words
+    return f"{order} {option('also-words', words)}" if words else order
+
+
 def moses_system(files: Any) -> str:
     """Programs, tables and language model, for tuning and decoding; files: the rule's input."""
     phrases, reordering = files.tables

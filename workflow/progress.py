@@ -1,6 +1,6 @@
 """What a run tells a person: a line per stage, a few per model, and the time left of the whole.
 
-On a terminal a last line shows what runs at the moment.
+On a terminal a last line shows what runs at the moment; elsewhere, as in a log, a line comes at least each minute.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -25,8 +25,8 @@ from pipeline.monitor.training_state import TrainingStatus, label_of, training_s
 
 PARTS = 4
 """A job that takes long has a line when so many parts of it are done, besides the last."""
-TOLD_AT_LEAST = 3600.0
-"""Seconds after which a job that takes long has a line however little it has done."""
+SILENCE = 60.0
+"""Seconds without a line, elsewhere than on a terminal, after which one job that runs has one."""
 LEFT_SECONDS = 5.0
 """Seconds for which a forecast of the time left is shown."""
 LOOKS = {True: 1.0, False: 5.0}
@@ -60,6 +60,7 @@ class RunProgress:
         self._seconds: dict[str, list[float]] = {}
         self._most_at_once = 1
         self._left: tuple[float, str] = (float("-inf"), "")
+        self._said = self._start
         self._lock, self._ended = threading.RLock(), threading.Event()
         self._watch = threading.Thread(target=self._look_again, daemon=True)
 
@@ -106,11 +107,28 @@ class RunProgress:
             self.say(*(errors or lines[-TAIL:]), f"log: {os.path.relpath(path, self._caller)}", "")
             return bool(errors)
 
+    def fail_together(self, logs: Sequence[str]) -> bool:
+        """Jobs that were sent as one have failed: tell of those whose logs say why, else of the last that was heard of.
+
+        Returns whether a log says why.
+        """
+        with self._lock:
+            paths = {log: self._folder / log for log in logs if (self._folder / log).is_file()}
+            guilty = [log for log, path in paths.items() if ERROR in path.read_text("utf-8", "replace")]
+            guilty = (
+                guilty or sorted(paths, key=lambda log: paths[log].stat().st_mtime)[-1:] or list(logs[:1])
+            )
+            explained = [self.fail(log) for log in guilty]
+            for log in logs:
+                self._running.pop(log, None)
+            return any(explained)
+
     def say(self, *lines: str) -> None:
         """Print lines as they are."""
         with self._lock:
             self._clear()
             print(*lines, sep="\n", file=self._stream, flush=True)
+            self._said = self._now()
 
     def close(self) -> None:
         """Nothing more will happen."""
@@ -135,26 +153,35 @@ class RunProgress:
                 self.look()
 
     def look(self) -> None:
-        """Tell of jobs that have done another part of their work."""
+        """Tell of jobs that have done another part of their work, and of one if nothing was told for long."""
         now, at_work = self._now(), []
         for log in self._running:
-            job, reading = self._jobs.get(log), job_progress.read(job_progress.beside(self._folder / log))
+            job, reading = self._jobs.get(log), self._reading(log)
             if job is None:
                 continue
             share = reading.count / reading.total if reading and reading.total else None
             at_work.append(f"{job.stage} {self._name(job)}" + (f" {share:.0%}" if share else ""))
             part, told = self._told[log]
             reached = int(PARTS * share) if share else 0
-            waited = now - told
-            if (
-                reading
-                and reached < PARTS
-                and ((reached > part and waited >= LOG_SECONDS) or waited >= TOLD_AT_LEAST)
-            ):
+            if part < reached < PARTS and now - told >= LOG_SECONDS:
                 self._told[log] = (reached, now)
                 self._tell(job.stage, self._at_work(job, reading))
         if self._terminal:
             self._show(", ".join(at_work))
+        elif now - self._said >= SILENCE:
+            self._break_silence()
+
+    def _break_silence(self) -> None:
+        """A line of the job that had none for longest: jobs take turns."""
+        running = [log for log in self._running if log in self._jobs]
+        if not running:
+            return
+        log = min(running, key=lambda log: self._told[log][1])
+        self._told[log] = (self._told[log][0], self._now())
+        self._tell(self._jobs[log].stage, self._at_work(self._jobs[log], self._reading(log)))
+
+    def _reading(self, log: str) -> JobProgress | None:
+        return job_progress.read(job_progress.beside(self._folder / log))
 
     # --- words ----------------------------------------------------------------
 
@@ -168,7 +195,9 @@ class RunProgress:
         others = [value.strip("/") for name, value in job.wildcards.items() if name != "model"]
         return ", ".join([label_of(self._config, self._runs[job.run]), *filter(None, others)])
 
-    def _at_work(self, job: jobs.Job, reading: JobProgress) -> str:
+    def _at_work(self, job: jobs.Job, reading: JobProgress | None) -> str:
+        if reading is None:
+            return f"{self._name(job)} at work"
         if job.rule == "train":
             status = self._training(job)
             done, dev = status.reached.update / status.updates, status.reached.dev

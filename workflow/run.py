@@ -152,7 +152,7 @@ def _damaged(folder: Path) -> list[str]:
 
 def _environment(folder: Path, again: bool) -> dict[str, str]:
     """The environment in which Snakemake finds its logger; `again`: whether this is a second look."""
-    from nmt.io.environment import for_snakemake
+    from pipeline.config.checkout import for_snakemake
 
     places = [str(ROOT), str(ROOT / "workflow" / "logger"), os.environ.get("PYTHONPATH", "")]
     return (

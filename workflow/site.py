@@ -16,6 +16,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,7 +24,14 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ("*.md", "docs/**/*.md", "docs/*.ipynb", "benchmarks/README.md", "results/README.md")
-SHOWN = ("report.html", "playground.html", "explorer.html")
+SHOWN = {"report.html": "Results", "playground.html": "Playground", "explorer.html": "Explorer"}
+"""Pages of an experiment, and what they are called."""
+PICTURES = {
+    "figure2.png": "BLEU against sentence length",
+    "figure3.png": "What a model with attention looks at",
+}
+"""Figures of an experiment, and what they show."""
+SCRIPTS = ROOT / "workflow" / "site_files"
 LINK = re.compile(r"\]\((?!\w+:)([^)\s#]+)")
 
 
@@ -31,7 +39,9 @@ def main(experiments: Sequence[str], site: Path = ROOT / "site") -> int:
     """Build the site; returns mkdocs' exit status, which is not 0 where a link leads nowhere."""
     source = site / "source"
     shutil.rmtree(source, ignore_errors=True)
-    copy_pages(source)
+    address = repository_address()
+    copy_pages(source, address)
+    shutil.copytree(SCRIPTS, source / "javascripts")
     write_gallery([ROOT / name for name in experiments], source)
     settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
     settings["nav"] += [{"Library": write_library(source)}]
@@ -39,7 +49,7 @@ def main(experiments: Sequence[str], site: Path = ROOT / "site") -> int:
     settings |= {
         "docs_dir": str(source),
         "site_dir": str(site / "pages"),
-        "repo_url": os.environ.get("REPOSITORY_URL"),
+        "repo_url": address,
     }
     (site / "mkdocs.yml").write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
     command = [
@@ -55,8 +65,14 @@ def main(experiments: Sequence[str], site: Path = ROOT / "site") -> int:
     return subprocess.run(command, check=False, env=environment).returncode
 
 
-def copy_pages(folder: Path) -> None:
-    """The pages, and every file that one of them links to."""
+def repository_address() -> str | None:
+    """Where the repository is: what pyproject.toml says, or the machine that builds the site; None if neither knows."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return project["urls"].get("Repository") or os.environ.get("REPOSITORY_URL")
+
+
+def copy_pages(folder: Path, address: str | None = None) -> None:
+    """The pages, and every file that one of them links to; `git clone` names the address if there is one."""
     pages = [page for pattern in PAGES for page in ROOT.glob(pattern)]
     for page in pages:
         for link in LINK.findall(page.read_text(encoding="utf-8")):
@@ -68,7 +84,10 @@ def copy_pages(folder: Path) -> None:
         copy = (folder / page.relative_to(ROOT)).with_suffix(".md")
         copy.parent.mkdir(parents=True, exist_ok=True)
         text = notebook_page(page, copy) if page.suffix == ".ipynb" else page.read_text(encoding="utf-8")
-        copy.write_text(text.replace(".ipynb)", ".md)"), encoding="utf-8")
+        text = text.replace(".ipynb)", ".md)").replace(
+            "git clone REPOSITORY", f"git clone {address or 'REPOSITORY'}"
+        )
+        copy.write_text(text, encoding="utf-8")
 
 
 def notebook_page(notebook: Path, page: Path) -> str:
@@ -92,28 +111,33 @@ def notebook_page(notebook: Path, page: Path) -> str:
 
 
 def write_gallery(experiments: Sequence[Path], folder: Path) -> None:
-    """A page with what each finished experiment has to show, and these pages."""
-    lines = ["# Gallery", "", "Pages that need no server: what runs of the project have made.", ""]
+    """A page with the pictures and pages of each finished experiment, and these files."""
+    lines = ["# Gallery", "", "What runs of the project have made. These pages need no server.", ""]
     for results in (experiment / "results" for experiment in experiments):
-        found = [name for name in SHOWN if (results / name).is_file()]
-        if not found:
-            continue
-        (folder / "gallery" / results.parent.name).mkdir(parents=True)
-        finding = results / "finding.txt"
-        lines += [
-            f"## {results.parent.name}",
-            "",
-            finding.read_text(encoding="utf-8") if finding.is_file() else "",
-            "",
-        ]
-        for name in found:
-            shutil.copyfile(results / name, folder / "gallery" / results.parent.name / name)
-            lines += [f"- [{name.removesuffix('.html')}]({results.parent.name}/{name})"]
-        lines += [""]
+        lines += _entry(results, folder / "gallery" / results.parent.name)
     if not (folder / "gallery").is_dir():
         (folder / "gallery").mkdir(parents=True)
         lines += ["None is finished here: `make demo`, then `make docs`."]
     (folder / "gallery" / "index.md").write_text("\n".join(lines), encoding="utf-8")
+
+
+def _entry(results: Path, copies: Path) -> list[str]:
+    """An experiment's part of the gallery; copies of what it shows lie beside the page."""
+    name, finding = results.parent.name, results / "finding.txt"
+    pages, pictures = (
+        {file: text for file, text in files.items() if (results / file).is_file()}
+        for files in (SHOWN, PICTURES)
+    )
+    if not pages:
+        return []
+    copies.mkdir(parents=True)
+    for file in (*pages, *pictures):
+        shutil.copyfile(results / file, copies / file)
+    lines = [f"## {name}", "", finding.read_text(encoding="utf-8") if finding.is_file() else "", ""]
+    lines += [" · ".join(f"[{text}]({name}/{file})" for file, text in pages.items()), ""]
+    for file, text in pictures.items():
+        lines += [f"[![{text}]({name}/{file})]({name}/{next(iter(pages))})", ""]
+    return lines
 
 
 def write_library(folder: Path) -> list[dict[str, str]]:

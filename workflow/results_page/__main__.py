@@ -19,15 +19,17 @@ from PIL import Image
 
 from nmt.errors import UserError, printable
 from nmt.io.files import atomic_path, sha256
+from pipeline.config.artifacts import FIRST_PAPER
 from pipeline.publish.ro_crate import RECORD
 from pipeline.report.papers import ScoreTable, TrainingTable
+from workflow.results_page.findings import absent, of_paper
 from workflow.results_page.folder import Experiment
 from workflow.results_page.groups import by_length, by_unknown_words, pairs
 from workflow.results_page.tables import (
     alignment_error_rates,
     curves,
-    found,
     markdown,
+    of_first_paper,
     origin,
     scale,
     scores,
@@ -63,7 +65,7 @@ def write(page: Path, pictures: Path, experiments: Sequence[Experiment]) -> None
     )
     text = environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
         experiments=[_section(experiment, page, pictures) for experiment in experiments],
-        found=markdown(found(experiments)),
+        found=_found(experiments),
         scale=markdown(scale(experiments)),
         origins=markdown([origin(experiment) for experiment in experiments if experiment.finished]),
         samples=experiments[0].settings.bootstrap_samples,
@@ -71,6 +73,14 @@ def write(page: Path, pictures: Path, experiments: Sequence[Experiment]) -> None
     )
     with atomic_path(page) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def _found(experiments: Sequence[Experiment]) -> list[tuple[str, str, list[str]]]:
+    """What each paper found: its name, the table, and what does not show."""
+    papers = dict.fromkeys(name for experiment in experiments for name in experiment.config.artifacts.papers)
+    tables = [of_first_paper(experiments)]
+    tables += [of_paper(name, experiments) for name in papers if name != FIRST_PAPER]
+    return [(paper, markdown(rows), absent(rows)) for paper, rows in tables if rows]
 
 
 def _section(experiment: Experiment, page: Path, pictures: Path) -> dict[str, Any]:

@@ -30,6 +30,9 @@ _LAST = 51
 """The least length of the last group."""
 _MOST_UNKNOWN = 4
 
+REPORTED = "the paper, reported"
+"""The column of what a paper reports."""
+
 Cells = dict[str, str]
 Sentences = Iterable[Mapping[str, Any]]
 Comparison = dict[str, dict[str, Any]]
@@ -77,10 +80,11 @@ def pairs(comparison: Comparison, config: Config, limit: int) -> list[Cells]:
 def difference(column: Mapping[str, Any], model: str, other: str, samples: int) -> str:
     """A model's BLEU minus another's, with p; nothing where they were not compared."""
     for pair in column["pairs"]:
-        if (pair["second"], pair["first"]) == (model, other):
+        if {pair["second"], pair["first"]} == {model, other}:
             p = shown_p(pair["p"], samples)
             likely = f", p {p if p.startswith('≤') else f'= {p}'}" if p else ""
-            return f"{signed(pair['difference'], 2)}{likely}"
+            sign = 1 if pair["second"] == model else -1
+            return f"{signed(sign * pair['difference'] + 0.0, 2)}{likely}"
     return ""
 
 
@@ -134,7 +138,7 @@ def _grouped(
     order: Callable[[Mapping[str, Any]], int],
 ) -> list[Cells]:
     """A row for each group of sentences, a column for each model."""
-    label = report_settings(config).short_label
+    label = report_settings(config).label
     rows: dict[str, Cells] = {}
     for model in config.use.models:
         scores: dict[str, list[float]] = {}
@@ -192,6 +196,11 @@ def findings(comparison: Comparison, config: Config, limit: int, updates: Mappin
         "RNNsearch, longer limit, trained on (*) minus before, all": difference(
             everything, trained_on, search, samples
         ),
+        **{
+            f"Moses minus RNNsearch, longer limit{star}, {what}": difference(column, "moses", system, samples)
+            for what, column in (("all", everything), ("no unknown words", known))
+            for star, system in (("", search), (", trained on (*)", trained_on))
+        },
         "RNNsearch, longer limit, trained on (*): times the updates": more_updates(),
         f"RNNsearch, {longer}": difference(long, search, short_search, samples),
         f"RNNencdec, {longer}": difference(long, encdec, short_encdec, samples),

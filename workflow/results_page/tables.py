@@ -17,7 +17,7 @@ from pipeline.config.schema import Config
 from pipeline.report.papers import ScoreTable, TrainingTable, read_paper, read_table
 from pipeline.report.tables.writer import enough, pipe_table
 from workflow.results_page.folder import PAPERS, Experiment
-from workflow.results_page.groups import Cells, findings, reported
+from workflow.results_page.groups import REPORTED, Cells, findings, reported
 
 _WORDS = ("minus", "Machine", "Code", "PyTorch")
 """Columns that hold words."""
@@ -230,8 +230,8 @@ def _from_data(experiment: Experiment, part: str, stage: str, measure: str, side
     return float(rows[-1]["value"]) if rows else None
 
 
-def found(every: Sequence[Experiment]) -> list[Cells]:
-    """What the paper found, a column for each experiment that has its models."""
+def of_first_paper(every: Sequence[Experiment]) -> tuple[str, list[Cells]]:
+    """The first paper and what it found, a column for each experiment that has its models, whatever they are called."""
     columns = {
         experiment.name: findings(
             experiment.comparison, experiment.config, experiment.limit, _updates(experiment)
@@ -240,7 +240,7 @@ def found(every: Sequence[Experiment]) -> list[Cells]:
         if experiment.of_first_paper
     }
     if not columns:
-        return []
+        return FIRST_PAPER, []
     paper = load(find_layers(REPOSITORY / "config.yaml", REPOSITORY))
     file = PAPERS / f"{FIRST_PAPER}.yaml"
     table = read_table(file, "table1", ScoreTable)[1]
@@ -251,8 +251,9 @@ def found(every: Sequence[Experiment]) -> list[Cells]:
         min(entry.max_words for entry in paper.models.values()),
         {model: row.updates for model, row in statistics.reported.items() if row.updates},
     )
-    columns = {"the paper, reported": theirs} | columns
-    return [{"": row, **{name: cells[row] for name, cells in columns.items()}} for row in theirs]
+    columns = {REPORTED: theirs} | columns
+    name = read_paper(file).name
+    return name, [{"": row, **{name: cells[row] for name, cells in columns.items()}} for row in theirs]
 
 
 def _updates(experiment: Experiment) -> dict[str, int]:

@@ -37,7 +37,7 @@ if PREPARED:
                 if chosen
             ),
         shell:
-            "nmt vocabulary --words {params.words} {params.specials} {params.corpora}"
+            "nmt data vocabulary --words {params.words} {params.specials} {params.corpora}"
             " 'data/{params.stage}/{{shard}}.{wildcards.language}.zst' --output {output.vocabulary:q}"
             " 2>&1 | tee -i {log:q}"
 
@@ -70,6 +70,6 @@ if PREPARED:
             ),
             shuffle=lambda wildcards: f"--shuffle-seed {CONFIG.seed}" if wildcards.part == "train" else "",
         shell:
-            "nmt binarize {params.corpora} {params.text} --source-vocabulary {input.source_vocabulary:q}"
+            "nmt data binarize {params.corpora} {params.text} --source-vocabulary {input.source_vocabulary:q}"
             " --target-vocabulary {input.target_vocabulary:q} {params.shuffle} --output data/binary/{wildcards.part}"
             " 2>&1 | tee -i {log:q}"

@@ -7,6 +7,7 @@ import shlex
 import sys
 from pathlib import Path
 
+import pipeline.config.consistency as consistency
 import pipeline.config.experiment as experiment
 import pipeline.config.projections as projections
 from pipeline.config.overlays import ConfigError, find_layers, load, module_layers
@@ -45,7 +46,7 @@ try:
             engine.of(workflow, "config files"),
             engine.of(workflow, "config"),
         )
-        if engine.of(workflow, "whether nobody imports it")()
+        if Path(workflow.main_snakefile) == ROOT / "Snakefile"
         else module_layers(ROOT / "config.yaml", Path.cwd(), config)
     )
 except ConfigError as error:
@@ -81,7 +82,7 @@ if problems := [*experiment.missing_files(CONFIG), *experiment.surplus_shards(CO
 # path), or with the one that a software environment brings; the package comes from this repository in both cases. The
 # prefix is no part of any job, so that another interpreter makes nothing run again. By its job's log `nmt` knows where its
 # progress is to lie.
-PYTHON = "python" if engine.of(workflow, "environments") else shlex.quote(sys.executable)
+PYTHON = "python" if workflow.deployment_settings.deployment_method else shlex.quote(sys.executable)
 PACKAGE = f"PYTHONPATH={shlex.quote(str(ROOT))}${{{{PYTHONPATH:+:$PYTHONPATH}}}}"
 shell.prefix(f'set -euo pipefail; nmt() {{{{ {PACKAGE} {engine.LOG} {PYTHON} -m nmt "$@"; }}}}; ')
 
@@ -125,23 +126,30 @@ SHARED = {} if CONFIG.released.models or KEPT else shared_models(CONFIG, RUNS, P
 MEASURES_MOSES = CONFIG.moses.enabled and not KEPT
 
 
-def kept_moses(set_):
-    """The translations that a published run had measured; None where there are none."""
-    file = KEPT.given("moses", set_) if KEPT and CONFIG.moses.enabled and set_ in SETS else None
-    return str(file) if file and file.is_file() else None
+def moses_on(set_, given):
+    """Translations of a set by Moses, and by Moses whose phrases a model has scored, as far as there are any."""
+    folder = "" if set_ == "test" else f"{set_}/"
+    systems = [consistency.PHRASE_BASED, consistency.WITH_PHRASE_MODEL]
+    if MEASURES_MOSES:
+        measured = systems if CONFIG.moses.phrase_model else systems[:1]
+        return {system: f"translations/{folder}{system}.txt" for system in measured if set_ in SETS}
+    found = {consistency.PHRASE_BASED: Path(given)} if given else {}
+    if KEPT and set_ in SETS and (given or CONFIG.moses.enabled):
+        found = {system: KEPT.given(system, set_) for system in systems} | found
+    return {system: str(file) for system, file in found.items() if given == str(file) or file.is_file()}
 
 
 GIVEN = {
-    set_: {"moses": f"translations/{folder}moses.txt" if MEASURES_MOSES else file or kept_moses(set_)}
-    for set_, folder, file in (
-        ("test", "", CONFIG.artifacts.moses_translations),
-        ("dev", "dev/", CONFIG.artifacts.moses_dev_translations),
+    set_: found
+    for set_, file in (
+        ("test", CONFIG.artifacts.moses_translations),
+        ("dev", CONFIG.artifacts.moses_dev_translations),
     )
-    if file or (MEASURES_MOSES and set_ in SETS) or kept_moses(set_)
+    if (found := moses_on(set_, file))
 }
 
 # The system that figures show beside the models.
-BASELINE = list(GIVEN.get("test", {}))
+BASELINE = [system for system in GIVEN.get("test", {}) if system == consistency.PHRASE_BASED]
 
 # Rescored n-best lists, which are translations like these.
 if CONFIG.use.rescored:

@@ -37,6 +37,8 @@ if PREPARED:
             "logs/count/{corpus}/{shard}.log",
         benchmark:
             "benchmarks/count/{corpus}/{shard}.tsv"
+        group:
+            "count.{corpus}"
         conda:
             "../../envs/prepare.yaml"
         resources:
@@ -46,7 +48,7 @@ if PREPARED:
             stages=lambda wildcards, input: options.stages(CONFIG, wildcards.corpus, input.text),
             types=lambda wildcards: "" if wildcards.corpus in CONFIG.use.train else "--types",
         shell:
-            "nmt count {params.stages} {params.types} --source-vocabulary {input.source_vocabulary:q}"
+            "nmt data count {params.stages} {params.types} --source-vocabulary {input.source_vocabulary:q}"
             " --target-vocabulary {input.target_vocabulary:q} --output {output.counts:q} 2>&1 | tee -i {log:q}"
 
     rule sum_counts:
@@ -71,7 +73,7 @@ if PREPARED:
             corpora=options.counted(CONFIG, PREPARED),
             languages=f"{SOURCE} {TARGET}",
         shell:
-            "nmt sum-counts {params.corpora} --raw 'data/raw/{{corpus}}/counts.json'"
+            "nmt data sum-counts {params.corpora} --raw 'data/raw/{{corpus}}/counts.json'"
             " --clean 'data/clean/{{shard}}.counts.json' --count 'data/counts/{{shard}}.json'"
             " --overlap 'data/overlap/{{shard}}.json' --languages {params.languages} --output {output.counts:q}"
             " 2>&1 | tee -i {log:q}"
@@ -103,6 +105,6 @@ rule data_report:
         ),
         paper=lambda wildcards, input: options.repeated("paper", input.paper),
     shell:
-        "nmt data-report --counts {input.counts:q} {params.limits} {params.paper} --output-csv {output.csv:q}"
+        "nmt data report --counts {input.counts:q} {params.limits} {params.paper} --output-csv {output.csv:q}"
         " --output-lengths {output.lengths:q} --output-md {output.md:q} --output-pdf {output.pdf:q}"
         " --output-png {output.png:q} 2>&1 | tee -i {log:q}"

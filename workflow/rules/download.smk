@@ -25,4 +25,4 @@ rule download:
         # asks for `input` so that other sources are no reason to fetch again what is already there
         sources=lambda wildcards, input: options.other_sources(CONFIG, wildcards.archive),
     shell:
-        "nmt download {params.archive} {params.sources} --output {output.archive:q} 2>&1 | tee -i {log:q}"
+        "nmt data download {params.archive} {params.sources} --output {output.archive:q} 2>&1 | tee -i {log:q}"

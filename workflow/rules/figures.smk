@@ -24,6 +24,12 @@ FIGURES = [
 ]
 
 
+# Words in the longest sentences that the models of Figure 2 learned from.
+TRAINED_UP_TO = sorted(
+    {CONFIG.models[model].max_words for model in CONFIG.artifacts.figure2_models if model in CONFIG.models}
+)
+
+
 rule figure2:
     """Figure 2: BLEU against sentence length."""
     input:
@@ -43,9 +49,10 @@ rule figure2:
     params:
         settings=report_settings,
         scores=lambda wildcards, input: options.repeated("score", input.scores),
+        limits=options.repeated("limit", TRAINED_UP_TO),
         seeds=constant(shown_seeds(CONFIG.artifacts.figure2_models)),
     shell:
-        "nmt figure2 {params.scores} --settings {params.settings:q}"
+        "nmt figure bleu-by-length {params.scores} {params.limits} --settings {params.settings:q}"
         " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
 
 
@@ -70,7 +77,7 @@ rule unknown_words:
         scores=lambda wildcards, input: options.repeated("score", input.scores),
         seeds=constant(shown_seeds(CONFIG.artifacts.figure2_models)),
     shell:
-        "nmt unknown-words {params.scores} --settings {params.settings:q}"
+        "nmt figure unknown-words {params.scores} --settings {params.settings:q}"
         " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
 
 
@@ -95,7 +102,7 @@ rule length_curves:
         scores=lambda wildcards, input: options.repeated("score", input.scores),
         seeds=constant(shown_seeds(CONFIG.artifacts.figure2_models)),
     shell:
-        "nmt length-curves {params.scores} --settings {params.settings:q}"
+        "nmt figure length-curves {params.scores} --settings {params.settings:q}"
         " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
 
 
@@ -122,7 +129,7 @@ rule score_groups:
         scores=lambda wildcards, input: options.repeated("score", input.scores),
         seeds=constant(shown_seeds(CONFIG.artifacts.figure2_models)),
     shell:
-        "nmt score-groups {params.scores} --text {input.text:q} --vocabulary {input.vocabulary:q}"
+        "nmt figure score-groups {params.scores} --text {input.text:q} --vocabulary {input.vocabulary:q}"
         " --settings {params.settings:q} --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
 
 
@@ -148,7 +155,7 @@ rule figure3:
         settings=report_settings,
         seeds=constant(shown_seeds(filter(None, [CONFIG.artifacts.figure3_model]))),
     shell:
-        "nmt figure3 --all {input.all:q} --no-unk {input.no_unk:q} --paper {input.paper:q}"
+        "nmt figure attention --all {input.all:q} --no-unk {input.no_unk:q} --paper {input.paper:q}"
         " --settings {params.settings:q}"
         " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
 
@@ -175,7 +182,7 @@ rule learning_curves:
         summaries=lambda wildcards, input: options.repeated("summary", input.summaries),
         histories=lambda wildcards, input: options.repeated("history", input.histories),
     shell:
-        "nmt learning-curves {params.summaries} {params.histories} --settings {params.settings:q}"
+        "nmt figure learning-curves {params.summaries} {params.histories} --settings {params.settings:q}"
         " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"
 
 

@@ -27,7 +27,7 @@ rule moses_programs:
         source=lambda wildcards, input: options.repeated("source", [input.source] if input.source else []),
         folder=lambda wildcards, output: options.moses_folder(output),
     shell:
-        "nmt moses-programs --jobs {threads} {params.source} --output {params.folder:q} 2>&1 | tee -i {log:q}"
+        "nmt moses programs --jobs {threads} {params.source} --output {params.folder:q} 2>&1 | tee -i {log:q}"
 
 
 if MEASURES_MOSES:
@@ -76,7 +76,7 @@ if MEASURES_MOSES:
             # Another name would be another shell line, and align finished text again.
             longest=lambda wildcards: options.moses_text(CONFIG, wildcards.part),
         shell:
-            "nmt moses-text {params.corpora} {params.text} {params.longest}"
+            "nmt moses text {params.corpora} {params.text} {params.longest}"
             " --output-source {output.source:q} --output-target {output.target:q} 2>&1 | tee -i {log:q}"
 
     rule moses_align:
@@ -102,7 +102,7 @@ if MEASURES_MOSES:
             heuristic=CONFIG.moses.symmetrization,
             block=CONFIG.moses.alignment_block,
         shell:
-            "OMP_NUM_THREADS={threads} nmt moses-align --programs {params.programs:q} --source {input.source:q}"
+            "OMP_NUM_THREADS={threads} nmt moses align --programs {params.programs:q} --source {input.source:q}"
             " --target {input.target:q} --heuristic {params.heuristic} --block-pairs {params.block}"
             " --output {output.aligned:q} 2>&1 | tee -i {log:q}"
 
@@ -130,7 +130,7 @@ if MEASURES_MOSES:
             words=CONFIG.moses.max_phrase_words,
             reordering=CONFIG.moses.reordering,
         shell:
-            "nmt moses-phrases --programs {params.programs:q} --source {input.source:q} --target {input.target:q}"
+            "nmt moses phrases --programs {params.programs:q} --source {input.source:q} --target {input.target:q}"
             " --aligned {input.aligned:q} --max-phrase-words {params.words} --reordering {params.reordering}"
             " --threads {threads} --memory-mb $(({resources.mem_mb} / 2))"
             " --phrase-table {output.tables[0]:q} --reordering-table {output.tables[1]:q} 2>&1 | tee -i {log:q}"
@@ -139,7 +139,10 @@ if MEASURES_MOSES:
         """Train the language model of the target side, and of monolingual text where the settings name some."""
         input:
             text=f"moses/train.{TARGET}",
-            also=CONFIG.moses.lm_text,
+            also=[
+                *CONFIG.moses.lm_text,
+                *expand(f"data/tokens/{{shard}}.{TARGET}.zst", shard=shards(CONFIG.moses.lm_corpora)),
+            ],
             programs=ancient(f"{KENLM}/lmplz"),
         output:
             model="moses/language_model.binary",
@@ -153,11 +156,12 @@ if MEASURES_MOSES:
             mem_mb=memory(DATA_MEMORY, 2),
             runtime=minutes(60, 60),
         params:
-            order=CONFIG.moses.lm_order,
             folder=lambda wildcards, input: os.path.dirname(input.programs),
             also=lambda wildcards, input: options.repeated("also", input.also),
+            # Another name would be another shell line, and another form of the same train finished models again.
+            order=options.moses_order(CONFIG),
         shell:
-            "nmt lm-train --order {params.order} --discount-fallback --memory-mb {resources.mem_mb}"
+            "nmt selection train-lm --order {params.order} --discount-fallback --memory-mb {resources.mem_mb}"
             " --programs {params.folder:q} --text {input.text:q} {params.also} --output {output.model:q}"
             " 2>&1 | tee -i {log:q}"
 
@@ -188,7 +192,7 @@ if MEASURES_MOSES:
             rounds=CONFIG.moses.tuning_rounds,
             n_best=CONFIG.moses.tuning_n_best,
         shell:
-            "nmt moses-tune {params.system} {params.search} --threads {threads} --source {input.source:q} --target {input.target:q}"
+            "nmt moses tune {params.system} {params.search} --threads {threads} --source {input.source:q} --target {input.target:q}"
             " --tuner {params.tuner} --rounds {params.rounds} --n-best {params.n_best} --output {output.weights:q}"
             " 2>&1 | tee -i {log:q}"
 
@@ -216,7 +220,7 @@ if MEASURES_MOSES:
             system=lambda wildcards, input: options.moses_system(input),
             search=options.moses_search(CONFIG),
         shell:
-            "nmt moses-decode {params.system} {params.search} --threads {threads} --weights {input.weights:q} --source {input.source:q}"
+            "nmt moses decode {params.system} {params.search} --threads {threads} --weights {input.weights:q} --source {input.source:q}"
             " --output {output.translations:q} 2>&1 | tee -i {log:q}"
 
     use rule moses_translate as moses_n_best with:
@@ -232,3 +236,120 @@ if MEASURES_MOSES:
                 f"{options.moses_system(input)} {options.option('output-n-best', output.lists)}"
             ),
             search=options.moses_n_best(CONFIG),
+
+
+if MEASURES_MOSES and CONFIG.moses.phrase_model:
+
+    # Text of the phrase pairs by part, and what a second system is made of: the same but for the phrase table.
+    PHRASE_TEXT = [f"moses/phrases/{{part}}.{language}.zst" for language in (SOURCE, TARGET)]
+    SCORED_TABLES = ["moses/phrases/phrase-table.gz", TABLES_OF_PHRASES[1]]
+
+    rule moses_phrase_pairs:
+        """Write each pair of the phrase table once, to learn from; some are kept apart."""
+        input:
+            table=TABLES_OF_PHRASES[0],
+        output:
+            train=expand(PHRASE_TEXT, part="train"),
+            dev=expand(PHRASE_TEXT, part="dev"),
+        log:
+            "logs/moses/phrase_pairs.log",
+        benchmark:
+            "benchmarks/moses/phrase_pairs.tsv"
+        conda:
+            "../../envs/moses.yaml"
+        resources:
+            mem_mb=memory(2000),
+            runtime=minutes(30, 60),
+        shell:
+            "nmt moses phrase-pairs --phrase-table {input.table:q} --output {output.train:q}"
+            " --output-held-out {output.dev:q} 2>&1 | tee -i {log:q}"
+
+    rule moses_phrase_ids:
+        """Turn phrase pairs into memory-mapped ids, by the vocabularies of the sentences' models."""
+        input:
+            text=PHRASE_TEXT,
+            vocabularies=[f"{DATA}/vocabulary/{language}.tsv" for language in (SOURCE, TARGET)],
+        output:
+            [f"moses/phrases/{{part}}/{name}" for name in BITEXT_FILES],
+        log:
+            "logs/moses/phrase_ids.{part}.log",
+        benchmark:
+            "benchmarks/moses/phrase_ids.{part}.tsv"
+        conda:
+            "../../envs/prepare.yaml"
+        resources:
+            mem_mb=memory(DATA_MEMORY, 1),
+            runtime=minutes(60, 60),
+        params:
+            shuffle=lambda wildcards: f"--shuffle-seed {CONFIG.seed}" if wildcards.part == "train" else "",
+        shell:
+            "nmt data binarize --text {input.text:q} --source-vocabulary {input.vocabularies[0]:q}"
+            " --target-vocabulary {input.vocabularies[1]:q} {params.shuffle} --output moses/phrases/{wildcards.part}"
+            " 2>&1 | tee -i {log:q}"
+
+    use rule train as train_on_phrases with:
+        input:
+            train=ancient(expand("moses/phrases/train/{name}", name=BITEXT_FILES)),
+            dev=ancient(expand("moses/phrases/dev/{name}", name=BITEXT_FILES)),
+            source_vocabulary=ancient(f"{DATA}/vocabulary/{SOURCE}.tsv"),
+            target_vocabulary=ancient(f"{DATA}/vocabulary/{TARGET}.tsv"),
+        wildcard_constraints:
+            model=re.escape(CONFIG.moses.phrase_model),
+
+    ruleorder: train_on_phrases > train
+
+    rule moses_phrase_scores:
+        """Give the phrase table the model's p(target phrase given source phrase) as one more score."""
+        input:
+            table=TABLES_OF_PHRASES[0],
+            model=[f"models/{CONFIG.moses.phrase_model}/{name}" for name in MODEL],
+            text=[f"moses/dev.{SOURCE}", *(set_tokens(set_, SOURCE) for set_ in SETS)],
+        output:
+            table=SCORED_TABLES[0],
+        log:
+            "logs/moses/phrase_scores.log",
+        benchmark:
+            "benchmarks/moses/phrase_scores.tsv"
+        conda:
+            "../../envs/translate.yaml"
+        threads: cores_of(CONFIG.decoding.threads)
+        resources:
+            gpu=gpu_of(CONFIG.decoding.device),
+            mem_mb=memory(DATA_MEMORY),
+            runtime=round(60 * CONFIG.resources.moses_hours),
+            limited_by="moses_hours",
+        params:
+            model=f"models/{CONFIG.moses.phrase_model}",
+            text=lambda wildcards, input: options.repeated("text", input.text),
+            options=options.known((name, getattr(CONFIG.decoding, name)) for name in ("threads", "device")),
+        shell:
+            "nmt moses phrase-scores --phrase-table {input.table:q} --model {params.model:q} {params.text}"
+            " {params.options} --output {output.table:q} 2>&1 | tee -i {log:q}"
+
+    use rule moses_tune as moses_tune_scored with:
+        input:
+            tables=SCORED_TABLES,
+            language_model="moses/language_model.binary",
+            source=f"moses/dev.{SOURCE}",
+            target=f"moses/dev.{TARGET}",
+            programs=ancient(f"{MOSES}/bin/moses"),
+        output:
+            weights="moses/phrases/weights.txt",
+        log:
+            "logs/moses/tune_scored.log",
+        benchmark:
+            "benchmarks/moses/tune_scored.tsv"
+
+    use rule moses_translate as moses_translate_scored with:
+        input:
+            tables=SCORED_TABLES,
+            language_model="moses/language_model.binary",
+            weights="moses/phrases/weights.txt",
+            source=lambda wildcards: set_tokens(set_of(wildcards), SOURCE),
+            programs=ancient(f"{MOSES}/bin/moses"),
+        output:
+            translations=f"translations/{{set}}{consistency.WITH_PHRASE_MODEL}.txt",
+        log:
+            "logs/moses/{set}translate_scored.log",
+        benchmark:
+            "benchmarks/moses/{set}translate_scored.tsv"

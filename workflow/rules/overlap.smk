@@ -18,17 +18,19 @@ if PREPARED and CONFIG.overlap.drop == "none":
             "logs/overlap/{corpus}/{shard}.log",
         benchmark:
             "benchmarks/overlap/{corpus}/{shard}.tsv"
+        group:
+            "text.{corpus}.{shard}"
         conda:
             "../../envs/prepare.yaml"
         resources:
             mem_mb=memory(1000),
-            runtime=minutes(30, 200),
+            runtime=chain_minutes(15, 200),
         params:
             settings=constant(CONFIG.overlap),
             corpora=options.shards(CONFIG, HELD_OUT),
             held_out=lambda wildcards: options.patterns("held-out", TOKENS),
         shell:
-            "nmt overlap --settings {params.settings:q} {params.corpora} {params.held_out} {input.source:q} {input.target:q}"
+            "nmt data overlap --settings {params.settings:q} {params.corpora} {params.held_out} {input.source:q} {input.target:q}"
             " --counts {output.counts:q} 2>&1 | tee -i {log:q}"
 
 elif PREPARED:
@@ -47,16 +49,18 @@ elif PREPARED:
             "logs/overlap/{corpus}/{shard}.log",
         benchmark:
             "benchmarks/overlap/{corpus}/{shard}.tsv"
+        group:
+            "text.{corpus}.{shard}"
         conda:
             "../../envs/prepare.yaml"
         resources:
             mem_mb=memory(1000),
-            runtime=minutes(30, 200),
+            runtime=chain_minutes(15, 200),
         params:
             settings=constant(CONFIG.overlap),
             corpora=options.shards(CONFIG, HELD_OUT),
             held_out=lambda wildcards: options.patterns("held-out", TOKENS),
         shell:
-            "nmt overlap --settings {params.settings:q} {params.corpora} {params.held_out} {input.source:q} {input.target:q}"
+            "nmt data overlap --settings {params.settings:q} {params.corpora} {params.held_out} {input.source:q} {input.target:q}"
             " --counts {output.counts:q} --output-source {output.source:q} --output-target {output.target:q}"
             " 2>&1 | tee -i {log:q}"

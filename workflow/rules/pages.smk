@@ -61,7 +61,7 @@ rule finding:
         settings=report_settings,
         scores=lambda wildcards, input: options.repeated("score", input.scores),
     shell:
-        "nmt finding {params.scores} --settings {params.settings:q} --output {output.text:q} 2>&1 | tee -i {log:q}"
+        "nmt page finding {params.scores} --settings {params.settings:q} --output {output.text:q} 2>&1 | tee -i {log:q}"
 
 
 # What the explorer shows of each system, in the order of their names.
@@ -96,7 +96,7 @@ rule explorer:
         title=f"Translations of {TEST}",
         seeds=constant(shown_seeds(CONFIG.use.models)),
     shell:
-        "nmt explorer {params.translations} {params.given} {params.trees} --reference {input.reference:q} {params.compared}"
+        "nmt page explorer {params.translations} {params.given} {params.trees} --reference {input.reference:q} {params.compared}"
         " --languages {params.languages} --title {params.title:q}"
         " --output {output.page:q} 2>&1 | tee -i {log:q}"
 
@@ -124,7 +124,7 @@ rule playground:
         title=lambda wildcards: f"Translate in the browser: {EXPERIMENT}",
         settings=lambda wildcards: projections.text_settings(CONFIG),
     shell:
-        "nmt playground {params.models} --source {input.source:q} --reference {input.reference:q}"
+        "nmt page playground {params.models} --source {input.source:q} --reference {input.reference:q}"
         " --megabytes {params.megabytes} --title {params.title:q} --settings {params.settings:q} --output {output.page:q}"
         " 2>&1 | tee -i {log:q}"
 
@@ -153,5 +153,5 @@ rule report:
         seeds=constant(shown_seeds(CONFIG.artifacts.figure2_models)),
         configuration=lambda wildcards: projections.page_settings(CONFIG),
     shell:
-        "nmt report --title {params.title:q} {params.papers} {params.artifacts} {params.beside} --captions {input.captions:q} --seeds={params.seeds:q}"
+        "nmt page report --title {params.title:q} {params.papers} {params.artifacts} {params.beside} --captions {input.captions:q} --seeds={params.seeds:q}"
         " --configuration {params.configuration:q} --benchmarks benchmarks --output {output.page:q} 2>&1 | tee -i {log:q}"

@@ -162,7 +162,7 @@ def absent():
     names = RECORDS if KEPT else dict.fromkeys((*MODEL, *RECORDS))
     files = [file for name in names for file in run_files(used, name)]
     if KEPT:
-        key, again = "results", "expected what `nmt package-results` writes"
+        key, again = "results", "expected what `nmt results package` writes"
         text = [set_tokens(set_, language) for set_ in SETS for language in (SOURCE, TARGET)]
         for set_ in SETS:
             files += [*translations_of(COMPARED, set_), *making_of(COMPARED, set_)]

@@ -1,9 +1,13 @@
-"""From archives, files or the grammar to tokens. Both sides always have as many lines."""
+"""From archives, files or the grammar to tokens. Both sides always have as many lines.
+
+What is made of a shard one after the other is sent to a cluster as one job (`group`). A group's name has no `_`: behind one
+stand the rules, where slurm/bin/sbatch looks for a job's doubles."""
 
 # Corpora by how they come: in files, from the grammar, already as words.
-IN_FILES = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is None]
-GENERATED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].grammar is not None]
-TOKENIZED = [corpus for corpus in PREPARED if CONFIG.corpora[corpus].tokenized]
+EVERY_CORPUS = [*PREPARED, *experiment.lm_corpora(CONFIG)]
+IN_FILES = [corpus for corpus in EVERY_CORPUS if CONFIG.corpora[corpus].grammar is None]
+GENERATED = [corpus for corpus in EVERY_CORPUS if CONFIG.corpora[corpus].grammar is not None]
+TOKENIZED = [corpus for corpus in EVERY_CORPUS if CONFIG.corpora[corpus].tokenized]
 
 
 # A corpus has as many shards as its settings say, and outputs cannot depend on wildcards: one rule per corpus.
@@ -34,7 +38,7 @@ for corpus in IN_FILES:
             source=lambda wildcards, output: options.repeated("output-source", output.source),
             target=lambda wildcards, output: options.repeated("output-target", output.target),
         shell:
-            "nmt extract --archive-source {input.source:q} --archive-target {input.target:q} {params.members}"
+            "nmt data extract --archive-source {input.source:q} --archive-target {input.target:q} {params.members}"
             " {params.source} {params.target} --counts {output.counts:q} 2>&1 | tee -i {log:q}"
 
 
@@ -66,7 +70,7 @@ for corpus in GENERATED:
             target=lambda wildcards, output: options.repeated("output-target", output.target),
             alignment=lambda wildcards, output: options.repeated("output-alignment", output.alignment),
         shell:
-            "nmt generate --settings {params.settings:q} --split {params.split} --pairs {params.pairs}"
+            "nmt data generate --settings {params.settings:q} --split {params.split} --pairs {params.pairs}"
             " {params.source} {params.target} {params.alignment} --counts {output.counts:q} 2>&1 | tee -i {log:q}"
 
 
@@ -90,15 +94,17 @@ if PREPARED:
             "benchmarks/clean/{corpus}/{shard}.tsv"
         wildcard_constraints:
             corpus=options.none_of(TOKENIZED),
+        group:
+            "text.{corpus}.{shard}"
         conda:
             "../../envs/prepare.yaml"
         resources:
             mem_mb=memory(2000),
-            runtime=minutes(30, 200),
+            runtime=chain_minutes(15, 200),
         params:
             settings=lambda wildcards: projections.cleaning_settings(CONFIG, wildcards.corpus),
         shell:
-            "nmt clean --settings {params.settings:q} {input.source:q} {input.target:q}"
+            "nmt data clean --settings {params.settings:q} {input.source:q} {input.target:q}"
             " --output-source {output.source:q} --output-target {output.target:q} --counts {output.counts:q}"
             " 2>&1 | tee -i {log:q}"
 
@@ -123,13 +129,15 @@ if PREPARED:
             "benchmarks/tokenize/{corpus}/{shard}.{language}.tsv"
         wildcard_constraints:
             corpus=options.none_of(TOKENIZED),
+        group:
+            "text.{corpus}.{shard}"
         conda:
             "../../envs/prepare.yaml"
         resources:
             mem_mb=memory(2000),
-            runtime=minutes(30, 400),
+            runtime=chain_minutes(15, 200),
         params:
             settings=constant(CONFIG.tokenization),
         shell:
-            "nmt tokenize --language {wildcards.language} --settings {params.settings:q} {input.text:q}"
+            "nmt data tokenize --language {wildcards.language} --settings {params.settings:q} {input.text:q}"
             " {output.tokens:q} 2>&1 | tee -i {log:q}"

@@ -87,7 +87,7 @@ rule package_results:
         lines=lambda wildcards, input, output: options.paired("lines", input.lines, output.lines),
         files=lambda wildcards, input, output: options.paired("file", input.files, output.files),
     shell:
-        "nmt package-results {params.translations} {params.attention} {params.lines} {params.files}"
+        "nmt results package {params.translations} {params.attention} {params.lines} {params.files}"
         " --configuration {params.configuration:q} --output results 2>&1 | tee -i {log:q}"
 
 
@@ -110,7 +110,7 @@ rule ro_crate:
         files=lambda wildcards, input: options.repeated("file", input.files),
         archives=f"{DATA}/archives",
     shell:
-        "nmt ro-crate results {params.files} --archives {params.archives:q} 2>&1 | tee -i {log:q}"
+        "nmt results ro-crate results {params.files} --archives {params.archives:q} 2>&1 | tee -i {log:q}"
 
 
 rule model_card:
@@ -133,7 +133,7 @@ rule model_card:
     params:
         text=options.text_of_card(CONFIG),
     shell:
-        "nmt model-card --model models/{wildcards.model} --scores {input.scores:q} {params.text} 2>&1 | tee -i {log:q}"
+        "nmt model card --model models/{wildcards.model} --scores {input.scores:q} {params.text} 2>&1 | tee -i {log:q}"
 
 
 rule release:
@@ -152,4 +152,4 @@ rule release:
         mem_mb=2000,
         runtime=60,
     shell:
-        "nmt release --model models/{wildcards.model} --output {output.archive:q} 2>&1 | tee -i {log:q}"
+        "nmt model release --model models/{wildcards.model} --output {output.archive:q} 2>&1 | tee -i {log:q}"

@@ -40,7 +40,7 @@ if CONFIG.use.rescored and not KEPT:
             weight=lambda wildcards: RESCORED[wildcards.rescored].weight,
             options=options.known((name, getattr(CONFIG.decoding, name)) for name in ("threads", "device")),
         shell:
-            "nmt rescore --model {params.model:q} --source {input.source:q} --lists {input.lists:q}"
+            "nmt test-set rescore --model {params.model:q} --source {input.source:q} --lists {input.lists:q}"
             " --weight {params.weight} {params.options} --output {output.best:q} --output-lists {output.lists:q}"
             " 2>&1 | tee -i {log:q}"
 
@@ -64,5 +64,5 @@ if CONFIG.use.rescored and not KEPT:
             mem_mb=memory(DATA_MEMORY),
             runtime=60,
         shell:
-            "nmt oracle --source {input.source:q} --lists {input.lists:q} --reference {input.reference:q}"
+            "nmt test-set oracle --source {input.source:q} --lists {input.lists:q} --reference {input.reference:q}"
             " --output {output.best:q} 2>&1 | tee -i {log:q}"

@@ -39,7 +39,7 @@ rule kenlm_programs:
     params:
         folder=lambda wildcards, output: os.path.dirname(output[0]),
     shell:
-        "nmt kenlm-programs --jobs {threads} --output {params.folder:q} 2>&1 | tee -i {log:q}"
+        "nmt selection kenlm --jobs {threads} --output {params.folder:q} 2>&1 | tee -i {log:q}"
 
 
 if PREPARED and CONFIG.selection.enabled:
@@ -73,7 +73,7 @@ if PREPARED and CONFIG.selection.enabled:
             corpora=options.shards(CONFIG, CONFIG.use.train),
             text=lambda wildcards: options.patterns("text", SHARD_TEXT),
         shell:
-            "nmt lm-sample {params.size} --seed {params.seed} {params.corpora} {params.text}"
+            "nmt selection sample {params.size} --seed {params.seed} {params.corpora} {params.text}"
             " --output-source {output.source:q} --output-target {output.target:q} 2>&1 | tee -i {log:q}"
 
     rule language_model:
@@ -113,7 +113,7 @@ if PREPARED and CONFIG.selection.enabled:
             words=lambda wildcards, input: options.repeated("words-of", input.words),
             least=f"--words-least {CONFIG.selection.lm_vocabulary_least}" if LM_WORDS else "",
         shell:
-            "nmt lm-train --order {params.order} {params.fallback} --memory-mb {resources.mem_mb}"
+            "nmt selection train-lm --order {params.order} {params.fallback} --memory-mb {resources.mem_mb}"
             " --programs {params.folder:q} {params.corpora} {params.text} {params.words} {params.least} --output {output.model:q} 2>&1 | tee -i {log:q}"
 
     rule score_pairs:
@@ -133,6 +133,8 @@ if PREPARED and CONFIG.selection.enabled:
             "logs/select/{corpus}/{shard}.score.log",
         benchmark:
             "benchmarks/select/{corpus}/{shard}.score.tsv"
+        group:
+            "score.{corpus}"
         conda:
             "../../envs/select.yaml"
         resources:
@@ -141,7 +143,7 @@ if PREPARED and CONFIG.selection.enabled:
         params:
             folder=lambda wildcards, input: os.path.dirname(input.programs),
         shell:
-            "nmt select-score --programs {params.folder:q} --in-source {input.in_source:q} --out-source {input.out_source:q}"
+            "nmt selection score --programs {params.folder:q} --in-source {input.in_source:q} --out-source {input.out_source:q}"
             " --in-target {input.in_target:q} --out-target {input.out_target:q} {input.source:q} {input.target:q}"
             " --output {output.scores:q} --histogram {output.histogram:q} 2>&1 | tee -i {log:q}"
 
@@ -169,7 +171,7 @@ if PREPARED and CONFIG.selection.enabled:
             ),
             scores=lambda wildcards: options.patterns("scores", SCORES),
         shell:
-            "nmt select-threshold {params.words} {params.corpora} {params.scores} --output {output.threshold:q}"
+            "nmt selection threshold {params.words} {params.corpora} {params.scores} --output {output.threshold:q}"
             " 2>&1 | tee -i {log:q}"
 
     rule select:
@@ -188,12 +190,14 @@ if PREPARED and CONFIG.selection.enabled:
             "logs/select/{corpus}/{shard}.log",
         benchmark:
             "benchmarks/select/{corpus}/{shard}.tsv"
+        group:
+            "select.{corpus}"
         conda:
             "../../envs/select.yaml"
         resources:
             mem_mb=memory(2000, 1),
             runtime=minutes(30, 60),
         shell:
-            "nmt select-apply --threshold {input.threshold:q} --corpus {wildcards.corpus} --shard {wildcards.shard}"
+            "nmt selection apply --threshold {input.threshold:q} --corpus {wildcards.corpus} --shard {wildcards.shard}"
             " --scores {input.scores:q} {input.source:q} {input.target:q}"
             " --output-source {output.source:q} --output-target {output.target:q} 2>&1 | tee -i {log:q}"

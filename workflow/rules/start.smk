@@ -29,7 +29,7 @@ def start():
     if LIST:
         listed.write(Path(LIST))
         sys.exit(0)
-    runs_here = engine.of(workflow, "jobs run here")
+    runs_here = workflow.executor_plugin.common_settings.local_exec
     cluster = None if runs_here else Cluster.of_jobs(listed.due, engine.status_command(workflow))
     work = Work.of_jobs(listed, cluster)
     for line in forecast(CONFIG, work, Path()):

@@ -47,7 +47,7 @@ rule compare:
         others=lambda wildcards, input: options.paired("given", GIVEN.get("test", {}), input.given),
         raw_reference=lambda wildcards, input: options.repeated("raw-reference", input.raw_reference),
     shell:
-        "nmt compare {params.models} {params.others} {params.raw_reference} --source {input.source:q} --reference {input.reference:q}"
+        "nmt table compare {params.models} {params.others} {params.raw_reference} --source {input.source:q} --reference {input.reference:q}"
         " --settings {params.settings:q} --output {output.comparison:q} 2>&1 | tee -i {log:q}"
 
 
@@ -71,7 +71,7 @@ rule significance:
     params:
         settings=report_settings,
     shell:
-        "nmt significance --comparison {input.comparison:q} --settings {params.settings:q}"
+        "nmt table significance --comparison {input.comparison:q} --settings {params.settings:q}"
         " --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
 
 
@@ -110,7 +110,7 @@ for table, (described, paper) in SCORE_TABLES.items():
             scores=lambda wildcards, input: options.scores(input.scores),
             summaries=lambda wildcards, input: options.repeated("summary", input.summaries),
         shell:
-            "nmt score-table --table {params.table} {params.scores} {params.summaries} --comparison {input.comparison:q} --paper {input.paper:q}"
+            "nmt table scores --table {params.table} {params.scores} {params.summaries} --comparison {input.comparison:q} --paper {input.paper:q}"
             " --settings {params.settings:q} --output-csv {output.csv:q} --output-md {output.md:q}"
             " --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
 
@@ -143,7 +143,7 @@ for table, (described, paper) in tables_of("training").items():
             settings=report_settings,
             summaries=lambda wildcards, input: options.repeated("summary", input.summaries),
         shell:
-            "nmt training-table --table {params.table} {params.summaries} --paper {input.paper:q} --settings {params.settings:q}"
+            "nmt table training --table {params.table} {params.summaries} --paper {input.paper:q} --settings {params.settings:q}"
             " --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
 
 
@@ -184,7 +184,7 @@ for table, (described, paper) in tables_of("sentences").items():
             others=" ".join(options.option(*option) for option in beside_models(described)),
             seeds=constant(shown_seeds(CONFIG.artifacts.table3_models)),
         shell:
-            "nmt sentence-table --table {params.table} {params.translations} {params.others} --reference {input.reference:q} --paper {input.paper:q}"
+            "nmt table sentences --table {params.table} {params.translations} {params.others} --reference {input.reference:q} --paper {input.paper:q}"
             " --settings {params.settings:q} --output-csv {output.csv:q} --output-md {output.md:q}"
             " --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
 
@@ -217,7 +217,7 @@ for table, (described, paper) in tables_of("perplexity").items():
             settings=report_settings,
             perplexities=lambda wildcards, input: options.repeated("perplexity", input.perplexities),
         shell:
-            "nmt perplexity-table --table {params.table} {params.perplexities} --paper {input.paper:q}"
+            "nmt table perplexity --table {params.table} {params.perplexities} --paper {input.paper:q}"
             " --settings {params.settings:q} --output-csv {output.csv:q} --output-md {output.md:q}"
             " --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
 
@@ -240,7 +240,7 @@ rule tables_document:
     params:
         tables=lambda wildcards, input: options.repeated("table", input.tables),
     shell:
-        "nmt tables-document {params.tables} --output {output.tex:q} 2>&1 | tee -i {log:q}"
+        "nmt table document {params.tables} --output {output.tex:q} 2>&1 | tee -i {log:q}"
 
 
 if CONFIG.artifacts.ablations:
@@ -273,7 +273,7 @@ if CONFIG.artifacts.ablations:
             summaries=lambda wildcards, input: options.repeated("summary", input.summaries),
             run_settings=lambda wildcards, input: options.repeated("run-settings", input.settings),
         shell:
-            "nmt ablations {params.scores} {params.summaries} {params.run_settings} --settings {params.settings:q}"
+            "nmt table ablations {params.scores} {params.summaries} {params.run_settings} --settings {params.settings:q}"
             " --output-csv {output.csv:q} --output-md {output.md:q} --output-tex {output.tex:q} 2>&1 | tee -i {log:q}"
 
 
@@ -303,5 +303,5 @@ if gold_alignments():
             mem_mb=2000,
             runtime=30,
         shell:
-            "nmt alignment-error-rate --model {wildcards.model} --alignments {input.alignments:q}"
+            "nmt test-set alignment-error-rate --model {wildcards.model} --alignments {input.alignments:q}"
             " --gold {input.gold:q} --output {output.rate:q} 2>&1 | tee -i {log:q}"

@@ -61,7 +61,7 @@ rule translate:
         ),
         settings=lambda wildcards: projections.as_json(SYSTEMS[wildcards.model].decoding),
     shell:
-        "nmt decode --model {params.model:q} --source {input.source:q} --reference {input.reference:q}"
+        "nmt test-set decode --model {params.model:q} --source {input.source:q} --reference {input.reference:q}"
         " --mode {wildcards.mode} --settings {params.settings:q} --output {output.translations:q} 2>&1 | tee -i {log:q}"
 
 
@@ -92,7 +92,7 @@ rule align:
             for name in ("batch_size", "threads", "device")
         ),
     shell:
-        "nmt align --model {params.model:q} --source {input.source:q} --target {input.target:q}"
+        "nmt test-set align --model {params.model:q} --source {input.source:q} --target {input.target:q}"
         " {params.options} --output {output.alignments:q} 2>&1 | tee -i {log:q}"
 
 
@@ -119,7 +119,7 @@ rule trees:
         model=lambda wildcards: model_folder(wildcards.model),
         options=options.known((name, getattr(CONFIG.decoding, name)) for name in ("threads", "device")),
     shell:
-        "nmt trees --model {params.model:q} --source {input.source:q} {params.options} --output {output.trees:q}"
+        "nmt test-set trees --model {params.model:q} --source {input.source:q} {params.options} --output {output.trees:q}"
         " 2>&1 | tee -i {log:q}"
 
 
@@ -155,7 +155,7 @@ rule perplexity:
             for name in ("batch_size", "threads", "device")
         ),
     shell:
-        "nmt perplexity --model {params.model:q} {params.run} --source {input.source:q} --reference {input.reference:q}"
+        "nmt test-set perplexity --model {params.model:q} {params.run} --source {input.source:q} --reference {input.reference:q}"
         " {params.options} --output {output.perplexity:q} 2>&1 | tee -i {log:q}"
 
 
@@ -182,7 +182,7 @@ rule score:
             [("model", SYSTEMS[wildcards.model].model), ("seed", SYSTEMS[wildcards.model].seed)]
         ),
     shell:
-        "nmt evaluate {params.run} --all {input.all:q} --no-unk {input.no_unk:q} --source {input.source:q}"
+        "nmt test-set evaluate {params.run} --all {input.all:q} --no-unk {input.no_unk:q} --source {input.source:q}"
         " --reference {input.reference:q} --output {output.scores:q} 2>&1 | tee -i {log:q}"
 
 
@@ -207,7 +207,7 @@ rule score_given:
         mem_mb=4000,
         runtime=60,
     shell:
-        "nmt evaluate --model {wildcards.system} --given {input.given:q} --no-unk {input.no_unk:q}"
+        "nmt test-set evaluate --model {wildcards.system} --given {input.given:q} --no-unk {input.no_unk:q}"
         " --source {input.source:q} --reference {input.reference:q} --output {output.scores:q} 2>&1 | tee -i {log:q}"
 
 
@@ -232,4 +232,4 @@ rule package:
     params:
         settings=lambda wildcards: projections.text_settings(CONFIG),
     shell:
-        "nmt package --model models/{wildcards.model} --settings {params.settings:q} 2>&1 | tee -i {log:q}"
+        "nmt model package --model models/{wildcards.model} --settings {params.settings:q} 2>&1 | tee -i {log:q}"

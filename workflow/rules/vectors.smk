@@ -58,5 +58,5 @@ if CONFIG.sentence_vectors and not KEPT:
         params:
             seeds=constant(shown_seeds([CONFIG.sentence_vectors.model])),
         shell:
-            "nmt sentence-vectors --coordinates {input.coordinates:q}"
+            "nmt figure vectors --coordinates {input.coordinates:q}"
             " --output-pdf {output.pdf:q} --output-png {output.png:q} 2>&1 | tee -i {log:q}"

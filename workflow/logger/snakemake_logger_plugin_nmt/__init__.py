@@ -56,6 +56,11 @@ class LogHandler(LogHandlerBase):
             self._run().begin(str(fields["log"][0]))
         elif event == LogEvent.JOB_FINISHED and fields["job_id"] in self.logs:
             self._run().end(self.logs[fields["job_id"]])
+        elif event == LogEvent.GROUP_ERROR:
+            # an error of each of its jobs follows, which says no more
+            failed = [job["jobid"] for job in fields["job_error_info"]]
+            logs = [self.logs.pop(jobid) for jobid in failed if jobid in self.logs]
+            self.explained |= self._run().fail_together(logs)
         elif event == LogEvent.JOB_ERROR and fields["jobid"] in self.logs:
             self.explained |= self._run().fail(self.logs[fields["jobid"]])
         elif event in (None, LogEvent.ERROR):

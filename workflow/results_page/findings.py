@@ -1,0 +1,101 @@
+"""What the papers found, beside what experiments measured, and what of it does not show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pipeline.report.papers import Finding, Paper, PerplexityTable, ScoreTable, read_paper
+from pipeline.report.tables.writer import signed
+from workflow.results_page.folder import PAPERS, Experiment
+from workflow.results_page.groups import REPORTED, Cells, difference
+
+_SIGN = re.compile("[+−]")
+
+
+def of_paper(name: str, every: Sequence[Experiment]) -> tuple[str, list[Cells]]:
+    """A paper and its findings: what it reports, and a column for each experiment that makes its tables.
+
+    What neither the paper gives as a number nor an experiment has measured is left out.
+    """
+    paper = read_paper(PAPERS / f"{name}.yaml")
+    theirs = [one for one in every if one.finished and name in one.config.artifacts.papers]
+    rows = []
+    for finding in paper.findings if theirs else []:
+        measured = {one.name: _measured(finding, one, paper) for one in theirs}
+        if any(measured.values()):
+            rows.append({"": finding.says, REPORTED: _reported(finding, paper), **measured})
+    return paper.name, rows
+
+
+def absent(rows: Sequence[Cells]) -> list[str]:
+    """A line for each experiment with what does not show there: of the other sign than reported, or not significant."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        expected = _SIGN.search(row.get(REPORTED, "")) or _SIGN.match("+")
+        for experiment, cell in row.items():
+            sign = _SIGN.match(cell) if experiment not in ("", REPORTED) else None
+            if sign and expected and (sign[0] != expected[0] or "n.s." in cell):
+                found.setdefault(experiment, []).append(f"{row['']} ({cell})")
+    return [
+        f"- What does not show in {experiment}: {'; '.join(cells)}." for experiment, cells in found.items()
+    ]
+
+
+def _measured(finding: Finding, experiment: Experiment, paper: Paper) -> str:
+    first, *others = finding.of
+    comparison = experiment.comparison
+    if finding.measure == "perplexity":
+        rows = [
+            row
+            for name, table in paper.tables.items()
+            if isinstance(table, PerplexityTable)
+            for row in experiment.csv(name)
+        ]
+        return _less({row["id"]: float(row["perplexity"]) for row in rows}, first, others[0])
+    if not others:
+        column = "long" if finding.measure == "share" else "no_unk"
+        bleu = [comparison[name]["systems"].get(first, {}).get("bleu") for name in (column, "all")]
+        if None in bleu or not bleu[1]:
+            return ""
+        return f"{bleu[0] / bleu[1]:.0%}" if finding.measure == "share" else signed(bleu[0] - bleu[1], 2)
+    return difference(comparison[finding.measure], first, others[0], experiment.settings.bootstrap_samples)
+
+
+def _reported(finding: Finding, paper: Paper) -> str:
+    """What the paper gives, as its tables have it."""
+    if finding.reported or finding.measure in ("long", "share"):
+        return finding.reported
+    if finding.measure == "perplexity":
+        tables = [table for table in paper.tables.values() if isinstance(table, PerplexityTable)]
+        return next((_less(table.reported, *finding.of) for table in tables), "")
+    for table in paper.tables.values():
+        if isinstance(table, ScoreTable) and (cell := _in_table(finding, table)):
+            return cell
+    return ""
+
+
+def _in_table(finding: Finding, table: ScoreTable) -> str:
+    """A difference between two cells of a table of the test set's sentences of all lengths."""
+    columns: dict[str, str] = {
+        column.mode: name
+        for name, column in table.columns.items()
+        if column.set == "test" and not column.words
+    }
+    modes = ("no_unk", "all") if finding.measure == "unknown" else (finding.measure, finding.measure)
+    systems = (finding.of[0], finding.of[-1])
+    values = []
+    for system, mode in zip(systems, modes, strict=True):
+        row, column = table.reported.get(system), columns.get(mode)
+        if row is None or column not in row.scores:
+            return ""
+        values.append(row.value(column))
+    return signed(values[0] - values[1], 2)
+
+
+def _less(perplexities: Mapping[str, Any], system: str, other: str) -> str:
+    """By how much a system's perplexity is below another's."""
+    if not {system, other} <= perplexities.keys():
+        return ""
+    return f"{signed(100 * (perplexities[system] / perplexities[other] - 1), 0)}%"
