@@ -13,7 +13,7 @@ from tests.running import nmt, outputs
 
 def draw(command: str, folder: Path, hash_seed: str, *arguments: str | Path) -> tuple[bytes, bytes]:
     """Run a figure's subcommand in a process of its own; return its PDF and PNG."""
-    result = nmt(command, *arguments, *outputs(folder, "f", "pdf", "png"), hash_seed=hash_seed)
+    result = nmt("figure", command, *arguments, *outputs(folder, "f", "pdf", "png"), hash_seed=hash_seed)
     assert result.returncode == 0, result.stderr
     return (folder / "f.pdf").read_bytes(), (folder / "f.png").read_bytes()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -93,8 +94,8 @@ def make_demo(folder: Path) -> Path:
 
 def scheduled(output: str, name: str) -> list[str]:
     """The blocks of a dry-run's output that describe jobs of one rule."""
-    blocks = output.split("\n[")
-    return [block for block in blocks if f"\nrule {name}:" in block or f"\nlocalrule {name}:" in block]
+    blocks = re.split(r"\n *\[", output)  # further in where several are sent to a cluster as one
+    return [block for block in blocks if re.search(rf"\n *(local)?rule {re.escape(name)}:", block)]
 
 
 SLURM_PROGRAMS = {"sinfo", "sbatch", "squeue", "scontrol", "sacct", "sacctmgr", "sshare", "scancel", "srun"}

@@ -106,7 +106,8 @@ def make(number: int, inputs: Path, folder: Path, settings: str, *more: str | Pa
         arguments += ["--summary", summary]
         arguments += ["--score", scores] if number == 1 else []
     result = nmt(
-        {1: "score-table", 2: "training-table"}[number],
+        "table",
+        {1: "scores", 2: "training"}[number],
         *arguments,
         *outputs(folder, f"table{number}", "csv", "md", "tex"),
     )

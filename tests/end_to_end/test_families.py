@@ -81,9 +81,9 @@ def units(here: Path) -> None:
         [here / f"{side}.{form}" for side in ("source", "target")] for form in ("txt", "tsv")
     )
     for text, vocabulary in zip(texts, vocabularies, strict=True):
-        nmt("vocabulary", "--subwords", "--words", 14, text, "--output", vocabulary)
+        nmt("data", "vocabulary", "--subwords", "--words", 14, text, "--output", vocabulary)
     both = as_options(source_vocabulary=vocabularies[0], target_vocabulary=vocabularies[1])
-    nmt("binarize", "--text", *texts, *both, "--output", here / "bitext")
+    nmt("data", "binarize", "--text", *texts, *both, "--output", here / "bitext")
 
 
 def trained(here: Path, config: Config, subwords: bool = False) -> Path:
@@ -98,7 +98,7 @@ def trained(here: Path, config: Config, subwords: bool = False) -> Path:
         target_vocabulary=here / "target.tsv", state=here / "state", output=here / "model",
     )  # fmt: skip
     nmt("train", "--settings", wanted, *files)
-    nmt("package", "--model", here / "model", "--settings", settings(text_settings()))
+    nmt("model", "package", "--model", here / "model", "--settings", settings(text_settings()))
     return here / "model"
 
 
@@ -114,21 +114,35 @@ def test_a_family_can_all_that_a_run_does(tmp_path: Path, config: Config, family
     search = settings(decoding(beam=2, n_best=2, max_length_factor=2, batch_size=3))
     for mode in ("all", "no_unk"):
         output = tmp_path / f"{mode}.jsonl"
-        nmt("decode", "--model", model, *test, "--mode", mode, "--settings", search, "--output", output)
+        nmt(
+            "test-set",
+            "decode",
+            "--model",
+            model,
+            *test,
+            "--mode",
+            mode,
+            "--settings",
+            search,
+            "--output",
+            output,
+        )
     translations = [json.loads(line) for line in read_lines(tmp_path / "all.jsonl")]
     assert len(translations) == 20 and all((one["alignment"] is not None) == aligns for one in translations)
     ensemble = ["--model", model, "--model", model]
-    nmt("decode", *ensemble, *test, "--settings", search, "--output", tmp_path / "ensemble.jsonl")
+    nmt("test-set", "decode", *ensemble, *test, "--settings", search, "--output", tmp_path / "ensemble.jsonl")
     together = [json.loads(line)["text"] for line in read_lines(tmp_path / "ensemble.jsonl")]
     assert together == [one["text"] for one in translations], "a model agrees with itself"
 
     assert_perplexity(tmp_path, model, test)
     scores, card = tmp_path / "scores.json", model / "README.md"
     both = as_options(all=tmp_path / "all.jsonl", no_unk=tmp_path / "no_unk.jsonl")
-    nmt("evaluate", "--model", "tiny", "--seed", summary["seed"], *both, *test, "--output", scores)
-    nmt("model-card", "--model", model, "--scores", scores)
+    nmt(
+        "test-set", "evaluate", "--model", "tiny", "--seed", summary["seed"], *both, *test, "--output", scores
+    )
+    nmt("model", "card", "--model", model, "--scores", scores)
     assert FAMILIES[family].description in card.read_text(encoding="utf-8")
-    nmt("release", "--model", model, "--output", tmp_path / "tiny.tar.zst")
+    nmt("model", "release", "--model", model, "--output", tmp_path / "tiny.tar.zst")
     report(tmp_path, model, scores, aligns)
 
 
@@ -139,7 +153,19 @@ def test_a_model_of_subword_units_is_told_of_in_words(tmp_path: Path, config: Co
     search = settings(decoding(beam=2, n_best=2, max_length_factor=2, batch_size=3))
     for mode in ("all", "no_unk"):
         output = tmp_path / f"{mode}.jsonl"
-        nmt("decode", "--model", model, *test, "--mode", mode, "--settings", search, "--output", output)
+        nmt(
+            "test-set",
+            "decode",
+            "--model",
+            model,
+            *test,
+            "--mode",
+            mode,
+            "--settings",
+            search,
+            "--output",
+            output,
+        )
     for record, _ in read_records(tmp_path / "all.jsonl"):  # which refuses matrices of another shape
         assert all(word.startswith("w") for word in record.source) and record.alignment is not None
     assert_perplexity(tmp_path, model, test)
@@ -147,10 +173,11 @@ def test_a_model_of_subword_units_is_told_of_in_words(tmp_path: Path, config: Co
         tmp_path / "scores.json",
         as_options(all=tmp_path / "all.jsonl", no_unk=tmp_path / "no_unk.jsonl"),
     )
-    nmt("evaluate", "--model", "tiny", "--seed", 1, *both, *test, "--output", scores)
+    nmt("test-set", "evaluate", "--model", "tiny", "--seed", 1, *both, *test, "--output", scores)
     assert json.loads(scores.read_text(encoding="utf-8"))["sentences_no_unk"] == len(PAIRS)
     report(tmp_path, model, scores, aligns=True)
     nmt(
+        "page",
         "explorer",
         "--translations",
         "Tiny",
@@ -169,14 +196,14 @@ def assert_perplexity(here: Path, model: Path, test: list[object]) -> None:
     words = sum(len(target) + 1 for _, target in pairs)
     found = here / "perplexity.json"
     for models in (["--model", model], ["--model", model, "--model", model]):
-        nmt("perplexity", *models, "--name", "tiny", "--seed", 1, *test, "--output", found)
+        nmt("test-set", "perplexity", *models, "--name", "tiny", "--seed", 1, *test, "--output", found)
         value = json.loads(found.read_text(encoding="utf-8"))
         assert (value["words"], value["sentences"]) == (words, len(PAIRS))
         assert value["perplexity"] == pytest.approx(math.exp(-sum(logs) / words), rel=1e-4)
     table = as_options(output_csv=here / "p.csv", output_md=here / "p.md", output_tex=here / "p.tex")
     of_paper = ["--paper", PAPER.with_name("sutskever2014.yaml"), "--table", "sutskever2014_perplexity"]
     wanted = settings(report_settings({"tiny": "Tiny"}))
-    nmt("perplexity-table", *of_paper, "--perplexity", found, "--settings", wanted, *table)
+    nmt("table", "perplexity", *of_paper, "--perplexity", found, "--settings", wanted, *table)
     assert f" {value['perplexity']:.2f} |" in (here / "p.md").read_text(encoding="utf-8")
 
 
@@ -186,13 +213,13 @@ def report(here: Path, model: Path, scores: Path, aligns: bool) -> None:
     one = ["--summary", model / "summary.json", "--settings", wanted]
     table = as_options(output_csv=here / "t.csv", output_md=here / "t.md", output_tex=here / "t.tex")
     figure = as_options(output_pdf=here / "f.pdf", output_png=here / "f.png")
-    nmt("score-table", "--paper", PAPER, "--table", "table1", "--score", scores, *one, *table)
-    nmt("training-table", "--paper", PAPER, "--table", "table2", *one, *table)
+    nmt("table", "scores", "--paper", PAPER, "--table", "table1", "--score", scores, *one, *table)
+    nmt("table", "training", "--paper", PAPER, "--table", "table2", *one, *table)
     assert "Tiny" in (here / "t.md").read_text(encoding="utf-8")
-    nmt("learning-curves", *one, "--history", model / "history.jsonl", *figure)
+    nmt("figure", "learning-curves", *one, "--history", model / "history.jsonl", *figure)
     if aligns:
         both = as_options(all=here / "all.jsonl", no_unk=here / "no_unk.jsonl")
-        nmt("figure3", *both, "--settings", wanted, *figure)
+        nmt("figure", "attention", *both, "--settings", wanted, *figure)
 
 
 def test_raw_text_is_translated_and_copies_only_where_there_is_attention(

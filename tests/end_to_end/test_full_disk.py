@@ -79,7 +79,7 @@ def test_text_is_whole_or_not_there(small_disk: Path) -> None:
     places = [f"--output-{side}={small_disk / side}" for side in ("source", "target", "alignment")]
     settings = '{"seed":1,"max_words":60,"lexicon":400,"zipf_exponent":1.0}'
     found = nmt(
-        "generate", "--settings", settings, "--split", "train", "--pairs", "20000", *places,
+        "data", "generate", "--settings", settings, "--split", "train", "--pairs", "20000", *places,
         "--counts", str(small_disk / "counts.json"),
     )  # fmt: skip
     assert found.returncode == 2
@@ -98,7 +98,7 @@ def corpus(folder: Path) -> list[Path]:
     return files
 
 
-@pytest.mark.parametrize("subcommand", ["extract", "clean"])
+@pytest.mark.parametrize("subcommand", ["data extract", "data clean"])
 def test_sources_are_whole_or_not_there_and_made_when_there_is_room(
     tmp_path: Path, small_disk: Path, subcommand: str
 ) -> None:
@@ -107,10 +107,10 @@ def test_sources_are_whole_or_not_there_and_made_when_there_is_room(
     def make(folder: Path) -> subprocess.CompletedProcess[str]:
         outputs = [f"--output-{side}={folder / side}.zst" for side in ("source", "target")]
         inputs = {
-            "extract": ["--archive-source", english, "--archive-target", french],
-            "clean": ["--settings", "{}", english, french],
+            "data extract": ["--archive-source", english, "--archive-target", french],
+            "data clean": ["--settings", "{}", english, french],
         }[subcommand]
-        return nmt(subcommand, *inputs, *outputs, "--counts", str(folder / "counts.json"))
+        return nmt(*subcommand.split(), *inputs, *outputs, "--counts", str(folder / "counts.json"))
 
     full = make(small_disk)
     assert full.returncode == 2
@@ -155,9 +155,10 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
     scores, histogram = str(folder / "scores.npy"), str(folder / "histogram.json")
     threshold = ["--output", str(folder / "threshold.json")]
     for command in (
-        ["select-score", *models, english, french, "--output", scores, "--histogram", histogram],
+        ["selection", "score", *models, english, french, "--output", scores, "--histogram", histogram],
         [
-            "select-threshold",
+            "selection",
+            "threshold",
             "--target-words",
             "15000",
             "--corpus",
@@ -168,14 +169,16 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
             histogram,
             *threshold,
         ],
-        ["vocabulary", "--words", "500", english, "--output", str(folder / "words.tsv")],
+        ["data", "vocabulary", "--words", "500", english, "--output", str(folder / "words.tsv")],
     ):
         made = nmt(*command)
         assert made.returncode == 0, made.stderr
     return folder
 
 
-@pytest.mark.parametrize("subcommand", ["tokenize", "select-score", "select-apply", "binarize"])
+@pytest.mark.parametrize(
+    "subcommand", ["data tokenize", "selection score", "selection apply", "data binarize"]
+)
 def test_later_stages_are_whole_or_not_there_and_made_when_there_is_room(
     tmp_path: Path, text: Path, small_disk: Path, subcommand: str
 ) -> None:
@@ -192,12 +195,12 @@ def test_later_stages_are_whole_or_not_there_and_made_when_there_is_room(
         sides = [f"--output-{side}={folder / side}.zst" for side in ("source", "target")]
         scores = ["--output", str(folder / "a.npy"), "--histogram", str(folder / "a.json")]
         options = {
-            "tokenize": ["--language", "en", "--settings", tokenization, english, str(folder / "a.zst")],
-            "select-score": [*models, english, french, *scores],
-            "select-apply": [*threshold, "--corpus", "c", "--shard", "0", english, french, *sides],
-            "binarize": ["--text", english, french, *vocabularies, "--output", str(folder / "binary")],
+            "data tokenize": ["--language", "en", "--settings", tokenization, english, str(folder / "a.zst")],
+            "selection score": [*models, english, french, *scores],
+            "selection apply": [*threshold, "--corpus", "c", "--shard", "0", english, french, *sides],
+            "data binarize": ["--text", english, french, *vocabularies, "--output", str(folder / "binary")],
         }[subcommand]
-        return nmt(subcommand, *options)
+        return nmt(*subcommand.split(), *options)
 
     def files(folder: Path) -> list[str]:
         return sorted(path.name for path in folder.rglob("*") if path.is_file())
@@ -237,7 +240,7 @@ def test_a_download_that_fills_the_disk_goes_on_when_there_is_room(small_disk: P
         url = f"http://127.0.0.1:{server.server_port}/a"
 
         def fetch() -> subprocess.CompletedProcess[str]:
-            return nmt("download", "--url", url, "--sha256", sum, "--output", str(small_disk / "a"))
+            return nmt("data", "download", "--url", url, "--sha256", sum, "--output", str(small_disk / "a"))
 
         full = fetch()
         assert full.returncode == 2

@@ -33,7 +33,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     project = folder / "project"
     shutil.copytree(ROOT / "nmt", project / "nmt", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, project)
     build = "import setuptools.build_meta as build; build.build_wheel('..')"
     subprocess.run([sys.executable, "-c", build], cwd=project, check=True, capture_output=True)

@@ -11,17 +11,18 @@ import shutil
 import subprocess
 import sys
 from importlib.metadata import version
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from nmt.errors import UserError
 from nmt.plots.style import COLORS
 from tests.drawing import colors_of
 from tests.latex import assert_compiles
 from tests.running import ROOT, make_demo, run, run_command, scheduled, snakemake
+from workflow import release
 
 RUNS = ["rnnencdec-50", "rnnsearch-50"]
 SETTINGS = """
@@ -113,7 +114,7 @@ def forge(results: Path) -> None:
     """Bring the record in line with whatever lies there now, as somebody would who wants to hide a change."""
     files = [path for path in results.rglob("*") if path.is_file() and path.name != "ro-crate-metadata.json"]
     options = [word for path in files for word in ("--file", path)]
-    assert nmt("ro-crate", results, *options, "--archives", results / "none").returncode == 0
+    assert nmt("results", "ro-crate", results, *options, "--archives", results / "none").returncode == 0
 
 
 def cell(path: Path, row: str, column: str) -> str:
@@ -199,12 +200,11 @@ def results_page(page: Path, experiment: Path) -> subprocess.CompletedProcess[st
 
 
 def form(page: str) -> set[str]:
-    """The paragraphs of a page of measured results that are the same whatever was measured, and its columns."""
-    lines = page.split("\n")
-    heads = [line for line, below in pairwise(lines) if below.startswith("|:-")]
-    fixed = {re.sub(" +", " ", line) for line in heads if re.match(r"\| Model .+ reported", line)}
-    return fixed | {
-        line for line in lines if line[:1].isalpha() and line[-1:] in ".:" and "words (" not in line
+    """The paragraphs of a page of measured results that are the same whatever was measured."""
+    return {
+        line
+        for line in page.split("\n")
+        if line[:1].isalpha() and line[-1:] in ".:" and "words (" not in line
     }
 
 
@@ -592,6 +592,33 @@ def test_tables_and_figures_from_released_translations_are_those_of_the_run(
         if path.name not in ("ro-crate-metadata.json", "config.json", "report.html", "explorer.html"):
             assert path.read_bytes() == (results / path.relative_to(mine / "results")).read_bytes(), path
     assert nmt("verify", mine / "results").returncode == 0
+
+
+def laid_over(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    both = {
+        key: laid_over(below[key], above[key]) for key in below.keys() & above if isinstance(below[key], dict)
+    }
+    return below | above | both
+
+
+def test_a_release_packs_models_and_results_and_trains_nothing(finished: Path, tmp_path: Path) -> None:
+    copy, folder = tmp_path / "demo", tmp_path / "release"
+    shutil.copytree(finished, copy)
+    folder.mkdir()
+    with pytest.raises(UserError, match="models are not as its settings say"):
+        release.add_experiment(folder, copy)  # its settings are in files that no command names
+    settings: dict[str, Any] = {}
+    for name in ("config.yaml", "tiny.yaml", "own.yaml"):
+        settings = laid_over(settings, yaml.safe_load((copy / name).read_text(encoding="utf-8")))
+    (copy / "config.yaml").write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
+    release.add_experiment(folder, copy)
+    archives = {f"demo-{run}.tar.zst" for run in RUNS}
+    assert {path.name for path in folder.iterdir()} == {*archives, "demo-results.zip"}
+    shutil.unpack_archive(folder / "demo-results.zip", tmp_path / "theirs")
+    assert nmt("verify", tmp_path / "theirs" / "results").returncode == 0
+    assert (
+        nmt("unpack", folder / "demo-rnnsearch-50.tar.zst", "--output", tmp_path / "models").returncode == 0
+    )
 
 
 def test_parts_that_are_not_there_are_named_before_any_job(finished: Path, tmp_path: Path) -> None:

@@ -21,6 +21,11 @@ from tests.running import ROOT, TINY, make_demo, run, run_command, snakemake_com
 MEASURED = """
 moses: {enabled: true, tuning_rounds: 3, n_best: 20, alignment_block: 2000, lm_order: 3}
 """
+SCORED = """
+moses: {phrase_model: rnnenc-phrases}
+models:
+  rnnenc-phrases: {label: Phrases, family: rnnencdec, max_words: 7, training: {updates: 20}}
+"""
 PAIRS, SENTENCES = 3000, 30
 
 
@@ -96,6 +101,28 @@ def test_n_best_lists_are_of_different_translations_numbered_as_the_text(experim
         assert hypotheses[0][0] == best[number]
 
 
+def test_a_model_of_its_phrases_scores_them_in_a_second_system(experiment: Path) -> None:
+    """Moses + RNNenc: a weight for one more score, a row of its own, and nothing of Moses' made again."""
+    first = [experiment / name for name in ("moses/phrase-table.gz", "moses/weights.txt")]
+    before = [path.stat().st_mtime_ns for path in first]
+    (experiment / "scored.yaml").write_text(SCORED)
+    options = ["--configfile", str(experiment / "tiny.yaml"), str(experiment / "scored.yaml")]
+    result = run(snakemake_command(experiment, "--cores", "2", "results/table1.csv", *options))
+    assert result.returncode == 0, result.stdout
+    assert [path.stat().st_mtime_ns for path in first] == before
+    weights = dict(
+        line.split("= ") for line in (experiment / "moses/phrases/weights.txt").read_text().splitlines()
+    )
+    assert len(weights["TranslationModel0"].split()) == 5
+    with (experiment / "results/table1.csv").open() as file:
+        rows = {row["id"]: row for row in csv.DictReader(file)}
+    assert rows["moses-rnnenc"]["model"] == "Moses + RNNenc"
+    # what a model of 20 updates says of phrases is worth little: tuning must not lose what Moses knows
+    assert float(rows["moses-rnnenc"]["bleu_all"]) > float(rows["moses"]["bleu_all"]) - 10
+    translations = (experiment / "translations/moses-rnnenc.txt").read_text().splitlines()
+    assert len(translations) == SENTENCES
+
+
 def test_everything_after_the_alignment_repeats(experiment: Path) -> None:
     made = [
         experiment / name for name in ("moses/phrase-table.gz", "moses/weights.txt", "translations/moses.txt")
@@ -127,7 +154,7 @@ def test_a_missing_program_is_one_line(experiment: Path) -> None:
         result = run(command(experiment, "moses/weights.txt", "--forcerun", "moses_tune", "--quiet", "all"))
     finally:
         hidden.rename(BUILT / "bin" / "mert")
-    assert "bin/mert: no such file; make it with `nmt moses-programs" in result.stdout
+    assert "bin/mert: no such file; make it with `nmt moses programs" in result.stdout
     assert "Traceback" not in result.stdout
 
 
@@ -136,7 +163,7 @@ def test_text_that_gives_no_phrase_is_one_line(experiment: Path, tmp_path: Path)
         (tmp_path / name).write_text(lines)
     options = [f"--{name}={tmp_path / name}" for name in ("source", "target", "aligned")]
     tables = [f"--{name}={tmp_path / name}.gz" for name in ("phrase-table", "reordering-table")]
-    result = run([sys.executable, "-m", "nmt", "moses-phrases", f"--programs={BUILT}", *options, *tables])
+    result = run([sys.executable, "-m", "nmt", "moses", "phrases", f"--programs={BUILT}", *options, *tables])
     assert result.returncode == 2 and "no phrase was extracted; check the alignment" in result.stdout
     assert "Traceback" not in result.stdout
 

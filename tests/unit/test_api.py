@@ -69,7 +69,7 @@ def test_attention_has_a_row_per_token_and_a_column_per_source_token(model: nmt.
 
 
 def test_options_are_those_of_the_command(model: nmt.Model) -> None:
-    tokens = model.translate("w3 w4 .", tokenized=True, beam=1)
+    tokens = model.translate("w3 w4 .", tokenized=True, beam_size=1)
     assert tokens.source_tokens == ["w3", "w4", "."]
     assert tokens.text == " ".join(tokens.tokens)
     assert "[UNK]" not in model.translate("nothing is known", unknown="forbid").text
@@ -127,12 +127,12 @@ def test_what_does_not_work_is_said_in_one_line(folder: Path, tmp_path: Path) ->
         ({"max_words": -1}, "max_words: found -1, expected 1 or more"),
         ({"unknown": "COPY"}, "unknown: found 'COPY', expected 'keep', 'forbid' or 'copy'"),
         ({"unknown": "foo"}, "unknown: found 'foo'"),
-        ({"beam": 0}, "beam: found 0, expected 1 or more"),
-        ({"beam": -3}, "beam: found -3"),
-        ({"beam": 10**9}, "beam: found 1000000000, expected 10000 or less"),
-        ({"beam": "5"}, "beam: found '5', expected integer"),
-        ({"beam": 2.5}, "beam: found 2.5, expected integer"),
-        ({"beam": float("nan")}, "beam: found nan, expected integer"),
+        ({"beam_size": 0}, "beam_size: found 0, expected 1 or more"),
+        ({"beam_size": -3}, "beam_size: found -3"),
+        ({"beam_size": 10**9}, "beam_size: found 1000000000, expected 10000 or less"),
+        ({"beam_size": "5"}, "beam_size: found '5', expected integer"),
+        ({"beam_size": 2.5}, "beam_size: found 2.5, expected integer"),
+        ({"beam_size": float("nan")}, "beam_size: found nan, expected integer"),
         ({"tokenized": "yes"}, "tokenized: found 'yes', expected true or false"),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 
 @pytest.mark.parametrize(
     ("given", "spins"),
-    [({}, "20000"), ({"GOMP_SPINCOUNT": "7"}, "7"), ({"OMP_WAIT_POLICY": "PASSIVE"}, "0")],
+    [({}, "5000"), ({"GOMP_SPINCOUNT": "7"}, "7"), ({"OMP_WAIT_POLICY": "PASSIVE"}, "0")],
 )
 def test_torch_s_openmp_is_told_unless_the_user_has_said_something(given: dict[str, str], spins: str) -> None:
     named = {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"}

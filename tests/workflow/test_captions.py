@@ -26,7 +26,7 @@ def captioned() -> Iterator[tuple[str, str, str]]:
             ):
                 yield output, caption, body
             if 'caption=f"../report/{table}.rst"' in body:
-                for table in tables(re.findall(r"nmt (\w+)-table", body)[0]):
+                for table in tables(re.findall(r"nmt table (\w+) ", body)[0]):
                     yield f"results/{table}.csv", table, body
 
 

@@ -93,6 +93,11 @@ def test_a_file_that_is_no_yaml_is_named_with_its_line(tmp_path: Path) -> None:
         ("artifacts: {gold_alignments: nowhere.align}", "artifacts.gold_alignments: "),
         ("moses: {enabled: true, lm_text: [nowhere.gz]}", "moses.lm_text: "),
         (
+            "moses: {enabled: true, phrase_model: rnnsearch-50}",
+            "rnnsearch-50', which is in use and learns sentences",
+        ),
+        ("moses: {enabled: true, lm_corpora: [nws]}", "moses.lm_corpora: found 'nws', which the catalogue"),
+        (
             "{n_best_lists: {m: moses/n_best.gz}, rescored: {r: {label: R, lists: m, members: [rnnsearch-50]}},"
             " use: {rescored: [r]}}",
             "n_best_lists.m: ",

@@ -14,6 +14,7 @@ import yaml
 
 from nmt.model.model_folder import MODEL, RECORDS
 from nmt.settings.training import ModelRun
+from pipeline.config.experiment import final_stage, shards_of
 from pipeline.config.overlays import find_layers, load
 from pipeline.config.runs import run_settings, runs_of
 from pipeline.monitor.jobs import list_jobs
@@ -107,7 +108,9 @@ def test_systems_train_nothing_and_are_translated_as_their_members_together(tmp_
     result = snakemake(tmp_path, "-n", "-p")
     assert result.returncode == 0, result.stdout
     assert len(scheduled(result.stdout, "train")) == 3
-    lines = [line for line in result.stdout.split("\n") if "nmt decode" in line and "--mode all" in line]
+    lines = [
+        line for line in result.stdout.split("\n") if "nmt test-set decode" in line and "--mode all" in line
+    ]
     by_output = {line.split("--output translations/")[1].split(".all")[0]: line for line in lines}
     assert list(by_output) != [] and set(by_output) == {
         *("rnnencdec-50", "rnnsearch-50", "rnnsearch-50.seed-2", "five", "wide")
@@ -126,7 +129,7 @@ def test_systems_train_nothing_and_are_translated_as_their_members_together(tmp_
     assert "results/sentence_vectors.png" in report
     members = "--model models/rnnsearch-50 --model models/rnnsearch-50.seed-2 --average probability --source "
     assert members in by_output["five"] and '"beam": 2' in by_output["five"]
-    assert "nmt decode --model models/rnnencdec-50 --source" in by_output["wide"]
+    assert "nmt test-set decode --model models/rnnencdec-50 --source" in by_output["wide"]
     assert '"beam": 12' in by_output["wide"] and '"beam": 10' in by_output["rnnencdec-50"]
     (job,) = [job for job in scheduled(result.stdout, "translate") if "output: translations/five.all" in job]
     assert all(f"models/{run}/model.safetensors" in job for run in ("rnnsearch-50", "rnnsearch-50.seed-2"))
@@ -156,7 +159,7 @@ def test_every_text_of_the_paper_is_checked_whatever_archive_it_comes_in(tmp_pat
     pairs = {}
     for corpus in load(find_layers(ROOT / "config.yaml", tmp_path)).corpora:
         for job in scheduled(output, f"extract_{corpus}"):
-            found = re.search(r"nmt extract .* --pairs (\d+) ", job)
+            found = re.search(r"nmt data extract .* --pairs (\d+) ", job)
             assert found, corpus
             pairs[corpus] = int(found[1])
     assert len(pairs) == 8
@@ -239,6 +242,100 @@ def test_deep_lstms_have_a_vocabulary_of_each_side_and_ensembles_of_their_runs(t
     measured = {job.split("wildcards: model=")[1].split()[0] for job in scheduled(output, "perplexity")}
     assert [name for name in measured if "ensemble-5" in name] == ["lstm-reversed-ensemble-5-beam-1"]
     assert {"lstm-forward", *(f"lstm-reversed.seed-{seed}" for seed in range(2, 6))} < measured
+
+
+def resolved(folder: Path, experiment: str, overlay: str, *options: str) -> str:
+    """A dry-run of an experiment of the checkout with an overlay that lies beside its config.yaml."""
+    for name in ("config.yaml", overlay):
+        shutil.copy(ROOT / "experiments" / experiment / name, folder)
+    result = snakemake(folder, "-n", "-p", "--configfile", str(folder / overlay), *options)
+    assert result.returncode == 0, result.stdout
+    return result.stdout
+
+
+def test_lstms_of_one_to_four_layers_are_compared(tmp_path: Path) -> None:
+    output = resolved(tmp_path, "sutskever2014", "layers.yaml")
+    layers = {}
+    for line in output.split("\n"):
+        if "nmt train " in line and ".seed-" not in line:
+            stated = re.search(r'"layers": (\d)', line)
+            layers[line.split("--output models/")[1].split()[0]] = stated[1] if stated else "4"
+    assert layers == {
+        "lstm-reversed-1-layer": "1",
+        "lstm-reversed-2-layers": "2",
+        "lstm-reversed-3-layers": "3",
+        "lstm-reversed": "4",
+        "lstm-forward": "4",
+    }
+    (table,) = scheduled(output, "sutskever2014_perplexity")
+    assert all(f"perplexity/{model}.json" in table for model in layers)
+
+
+def test_a_phrase_based_baseline_learns_its_language_from_news_of_its_own_besides(tmp_path: Path) -> None:
+    """Sutskever et al. (2014), Table 2: nothing is to be edited."""
+    output = resolved(tmp_path, "sutskever2014", "moses.yaml")
+    (job,) = scheduled(output, "moses_language_model")
+    news = re.findall(r"data/tokens/(news-crawl-\d+)/0\.fr\.zst", job.split("output:")[0])
+    assert news == [f"news-crawl-{year}" for year in range(2013, 2006, -1)]
+    assert " --also-words 418000000" in output
+    assert not [job for job in scheduled(output, "tokenize") if "news-crawl" in job and "language=en" in job]
+    assert len([job for job in scheduled(output, "download") if "news." in job]) == 7
+    assert "news-crawl" not in scheduled(output, "vocabulary")[0]
+    tables = scheduled(output, "sutskever2014_table2")[0]
+    assert all(f"scores/{name}.json" in tables for name in ("moses", "rescored-lstm-forward", "oracle"))
+
+
+def test_grconv_of_fifty_words_is_compared(tmp_path: Path) -> None:
+    prepared(tmp_path / "other")
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    output = resolved(mine, "cho2014b", "fifty_words.yaml", "--config", "data_from=../other")
+    trained = {job.split("wildcards: model=")[1].split()[0] for job in scheduled(output, "train")}
+    assert trained == {"rnnencdec-30", "grconv-30", "rnnencdec-50", "grconv-50"}
+    (figure,) = scheduled(output, "length_curves")
+    assert "scores/grconv-50.json" in figure
+
+
+def with_moses(folder: Path, experiment: str) -> str:
+    """A dry-run of an experiment's moses.yaml on stand-ins for the text that it takes from another."""
+    prepared(folder / "other")
+    (folder / "demo").mkdir()
+    shutil.copy(ROOT / "experiments" / "demo" / "config.yaml", folder / "demo")
+    mine = folder / "mine"
+    mine.mkdir()
+    config = load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / experiment))
+    texts = {
+        final_stage(config): config.use.train,
+        "tokens": [*config.use.train, *config.use.dev, *config.use.test],
+    }
+    for stage, corpora in (texts | {"raw": config.use.test}).items():
+        for shard in shards_of(config, corpora):
+            for side in ("en", "fr", "align"):
+                file = folder / f"other/data/{stage}/{shard}.{side}.zst"
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.touch()
+    return resolved(mine, experiment, "moses.yaml", "--config", "data_from=../other")
+
+
+@pytest.mark.parametrize("experiment", ["cho2014b", "cho2014b-demo"])
+def test_moses_and_its_lists_rescored_by_an_lstm_are_rows_of_table_1(tmp_path: Path, experiment: str) -> None:
+    output = with_moses(tmp_path, experiment)
+    (table,) = scheduled(output, "cho2014b_table1a")
+    for row in ("moses", "dev/moses", "moses-lstm", "grconv-30", "dev/grconv-30"):
+        assert f"scores/{row}.json" in table, row
+    (rescore,) = scheduled(output, "rescore")
+    assert "moses/n_best.gz" in rescore and "models/lstm-reversed/model.safetensors" in rescore
+    # Cho et al. (2014a): a model of the phrase table's pairs, whose score is tuned with the others
+    assert "scores/moses-rnnenc.json" in table and "scores/dev/moses-rnnenc.json" in table
+    (training,) = scheduled(output, "train_on_phrases")
+    assert "moses/phrases/train/meta.json" in training and "models/rnnenc-phrases/" in training
+    (line,) = [line for line in output.split("\n") if "--output models/rnnenc-phrases " in line]
+    assert " --train moses/phrases/train --dev moses/phrases/dev " in line
+    assert not [job for job in scheduled(output, "train") if "phrases" in job]
+    for rule in ("moses_tune_scored", "moses_translate_scored"):
+        job = scheduled(output, rule)[0].split("output:")[0]
+        assert "moses/phrases/phrase-table.gz" in job and "moses/phrase-table.gz" not in job, rule
+    assert not [job for job in scheduled(output, "translate") if "rnnenc-phrases" in job]
 
 
 def test_the_authors_run_selects_from_their_list_of_text(tmp_path: Path) -> None:

@@ -35,7 +35,8 @@ rule one:
 
 onstart:
     job, due = next(engine.jobs_with_files(workflow))
-    assert due and engine.of_job(job, "rule") in engine.of_job(job, "local rules")
+    assert due and job.rule.name in engine.of_job(job, "local rules")
+    assert engine.levels(workflow, job) == [[job]]
     assert engine.status_command(workflow) is None and not engine.sends_jobs(workflow)
     engine.limit(workflow, "gpu", 1)
     found = held(engine.of, workflow, engine.OF_WORKFLOW) | held(engine.of_job, job, engine.OF_JOB)

@@ -15,7 +15,7 @@ import pytest
 import yaml
 from packaging.specifiers import SpecifierSet
 
-from nmt.cli import subcommands
+from nmt.cli import groups, subcommands
 from tests.running import ROOT, make_demo, snakemake_command
 from tests.workflow.test_house import SHARED, pins
 
@@ -36,8 +36,9 @@ def environments() -> Iterator[tuple[str, str]]:
     for file in RULES:
         for body in re.split(r"^ *rule[^:\n]*:\n", file.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
             for environment in re.findall(r'"\.\./\.\./envs/(\w+\.yaml)"', body):
-                for subcommand in re.findall(r'"nmt ([a-z0-9-]+) ', body):
-                    yield environment, subcommand
+                for subcommand in re.findall(r'"nmt ((?:[a-z0-9-]+ )+)', body):
+                    words = subcommand.split()
+                    yield environment, " ".join(words[: 2 if words[0] in groups() else 1])
 
 
 def imported(node: ast.AST, nested: bool) -> set[str]:
@@ -60,8 +61,8 @@ def file_of(module: str) -> Path | None:
 
 def needed(subcommand: str) -> set[str]:
     """Packages that a subcommand may import: its own function's, and all of the modules that it reaches."""
-    cli = ast.parse((ROOT / f"{subcommands()[subcommand].replace('.', '/')}.py").read_text(encoding="utf-8"))
-    name = subcommand.replace("-", "_")
+    module, _, name = subcommands()[subcommand].partition(":")
+    cli = ast.parse((ROOT / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8"))
     (function,) = [node for node in cli.body if isinstance(node, ast.FunctionDef) and node.name == name]
     waiting, seen, packages = imported(cli, nested=False) | imported(function, nested=True), set(), set()
     while waiting:

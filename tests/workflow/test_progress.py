@@ -118,6 +118,25 @@ def test_a_model_has_a_line_when_it_begins_at_each_quarter_and_at_its_end(told: 
     told.run.close()
 
 
+def test_a_log_has_a_line_each_minute_from_jobs_in_turn(told: Told) -> None:
+    train, clean = "logs/train/rnnsearch-50.log", "logs/clean/dev.log"
+    told.begin(train)
+    told.seconds = 10
+    told.begin(clean)
+    told.progress(train, 1, 1000)
+    begun = len(told.lines())
+    for told.seconds in range(15, 60, 5):
+        told.progress(train, 2, 1000)
+    assert len(told.lines()) == begun
+    for told.seconds in range(60, 200, 5):
+        told.progress(train, 2, 1000)
+    lines = told.lines()[begun:]
+    assert [line.split()[0] for line in lines] == ["0:01:00", "0:02:00", "0:03:00"]
+    assert "train       RNNsearch-50 0%, 0 of" in lines[0] and "train       RNNsearch-50 0%" in lines[2]
+    assert lines[1].endswith("clean       dev at work")
+    told.run.close()
+
+
 def test_a_score_names_its_model_and_a_translation_its_share(told: Told) -> None:
     log = "logs/translate/rnnencdec-50.all.log"
     told.begin(log)
@@ -171,6 +190,24 @@ def test_a_failure_shows_what_the_log_says_and_where_it_lies(
     told.run.close()
 
 
+@pytest.mark.parametrize(("second", "explained"), [("nmt: error: disk full\n", True), ("killed\n", False)])
+def test_of_jobs_that_were_sent_as_one_those_are_told_that_failed(
+    told: Told, second: str, explained: bool
+) -> None:
+    logs = ["logs/clean/train.log", "logs/translate/rnnsearch-50.all.log", "logs/score/rnnsearch-50.log"]
+    for log in logs:
+        told.begin(log)
+    for number, (log, text) in enumerate(zip(logs, ["42 pairs\n", second], strict=False)):
+        (told.folder / log).write_text(text)
+        os.utime(told.folder / log, (number, number))
+    assert told.run.fail_together(logs) is explained
+    failed = ["", "FAILED: translate RNNsearch-50, all", second.strip(), f"log: experiment/{logs[1]}", ""]
+    assert told.lines()[1:] == failed
+    told.run.end(logs[0])  # none of them is at work any more
+    assert told.lines()[1:] == failed
+    told.run.close()
+
+
 def test_a_terminal_sees_what_runs_in_its_last_line(tmp_path: Path) -> None:
     overlay = make_demo(tmp_path)
     near, far = pty.openpty()
@@ -197,7 +234,7 @@ def test_snakemake_s_own_words_are_for_who_asks_and_a_failure_is_told_in_ours(tm
     target = str(text.relative_to(tmp_path))
     asked = run(run_command(tmp_path, "-p", "--configfile", str(overlay), "--", target))
     assert asked.returncode == 0, asked.stdout
-    assert "Building DAG of jobs" in asked.stdout and "nmt generate" in asked.stdout
+    assert "Building DAG of jobs" in asked.stdout and "nmt data generate" in asked.stdout
     assert HEADING not in asked.stdout
 
     text.write_bytes(b"damaged")

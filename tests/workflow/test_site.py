@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -47,12 +48,18 @@ def test_gallery_shows_what_is_finished(tmp_path: Path) -> None:
     results.mkdir(parents=True)
     site.write_gallery([results.parent], tmp_path / "none")
     assert "make demo" in (tmp_path / "none" / "gallery" / "index.md").read_text(encoding="utf-8")
-    (results / "report.html").write_text("<p>", encoding="utf-8")
-    (results / "finding.txt").write_text("Attention copes.", encoding="utf-8")
+    for name, text in {
+        "report.html": "<p>",
+        "finding.txt": "Attention copes.",
+        "figure2.png": "a picture",
+    }.items():
+        (results / name).write_text(text, encoding="utf-8")
     site.write_gallery([results.parent], tmp_path / "one")
     page = (tmp_path / "one" / "gallery" / "index.md").read_text(encoding="utf-8")
-    assert "Attention copes." in page and "[report](tiny/report.html)" in page and "playground" not in page
-    assert (tmp_path / "one" / "gallery" / "tiny" / "report.html").exists()
+    assert "Attention copes." in page and "[Results](tiny/report.html)" in page and "playground" not in page
+    assert "](tiny/figure2.png)](tiny/report.html)" in page and "figure3" not in page
+    copies = tmp_path / "one" / "gallery" / "tiny"
+    assert {file.name for file in copies.iterdir()} == {"report.html", "figure2.png"}
 
 
 @pytest.mark.slow
@@ -60,3 +67,8 @@ def test_gallery_shows_what_is_finished(tmp_path: Path) -> None:
 def test_site_is_built_without_a_warning(tmp_path: Path) -> None:
     assert site.main([], tmp_path) == 0
     assert (tmp_path / "pages" / "library" / "nmt.model.html").exists()
+    for page in (tmp_path / "pages").rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert not re.findall(
+            r'<(?:script|img|iframe)[^>]* src="?https?:|<link[^>]*stylesheet[^>]* href="?https?:', text
+        )

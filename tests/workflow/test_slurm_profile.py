@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -75,6 +77,13 @@ def test_no_other_job_asks_for_a_gpu(paper: str) -> None:
     assert all(job["gpu"] == "1" for rule in ("translate", "align") for job in asked(paper, rule))
 
 
+def test_a_shard_s_chain_is_one_submission_and_four_shards_share_one_of_each_other_kind(paper: str) -> None:
+    groups = Counter(re.findall(r"Group job (\w+)\.[^ ]+ ", paper))
+    shards = {"europarl-v7": 8, "news-commentary-v9": 1, "un-2000": 32, "commoncrawl": 8, "giga-fren": 48}
+    fours = sum(math.ceil(number / 4) for number in shards.values())
+    assert groups == {"text": 97 + 3, "score": fours, "select": fours, "count": fours + 3}
+
+
 def test_a_partition_a_gpu_and_an_account_are_each_stated_once(tmp_path: Path) -> None:
     profile = tmp_path / "mine"
     profile.mkdir()
@@ -113,7 +122,9 @@ def rules() -> dict[str, str]:
     """Every rule's text by its name."""
     texts = [file.read_text(encoding="utf-8") for file in (ROOT / "workflow" / "rules").glob("*.smk")]
     found = [rule for text in texts for rule in re.split(r"^ *rule ", text, flags=re.MULTILINE)[1:]]
-    return {rule.partition(":")[0]: rule for rule in found}
+    own = {rule.partition(":")[0]: rule for rule in found}
+    taken = re.findall(r"^ *use rule (\w+) as (\w+) with:", "".join(texts), flags=re.MULTILINE)
+    return own | {name: own[other] for other, name in taken}
 
 
 def test_every_rule_states_its_time_and_memory() -> None:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -111,15 +112,25 @@ def test_the_head_says_once_that_a_submission_waits_which_ends_with_the_head(tmp
     assert (tmp_path / "head.log").read_text(encoding="utf-8") == expected
 
 
-def submitted(folder: Path, queue: str = "", **variables: str) -> str:
+LOGS = Path("logs with space")
+HEAD_NAME = "0123"
+
+
+def submitted(
+    folder: Path, queue: str = "", logs: Path = LOGS / "rule_train" / "small", **variables: str
+) -> str:
     """The options with which Slurm's sbatch is called, `queue` being what squeue says."""
     (folder / "queue").write_text(queue, encoding="utf-8")
     environment = stand_in(folder, "sbatch", 'echo "$@"') | variables
     stand_in(folder, "squeue", f"cat '{folder}/queue'")
-    logs = folder / "logs with space" / "rule_train" / "small"
-    logs.mkdir(parents=True, exist_ok=True)
-    options = ["--output", f"{logs}/%j.log", "--comment", RUN, "--nice=7"]
-    return call(folder, environment, "sbatch", *options).stdout.partition("--output")[0].strip()
+    (folder / logs).mkdir(parents=True, exist_ok=True)
+    options = ["--job-name", HEAD_NAME, "--output", f"{folder / logs}/%j.log", "--comment", RUN, "--nice=7"]
+    return call(folder, environment, "sbatch", *options).stdout.partition("--job-name")[0].strip()
+
+
+def queued(lines: Iterable[tuple[int, Path]], head: str = "other") -> str:
+    """What squeue says of jobs, by number and log."""
+    return "".join(f"{number:<20}{head:<20}{log!s:<200}\n" for number, log in lines)
 
 
 def test_a_training_job_gets_its_place_before_the_user_s_own_options(tmp_path: Path) -> None:
@@ -129,7 +140,7 @@ def test_a_training_job_gets_its_place_before_the_user_s_own_options(tmp_path: P
 
 
 def test_what_would_end_the_same_is_not_sent_again_by_the_same_head(tmp_path: Path) -> None:
-    logs = tmp_path / "logs with space" / "rule_train" / "small"
+    logs = tmp_path / LOGS / "rule_train" / "small"
     logs.mkdir(parents=True)
     (logs / "1.log").write_text(f"update 7\nnmt: error: {RecurringError('out of memory')}\nrule failed\n")
     begun = (datetime.now(UTC) - timedelta(minutes=1)).isoformat()
@@ -159,16 +170,33 @@ def test_what_the_head_hands_on_to_its_programs_and_jobs(monkeypatch: pytest.Mon
 
 
 def test_a_job_waits_for_its_doubles(tmp_path: Path) -> None:
-    logs = tmp_path / "logs with space" / "rule_train"
-    width = 200
+    logs = tmp_path / LOGS / "rule_train"
     lines = [(1, logs / "small" / "1.log"), (22, logs / "small" / "%j.log")]
     lines += [(3, logs / "smaller" / "3.log"), (4, logs / "small" / "deeper" / "4.log"), (5, logs / "5.log")]
-    queue = "".join(f"{number:<20}{log!s:<{width}}\n" for number, log in lines)
-    assert submitted(tmp_path, queue) == "--dependency=afterany:1:22"
+    assert submitted(tmp_path, queued(lines)) == "--dependency=afterany:1:22"
+
+
+def test_jobs_that_are_sent_together_wait_for_all_that_do_a_part_of_the_same_work(tmp_path: Path) -> None:
+    names = [
+        "group_text.news-1.3_clean_tokenize",
+        "group_text.news-1.3_tokenize",
+        "group_text.news-1.33_tokenize",
+    ]
+    folders = [LOGS / name for name in names]
+    lines = [(number, tmp_path / folder / "%j.log") for number, folder in enumerate(folders)]
+    for folder in folders:
+        (tmp_path / folder).mkdir(parents=True)
+    assert submitted(tmp_path, queued(lines), folders[0]) == "--dependency=afterany:0:1"
+    # this head sends other shards of a corpus under the same name
+    assert submitted(tmp_path, queued(lines, HEAD_NAME), folders[0]) == ""
+    for folder in folders:
+        (tmp_path / folder / "7.log").write_text("a fault", encoding="utf-8")
+    assert submitted(tmp_path, "", folders[0]) == "--begin=now+2minutes"
+    assert submitted(tmp_path, "", folders[2]) == ""
 
 
 def test_jobs_that_fail_one_after_the_other_wait_longer_each_time(tmp_path: Path) -> None:
-    logs = tmp_path / "logs with space" / "rule_train" / "small"
+    logs = tmp_path / LOGS / "rule_train" / "small"
     logs.mkdir(parents=True)
     no_faults = [
         "small: stopped after update 5",

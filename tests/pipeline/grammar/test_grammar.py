@@ -451,7 +451,17 @@ def generate(
     folder: Path, pairs: int, shards: int, hash_seed: str = "0", **changes: object
 ) -> subprocess.CompletedProcess[str]:
     settings_json = json.dumps(DEMO.model_dump() | changes)
-    command = [sys.executable, "-m", "nmt", "generate", "--settings", settings_json, "--split", "train"]
+    command = [
+        sys.executable,
+        "-m",
+        "nmt",
+        "data",
+        "generate",
+        "--settings",
+        settings_json,
+        "--split",
+        "train",
+    ]
     command += ["--pairs", str(pairs), "--counts", str(folder / "counts.json")]
     for shard in range(shards):
         for option, extension in (("source", "en"), ("target", "fr"), ("alignment", "align")):

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from nmt.errors import UserError
-from pipeline.phrase_based.configuration import START, System, configuration, weights_of
+from pipeline.phrase_based.configuration import System, configuration, start_weights, weights_of
 
 SYSTEM = System(Path("/m/phrases.gz"), Path("/m/order.gz"), "msd-bidirectional-fe", Path("/m/lm"), 5, 6)
+START = start_weights(SYSTEM)
 
 
 def test_weights_go_through_a_configuration_unchanged(tmp_path: Path) -> None:
@@ -28,6 +29,13 @@ def test_every_feature_has_its_weights_and_the_other_way_round() -> None:
     weights = {line.split("= ")[0]: line.split("= ")[1].split() for line in START.split("\n") if line}
     assert {name if name[-1].isdigit() else f"{name}0" for name in named} == weights.keys()
     assert [len(weights["TranslationModel0"]), len(weights["LexicalReordering0"])] == [4, 6]
+
+
+def test_a_table_with_one_more_score_has_one_more_weight() -> None:
+    more = replace(SYSTEM, phrase_scores=5)
+    text = configuration(more, start_weights(more))
+    assert "name=TranslationModel0 num-features=5 " in text
+    assert "\nTranslationModel0= 0.2 0.2 0.2 0.2 0.2\n" in text
 
 
 def test_paths_that_moses_cannot_read_are_refused() -> None:

@@ -102,7 +102,7 @@ def source_with(folder: Path, bjam: str) -> Path:
         (BJAM, None),
         (BJAM.replace("*//*)", "*//moses) ;; *//*)"), "its build ended without moses"),
         (
-            "#!/bin/sh\necho 'x.cpp:1: error: no such type'; exit 1\n",
+            "#!/bin/sh\necho 'from boost/error_code.hpp:963,'; echo 'x.cpp:1: error: no such type'; exit 1\n",
             "its build failed: x.cpp:1: error: no such type",
         ),
     ],
@@ -125,7 +125,7 @@ def test_programs_and_scripts_come_from_a_build(
 
 
 def test_what_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"bin/symal: no such file; make it with `nmt moses-programs"):
+    with pytest.raises(UserError, match=r"bin/symal: no such file; make it with `nmt moses programs"):
         Moses(tmp_path).program("symal")
 
 

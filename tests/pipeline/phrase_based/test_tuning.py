@@ -30,7 +30,9 @@ def moses(tmp_path: Path) -> Moses:
     for name in ("bin/moses", "bin/mert", "scripts/training/mert-moses.pl"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).touch()
-    script = SCRIPT.replace("CALLS", str(tmp_path / "calls")).replace("WEIGHTS", START.replace("\n", "\\n"))
+    script = SCRIPT.replace("CALLS", str(tmp_path / "calls")).replace(
+        "WEIGHTS", START.format(scores=" 0.2" * 4).replace("\n", "\\n")
+    )
     (root / "scripts/training/mert-moses.pl").write_text(script, encoding="utf-8")
     return Moses(root)
 

@@ -190,7 +190,7 @@ def made(folder: Path, counts: Path, *options: str) -> dict[str, bytes]:
     folder.mkdir()
     names = {"csv": "d.csv", "lengths": "l.csv", "md": "d.md", "pdf": "d.pdf", "png": "d.png"}
     files = [word for form, name in names.items() for word in (f"--output-{form}", str(folder / name))]
-    assert nmt("data-report", "--counts", counts, *options, *files).returncode == 0
+    assert nmt("data", "report", "--counts", counts, *options, *files).returncode == 0
     return {name: (folder / name).read_bytes() for name in names.values()}
 
 
@@ -260,7 +260,7 @@ def test_counts_of_another_form_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="expected two of one form"):
         added({"name": "tokens"}, {"name": "selected"})
     (tmp_path / "counts.json").write_text("[]", encoding="utf-8")
-    with pytest.raises(UserError, match="make it with `nmt sum-counts`"):
+    with pytest.raises(UserError, match="make it with `nmt data sum-counts`"):
         report_of(tmp_path / "counts.json")
 
 

@@ -37,9 +37,11 @@ def told(long: dict[str, float], number: int = 91, **changes: Any) -> str:
 def test_it_tells_how_models_fare_on_the_longest_sentences() -> None:
     text = told({"rnnsearch-50": 0.8, "rnnencdec-50": 0.1})
     assert text.startswith("At 51 to 60 words (30 of 91 test sentences) RNNsearch-50 ")
-    assert text.endswith("; RNNenc-50 falls from 25.5 BLEU to 10.1.")
+    assert text.endswith("; RNNencdec-50 falls from 25.5 BLEU to 10.1.")
     text = told({"rnnsearch-50": 0.8, "rnnencdec-50": 0.6})
-    assert text.endswith("RNNsearch-50 has 80.0 BLEU (76.7 on all); RNNenc-50 keeps 60.0 of its 62.1 BLEU.")
+    assert text.endswith(
+        "RNNsearch-50 has 80.0 BLEU (76.7 on all); RNNencdec-50 keeps 60.0 of its 62.1 BLEU."
+    )
 
 
 def test_few_long_sentences_are_joined_by_shorter_ones() -> None:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
+from nmt.evaluation.translations import Record
+from nmt.plots.style import save_as
+from pipeline.report.figures.figure3 import figure3
 from pipeline.report.page import write
 from tests.running import ROOT
 
@@ -22,7 +27,7 @@ PIXEL = base64.b64decode(
 )
 ARTIFACTS = ("finding.txt", "table1.md", "figure2.png", "learning_curves.png", "m.json")
 PAGES = ("explorer.html", "playground.html")
-VOID = {"meta", "img", "br", "hr", "link", "input"}
+VOID = {"meta", "img", "br", "hr", "link", "input", "source"}
 
 
 class Balance(HTMLParser):
@@ -155,3 +160,60 @@ def test_a_new_table_needs_no_caption_and_is_called_by_its_file(tmp_path: Path) 
     assert (
         "<h3>New table</h3>" in page and 'class="caption"' not in page.split("New table")[1].split("<h3>")[0]
     )
+
+
+def written(folder: Path, *artifacts: str, settings: dict[str, Any] | None = None) -> str:
+    """The page of some results."""
+    files = [folder / name for name in artifacts]
+    write(folder / "r.html", "t", ["A paper"], files, [], CAPTIONS, "", settings or {}, folder / "none")
+    return (folder / "r.html").read_text(encoding="utf-8")
+
+
+def test_notes_and_what_few_need_are_folded(page: str, tmp_path: Path) -> None:
+    folded = re.findall(r"<details><summary><h3>([^<]+)</h3></summary>", page)
+    assert folded == ["Settings", "Stages", "Versions"]
+    assert "<summary>Notes</summary>\n<p>A note &amp; more.</p>" in page
+    table = "| Model | p |\n|:--|--:|\n| X | 0.5 |\n"
+    (tmp_path / "significance.md").write_text(f"{table}\nA note.\n")
+    (tmp_path / "table2.md").write_text(table)
+    folds = re.findall("<summary>(.+?)</summary>", written(tmp_path, "significance.md", "table2.md"))
+    assert folds == ["<h3>Pairwise significance</h3>", *(f"<h3>{name}</h3>" for name in folded)]
+
+
+def test_each_sentence_of_table_3_begins_a_group(tmp_path: Path) -> None:
+    row = "| Source | a |\n| Reference | b |\n| X | c |\n"
+    (tmp_path / "table3.md").write_text(f"| Sentence | Text |\n|:--|:--|\n{2 * row}")
+    rows = re.findall(r"<tr( class=\"opens\")?>\s*<t[hd][^>]*>(\w+)", written(tmp_path, "table3.md"))
+    assert [name for opens, name in rows if opens] == ["Source"]
+    assert [name for _, name in rows].index("Source") == 1 and rows[1][0] == ""
+
+
+def test_a_model_has_its_label_in_error_rates_too(tmp_path: Path) -> None:
+    rate = {"model": "m", "alignment_error_rate": 0.125, "sentences": 7, "baselines": {}}
+    (tmp_path / "m.json").write_text(json.dumps(rate))
+    page = written(tmp_path, "m.json", settings={"models": {"m": {"label": "Model*"}}})
+    assert "<h3>Model*</h3>" in page and "Alignment error rate of Model*: 12.5%" in page
+
+
+def test_matrices_stand_apart_and_are_the_same_on_a_dark_page(tmp_path: Path) -> None:
+    weights = [[[0.0, 1.0], [0.5, 0.25]], [[1.0, 0.0, 0.0], [0.0, 0.5, 0.5]]]
+    records = [
+        Record(line, ["a", "b", "c"][: len(matrix[0])], ["x", "y"], matrix)
+        for line, matrix in enumerate(weights)
+    ]
+    save_as(figure3(records), tmp_path / "figure3.png")
+    page = written(tmp_path, "figure3.png")
+    assert re.findall(r'alt="(\([ab]\)) attention between', page) == ["(a)", "(b)"]
+    found = re.findall(
+        r'srcset="data:image/png;base64,([^"]+)".*?src="data:image/png;base64,([^"]+)"', page, re.DOTALL
+    )
+    assert len(found) == 2
+    for pair, matrix in zip(found, weights, strict=True):
+        dark, light = (
+            np.asarray(Image.open(io.BytesIO(base64.b64decode(picture)))).astype(int) for picture in pair
+        )
+        assert light[0, 0] == 255 and dark[0, 0] == 27
+        same = dark == light
+        cells = int(0.19 * 200) ** 2 * np.size(matrix)
+        assert 0.9 * cells < same.sum() < 1.1 * cells
+        assert set(light[same]) >= {round(255 * value) for value in np.ravel(matrix)}

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
+import tarfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nmt.errors import UserError
-from pipeline.report.papers import ScoreTable, TrainingTable, read_paper, read_table
+from nmt.evaluation.translations import Record
+from pipeline.report.example_sentences import papers_own
+from pipeline.report.papers import ScoreTable, SentenceTable, TrainingTable, read_paper, read_table
+from tests.running import MIRROR
 from tests.table_inputs import PAPER
 
 
@@ -58,9 +63,9 @@ def test_cho_2014b_holds_every_cell_of_table_1() -> None:
         "moses-lstm": (32, 35.65),
     }
     assert scores("cho2014b", "cho2014b_table1b") == {
-        "rnnencdec-30": (19.12, 20.99, 24.73, 27.03),
+        "rnnencdec-30": (19.12, 20.99, 24.73, 27.03, 27.81),
         "grconv-30": (16.60, 17.50, 21.74, 22.94),
-        "moses": (28.92, 32.00, 32.20, 35.40),
+        "moses": (28.92, 32.00, 32.20, 35.40, 33.08),
     }
 
 
@@ -85,6 +90,38 @@ def test_sutskever_2014_holds_every_cell_of_both_tables() -> None:
     ]
     rescored = scores("sutskever2014", "sutskever2014_table2")
     assert list(rescored.values()) == [(33.3,), (34.54,), (37.0,), (35.61,), (35.85,), (36.5,), (45,)]
+
+
+def newstest() -> list[Record]:
+    """The English lines of the three sets that the papers' sentences are from."""
+    lines: list[str] = []
+    for archive, names in (
+        ("dev.tgz", ("dev/newstest2012.en", "dev/newstest2013.en")),
+        ("test-full.tgz", ("test-full/newstest2014-fren-src.en.sgm",)),
+    ):
+        with tarfile.open(MIRROR / "wmt14" / archive) as packed:
+            for name in names:
+                member = packed.extractfile(name)
+                assert member is not None
+                lines += [re.sub(r"^<seg[^>]*>", "", line.decode()) for line in member]
+    return [Record(number, line.split(), [], None) for number, line in enumerate(lines)]
+
+
+@pytest.mark.skipif(not MIRROR.is_dir(), reason="no mirror with real archives beside the checkout")
+def test_the_sentences_that_the_papers_show_are_in_the_sets_each_one_alone() -> None:
+    records = newstest()
+    for file in sorted(PAPER.parent.iterdir()):
+        paper = read_paper(file)
+        groups = [
+            group
+            for table in paper.tables.values()
+            if isinstance(table, SentenceTable)
+            for group in table.groups
+        ]
+        for opening in [*paper.openings, *(opening for group in groups for opening in group.openings)]:
+            (found,) = papers_own(records, [opening])
+            others = [record for record in records if record.line != found.line]
+            assert not papers_own(others, [opening]), f"{file.name}: {opening} begins several sentences"
 
 
 @pytest.mark.parametrize(

@@ -8,41 +8,56 @@ import pytest
 from click import Option
 from click.testing import CliRunner
 
-from nmt.cli import STEPS, commands, sections, subcommands
-from nmt.io.environment import REPOSITORY
-from pipeline import cli as pipeline_cli
+from nmt.cli import commands, groups, sections, subcommand, subcommands
+from tests.running import ROOT
 
 
 def shown(*words: str) -> str:
-    """What the command prints, in one line."""
+    """What the command prints, in one line; words that a line's end cuts after a hyphen are whole."""
     result = CliRunner().invoke(commands, [*words], prog_name="nmt")
     assert result.exit_code == 0, result.output
-    return " ".join(result.output.split())
+    return " ".join(re.sub(r"(?<=\w)-\n +", "-", result.output).split())
 
 
 def test_the_help_shows_every_subcommand_once_with_its_first_sentence_whole() -> None:
-    text = shown("--help")
-    assert len(subcommands()) == sum(map(len, sections().values())), "a subcommand stands under two headings"
-    assert "..." not in text.partition("Options:")[2]
+    people = {name: "" for section in sections().values() for name in section}
+    assert people.keys().isdisjoint(groups()) and len(subcommands()) == len({*subcommands().values()})
+    for group in ("", *groups()):
+        text = shown(*group.split(), "--help")
+        assert "..." not in text.partition("Options:")[2]
+        for name in groups().get(group, people):
+            first = subcommand(f"{group} {name}".strip()).get_short_help_str(1000)
+            assert f" {name} {first}" in text
     for heading in sections():
-        assert f" {heading}: " in text
-    for subcommand in subcommands():
-        command = commands.get_command(None, subcommand)  # type: ignore[arg-type]  # not looked at
-        assert command is not None and f" {subcommand} {command.get_short_help_str(1000)}" in text
+        assert f" {heading}: " in shown("--help")
 
 
-def test_the_help_begins_with_what_people_call() -> None:
-    rules = "".join(path.read_text(encoding="utf-8") for path in REPOSITORY.glob("workflow/rules/*.smk"))
-    called = set(re.findall(r"\bnmt ([a-z0-9-]+) ", rules))
-    steps = [name for section in {**STEPS, **pipeline_cli.STEPS}.values() for name in section]
-    assert list(subcommands())[-len(steps) :] == steps
-    assert set(steps) <= called
+def test_the_groups_are_what_the_rules_call() -> None:
+    rules = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("workflow/rules/*.smk"))
+    assert {words for words in subcommands() if " " in words} == {
+        words for words in re.findall(r"\bnmt ([a-z0-9-]+ [a-z0-9-]+) ", rules) if words in subcommands()
+    }
 
 
-@pytest.mark.parametrize("subcommand", subcommands())
-def test_every_subcommand_has_help_in_sentences(subcommand: str) -> None:
-    command = commands.get_command(None, subcommand)  # type: ignore[arg-type]  # not looked at
-    assert command is not None and command.help and command.help.rstrip().endswith(".")
+@pytest.mark.parametrize(
+    ("words", "suggested"),
+    [
+        ("tranlate", "'translate'"),
+        ("decode", "`nmt test-set decode` or `nmt moses decode`?"),
+        ("lm-train", "`nmt selection train-lm`?"),
+        ("data tokenise", "'tokenize'?"),
+        ("figure figure2", "`nmt figure bleu-by-length`?"),
+    ],
+)
+def test_a_mistyped_or_moved_name_gets_a_suggestion(words: str, suggested: str) -> None:
+    result = CliRunner().invoke(commands, words.split(), prog_name="nmt")
+    assert result.exit_code == 2 and suggested in result.output.splitlines()[-1]
+
+
+@pytest.mark.parametrize("words", subcommands())
+def test_every_subcommand_has_help_in_sentences(words: str) -> None:
+    command = subcommand(words)
+    assert command.help and command.help.rstrip().endswith(".")
     for option in command.params:
         if isinstance(option, Option) and option.help:
-            assert option.help.endswith("."), (subcommand, option.name)
+            assert option.help.endswith("."), (words, option.name)

@@ -18,8 +18,8 @@ from tests import kenlm
 PACKAGE = Path(__file__).parents[3]
 DATA_SUBCOMMANDS = [
     name
-    for name, module in subcommands().items()
-    if module in ("nmt.cli.data", "nmt.cli.selection", "pipeline.cli.download")
+    for name, place in subcommands().items()
+    if place.partition(":")[0] in ("nmt.cli.data", "nmt.cli.selection", "pipeline.cli.download")
 ]
 TOKENIZATION = '{"tokenizer": "moses", "escape": true, "split_hyphens": false}'
 ENGLISH = ["The dog's here.", "Only here", "Yes, of course!", "The dog sleeps."]
@@ -58,27 +58,36 @@ def tokens(folder: Path) -> None:
     (folder / "a.fr").write_text("\n".join(FRENCH) + "\n")
     done(
         folder,
-        *("extract", "--archive-source", "a.en", "--archive-target", "a.fr"),
+        *("data", "extract", "--archive-source", "a.en", "--archive-target", "a.fr"),
         *("--output-source", "0.en.zst", "--output-target", "0.fr.zst", "--counts", "counts.json"),
     )
     done(
         folder,
-        *("clean", "--settings", "{}", "0.en.zst", "0.fr.zst", "--counts", "clean.json"),
+        *("data", "clean", "--settings", "{}", "0.en.zst", "0.fr.zst", "--counts", "clean.json"),
         *("--output-source", "c.en.zst", "--output-target", "c.fr.zst"),
     )
     for language in ("en", "fr"):
         files = f"c.{language}.zst", f"t.{language}.zst"
-        done(folder, "tokenize", "--language", language, "--settings", TOKENIZATION, *files)
+        done(folder, "data", "tokenize", "--language", language, "--settings", TOKENIZATION, *files)
 
 
 def test_from_text_to_bitext(tmp_path: Path) -> None:
     tokens(tmp_path)
     assert [*read_lines(tmp_path / "t.en.zst")][:2] == ["The dog &apos;s here .", ""]
     for language in ("en", "fr"):
-        done(tmp_path, "vocabulary", "--words", "20", f"t.{language}.zst", "--output", f"{language}.tsv")
+        done(
+            tmp_path,
+            "data",
+            "vocabulary",
+            "--words",
+            "20",
+            f"t.{language}.zst",
+            "--output",
+            f"{language}.tsv",
+        )
     done(
         tmp_path,
-        *("binarize", "--text", "t.en.zst", "t.fr.zst", "--output", "binary"),
+        *("data", "binarize", "--text", "t.en.zst", "t.fr.zst", "--output", "binary"),
         *("--source-vocabulary", "en.tsv", "--target-vocabulary", "fr.tsv", "--shuffle-seed", "1"),
     )
     assert len(Bitext.open(tmp_path / "binary")) == 3
@@ -90,14 +99,15 @@ def test_from_tokens_to_selected_pairs(tmp_path: Path) -> None:
     (tmp_path / "out.arpa").write_text(ARPA.format(the=-2, dog=-2))
     done(
         tmp_path,
-        *("lm-sample", "--as-many-as", "t.en.zst", "--seed", "1", "--text", "t.en.zst", "t.fr.zst"),
+        *("selection", "sample", "--as-many-as", "t.en.zst", "--seed", "1", "--text", "t.en.zst", "t.fr.zst"),
         *("--output-source", "out.en.zst", "--output-target", "out.fr.zst"),
     )
     assert len([*read_lines(tmp_path / "out.fr.zst")]) == 3
     done(
         tmp_path,
         *(
-            "select-score",
+            "selection",
+            "score",
             "--programs",
             str(kenlm.programs()),
             "--in-source",
@@ -112,7 +122,8 @@ def test_from_tokens_to_selected_pairs(tmp_path: Path) -> None:
     done(
         tmp_path,
         *(
-            "select-threshold",
+            "selection",
+            "threshold",
             "--target-words",
             "9",
             "--corpus",
@@ -127,7 +138,18 @@ def test_from_tokens_to_selected_pairs(tmp_path: Path) -> None:
     )
     done(
         tmp_path,
-        *("select-apply", "--threshold", "t.json", "--corpus", "a", "--shard", "0", "--scores", "s.npy"),
+        *(
+            "selection",
+            "apply",
+            "--threshold",
+            "t.json",
+            "--corpus",
+            "a",
+            "--shard",
+            "0",
+            "--scores",
+            "s.npy",
+        ),
         *("t.en.zst", "t.fr.zst", "--output-source", "x.en.zst", "--output-target", "x.fr.zst"),
     )
     assert [*read_lines(tmp_path / "x.fr.zst")] == ["Le chien est là .", "", "", "L&apos; homme dort ."]
@@ -135,7 +157,7 @@ def test_from_tokens_to_selected_pairs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("subcommand", DATA_SUBCOMMANDS)
 def test_help_explains_every_option(tmp_path: Path, subcommand: str) -> None:
-    result = nmt(tmp_path, subcommand, "--help")
+    result = nmt(tmp_path, *subcommand.split(), "--help")
     assert result.returncode == 0
     assert "output" in result.stdout.lower()
     usage, *options = re.split(r"\n  (?=--)", result.stdout)
@@ -150,13 +172,13 @@ def test_bad_input_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
     (tmp_path / "b").write_text("x\n")
     result = nmt(
         tmp_path,
-        *("clean", "--settings", "{}", "a", "b", "--output-source", "c", "--output-target", "d"),
+        *("data", "clean", "--settings", "{}", "a", "b", "--output-source", "c", "--output-target", "d"),
         *("--counts", "e"),
     )
     assert result.returncode == 2
     assert result.stderr.startswith("nmt: error: a has 2 lines but b has 1 lines")
     assert result.stderr.count("\n") == 1
     assert {path.name for path in tmp_path.iterdir()} == {"a", "b"}
-    typo = nmt(tmp_path, "clean", "--settings", '{"max_word": 3}', "a", "b")
+    typo = nmt(tmp_path, "data", "clean", "--settings", '{"max_word": 3}', "a", "b")
     assert typo.returncode == 2
     assert "Traceback" not in typo.stderr

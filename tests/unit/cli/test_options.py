@@ -34,7 +34,12 @@ def test_wrong_settings_are_named_by_their_key_or_their_file() -> None:
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("--beam", "1000000"), ("--nbest", "1" + "0" * 30), ("--threads", "2147483648"), ("--batch-size", "0")],
+    [
+        ("--beam-size", "1000000"),
+        ("--n-best", "1" + "0" * 30),
+        ("--threads", "2147483648"),
+        ("--batch-size", "0"),
+    ],
 )
 def test_counts_beyond_memory_are_refused_by_the_command_line(option: str, value: str) -> None:
     result = CliRunner().invoke(commands, ["translate", "--model", "none", option, value])

@@ -32,8 +32,8 @@ def call(line: str) -> Result:
     return CliRunner().invoke(commands, line.split())
 
 
-ORACLE = "oracle --source source --lists lists --reference reference --output "
-RESCORE = "rescore --model model --source source --lists lists --output "
+ORACLE = "test-set oracle --source source --lists lists --reference reference --output "
+RESCORE = "test-set rescore --model model --source source --lists lists --output "
 
 
 @pytest.mark.parametrize(
@@ -45,12 +45,12 @@ RESCORE = "rescore --model model --source source --lists lists --output "
         (f"{RESCORE}best --output-lists model/../source", "--output-lists model/../source: is an input"),
         (f"{RESCORE}best --output-lists ./best", "--output-lists best: is --output, too"),
         (f"{RESCORE}model/source.tsv", "--output model/source.tsv: is an input"),
-        ("tokenize --language en --settings {} source source", "OUTPUT source: is an input"),
-        ("tokenize --language en --settings lists source lists", "OUTPUT lists: is an input"),
-        ("vocabulary --words 9 source lists --output lists", "--output lists: is an input"),
-        ("vocabulary --words 9 --corpus x 2 {shard} --output x/1", "--output x/1: is an input"),
+        ("data tokenize --language en --settings {} source source", "OUTPUT source: is an input"),
+        ("data tokenize --language en --settings lists source lists", "OUTPUT lists: is an input"),
+        ("data vocabulary --words 9 source lists --output lists", "--output lists: is an input"),
+        ("data vocabulary --words 9 --corpus x 2 {shard} --output x/1", "--output x/1: is an input"),
         (
-            "clean --settings {} source lists --output-source a --output-target b --counts source",
+            "data clean --settings {} source lists --output-source a --output-target b --counts source",
             "--counts source: is an input",
         ),
     ],
@@ -92,5 +92,7 @@ def test_this_holds_for_every_file_of_every_subcommand(name: str, files: Path) -
 
 
 def test_devices_are_written_as_often_as_one_likes(files: Path) -> None:
-    refuse_same(subcommand("rescore"), {"output": Path("/dev/null"), "output_lists": Path("/dev/null")})
+    refuse_same(
+        subcommand("test-set rescore"), {"output": Path("/dev/null"), "output_lists": Path("/dev/null")}
+    )
     refuse_same(subcommand("score"), {"source": Path("/dev/stdin"), "output": Path("/dev/stdout")})

@@ -83,7 +83,7 @@ def test_one_line_out_for_each_line_in_whatever_it_holds(model: Path) -> None:
 
 def test_tokens_in_tokens_out_and_everything_as_json(model: Path, tmp_path: Path) -> None:
     (tmp_path / "text.en").write_bytes(TEXT.replace(b"w3 w4, " * 5000, b"w3 w4, " * 50))
-    options = ("--json", "--tokenized", "--nbest", 2, "--max-words", 20)
+    options = ("--json", "--tokenized", "--n-best", 2, "--max-words", 20)
     found = nmt("translate", "--model", model, *options, tmp_path / "text.en", "--output", tmp_path / "out")
     assert found.returncode == 0, found.stderr
     assert not found.stdout
@@ -123,7 +123,7 @@ def test_whoever_types_gets_an_answer_to_each_line_and_leaves_with_an_interrupt(
 
 def test_a_reader_that_leaves_early_is_no_error(model: Path, tmp_path: Path) -> None:
     (tmp_path / "text.en").write_bytes(b"w3 w4 w5\n" * 20_000)
-    line = "PYTHON -m nmt translate --model $0 --beam 1 $1 | head -1; echo ${PIPESTATUS[0]}"
+    line = "PYTHON -m nmt translate --model $0 --beam-size 1 $1 | head -1; echo ${PIPESTATUS[0]}"
     found = subprocess.run(
         ["bash", "-c", line.replace("PYTHON", sys.executable), str(model), str(tmp_path / "text.en")],
         capture_output=True, check=False, env=environment(), timeout=300,
@@ -136,7 +136,7 @@ def test_a_reader_that_leaves_early_is_no_error(model: Path, tmp_path: Path) -> 
 def test_scores_of_translations_are_those_of_the_search(model: Path, tmp_path: Path) -> None:
     source = tmp_path / "text.en"
     source.write_text("w3 w4 w5\n\nw9\n", encoding="utf-8")
-    translated = nmt("translate", "--model", model, "--json", "--tokenized", "--nbest", 3, source)
+    translated = nmt("translate", "--model", model, "--json", "--tokenized", "--n-best", 3, source)
     records = [json.loads(line) for line in translated.stdout.decode().splitlines()]
     (tmp_path / "text.fr").write_text("".join(r["text"] + "\n" for r in records), encoding="utf-8")
     found = nmt(
@@ -316,7 +316,7 @@ def test_memory_does_not_grow_with_the_input(model: Path, tmp_path: Path) -> Non
         (tmp_path / name).write_bytes(text)
     out = tmp_path / "out"
     options = ["--model", str(model), "--threads", "1", "--tokenized", "--output", str(out)]
-    translate = ["translate", "--beam", "1", *options]
+    translate = ["translate", "--beam-size", "1", *options]
     usual = most_memory([*translate, str(tmp_path / "small")])
     for name, lines in (("many", 40_000), ("endless", 1)):
         assert most_memory([*translate, str(tmp_path / name)]) < usual + 60, name
@@ -340,6 +340,6 @@ def test_a_folder_is_completed_by_hand(model: Path, tmp_path: Path) -> None:
         if path.name != "text.json":
             (tmp_path / path.name).write_bytes(path.read_bytes())
     assert "text.json: no such file" in one_line_error(nmt("translate", "--model", tmp_path))
-    made = nmt("package", "--model", tmp_path, "--settings", text_settings().model_dump_json())
+    made = nmt("model", "package", "--model", tmp_path, "--settings", text_settings().model_dump_json())
     assert made.returncode == 0, made.stderr
     assert (tmp_path / "text.json").read_bytes() == (model / "text.json").read_bytes()

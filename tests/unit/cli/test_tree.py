@@ -70,7 +70,7 @@ def test_a_family_without_trees_is_refused(tmp_path: Path) -> None:
 def test_a_text_has_a_tree_for_each_line(folder: Path, tmp_path: Path) -> None:
     source = tmp_path / "source.en"
     source.write_text("w2 w3 w4\n\nw5\n", encoding="utf-8")
-    said("trees", "--model", folder, "--source", source, "--output", tmp_path / "trees.jsonl")
+    said("test-set", "trees", "--model", folder, "--source", source, "--output", tmp_path / "trees.jsonl")
     first, empty, last = read_trees(tmp_path / "trees.jsonl")
     assert (first.leaves, empty.leaves, last.leaves) == (4, 1, 2)
     gates = tree_of(trained_model.load(folder, torch.device("cpu")), ["w5"]).gates

@@ -192,14 +192,18 @@ def test_the_subcommands_write_translations_lists_and_the_oracles_choice(
     source, lists = text
     given = ["--source", source, "--lists", lists]
     options = ["--model", folders[0], "--model", folders[1], "--output", tmp_path / "best.fr"]
-    result = nmt("rescore", *given, *options, "--output-lists", tmp_path / "lists")
+    result = nmt("test-set", "rescore", *given, *options, "--output-lists", tmp_path / "lists")
     assert result.returncode == 0, result.stderr
     assert "4 sentences, 9 hypotheses" in result.stderr
     (tmp_path / "test.fr").write_text("w4 w5 w6 w7 w8\n\nodd\nw3\n", encoding="utf-8")
-    result = nmt("oracle", *given, "--reference", tmp_path / "test.fr", "--output", tmp_path / "oracle.fr")
+    result = nmt(
+        "test-set", "oracle", *given, "--reference", tmp_path / "test.fr", "--output", tmp_path / "oracle.fr"
+    )
     assert result.returncode == 0, result.stderr
     assert [*read_lines(tmp_path / "oracle.fr")] == ["w4 w5 w6 w7 w8 w9", "", "odd w3", "w3"]
     assert [len([*read_lines(tmp_path / name)]) for name in ("best.fr", "lists")] == [4, 9]
     (tmp_path / "short").write_text("w1\n", encoding="utf-8")
-    result = nmt("oracle", *given, "--reference", tmp_path / "short", "--output", tmp_path / "oracle.fr")
+    result = nmt(
+        "test-set", "oracle", *given, "--reference", tmp_path / "short", "--output", tmp_path / "oracle.fr"
+    )
     assert result.returncode == 2 and "short: 1 lines, expected 4 as in" in result.stderr

@@ -65,7 +65,7 @@ def test_lines_panels_and_pictures(tmp_path: Path) -> None:
     assert found == pytest.approx(sentence_vectors(model, lines, 80), abs=1e-6)
     assert [panel.sentences for panel in read_panels(tsv)] == [["w3 w4", "w5", "strange w6 w7"], ["w3", "w4"]]
     pdf, png = tmp_path / "plane.pdf", tmp_path / "plane.png"
-    result = nmt("sentence-vectors", "--coordinates", tsv, "--output-pdf", pdf, "--output-png", png)
+    result = nmt("figure", "vectors", "--coordinates", tsv, "--output-pdf", pdf, "--output-png", png)
     assert result.returncode == 0, result.stderr
     assert pdf.read_bytes().startswith(b"%PDF") and png.stat().st_size > 1000
 

@@ -100,7 +100,7 @@ def test_from_the_text_to_the_translation(folder: Path, tmp_path: Path) -> None:
     run = CliRunner().invoke(commands, ["shortlist", *options, "--likely", "2", "--output", str(made)])
     assert run.exit_code == 0, run.output
     run = CliRunner().invoke(
-        commands, ["translate", "--model", str(folder), str(text), "--shortlist", str(made), "--nbest", "5"]
+        commands, ["translate", "--model", str(folder), str(text), "--shortlist", str(made), "--n-best", "5"]
     )
     assert run.exit_code == 0, run.output
     written = [line.split(" ||| ") for line in run.output.splitlines()]

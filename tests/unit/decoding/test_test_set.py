@@ -162,7 +162,7 @@ def test_a_killed_decode_goes_on_where_it_stopped(folder: Path, tmp_path: Path) 
     settings = decoding(beam=3, batch_size=2, max_length_factor=2, n_best=2).model_dump_json()
 
     def start(output: Path) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "nmt", "decode", "--model", str(folder / "model")]
+        command = [sys.executable, "-m", "nmt", "test-set", "decode", "--model", str(folder / "model")]
         command += ["--source", str(tmp_path / "long.en"), "--settings", settings, "--output", str(output)]
         return subprocess.Popen(command, env=os.environ | {"PYTHONPATH": str(ROOT)})
 
@@ -200,7 +200,9 @@ def test_what_made_translations_stands_beside_them(folder: Path, tmp_path: Path)
     settings = decoding(beam=3, max_length_factor=2)
     output = tmp_path / "out.jsonl"
     options = ["--model", str(folder / "model"), "--source", str(folder / "test.en")]
-    result = nmt("decode", *options, "--settings", settings.model_dump_json(), "--output", str(output))
+    result = nmt(
+        "test-set", "decode", *options, "--settings", settings.model_dump_json(), "--output", str(output)
+    )
     assert result.returncode == 0, result.stderr
     made = sidecar.read(output)
     assert (made["mode"], made["sentences"], made["settings"]) == ("all", 5, settings.model_dump())
@@ -267,6 +269,7 @@ class TestVerbs:
         settings = decoding().model_dump_json()
         both = ["--source", str(folder / "test.en")]
         translated = nmt(
+            "test-set",
             "decode",
             "--model",
             str(tmp_path / "model"),
@@ -279,7 +282,9 @@ class TestVerbs:
         assert translated.returncode == 0, translated.stderr
         assert len(records(tmp_path / "t")) == 5
         both += ["--target", str(folder / "test.fr")]
-        aligned = nmt("align", "--model", str(tmp_path / "model"), *both, "--output", str(tmp_path / "a"))
+        aligned = nmt(
+            "test-set", "align", "--model", str(tmp_path / "model"), *both, "--output", str(tmp_path / "a")
+        )
         assert aligned.returncode == 0, aligned.stderr
         assert len(records(tmp_path / "a")) == 5
 
@@ -313,7 +318,8 @@ class TestVerbs:
 
     def test_no_unk_needs_a_reference(self, folder: Path, tmp_path: Path) -> None:
         found = nmt(
-            "decode", "--model", str(folder / "model"), "--source", str(folder / "test.en"), "--mode", "no_unk",
+            "test-set", "decode", "--model", str(folder / "model"), "--source", str(folder / "test.en"),
+            "--mode", "no_unk",
             "--settings", decoding().model_dump_json(), "--output", str(tmp_path / "t"),
         )  # fmt: skip
         assert found.returncode == 2
@@ -326,7 +332,7 @@ class TestVerbs:
         weights = tmp_path / "model" / "model.safetensors"
         weights.write_bytes(weights.read_bytes()[:100])
         found = nmt(
-            "align", "--model", str(tmp_path / "model"), "--source", str(folder / "test.en"),
+            "test-set", "align", "--model", str(tmp_path / "model"), "--source", str(folder / "test.en"),
             "--target", str(folder / "test.fr"), "--output", str(tmp_path / "a"),
         )  # fmt: skip
         assert found.returncode == 2

@@ -177,7 +177,7 @@ def test_no_command_lets_models_of_other_vocabularies_work_together(
 ) -> None:
     other, source, output = trained_model(tmp_path / "other", size=29), tmp_path / "source", tmp_path / "out"
     source.write_text("w3\n", encoding="utf-8")
-    words = [*line.format(source=source).split(), "--model", folder, "--model", other]
+    words = ["test-set", *line.format(source=source).split(), "--model", folder, "--model", other]
     words += ["--source", source, "--output", output]
     if line == "decode":
         words += ["--settings", text_settings().decoding.model_dump_json()]
@@ -292,7 +292,7 @@ def test_alignments_in_both_forms() -> None:
 def test_a_folder_without_text_settings_says_what_to_do(folder: Path, tmp_path: Path) -> None:
     for name in ("settings.json", "model.safetensors", "source.tsv", "target.tsv"):
         (tmp_path / name).write_bytes((folder / name).read_bytes())
-    with pytest.raises(UserError, match=r"text\.json: no such file.*nmt package"):
+    with pytest.raises(UserError, match=r"text\.json: no such file.*nmt model package"):
         model_folder.text_settings(tmp_path)
     model_folder.package(tmp_path, text_settings())
     assert model_folder.text_settings(tmp_path) == text_settings()

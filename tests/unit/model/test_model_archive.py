@@ -240,7 +240,10 @@ def test_nothing_is_overwritten(model: Path, tmp_path: Path) -> None:
 def test_the_verbs_pack_and_unpack(model: Path, tmp_path: Path) -> None:
     archive = str(tmp_path / "m.tar.zst")
     runner = CliRunner()
-    assert runner.invoke(commands, ["release", "--model", str(model), "--output", archive]).exit_code == 0
+    assert (
+        runner.invoke(commands, ["model", "release", "--model", str(model), "--output", archive]).exit_code
+        == 0
+    )
     result = runner.invoke(commands, ["unpack", archive, "--output", str(tmp_path / "out")])
     assert result.exit_code == 0
     assert result.output.strip() == str(tmp_path / "out" / "rnnsearch-50")

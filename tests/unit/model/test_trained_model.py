@@ -95,8 +95,8 @@ def test_what_is_no_file_is_not_waited_for(lasting: Path, name: str, make: Calla
         with in_time():
             lines = [
                 said("translate", "--model", lasting, text, "--output", lasting / "text.fr"),
-                said("model-card", "--model", lasting),
-                said("release", "--model", lasting, "--output", lasting / "m.tar.zst"),
+                said("model", "card", "--model", lasting),
+                said("model", "release", "--model", lasting, "--output", lasting / "m.tar.zst"),
             ]
     finally:
         whole.replace(lasting / name)
@@ -141,7 +141,7 @@ def test_whatever_a_models_folder_holds_is_used_or_refused_in_a_line(
     path.write_bytes(data.draw(strategy(whole)))
     try:
         said("translate", "--model", lasting, lasting / "text.en", "--output", lasting / "text.fr")
-        said("model-card", "--model", lasting)
-        said("release", "--model", lasting, "--output", lasting / "m.tar.zst")
+        said("model", "card", "--model", lasting)
+        said("model", "release", "--model", lasting, "--output", lasting / "m.tar.zst")
     finally:
         path.write_bytes(whole)

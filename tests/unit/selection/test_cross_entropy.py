@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 import random
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from nmt.selection import cross_entropy, language_models
 from nmt.selection.cross_entropy import DROPPED, Models, ScoredShard, Threshold
 from nmt.selection.language_models import LINES, LogProbabilities, TokenShard, asking
 from tests import kenlm
+from tests.running import nmt
 
 INSIDE = {"<unk>": -3.0, "</s>": -1.0, "a": -0.5, "b": -1.0, "c": -2.0}
 OUTSIDE = {"<unk>": -2.0, "</s>": -1.0, "a": -1.5, "b": -1.0, "c": -0.5}
@@ -229,6 +231,7 @@ def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
         pytest.raises(UserError, match=r"x\.binary: no language model"),
         asking(tmp_path / "x.binary", kenlm.programs()) as ask,
     ):
+        time.sleep(0.5)  # the program has ended by then, and reads nothing
         ask(["a"])
     with pytest.raises(UserError, match="no such file"), asking(tmp_path / "none", kenlm.programs()):
         pass
@@ -266,6 +269,28 @@ def test_a_trained_model_knows_its_text(tmp_path: Path) -> None:
         likely, unlikely = ask(["h h h h", "a a a a"])
     assert likely > unlikely
     assert {path.name for path in tmp_path.iterdir()} == {"t.zst", "lm.binary"}
+
+
+def test_monolingual_text_stands_behind_and_ends_with_the_last_word_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(kenlm.programs()))
+    text = write(tmp_path / "t.zst", [" ".join("abcdefgh"[: 1 + line % 8]) for line in range(200)])
+    more = [write(tmp_path / f"{name}.zst", ["", f"{name}1 {name}2", f"{name}3"]) for name in ("m", "n")]
+    known = {}
+    for most in (None, 2, 3, 4, 99):
+        output = tmp_path / f"{most}.binary"
+        options = [f"--text={text}", *(f"--also={file}" for file in more)]
+        options += [f"--also-words={most}"] * (most is not None)
+        done = nmt(
+            "selection", "train-lm", "--order=2", "--discount-fallback", *options, f"--output={output}"
+        )
+        assert done.returncode == 0, done.stderr
+        known[most] = kenlm.known_words([f"{name}{number}" for name in "mn" for number in (1, 2, 3)], output)
+    assert known[2] == {"m1", "m2"} and known[3] == {"m1", "m2", "m3"}
+    # a line is whole or not there
+    assert known[4] == {"m1", "m2", "m3", "n1", "n2"}
+    assert known[None] == known[99] and len(known[None]) == 6
 
 
 def test_a_model_does_not_depend_on_the_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,6 +44,8 @@ class Drawing(Settings):
         ({"shapes": {"a": {"kind": "star"}}}, "shapes.a: found 'star', expected 'square', 'circle'"),
         ({"shapes": {"a": {"kind": "square"}}}, "shapes.a.side: missing"),
         ({"shapes": 3}, "shapes: found 3, expected keys with values"),
+        ({"[key]": 3}, "[key]: unknown key; known here: label, shapes, sizes"),
+        ({"shapes": {3: {"kind": "square", "side": 1}}}, "shapes.3: found 3, expected text"),
         ({"shapes": {"a": {"kind": "square", "side": 1, "edge": 2}}}, "shapes.a.edge: unknown key; did you"),
         (
             {"shapes": {"a": {"kind": "square", "side": 1, "radius": 2.0}}},

@@ -134,6 +134,6 @@ def test_figure3_verb_gives_the_same_bytes_twice(tmp_path: Path) -> None:
         "--settings",
         json.dumps(SETTINGS),
     )
-    pdf, png = draw("figure3", tmp_path, "1", *arguments)
-    assert (pdf, png) == draw("figure3", tmp_path, "2", *arguments)
+    pdf, png = draw("attention", tmp_path, "1", *arguments)
+    assert (pdf, png) == draw("attention", tmp_path, "2", *arguments)
     assert b"/Type3" not in pdf and b"CreationDate" not in pdf

@@ -111,7 +111,11 @@ def test_a_colour_and_a_name_a_model_and_thin_lines_for_several_seeds(files: lis
         assert widths[0] > widths[1] == widths[2] == widths[3] == widths[4]
     legend = panels(read(files))[1].get_legend()
     assert legend is not None
-    assert [text.get_text() for text in legend.get_texts()] == ["RNNenc-50", "RNNsearch-50", "RNNsearch-50*"]
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "RNNencdec-50",
+        "RNNsearch-50",
+        "RNNsearch-50*",
+    ]
 
 
 def test_both_panels_say_what_they_show(files: list[tuple[Path, Path]]) -> None:

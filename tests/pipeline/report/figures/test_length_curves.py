@@ -18,7 +18,7 @@ def test_every_system_has_a_panel_with_a_curve_for_each_side() -> None:
         systems, REPORT.model_copy(update={"labels": LABELS | {"moses": "Moses"}})
     ).get_axes()
     assert [panel.get_title() for panel in panels] == [
-        *("RNNsearch-50", "RNNsearch-30", "RNNenc-50", "RNNenc-30", "Moses")
+        *("RNNsearch-50", "RNNsearch-30", "RNNencdec-50", "RNNencdec-30", "Moses")
     ]
     for panel in panels:
         source, reference, both = panel.lines

@@ -70,7 +70,7 @@ def test_text_of_another_length_is_refused_and_the_bytes_are_the_same_twice(tmp_
     options += ["--text", tmp_path / "t.txt", "--settings", json.dumps(report_settings(LABELS))]
     assert draw("score-groups", tmp_path, "1", *options) == draw("score-groups", tmp_path, "2", *options)
     (tmp_path / "t.txt").write_text("a b\n")
-    done = nmt("score-groups", *options, *outputs(tmp_path, "g", "pdf", "png"))
+    done = nmt("figure", "score-groups", *options, *outputs(tmp_path, "g", "pdf", "png"))
     assert done.returncode == 2 and "lstm has scores of 9 sentences, the text has 1 lines" in done.stderr
     with pytest.raises(UserError):
         score_groups({"lstm": scores["by_sentence"]}, [1.0], Report.model_validate(report_settings(LABELS)))  # type: ignore[dict-item]

@@ -77,7 +77,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
             path = folder / f"{option[2:]}.{row['model']}.{row['seed']}.json"
             path.write_text(json.dumps(row), encoding="utf-8")
             arguments += [option, str(path)]
-    result = nmt("ablations", *arguments, *outputs(folder, "ablations", "csv", "md", "tex"))
+    result = nmt("table", "ablations", *arguments, *outputs(folder, "ablations", "csv", "md", "tex"))
     assert result.returncode == 0, result.stderr
     return folder
 

@@ -17,39 +17,15 @@ from tests.running import nmt, outputs
 from tests.table_inputs import (
     MODELS,
     PAPER,
-    five_models,
     make,
     rows_of,
     score,
     settings,
-    several_seeds,
     summary,
     write,
 )
 
-
-@pytest.fixture(scope="module")
-def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return five_models(tmp_path_factory.mktemp("inputs"))
-
-
-@pytest.fixture(scope="module")
-def reported(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The table of a run that is the paper's."""
-    return make(1, inputs, tmp_path_factory.mktemp("reported"), settings())
-
-
-@pytest.fixture(scope="module")
-def own(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The table of another run: reported numbers are at hand but not wanted."""
-    return make(1, inputs, tmp_path_factory.mktemp("own"), settings(reported=False))
-
-
-@pytest.fixture(scope="module")
-def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The table of a model with three seeds beside one with a single seed."""
-    folder = several_seeds(tmp_path_factory.mktemp("several"))
-    return make(1, folder, folder, settings(reported=False))
+NUMBER = 1
 
 
 def test_csv_starts_with_the_agreed_columns(reported: Path) -> None:
@@ -162,7 +138,7 @@ def test_bad_input_is_one_line_and_writes_nothing(inputs: Path, tmp_path: Path) 
     files = ["--score", inputs / "3.score.json", "--paper", PAPER]
     for name, said in (("table1", "give its summary.json"), ("table3", "has no table table3 of this kind")):
         table = ["--table", name, *outputs(tmp_path, "out", "csv", "md", "tex")]
-        result = nmt("score-table", "--settings", settings(), *files, *table)
+        result = nmt("table", "scores", "--settings", settings(), *files, *table)
         assert result.returncode == 2
         assert result.stderr.count("\n") == 1 and said in result.stderr
     assert not list(tmp_path.iterdir())
@@ -181,7 +157,7 @@ def test_columns_of_some_lengths_are_the_bleu_of_these_sentences_on_both_sets(tm
         files = [word for mode in ("--all", "--no-unk") for word in (mode, tmp_path / f"{name}.jsonl")]
         text = [word for side in sides for word in (f"--{side}", tmp_path / f"{name}.{side}")]
         of_run = ["--model", "grconv-30", "--seed", "1"]
-        done = nmt("evaluate", *of_run, *files, *text, "--output", tmp_path / f"{name}.json")
+        done = nmt("test-set", "evaluate", *of_run, *files, *text, "--output", tmp_path / f"{name}.json")
         assert done.returncode == 0, done.stderr
     table = ["--paper", PAPER.with_name("cho2014b.yaml"), "--table", "cho2014b_table1b", "--settings"]
     (tmp_path / "summary.json").write_text(json.dumps(summary("grconv-30", 1)), encoding="utf-8")
@@ -189,7 +165,7 @@ def test_columns_of_some_lengths_are_the_bleu_of_these_sentences_on_both_sets(tm
     scored += ["--summary", tmp_path / "summary.json"]
     for length, sentences in (("source", (2, 2)), ("reference", (3, 3))):
         wanted = settings(figure2_length=length, bootstrap_samples=20)
-        done = nmt("score-table", *table, wanted, *scored, *outputs(tmp_path, "out", "csv", "md", "tex"))
+        done = nmt("table", "scores", *table, wanted, *scored, *outputs(tmp_path, "out", "csv", "md", "tex"))
         assert done.returncode == 0, done.stderr
         row, moses = rows_of(tmp_path / "out.csv")
         assert (int(row["sentences_dev_all"]), int(row["sentences_test_no_unk"])) == sentences
@@ -202,7 +178,11 @@ def test_columns_of_some_lengths_are_the_bleu_of_these_sentences_on_both_sets(tm
         assert row["difference_test_all"] == f"{float(row['bleu_test_all']) - 17.5:+.2f}"
         assert (moses["reported_dev_all"], moses["bleu_dev_all"]) == ("28.92", "")
         text = " ".join((tmp_path / "out.md").read_text(encoding="utf-8").split())
-        assert f"of sentences of 10 to 20 words ({length}). Dev., all: {sentences[0]} sentences" in text
+        both = "10 to 20 words (source and reference)"
+        assert f"of sentences of 10 to 20 words ({length}) and {both}. Dev., all: {sentences[0]} sent" in text
+        # of the test set's three pairs two have so many words on both sides, whatever the others count
+        assert row["sentences_test_both_sides"] == "2" and moses["reported_test_both_sides"] == "33.08"
+        assert f"°: the {sentences[0]}, {sentences[1]} and 2 sentences without an unknown word" in text
         assert "95%: bootstrap interval (20 samples, seed 1). Of one run it is over sentences alone" in text
         assert "what Cho et al. (2014b) give in their Table 1 (b)" in text
     assert_compiles(tmp_path / "out.tex")
@@ -226,7 +206,7 @@ def test_an_interval_of_some_sentences_is_that_of_the_mean_of_all_seeds(tmp_path
         write(tmp_path, str(seed), scores, summary("grconv-30", seed))
         files += ["--score", tmp_path / f"{seed}.score.json", "--dev-score", tmp_path / f"{seed}.score.json"]
         files += ["--summary", tmp_path / f"{seed}.summary.json"]
-    done = nmt("score-table", *files, *outputs(tmp_path, "out", "csv", "md", "tex"))
+    done = nmt("table", "scores", *files, *outputs(tmp_path, "out", "csv", "md", "tex"))
     assert done.returncode == 0, done.stderr
     (row,) = rows_of(tmp_path / "out.csv")
     for column in ("dev_all", "dev_no_unk", "test_all", "test_no_unk"):
@@ -235,7 +215,7 @@ def test_an_interval_of_some_sentences_is_that_of_the_mean_of_all_seeds(tmp_path
     assert "Of several seeds it is of their mean" in " ".join((tmp_path / "out.md").read_text().split())
     scores["by_sentence"] = rows[:3]
     (tmp_path / "2.score.json").write_text(json.dumps(scores))
-    done = nmt("score-table", *files, *outputs(tmp_path, "out", "csv", "md", "tex"))
+    done = nmt("table", "scores", *files, *outputs(tmp_path, "out", "csv", "md", "tex"))
     assert (
         done.returncode == 2 and "scores of grconv-30 are of other sentences from seed to seed" in done.stderr
     )
@@ -257,7 +237,7 @@ def test_rows_follow_the_paper_and_only_what_is_measured_or_quoted_is_shown(tmp_
     files += [word for place in range(4) for word in ("--summary", tmp_path / f"{place}.summary.json")]
     files += ["--score", tmp_path / "ensemble.json", "--settings", settings()]
     table = ["--paper", PAPER.with_name("sutskever2014.yaml"), "--table", "sutskever2014_table1"]
-    done = nmt("score-table", *table, *files, *outputs(tmp_path, "out", "csv", "md", "tex"))
+    done = nmt("table", "scores", *table, *files, *outputs(tmp_path, "out", "csv", "md", "tex"))
     assert done.returncode == 0, done.stderr
     rows = rows_of(tmp_path / "out.csv")
     ids = ["rnnsearch-50-star", "moses", "lstm-forward", "lstm-reversed", "lstm-reversed-ensemble-5-beam-2"]

@@ -70,7 +70,12 @@ def made(tmp_path: Path) -> Path:
     for model in MODELS:
         options += ["--translations", model, tmp_path / f"{model}.jsonl"]
     result = nmt(
-        "sentence-table", "--settings", settings, *options, *outputs(tmp_path, "table3", "csv", "md", "tex")
+        "table",
+        "sentences",
+        "--settings",
+        settings,
+        *options,
+        *outputs(tmp_path, "table3", "csv", "md", "tex"),
     )
     assert result.returncode == 0, result.stderr
     return tmp_path
@@ -83,7 +88,7 @@ def test_the_papers_own_sentence_comes_first_then_long_ones(made: Path) -> None:
         "2",
         *sorted({"1", "3"}, key=[row["line"] for row in rows[4::4]].index),
     ]
-    assert [row["sentence"] for row in rows[:4]] == ["Source", "Reference", "RNNenc-50", "RNNsearch-50"]
+    assert [row["sentence"] for row in rows[:4]] == ["Source", "Reference", "RNNencdec-50", "RNNsearch-50"]
     assert rows[0]["text"] == '"This will change my future with my family," the man said.'
     assert rows[1]["text"] == "qu'il, le 2."
     assert rows[3]["text"] == "l’homme RNNSEARCH-50 [UNK]. 2 | *"
@@ -123,7 +128,7 @@ def test_groups_are_long_and_short_of_both_sets_and_other_systems_stand_below(tm
         options += [f"--{prefix}reference", tmp_path / f"{prefix}reference"]
     wanted = json.dumps(report_settings({"m": "M", "moses": "Moses"}, table3_models=["m"]))
     done = nmt(
-        "sentence-table", "--settings", wanted, *options, *outputs(tmp_path, "out", "csv", "md", "tex")
+        "table", "sentences", "--settings", wanted, *options, *outputs(tmp_path, "out", "csv", "md", "tex")
     )
     assert done.returncode == 0, done.stderr
     with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:

@@ -4,52 +4,26 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from pipeline.report.tables.training import COLUMNS
 from tests.latex import assert_compiles, unescaped_specials
 from tests.plain_csv import read_plain
 from tests.table_inputs import (
     DEVICE,
-    five_models,
     make,
     rows_of,
     score,
     settings,
-    several_seeds,
     summary,
     write,
 )
 
-
-@pytest.fixture(scope="module")
-def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return five_models(tmp_path_factory.mktemp("inputs"))
-
-
-@pytest.fixture(scope="module")
-def reported(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The table of a run that is the paper's."""
-    return make(2, inputs, tmp_path_factory.mktemp("reported"), settings())
-
-
-@pytest.fixture(scope="module")
-def own(inputs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The table of another run."""
-    return make(2, inputs, tmp_path_factory.mktemp("own"), settings(reported=False))
-
-
-@pytest.fixture(scope="module")
-def several(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The table of a model with three seeds beside one with a single seed."""
-    folder = several_seeds(tmp_path_factory.mktemp("several"))
-    return make(2, folder, folder, settings(reported=False))
+NUMBER = 2
 
 
 def test_families_stand_together_as_in_the_paper(reported: Path) -> None:
     rows = rows_of(reported / "table2.csv")
     names = [row["model"] for row in rows]
-    assert names == ["RNNenc-30", "RNNenc-50", "RNNsearch-30", "RNNsearch-50", "RNNsearch-50*"]
+    assert names == ["RNNencdec-30", "RNNencdec-50", "RNNsearch-30", "RNNsearch-50", "RNNsearch-50*"]
     first = rows[0]
     assert (first["updates"], first["epochs"], first["hours"]) == ("1234", "6.4321", "0.0342")
     assert (first["train_nll"], first["dev_nll"], first["device"]) == ("28.1235", "3.0000", DEVICE)
@@ -61,8 +35,8 @@ def test_reported_rows_are_marked_for_readers(reported: Path, own: Path) -> None
     lines = (reported / "table2.md").read_text(encoding="utf-8").split("\n")
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[:4]]
     assert cells[0] == ["Model", "Updates (×10⁵)", "Epochs", "Hours", "Device", "Train NLL", "Dev. NLL"]
-    assert cells[2] == ["RNNenc-30", "0.012", "6.4", "0.034", DEVICE, "28.1", "3.0"]
-    assert cells[3] == ["RNNenc-30, reported", "8.46", "6.4", "109", "TITAN BLACK", "28.1", "53.0"]
+    assert cells[2] == ["RNNencdec-30", "0.012", "6.4", "0.034", DEVICE, "28.1", "3.0"]
+    assert cells[3] == ["RNNencdec-30, reported", "8.46", "6.4", "109", "TITAN BLACK", "28.1", "53.0"]
     assert "| Updates |" in " ".join((own / "table2.md").read_text(encoding="utf-8").split("\n")[0].split())
     assert "1,234" in (own / "table2.md").read_text(encoding="utf-8")
     assert "TITAN" not in (own / "table2.csv").read_text() + (own / "table2.md").read_text()
@@ -86,7 +60,7 @@ def test_a_development_nll_of_some_sentences_is_marked(tmp_path: Path, own: Path
         limited = summary(model, 1, max_words=words, dev_sentences=("within_limit", "all")[index])
         write(tmp_path, str(index), score(model, 1, 10.0, 20.0), limited)
     text = (make(2, tmp_path, tmp_path, settings(reported=False)) / "table2.md").read_text(encoding="utf-8")
-    marked = "no longer than those that a model learned from: up to 30 words (RNNenc-30)."
+    marked = "no longer than those that a model learned from: up to 30 words (RNNencdec-30)."
     assert marked in " ".join(text.split())
     assert "no longer than" not in (own / "table2.md").read_text(encoding="utf-8")
 
@@ -101,7 +75,7 @@ def test_weights_of_an_earlier_update_are_marked(tmp_path: Path, own: Path) -> N
     folder = make(2, tmp_path, tmp_path, settings(reported=False))
     text = " ".join((folder / "table2.md").read_text(encoding="utf-8").split())
     marked = (
-        "the weights of update 2,000 of 2,600 (RNNsearch-30); 1,200 of 2,600 / 2,600 of 2,600 (RNNenc-50)."
+        "the weights of update 2,000 of 2,600 (RNNsearch-30); 1,200 of 2,600 / 2,600 of 2,600 (RNNencdec-50)."
     )
     assert marked in text
     rows = {row["id"]: row["best_update"] for row in rows_of(folder / "table2.csv")}

@@ -1,0 +1,151 @@
+"""Every command of README and the docs, once, as the page has it, in a fresh clone with the demo that README makes.
+
+`make test-docs`: ten minutes of two cores. What cannot run here says why in NOT_HERE.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nmt.io.text_files import read_lines
+from tests.pages import PAGES, commands
+from tests.running import ROOT
+
+VALUES = [
+    "OPTIONS",
+    "PYTHON",
+    "CORES",
+    "TORCH",
+    "EXPERIMENT",
+    "SOURCE",
+    "TARGET",
+    "LANGUAGES",
+    "EXAMPLES",
+    "FOLDERS",
+]
+"""Variables that make hands to programs."""
+NOT_HERE = {
+    r"sbatch |snakemake --profile|.* --cluster$|.* --partition ": "a cluster",
+    r"apptainer |docker ": "a program for containers",
+    r"make (EXPERIMENT=experiments/)?(paper|multi30k|europarl|ablations|gpu-check|bench)": "a GPU, downloads or hours",
+    r"make( EXAMPLES=\d+)? (test|fuzz|lint|docs|setup|showcase)|make demo OPTIONS=|uv |pip ": "minutes; CI runs it",
+    r".*preflight( experiments/europarl)?$": "downloads",
+    r"make (results-page|FOLDERS=.* release)": "all experiments",
+    r"watch ": "a person who watches",
+    r"nmt (train|model package|translate --model mine|score --model mine)|sacrebleu ": "test_library.py runs it",
+    r"nmt tree ": "cho2014b-demo",
+    r".*verify results --archives": "archives, which the demo has none of",
+    r".*nmt status( --json)?$": "the paper's run",
+}
+STANDS_FOR = {
+    "SOURCE=train.de TARGET=train.es": "SOURCE=corpus.de TARGET=corpus.es",
+    "EXPERIMENT/": "experiments/demo/",
+    "E/models/M SOURCE TARGET": "experiments/demo/models/rnnsearch-50 text.en reference.fr",
+    "E/models/M --unknown copy < FILE": "experiments/demo/models/rnnsearch-50 --unknown copy < text.en",
+    "vectors --model FOLDER": "vectors --model experiments/demo/models/rnnencdec-50",
+    "FOLDER": "experiments/demo/models/rnnsearch-50",
+    "status E": "status experiments/demo",
+    "RUN.tar.zst": "rnnsearch-50.tar.zst",
+    "--model RUN < text": "--model rnnsearch-50 < text.en",
+    "TEST.": "../../test.",
+    "verify results": "verify experiments/demo/results",
+    "experiments/own run": "experiments/own run OPTIONS=-n",
+}
+"""What a name of the pages stands for; text of one's own is planned, since training on it takes hours."""
+INSIDE = ("models/rnnsearch-50", "nmt page playground")
+"""What commands say that are for the demo's folder."""
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh clone in which README's quick start has run, with the files that pages name."""
+    folder = tmp_path_factory.mktemp("pages")
+    clone, demo = commands(Path("README.md"))[:2]
+    run(folder, clone.replace("REPOSITORY", str(ROOT)))
+    made = folder / "nmt"
+    said = run(made, f"{demo} PYTHON={sys.executable}")
+    assert said.endswith("experiments/demo/results/report.html\n")
+    tokens = made / "experiments" / "demo" / "data" / "tokens"
+    text = {side: [*read_lines(tokens / "demo-test" / f"0.{side}.zst")] for side in ("en", "fr")}
+    for name, lines in {
+        "text.en": text["en"][:20],
+        "reference.fr": text["fr"][:20],
+        "test.en": text["en"],
+        "test.fr": text["fr"],
+        "moses.nbest.gz": [
+            f"{number} ||| {line} ||| LM0= -1 ||| -1" for number, line in enumerate(text["fr"])
+        ],
+        **{
+            f"{part}.{code}": [*read_lines(tokens / f"demo-{of}" / f"0.{side}.zst")]
+            for part, of in (("corpus", "train"), ("dev", "dev"), ("test", "test"))
+            for code, side in (("de", "en"), ("es", "fr"))
+        },
+    }.items():
+        (made / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    run(made, "gzip -c moses.nbest.gz > lists && mv lists moses.nbest.gz")
+    run(made, "nmt model release --model experiments/demo/models/rnnsearch-50 --output rnnsearch-50.tar.zst")
+    return made
+
+
+def run(folder: Path, command: str) -> str:
+    """What a command prints, in a shell that has the clone's environment on its path."""
+    path = os.pathsep.join([str(folder / ".venv" / "bin"), os.environ["PATH"]])
+    # what `make test-docs` has told its programs is not for the pages' own calls of make
+    told = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MAKEOVERRIDES", *VALUES}
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", command],
+        cwd=folder,
+        env={name: value for name, value in os.environ.items() if name not in told} | {"PATH": path},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}"
+    return done.stdout
+
+
+def here(page: Path) -> list[str]:
+    """The commands of a page that can run, with what its names stand for; README's first two have run."""
+    found = [command for command in commands(page) if not any(re.match(kind, command) for kind in NOT_HERE)]
+    for name, meant in STANDS_FOR.items():
+        found = [command.replace(name, meant) for command in found]
+    return found[2:] if page.name == "README.md" and page.parent == Path() else found
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if here(page)], ids=str)
+def test_a_page_s_commands_run(checkout: Path, page: Path) -> None:
+    for command in here(page):
+        if command.startswith("make new"):
+            shutil.rmtree(checkout / "experiments" / "own", ignore_errors=True)
+        inside = any(command.find(name) > 0 for name in INSIDE) and "experiments/" not in command
+        print(command, run(checkout, f"cd experiments/demo; {command}" if inside else command), sep="\n")
+
+
+def test_readmes_sentences_are_translated_as_it_says(checkout: Path) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    asked, answer = re.findall(r"\$ (echo .+)\n    (.+)\n", readme)[0]
+    assert run(checkout, f"cd experiments/demo; {asked}") == f"{answer}\n"
+    program, answer = re.findall(r"    (import nmt\n    .+)\n    # (.+)\n", readme)[0]
+    (checkout / "experiments" / "demo" / "said.py").write_text(
+        program.replace("\n    ", "\n"), encoding="utf-8"
+    )
+    assert run(checkout, "cd experiments/demo; python said.py") == f"{answer}\n"
+
+
+def test_what_the_page_on_python_says_comes_back(checkout: Path) -> None:
+    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"(    import nmt\n(?:    .*\n|\n)+)", page)[:1]
+    program = re.sub(r"^    ", "", program, flags=re.M)
+    program = re.sub(r"^(\S+) +# (\".+\")$", r"assert \1 == \2, \1", program, flags=re.M)
+    assert "assert found.text ==" in program
+    (checkout / "page.py").write_text(program, encoding="utf-8")
+    run(checkout, "python page.py")

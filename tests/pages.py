@@ -1,0 +1,39 @@
+"""The commands that README and the pages of docs/ show."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.running import ROOT
+
+PAGES = sorted(
+    path.relative_to(ROOT)
+    for path in [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        ROOT / "benchmarks" / "README.md",
+        *ROOT.glob("docs/**/*.md"),
+    ]
+)
+PROGRAMS = {
+    *("apptainer", "cp", "docker", "echo", "git", "make", "mkdir", "nmt", "pip", "sacrebleu", "sbatch"),
+    *("snakemake", "source", "uv", "watch", ".venv/bin/nmt"),
+}
+"""What a line of a block begins with where it is a command."""
+
+
+def commands(page: Path) -> list[str]:
+    """The commands of a page's blocks, each in one line, without the words that explain it."""
+    found: list[str] = []
+    text = re.sub(r"^```\w*\n.*?^```", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL | re.M)
+    for line in re.sub(r"\\\n +", "", text).splitlines():
+        command = re.split(r"  +| +# ", line.removeprefix("    ").removeprefix("$ "))[0].strip()
+        if line.startswith("    ") and command.split(" ")[0] in PROGRAMS:
+            found.append(command)
+    return found
+
+
+def spans(text: str) -> list[str]:
+    """What stands in backquotes."""
+    return [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", text)]
