@@ -32,7 +32,7 @@ RUN := $(BIN)/python workflow/run.py --cores "$$CORES"
 SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: told help setup setup-dev new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report showcase results-page docs moses test fuzz test-fresh test-slurm test-moses lint bench bench-data bench-decoding bench-training gpu-check format pins clean
+.PHONY: told help setup setup-dev new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report showcase results-page docs release moses test test-end-to-end fuzz test-docs test-fresh test-slurm test-moses lint bench bench-data bench-decoding bench-training gpu-check format pins clean
 
 help: ## List the make targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "%-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -85,7 +85,7 @@ report: $(INSTALLED) ## Build results/report.html: make EXPERIMENT=experiments/d
 	$(RUN) $(EXPERIMENT_OR_DEMO) results/report.html $(OPTIONS)
 
 showcase: $(DEV) ## What the repository shows of the demo's models: docs/playground.html, the lecture, README's picture
-	cd experiments/demo && ../../$(BIN)/nmt playground --model models/rnnsearch-50 --model models/rnnencdec-50 \
+	cd experiments/demo && ../../$(BIN)/nmt page playground --model models/rnnsearch-50 --model models/rnnencdec-50 \
 	    --source data/tokens/demo-test/0.en.zst --reference data/tokens/demo-test/0.fr.zst \
 	    --settings models/rnnsearch-50/text.json --title "Why attention? Let a sentence grow" --output ../../docs/playground.html
 	echo "The queen's friend has already sent her the red letters." | \
@@ -98,8 +98,14 @@ moses: $(INSTALLED) ## Add a phrase-based system, Moses, to an experiment: make 
 results-page: $(INSTALLED) ## docs/results.md, from finished runs: make FOLDERS="experiments/demo ..." results-page
 	$(BIN)/python -m workflow.results_page docs/results.md docs/pictures/results $$FOLDERS
 
-test: $(DEV) ## All tests
+release: $(DEV) ## What a version publishes, with checksums, in release/: make FOLDERS="experiments/demo ..." release
+	$(BIN)/python -m workflow.release release $$FOLDERS
+
+test: $(DEV) ## Tests of each part
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile $(OPTIONS)
+
+test-end-to-end: $(DEV) ## Tests of whole runs: small experiments from nothing to their pages, killed, damaged, published
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile tests/end_to_end $(OPTIONS)
 
 docs: $(DEV) ## The site, with a gallery of finished experiments: site/pages/index.html
 	@sh workflow/setup.sh --group docs
@@ -109,8 +115,11 @@ fuzz: $(DEV) ## Random and damaged input for all that reads input: make EXAMPLES
 	OMP_NUM_THREADS=1 FUZZ_EXAMPLES="$$EXAMPLES" $(BIN)/python -m pytest -m fuzz \
 	    --hypothesis-profile=long --hypothesis-show-statistics $(OPTIONS)
 
-test-fresh: $(DEV) ## README's commands on minimal Debian and Ubuntu, made for it (root, debootstrap, an hour)
+test-fresh: $(DEV) ## README's commands and the container recipe on minimal systems made for it (root, debootstrap, an hour)
 	$(BIN)/python -m pytest tests/fresh $(OPTIONS)
+
+test-docs: $(DEV) ## Each command of README and docs, as the pages have it, in a fresh clone with the demo
+	$(BIN)/python -m pytest tests/docs $(OPTIONS)
 
 test-slurm: $(DEV) ## Tests on a real one-machine Slurm cluster (root, Slurm installed)
 	$(BIN)/python -m pytest tests/slurm $(OPTIONS)
@@ -126,10 +135,9 @@ lint: $(DEV) ## Linters, formatting, types, import order
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
 
-bench: $(DEV) ## Speed against peers, as ratios measured in one run
-	$(BIN)/python -m benchmarks.recurrence $(OPTIONS)
-	$(BIN)/python -m benchmarks.lstm $(OPTIONS)
+bench: $(DEV) ## What loading a batch costs, and how threads should wait
 	$(BIN)/python -m benchmarks.batches
+	$(BIN)/python -m benchmarks.waiting
 
 bench-training: $(DEV) ## A training update against JoeyNMT, Sockeye, Marian, a plain loop and the matrix rate
 	$(BIN)/python -m benchmarks.training --pip-options="$(PIP_OPTIONS)" $(OPTIONS)
@@ -143,11 +151,12 @@ bench-decoding: $(DEV) ## Beam search against JoeyNMT and Marian: sentences/s an
 bench-data: $(DEV) ## The data pipeline, archives to binary: speed and memory on 1, 4 and 16 times Europarl
 	$(BIN)/python -m benchmarks.data --pip-options="$(PIP_OPTIONS)" $(OPTIONS)
 
-format: $(DEV) ## Format code and rules
+format: $(DEV) ## Format code and rules; write the schema and docs/pictures/structure.svg
 	$(BIN)/ruff check --fix nmt pipeline workflow tests benchmarks
 	$(BIN)/ruff format nmt pipeline workflow tests benchmarks
 	$(BIN)/snakefmt Snakefile workflow
 	$(BIN)/python workflow/schema.py
+	$(BIN)/python workflow/drawing.py
 
 pins: $(DEV) ## Renew uv.lock, CI actions and the containers' base image
 	$(BIN)/python workflow/pins.py $(OPTIONS)
