@@ -54,14 +54,13 @@ class Translation:
         return self.text
 
     def plot(self, path: str | Path | None = None) -> Figure:
-        """The attention as in Figure 3: source words along x, written words along y, 0 black and 1 white.
+        """Draw the attention as in Figure 3: source words along x, written words along y, 0 is black and 1 is white.
 
         Args:
-            path: writes the figure there, too: .png, .pdf or .svg. Its folder is made where there is none.
+            path: a file that the figure is also written to: .png, .pdf or .svg. Its folder is made if it is missing.
 
         Raises:
-            UserError: a model without attention, a line without words, another ending, or a place that cannot be
-                written.
+            UserError: the model has no attention, the line has no words, or the file cannot be written.
         """
         from nmt.plots.attention import attention_matrix
         from nmt.plots.style import save_as
@@ -82,8 +81,8 @@ class Model:
 
     Attributes:
         labels: the models' names.
-        languages: from which language into which, as the codes of `languages`.
-        aligns: whether it has attention.
+        languages: codes of the source and the target language, such as ("en", "fr").
+        aligns: whether the model has attention.
     """
 
     def __init__(self, folders: Sequence[Path], computing: Computing, shortlist: Path | None) -> None:
@@ -122,18 +121,21 @@ class Model:
         tokenized: bool = False,
         max_words: int = 100,
     ) -> Translation | list[Translation]:
-        """The best translation of a line, or of each line of a list, lines of similar length together.
+        """Translate a line, or each line of a list. Lines of similar length are searched together.
 
         Args:
             text: raw text, one sentence per line.
-            beam_size: partial translations that the search keeps, 1 for greedy search; the model's own unless given.
-            unknown: words that the model cannot write: "keep" [UNK], "forbid" it, or "copy" the source word with most
-                attention; as the model decodes unless given.
-            tokenized: text and translations are tokens with spaces between them.
-            max_words: longer lines are translated in pieces of so many tokens.
+            beam_size: how many partial translations the search keeps. 1 is greedy search. Default: the model's setting.
+            unknown: what to do about words that the model cannot write: "keep" writes [UNK], "forbid" never writes it,
+                "copy" writes the source word with most attention. Default: the model's setting.
+            tokenized: whether text and translations are tokens with spaces between them, not raw text.
+            max_words: lines with more tokens are translated in pieces of at most this many.
+
+        Returns:
+            One `Translation` for a line, a list of them for a list.
 
         Raises:
-            UserError: something else than text, or an option that the model cannot follow.
+            UserError: `text` is not text, or the model cannot do what an option asks for.
         """
         lines = _lines(text)
         asked = checked(
@@ -158,17 +160,17 @@ def load(
     precision: SearchPrecision = "fp32",
     shortlist: str | Path | None = None,
 ) -> Model:
-    """A trained model's folder, `models/...` of a run; several are an ensemble.
+    """Load a trained model, or several as an ensemble.
 
     Args:
-        folders: of the models.
-        device: "cpu", "cuda" or "auto": the GPU where there is one.
-        threads: CPU threads; the model's own number unless given.
-        precision: of the matrix products: "fp32", or faster on many processors "bf16" or "int8".
-        shortlist: a file of `nmt shortlist`: only likely words are written.
+        folders: one folder per model, such as `models/rnnsearch-50` of an experiment.
+        device: "cpu", "cuda" or "auto". "auto" takes the GPU if there is one.
+        threads: number of CPU threads. Default: the model's setting.
+        precision: precision of the matrix products. "bf16" and "int8" are faster than "fp32" on many processors.
+        shortlist: a file that `nmt shortlist` wrote. The model then writes only words that are likely translations.
 
     Raises:
-        UserError: no such model, models that do not go together, or an option that there is not.
+        UserError: a folder holds no model, the models do not fit together, or an option has no such value.
     """
     if not folders:
         raise UserError("nmt.load: no model; expected a folder such as experiments/demo/models/rnnsearch-50")
@@ -186,7 +188,7 @@ def _path(value: object, where: str) -> Path:
 
 
 def _lines(text: str | Sequence[str]) -> list[str]:
-    """A line, or lines, that are text and nothing else."""
+    """The given line or lines as a list; a `UserError` if anything in it is not text."""
     lines = list(text) if isinstance(text, Sequence) and not isinstance(text, str) else [text]
     for line in lines:
         if not isinstance(line, str):
@@ -196,7 +198,7 @@ def _lines(text: str | Sequence[str]) -> list[str]:
 
 @contextmanager
 def system_errors() -> Iterator[None]:
-    """What the system refuses is said as whatever else cannot be done."""
+    """Turn an error of the operating system into a `UserError` of one line."""
     try:
         yield
     except OSError as error:
@@ -222,7 +224,7 @@ def best_of(line: Translated) -> Translation:
 
 
 def _whole(best: Candidate) -> NDArray[np.float32] | None:
-    """Attention over the whole line, [T, S]; none goes from a piece of a long line to another."""
+    """Attention over the whole line, [T, S]; it is 0 between different pieces of a long line."""
     import numpy as np
 
     if best.weights is None:
@@ -237,7 +239,7 @@ def _whole(best: Candidate) -> NDArray[np.float32] | None:
 
 
 def text_settings_of(folders: Sequence[Path]) -> TextSettings:
-    """What the folders say of their text; several models must agree in it."""
+    """The models' text settings; a `UserError` if their languages or tokenizations differ."""
     for folder in folders:
         refuse_other_than_model(folder)
     first, *others = (text_settings(folder) for folder in folders)
@@ -260,7 +262,7 @@ def sides(text: TextSettings, tokenized: bool) -> tuple[Text, Text]:
 
 
 def decoding_with(decoding: Decoding, computing: Computing, asked: Asked | None = None) -> Decoding:
-    """The model's own way to decode with what the user wants otherwise."""
+    """The model's decoding settings, with those replaced that the user gave."""
     asked = asked or Asked()
     return decoding.model_copy(
         update={
@@ -279,7 +281,7 @@ def unknown_words(decoding: Decoding) -> Literal["keep", "forbid"]:
 
 
 def load_models(folders: Sequence[Path], decoding: Decoding) -> list[TrainedModel]:
-    """The models, on the device that was asked for."""
+    """Load the models onto the device that the settings name."""
     from nmt.model import cpu_products, trained_model
     from nmt.model.device import choose_device, keep_freed_memory, make_deterministic
 

@@ -160,7 +160,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does, which suggests a name that is near; without a checkout, where the others are."""
+        """Find a subcommand as click does, which suggests a similar name. A wheel says where the pipeline's are."""
         name = args[0]
         if name.startswith("-") or name in self.list_commands(ctx):
             return super().resolve_command(ctx, args)

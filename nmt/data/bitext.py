@@ -37,7 +37,7 @@ BUCKETS = 256
 _BUCKET_PREFIX = ".buckets-"
 _FLUSH_BYTES = 1 << 17
 _KEY_BYTES = 16
-"""So many that no two pairs have the same: those would stand in the order in which they are read."""
+"""Long enough that no two pairs share a key: pairs that did would stay in the order in which they are read."""
 _HEAD = struct.Struct(f"={_KEY_BYTES}sQQ")
 """What comes before a pair in a bucket: its key, and the number of bytes of both sides."""
 

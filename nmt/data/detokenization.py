@@ -54,7 +54,7 @@ class Detokenizer:
         return text.translate({ord(stand_in): symbol for symbol, stand_in in stand_ins.items()})
 
     def _stand_ins(self, tokens: Sequence[str]) -> dict[str, str]:
-        """For each currency symbol among the tokens a character that is in none of them."""
+        """A character for each currency symbol among the tokens; none of the tokens has it."""
         found = sorted(set(_CURRENCY).intersection(tokens))
         if not found or self._language not in _CURRENCY_BEHIND:
             return {}

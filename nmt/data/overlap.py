@@ -36,7 +36,7 @@ def letters(line: str) -> str:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Where the sentences of each side stand: names of held-out sets by line, as it is and by its letters."""
+    """Which held-out sets have a sentence, by side: `same` by the line itself, `alike` by its letters alone."""
 
     same: dict[str, dict[str, set[str]]] = field(default_factory=lambda: {side: {} for side in SIDES})
     alike: dict[str, dict[str, set[str]]] = field(default_factory=lambda: {side: {} for side in SIDES})

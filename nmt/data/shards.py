@@ -29,7 +29,7 @@ def global_line(line: int, shard: int, shards: int) -> int:
 
 
 def random_key(seed: int, corpus: str, line: int, size: int) -> bytes:
-    """So many random bytes for a global line number: the same however the corpus is cut, and so is an order by them.
+    """`size` random bytes for a global line number; neither they nor an order by them depends on how the corpus is cut.
 
     Another size gives other bytes, not more of the same.
     """
@@ -70,7 +70,7 @@ class ShardFiles:
         self._open = ExitStack()
 
     def writer(self, line: int) -> LineWriter:
-        """Where global line number `line` goes, and the rest of its block."""
+        """The writer for global line number `line` and the rest of its block."""
         shard = shard_of(line, len(self._paths))
         if shard != self._shard:
             self._open.close()

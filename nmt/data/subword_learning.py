@@ -17,7 +17,7 @@ from nmt.errors import UserError
 from nmt.io.text_files import write_lines
 
 LEARNED_FROM = 2_000_000
-"""So many of the most frequent words decide what is learned: SentencePiece holds them in memory."""
+"""How many of the most frequent words decide what is learned: SentencePiece holds them in memory."""
 
 
 def build_units(

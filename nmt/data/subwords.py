@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 BEGINNING = "▁"
-"""In front of a word's first piece; SentencePiece's, U+2581."""
+"""U+2581, which SentencePiece puts in front of a word's first piece."""
 LONGEST = 200
 """Characters of a word that is cut: time grows with their square."""
 _REMEMBERED = 1 << 19

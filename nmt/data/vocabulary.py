@@ -72,7 +72,7 @@ class Vocabulary:
         return [id_ for token in tokens for id_ in self._ids_of(token)]
 
     def beginnings(self, tokens: Iterable[str]) -> list[int]:
-        """Where among the ids of `tokens` those of each token begin, and how many there are."""
+        """The index at which each token's ids begin among those of `tokens`, and at the end how many ids there are."""
         lengths = (len(self.units([token])) for token in tokens)
         return [0, *accumulate(lengths)]
 

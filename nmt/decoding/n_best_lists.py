@@ -39,7 +39,7 @@ class Hypothesis:
         return replace(self, score=score, features=added)
 
     def line(self, number: int) -> str:
-        """As it is written."""
+        """The entry as a line of an n-best list."""
         fields = (str(number), self.text, self.features, f"{self.score:.4f}", *self.rest)
         return f" {SEPARATOR} ".join(fields)
 

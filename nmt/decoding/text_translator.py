@@ -150,7 +150,7 @@ class TextTranslator:
 
 
 def with_details(found: Found, forced: ForcedScores, source_words: int) -> Found:
-    """With attention and the probability of each word of `forced`, which is of the same words."""
+    """Add the attention and the probability of each word from `forced`, which read the same words."""
     words, weights = len(found.words), forced.attention
     return replace(
         found,

@@ -45,7 +45,7 @@ class _Column:
 
     lines: list[int]
     hypotheses: dict[str, list[list[str]]]
-    """By system, those of each of its runs."""
+    """The translations of each run of a system, by the system's name."""
 
 
 def compare(

@@ -24,7 +24,7 @@ from nmt.settings.families import Biases
 IN_CACHE = 1 << 18
 """Activations of the alignment model that are worked on at once on a processor: so many stay in its cache."""
 IN_SEARCH = {"cpu": 1 << 21, "cuda": 1 << 28}
-"""And in a search, however wide the beam: 8 MB and 1 GB in 32 bits."""
+"""The same in a search, however wide the beam: 8 MB on a processor and 1 GB on a GPU, in 32 bits."""
 
 
 class Alignment(nn.Module):

@@ -126,7 +126,7 @@ def out_of_memory(error: BaseException, work: str, remedy: str = _REMEDY) -> Rec
 
 
 def _memory(error: str) -> str:
-    """Where a device's memory is; on a processor what was asked for in vain."""
+    """How much memory the GPU has and what holds it; on a processor, how much was asked for in vain."""
     initialized = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
     if not initialized or _CPU_MEMORY in error:
         asked = re.search(r"allocate ([0-9]+) bytes", error)

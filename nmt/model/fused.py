@@ -21,7 +21,7 @@ ROWS = 8
 LONG = 4096
 """Words of the vocabulary that a program holds at once."""
 WEIGHTS = 1024
-"""And weights: of more, a program's registers would not hold all four numbers that each of them has."""
+"""Weights that a program holds at once. Each has four numbers, and more of them would not fit in its registers."""
 
 
 def launch(kernel: Any, grid: tuple[int, ...], *arguments: Any, **constants: Any) -> None:

@@ -46,7 +46,7 @@ class Annotations:
 
     @property
     def device(self) -> torch.device:
-        """Where it lies."""
+        """The device that holds the annotations."""
         return self.annotations.device
 
     @property
@@ -90,7 +90,7 @@ class GatedDecoder(nn.Module):
         self.unit = GatedUnit(architecture.embedding_size, hidden, architecture.biases, context)
 
     def prepare(self, encoded: Annotations) -> Annotations:
-        """With what is computed once per sentence."""
+        """Add what is computed once per sentence."""
         return encoded
 
     def start(self, encoded: Annotations) -> Tensor:

@@ -88,7 +88,7 @@ def state_gradient(
     state_b: tl.constexpr, grad_reset_state, grad_projected, projected_d, projected_b: tl.constexpr, before,
     sentences, hidden: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """From the gradient of r * h that of the reset gate's pre-activation and of the state before the step."""
+    """The gradient of r * h gives those of the reset gate's pre-activation and of the state before the step."""
     row, column = tl.program_id(0), tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     d, b, inside = row // sentences, row % sentences, column < hidden
     g = tl.load(grad + d * grad_d + b * grad_b + column, inside, 0.0)

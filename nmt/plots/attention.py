@@ -64,12 +64,12 @@ class Panel:
 
     @property
     def width(self) -> float:
-        """In inches, with the words on its left."""
+        """Width in inches, the words on the left included."""
         return self.left + self.cell * len(self.weights[0])
 
     @property
     def height(self) -> float:
-        """In inches, with the words above it."""
+        """Height in inches, the words above included."""
         below = 0.3  # for the panel's letter
         return self.above + self.cell * len(self.weights) + below
 

@@ -96,7 +96,7 @@ def save_as(figure: Figure, path: Path) -> None:
 
 
 def _matrices(figure: Figure) -> list[dict[str, Any]]:
-    """Of each matrix of a figure what is seen, and where: `box` with its words and `matrix` alone.
+    """Where each matrix of a figure is seen: `box` is the place with its words, `matrix` that without them.
 
     Both are left, upper, right and lower edge as shares of the figure's width and height, from the upper left; a page
     shows the panels below each other where it is narrow.

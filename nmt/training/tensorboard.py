@@ -25,5 +25,5 @@ class Board:
         self.writer.flush()
 
     def close(self) -> None:
-        """Nothing more comes."""
+        """Write what is left and close the file."""
         self.writer.close()

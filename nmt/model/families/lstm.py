@@ -61,7 +61,7 @@ class Layer(nn.Module):
         return torch.stack(states), (h, c)
 
     def _scan_by_library(self, x: Tensor, start: State, present: Tensor) -> tuple[Tensor, State]:
-        """By oneDNN or cuDNN, with the bias as the weights of an input that is 1 at words and 0 at padding."""
+        """`scan` by oneDNN or cuDNN. The bias is the weight of one more input, which is 1 at words and 0 at padding."""
         # on a GPU inputs of 0 besides, for products whose rows begin where several numbers are read at once
         more = -(x.shape[2] + 1) % 8 if x.is_cuda else 0
         W = pad(torch.cat([self.W, self.b.unsqueeze(0)]), (0, 0, 0, more))
@@ -105,7 +105,7 @@ class Layers(nn.ModuleList):
         super().__init__(Layer(size, hidden, architecture.peepholes) for size in inputs)
 
     def __iter__(self) -> Iterator[Layer]:
-        """From the first layer to the top."""
+        """The layers, from the first to the top."""
         return cast(Iterator[Layer], super().__iter__())
 
     def scan(self, x: Tensor, states: list[State], present: Tensor) -> tuple[Tensor, list[State]]:

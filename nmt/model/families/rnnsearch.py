@@ -47,7 +47,7 @@ class AttentionDecoder(GatedDecoder):
         )
 
     def prepare(self, encoded: Annotations) -> Annotations:
-        """With the keys U_a h_j, computed once per sentence."""
+        """Add the keys U_a h_j, which are computed once per sentence."""
         return replace(encoded, keys=self.alignment.keys(encoded.annotations))
 
     def scan(self, encoded: Annotations, embedded: Tensor, start: Tensor) -> tuple[Tensor, Tensor, Tensor]:
