@@ -75,7 +75,7 @@ class RunProgress:
             self._most_at_once = max(self._most_at_once, len(self._running))
             self._told[log] = (0, self._now())
             job = self._jobs.get(log)
-            if job and job.rule == "train":
+            if job and job.stage == "train":
                 status = self._training(job)
                 resumed = f"resumes after update {status.checkpoint:,}" if status.checkpoint else "begins"
                 self._tell(job.stage, f"{status.label} {resumed}, {status.updates:,} updates")
@@ -88,7 +88,7 @@ class RunProgress:
             if job is None or begun is None:
                 return
             self._seconds.setdefault(job.rule, []).append(self._now() - begun)
-            if job.rule == "train":
+            if job.stage == "train":
                 self._tell(job.stage, self._trained(job))
             elif job.rule == "score":
                 self._tell(job.stage, self._scored(job))
@@ -198,7 +198,7 @@ class RunProgress:
     def _at_work(self, job: jobs.Job, reading: JobProgress | None) -> str:
         if reading is None:
             return f"{self._name(job)} at work"
-        if job.rule == "train":
+        if job.stage == "train":
             status = self._training(job)
             done, dev = status.reached.update / status.updates, status.reached.dev
             of_updates = f"{status.reached.update:,} of {status.updates:,} updates"
@@ -235,14 +235,14 @@ class RunProgress:
 
     def _hours_left(self) -> float:
         """Hours left: training at measured rates, other jobs at their kind's mean time, as many at a time as ran."""
-        runs = [str(job.run) for job in self._jobs.values() if job.rule == "train"]
+        runs = [str(job.run) for job in self._jobs.values() if job.stage == "train"]
         times = training_times(self._config, self._folder, runs)
         done = [seconds for rule, known in self._seconds.items() if rule != "train" for seconds in known]
         usual = sum(done) / len(done) if done else 0.0
         rest = 0.0
         for job in self._jobs.values():
             known = self._seconds.get(job.rule, [])
-            rest += 0.0 if job.rule == "train" else sum(known) / len(known) if known else usual
+            rest += 0.0 if job.stage == "train" else sum(known) / len(known) if known else usual
         all_hours = sum(time.hours for time in times) + rest / 3600
         return max(longest_chain(self._config, times), all_hours / self._most_at_once)
 

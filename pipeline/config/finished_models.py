@@ -7,7 +7,7 @@ trained twice. Outdated ones of its own a run would delete: Snakemake removes a 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,21 +48,26 @@ def _fits(model: Path, config: Config, run: Run, data: Path) -> bool:
         return False
     if had.outcome() != run_settings(config, run).outcome():
         return False
-    return _read(model / SUMMARY).get("data") == _text(data)
+    return _read(model / SUMMARY).get("data") == _text(data / "binary")
 
 
-def in_danger(config: Config, runs: Sequence[str], text_is_due: bool, folder: Path) -> list[str]:
+def in_danger(config: Config, runs: Sequence[str], rules: Collection[str], folder: Path) -> list[str]:
     """A line for each finished model that a run would delete without being able to continue it.
 
     Args:
         config: the run's settings.
         runs: those about to be trained.
-        text_is_due: whether the binary text is about to be made anew.
+        rules: those of the workflow that have jobs due.
         folder: of the experiment.
     """
     known = runs_of(config, list(config.models))
-    data = folder / (config.data_from or "") / "data"
-    found = {run: _danger(folder, run, run_settings(config, known[run]), data, text_is_due) for run in runs}
+    sentences = Path(config.data_from or "", "data", "binary")
+    found = {}
+    for run in runs:
+        phrases = config.moses.enabled and known[run].model == config.moses.phrase_model
+        text = Path("moses", "phrases") if phrases else sentences
+        due = ("moses_phrase_ids" if phrases else "binarize") in rules
+        found[run] = _danger(folder, run, run_settings(config, known[run]), text, due)
     return [
         f"models/{run}: finished, {problem}; set back what was changed, or move models/{run} and state/{run} away"
         for run, problem in found.items()
@@ -70,7 +75,7 @@ def in_danger(config: Config, runs: Sequence[str], text_is_due: bool, folder: Pa
     ]
 
 
-def _danger(folder: Path, run: str, wanted: ModelRun, data: Path, text_is_due: bool) -> str | None:
+def _danger(folder: Path, run: str, wanted: ModelRun, text: Path, text_is_due: bool) -> str | None:
     model = folder / "models" / run
     if not (model / WEIGHTS).is_file():
         return None
@@ -82,16 +87,16 @@ def _danger(folder: Path, run: str, wanted: ModelRun, data: Path, text_is_due: b
         return f"but with other settings: {changed}"
     if text_is_due:
         return "and its text is to be made anew (to make that alone: the target `data`)"
-    if _read(model / SUMMARY).get("data") != _text(data):
-        return "but on other text than data/binary holds now"
+    if _read(model / SUMMARY).get("data") != _text(folder / text):
+        return f"but on other text than {text} holds now"
     if not any((folder / "state" / run).glob("checkpoint-*")):
         return f"and without state/{run} it would be trained from the start"
     return None
 
 
-def _text(data: Path) -> dict[str, Any]:
+def _text(binary: Path) -> dict[str, Any]:
     """The checksums of the text as it is now, as a model's summary has those of the text that it was trained on."""
-    train, dev = (_read(data / "binary" / part / "meta.json") for part in ("train", "dev"))
+    train, dev = (_read(binary / part / "meta.json") for part in ("train", "dev"))
     return {
         "train": train.get("sha256"),
         "dev": dev.get("sha256"),

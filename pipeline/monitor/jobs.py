@@ -80,7 +80,7 @@ class JobList:
     @property
     def training(self) -> dict[str, Job]:
         """The training jobs by their runs."""
-        return {job.run: job for job in self.jobs if job.rule == "train" and job.run}
+        return {job.run: job for job in self.jobs if job.run and job.stage == "train"}
 
     @cached_property
     def sources(self) -> dict[str, set[str]]:

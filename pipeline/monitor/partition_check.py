@@ -129,7 +129,7 @@ def _too_much(request: ResourceRequest, known: Partitions) -> Iterator[str]:
         )
     largest = max(some.megabytes for some in nodes if some.gpus or not request.gpu)
     if request.megabytes is not None and request.megabytes > largest:
-        size = "train_memory_gb" if request.rule == "train" else "data_memory_gb"
+        size = "train_memory_gb" if request.limited_by == "train_hours" else "data_memory_gb"
         yield (
             f"{request.rule}: a job asks for {request.megabytes / 1000:,.0f} GB, but a node of partition {where} has"
             f" {largest / 1000:,.0f}: lower resources.{size}, or name another partition"

@@ -42,7 +42,7 @@ class Work:
             runs=tuple(run for run, job in listed.training.items() if job.due),
             archives=tuple(name for name, archive in known if archive.path in paths),
             cluster=cluster,
-            decodes=any(job.resources.get("gpu") for job in listed.due if job.rule != "train"),
+            decodes=any(job.resources.get("gpu") for job in listed.due if job.stage != "train"),
         )
 
 
@@ -60,7 +60,7 @@ def missing(config: Config, work: Work, folder: Path) -> list[str]:
     found = [_language_models(work), _moses(work), _gpu(config, work), _disk(config, work, folder)]
     problems = [problem for problem in found if problem]
     cluster = unsatisfiable(work.cluster) if work.cluster else []
-    finished = in_danger(config, work.runs, "binarize" in work.rules, folder)
+    finished = in_danger(config, work.runs, work.rules, folder)
     return [*finished, *problems, *cluster, *_network(config, work)]
 
 

@@ -81,7 +81,7 @@ def look(listed: JobList, path: Path) -> Status:
     models = tuple(training_status(folder, listed, known[run]) for run in listed.training if run in known)
     of_runs = [stage for stage, jobs in listed.stages.items() if all(job.run for job in jobs)]
     stages = {stage: jobs for stage, jobs in listed.stages.items() if stage not in of_runs}
-    made = [job for stage in of_runs for job in listed.stages[stage] if job.rule != "train"]
+    made = [job for stage in of_runs for job in listed.stages[stage] if job.stage != "train"]
     labels = {model.run: model.label for model in models}
     shown = {name: system.label for name, system in listed.config.systems.items()} | labels
     unfinished = [model.run for model in models if model.state not in ENDED]

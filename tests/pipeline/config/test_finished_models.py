@@ -104,34 +104,38 @@ def test_a_model_that_its_state_can_continue_is_in_no_danger(config: Config, oth
     longer = entry.model_copy(update={"training": entry.training.model_copy(update={"updates": 999_999})})
     for model in (entry, longer):
         changed = own.model_copy(update={"models": {**own.models, "rnnsearch-50": model}})
-        assert in_danger(changed, ["rnnsearch-50"], False, other) == []
-    assert in_danger(own, ["rnnencdec-50"], False, other) == []  # nothing is finished
+        assert in_danger(changed, ["rnnsearch-50"], [], other) == []
+    assert in_danger(own, ["rnnencdec-50"], [], other) == []  # nothing is finished
 
 
 @pytest.mark.parametrize(
-    ("spoil", "text_is_due", "said"),
+    ("spoil", "rules", "said"),
     [
-        (lambda other: None, False, "and without state/rnnsearch-50 it would be trained from the start"),
-        (lambda other: None, True, "and its text is to be made anew"),
+        (
+            lambda other: None,
+            ["moses_phrase_ids"],
+            "and without state/rnnsearch-50 it would be trained from the start",
+        ),
+        (lambda other: None, ["binarize"], "and its text is to be made anew"),
         (
             lambda other: write(other / "data" / "binary" / "dev" / "meta.json", META | {"sha256": "new"}),
-            False,
+            [],
             "but on other text than data/binary holds now",
         ),
         (
             lambda other: other.joinpath("models/rnnsearch-50/settings.json").write_text("["),
-            False,
+            [],
             "but its settings.json cannot be read",
         ),
     ],
     ids=["no state", "text to be made", "other text", "no settings"],
 )
 def test_a_finished_model_is_not_deleted_for_what_cannot_continue_it(
-    config: Config, other: Path, spoil: Callable[[Path], None], text_is_due: bool, said: str
+    config: Config, other: Path, spoil: Callable[[Path], None], rules: list[str], said: str
 ) -> None:
     spoil(other)
     own = config.model_copy(update={"data_from": None})
-    (line,) = in_danger(own, ["rnnsearch-50"], text_is_due, other)
+    (line,) = in_danger(own, ["rnnsearch-50"], rules, other)
     assert line.startswith(f"models/rnnsearch-50: finished, {said}") and line.endswith(" away")
 
 
@@ -140,5 +144,21 @@ def test_a_finished_model_is_not_deleted_for_other_settings(config: Config, othe
     entry = config.models["rnnsearch-50"]
     changed = entry.model_copy(update={"training": entry.training.model_copy(update={"batch_size": 9})})
     own = config.model_copy(update={"data_from": None, "models": {**config.models, "rnnsearch-50": changed}})
-    (line,) = in_danger(own, ["rnnsearch-50"], False, other)
+    (line,) = in_danger(own, ["rnnsearch-50"], [], other)
     assert "finished, but with other settings: training.batch_size was 80 and is now 9; set back" in line
+
+
+def test_a_finished_model_of_phrases_is_not_deleted_for_other_phrases(config: Config, other: Path) -> None:
+    """Its text is the phrase table's pairs: new sentences leave it as it is, new pairs do not."""
+    moses = config.moses.model_copy(update={"enabled": True, "phrase_model": "rnnsearch-50"})
+    own = config.model_copy(update={"data_from": None, "moses": moses})
+    write(other / "state" / "rnnsearch-50" / "checkpoint-000000001.json", {})
+    for part in ("train", "dev"):
+        write(other / "moses" / "phrases" / part / "meta.json", META)
+    write(other / "data" / "binary" / "train" / "meta.json", META | {"sha256": "new"})
+    assert in_danger(own, ["rnnsearch-50"], ["binarize"], other) == []
+    (line,) = in_danger(own, ["rnnsearch-50"], ["moses_phrase_ids"], other)
+    assert "its text is to be made anew" in line
+    write(other / "moses" / "phrases" / "train" / "meta.json", META | {"sha256": "new"})
+    (line,) = in_danger(own, ["rnnsearch-50"], [], other)
+    assert "on other text than moses/phrases holds now" in line
