@@ -317,6 +317,17 @@ def with_moses(folder: Path, experiment: str) -> str:
     return resolved(mine, experiment, "moses.yaml", "--config", "data_from=../other")
 
 
+@pytest.mark.parametrize("experiment", ["multi30k", "overnight"])
+def test_phrases_scored_by_a_model_are_a_second_row_of_moses_in_table_1(
+    tmp_path: Path, experiment: str
+) -> None:
+    output = resolved(tmp_path, experiment, "moses.yaml")
+    (table,) = scheduled(output, "table1")
+    assert "scores/moses.json" in table and "scores/moses-rnnenc.json" in table
+    assert len(scheduled(output, "train_on_phrases")) == 1
+    assert " --rounds 6 " in output
+
+
 @pytest.mark.parametrize("experiment", ["cho2014b", "cho2014b-demo"])
 def test_moses_and_its_lists_rescored_by_an_lstm_are_rows_of_table_1(tmp_path: Path, experiment: str) -> None:
     output = with_moses(tmp_path, experiment)
