@@ -29,7 +29,7 @@ SECTIONS: Sections = {
         "unpack": "nmt.cli.archive:unpack",
     },
 }
-"""What people call."""
+"""Subcommands for direct use."""
 # group -> subcommand -> where its function is
 Groups = dict[str, dict[str, str]]
 GROUPS: Groups = {
@@ -64,7 +64,7 @@ GROUPS: Groups = {
         "alignment-error-rate": "nmt.cli.evaluate:alignment_error_rate",
     },
 }
-"""What mostly the workflow calls."""
+"""Subcommands that mostly the workflow calls."""
 DESCRIPTIONS = {
     "model": "Prepare a trained model for others: its text settings, card and archive.",
     "data": "Prepare text: download, generate, clean, tokenize, count it, turn it into ids.",
@@ -76,13 +76,13 @@ DESCRIPTIONS = {
     "page": "Write pages: the report, the explorer, the playground.",
     "results": "Record a run: its replication package and where the results come from.",
 }
-"""What each group is for."""
+"""The description of each group."""
 PIPELINE = "pipeline.cli"
-"""Where the pipeline has its subcommands: a checkout of the project has it, an installed wheel does not."""
+"""The package of the pipeline's subcommands. A checkout of the project has it, an installed wheel does not."""
 
 
 def pipeline_commands() -> tuple[Sections, Groups]:
-    """The pipeline's `SECTIONS` and `GROUPS`; none where there is no checkout around this package."""
+    """Return the pipeline's `SECTIONS` and `GROUPS`, which are empty if this package is not in a checkout."""
     root = Path(nmt.__file__).resolve().parents[1]
     if not root.joinpath(*PIPELINE.split("."), "__init__.py").is_file():
         return {}, {}
@@ -94,13 +94,13 @@ def pipeline_commands() -> tuple[Sections, Groups]:
 
 @cache
 def sections() -> Sections:
-    """The subcommands at hand that people call, by heading."""
+    """Return the available subcommands for direct use, by heading."""
     return SECTIONS | pipeline_commands()[0]
 
 
 @cache
 def groups() -> Groups:
-    """The groups of subcommands at hand; in the order of `DESCRIPTIONS`."""
+    """Return the available groups of subcommands, in the order of `DESCRIPTIONS`."""
     here, pipeline = GROUPS, pipeline_commands()[1]
     merged = {name: here.get(name, {}) | pipeline.get(name, {}) for name in DESCRIPTIONS}
     return {name: members for name, members in merged.items() if members}
@@ -108,7 +108,7 @@ def groups() -> Groups:
 
 @cache
 def subcommands() -> dict[str, str]:
-    """Where the function of each subcommand is, by its words: "translate", "data tokenize"."""
+    """Return the place of each subcommand's function, by its words: "translate", "data tokenize"."""
     people = {name: place for section in sections().values() for name, place in section.items()}
     return people | {
         f"{group} {name}": place for group, names in groups().items() for name, place in names.items()
@@ -117,7 +117,7 @@ def subcommands() -> dict[str, str]:
 
 @cache
 def subcommand(words: str) -> click.Command:
-    """Import a subcommand; its files are looked at before it begins."""
+    """Import a subcommand, and have it check its files before it begins."""
     from nmt.cli.outputs import guarded
 
     module, _, function = subcommands()[words].partition(":")
@@ -129,25 +129,25 @@ def subcommand(words: str) -> click.Command:
 
 
 def called() -> str:
-    """The command that runs: `nmt` and the subcommand's words."""
+    """Return the command that runs: `nmt` and the subcommand's words."""
     words = sys.argv[1:3] if sys.argv[1:2] and sys.argv[1] in groups() else sys.argv[1:2]
     return " ".join(["nmt", *words])
 
 
 _SENTENCE = 200
-"""More letters than a subcommand's first sentence has; the help shows it whole."""
+"""Upper limit for the length of a subcommand's first sentence, so that the help shows all of it."""
 
 
 class LazyGroup(click.Group):
     """A group that imports the module of a subcommand only when it is needed."""
 
     def members(self) -> Sections:
-        """The words of each subcommand by its name here, under the headings of the help."""
+        """Return the words of each subcommand by its name in this group, under the headings of the help."""
         assert self.name
         return {"Subcommands": {name: f"{self.name} {name}" for name in groups()[self.name]}}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All subcommands in the order of the help."""
+        """Return all subcommands in the order of the help."""
         return [name for section in self.members().values() for name in section]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -160,7 +160,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a subcommand as click does, which suggests a similar name. A wheel says where the pipeline's are."""
+        """Find a subcommand as click does, which suggests similar names."""
         name = args[0]
         if name.startswith("-") or name in self.list_commands(ctx):
             return super().resolve_command(ctx, args)
@@ -179,7 +179,7 @@ class LazyGroup(click.Group):
         )
 
     def elsewhere(self, name: str) -> list[str]:
-        """The words of subcommands of this name in groups, or whose function has it: `decode`, `lm-train`."""
+        """Return the words of the subcommands that have this name in their group, or whose function has it."""
         return [
             words
             for words, place in subcommands().items()
@@ -187,24 +187,24 @@ class LazyGroup(click.Group):
         ]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write every subcommand with its first sentence, under the heading of what it is for."""
+        """Write every subcommand with its first sentence, under its heading."""
         width = max(map(len, self.list_commands(ctx)))
         for heading, names in self.members().items():
             with formatter.section(heading):
                 formatter.write_dl([(name.ljust(width), self.described(ctx, name)) for name in names])
 
     def described(self, ctx: click.Context, name: str) -> str:
-        """The first sentence of a subcommand."""
+        """Return the first sentence of a subcommand."""
         command = self.get_command(ctx, name)
         assert command
         return command.get_short_help_str(_SENTENCE)
 
 
 class AllCommands(LazyGroup):
-    """The subcommands that people call, and the groups of the workflow's steps."""
+    """The subcommands for direct use, and the groups of the workflow's steps."""
 
     def members(self) -> Sections:
-        """The words of each subcommand or group, under the headings of the help."""
+        """Return the words of each subcommand or group, under the headings of the help."""
         people = {heading: {name: name for name in names} for heading, names in sections().items()}
         return people | {
             "Steps of the workflow, in groups (nmt GROUP --help)": {name: name for name in groups()}
@@ -222,8 +222,8 @@ class AllCommands(LazyGroup):
 def commands() -> None:
     """Neural machine translation by jointly learning to align and translate (Bahdanau et al., 2015).
 
-    What people call comes first. Snakemake calls the steps of the workflow, and each also works by hand. `nmt
-    SUBCOMMAND --help` has the options.
+    The commands for direct use come first. The steps of the workflow are called by Snakemake, but each step also works
+    by hand. `nmt COMMAND --help` shows the options of a command.
     """
 
 
@@ -249,7 +249,7 @@ def main() -> None:
 
 
 def _of_runtime(error: RuntimeError) -> UserError:
-    """What is said of a loop of links, and of an error of torch's for want of memory; raises others again."""
+    """Return the message for a loop of links or for PyTorch running out of memory; raise other errors again."""
     if str(error).startswith("Symlink loop"):  # an OSError from Python 3.13 on
         return UserError(f"{error}; expected a path that ends somewhere")
     if "torch" in sys.modules:

@@ -1,4 +1,4 @@
-"""Subcommands of trained models as archives for others: model-card, release, unpack."""
+"""Subcommands that share trained models as archives: model card, model release, unpack."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _model_folder = click.option(
     type=FOLDER,
     required=True,
     metavar="FOLDER",
-    help="The model's folder, from `train`.",
+    help="Folder of the model, written by `nmt train`.",
 )
 
 
 @click.command()
 @_model_folder
-@click.option("--scores", type=FILE, help="Its scores, from `evaluate`.")
+@click.option("--scores", type=FILE, help="Scores of the model, written by `nmt test-set evaluate`.")
 @languages_option()
 @click.option("--train", multiple=True, metavar="CORPUS", help="Name of a training corpus. Repeat it.")
 @click.option("--dev", multiple=True, metavar="CORPUS", help="Name of a development corpus. Repeat it.")
-@click.option("--test", multiple=True, metavar="CORPUS", help="Name of the corpus that the scores are of.")
+@click.option("--test", multiple=True, metavar="CORPUS", help="Name of a test corpus. Repeat it.")
 def model_card(
     folder: Path,
     scores: Path | None,
@@ -47,11 +47,12 @@ def model_card(
 @click.option(
     "--with-final-state", is_flag=True, help="Also pack the final state, from which training can continue."
 )
-@click.option("--output", type=FILE, required=True, metavar="FILE.tar.zst", help="The archive.")
+@click.option("--output", type=FILE, required=True, metavar="FILE.tar.zst", help="Archive to write.")
 def release(folder: Path, with_final_state: bool, output: Path) -> None:
     """Pack a model for others: weights, vocabularies, settings, summary, card and checksums in one archive.
 
-    `nmt unpack` (or `tar --zstd -xf`) gives a folder that `nmt translate --model` takes. Equal models give equal bytes.
+    `nmt unpack` (or `tar --zstd -xf`) unpacks the folder for `nmt translate --model`. Equal models give archives with
+    equal bytes.
     """
     from nmt.model import model_archive as archive
 
@@ -70,7 +71,7 @@ def release(folder: Path, with_final_state: bool, output: Path) -> None:
     help="Folder for the models' folders.",
 )
 def unpack(archives: Sequence[Path], output: Path) -> None:
-    """Unpack archives of `release`, each into a folder of its model's name, and check their checksums."""
+    """Unpack archives of `nmt model release`, each into a folder with its model's name, and verify their checksums."""
     from nmt.model.model_archive import unpack as extract
 
     for archive in archives:

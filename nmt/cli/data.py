@@ -1,4 +1,4 @@
-"""Subcommands that bring text to the models: download, extract, clean, tokenize, vocabulary, binarize."""
+"""Subcommands that prepare text for the models: data clean, tokenize, overlap, vocabulary and binarize."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from nmt.settings.text import Cleaning, Tokenization
     "--counts",
     required=True,
     type=WRITTEN,
-    help="JSON file: how many pairs were kept, and why others were removed.",
+    help="JSON file for the counts: pairs that were kept, and pairs that were removed by reason.",
 )
 def clean(
     settings: str, source: Path, target: Path, output_source: Path, output_target: Path, counts: Path
 ) -> None:
-    """Blank out unusable pairs of SOURCE and TARGET: an empty side, too long, or lengths too unequal.
+    """Blank out unusable pairs of SOURCE and TARGET: those with an empty side, or too long, or too unequal in length.
 
-    They become empty lines on both sides, so that line numbers stay as they are. Malformed characters
-    are repaired, kept or dropped with their pair, as the settings say.
+    Unusable pairs become empty lines on both sides, so that line numbers do not change. Depending on the settings,
+    malformed characters are repaired, kept, or removed with their pair.
     """
     from nmt.data import cleaning
 
@@ -50,11 +50,11 @@ def clean(
 
 @click.command(short_help="Tokenize lines as Moses does.")
 @click.option("--language", required=True, help="Code of the language, for example en.")
-@settings_option("The config's `tokenization`; Moses' own unless given", default="{}")
+@settings_option("The config's `tokenization` [default: as in Moses]", default="{}")
 @click.argument("input", type=PATH)
 @click.argument("output", type=PATH)
 def tokenize(language: str, settings: str, input: Path, output: Path) -> None:
-    """Tokenize INPUT by the rules of Moses' tokenizer; OUTPUT has equally many lines."""
+    """Tokenize INPUT by the rules of Moses' tokenizer. OUTPUT has the same number of lines."""
     from nmt.data import tokenization
 
     tokenization.tokenize_file(input, output, language, parse_settings(Tokenization, settings))
@@ -72,9 +72,9 @@ def tokenize(language: str, settings: str, input: Path, output: Path) -> None:
 def vocabulary(
     words: int, specials_count: bool, subwords: bool, corpora: Shards, inputs: tuple[str, ...], output: Path
 ) -> None:
-    """List the most frequent words of the token files INPUT; equally frequent ones in code point order.
+    """List the most frequent words of the token files INPUT. Equally frequent words come in code point order.
 
-    With --corpus, INPUT is a pattern of the files of all shards.
+    With --corpus, INPUT is a pattern for the files of all shards.
     """
     if subwords:
         from nmt.data.subword_learning import build_units as build
@@ -136,9 +136,9 @@ def overlap(
     output_source: Path | None,
     output_target: Path | None,
 ) -> None:
-    """Count the pairs of a training shard that share a sentence with a development or test set; drop them if asked.
+    """Count the pairs of a training shard that share a sentence with a development or test set, and drop them if asked.
 
-    The token files SOURCE and TARGET are compared token by token and by letters and digits alone.
+    SOURCE and TARGET are token files. Sentences are compared twice: token by token, and by letters and digits alone.
     """
     from nmt.data.overlap import overlap as find
     from nmt.settings.text import Overlap

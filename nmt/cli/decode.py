@@ -1,4 +1,4 @@
-"""The subcommands that run a trained model on a tokenized test set: decode, align, perplexity."""
+"""Subcommands that run a trained model on a tokenized test set: test-set decode, align and perplexity."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ from nmt.settings.decoding import Average, Decoding
 
 EXISTING = click.Path(exists=True, path_type=Path)
 _trained_model = click.option(
-    "--model", "model_path", required=True, type=EXISTING, help="Folder that `nmt train` wrote."
+    "--model",
+    "model_path",
+    required=True,
+    type=EXISTING,
+    help="Folder of a trained model, written by `nmt train`.",
 )
 _source = click.option(
     "--source", required=True, type=EXISTING, help="Tokenized text, one sentence per line."
@@ -34,7 +38,7 @@ _trained_models = click.option(
     required=True,
     multiple=True,
     type=EXISTING,
-    help="Folder that `nmt train` wrote. Repeat it for an ensemble.",
+    help="Folder of a trained model, written by `nmt train`. Repeat it for an ensemble.",
 )
 
 
@@ -42,16 +46,19 @@ _trained_models = click.option(
 @_trained_models
 @average_option
 @_source
-@click.option("--reference", type=EXISTING, help="Its tokenized translation; needed for --mode no_unk.")
+@click.option("--reference", type=EXISTING, help="Tokenized reference translation, needed for --mode no_unk.")
 @click.option(
     "--mode",
     type=click.Choice(["all", "no_unk"]),
     default="all",
     show_default=True,
-    help="all: every line, [UNK] as the settings say. no_unk: lines known on both sides, [UNK] forbidden.",
+    help="all: every line; the settings say whether [UNK] is allowed. no_unk: only lines without unknown words on both"
+    " sides; [UNK] is forbidden.",
 )
 @settings_option("The config's `decoding`")
-@click.option("--output", required=True, type=FILE, help="JSON lines, one per sentence.")
+@click.option(
+    "--output", required=True, type=FILE, help="File for the translations: JSON lines, one per sentence."
+)
 def decode(
     model_paths: tuple[Path, ...],
     average: Average,
@@ -61,10 +68,10 @@ def decode(
     settings: str,
     output: Path,
 ) -> None:
-    """Translate a tokenized test set by beam search; one JSON line per sentence, with its alignment.
+    """Translate a tokenized test set by beam search. The output has one JSON line per sentence, with its alignment.
 
-    Beside NAME.jsonl it writes NAME.made.json: settings, the weights' checksums, code, packages, device and seconds.
-    Killed, the same command resumes where it stopped.
+    Beside NAME.jsonl, the command writes NAME.made.json: settings, checksums of the weights, code, packages, device and
+    seconds. If the command is killed, the same command resumes the work.
     """
     decoding = parse_settings(Decoding, settings)
     if mode == "no_unk" and reference is None:
@@ -97,14 +104,16 @@ _batch_size = click.option(
 @click.command()
 @_trained_models
 @average_option
-@click.option("--name", required=True, metavar="ID", help="Id of the model or system in the config.")
-@click.option("--seed", type=int, help="Seed of the run; an ensemble has none.")
+@click.option("--name", required=True, metavar="ID", help="Id of the model or ensemble in the config.")
+@click.option("--seed", type=int, help="Seed of the run. An ensemble has none.")
 @_source
-@click.option("--reference", required=True, type=EXISTING, help="Its tokenized translation.")
+@click.option("--reference", required=True, type=EXISTING, help="Tokenized reference translation.")
 @_batch_size
 @threads_option
 @device_option
-@click.option("--output", required=True, type=FILE, help="Perplexity, words and log-probability as JSON.")
+@click.option(
+    "--output", required=True, type=FILE, help="JSON file for perplexity, words and log-probability."
+)
 def perplexity(
     model_paths: tuple[Path, ...],
     average: Average,
@@ -117,7 +126,7 @@ def perplexity(
     device: str,
     output: Path,
 ) -> None:
-    """Measure the perplexity of a tokenized test set's reference, per word, end symbols included."""
+    """Measure the perplexity per word of a tokenized test set's reference, end symbols included."""
     from nmt.decoding.perplexity import perplexity as measure
     from nmt.decoding.text_translator import refuse_unlike
     from nmt.io.files import write_json
@@ -134,15 +143,17 @@ def perplexity(
 @click.command()
 @_trained_model
 @_source
-@click.option("--target", required=True, type=EXISTING, help="Its tokenized translation.")
+@click.option("--target", required=True, type=EXISTING, help="Tokenized translation of --source.")
 @_batch_size
 @threads_option
 @device_option
-@click.option("--output", required=True, type=FILE, help="JSON lines, one per sentence pair.")
+@click.option(
+    "--output", required=True, type=FILE, help="File for the attention: JSON lines, one per sentence pair."
+)
 def align(
     model_path: Path, source: Path, target: Path, batch_size: int, threads: int, device: str, output: Path
 ) -> None:
-    """Write a model's attention while it reads given translations."""
+    """Write the attention of a model while it is fed given translations (teacher forcing)."""
     from nmt.decoding.test_set import align_file
     from nmt.model import trained_model
     from nmt.model.device import choose_device, make_deterministic

@@ -1,4 +1,4 @@
-"""Subcommands that measure translations and attention: evaluate, alignment-error-rate, compare."""
+"""Subcommands that measure translations and attention: test-set evaluate, test-set alignment-error-rate."""
 
 from __future__ import annotations
 
@@ -18,24 +18,31 @@ _model = click.option("--model", required=True, metavar="ID", help="Id of the mo
 
 @click.command()
 @_model
+@click.option("--seed", type=int, help="Seed of the run. Other systems have none.")
 @click.option(
-    "--seed", type=int, help="Seed of the run, as a model may have several; none for other systems."
-)
-@click.option(
-    "--all", type=PATH, metavar="FILE", help="Translations of the whole test set, from `decode --mode all`."
+    "--all",
+    type=PATH,
+    metavar="FILE",
+    help="Translations of the whole test set, written by `nmt test-set decode --mode all`.",
 )
 @click.option(
     "--given",
     type=PATH,
     metavar="FILE",
-    help="Instead of --all another system's translations, tokenized, one per line; of --no-unk the lines count.",
+    help="Instead of --all: translations of another system, tokenized, one per line. From --no-unk, only the line"
+    " numbers are then used.",
 )
-@file_option("--no-unk", "Translations of the sentences without unknown words, from `decode --mode no_unk`.")
 @file_option(
-    "--source", "Tokens of the test set's source side. Repeat it for several test corpora.", multiple=True
+    "--no-unk",
+    "Translations of the sentences without unknown words, written by `nmt test-set decode --mode no_unk`.",
 )
-@file_option("--reference", "Tokens of the reference; as often and in the order of --source.", multiple=True)
-@file_option("--output", "Scores as JSON.")
+@file_option(
+    "--source", "Tokenized source of the test set. Repeat it for further test corpora.", multiple=True
+)
+@file_option(
+    "--reference", "Tokenized reference. Repeat it as often as --source, in the same order.", multiple=True
+)
+@file_option("--output", "JSON file for the scores.")
 def evaluate(
     model: str,
     seed: int | None,
@@ -48,9 +55,9 @@ def evaluate(
 ) -> None:
     """Measure a model's translations: BLEU on all sentences and on those without unknown words.
 
-    BLEU is computed by sacrebleu on the tokens as they are, cased and without smoothing, which is what
-    Moses' multi-bleu.perl gives; the signature is kept. The output also holds the counts of each sentence,
-    from which tables and figures take those of some lengths or without unknown words.
+    sacrebleu computes BLEU on the given tokens, cased and without smoothing. The result is that of Moses'
+    multi-bleu.perl. The output contains sacrebleu's signature and the counts of each sentence, from which tables and
+    figures compute BLEU of parts of the test set.
     """
     from nmt.evaluation.bleu import score, score_given
 
@@ -67,19 +74,19 @@ def evaluate(
 
 @click.command()
 @_model
-@file_option("--alignments", "Attention on source and reference, from `align`.")
+@file_option("--alignments", "Attention on source and reference, written by `nmt test-set align`.")
 @file_option(
     "--gold",
-    "Gold links, one sentence per line (0-0 1?2), or in the WPT 2003 format. Repeat it as for the test set.",
+    "Gold links, one sentence per line (0-0 1?2), or in the WPT 2003 format. Repeat it for further test corpora.",
     multiple=True,
 )
-@file_option("--output", "Error rates as JSON.")
+@file_option("--output", "JSON file for the error rates.")
 def alignment_error_rate(model: str, alignments: Path, gold: tuple[Path, ...], output: Path) -> None:
-    """Alignment error rate of attention against gold word alignments (Och and Ney).
+    """Measure the alignment error rate of attention against gold word alignments (Och and Ney, 2003).
 
-    Each word of the reference is linked to the source word that gets most attention while the model is fed
-    the reference; links of the end symbol don't count. Beside it stand the
-    rates of the matrix' diagonal and of words at the same position.
+    Each word of the reference is linked to the source word with most attention, while the model is fed the reference.
+    Links of the end symbol do not count. The output also has the rates of two baselines: the diagonal of the matrix,
+    and words at the same position.
     """
     from nmt.evaluation.alignment_error_rate import alignment_error_rate as evaluate
 

@@ -1,4 +1,4 @@
-"""What the command line's options have in common."""
+"""Options and types that several subcommands share."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ Shards = tuple[tuple[str, int], ...]
 
 
 def corpora_option(command: Command) -> Command:
-    """`--corpus NAME SHARDS`, repeated: the shards that {shard} stands for in patterns of files."""
+    """Add the option `--corpus NAME SHARDS`, which may be repeated. Patterns of files have {shard} for its shards."""
     return click.option(
         "--corpus",
         "corpora",
         multiple=True,
         type=(str, click.IntRange(min=1)),
         metavar="NAME SHARDS",
-        help="A corpus and its number of shards; repeat, in the config's order. In patterns, {shard} stands for"
-        " NAME/0, NAME/1 and so on. Without it, patterns are files.",
+        help="A corpus and its number of shards. Repeat it, in the order of the config. In patterns, {shard} stands"
+        " for NAME/0, NAME/1 and so on. Without this option, patterns are file names.",
     )(command)
 
 
 def pattern_option(name: str, files: str, help_text: str) -> Callable[[Command], Command]:
-    """An option with one pattern for each of the files of a shard."""
+    """Return an option with one pattern for each of the files of a shard."""
     return click.option(
         name, "patterns", required=True, nargs=len(files.split()), metavar=files, help=help_text
     )
 
 
 def shard_files(corpora: Shards, *patterns: str) -> list[tuple[str, list[Path]]]:
-    """Corpus and files of every shard, in order; without corpora, the patterns are the files of one shard."""
+    """Return corpus and files of every shard, in order. Without corpora, the patterns are the files of one shard."""
     if not corpora:
         return [("", [Path(pattern) for pattern in patterns])]
     several = sum(number for _, number in corpora) > 1
@@ -63,38 +63,38 @@ def shard_files(corpora: Shards, *patterns: str) -> list[tuple[str, list[Path]]]
 
 
 def files_of(corpora: Shards, pattern: str) -> list[Path]:
-    """The files of every shard, in order."""
+    """Return the files of every shard, in order."""
     return [file for _, files in shard_files(corpora, pattern) for file in files]
 
 
 def file_option(
     name: str, help_text: str, metavar: str = "FILE", **extra: Any
 ) -> Callable[[Command], Command]:
-    """An option that names a file and must be given."""
+    """Return a required option that names a file."""
     return click.option(name, type=PATH, required=True, metavar=metavar, help=help_text, **extra)
 
 
 def settings_option(what: str, default: str | None = None) -> Callable[[Command], Command]:
-    """`--settings`, whose value `parse_settings` reads; `what` says which part of the configuration it is."""
+    """Return the option `--settings`, read by `parse_settings`. `what` names the part of the configuration."""
     text = f"{what}, as JSON or the path of a JSON file."
     return click.option("--settings", required=not default, default=default, metavar="JSON|FILE", help=text)
 
 
 def languages_option(**extra: Any) -> Callable[[Command], Command]:
-    """`--languages SOURCE TARGET`."""
+    """Return the option `--languages SOURCE TARGET`."""
     text = "Codes of source and target language."
     return click.option("--languages", type=(str, str), metavar="SOURCE TARGET", help=text, **extra)
 
 
 def vocabularies(command: Command) -> Command:
-    """The options that name the vocabularies of both sides."""
+    """Add the options that name the vocabularies of both sides."""
     for side in ("target", "source"):
-        command = file_option(f"--{side}-vocabulary", f"TSV file of the {side} words.")(command)
+        command = file_option(f"--{side}-vocabulary", f"TSV file of the {side} vocabulary.")(command)
     return command
 
 
 def figure_outputs(command: Command) -> Command:
-    """The options that name both files of a figure."""
+    """Add the options that name both files of a figure."""
     for form in ("png", "pdf"):
         command = file_option(f"--output-{form}", f"The figure as .{form}.")(command)
     return command
@@ -103,7 +103,7 @@ def figure_outputs(command: Command) -> Command:
 def setting_option(
     schema: type[BaseModel], key: str, help_text: str, option: str | None = None, **extra: Any
 ) -> Callable[[Command], Command]:
-    """An option for a key of the settings that Python's callers state, too: the same values, the same default."""
+    """Return an option for a key of the settings, with the same allowed values and the same default."""
     field = schema.model_fields[key]
     extra = {"default": field.default, "show_default": field.default is not None, **extra}
     name = option or f"--{key.replace('_', '-')}"
@@ -111,7 +111,7 @@ def setting_option(
 
 
 def _type(schema: type[BaseModel], key: str) -> click.Choice[str] | click.IntRange:
-    """The values that a key may have, where there is one, as click checks them."""
+    """Return click's type for the values that a key may have besides null."""
     described = schema.model_json_schema()["properties"][key]
     (kind,) = (kind for kind in described.get("anyOf", [described]) if kind["type"] != "null")
     return click.Choice(kind["enum"]) if "enum" in kind else click.IntRange(kind["minimum"], kind["maximum"])
@@ -122,26 +122,30 @@ average_option = click.option(
     type=click.Choice(["probability", "log_probability"]),
     default="probability",
     show_default=True,
-    help="What several models that work together take the mean of, word by word.",
+    help="An ensemble averages this quantity of its models, word by word.",
 )
 
 
 threads_option = click.option(
-    "--threads", type=click.IntRange(1, MOST_THREADS), default=1, show_default=True, help="torch's threads."
+    "--threads",
+    type=click.IntRange(1, MOST_THREADS),
+    default=1,
+    show_default=True,
+    help="CPU threads of PyTorch.",
 )
 device_option = click.option(
     "--device",
     type=click.Choice(["auto", "cpu", "cuda"]),
     default="auto",
     show_default=True,
-    help="auto: the GPU if there is one.",
+    help="auto takes the GPU if there is one.",
 )
 
 
 def parse_settings(schema: type[Model], value: str, option: str = "--settings") -> Model:
     """Read the value of an option: JSON when it starts with a brace, otherwise the path of a JSON file.
 
-    Raises a `UserError` that names the first key at fault and how many others there are.
+    Raises a `UserError` that names the first faulty key and the number of the others.
     """
     if value.lstrip().startswith("{"):
         return parse(schema, value, option)

@@ -1,4 +1,4 @@
-"""No subcommand writes over what it reads, nor two results into one file: checked before any of them begins."""
+"""A check before each subcommand: no output may be one of its inputs, and no two outputs the same file."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from nmt.io.files import replaceable
 from nmt.model.model_folder import SETTINGS, SOURCE_VOCABULARY, TARGET_VOCABULARY, TEXT, WEIGHTS
 
 _OF_A_MODEL = (WEIGHTS, SETTINGS, SOURCE_VOCABULARY, TARGET_VOCABULARY, TEXT)
-"""What is read where a model's folder is named."""
+"""Files that are read from the folder of a model."""
 _NAMES_OF_FILES = ("patterns", "inputs", "settings")
-"""Parameters whose text may be the name of a file that is read."""
+"""Parameters whose text may name an input file."""
 
 
 class Written(click.Path):
-    """The type of a file that is written and whose parameter is not called `output...`."""
+    """The type of an output file whose parameter is not called `output...`."""
 
 
 WRITTEN = Written(path_type=Path)
 
 
 def guarded(command: click.Command, callback: Callable[..., Any]) -> Callable[..., Any]:
-    """What a subcommand does, unless its files are the same."""
+    """Return the subcommand's function with a check of its files before it."""
 
     @wraps(callback)
     def call(**values: Any) -> Any:
@@ -42,7 +42,7 @@ def guarded(command: click.Command, callback: Callable[..., Any]) -> Callable[..
 
 
 def refuse_same(command: click.Command, values: Mapping[str, Any]) -> None:
-    """A UserError where an output is an input or another output."""
+    """Raise a UserError if an output is also an input or another output."""
     outputs = [
         (_named(parameter), path)
         for parameter in command.params
@@ -70,7 +70,7 @@ def _named(parameter: click.Parameter) -> str:
 
 
 def _paths(value: Any) -> Iterator[Path]:
-    """The paths in a value, which may be a tuple of tuples."""
+    """Yield the paths in a value, which may be a tuple of tuples."""
     if isinstance(value, Path):
         yield value
     elif isinstance(value, tuple):
@@ -79,7 +79,7 @@ def _paths(value: Any) -> Iterator[Path]:
 
 
 def _read(name: str, value: Any, values: Mapping[str, Any]) -> Iterator[Path]:
-    """The files that a parameter lets a subcommand read."""
+    """Yield the files that a subcommand reads for a parameter."""
     if name in _NAMES_OF_FILES:
         texts = value if isinstance(value, tuple) else (value,)
         value = tuple(
@@ -103,7 +103,7 @@ def _of_pattern(text: str, corpora: Any) -> list[Path]:
 
 
 def _is(input: Path, output: Path) -> bool:
-    """Whether both lead to one file; devices and pipes may be read and written."""
+    """Return whether both are the same file. Devices and pipes may be both read and written."""
     if input == output:
         return replaceable(output)
     try:

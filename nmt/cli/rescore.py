@@ -1,4 +1,4 @@
-"""The subcommands that read another system's n-best lists: rescore, oracle."""
+"""Subcommands that read n-best lists of another system: test-set rescore, test-set oracle."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _lists = click.option(
     "--lists",
     required=True,
     type=EXISTING,
-    help="n-best lists in Moses' form, `id ||| hypothesis ||| features ||| score`, ids counted from 0 in the source's"
-    " order (.gz, .zst), or translations of `nmt test-set decode` (.jsonl).",
+    help="n-best lists in Moses' format, `id ||| hypothesis ||| features ||| score`, with ids from 0 in the order of"
+    " the source (also .gz, .zst), or translations written by `nmt test-set decode` (.jsonl).",
 )
 
 
@@ -30,7 +30,7 @@ _lists = click.option(
     required=True,
     multiple=True,
     type=EXISTING,
-    help="Folder that `nmt train` wrote. Repeat it for an ensemble.",
+    help="Folder of a trained model, written by `nmt train`. Repeat it for an ensemble.",
 )
 @average_option
 @_source
@@ -40,10 +40,12 @@ _lists = click.option(
     type=click.FloatRange(0, 1),
     default=0.5,
     show_default=True,
-    help="Share w of the model: score = w log p + (1 - w) score of the list.",
+    help="Weight w of the model: score = w log p + (1 - w) score of the list.",
 )
-@click.option("--output", required=True, type=FILE, help="Best translations, one per line.")
-@click.option("--output-lists", type=FILE, help="The lists with log p as one more feature, best first.")
+@click.option("--output", required=True, type=FILE, help="File for the best translations, one per line.")
+@click.option(
+    "--output-lists", type=FILE, help="File for the lists, best first, with log p as one more feature."
+)
 @click.option(
     "--batch-size",
     type=click.IntRange(1, MOST_SENTENCES),
@@ -67,8 +69,9 @@ def rescore(
 ) -> None:
     """Rescore another system's n-best lists with one model or an ensemble (Sutskever et al., 2014).
 
-    Every hypothesis gets the mean of its score in the list and of the model's log-probability of it (nats); that with
-    the best mean is the translation. Memory does not grow with the lists. Killed, the same command resumes.
+    The new score of a hypothesis is the weighted mean of its score in the list and its log-probability under the model
+    (nats). The translation is the hypothesis with the best mean. Memory does not grow with the lists. If the command is
+    killed, the same command resumes the work.
     """
     from nmt.decoding.rescoring import Rescorer
     from nmt.decoding.rescoring import rescore as run
@@ -93,12 +96,12 @@ def rescore(
 @click.command()
 @_source
 @_lists
-@click.option("--reference", required=True, type=EXISTING, help="Its tokenized translation.")
-@click.option("--output", required=True, type=FILE, help="The chosen hypotheses, one per line.")
+@click.option("--reference", required=True, type=EXISTING, help="Tokenized reference translation.")
+@click.option("--output", required=True, type=FILE, help="File for the chosen hypotheses, one per line.")
 def oracle(source: Path, lists: Path, reference: Path, output: Path) -> None:
-    """Choose from each n-best list the hypothesis with the best sentence BLEU: what rescoring could reach at most.
+    """Choose the hypothesis with the best sentence BLEU from each n-best list: an upper bound for rescoring.
 
-    BLEU on tokens, cased and smoothed, as sacrebleu computes it for a sentence.
+    sacrebleu computes the sentence BLEU on tokens, cased and smoothed.
     """
     from nmt.decoding.oracle import oracle as choose
 

@@ -1,4 +1,4 @@
-"""Subcommands that choose training text, and the language models that it is chosen by."""
+"""Subcommands that select training text, and that train the language models for the selection."""
 
 from __future__ import annotations
 
@@ -17,21 +17,26 @@ if TYPE_CHECKING:
 
 
 programs_option = click.option(
-    "--programs", type=PATH, help="Folder of KenLM's programs; without it they must be on the PATH."
+    "--programs", type=PATH, help="Folder of KenLM's programs [default: those on the PATH]."
 )
 
 
 def _lmplz_options(command: Command) -> Command:
-    """How a language model is trained."""
+    """Add the options for training a language model."""
     memory = click.IntRange(min=100)
     for option in (
         programs_option,
-        click.option("--memory-mb", default=2000, show_default=True, type=memory, help="Memory limit."),
+        click.option("--memory-mb", default=2000, show_default=True, type=memory, help="Memory limit in MB."),
         click.option(
-            "--discount-fallback", is_flag=True, help="Use fixed discounts where the text is too small."
+            "--discount-fallback",
+            is_flag=True,
+            help="Use fixed discounts if the text is too small to estimate them.",
         ),
         click.option(
-            "--order", required=True, type=click.IntRange(2, 6), help="Words in the longest n-gram."
+            "--order",
+            required=True,
+            type=click.IntRange(2, 6),
+            help="Order of the model: words in the longest n-gram.",
         ),
     ):
         command = option(command)
@@ -41,7 +46,10 @@ def _lmplz_options(command: Command) -> Command:
 @click.command(short_help="Draw the out-of-domain sample for the language models.")
 @click.option("--pairs", type=click.IntRange(min=1), help="Size of the sample.")
 @click.option(
-    "--as-many-as", multiple=True, type=PATH, help="Instead: as many as these files have lines; repeat."
+    "--as-many-as",
+    multiple=True,
+    type=PATH,
+    help="Instead of --pairs: take as many pairs as this file has lines with words. Repeat it to add up files.",
 )
 @click.option("--seed", required=True, type=int, help="Seed of the sample.")
 @corpora_option
@@ -59,7 +67,7 @@ def lm_sample(
 ) -> None:
     """Draw a random sample of pairs that does not depend on the number of shards.
 
-    Its size is --pairs, or with --as-many-as that of the in-domain files.
+    The size is --pairs, or the size of the in-domain files of --as-many-as.
     """
     from nmt.selection import language_models
 
@@ -67,7 +75,7 @@ def lm_sample(
         raise click.UsageError("give either --pairs or --as-many-as")
     size = pairs or language_models.count_nonempty(as_many_as)
     drawn = language_models.sample(_token_shards(corpora, patterns), size, seed, output_source, output_target)
-    click.echo(f"{output_source}: {drawn:,} of {size:,} pairs asked for", err=True)
+    click.echo(f"{output_source}: {drawn:,} of {size:,} requested pairs", err=True)
 
 
 def _token_shards(corpora: Shards, patterns: tuple[str, str]) -> list[TokenShard]:
@@ -88,10 +96,10 @@ def _token_shards(corpora: Shards, patterns: tuple[str, str]) -> list[TokenShard
 )
 @click.option("--output", required=True, type=PATH, help="Folder for the programs.")
 def kenlm_programs(jobs: int, output: Path) -> None:
-    """Provide KenLM's programs lmplz, build_binary and query, which train language models and ask them.
+    """Provide KenLM's programs lmplz, build_binary and query, which train and query language models.
 
-    Links to those on the PATH, or builds them: from the source archive of the package kenlm, which pip fetches, with
-    cmake, a C++ compiler and Boost.
+    The command links to the programs on the PATH. If they are not there, it builds them from the source archive of the
+    Python package kenlm, which pip downloads. A build needs cmake, a C++ compiler and Boost.
     """
     from nmt.selection.kenlm_build import provide
 
@@ -102,15 +110,17 @@ def kenlm_programs(jobs: int, output: Path) -> None:
 @_lmplz_options
 @corpora_option
 @pattern_option("--text", "TEXT", "The token file of each shard of the text.")
-@click.option("--also", multiple=True, type=PATH, help="Another token file, read after the text; repeat.")
+@click.option("--also", multiple=True, type=PATH, help="Further token file, read after the text. Repeat it.")
 @click.option(
-    "--also-words", type=click.IntRange(min=1), help="Most words of all these files; without it, all of them."
+    "--also-words",
+    type=click.IntRange(min=1),
+    help="Maximum number of words from all files of --also [default: all].",
 )
 @click.option(
     "--words-of",
     multiple=True,
     type=PATH,
-    help="Know only the words of this token file; repeat. Without it, all words of the text.",
+    help="Restrict the vocabulary to the words of this token file. Repeat it [default: all words of the text].",
 )
 @click.option(
     "--words-least",
@@ -119,7 +129,7 @@ def kenlm_programs(jobs: int, output: Path) -> None:
     type=click.IntRange(min=1),
     help="Minimum count of a word in the files of --words-of.",
 )
-@click.option("--output", required=True, type=PATH, help="The model in KenLM's binary form.")
+@click.option("--output", required=True, type=PATH, help="File for the model in KenLM's binary format.")
 def lm_train(
     order: int,
     discount_fallback: bool,
@@ -135,8 +145,8 @@ def lm_train(
 ) -> None:
     """Train a language model on token files: modified Kneser-Ney smoothing, no cut-offs.
 
-    Models that are to be compared know the same words if --words-of and --words-least are the same. Needs KenLM's
-    programs lmplz and build_binary; see `nmt selection kenlm`.
+    Models can be compared if they have the same vocabulary: give them the same --words-of and --words-least. The
+    command needs KenLM's programs lmplz and build_binary; see `nmt selection kenlm`.
     """
     from nmt.selection import language_models
 
@@ -156,8 +166,10 @@ def lm_train(
 @programs_option
 @click.argument("source", type=PATH)
 @click.argument("target", type=PATH)
-@click.option("--output", required=True, type=PATH, help="Scores and target words, a .npy file.")
-@click.option("--histogram", required=True, type=WRITTEN, help="JSON file: pairs and words of each score.")
+@click.option("--output", required=True, type=PATH, help="Scores and numbers of target words (.npy).")
+@click.option(
+    "--histogram", required=True, type=WRITTEN, help="JSON file for the pairs and words of each score."
+)
 def select_score(
     in_source: Path,
     out_source: Path,
@@ -169,9 +181,9 @@ def select_score(
     output: Path,
     histogram: Path,
 ) -> None:
-    """Score the pairs of the token files SOURCE and TARGET; smaller is more like the in-domain text.
+    """Score the pairs of the token files SOURCE and TARGET. A smaller score is closer to the in-domain text.
 
-    Needs KenLM's program query; see `nmt selection kenlm`.
+    The command needs KenLM's program query; see `nmt selection kenlm`.
     """
     from nmt.selection import cross_entropy
     from nmt.selection.language_models import asking
@@ -192,7 +204,7 @@ def select_score(
 def select_threshold(target_words: int, corpora: Shards, patterns: tuple[str, str], output: Path) -> None:
     """Choose the threshold that takes pairs up to a budget of target words.
 
-    Pairs are taken by score, then corpus, then line number, until the next would exceed the budget.
+    Pairs are taken in the order of score, corpus and line number, until the next pair would exceed the budget.
     """
     from nmt.selection import cross_entropy
 
@@ -203,8 +215,8 @@ def select_threshold(target_words: int, corpora: Shards, patterns: tuple[str, st
 
 
 @click.command(short_help="Write the pairs of a shard that pass the threshold.")
-@click.option("--threshold", required=True, type=PATH, help="What select-threshold wrote.")
-@click.option("--corpus", required=True, help="The shard's corpus, as given to select-threshold.")
+@click.option("--threshold", required=True, type=PATH, help="JSON file written by `nmt selection threshold`.")
+@click.option("--corpus", required=True, help="Corpus of the shard, as given to `nmt selection threshold`.")
 @click.option("--shard", required=True, type=click.IntRange(min=0), help="The shard's number, from 0.")
 @click.option("--scores", required=True, type=PATH, help="The shard's scores.")
 @click.argument("source", type=PATH)

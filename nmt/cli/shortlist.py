@@ -1,4 +1,4 @@
-"""The subcommand that makes a shortlist of target words."""
+"""The subcommand `shortlist`, which makes a shortlist of target words."""
 
 from __future__ import annotations
 
@@ -13,35 +13,39 @@ MOST_PAIRS = 10_000_000
 LIKELY, FREQUENT = 20, 1000
 
 
-@click.command(short_help="Write which target words each source word is likely translated with.")
+@click.command(short_help="Write a shortlist: the likely translations of each source word.")
 @file_option("--model", "Folder of a trained model.", metavar="FOLDER")
-@file_option("--bitext", "What it was trained on: data/binary/... of the run.", metavar="FOLDER")
+@file_option(
+    "--bitext",
+    "Folder of the training text of the model (data/binary/... of its experiment).",
+    metavar="FOLDER",
+)
 @click.option(
     "--likely",
     type=click.IntRange(1, MOST_WORDS),
     default=LIKELY,
     show_default=True,
-    help="Target words for each source word.",
+    help="Number of target words for each source word.",
 )
 @click.option(
     "--frequent",
     type=click.IntRange(0),
     default=FREQUENT,
     show_default=True,
-    help="Target words for every sentence, the most frequent ones.",
+    help="Number of most frequent target words, which are allowed in every sentence.",
 )
 @click.option(
     "--pairs",
     type=click.IntRange(1, MOST_PAIRS),
     default=1_000_000,
     show_default=True,
-    help="Sentence pairs that are counted, from the first; 45 bytes of memory for each word of both sides.",
+    help="Number of sentence pairs to count, from the first. Each of their words takes 45 bytes of memory.",
 )
 @file_option("--output", "File for `nmt translate --shortlist`.")
 def shortlist(model: Path, bitext: Path, likely: int, frequent: int, pairs: int, output: Path) -> None:
-    """Write which target words each source word is likely translated with: for `nmt translate --shortlist`.
+    """Write a shortlist for `nmt translate --shortlist`: the likely translations of each source word.
 
-    These are the words that occur most often in the same sentence pairs (Dice's coefficient).
+    These are the target words that are most associated with the source word, by Dice's coefficient over sentence pairs.
     """
     import torch
 

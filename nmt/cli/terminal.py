@@ -1,4 +1,4 @@
-"""How a subcommand behaves between pipes and on a terminal."""
+"""The behaviour of a subcommand in a pipeline and on a terminal."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 @contextmanager
 def like_unix_tools() -> Iterator[None]:
-    """A closed pipe (`| head -1`) and Ctrl-C end the process without a word, as they end `cat`.
+    """Let a closed pipe (`| head -1`) and Ctrl-C end the process without a message, as with `cat`.
 
-    Files that were being written go away first.
+    After Ctrl-C, unfinished output files are removed first.
     """
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
@@ -34,9 +34,9 @@ def like_unix_tools() -> Iterator[None]:
 
 @contextmanager
 def writer(output: Path | None) -> Iterator[Callable[[Iterable[str]], None]]:
-    """A function that writes lines to standard output, at once, or to a file that appears when all is done.
+    """Yield a function that writes lines to standard output at once, or to a file that appears when it is complete.
 
-    A pipe or a device with a name gets them at once, too.
+    A named pipe or a device also gets the lines at once.
     """
     from nmt.io.files import replaceable
     from nmt.io.text_files import write_lines
@@ -64,7 +64,7 @@ def _write_out(rows: Iterable[str]) -> None:
 
 
 def refuse_impossible(inputs: Sequence[Path], output: Path | None) -> None:
-    """A UserError where an input or the output is closed, or the output is a folder."""
+    """Raise a UserError if standard input or output is needed but closed, or if the output is a folder."""
     from nmt.io.streams import STANDARD
 
     if STANDARD in inputs and sys.stdin is None:
@@ -79,9 +79,10 @@ def refuse_impossible(inputs: Sequence[Path], output: Path | None) -> None:
 def progress_over(
     name: str, lines: LineStream, input: Path, output: Path | None
 ) -> Iterator[Callable[[int], None]]:
-    """A function that is told of so many lines more, for progress on a terminal; elsewhere it says nothing.
+    """Yield a function that adds a number of finished lines to the progress on a terminal.
 
-    Nor does it on a terminal that shows what is typed or the output. Bytes are counted where their number is known.
+    No progress is shown if the terminal also shows typed input or the output. Bytes are counted if their total is
+    known, otherwise lines.
     """
     from nmt.io.progress import Progress
 
@@ -97,20 +98,20 @@ def progress_over(
 
 
 def warn_of_pieces(first: int, pieces: Sequence[int], max_words: int) -> None:
-    """Say which lines were too long to be translated whole."""
+    """Warn of lines that were translated in several pieces because of their length."""
     for line, count in enumerate(pieces, start=first + 1):
         if count > 1:
             warn(f"line {line}: more than {max_words} words, translated in {count} pieces (--max-words)")
 
 
 def warn_of_replaced(lines: LineStream) -> None:
-    """Say how many lines were no UTF-8, and how many were cut."""
+    """Warn of lines that were not UTF-8, and of lines that were cut."""
     if lines.replaced:
         where = _where(lines, lines.first_replaced, lines.replaced)
         warn(f"{where}: not UTF-8; such bytes were read as U+FFFD")
     if lines.cut:
         where = _where(lines, lines.first_cut, lines.cut)
-        warn(f"{where}: longer than {lines.max_bytes:,} bytes; what is behind them was left out")
+        warn(f"{where}: longer than {lines.max_bytes:,} bytes; the rest was left out")
 
 
 def _where(lines: LineStream, first: int, count: int) -> str:
@@ -118,5 +119,5 @@ def _where(lines: LineStream, first: int, count: int) -> str:
 
 
 def warn(message: str) -> None:
-    """One line on standard error."""
+    """Print a warning in one line on standard error."""
     click.echo(f"nmt: warning: {message}", err=True)

@@ -18,38 +18,38 @@ from nmt.settings.training import ModelRun
 
 EXISTING = click.Path(exists=True, path_type=Path)
 MORE_TO_DO = 75
-"""Exit code of a run that stopped cleanly before its end (EX_TEMPFAIL: run it again)."""
+"""Exit code of a run that stopped cleanly before its end (EX_TEMPFAIL): run the command again."""
 
 
 @click.command()
-@settings_option("The model's settings (as its folder's settings.json)")
+@settings_option("The model's settings, as in settings.json of a model's folder")
 @click.option("--train", "train_folder", required=True, type=EXISTING, help="Binarized training text.")
 @click.option("--dev", "dev_folder", required=True, type=EXISTING, help="Binarized development text.")
 @vocabularies
 @click.option("--continue-from", type=EXISTING, help="final_state.safetensors of the model to continue from.")
 @click.option(
-    "--state", required=True, type=FOLDER, help="Folder for checkpoints; a killed run resumes from there."
+    "--state", required=True, type=FOLDER, help="Folder for checkpoints. A killed run resumes from there."
 )
-@click.option("--output", required=True, type=FOLDER, help="Folder of the finished model.")
+@click.option("--output", required=True, type=FOLDER, help="Folder for the finished model.")
 @click.option(
     "--if-locked",
     type=click.Choice(["wait", "refuse"]),
     default="refuse",
     show_default=True,
-    help="What to do while another process trains in the same state folder.",
+    help="What to do if another process is training in the same state folder.",
 )
 @click.option(
     "--max-seconds",
     type=click.FloatRange(min=0, min_open=True),
     default=math.inf,
-    help="Stop cleanly after so many seconds, including time spent waiting for another process.",
+    help="Stop cleanly after this number of seconds, including the time spent waiting for another process.",
 )
 @click.option(
     "--job-minutes",
     type=click.FloatRange(min=0, min_open=True),
     default=math.inf,
-    help="In a job of Slurm: its time limit, should Slurm not tell it. Training stops cleanly five minutes"
-    " before, or a fifth of a short limit.",
+    help="Time limit of a Slurm job, used if Slurm does not report it. Training stops cleanly five minutes before the"
+    " limit, or a fifth of the limit before if it is short.",
 )
 def train(
     settings: str,
@@ -103,7 +103,7 @@ def train(
 
 @contextmanager
 def stopping_in_good_order(run: ModelRun) -> Iterator[None]:
-    """Turn a stop before the run's end, or a wait that took too long, into a line and an exit code of its own."""
+    """Turn an early stop, or a wait that took too long, into one line and the exit code `MORE_TO_DO`."""
     from nmt.io.locks import StillLocked
     from nmt.training.trainer import Interrupted
 

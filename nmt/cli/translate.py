@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 PLOTS = (".png", ".pdf", ".svg")
 MAX_SCORED = 20_000
-"""Tokens of a line that is scored: at the paper's sizes 2 GB, and memory grows with them."""
+"""Maximum number of tokens in a line to score. It takes 2 GB at the paper's sizes; memory grows with the number."""
 
 _models = click.option(
     "--model",
@@ -45,7 +45,7 @@ _models = click.option(
     help="Folder of a trained model, for example experiments/demo/models/rnnsearch-50. Repeat it for an ensemble.",
 )
 _tokenized = click.option(
-    "--tokenized", is_flag=True, help="The text is tokenized, as by `nmt data tokenize`."
+    "--tokenized", is_flag=True, help="The text is already tokenized, as by `nmt data tokenize`."
 )
 _output = click.option(
     "--output", type=PATH, metavar="FILE", help="File to write instead of standard output."
@@ -54,7 +54,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="One JSON object pe
 
 
 def _running(command: Command) -> Command:
-    """The options that say how to compute."""
+    """Add the options of the computation: batch size, device and threads."""
     for option in reversed(
         [
             setting_option(Computing, "batch_size", "Sentences per batch [default: the model's]."),
@@ -65,7 +65,7 @@ def _running(command: Command) -> Command:
                 show_default=True,
                 help="Lines to read ahead. Lines of similar length are put into one batch.",
             ),
-            setting_option(Computing, "device", "auto: the GPU if there is one."),
+            setting_option(Computing, "device", "auto takes the GPU if there is one."),
             setting_option(
                 Computing,
                 "threads",
@@ -85,8 +85,8 @@ def _running(command: Command) -> Command:
 def package(model_path: Path, settings: str) -> None:
     """Write text.json into a model's folder, so that it can translate raw text.
 
-    It says in which languages the model reads and writes, how its text was tokenized and how it decodes unless told
-    otherwise. Nothing else that the folder holds changes; the folder may then be moved anywhere.
+    The file records both languages, the tokenization and the default settings of decoding. No other file of the folder
+    changes. The folder may then be moved anywhere.
     """
     text = parse_settings(TextSettings, settings)
     from nmt.model import model_folder
@@ -101,43 +101,42 @@ def package(model_path: Path, settings: str) -> None:
 @setting_option(
     Asked,
     "beam_size",
-    "Translations that the search follows at a time. 1 is greedy search, the fastest [default: the model's].",
+    "Beam size: hypotheses kept at each step. 1 is greedy search, the fastest [default: the model's].",
 )
 @setting_option(
     Asked,
     "n_best",
     "Write the N best translations, one per line: NUMBER ||| TEXT ||| LOG-PROBABILITY. NUMBER is the number of the "
-    "input line, from 0. A smaller beam becomes as large as N.",
+    "input line, from 0. A smaller beam size is raised to N.",
     metavar="N",
     default=None,
 )
 @click.option(
     "--alignment",
     type=click.Choice(["pharaoh", "weights"]),
-    help="Append ||| and an alignment. pharaoh: links i-j; source token i got most attention for target token j, both "
-    "from 0. weights: for each target token the attention to each source token, such as 0.9,0.1 0.2,0.8. --tokenized "
-    "and --json show the tokens.",
+    help="Append ||| and an alignment. pharaoh: links i-j from 0; source token i has most attention for target token j."
+    " weights: for each target token the attention to each source token, such as 0.9,0.1 0.2,0.8. --tokenized and "
+    "--json show the tokens.",
 )
 @setting_option(
     Asked,
     "unknown",
-    "Words that are not in the vocabulary. keep: the translation has [UNK]. forbid: the model must write other "
-    "words. copy: the source word with most attention takes the place of [UNK] [default: keep or forbid, as the "
-    "model says].",
+    "Words that are not in the vocabulary. keep: the translation may contain [UNK]. forbid: the model must write other "
+    "words. copy: the source word with most attention replaces [UNK] [default: the model's, keep or forbid].",
 )
 @click.option(
     "--plot",
     type=WRITTEN,
     metavar="FILE",
     help="Draw the attention of the first line as in Figure 3 (.png, .pdf or .svg). The pictures of further lines have "
-    "-2, -3 and so on before the ending of FILE.",
+    "-2, -3 and so on before the extension of FILE.",
 )
 @_json
 @_tokenized
 @setting_option(
     Asked,
     "max_words",
-    "Translate longer lines in pieces of at most this many tokens. If possible, a piece ends behind a full stop or "
+    "Translate longer lines in pieces of at most this many tokens. If possible, a piece ends with a full stop or "
     "comma.",
 )
 @_running
@@ -151,8 +150,8 @@ def package(model_path: Path, settings: str) -> None:
     "--shortlist",
     type=PATH,
     metavar="FILE",
-    help="Write only frequent words, and likely translations of the source words. `nmt shortlist` makes the FILE. This "
-    "is faster if the vocabulary is large.",
+    help="Restrict translations to frequent words and likely translations of the source words, which is faster with a "
+    "large vocabulary. `nmt shortlist` writes FILE.",
 )
 def translate(
     model_paths: tuple[Path, ...],
@@ -179,9 +178,10 @@ def translate(
         echo "The old book is on the table." | nmt translate --model models/rnnsearch-50
         nmt translate --model models/rnnsearch-50 book.en --output book.fr
 
-    Each line of input gives exactly one line of output, in the same order, also an empty line. (With --n-best it
-    gives at least one.) FILE may be compressed (.gz, .zst). Memory does not grow with the input. If the input pauses,
-    what has been read is translated, so you can also type sentences by hand. Bytes that are not UTF-8 become U+FFFD.
+    Each line of input, even an empty one, gives exactly one line of output, in the same order. (With --n-best it gives
+    at least one.) FILE may be compressed (.gz, .zst). Memory does not grow with the input. If the input pauses, the
+    lines that have been read are translated, so you can also type sentences by hand. Bytes that are not UTF-8 become
+    U+FFFD.
     """
     with like_unix_tools():
         refuse_impossible([input], output)
@@ -247,12 +247,11 @@ def score(
     device: Device,
     threads: int | None,
 ) -> None:
-    """Write the log-probability that a model gives to each line of TARGET as the translation of that line of SOURCE.
+    """Write the log-probability of each line of TARGET as the translation of the same line of SOURCE.
 
-    It is the natural logarithm, with the end of the sentence. Words that are not in the vocabulary count as [UNK].
-    --json adds the log-probability of every word. SOURCE or TARGET can be -, which is standard input. Both must have
-    the same number of lines. Several models give the logarithm of their mean probability, word by word, as an
-    ensemble.
+    It is the natural logarithm, with the end symbol. Words that are not in the vocabulary count as [UNK]. --json adds
+    the log-probability of every word. SOURCE or TARGET can be -, which is standard input. Both must have the same
+    number of lines. Several models form an ensemble, which averages their probabilities word by word.
     """
     with like_unix_tools():
         from nmt.io.streams import STANDARD, open_lines, paired_groups
@@ -291,7 +290,7 @@ def score(
 def refuse_endless(
     streams: Sequence[LineStream], first: int, pairs: Sequence[tuple[list[str], list[str]]]
 ) -> None:
-    """A UserError for lines that cannot be scored whole in bounded memory."""
+    """Raise a UserError for lines that are too long to be scored in bounded memory."""
     for lines in streams:
         if lines.cut:
             raise UserError(
@@ -308,7 +307,7 @@ def refuse_endless(
 
 
 def score_row(number: int, pair: tuple[list[str], list[str]], forced: ForcedScores, as_json: bool) -> str:
-    """One line of `nmt score`."""
+    """Return one output line of `nmt score`."""
     if not as_json:
         return f"{forced.log_probability:.4f}"
     values = forced.word_log_probabilities
@@ -326,7 +325,7 @@ def score_row(number: int, pair: tuple[list[str], list[str]], forced: ForcedScor
 def form_of(
     n_best: bool, alignment: AlignmentForm | None, as_json: bool
 ) -> Callable[[int, Translation], str]:
-    """How a translation is written, given the line's number."""
+    """Return the function that formats a translation, given the number of its line."""
     from nmt.decoding import output_formats
 
     if as_json:
@@ -337,7 +336,7 @@ def form_of(
 
 
 def draw(found: Sequence[Translation], path: Path, first: int) -> None:
-    """Draw the attention of each line's best translation that has words; `first`: the number of the first, from 0."""
+    """Draw the attention of the best translation of each line that has words; the first line has number `first`."""
     for number, best in enumerate(map(best_of, found), start=first + 1):
         if best.attention is not None and best.attention.size:
             best.plot(path if number == 1 else path.with_stem(f"{path.stem}-{number}"))

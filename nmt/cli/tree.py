@@ -1,4 +1,4 @@
-"""The subcommands `tree` and `trees`: what a gated recursive convolution makes of sentences."""
+"""The subcommands `tree` and `trees`: the trees that a gated recursive convolution makes of sentences."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from nmt.cli.options import PATH, device_option, file_option, threads_option
 from nmt.errors import UserError
 
 BEST = 10
-"""Translations beside a tree (Cho et al. 2014b, Fig. 6)."""
+"""Number of translations beside a tree (Cho et al. 2014b, Fig. 6)."""
 MOST_WORDS = 100
-"""Beyond which no tree can be read, and none is drawn."""
+"""Maximum number of words in a drawn tree; larger trees are not readable."""
 FORMS = (".pdf", ".svg", ".png")
 
 
@@ -25,17 +25,19 @@ FORMS = (".pdf", ".svg", ".png")
     required=True,
     type=PATH,
     metavar="FOLDER",
-    help="Folder of a trained model of the family grconv, with its text.json.",
+    help="Folder of a trained model of the family grconv.",
 )
 @click.option(
     "--least",
     type=click.FloatRange(0, 1, max_open=True),
     default=0.1,
     show_default=True,
-    help="Gates up to this are not shown.",
+    help="Largest value of a gate that is not shown.",
 )
 @click.option("--tokenized", is_flag=True, help="The sentence is tokenized, as by `nmt data tokenize`.")
-@file_option("--output", "The picture: .pdf, .svg or .png. Repeat it for several.", multiple=True)
+@file_option(
+    "--output", "File for the picture (.pdf, .svg or .png). Repeat it for further files.", multiple=True
+)
 def tree(sentence: str, model_path: Path, least: float, tokenized: bool, output: tuple[Path, ...]) -> None:
     """Draw the tree that a grConv makes of SENTENCE, and its ten best translations beside it.
 
@@ -83,9 +85,9 @@ def tree(sentence: str, model_path: Path, least: float, tokenized: bool, output:
 @file_option("--source", "Tokenized text, one sentence per line.")
 @threads_option
 @device_option
-@file_option("--output", "The trees, one line of JSON per sentence.")
+@file_option("--output", "File for the trees, one JSON object per sentence and line.")
 def trees(model_path: Path, source: Path, threads: int, device: str, output: Path) -> None:
-    """Write the gates of the trees that a grConv makes of a text, which the explorer shows."""
+    """Write the gates of the trees that a grConv makes of a text. The explorer shows these trees."""
     from nmt.decoding.trees import tree_of
     from nmt.evaluation.translations import words
     from nmt.evaluation.trees import as_line

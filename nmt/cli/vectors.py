@@ -1,4 +1,4 @@
-"""The subcommands of sentence vectors: vectors, sentence-vectors."""
+"""The subcommand `vectors`, which writes sentence vectors."""
 
 from __future__ import annotations
 
@@ -28,12 +28,14 @@ AHEAD = 500
     "--model", "model_path", required=True, type=PATH, metavar="FOLDER", help="Folder of a trained model."
 )
 @click.argument("input", type=PATH, default="-", metavar="[FILE]")
-@click.option("--output-npy", type=FILE, help="The vectors as a NumPy array, a row for each line (float32).")
+@click.option(
+    "--output-npy", type=FILE, help="File for the vectors: a NumPy array (float32) with one row per line."
+)
 @click.option(
     "--output-tsv",
     type=FILE,
-    help="Each sentence's place in the plane of the two principal components (PCA) of its panel; empty lines stand"
-    " between panels. `nmt figure vectors` draws it.",
+    help="File for the place of each sentence in the plane of the first two principal components (PCA) of its panel."
+    " An empty line of the text begins a new panel. `nmt figure vectors` draws the file.",
 )
 @click.option("--tokenized", is_flag=True, help="The text is tokenized, as by `nmt data tokenize`.")
 @click.option(
@@ -55,14 +57,15 @@ def vectors(
     threads: int,
     device: str,
 ) -> None:
-    """Write what a model's encoder hands to its decoder: the vector of each sentence of FILE or standard input.
+    """Write the vector of each sentence of FILE or standard input: what a model's encoder hands to its decoder.
 
     \b
         printf '%s\\n' 'John admires Mary' 'Mary admires John' 'John respects Mary' |
             nmt vectors --model models/rnnencdec-50 --output-npy vectors.npy --output-tsv plane.tsv
 
-    The model must have a fixed vector (RNNencdec, grConv, LSTM: h and c of all layers), so models with attention are
-    refused. Memory does not grow with the text, except with --output-tsv, which keeps up to 10,000 sentences per panel.
+    The model must encode a sentence as a fixed vector (RNNencdec, grConv, or LSTM: h and c of all layers). Models with
+    attention are refused. Memory does not grow with the text, except with --output-tsv, which keeps up to 10,000
+    sentences per panel.
     """
     with like_unix_tools():
         if output_npy is None and output_tsv is None:
@@ -89,7 +92,7 @@ def vectors(
 def _read(
     model_path: Path, input: Path, tokenized: bool, batch_size: int, threads: int, device: str
 ) -> Iterator[tuple[list[str], Vectors]]:
-    """Lines as tokens, and their vectors, some at a time."""
+    """Yield groups of tokenized lines and their vectors."""
     from nmt.api import sides, text_settings_of
     from nmt.data.text_processor import TokenText
     from nmt.decoding.sentence_vectors import sentence_vectors
@@ -110,7 +113,7 @@ def _read(
 
 
 class _PanelCollector:
-    """Sentences of panels as they come, an empty line between two."""
+    """Collects the sentences of panels, which are separated by empty lines."""
 
     def __init__(self) -> None:
         self._done: list[Panel] = []
@@ -118,7 +121,7 @@ class _PanelCollector:
         self._vectors: list[Vectors] = []
 
     def add(self, lines: list[str], vectors: Vectors) -> None:
-        """More lines, in order."""
+        """Add the next lines."""
         from nmt.evaluation.principal_components import MOST
 
         for line, vector in zip(lines, vectors, strict=True):
@@ -134,7 +137,7 @@ class _PanelCollector:
                 )
 
     def finished(self) -> list[Panel]:
-        """All panels; a UserError where there is none."""
+        """Return all panels; raise a UserError if there is none."""
         self._end()
         if not self._done:
             raise UserError("--output-tsv: the text holds no sentence; give at least two")

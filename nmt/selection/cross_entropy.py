@@ -131,7 +131,7 @@ def choose_threshold(shards: Sequence[ScoredShard], budget: int, output: Path) -
     grouped = {corpus: [shard for shard in shards if shard.corpus == corpus] for corpus in corpora}
     if [key for key, _ in groupby(shard.corpus for shard in shards)] != corpora:
         raise UserError(
-            "select-threshold: the shards of a corpus do not stand together; list them one after another"
+            "nmt selection threshold: the shards of a corpus are not listed one after another; list them together"
         )
     cut, pairs, words = _cut_score(shards, budget)
     corpus, line = corpora[0], 0
@@ -173,7 +173,9 @@ def _cut_line(grouped: dict[str, list[ScoredShard]], cut: int, budget: int) -> t
             words = int(running[fitting - 1]) if fitting else words
             if fitting < len(at_cut):
                 return corpus, line + int(at_cut[fitting]), pairs, words
-    raise UserError("select-threshold: scores and histograms do not belong together; score all shards again")
+    raise UserError(
+        "nmt selection threshold: scores and histograms do not belong together; score all shards again"
+    )
 
 
 def _blocks(shards: Sequence[NDArray[np.int32]]) -> Iterator[tuple[int, NDArray[np.int32]]]:
@@ -209,7 +211,7 @@ def apply(
     if corpus not in threshold.corpora:
         known = ", ".join(threshold.corpora)
         raise UserError(
-            f"select-apply: the threshold knows no corpus {corpus!r}, only {known}; choose it again"
+            f"nmt selection apply: the threshold knows no corpus {corpus!r}, only {known}; choose it again"
         )
     taken = _taken(threshold, corpus, shard, map_array(scores, np.int32))
     with (

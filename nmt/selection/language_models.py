@@ -85,7 +85,7 @@ def sample(shards: Sequence[TokenShard], pairs: int, seed: int, source: Path, ta
         elif entry > heap[0]:
             heapq.heapreplace(heap, entry)
     if not heap:
-        raise UserError(f"lm-sample: no pairs with words on both sides in {_corpora(shards)}")
+        raise UserError(f"nmt selection sample: no pairs with words on both sides in {_corpora(shards)}")
     with write_lines(source) as sources, write_lines(target) as targets:
         for _, source_line, target_line in sorted(heap, reverse=True):
             sources.write(source_line)
@@ -99,7 +99,7 @@ def _corpora(shards: Sequence[TokenShard]) -> str:
 
 def _keyed_pairs(shards: Sequence[TokenShard], seed: int) -> Iterator[tuple[int, str, str]]:
     files = [path for shard in shards for path in (shard.source, shard.target)]
-    with Progress.over_files(files, "lm-sample") as progress:
+    with Progress.over_files(files, "selection sample") as progress:
         for shard in shards:
             for line, (source, target) in enumerate(read_pairs(shard.source, shard.target, progress)):
                 if source and target:
@@ -113,7 +113,8 @@ def words_of(paths: Sequence[Path], least: int) -> list[str]:
     words = sorted(word for word, number in counts.items() if number >= least)
     if not words:
         raise UserError(
-            f"lm-train: {len(counts)} words, none of which occurs {least} times, in {', '.join(map(str, paths))};"
+            f"nmt selection train-lm: {len(counts)} words, none of which occurs {least} times, in"
+            f" {', '.join(map(str, paths))};"
             " lower `selection.lm_vocabulary_least`"
         )
     return words
@@ -209,7 +210,7 @@ def _some(text: Corpora, also: Also) -> Iterator[str]:
         empty = False
     if empty:
         files = ", ".join(map(str, [*chain.from_iterable(text.values()), *also.files]))
-        raise UserError(f"lm-train: no words in {files}; give token files with text")
+        raise UserError(f"nmt selection train-lm: no words in {files}; give token files with text")
 
 
 def _failure(program: str, code: int, log: str, output: Path) -> UserError:

@@ -9,7 +9,7 @@ SECTIONS = {
         "verify": "pipeline.cli.publish:verify",
     },
 }
-"""What people call."""
+"""Subcommands for direct use."""
 # group -> subcommand -> where its function is
 GROUPS = {
     "data": {
@@ -60,4 +60,4 @@ GROUPS = {
         "ro-crate": "pipeline.cli.publish:ro_crate",
     },
 }
-"""What the workflow calls."""
+"""Subcommands that the workflow calls."""

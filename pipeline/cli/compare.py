@@ -19,20 +19,20 @@ from pipeline.config.artifacts import Report
     required=True,
     multiple=True,
     metavar="MODEL ALL NO_UNK",
-    help="A model's id and its translations, from `decode --mode all` and `--mode no_unk`. Repeat it, for each "
-    "seed of a model, too.",
+    help="A model's id and its translations, written by `nmt test-set decode --mode all` and `--mode no_unk`."
+    " Repeat it for each model, and for each seed of a model.",
 )
 @given_translations
-@file_option("--source", "Tokens of the test set's source side.")
-@file_option("--reference", "Tokens of the reference.")
+@file_option("--source", "Tokenized source of the test set.")
+@file_option("--reference", "Tokenized reference of the test set.")
 @click.option(
     "--raw-reference",
     type=PATH,
     metavar="FILE",
-    help="The raw reference; without it the tokens are detokenized.",
+    help="Raw reference of the test set [default: the tokenized reference, detokenized].",
 )
 @report_settings
-@file_option("--output", "The comparison as JSON.")
+@file_option("--output", "JSON file for the comparison.")
 def compare(
     translations: tuple[tuple[str, Path, Path], ...],
     given: tuple[tuple[str, Path], ...],
@@ -44,9 +44,10 @@ def compare(
 ) -> None:
     """Compare models: 95% bootstrap intervals of BLEU, paired significance, BLEU of sacrebleu's tokenization and chrF.
 
-    Bootstrap over sentences, seeded by the settings' `bootstrap_seed`: intervals are the 2.5th and 97.5th
-    percentile, p-values are sacrebleu's. BLEU with sacrebleu's own tokenization (13a) and chrF are of detokenized
-    text. Of a model with several seeds scores are means, and the bootstrap is over sentences and seeds.
+    The bootstrap is over sentences, with the seed `bootstrap_seed` of the settings. Intervals run from the 2.5th to
+    the 97.5th percentile; p-values are those of sacrebleu. BLEU with sacrebleu's own tokenization (13a) and chrF are
+    computed on detokenized text. If a model has several seeds, its scores are means, and the bootstrap is over
+    sentences and seeds.
     """
     from nmt.data.detokenization import Detokenizer
     from nmt.evaluation.comparison import EvaluatedText

@@ -1,4 +1,4 @@
-"""Subcommands that bring corpora here: download, extract."""
+"""Subcommands that fetch corpora: data download, data extract."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ from pipeline.config.catalogue import Source
 @click.command(short_help="Download one file from mirrors or its official address.")
 @click.option("--url", required=True, help="Official address: http, https or file.")
 @click.option(
-    "--mirror", "mirrors", multiple=True, help="Folder or URL prefix tried before the address; repeat."
+    "--mirror",
+    "mirrors",
+    multiple=True,
+    help="Folder or URL prefix to try before the official address. Repeat it.",
 )
-@click.option("--path", help="Where the file lies under a mirror, for example wmt14/dev.tgz.")
+@click.option("--path", help="Path of the file below a mirror, for example wmt14/dev.tgz.")
 @click.option("--bytes", "size", type=int, help="Size that the file must have.")
 @click.option("--md5", help="MD5 checksum that the file must have.")
 @click.option("--sha256", help="SHA-256 checksum that the file must have.")
@@ -24,10 +27,10 @@ from pipeline.config.catalogue import Source
     "--alternative",
     "alternatives",
     multiple=True,
-    help="Another archive with the same members, tried when no source has the file itself: url, path and what is"
-    " known of bytes, md5 and sha256, as JSON or the path of a JSON file; repeat.",
+    help="Another archive with the same members, tried if the file itself is nowhere to be had: url, path and, if"
+    " known, bytes, md5 and sha256, as JSON or the path of a JSON file. Repeat it.",
 )
-@click.option("--output", required=True, type=PATH, help="Where the file goes.")
+@click.option("--output", required=True, type=PATH, help="Path of the downloaded file.")
 def download(
     url: str,
     mirrors: tuple[str, ...],
@@ -40,7 +43,7 @@ def download(
 ) -> None:
     """Download one file from the first mirror that has it, or from its official address.
 
-    Size and checksums are verified. An interrupted download lies in OUTPUT.part; the next call resumes it.
+    Size and checksums are verified. An interrupted download is kept in OUTPUT.part, and the next call resumes it.
     OUTPUT.json records the source, size and checksums.
     """
     from pipeline.download.download import File
@@ -58,12 +61,24 @@ def download(
 
 
 @click.command(short_help="Extract both sides of a corpus from their archives, split into shards.")
-@click.option("--archive-source", required=True, type=PATH, help="Archive (or text) with the source side.")
-@click.option("--member-source", help="Its member; without it the file itself is the text.")
-@click.option("--archive-target", required=True, type=PATH, help="Archive (or text) with the target side.")
-@click.option("--member-target", help="Its member; without it the file itself is the text.")
-@click.option("--output-source", required=True, multiple=True, type=PATH, help="A shard; repeat, in order.")
-@click.option("--output-target", required=True, multiple=True, type=PATH, help="A shard; repeat, in order.")
+@click.option(
+    "--archive-source", required=True, type=PATH, help="Archive (or text file) with the source side."
+)
+@click.option(
+    "--member-source", help="Member of that archive. Without this option, the file itself is the text."
+)
+@click.option(
+    "--archive-target", required=True, type=PATH, help="Archive (or text file) with the target side."
+)
+@click.option(
+    "--member-target", help="Member of that archive. Without this option, the file itself is the text."
+)
+@click.option(
+    "--output-source", required=True, multiple=True, type=PATH, help="File of a shard. Repeat it, in order."
+)
+@click.option(
+    "--output-target", required=True, multiple=True, type=PATH, help="File of a shard. Repeat it, in order."
+)
 @click.option("--md5-source", help="MD5 checksum that the source member must have.")
 @click.option("--md5-target", help="MD5 checksum that the target member must have.")
 @click.option("--pairs", type=click.IntRange(min=1), help="Expected number of pairs.")
@@ -82,9 +97,9 @@ def extract(
 ) -> None:
     """Extract both sides of a corpus from their archives, split into shards.
 
-    Archives are tar (maybe compressed) or zip, whatever they are called; what they hold is text, or SGML if its name
-    ends in .sgm, maybe compressed. Blocks of 10,000 lines go to the shards in turn. Both sides must have equally many
-    lines. A member that is not there is looked for in the archive's other folders.
+    Archives are tar (also compressed) or zip files, whatever their names. Their members are text, or SGML if the name
+    ends in .sgm, and may be compressed. Blocks of 10,000 lines go to the shards in turn. Both sides must have the same
+    number of lines. If a member is not at its path, the other folders of the archive are searched for it.
     """
     from pipeline.download import extraction
 

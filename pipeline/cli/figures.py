@@ -1,4 +1,4 @@
-"""Subcommands that draw figures: figure2, figure3, unknown-words, length-curves, score-groups, learning-curves."""
+"""Subcommands that draw figures: the group `nmt figure`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,16 @@ from pipeline.config.artifacts import Report
 
 
 @click.command()
-@file_option("--score", "A model's scores, from `evaluate`. Repeat it for each curve.", multiple=True)
+@file_option(
+    "--score",
+    "Scores of a model, written by `nmt test-set evaluate`. Repeat it for each curve.",
+    multiple=True,
+)
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
     multiple=True,
-    help="Words up to which models were trained, to be marked.",
+    help="Length limit of a model's training pairs, in words, to be marked. Repeat it.",
 )
 @report_settings
 @figure_outputs
@@ -36,8 +40,11 @@ def figure2(
 
 
 @click.command()
-@file_option("--all", "Translations of the whole test set, from `decode --mode all`.")
-@file_option("--no-unk", "Translations of the sentences without unknown words, from `decode --mode no_unk`.")
+@file_option("--all", "Translations of the whole test set, written by `nmt test-set decode --mode all`.")
+@file_option(
+    "--no-unk",
+    "Translations of the sentences without unknown words, written by `nmt test-set decode --mode no_unk`.",
+)
 @own_sentences
 @report_settings
 @figure_outputs
@@ -46,8 +53,9 @@ def figure3(
 ) -> None:
     """Draw Figure 3: four matrices of attention between source and generated words.
 
-    (a) shows any sentence; (b)-(d) are the paper's own where the test set holds them. Others are drawn, with the seed
-    of the settings, from those without unknown words and with a length in the settings' range.
+    Panel (a) shows any sentence. Panels (b)-(d) show the paper's own sentences if the test set contains them. Other
+    sentences are drawn at random, with the seed of the settings, from those without unknown words and with a length in
+    the range of the settings.
     """
     from nmt.evaluation.translations import read_translations
     from nmt.plots.style import save
@@ -69,13 +77,17 @@ def figure3(
 
 
 @click.command()
-@file_option("--score", "A model's scores, from `evaluate`. Repeat it for each curve.", multiple=True)
+@file_option(
+    "--score",
+    "Scores of a model, written by `nmt test-set evaluate`. Repeat it for each curve.",
+    multiple=True,
+)
 @report_settings
 @figure_outputs
 def unknown_words(score: tuple[Path, ...], settings: str, output_pdf: Path, output_png: Path) -> None:
     """Draw BLEU against the number of unknown words in the source, one curve per model.
 
-    As in Figure 4c of Cho et al. (2014b).
+    The figure is like Figure 4c of Cho et al. (2014b).
     """
     from nmt.plots.style import save
     from pipeline.report.figures import bleu_curves
@@ -87,13 +99,17 @@ def unknown_words(score: tuple[Path, ...], settings: str, output_pdf: Path, outp
 
 
 @click.command()
-@file_option("--score", "A system's scores, from `evaluate`. Repeat it for each panel.", multiple=True)
+@file_option(
+    "--score",
+    "Scores of a system, written by `nmt test-set evaluate`. Repeat it for each panel.",
+    multiple=True,
+)
 @report_settings
 @figure_outputs
 def length_curves(score: tuple[Path, ...], settings: str, output_pdf: Path, output_png: Path) -> None:
     """Draw BLEU against the length of source, reference and both, one panel per system.
 
-    As in Figures 4 (a, b) and 5 of Cho et al. (2014b).
+    The figure is like Figures 4 (a, b) and 5 of Cho et al. (2014b).
     """
     from nmt.plots.style import save
     from pipeline.report.figures.length_curves import length_curves as draw
@@ -104,17 +120,21 @@ def length_curves(score: tuple[Path, ...], settings: str, output_pdf: Path, outp
 
 
 @click.command()
-@file_option("--score", "A system's scores, from `evaluate`. Repeat it for each curve.", multiple=True)
-@file_option("--text", "Tokens of the test set, of the side whose words are ranked.")
-@file_option("--vocabulary", "Its words by rank, a .tsv from `vocabulary`.")
+@file_option(
+    "--score",
+    "Scores of a system, written by `nmt test-set evaluate`. Repeat it for each curve.",
+    multiple=True,
+)
+@file_option("--text", "Tokenized test set, the side whose words are ranked.")
+@file_option("--vocabulary", "Vocabulary of that side, written by `nmt data vocabulary` (.tsv).")
 @report_settings
 @figure_outputs
 def score_groups(
     score: tuple[Path, ...], text: Path, vocabulary: Path, settings: str, output_pdf: Path, output_png: Path
 ) -> None:
-    """Draw BLEU of equal groups of sentences, sorted by length and by average rank of their words.
+    """Draw BLEU of groups of equal size, with the sentences sorted by length and by average rank of their words.
 
-    As in Figure 3 of Sutskever et al. (2014).
+    The figure is like Figure 3 of Sutskever et al. (2014).
     """
     from nmt.data.vocabulary import Vocabulary
     from nmt.evaluation.translations import words
@@ -141,8 +161,8 @@ def learning_curves(
 ) -> None:
     """Draw the learning curves of all runs: development and training NLL against updates.
 
-    One colour per model; several seeds are thin lines of it. A run that continues another
-    starts where that one's curve ends, if it is given too.
+    Each model has a colour; the runs of a model with several seeds are thin lines in its colour. If a run continues
+    another one that is also drawn, its curve starts where the curve of the other ends.
     """
     from nmt.plots.style import save
     from pipeline.report.figures import learning_curves as curves
@@ -153,10 +173,10 @@ def learning_curves(
 
 
 @click.command()
-@file_option("--coordinates", "Sentences in the plane, from `nmt vectors --output-tsv`.")
+@file_option("--coordinates", "Sentences in the plane, written by `nmt vectors --output-tsv`.")
 @figure_outputs
 def sentence_vectors(coordinates: Path, output_pdf: Path, output_png: Path) -> None:
-    """Draw sentences in the plane in which their vectors differ most, as in Sutskever et al., 2014."""
+    """Draw sentences in the plane in which their vectors differ most (Sutskever et al., 2014, Figure 2)."""
     from nmt.evaluation.principal_components import read_panels
     from nmt.plots.style import save
     from pipeline.report.figures.sentence_vectors import sentence_vectors as draw

@@ -14,9 +14,9 @@ FOLDER = click.argument("folder", type=click.Path(exists=True, file_okay=False, 
 
 @click.command()
 @FOLDER
-@click.option("--json", "as_json", is_flag=True, help="All of it as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def status(folder: Path, as_json: bool) -> None:
-    """Show how far the experiment in FOLDER (default: here) is: what is done, runs, waits or has failed.
+    """Show how far the experiment in FOLDER (default: here) is: which jobs are done, run, wait or have failed.
 
     It shows the rate, the time left, and the last and best development score of every stage and model. The score is the
     NLL in nats per sentence, or BLEU if training.dev_score says so. To look again and again, call
@@ -41,10 +41,18 @@ def status(folder: Path, as_json: bool) -> None:
     "files",
     multiple=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Settings that override the folder's, as given to Snakemake.",
+    help="Settings file that overrides the folder's, as given to Snakemake.",
 )
-@click.option("--config", "pairs", multiple=True, metavar="KEY=VALUE", help="The same, single keys.")
-@click.option("--cluster", is_flag=True, help="The jobs are to run on a Slurm cluster, not on this machine.")
+@click.option(
+    "--config",
+    "pairs",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Single key that overrides the settings, as given to Snakemake. Repeat it.",
+)
+@click.option(
+    "--cluster", is_flag=True, help="Check for jobs that run on a Slurm cluster instead of this machine."
+)
 @click.option("--partition", "partitions", multiple=True, help="Partition for jobs without a GPU. Repeat it.")
 @click.option(
     "--gpu-partition", "gpu_partitions", multiple=True, help="Partition for jobs with a GPU. Repeat it."

@@ -1,4 +1,4 @@
-"""The subcommand that begins an experiment on one's own text."""
+"""The subcommand that begins an experiment on the user's own text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 from nmt.cli.options import FILE, FOLDER
 
 
-@click.command(short_help="Begin an experiment on parallel text of one's own.")
+@click.command(short_help="Begin an experiment on your own parallel text.")
 @click.argument("folder", type=FOLDER)
 @click.argument("source", type=FILE)
 @click.argument("target", type=FILE, required=False)
@@ -19,13 +19,27 @@ from nmt.cli.options import FILE, FOLDER
     "--languages",
     nargs=2,
     metavar="SOURCE TARGET",
-    help="Codes of both languages, for example de es; without it, as the files' names end (.de, .es.gz).",
+    help="Codes of both languages, for example de es [default: the files' extensions, such as .de and .es.gz].",
 )
 @click.option(
-    "--dev", nargs=2, type=FILE, metavar="SOURCE TARGET", help="Development text (drawn from SOURCE)."
+    "--dev",
+    nargs=2,
+    type=FILE,
+    metavar="SOURCE TARGET",
+    help="Development text [default: drawn from the training text].",
 )
-@click.option("--test", nargs=2, type=FILE, metavar="SOURCE TARGET", help="Test text (drawn from SOURCE).")
-@click.option("--tokenized", is_flag=True, help="The text is tokens with spaces between, in any language.")
+@click.option(
+    "--test",
+    nargs=2,
+    type=FILE,
+    metavar="SOURCE TARGET",
+    help="Test text [default: drawn from the training text].",
+)
+@click.option(
+    "--tokenized",
+    is_flag=True,
+    help="The text is tokenized, with spaces between the tokens, in any language.",
+)
 def new(
     folder: Path,
     source: Path,
@@ -57,7 +71,7 @@ def new(
 
 
 def next_command(folder: Path) -> str:
-    """What runs the experiment in a folder, as a shell takes it."""
+    """Return the shell command that runs the experiment in a folder."""
     return f"make EXPERIMENT={shlex.quote(str(folder))} run"
 
 

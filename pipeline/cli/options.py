@@ -1,4 +1,4 @@
-"""What the pipeline's subcommands have in common."""
+"""Options that several subcommands of the pipeline share."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from nmt.cli.options import PATH, Command, file_option, settings_option
 
 
 def table_outputs(command: Command) -> Command:
-    """The options that name the three files of a table."""
+    """Add the options that name the three files of a table."""
     for form in ("tex", "md", "csv"):
         command = file_option(f"--output-{form}", f"The table as .{form}.")(command)
     return command
 
 
 report_settings = settings_option(
-    "The config's `artifacts`, `languages` and `tokenization`, `labels` (by model id), `unknown` (of `decoding`)"
+    "The config's `artifacts`, `languages`, `tokenization`, `labels` (by model id) and `unknown` (from `decoding`)"
 )
 
 
 summaries = file_option(
-    "--summary", "The summary.json of a run, written by `train`. Repeat it.", multiple=True
+    "--summary", "The summary.json of a run, written by `nmt train`. Repeat it.", multiple=True
 )
 
 
@@ -28,7 +28,7 @@ own_sentences = click.option(
     "--paper",
     type=PATH,
     metavar="FILE",
-    help="Names the paper's own example sentences (workflow/papers/PAPER.yaml).",
+    help="File with the paper's example sentences (workflow/papers/PAPER.yaml).",
 )
 
 
@@ -37,5 +37,5 @@ given_translations = click.option(
     type=(str, PATH),
     multiple=True,
     metavar="SYSTEM FILE",
-    help="Another system's translations of the whole test set, tokenized, one per line. Repeat it.",
+    help="Translations of another system for the whole test set, tokenized, one per line. Repeat it.",
 )

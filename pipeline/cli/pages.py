@@ -1,4 +1,4 @@
-"""Subcommands that write what people see first: finding, and the HTML pages explorer, playground and report."""
+"""Subcommands that write the finding, and the HTML pages explorer, playground and report."""
 
 from __future__ import annotations
 
@@ -21,35 +21,36 @@ from pipeline.config.artifacts import Report
     multiple=True,
     required=True,
     metavar="LABEL FILE",
-    help="A model's name on the page and its translations, from `decode`. Repeat it, with the same sentences.",
+    help="A model's name on the page and its translations, written by `nmt test-set decode`. Repeat it, for the same"
+    " sentences.",
 )
 @click.option(
     "--given",
     type=(str, PATH),
     multiple=True,
     metavar="LABEL FILE",
-    help="Another system's translations of the whole test set, tokenized, one per line. Repeat it.",
+    help="Translations of another system for the whole test set, tokenized, one per line. Repeat it.",
 )
-@file_option("--reference", "Tokens of the reference.")
+@file_option("--reference", "Tokenized reference of the test set.")
 @click.option(
     "--compared",
     multiple=True,
     metavar="LABEL",
-    help="A model that the page shows at first; two at most [default: the last with attention, the first without].",
+    help="Model that the page shows at first. Give two at most [default: the last with attention, the first without].",
 )
 @click.option(
     "--trees",
     multiple=True,
     type=(str, PATH),
     metavar="LABEL FILE",
-    help="Trees that a model makes of the source, from `trees`. Repeat it for each such model.",
+    help="A model's name and its trees of the source, written by `nmt test-set trees`. Repeat it.",
 )
 @click.option(
     "--languages",
     nargs=2,
     default=("", ""),
     metavar="SOURCE TARGET",
-    help="Codes, for the browser's fonts and voices.",
+    help="Codes of source and target language, for the browser's fonts and voices.",
 )
 @click.option(
     "--title", default="Translations and alignments", show_default=True, help="Heading of the page."
@@ -67,7 +68,7 @@ def explorer(
 ) -> None:
     """Write a page to explore translations: search, filter, compare two models, see the attention of each word.
 
-    One file that a browser opens from the file system, without a network.
+    The page is one file. A browser opens it from the file system, without a network.
     """
     from pipeline.report.explorer.page import labels_of, write_explorer
 
@@ -84,16 +85,16 @@ def explorer(
     multiple=True,
     type=PATH,
     metavar="FOLDER",
-    help="Folder of a trained model. Repeat it, with models of the same vocabularies.",
+    help="Folder of a trained model. Repeat it for further models with the same vocabularies.",
 )
-@file_option("--source", "Tokens of the test set, whose short sentences the page knows.")
-@file_option("--reference", "Tokens of its reference.")
+@file_option("--source", "Tokenized source of the test set. The page offers its short sentences as examples.")
+@file_option("--reference", "Tokenized reference of the test set.")
 @click.option(
     "--megabytes",
     type=click.IntRange(1, 2000),
     default=32,
     show_default=True,
-    help="Limit of all weights at 16 bits; of larger models the page says why they are not in it.",
+    help="Limit in MB for all weights at 16 bits. If they are larger, the page has no models and says why.",
 )
 @click.option("--title", default="Translate in the browser", show_default=True, help="Heading of the page.")
 @settings_option("The config's `languages`, `tokenization` and `decoding`")
@@ -107,9 +108,9 @@ def playground(
     settings: str,
     output: Path,
 ) -> None:
-    """Write a page in which trained models translate what one types, side by side, in the browser.
+    """Write a page in which trained models translate typed text in the browser, side by side.
 
-    One file with the weights at 16 bits; it needs no network. It translates as `nmt translate` does.
+    The page is one file with the weights at 16 bits. It needs no network, and translates as `nmt translate` does.
     """
     text = parse_settings(TextSettings, settings)
     from nmt.model.model_folder import refuse_other_than_model
@@ -123,11 +124,11 @@ def playground(
 
 
 @click.command()
-@file_option("--score", "A model's scores, from `evaluate`. Repeat it.", multiple=True)
+@file_option("--score", "Scores of a model, written by `nmt test-set evaluate`. Repeat it.", multiple=True)
 @report_settings
-@file_option("--output", "The text, one line.")
+@file_option("--output", "File for the text, one line.")
 def finding(score: tuple[Path, ...], settings: str, output: Path) -> None:
-    """Write what the run has found in words: how models fare on the longest sentences."""
+    """Write the main finding of a run in words: how the models score on the longest sentences."""
     from nmt.io.files import atomic_path
     from pipeline.report.finding import finding as in_words
     from pipeline.report.run_results import read_by_model
@@ -142,7 +143,7 @@ def finding(score: tuple[Path, ...], settings: str, output: Path) -> None:
 @click.command()
 @click.option("--title", required=True, help="Heading of the page.")
 @click.option(
-    "--paper", multiple=True, required=True, help="What the run reproduces, by its name. Repeat it."
+    "--paper", multiple=True, required=True, help="Name of a paper that the run reproduces. Repeat it."
 )
 @file_option(
     "--artifact",
@@ -153,14 +154,16 @@ def finding(score: tuple[Path, ...], settings: str, output: Path) -> None:
     "--beside",
     multiple=True,
     metavar="NAME",
-    help="A page beside it, such as explorer.html, that it leads to. Repeat it.",
+    help="Another page in the same folder, such as explorer.html, to link to. Repeat it.",
 )
 @file_option("--captions", "Folder with a caption (.rst) per artifact.", metavar="FOLDER")
-@click.option("--seeds", default="", help="Which runs of models with several seeds the figures show.")
 @click.option(
-    "--configuration", required=True, metavar="JSON", help="The run's merged settings, to be shown."
+    "--seeds", default="", help="Sentence that says which runs the figures show of models with several seeds."
 )
-@file_option("--benchmarks", "Holds Snakemake's benchmark files.", metavar="FOLDER")
+@click.option(
+    "--configuration", required=True, metavar="JSON", help="Merged settings of the run, to be shown."
+)
+@file_option("--benchmarks", "Folder of Snakemake's benchmark files.", metavar="FOLDER")
 @file_option("--output", "The page.")
 def report(
     title: str,
@@ -173,7 +176,7 @@ def report(
     benchmarks: Path,
     output: Path,
 ) -> None:
-    """Write one HTML page with a run's tables and figures, settings, times and versions; it needs nothing else."""
+    """Write one self-contained HTML page with the tables, figures, settings, times and versions of a run."""
     from pipeline.report import page
 
     try:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pipeline.phrase_based.configuration import System
 
 _programs = click.option(
-    "--programs", required=True, type=PATH, metavar="FOLDER", help="Where `nmt moses programs` put Moses."
+    "--programs", required=True, type=PATH, metavar="FOLDER", help="Folder written by `nmt moses programs`."
 )
 _threads = click.option(
     "--threads", default=1, show_default=True, type=click.IntRange(1, 1024), help="Threads."
@@ -33,36 +33,42 @@ _threads = click.option(
 
 
 def _text(command: Command) -> Command:
-    """Both sides of a text as plain tokens."""
+    """Add the options that name both sides of a text as plain tokens."""
     for side in ("target", "source"):
-        command = file_option(f"--{side}", f"Plain tokens of the {side} side, as moses-text writes them.")(
-            command
-        )
+        text = f"Plain tokens of the {side} side, written by `nmt moses text`."
+        command = file_option(f"--{side}", text)(command)
     return command
 
 
 def _system(command: Command) -> Command:
-    """Tables, language model and search of a phrase-based system."""
+    """Add the options for tables, language model and search of a phrase-based system."""
     for option in (
         click.option(
             "--cube-pruning",
             type=click.IntRange(1, 1_000_000),
-            help="Search by cube pruning with so many pops; without it, Moses' stack decoding.",
+            help="Pop limit of cube pruning. Without this option, Moses uses stack decoding.",
         ),
         click.option(
             "--distortion-limit",
             default=6,
             show_default=True,
             type=click.IntRange(-1, 1000),
-            help="Longest jump.",
+            help="Distortion limit in words.",
         ),
-        click.option("--order", required=True, type=click.IntRange(2, 6), help="Of the language model."),
-        file_option("--language-model", "KenLM's binary form, as lm-train writes it."),
         click.option(
-            "--reordering", default="msd-bidirectional-fe", show_default=True, help="Type of that table."
+            "--order", required=True, type=click.IntRange(2, 6), help="Order of the language model."
         ),
-        file_option("--reordering-table", "As moses-phrases writes it."),
-        file_option("--phrase-table", "As moses-phrases writes it."),
+        file_option(
+            "--language-model", "Language model (KenLM's binary format) written by `nmt selection train-lm`."
+        ),
+        click.option(
+            "--reordering",
+            default="msd-bidirectional-fe",
+            show_default=True,
+            help="Type of the reordering table.",
+        ),
+        file_option("--reordering-table", "Reordering table written by `nmt moses phrases`."),
+        file_option("--phrase-table", "Phrase table written by `nmt moses phrases`."),
         _programs,
     ):
         command = option(command)
@@ -85,22 +91,22 @@ def _search(cube_pruning: int | None) -> list[str]:
 
 
 def _work(output: Path) -> Path:
-    """Where unfinished work lies until the output is there."""
+    """Return the folder that holds unfinished work until the output is written."""
     if not output.name:
         raise UserError(f"{output}: expected a file to write, found a folder")
     return output.with_name(f".{output.name}.work")
 
 
 @click.command(short_help="Provide Moses' programs and scripts.")
-@click.option("--source", type=PATH, help="Archive of mosesdecoder's source, for a build.")
+@click.option("--source", type=PATH, help="Source archive of mosesdecoder, for a build.")
 @click.option(
     "--jobs", default=1, show_default=True, type=click.IntRange(min=1), help="Parallel compilations."
 )
-@click.option("--output", required=True, type=PATH, help="Folder that gets bin and scripts.")
+@click.option("--output", required=True, type=PATH, help="Folder for Moses' bin and scripts.")
 def moses_programs(source: Path | None, jobs: int, output: Path) -> None:
-    """Provide Moses: links to an installation on the PATH, or a build of --source with a C++ compiler and Boost.
+    """Provide Moses: link to an installation on the PATH, or build --source with a C++ compiler and Boost.
 
-    A build takes about ten minutes on two cores and 200 MB of disk, of which 50 MB stay.
+    A build takes about ten minutes on two cores. It needs 200 MB of disk space, of which 50 MB stay in use.
     """
     from pipeline.phrase_based.programs import provide
 
@@ -110,9 +116,13 @@ def moses_programs(source: Path | None, jobs: int, output: Path) -> None:
 @click.command(short_help="Write plain text for Moses.")
 @corpora_option
 @pattern_option("--text", "SOURCE TARGET", "Both token files of each shard.")
-@click.option("--max-words", type=click.IntRange(min=1), help="Longest sentence; without it, any.")
 @click.option(
-    "--sentences", type=click.IntRange(min=1), help="Most pairs, spread over the text; without it, all."
+    "--max-words", type=click.IntRange(min=1), help="Longest sentence in words [default: no limit]."
+)
+@click.option(
+    "--sentences",
+    type=click.IntRange(min=1),
+    help="Maximum number of pairs, spread over the text [default: all].",
 )
 @click.option("--output-source", required=True, type=PATH, help="Plain tokens of the source side.")
 @click.option("--output-target", required=True, type=PATH, help="Plain tokens of the target side.")
@@ -124,7 +134,7 @@ def moses_text(
     output_source: Path,
     output_target: Path,
 ) -> None:
-    """Write the pairs with words on both sides as two plain files, which Moses' programs read."""
+    """Write the pairs with words on both sides as two plain files for Moses' programs."""
     from pipeline.phrase_based.text import write_text
 
     shards = [(files[0], files[1]) for _, files in shard_files(corpora, *patterns)]
@@ -136,22 +146,28 @@ def moses_text(
 @_programs
 @_text
 @click.option(
-    "--heuristic", default="grow-diag-final-and", show_default=True, help="How both directions become one."
+    "--heuristic",
+    default="grow-diag-final-and",
+    show_default=True,
+    help="Heuristic that symmetrises the alignments of both directions.",
 )
 @click.option(
     "--block-pairs",
     default=1_000_000,
     show_default=True,
     type=click.IntRange(min=1),
-    help="Pairs aligned together: memory grows with them.",
+    help="Pairs that are aligned together. Memory grows with their number.",
 )
 @click.option(
-    "--output", required=True, type=PATH, help="A line of 0-0 1-2 for each pair, source word first."
+    "--output",
+    required=True,
+    type=PATH,
+    help="File for the links: one line per pair, such as 0-0 1-2, source word first.",
 )
 def moses_align(
     programs: Path, source: Path, target: Path, heuristic: str, block_pairs: int, output: Path
 ) -> None:
-    """Align words with eflomal (needs its Python package); a job that was stopped continues after its last block."""
+    """Align words with the Python package eflomal. If the job was stopped, it resumes after the last finished block."""
     from pipeline.phrase_based.alignment import align
     from pipeline.phrase_based.programs import Moses
 
@@ -162,19 +178,27 @@ def moses_align(
 @click.command(short_help="Extract and score phrases and their reordering.")
 @_programs
 @_text
-@file_option("--aligned", "Their word alignment, as moses-align writes it.")
+@file_option("--aligned", "Word alignment of both sides, written by `nmt moses align`.")
 @click.option(
-    "--max-phrase-words", default=7, show_default=True, type=click.IntRange(1, 20), help="Longest phrase."
+    "--max-phrase-words",
+    default=7,
+    show_default=True,
+    type=click.IntRange(1, 20),
+    help="Longest phrase in words.",
 )
 @click.option(
     "--reordering", default="msd-bidirectional-fe", show_default=True, help="Type of reordering model."
 )
 @_threads
 @click.option(
-    "--memory-mb", default=2000, show_default=True, type=click.IntRange(min=100), help="Memory for sorting."
+    "--memory-mb",
+    default=2000,
+    show_default=True,
+    type=click.IntRange(min=100),
+    help="Memory for sorting, in MB.",
 )
-@click.option("--phrase-table", required=True, type=WRITTEN, help="Gets the phrase table (.gz).")
-@click.option("--reordering-table", required=True, type=WRITTEN, help="Gets the reordering table (.gz).")
+@click.option("--phrase-table", required=True, type=WRITTEN, help="Phrase table to write (.gz).")
+@click.option("--reordering-table", required=True, type=WRITTEN, help="Reordering table to write (.gz).")
 def moses_phrases(
     programs: Path,
     source: Path,
@@ -187,7 +211,7 @@ def moses_phrases(
     phrase_table: Path,
     reordering_table: Path,
 ) -> None:
-    """Extract and score phrases with Moses' training script; a job that was stopped continues after its last step."""
+    """Extract and score phrases with Moses' training script. If the job was stopped, it resumes after the last step."""
     from pipeline.phrase_based.phrases import extract
     from pipeline.phrase_based.programs import Moses
 
@@ -206,50 +230,58 @@ def moses_phrases(
     )
 
 
-@click.command(short_help="Write a phrase table's pairs as text to learn from.")
-@file_option("--phrase-table", "As moses-phrases writes it.")
+@click.command(short_help="Write the pairs of a phrase table as training text.")
+@file_option("--phrase-table", "Phrase table written by `nmt moses phrases`.")
 @click.option(
-    "--held-out", default=1000, show_default=True, type=click.IntRange(min=1), help="Pairs to keep apart."
+    "--held-out",
+    default=1000,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Number of held-out pairs.",
 )
 @click.option(
     "--output",
     required=True,
     type=(PATH, PATH),
     metavar="SOURCE TARGET",
-    help="Get both sides of the pairs to learn from.",
+    help="Files for both sides of the training pairs.",
 )
 @click.option(
     "--output-held-out",
     required=True,
     type=(PATH, PATH),
     metavar="SOURCE TARGET",
-    help="Get both sides of the others, spread over the table.",
+    help="Files for both sides of the held-out pairs, which are spread over the table.",
 )
 def moses_phrase_pairs(
     phrase_table: Path, held_out: int, output: tuple[Path, Path], output_held_out: tuple[Path, Path]
 ) -> None:
-    """Write each pair of a phrase table once, as text that a model can learn from (Cho et al., 2014a)."""
+    """Write each pair of a phrase table once, as training text for a model (Cho et al., 2014a)."""
     from pipeline.phrase_based.phrase_pairs import write_pairs
 
     train, dev = write_pairs(phrase_table, held_out, output, output_held_out)
-    click.echo(f"{output[0]}: {train:,} pairs; {dev:,} kept apart", err=True)
+    click.echo(f"{output[0]}: {train:,} pairs; {dev:,} held out", err=True)
 
 
-@click.command(short_help="Give a phrase table a model's probability as one more score.")
-@file_option("--phrase-table", "As moses-phrases writes it.")
+@click.command(short_help="Add a model's probability to a phrase table as one more score.")
+@file_option("--phrase-table", "Phrase table written by `nmt moses phrases`.")
 @click.option(
-    "--model", required=True, type=PATH, metavar="FOLDER", help="What `nmt train` made of the table's pairs."
+    "--model",
+    required=True,
+    type=PATH,
+    metavar="FOLDER",
+    help="Folder of a model trained on the table's pairs.",
 )
-@file_option("--text", "Token file of sentences that will be translated. Repeat it.", multiple=True)
+@file_option("--text", "Token file of sentences to be translated. Repeat it.", multiple=True)
 @threads_option
 @device_option
-@click.option("--output", required=True, type=WRITTEN, help="Gets the table (.gz).")
+@click.option("--output", required=True, type=WRITTEN, help="Phrase table to write (.gz).")
 def moses_phrase_scores(
     phrase_table: Path, model: Path, text: tuple[Path, ...], threads: int, device: str, output: Path
 ) -> None:
     """Score a phrase table's pairs by p(target phrase given source phrase) (Cho et al., 2014a).
 
-    What none of the texts holds is left out of the new table.
+    The new table leaves out the pairs whose source phrase occurs in none of the texts.
     """
     from nmt.model import trained_model
     from nmt.model.device import choose_device, keep_freed_memory, make_deterministic
@@ -268,10 +300,18 @@ def moses_phrase_scores(
 @click.option(
     "--tuner", type=click.Choice(["mert", "mira"]), default="mert", show_default=True, help="Optimizer."
 )
-@click.option("--rounds", default=25, show_default=True, type=click.IntRange(1, 1000), help="Most rounds.")
-@click.option("--n-best", default=100, show_default=True, type=click.IntRange(1, 10_000), help="Per round.")
+@click.option(
+    "--rounds", default=25, show_default=True, type=click.IntRange(1, 1000), help="Maximum number of rounds."
+)
+@click.option(
+    "--n-best",
+    default=100,
+    show_default=True,
+    type=click.IntRange(1, 10_000),
+    help="Size of the n-best lists.",
+)
 @_threads
-@click.option("--output", required=True, type=PATH, help="The weights, a feature per line.")
+@click.option("--output", required=True, type=PATH, help="File for the weights, one feature per line.")
 def moses_tune(
     programs: Path,
     phrase_table: Path,
@@ -289,7 +329,7 @@ def moses_tune(
     threads: int,
     output: Path,
 ) -> None:
-    """Tune with Moses' own script; a job that was stopped continues after its last round."""
+    """Tune with Moses' own script. If the job was stopped, it resumes after the last finished round."""
     from pipeline.phrase_based.programs import Moses
     from pipeline.phrase_based.tuning import Tuning, tune
 
@@ -301,19 +341,21 @@ def moses_tune(
 
 @click.command(short_help="Translate tokens with Moses.")
 @_system
-@file_option("--weights", "As moses-tune writes them.")
-@file_option("--source", "Token file.")
+@file_option("--weights", "Weights written by `nmt moses tune`.")
+@file_option("--source", "Token file to translate.")
 @_threads
-@click.option("--n-best", type=click.IntRange(1, 100_000), help="Length of the n-best lists.")
+@click.option("--n-best", type=click.IntRange(1, 100_000), help="Size of the n-best lists.")
 @click.option(
     "--n-best-factor",
     default=20,
     show_default=True,
     type=click.IntRange(1, 1000),
-    help="Hypotheses considered for each that is wanted: more of them differ.",
+    help="Hypotheses to consider for each entry of a list. A larger number gives more distinct ones.",
 )
-@click.option("--output-n-best", type=PATH, help="Lists of different translations in Moses' format (.gz).")
-@click.option("--output", required=True, type=PATH, help="A translation per line.")
+@click.option(
+    "--output-n-best", type=PATH, help="File for lists of distinct translations in Moses' format (.gz)."
+)
+@click.option("--output", required=True, type=PATH, help="File for the translations, one per line.")
 def moses_decode(
     programs: Path,
     phrase_table: Path,
@@ -331,7 +373,7 @@ def moses_decode(
     output_n_best: Path | None,
     output: Path,
 ) -> None:
-    """Translate with Moses' decoder; a job that was stopped continues after its last block of sentences."""
+    """Translate with Moses' decoder. If the job was stopped, it resumes after the last finished block of sentences."""
     from pipeline.phrase_based.decoding import NBest, decode
     from pipeline.phrase_based.programs import Moses
 

@@ -1,4 +1,4 @@
-"""Subcommands that publish: parts kept beside the results, their record, its verification, model cards, releases."""
+"""Subcommands that publish results: results package, results ro-crate, verify."""
 
 from __future__ import annotations
 
@@ -17,16 +17,19 @@ _RESULTS = click.argument("results", type=click.Path(exists=True, file_okay=Fals
 
 
 def _copies(name: str, what: str) -> Callable[[Command], Command]:
-    """An option for files that the replication package has copies of."""
+    """Return an option for files that are copied into the replication package."""
     return click.option(
         f"--{name}", type=(FILE, FILE), multiple=True, metavar="FILE COPY", help=f"{what} Repeat it."
     )
 
 
 @click.command()
-@_copies("translations", "Translations from `decode`; what made them goes along.")
-@_copies("attention", "The same with their attention, as Figure 3 needs it.")
-@_copies("lines", "Lines of text, compressed as the names say.")
+@_copies(
+    "translations",
+    "Translations written by `nmt test-set decode`; the record of their making is copied, too.",
+)
+@_copies("attention", "Translations with their attention, as Figure 3 needs it.")
+@_copies("lines", "Lines of text, compressed according to the extensions.")
 @_copies("file", "Any other file.")
 @click.option(
     "--configuration",
@@ -34,7 +37,7 @@ def _copies(name: str, what: str) -> Callable[[Command], Command]:
     metavar="JSON|FILE",
     help="The run's merged settings, as JSON or the path of a JSON file.",
 )
-@click.option("--output", type=FOLDER, required=True, metavar="RESULTS", help="The results folder.")
+@click.option("--output", type=FOLDER, required=True, metavar="RESULTS", help="Folder of the results.")
 def package_results(
     translations: Sequence[tuple[Path, Path]],
     attention: Sequence[tuple[Path, Path]],
@@ -45,8 +48,8 @@ def package_results(
 ) -> None:
     """Write the replication package: copies of the inputs of tables and figures, and the settings.
 
-    Translations, test text, known alignments, summaries and settings. With these alone (`released.results` in a
-    config.yaml) the workflow makes tables and figures again, and `nmt verify` checks them.
+    The inputs are translations, test text, gold alignments and summaries. With the package alone (`released.results`
+    in a config.yaml), the workflow makes tables and figures again, and `nmt verify` checks them.
     """
     from pipeline.config.snapshot import Published, published
     from pipeline.publish import replication_package
@@ -69,10 +72,10 @@ def package_results(
     "--file", "files", type=FILE, multiple=True, required=True, help="A file of the results. Repeat it."
 )
 @click.option(
-    "--archives", type=FOLDER, required=True, metavar="FOLDER", help="Where the downloaded archives lie."
+    "--archives", type=FOLDER, required=True, metavar="FOLDER", help="Folder of the downloaded archives."
 )
 def ro_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
-    """Write ro-crate-metadata.json: where the results come from.
+    """Write ro-crate-metadata.json, the record of where the results come from.
 
     Code, settings, text and models with their checksums, seeds, hours and devices, package versions, and every file
     of the results with its SHA-256. Needs what `package-results` writes.
@@ -85,10 +88,10 @@ def ro_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
 @click.command()
 @_RESULTS
 @click.option(
-    "--archives", type=FOLDER, metavar="FOLDER", help="Where the test text's archive was downloaded to."
+    "--archives", type=FOLDER, metavar="FOLDER", help="Folder of the downloaded archive with the test text."
 )
 @click.option(
-    "--cores", type=click.IntRange(min=1), help="Cores for making the tables again; all if left out."
+    "--cores", type=click.IntRange(min=1), help="CPU cores for making the tables again [default: all]."
 )
 def verify(results: Path, archives: Path | None, cores: int | None) -> None:
     """Check that results are as they were recorded and that the tables follow from the replication package.

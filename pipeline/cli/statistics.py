@@ -1,4 +1,4 @@
-"""Subcommands that count the text and report on it: count, sum-counts, data-report."""
+"""Subcommands that count the text and report on it: data count, data sum-counts, data report."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     pass
 
 
-@click.command(short_help="Count what a shard holds at each stage.")
+@click.command(short_help="Count pairs, words and lengths of a shard at each stage.")
 @click.option(
     "--stage",
     "stages",
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     multiple=True,
     type=(str, PATH, PATH),
     metavar="NAME SOURCE TARGET",
-    help="A stage's name and token files; repeat, in order.",
+    help="A stage's name and token files. Repeat it, in the order of the stages.",
 )
 @vocabularies
 @click.option(
-    "--types", is_flag=True, help="Also list the distinct words of the last stage: for small texts."
+    "--types", is_flag=True, help="Also list the distinct words of the last stage (for small texts)."
 )
 @click.option("--output", required=True, type=PATH, help="JSON file for the counts.")
 def count(
@@ -38,8 +38,8 @@ def count(
 ) -> None:
     """Count pairs, words and lengths of a shard at each stage of its tokenized text.
 
-    Vocabulary coverage is that of the last stage, which models read: unknown words, and words covered by
-    smaller vocabularies.
+    The coverage is that of the last stage, which is the text of the models: unknown words, and words that smaller
+    vocabularies cover.
     """
     from nmt.data.vocabulary import Vocabulary
     from pipeline.report.statistics import Stage, count_shard
@@ -58,13 +58,25 @@ def count(
     multiple=True,
     type=(click.Choice(PARTS), str, click.IntRange(min=1)),
     metavar="PART NAME SHARDS",
-    help="A corpus, what it is for (train, dev, test, in-domain) and its number of shards; repeat. In patterns,"
-    " {corpus} stands for NAME, {shard} for NAME/0, NAME/1 and so on.",
+    help="A corpus: its part (train, dev, test or in-domain), its name and its number of shards. Repeat it. In"
+    " patterns, {corpus} stands for NAME, {shard} for NAME/0, NAME/1 and so on.",
 )
-@click.option("--raw", required=True, metavar="PATTERN", help="Counts of `extract` or `generate`.")
-@click.option("--clean", required=True, metavar="PATTERN", help="Counts of `clean`.")
-@click.option("--count", "counts", required=True, metavar="PATTERN", help="Counts of `count`.")
-@click.option("--overlap", required=True, metavar="PATTERN", help="Counts of `overlap`: of train alone.")
+@click.option(
+    "--raw",
+    required=True,
+    metavar="PATTERN",
+    help="Counts written by `nmt data extract` or `nmt data generate`.",
+)
+@click.option("--clean", required=True, metavar="PATTERN", help="Counts written by `nmt data clean`.")
+@click.option(
+    "--count", "counts", required=True, metavar="PATTERN", help="Counts written by `nmt data count`."
+)
+@click.option(
+    "--overlap",
+    required=True,
+    metavar="PATTERN",
+    help="Counts written by `nmt data overlap`, of the training corpora only.",
+)
 @languages_option(required=True)
 @click.option("--output", required=True, type=PATH, help="JSON file for the totals.")
 def sum_counts(
@@ -91,18 +103,20 @@ def sum_counts(
 
 
 @click.command(short_help="Write corpus statistics: tables and a figure.")
-@click.option("--counts", required=True, type=PATH, help="What `sum-counts` wrote.")
+@click.option("--counts", required=True, type=PATH, help="JSON file written by `nmt data sum-counts`.")
 @click.option(
     "--limit",
     "limits",
     multiple=True,
     type=click.IntRange(min=1),
-    help="Longest side of the pairs that a model trains on; repeat.",
+    help="Length limit of a model's training pairs, in words. Repeat it.",
 )
-@click.option("--paper", type=PATH, help="The paper's numbers (workflow/papers/PAPER.yaml), for comparison.")
-@click.option("--output-csv", required=True, type=PATH, help="Every number, one per row.")
-@click.option("--output-lengths", required=True, type=PATH, help="The histograms of lengths as .csv.")
-@click.option("--output-md", required=True, type=PATH, help="The page to read.")
+@click.option(
+    "--paper", type=PATH, help="File with the paper's numbers for comparison (workflow/papers/PAPER.yaml)."
+)
+@click.option("--output-csv", required=True, type=PATH, help="CSV file for all numbers, one per row.")
+@click.option("--output-lengths", required=True, type=PATH, help="CSV file for the histograms of lengths.")
+@click.option("--output-md", required=True, type=PATH, help="Markdown page with the statistics.")
 @figure_outputs
 def data_report(
     counts: Path,

@@ -17,19 +17,31 @@ from nmt.errors import UserError
     "--split",
     required=True,
     type=click.Choice(["train", "dev", "test"]),
-    help="Which split; no two share a sentence.",
+    help="Split of the language. No two splits share a sentence.",
 )
-@click.option("--pairs", required=True, type=click.IntRange(min=1), help="How many sentence pairs.")
+@click.option("--pairs", required=True, type=click.IntRange(min=1), help="Number of sentence pairs.")
 @click.option(
-    "--output-source", required=True, multiple=True, type=FILE, help="English; once per shard, in order."
+    "--output-source",
+    required=True,
+    multiple=True,
+    type=FILE,
+    help="File for the English side of a shard. Repeat it, in order.",
 )
 @click.option(
-    "--output-target", required=True, multiple=True, type=FILE, help="French; once per shard, in order."
+    "--output-target",
+    required=True,
+    multiple=True,
+    type=FILE,
+    help="File for the French side of a shard. Repeat it, in order.",
 )
 @click.option(
-    "--output-alignment", required=True, multiple=True, type=FILE, help="Links; once per shard, in order."
+    "--output-alignment",
+    required=True,
+    multiple=True,
+    type=FILE,
+    help="File for the alignments of a shard. Repeat it, in order.",
 )
-@click.option("--counts", required=True, type=WRITTEN, help="JSON: pairs, source_words, target_words.")
+@click.option("--counts", required=True, type=WRITTEN, help="JSON file for the counts of pairs and words.")
 def generate(
     settings: str,
     split: str,
@@ -41,10 +53,9 @@ def generate(
 ) -> None:
     """Generate synthetic English-French sentence pairs with word alignments from the project's own grammar.
 
-    Text is raw, to be tokenized. An alignment line holds the links `i-j` of its pair, source and target
-    position from 0, in tokens as Moses' tokenizer gives them. Blocks of 10,000 pairs go to the shards in
-    turn. The same settings give the same text, whatever the number of shards. Compression goes by the
-    files' extension.
+    The text is raw, not tokenized. A line of the alignments holds the links `i-j` of a pair: positions of source and
+    target token from 0, after tokenization by Moses' tokenizer. Blocks of 10,000 pairs go to the shards in turn. The
+    same settings give the same text, whatever the number of shards. The extension of a file says how it is compressed.
     """
     from pipeline.config.catalogue import GrammarSettings
     from pipeline.grammar.corpus import Split, write_corpus

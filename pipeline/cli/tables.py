@@ -1,6 +1,4 @@
-"""Subcommands that write tables: score-table, significance, training-table, sentence-table, perplexity-table,
-ablations.
-"""
+"""Subcommands that write tables: those of the group `nmt table` except `compare`."""
 
 from __future__ import annotations
 
@@ -16,10 +14,12 @@ from pipeline.config.artifacts import Report
 
 
 def table_of_paper(command: Command) -> Command:
-    """`--paper FILE --table NAME`: which table of which paper."""
+    """Add the options `--paper FILE --table NAME`, which choose a paper and one of its tables."""
     for option in (
         click.option("--table", "name", required=True, metavar="NAME", help="The table's name in that file."),
-        file_option("--paper", "A paper's tables and what it reports (workflow/papers/PAPER.yaml)."),
+        file_option(
+            "--paper", "File with a paper's tables and reported results (workflow/papers/PAPER.yaml)."
+        ),
     ):
         command = option(command)
     return command
@@ -29,14 +29,25 @@ def table_of_paper(command: Command) -> Command:
 @table_of_paper
 @file_option(
     "--score",
-    "Scores of a run or other system, from `evaluate`. Repeat it, in the order of the rows.",
+    "Scores of a run or another system, written by `nmt test-set evaluate`. Repeat it, in the order of the rows.",
     multiple=True,
 )
 @click.option(
-    "--dev-score", type=PATH, multiple=True, metavar="FILE", help="The same on the development set."
+    "--dev-score",
+    type=PATH,
+    multiple=True,
+    metavar="FILE",
+    help="Scores on the development set, written by `nmt test-set evaluate`. Repeat it.",
 )
-@click.option("--summary", type=PATH, multiple=True, metavar="FILE", help="The summary.json of each run.")
-@click.option("--comparison", type=PATH, metavar="FILE", help="Output of `compare`; adds intervals and more.")
+@click.option(
+    "--summary", type=PATH, multiple=True, metavar="FILE", help="The summary.json of a run. Repeat it."
+)
+@click.option(
+    "--comparison",
+    type=PATH,
+    metavar="FILE",
+    help="Output of `nmt table compare`. It adds intervals and further metrics.",
+)
 @report_settings
 @table_outputs
 def score_table(
@@ -51,9 +62,9 @@ def score_table(
     output_md: Path,
     output_tex: Path,
 ) -> None:
-    """Write a table of BLEU: systems by sets and kinds of sentences (Table 1).
+    """Write a table of BLEU scores: one row per system, one column per set and kind of sentences (Table 1).
 
-    The paper's file says which columns it has, and what is reported beside what was measured.
+    The file of --paper defines the columns, and the reported scores that stand beside the measured ones.
     """
     from pipeline.report.papers import ScoreTable, read_table
     from pipeline.report.run_results import read_runs
@@ -72,13 +83,13 @@ def score_table(
 
 
 @click.command()
-@file_option("--comparison", "Output of `compare`.")
+@file_option("--comparison", "Output of `nmt table compare`.")
 @report_settings
 @table_outputs
 def significance(
     comparison: Path, settings: str, output_csv: Path, output_md: Path, output_tex: Path
 ) -> None:
-    """Write the table of paired significance: each pair of models, its difference in BLEU and p."""
+    """Write the table of paired significance: the difference in BLEU and the p-value of each pair of models."""
     from pipeline.report.tables.significance import significance as make
     from pipeline.report.tables.writer import write_table
 
@@ -102,7 +113,7 @@ def training_table(
 ) -> None:
     """Write a table of learning statistics (Table 2).
 
-    The rows of a family (RNNencdec, RNNsearch) stand together, otherwise in the order given.
+    Models of one family (RNNencdec, RNNsearch) come one after the other, otherwise in the order given.
     """
     from pipeline.report.papers import TrainingTable, read_table
     from pipeline.report.run_results import read_runs
@@ -134,21 +145,27 @@ def training_table(
     required=True,
     multiple=True,
     metavar="MODEL FILE",
-    help="A model's id and its translations of the test set, from `decode`. Repeat it.",
+    help="A model's id and its translations of the test set, written by `nmt test-set decode`. Repeat it.",
 )
 @given_translations
-@file_option("--reference", "Tokens of the reference.")
+@file_option("--reference", "Tokenized reference of the test set.")
 @click.option(
     "--dev-translations",
     type=(str, PATH),
     multiple=True,
     metavar="MODEL FILE",
-    help="Of the development set.",
+    help="A model's id and its translations of the development set. Repeat it.",
 )
 @click.option(
-    "--dev-given", type=(str, PATH), multiple=True, metavar="SYSTEM FILE", help="Of the development set."
+    "--dev-given",
+    type=(str, PATH),
+    multiple=True,
+    metavar="SYSTEM FILE",
+    help="Translations of another system for the development set. Repeat it.",
 )
-@click.option("--dev-reference", type=PATH, metavar="FILE", help="Of the development set.")
+@click.option(
+    "--dev-reference", type=PATH, metavar="FILE", help="Tokenized reference of the development set."
+)
 @report_settings
 @table_outputs
 def sentence_table(
@@ -167,7 +184,8 @@ def sentence_table(
 ) -> None:
     """Write a table of sentences with their reference and the systems' translations (Table 3).
 
-    The paper's own sentences come first where its sets hold them; others are drawn from those as long as it says.
+    The paper's own sentences come first if the sets contain them. The others are drawn at random from the sentences
+    with a length in the paper's range.
     """
     from nmt.evaluation.translations import read_translations
     from nmt.io.text_files import read_lines
@@ -198,7 +216,7 @@ def sentence_table(
 @table_of_paper
 @file_option(
     "--perplexity",
-    "A run's or system's perplexity, from `perplexity`. Repeat it, in the order of the rows.",
+    "Perplexity of a run, written by `nmt test-set perplexity`. Repeat it, in the order of the rows.",
     multiple=True,
 )
 @report_settings
@@ -212,7 +230,7 @@ def perplexity_table(
     output_md: Path,
     output_tex: Path,
 ) -> None:
-    """Write a table of perplexity on the test set (Sutskever et al., 2014)."""
+    """Write a table of perplexities on the test set (Sutskever et al., 2014)."""
     from pipeline.report.papers import PerplexityTable, read_table
     from pipeline.report.run_results import read_runs
     from pipeline.report.tables.perplexity import perplexity_table as make
@@ -225,9 +243,11 @@ def perplexity_table(
 
 
 @click.command()
-@file_option("--score", "Scores of a run, from `evaluate`. Repeat it.", multiple=True)
+@file_option("--score", "Scores of a run, written by `nmt test-set evaluate`. Repeat it.", multiple=True)
 @summaries
-@file_option("--run-settings", "The settings.json of a run, written by `train`. Repeat it.", multiple=True)
+@file_option(
+    "--run-settings", "The settings.json of a run, written by `nmt train`. Repeat it.", multiple=True
+)
 @report_settings
 @table_outputs
 def ablations(
@@ -241,7 +261,8 @@ def ablations(
 ) -> None:
     """Write the table of ablations: how much each ambiguous detail of the paper changes BLEU and NLL.
 
-    One block per baseline of the settings' `ablations`; differences are read from the runs' own settings.
+    The table has one block per baseline of the setting `ablations`. The details in which a run differs from its
+    baseline are taken from the settings of both runs.
     """
     from pipeline.report.run_results import read_runs
     from pipeline.report.tables.ablations import ablations as make
@@ -257,10 +278,10 @@ def ablations(
 
 
 @click.command()
-@file_option("--table", "A table as .tex, in the order of the document. Repeat it.", multiple=True)
-@file_option("--output", "The document, in the folder of the tables.")
+@file_option("--table", "A table as .tex. Repeat it, in the order of the document.", multiple=True)
+@file_option("--output", "The document, in the same folder as the tables.")
 def tables_document(table: tuple[Path, ...], output: Path) -> None:
-    """Write a LaTeX document of several tables that compiles by itself."""
+    """Write a LaTeX document that contains several tables and compiles by itself."""
     from pipeline.report.tables.latex import document
     from pipeline.report.tables.writer import write_text
 

@@ -49,7 +49,7 @@ def align(
     pairs = 0
     finished = []
     with held(work, (block_pairs, heuristic), (source, target)):
-        with Progress.over_files([source, target], "moses-align") as progress:
+        with Progress.over_files([source, target], "moses align") as progress:
             for number, block in enumerate(_blocks(read_pairs(source, target, progress), block_pairs)):
                 finished.append(work / f"{number:05d}.aligned")
                 pairs += len(block)
@@ -93,7 +93,8 @@ def _align_block(
         except subprocess.CalledProcessError as error:
             code = error.returncode
             raise UserError(
-                f"moses-align: eflomal ended with code {code} (-4: built on another processor; -9: memory)"
+                f"nmt moses align: eflomal ended with code {code} (-4: built on another processor;"
+                " -9: out of memory)"
             ) from None
         _symmetrise(moses, folder, heuristic)
         aligned = folder / f"aligned.{heuristic}"
@@ -108,7 +109,7 @@ def _symmetrise(moses: Moses, folder: Path, heuristic: str) -> None:
     files = ["forward", "reverse", "source", "target", "aligned"]
     run(
         ["perl", script, *files, heuristic, moses.program("symal")],
-        "moses-align: symmetrising failed",
+        "nmt moses align: symmetrising failed",
         folder,
     )
 
@@ -118,7 +119,7 @@ def _check_lines(path: Path, expected: int) -> None:
     with path.open("rb") as lines:
         found = sum(1 for _ in lines)
     if found != expected:
-        raise UserError(f"moses-align: symal wrote {found:,} of {expected:,} lines; run it again")
+        raise UserError(f"nmt moses align: symal wrote {found:,} of {expected:,} lines; run it again")
 
 
 def _keep_priors(

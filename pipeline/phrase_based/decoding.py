@@ -63,7 +63,7 @@ def decode(
         options = ["-threads", str(threads), "-v", "0", *search]
         filtered = _filter(moses, system, weights, sentences, work, lock)
         blocks = list(_blocks(sentences))
-        with Progress(len(sentences), "moses-decode", "sentences") as progress:
+        with Progress(len(sentences), "sentences", "moses decode") as progress:
             for number, block in enumerate(blocks):
                 _decode_block(moses, filtered, block, work / f"{number:05d}", options, n_best, lock)
                 progress.update(len(block))
@@ -94,7 +94,7 @@ def _filter(
         script = moses.script("training/filter-model-given-input.pl")
         command = ["perl", script, "filtered", "moses.ini", "text"]
         log = (work / "log").absolute()
-        run_logged(command, log, "moses-decode: filtering failed", work, REPEATABLE, keep_open=[lock])
+        run_logged(command, log, "nmt moses decode: filtering failed", work, REPEATABLE, keep_open=[lock])
         done.touch()
     return work / "filtered/moses.ini"
 
@@ -118,11 +118,13 @@ def _decode_block(
         command += ["-n-best-list", str(lists.absolute()), str(n_best.size), "distinct"]
         command += ["-n-best-factor", str(n_best.factor)]
     log = (stem.parent / "log").absolute()
-    problem = f"moses-decode: sentences {stem.name} of {BLOCK} each failed"
+    problem = f"nmt moses decode: sentences {stem.name} of {BLOCK} each failed"
     run_logged(command, log, problem, stem.parent, source=given, output=made, keep_open=[lock])
     found = sum(1 for _ in read_lines(made))
     if found != len(block):
-        raise UserError(f"moses-decode: Moses wrote {found:,} of {len(block):,} translations; run it again")
+        raise UserError(
+            f"nmt moses decode: Moses wrote {found:,} of {len(block):,} translations; run it again"
+        )
     made.rename(best)
 
 

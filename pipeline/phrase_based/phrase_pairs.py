@@ -32,7 +32,7 @@ def write_pairs(
     held_out = min(held_out, total // 2)
     with ExitStack() as files:
         kept, apart = ([files.enter_context(write_lines(path)) for path in part] for part in (train, dev))
-        for number, entry in enumerate(with_progress(table, "moses-phrase-pairs")):
+        for number, entry in enumerate(with_progress(table, "moses phrase-pairs")):
             spread = (number + 1) * held_out // total > number * held_out // total
             for writer, phrase in zip(apart if spread else kept, entry, strict=False):
                 writer.write(phrase)

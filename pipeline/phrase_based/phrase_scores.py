@@ -39,7 +39,7 @@ def add_scores(model: TrainedModel, table: Path, texts: Sequence[Path], output: 
         path.open("wb") as raw,
         gzip.GzipFile(fileobj=raw, mode="wb", mtime=0) as lines,
     ):
-        for group in _groups(with_progress(table, "moses-phrase-scores")):
+        for group in _groups(with_progress(table, "moses phrase-scores")):
             total += sum(map(len, group))
             wanted = [entries for entries in group if entries[0][0] in needed]
             for entry, log_probability in _scored(rescorer, wanted):

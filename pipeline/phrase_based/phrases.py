@@ -81,7 +81,7 @@ def extract(
             done = work / f"step{step}.done"
             if not done.exists():
                 steps = ["--first-step", str(step), "--last-step", str(step)]
-                problem = f"moses-phrases: {name} failed"
+                problem = f"nmt moses phrases: {name} failed"
                 run_logged([*command, *steps], log.absolute(), problem, work, REPEATABLE, keep_open=[lock])
                 done.touch()
         made = [work / "model/phrase-table.gz", *(work / "model").glob("reordering-table.*.gz")]
@@ -121,4 +121,4 @@ def entries_of(table: Path, progress: Progress | None = None) -> Iterator[list[s
             )
         yield fields
     if not number:
-        raise UserError(f"{table}: empty; expected a phrase table, as moses-phrases writes it")
+        raise UserError(f"{table}: empty; expected a phrase table written by `nmt moses phrases`")

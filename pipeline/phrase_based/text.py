@@ -38,7 +38,7 @@ def write_text(
     total = None if sentences is None else sum(map(bool, _pairs(shards, max_words, "counting pairs")))
     kept = fitting = too_long = 0
     with write_lines(source) as sources, write_lines(target) as targets:
-        for pair in _pairs(shards, max_words, "moses-text"):
+        for pair in _pairs(shards, max_words, "moses text"):
             if not pair:
                 too_long += 1
                 continue
@@ -49,7 +49,7 @@ def write_text(
                 kept += 1
         if not kept:
             names = ", ".join(str(path) for pair in shards for path in pair)
-            raise UserError(f"moses-text: no pair with words on both sides in {names}; give it text")
+            raise UserError(f"nmt moses text: no pair with words on both sides in {names}; give it text")
     return kept, too_long
 
 

@@ -79,7 +79,7 @@ def tune(
         command += ["--maximum-iterations", str(tuning.rounds), "--threads", str(threads)]
         command += ["--batch-mira", "--return-best-dev"] if tuning.tuner == "mira" else []
         command += ["--continue"] if rounds_done.exists() else []
-        problem = f"moses-tune: tuning failed (its files: {work / 'mert'})"
+        problem = f"nmt moses tune: tuning failed (its files: {work / 'mert'})"
         run_logged(command, (work / "log").absolute(), problem, work, REPEATABLE, keep_open=[lock])
         weights = weights_of(work / "mert/moses.ini")
         with atomic_path(output) as path:

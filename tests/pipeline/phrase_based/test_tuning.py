@@ -49,7 +49,7 @@ def test_a_stopped_tuning_goes_on_behind_its_last_whole_round(moses: Moses, tmp_
         output, tuning = tmp_path / "weights", Tuning("mert", 5, 100)
         tune(moses, system, source, reference, output, tmp_path / "work", tuning, [], 1)
 
-    with pytest.raises(UserError, match="moses-tune: tuning failed"):
+    with pytest.raises(UserError, match="nmt moses tune: tuning failed"):
         call()
     call()
     assert (tmp_path / "calls").read_text(encoding="utf-8") == "begins\ngoes on\n"
