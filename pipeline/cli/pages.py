@@ -156,7 +156,7 @@ def finding(score: tuple[Path, ...], settings: str, output: Path) -> None:
     metavar="NAME",
     help="Another page in the same folder, such as explorer.html, to link to. Repeat it.",
 )
-@file_option("--captions", "Folder with a caption (.rst) per artifact.", metavar="FOLDER")
+@file_option("--captions", "Folder with a heading and caption (.rst) per artifact.", metavar="FOLDER")
 @click.option(
     "--seeds", default="", help="Sentence that says which runs the figures show of models with several seeds."
 )

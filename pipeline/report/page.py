@@ -29,37 +29,10 @@ from nmt.io.environment import packages
 from nmt.io.files import atomic_path, read_json
 from pipeline.report.markdown import rendered
 
-HEADINGS = {
-    "table1": "Table 1: BLEU",
-    "cho2014b_table1a": "Cho et al. (2014b), Table 1 (a): BLEU",
-    "cho2014b_table1b": "Cho et al. (2014b), Table 1 (b): BLEU of 10 to 20 words",
-    "sutskever2014_table1": "Sutskever et al. (2014), Table 1: BLEU",
-    "sutskever2014_table2": "Sutskever et al. (2014), Table 2: rescoring",
-    "significance": "Pairwise significance",
-    "table2": "Table 2: learning statistics",
-    "table3": "Table 3: long sentences",
-    "sutskever2014_perplexity": "Perplexity on the test set",
-    "cho2014b_table2": "Cho et al. (2014b), Table 2: long and short sentences",
-    "cho2014b_training": "Learning statistics",
-    "sutskever2014_table3": "Sutskever et al. (2014), Table 3: long sentences",
-    "sutskever2014_training": "Learning statistics",
-    "ablations": "Ablations: ambiguous details of the paper",
-    "data": "Data",
-    "figure2": "Figure 2: BLEU against length",
-    "figure3": "Figure 3: alignments",
-    "length_curves": "BLEU against length of source, reference and both",
-    "score_groups": "BLEU of sentences by length and by rarity of words",
-    "unknown_words": "BLEU against unknown words",
-    "learning_curves": "Learning curves",
-    "sentence_vectors": "Sentence vectors",
-}
-"""By the names of artifacts; others are called by their names."""
 FIRST = ("figure2", "figure3")
 """Figures that open the page."""
 FOLDED = ("significance", "data")
 """Tables that few need: the page has them folded."""
-PAGES = {"explorer": "Explore every translation", "playground": "Translate a sentence of your own"}
-"""Pages that may lie beside this one, and what people do there."""
 _PAPER, _INK = 27, 232
 """Greys of the page's dark form, as its style has them."""
 
@@ -98,6 +71,38 @@ class Section:
         return self.heading.lower().replace(" ", "-")
 
 
+class Captions:
+    """What stands over and under each artifact: NAME.rst of a folder, reStructuredText with Jinja.
+
+    Its first line is a comment, the heading; the rest is the caption, which Snakemake's report shows too.
+    """
+
+    def __init__(self, folder: Path, seeds: str) -> None:
+        self._folder = folder
+        escaped = re.sub(r"([^\w\s])", r"\\\1", " ".join(seeds.split()))  # labels are no reStructuredText
+        self._job = SimpleNamespace(params=SimpleNamespace(seeds=escaped))
+
+    def heading(self, artifact: Path) -> str:
+        """The heading; an artifact without one is called by its name."""
+        found = re.match(r"\.\. (.+)\n", self._text(artifact))
+        return found[1] if found else artifact.stem.replace("_", " ").capitalize()
+
+    def caption(self, artifact: Path) -> Markup | None:
+        """The caption, if there is one: a table's notes may say all."""
+        text = Template(self._text(artifact)).render(snakemake=self._job)
+        overrides = {
+            "report_level": 5,
+            "file_insertion_enabled": False,
+            "raw_enabled": False,
+            "strip_comments": True,
+        }
+        return Markup(publish_parts(text, writer="html5", settings_overrides=overrides)["body"]) or None
+
+    def _text(self, artifact: Path) -> str:
+        file = self._folder / f"{artifact.stem}.rst"
+        return file.read_text(encoding="utf-8") if file.is_file() else ""
+
+
 def write(
     output: Path,
     title: str,
@@ -117,13 +122,14 @@ def write(
         papers: names of those whose tables and figures the run makes.
         artifacts: Markdown tables, PNG figures, JSON error rates and the finding (.txt), in the order of the page.
         beside: names of the pages that lie beside it.
-        captions: folder with a caption (reStructuredText with Jinja) for each artifact's name.
+        captions: folder with a heading and a caption for each artifact's name, as `Captions` reads them.
         seeds: what captions say of models with several runs, of which figures show the first.
         settings: the run's, merged.
         benchmarks: folder of Snakemake's benchmark files, `STAGE/...tsv`.
     """
-    tables = [_table(path, captions, seeds) for path in artifacts if path.suffix == ".md"]
-    pictures = {path.stem: _figure(path, captions, seeds) for path in artifacts if path.suffix == ".png"}
+    texts = Captions(captions, seeds)
+    tables = [_table(path, texts) for path in artifacts if path.suffix == ".md"]
+    pictures = {path.stem: _figure(path, texts) for path in artifacts if path.suffix == ".png"}
     labels = _labels(settings)
     rates = [_error_rate(path, labels) for path in artifacts if path.suffix == ".json"]
     sections = [
@@ -143,24 +149,18 @@ def write(
             path.read_text(encoding="utf-8").strip() for path in artifacts if path.suffix == ".txt"
         ),
         first=[pictures[name] for name in FIRST if name in pictures],
-        pages=[(name, PAGES.get(Path(name).stem, name)) for name in beside],
+        pages=[(name, texts.heading(Path(name))) for name in beside],
         sections=[section for section in sections if section.items],
     )
     with atomic_path(output) as temporary:
         temporary.write_text(page, encoding="utf-8")
 
 
-def _heading(path: Path) -> str:
-    return HEADINGS.get(path.stem, path.stem.replace("_", " ").capitalize())
-
-
-def _table(path: Path, captions: Path, seeds: str) -> Item:
-    heading = _heading(path)
+def _table(path: Path, captions: Captions) -> Item:
+    heading = captions.heading(path)
     body = rendered(path.read_text(encoding="utf-8"), heading, 3)
     folded = path.stem in FOLDED
-    return Item(
-        heading, body if folded else _folded_notes(body), _caption(path, captions, seeds), folded=folded
-    )
+    return Item(heading, body if folded else _folded_notes(body), captions.caption(path), folded=folded)
 
 
 def _folded_notes(body: Markup) -> Markup:
@@ -172,12 +172,13 @@ def _folded_notes(body: Markup) -> Markup:
     return Markup(table + end) + fold.format(Markup(notes))
 
 
-def _figure(path: Path, captions: Path, seeds: str) -> Item:
+def _figure(path: Path, captions: Captions) -> Item:
+    heading = captions.heading(path)
     with Image.open(path) as picture:  # the figures' descriptions are in them
-        seen = str(picture.info.get("Description", "")) or _heading(path)
+        seen = str(picture.info.get("Description", "")) or heading
         panels = [_panel(picture, panel) for panel in json.loads(picture.info.get("Panels", "[]"))]
     whole = Picture(base64.b64encode(path.read_bytes()).decode(), seen)
-    return Item(_heading(path), caption=_caption(path, captions, seeds), pictures=panels or [whole])
+    return Item(heading, caption=captions.caption(path), pictures=panels or [whole])
 
 
 def _panel(figure: Image.Image, panel: dict[str, Any]) -> Picture:
@@ -208,18 +209,6 @@ def _error_rate(path: Path, labels: dict[str, str]) -> Item:
         raise UserError(
             f"{path}: expected what `nmt test-set alignment-error-rate` writes; make it again"
         ) from None
-
-
-def _caption(path: Path, captions: Path, seeds: str) -> Markup | None:
-    """The caption that Snakemake's report shows too, if there is one: a table's notes may say all."""
-    source = captions / f"{path.stem}.rst"
-    if not source.is_file():
-        return None
-    escaped = re.sub(r"([^\w\s])", r"\\\1", " ".join(seeds.split()))  # labels are no reStructuredText
-    job = SimpleNamespace(params=SimpleNamespace(seeds=escaped))
-    text = Template(source.read_text(encoding="utf-8")).render(snakemake=job)
-    overrides = {"report_level": 5, "file_insertion_enabled": False, "raw_enabled": False}
-    return Markup(publish_parts(text, writer="html5", settings_overrides=overrides)["body"])
 
 
 def _labels(settings: dict[str, Any]) -> dict[str, str]:

@@ -42,7 +42,7 @@ def caption_of(name: str, seeds: str = "") -> str:
         params=SimpleNamespace(seeds=seeds), wildcards=SimpleNamespace(model="rnnsearch-50")
     )
     text = (CAPTIONS / f"{name}.rst").read_text(encoding="utf-8")
-    return " ".join(Environment(undefined=StrictUndefined).from_string(text).render(snakemake=job).split())
+    return Environment(undefined=StrictUndefined).from_string(text).render(snakemake=job).strip()
 
 
 ARTIFACTS = list(captioned())
@@ -56,6 +56,7 @@ def test_no_caption_is_missing_and_none_is_left_over() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_caption_can_be_read(name: str) -> None:
     text = caption_of(name)
+    assert re.match(r"\.\. \S", text), "the first line is the heading over it on the page of the run"
     assert text.endswith(".")
     assert not publish_doctree(text, settings_overrides={"report_level": 2, "halt_level": 2}).next_node(
         lambda node: node.tagname == "system_message"

@@ -18,7 +18,7 @@ from PIL.PngImagePlugin import PngInfo
 from nmt.evaluation.translations import Record
 from nmt.plots.style import save_as
 from pipeline.report.figures.figure3 import figure3
-from pipeline.report.page import write
+from pipeline.report.page import Captions, write
 from tests.running import ROOT
 
 CAPTIONS = ROOT / "workflow" / "report"
@@ -150,6 +150,14 @@ def test_what_a_run_says_is_text_and_no_markup(page: str) -> None:
     assert "<h1>A &lt;run&gt;</h1>" in page
     assert "RNNsearch-50* &lt;b&gt;" in page
     assert "<script>" not in page
+
+
+def test_a_caption_begins_with_its_heading_which_is_shown_once(page: str, tmp_path: Path) -> None:
+    (tmp_path / "new_table.rst").write_text(".. A *new* table\n\nWhat it shows.\n")
+    captions = Captions(tmp_path, "")
+    assert captions.heading(tmp_path / "new_table.md") == "A *new* table"
+    assert captions.caption(tmp_path / "new_table.md") == "<p>What it shows.</p>\n"
+    assert page.count("Table 1: BLEU") == 1 and ">Explore every translation<" in page
 
 
 def test_a_new_table_needs_no_caption_and_is_called_by_its_file(tmp_path: Path) -> None:
