@@ -96,12 +96,12 @@ class EnsembleSteps:
         return total.div_(len(self.parts))
 
     def extend(self, parents: Tensor, words: Tensor) -> None:
-        """As in `Steps`."""
+        """See `Steps.extend`."""
         for part in self.parts:
             part.extend(parents, words)
 
     def keep(self, rows: Tensor) -> None:
-        """As in `Steps`."""
+        """See `Steps.keep`."""
         for part in self.parts:
             part.keep(rows)
 

@@ -22,15 +22,15 @@ from nmt.model.precision import add_product, affine, factor, kept, product
 from nmt.settings.families import Biases
 
 IN_CACHE = 1 << 18
-"""Activations of the alignment model that are worked on at once on a processor: so many stay in its cache."""
+"""Activations of the alignment model that a CPU computes at once, few enough to stay in its cache."""
 IN_SEARCH = {"cpu": 1 << 21, "cuda": 1 << 28}
-"""The same in a search, however wide the beam: 8 MB on a processor and 1 GB on a GPU, in 32 bits."""
+"""Activations computed at once in a search, whatever the beam size: 8 MB on a CPU and 1 GB on a GPU, in 32 bits."""
 
 
 class Alignment(nn.Module):
-    """The weights W_a (N, A), U_a (C, A) and v_a (A,).
+    """The weights W_a (N, A), U_a (C, A) and v_a (A,) of the alignment model.
 
-    No bias, as in the authors' code; with biases `every`, b_a (A,) inside the tanh.
+    There is no bias, as in the authors' code; with biases `every`, there is b_a (A,) inside the tanh.
     """
 
     def __init__(self, hidden: int, annotation: int, units: int, biases: Biases) -> None:
@@ -40,14 +40,14 @@ class Alignment(nn.Module):
         self.b_a = nn.Parameter(torch.empty(units)) if biases == "every" else None
 
     def keys(self, annotations: Tensor) -> Tensor:
-        """U_a h_j, which does not depend on i and is computed once: (B, S, C) -> (B, S, A)."""
+        """Return U_a h_j, which does not depend on i and is computed once: (B, S, C) -> (B, S, A)."""
         if self.b_a is None:
             return product(annotations, kept(self, "keys", lambda: self.U_a))
         keys = affine(annotations.flatten(0, 1), kept(self, "keys", lambda: self.U_a), self.b_a)
         return keys.view(*annotations.shape[:2], -1)
 
     def weights(self, state: Tensor, keys: Tensor, padding: Tensor) -> Tensor:
-        """alpha, (B, K, S), for states (B, K, N), all hypotheses of a sentence sharing its keys (B, S, A)."""
+        """Return alpha (B, K, S) for states (B, K, N). All hypotheses of a sentence share its keys (B, S, A)."""
         batch, hypotheses, _ = state.shape
         queries = product(state, kept(self, "queries", lambda: self.W_a))
         energy = queries.new_empty(batch, hypotheses, keys.shape[1])
@@ -63,10 +63,10 @@ class Alignment(nn.Module):
 
 
 class AttentionScan(torch.autograd.Function):
-    """c_i and s_i for all steps, s_i = f(s_{i-1}, input_i, c_i), with a hand-written backward pass.
+    """Computes c_i and s_i = f(s_{i-1}, input_i, c_i) for all steps, with a hand-written backward pass.
 
-    The (B, S, A) activations of the alignment model are computed again on the way back instead of being kept: kept,
-    they would take T times the memory of the keys.
+    The backward pass computes the (B, S, A) activations of the alignment model again. To keep them would take T times
+    the memory of the keys.
     """
 
     @staticmethod
@@ -86,7 +86,7 @@ class AttentionScan(torch.autograd.Function):
         """Run the recurrence.
 
         Args:
-            projected: the words' share of the pre-activations, (T, B, 3N).
+            projected: the terms of the pre-activations that depend on the words, (T, B, 3N).
             start: s_0, (B, N).
             annotations, keys: h_j (B, S, C) and U_a h_j (B, S, A).
             padding: True where the source is padding, (B, S).
@@ -123,7 +123,7 @@ class AttentionScan(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        """Gradients in the order of the arguments; none for the padding."""
+        """Return the gradients in the order of the arguments; the padding has none."""
         grad_states, grad_contexts, _ = grads
         states, gates, candidates, queries, contexts, weights, annotations, keys, from_state, v_a, U, C = (
             ctx.saved_tensors
@@ -166,7 +166,7 @@ class AttentionScan(torch.autograd.Function):
 def attend(
     query: Tensor, keys: Tensor, v_a: Tensor, padding: Tensor, annotations: Tensor, weights: Tensor, context: Tensor
 ) -> None:  # fmt: skip
-    """Fills alpha_i, `weights` (B, S), and c_i, `context` (B, C), for W_a s_{i-1}, `query` (B, A)."""
+    """Fill `weights` (B, S) with alpha_i and `context` (B, C) with c_i; `query` (B, A) is W_a s_{i-1}."""
     if kernels := fused():
         kernels.attend(query, keys, v_a, padding, annotations, weights, context)
         return
@@ -178,9 +178,10 @@ def attend(
 
 
 def activations(keys: Tensor, query: Tensor) -> Iterator[tuple[slice, Tensor]]:
-    """tanh(W_a s + U_a h_j) for keys (B, S, A) and queries (B, A): some sentences at a time, and which.
+    """Yield groups of sentences and their tanh(W_a s + U_a h_j), for keys (B, S, A) and queries (B, A).
 
-    On a processor as many sentences as stay in its cache, on a GPU all. The memory is that of the one before.
+    On a CPU, a group has as many sentences as stay in the cache; on a GPU, it has all. Each group reuses the memory of
+    the group before.
     """
     batch, length, units = keys.shape
     size = batch if keys.is_cuda else max(1, IN_CACHE // (length * units))
@@ -192,10 +193,10 @@ def activations(keys: Tensor, query: Tensor) -> Iterator[tuple[slice, Tensor]]:
 
 
 class AlignmentBackward:
-    """The way back through c_i, alpha_i and e_ij = v_a^T tanh(q_i + k_j), one step i after the other.
+    """The backward pass through c_i, alpha_i and e_ij = v_a^T tanh(q_i + k_j), one step i after the other.
 
-    With a = tanh(q_i + k_j) and g = dL/de_ij, dL/dq_i = v_a * sum_j g (1 - a^2) and dL/dk_j = v_a * sum_i g (1 - a^2):
-    what is summed as it goes along is g a^2; the sums of g alone and the factor v_a join at the end.
+    With a = tanh(q_i + k_j) and g = dL/de_ij, dL/dq_i = v_a * sum_j g (1 - a^2) and dL/dk_j = v_a * sum_i g (1 - a^2).
+    Each step only adds up g a^2; the sums of g and the factor v_a are applied at the end.
     """
 
     def __init__(self, keys: Tensor, v_a: Tensor, annotations: Tensor) -> None:
@@ -206,7 +207,7 @@ class AlignmentBackward:
     def step(
         self, weights: Tensor, grad_context: Tensor, query: Tensor, grad_energy: Tensor, grad_query: Tensor
     ) -> None:
-        """Step i: alpha_i (B, S), dL/dc_i (B, C) and q_i (B, A); fills dL/de_i (B, S) and dL/dq_i (B, A)."""
+        """Fill dL/de_i (B, S) and dL/dq_i (B, A) from alpha_i (B, S), dL/dc_i (B, C) and q_i (B, A) of step i."""
         softmax_backward(weights, self.annotations, grad_context, grad_energy)
         for rows, activation in activations(self.keys, query):
             grads = grad_energy[rows]
@@ -217,13 +218,16 @@ class AlignmentBackward:
         torch.sub(grad_energy.sum(dim=1, keepdim=True), grad_query, out=grad_query).mul_(self.v_a)
 
     def gradients(self, grad_energies: Tensor) -> tuple[Tensor, Tensor]:
-        """dL/dk (B, S, A) and dL/dv_a (A,) after all steps, whose dL/de is (T, B, S)."""
+        """Return dL/dk (B, S, A) and dL/dv_a (A,) after all steps, given dL/de (T, B, S) of all steps."""
         sums = grad_energies.sum(dim=0).unsqueeze(2)
         return torch.sub(sums, self.squares, out=self.squares).mul_(self.v_a), self.grad_v
 
 
 def softmax_backward(weights: Tensor, annotations: Tensor, grad_context: Tensor, out: Tensor) -> None:
-    """Gradient of the energies, `out` (B, S), from that of the context (B, C); 0 on padding, whose weight is 0."""
+    """Fill `out` (B, S) with the gradient of the energies, given that of the context (B, C).
+
+    It is 0 on padding, whose weight is 0.
+    """
     grad_weights = torch.bmm(annotations, grad_context.unsqueeze(2)).squeeze(2)
     inner = (weights * grad_weights).sum(dim=1, keepdim=True)
     torch.mul(weights, grad_weights.sub_(inner), out=out)

@@ -1,7 +1,8 @@
-"""How this process computes, where that is no part of a model: one object, which a reader of the equations may ignore.
+"""How this process computes: choices that are not part of a model. A reader of the equations may ignore them.
 
-precision: of matrix products (`nmt.model.precision`). products: who makes those of a processor
-(`nmt.model.cpu_products`). fused: the kernels between them that take the place of PyTorch's (`nmt.model.kernels`).
+precision: the precision of matrix products (`nmt.model.precision`). products: the library for matrix products on a CPU
+(`nmt.model.cpu_products`). fused: the kernels that replace PyTorch's operations between the products
+(`nmt.model.kernels`).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ Products = Literal["torch", "onednn"]
 
 @dataclass
 class Computing:
-    """The choices of this process; `change` makes others."""
+    """The choices of this process; `change` replaces them."""
 
     precision: Precision = "fp32"
     products: Products = "torch"
@@ -26,14 +27,14 @@ class Computing:
 
     @property
     def factor_type(self) -> torch.dtype | None:
-        """What factors are rounded to beforehand."""
+        """The type to which factors are rounded beforehand."""
         return torch.bfloat16 if self.precision == "bf16" else None
 
     def change(self, **choices: Any) -> None:
-        """Make choices, and set PyTorch's own switches so that they fit each other, or some of its functions raise.
+        """Change choices, and set PyTorch's own switches consistently, since some of its functions raise otherwise.
 
-        PyTorch hands 32-bit products to oneDNN when it may round their factors, which oneDNN only does with AMX
-        instructions: `cpu_products.choose` asks for none, and for all digits of a product.
+        If PyTorch may round the factors of 32-bit products, it hands the products to oneDNN, which rounds only with AMX
+        instructions. `cpu_products.choose` requires a CPU without them, and checks that products keep all digits.
         """
         vars(self).update(choices)
         tf32, onednn = self.precision == "tf32", self.products == "onednn"

@@ -1,9 +1,8 @@
-"""Which library makes a processor's products in 32 bits: what PyTorch takes, MKL, or oneDNN, which PyTorch brings, too;
-and what to take instead of its tanh.
+"""The library for 32-bit matrix products on a CPU, MKL (PyTorch's default) or oneDNN, and a replacement for MKL's tanh.
 
-MKL withholds its AVX-512 kernels from processors that are not Intel's; oneDNN does not. On an AMD EPYC of 2024 it was
-faster at every shape of an update, up to twice, so that the processor decides, and no clock: the same machine always
-makes the same choice. Results differ in their last digits.
+MKL does not use its AVX-512 kernels on CPUs that are not Intel's; oneDNN does. On an AMD EPYC of 2024, oneDNN was up to
+twice as fast, and faster at every shape of an update. The choice depends on the type of the CPU and not on a measured
+time, so that a machine always makes the same choice. Results differ in their last digits.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _PROCESSOR = Path("/proc/cpuinfo")
 
 
 def choose(products: Literal["auto", "torch"] = "auto") -> Products:
-    """`onednn` where it is faster, unless the settings say `torch`."""
+    """Return `onednn` where it is faster, unless the settings say `torch`."""
     with_mkl: bool = torch.backends.mkl.is_available()  # type: ignore[no-untyped-call]
     if products == "torch" or not with_mkl or not _PROCESSOR.exists():
         return "torch"
@@ -30,14 +29,15 @@ def choose(products: Literal["auto", "torch"] = "auto") -> Products:
 
 
 def use(products: Products) -> None:
-    """Have all products that follow in this process made so."""
+    """Use this library for all later products of this process."""
     COMPUTING.change(products=products)
 
 
 def tanh_(values: Tensor) -> Tensor:
-    """tanh in place, to 2e-7.
+    """Compute tanh in place, with an error of at most 2e-7.
 
-    MKL makes it, too, and where it withholds its kernels takes ten times as long as PyTorch's own sigmoid, 2.2 ns each.
+    PyTorch's tanh is MKL's. Where MKL does not use its fast kernels, tanh takes 2.2 ns per number, ten times as long as
+    PyTorch's own sigmoid.
     """
     if COMPUTING.products == "torch" or values.dtype != torch.float32 or values.device.type != "cpu":
         return values.tanh_()
@@ -45,7 +45,7 @@ def tanh_(values: Tensor) -> Tensor:
 
 
 def _exact() -> bool:
-    """Whether oneDNN keeps all 24 bits of a factor, in a product as large as those of an update."""
+    """Return whether oneDNN keeps all 24 bits of a factor, in a product as large as those of an update."""
     values = torch.full((80, 1024), 1 + 2.0**-20)
     use("onednn")
     try:

@@ -1,9 +1,10 @@
-"""Where a model computes, and that it always computes the same: device, threads, memory.
+"""The device of a model, reproducible computation, and memory.
 
-A GPU that is there but cannot be used is never passed over: a job would take days on the processor instead of hours.
+A GPU that is there but cannot be used is an error: on the CPU, a job would take days instead of hours.
 
-An update at the paper's sizes allocates and frees some gigabytes in tensors of many megabytes. The C library hands such
-pieces back to the system at once, which then clears every page anew: a twelfth of an update's time on two cores.
+An update at the paper's sizes allocates and frees some gigabytes in tensors of many megabytes. By default, the C
+library returns such blocks to the system at once, and the system clears every page again: a twelfth of an update's time
+on two cores.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ _OUT_OF_MEMORY = (_CPU_MEMORY, "CUBLAS_STATUS_ALLOC_FAILED", "CUDA error: out of
 
 
 def choose_device(name: str, announced: bool = True) -> torch.device:
-    """The device of a settings key: `auto` takes a GPU where there is one; of a pool a free one.
+    """Return the device for a value of the settings. `auto` takes a GPU if there is one, a free one of a pool.
 
-    Says which one `auto` is, if that is to be `announced`. Raises UserError for a GPU that torch cannot use: with
-    `cuda`, and with `auto` where something else shows that there is one.
+    If `announced`, print the device that `auto` takes. Raises UserError for a GPU that PyTorch cannot use: with `cuda`,
+    and with `auto` if there are other signs of a GPU.
     """
     gpu_pool.take(name)
     device = torch.device("cpu")
@@ -49,7 +50,7 @@ def choose_device(name: str, announced: bool = True) -> torch.device:
 
 
 def _unseen(name: str) -> str:
-    """Why torch sees no GPU, as far as can be told."""
+    """Return the reason why PyTorch finds no GPU, as far as it can be determined."""
     shown = f", but {', '.join(traces)} says that there is one" if (traces := gpu_pool.in_sight()) else ""
     remedy = "docs/cluster.md#gpus says what fits; to compute on the processor, set `device: cpu`"
     return f"device is `{name}`: torch {torch.__version__} sees no GPU{shown}: {_reason()}; {remedy}"
@@ -69,7 +70,7 @@ def _reason() -> str:
 
 
 def driver_version() -> tuple[int, int] | None:
-    """The newest CUDA that the NVIDIA driver knows; None where no driver can be loaded."""
+    """Return the newest CUDA version that the NVIDIA driver supports; None if no driver can be loaded."""
     found = ctypes.c_int()
     try:
         if ctypes.CDLL("libcuda.so.1").cuDriverGetVersion(ctypes.byref(found)) != 0:
@@ -80,7 +81,7 @@ def driver_version() -> tuple[int, int] | None:
 
 
 def _refuse_unsupported() -> None:
-    """A UserError for a GPU that this build of torch has no kernels for: the first would end in a traceback."""
+    """Raise a UserError for a GPU for which this build of PyTorch has no kernels, instead of a traceback later."""
     capability, kernels = torch.cuda.get_device_capability(), torch.cuda.get_arch_list()
     if not supported(capability, kernels):
         raise UserError(
@@ -91,10 +92,10 @@ def _refuse_unsupported() -> None:
 
 
 def supported(capability: tuple[int, int], kernels: Sequence[str]) -> bool:
-    """Whether a GPU runs kernels of such architectures (`sm_80`, `compute_120`, as torch lists them).
+    """Return whether a GPU runs kernels of these architectures (`sm_80`, `compute_120`, as PyTorch lists them).
 
-    Machine code runs on its own generation from its own capability on, code with a letter (`sm_90a`) on that
-    capability alone; `compute_...` is compiled anew on anything newer.
+    Machine code runs on GPUs of its own generation with its own capability or a higher one. Code with a letter
+    (`sm_90a`) runs on that capability alone. `compute_...` is compiled again for newer GPUs.
     """
     for kind, number, exact in re.findall(r"(sm|compute)_([0-9]+)([a-z]?)", " ".join(kernels)):
         known = divmod(int(number), 10)
@@ -107,7 +108,7 @@ def supported(capability: tuple[int, int], kernels: Sequence[str]) -> bool:
 
 @contextmanager
 def enough_memory(work: str, remedy: str = _REMEDY) -> Iterator[None]:
-    """Turn memory that is not there into a `RecurringError` of a line: the work that needed it, and a remedy."""
+    """Turn an out-of-memory error into a `RecurringError` in one line: the work that failed, and a remedy."""
     try:
         yield
     except RuntimeError as error:
@@ -117,7 +118,7 @@ def enough_memory(work: str, remedy: str = _REMEDY) -> Iterator[None]:
 
 
 def out_of_memory(error: BaseException, work: str, remedy: str = _REMEDY) -> RecurringError | None:
-    """What is said of memory that is not there: the work, and who holds the device's; None of other errors."""
+    """Return the message for an out-of-memory error: the work, and what holds the memory. None for other errors."""
     if not isinstance(error, torch.OutOfMemoryError) and not any(map(str(error).count, _OUT_OF_MEMORY)):
         # where memory ends while a graph is recorded, ending the recording may fail, too
         before = error.__context__
@@ -126,7 +127,7 @@ def out_of_memory(error: BaseException, work: str, remedy: str = _REMEDY) -> Rec
 
 
 def _memory(error: str) -> str:
-    """How much memory the GPU has and what holds it; on a processor, how much was asked for in vain."""
+    """Describe how much memory the GPU has and what holds it; on a CPU, how much was requested in vain."""
     initialized = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
     if not initialized or _CPU_MEMORY in error:
         asked = re.search(r"allocate ([0-9]+) bytes", error)
@@ -146,7 +147,7 @@ def _memory(error: str) -> str:
 
 
 def device_name(device: torch.device) -> str:
-    """The GPU's name, or the processor's kind with the number of threads."""
+    """Return the name of the GPU, or the model of the CPU with the number of threads."""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     threads = torch.get_num_threads()
@@ -154,7 +155,7 @@ def device_name(device: torch.device) -> str:
 
 
 def make_deterministic(threads: int) -> None:
-    """Same seed, same machine, same bits; the thread count comes from the config, never from the machine."""
+    """Make results equal to the bit for the same seed and machine. The number of threads comes from the config."""
     # without it a GPU's products may differ by run
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.set_num_threads(threads)
@@ -164,7 +165,7 @@ def make_deterministic(threads: int) -> None:
 
 
 def keep_freed_memory() -> bool:
-    """Keep freed memory for the next update; False where the C library is not glibc and nothing is changed."""
+    """Keep freed memory for the next update. Return False if the C library is not glibc; nothing is changed then."""
     if platform.libc_ver()[0] != "glibc":
         return False
     mallopt = ctypes.CDLL(None).mallopt
@@ -172,6 +173,6 @@ def keep_freed_memory() -> bool:
 
 
 def give_back_freed_memory() -> None:
-    """Give the system what is kept: between batches of many lengths ever more of it is too small for the next one."""
+    """Return kept memory to the system. With batches of many lengths, more and more of it is too small for the next."""
     if platform.libc_ver()[0] == "glibc":
         ctypes.CDLL(None).malloc_trim(0)

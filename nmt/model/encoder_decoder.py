@@ -1,4 +1,4 @@
-"""What every model is, whatever its family: an encoder and a decoder with their embeddings and an output layer.
+"""The parts that the models of all families share: encoder, decoder, embeddings and output layer.
 
 Shapes: B sentences, S source length, T target length, K hypotheses per sentence, R of the B * K that are still alive,
 P positions of the T * B that are no padding, M embedding size, V vocabulary size, W candidates. Steps come
@@ -24,46 +24,46 @@ if TYPE_CHECKING:
     from nmt.model.reference import Reference
 
 Inputs = tuple[Tensor, ...]
-"""What the output layer reads at each position: state, previous word, context, or whatever a family has."""
+"""Inputs of the output layer at each position: state, previous word and context, or others, depending on the family."""
 
 
 class Encoded(Protocol):
-    """B sentences as a model, or several, have read them."""
+    """B source sentences as encoded by one or several models."""
 
     def __len__(self) -> int: ...
 
     @property
     def device(self) -> torch.device:
-        """Where they lie."""
+        """The device that holds the encoded sentences."""
 
     @property
     def dtype(self) -> torch.dtype:
-        """The type of the numbers that a search adds up."""
+        """The number type of the log-probabilities in a search."""
 
     def select(self, rows: Tensor) -> Encoded:
-        """The sentences at `rows`."""
+        """Return the sentences at `rows`."""
 
 
 class Steps(Protocol):
-    """A search's way through B sentences that were read: one word more per step for every hypothesis.
+    """The decoder's part of a search over B sentences: each step adds one word to every hypothesis.
 
-    It starts with one empty hypothesis per sentence, and carries from step to step whatever its family needs.
+    It starts with one empty hypothesis per sentence, and keeps the states that its family needs from step to step.
     """
 
     def predict(self, alive: Tensor | None = None) -> Tensor:
-        """log p(y_i) behind each hypothesis, or each of those at `alive` (R,), indices into B * K: (R, V) or (R, W)."""
+        """Return log p(y_i), (R, V) or (R, W), for all hypotheses or those at `alive` (R,), indices into B * K."""
 
     def extend(self, parents: Tensor, words: Tensor) -> None:
-        """Go on with hypotheses made of `words` (B, K), each behind the hypothesis in `parents` (B, K)."""
+        """Continue with new hypotheses: `words` (B, K), each appended to the hypothesis in `parents` (B, K)."""
 
     def keep(self, rows: Tensor) -> None:
-        """Forget the sentences that are not at `rows`."""
+        """Keep only the sentences at `rows`."""
 
 
 class Embedding(nn.Module):
-    """E, (V, M), with a bias added after the look-up where the family has one, as in the authors' code.
+    """The embedding matrix E (V, M), with a bias after the look-up if the family has one, as in the authors' code.
 
-    `sparse` has the gradient of E hold only the rows that were looked up, for an optimizer that can use that.
+    With `sparse`, the gradient of E holds only the rows that were looked up; the optimizer must support this.
     """
 
     def __init__(self, vocabulary: int, size: int, bias: bool) -> None:
@@ -73,15 +73,15 @@ class Embedding(nn.Module):
         self.sparse = False
 
     def forward(self, words: Tensor) -> Tensor:
-        """E x for word ids of any shape: (...) -> (..., M)."""
+        """Return E x for word ids of any shape: (...) -> (..., M)."""
         embedded = nn.functional.embedding(words, self.E, sparse=self.sparse)
         return embedded if self.b is None else embedded + self.b
 
 
 class EncoderDecoder(nn.Module, ABC):
-    """A model of any family. Embeddings and output layer have `unused_ids` more rows than the vocabularies have words.
+    """A model of any family. Embeddings and output layer have `unused_ids` rows more than the vocabularies have words.
 
-    A family adds encoder, decoder and `readout`, in this order, in which the start values are drawn.
+    A family adds encoder, decoder and `readout`, in this order. Initial values are drawn in the same order.
     """
 
     readout: OutputLayer
@@ -100,30 +100,30 @@ class EncoderDecoder(nn.Module, ABC):
 
     @abstractmethod
     def start_value(self, name: str) -> Start:
-        """How the weight of this dotted name starts."""
+        """Return the initializer of the weight with this dotted name."""
 
     @abstractmethod
     def encode(self, source: Tensor, mask: Tensor) -> Any:
-        """Read source words (S, B) under a 0/1 mask (S, B): an `Encoded` that `unroll` and `steps` understand."""
+        """Encode source words (S, B) with a 0/1 mask (S, B), as input for `unroll` and `steps`."""
 
     @abstractmethod
     def unroll(self, encoded: Any, target: Tensor, steps: int) -> Iterator[tuple[Inputs, Tensor | None]]:
-        """Run over the target's words (T, B), `steps` of them at a time.
+        """Run the decoder over the target words (T, B), `steps` of them at a time.
 
-        Yields what the output layer reads before each word, (t, B, ...) each, and the attention, (t, B, S), or None
-        for a family that does not align.
+        Yields the inputs of the output layer before each word, (t, B, ...) each, and the attention (t, B, S), or None
+        for a family without attention.
         """
 
     @abstractmethod
     def steps(self, encoded: Any, candidates: Candidates | None = None) -> Steps:
-        """A search's way through the sentences that were read; with candidates it writes no other words."""
+        """Return the `Steps` of a search over encoded sentences, restricted to the candidate words if there are any."""
 
     @abstractmethod
     def reference(self) -> Reference:
-        """The same model as plain loops over the same weights, for tests and readers."""
+        """Return the same model as plain loops over the same weights, for tests and readers."""
 
     def sentence_vectors(self, encoded: Any) -> Tensor | None:
-        """All that the decoder is told of each sentence, (B, D); None where there is more than one vector of it."""
+        """Return the fixed vector of each sentence, (B, D); None if a sentence is not encoded as one fixed vector."""
         return None
 
     # What is made of it ----------------------------------------------------------------------------------------------
@@ -131,12 +131,12 @@ class EncoderDecoder(nn.Module, ABC):
     def read_out(
         self, source: Tensor, source_mask: Tensor, target: Tensor, positions: Tensor
     ) -> tuple[Inputs, Tensor | None]:
-        """What the output layer reads before each of the target's words, given the words before them.
+        """Return the inputs of the output layer before each target word, given the words before it.
 
         Args:
             source, source_mask: words and 0/1 mask, (S, B).
             target: words with the end symbol, (T, B), padded with any word.
-            positions: indices into the flattened (T * B) that are no padding, in order, (P,).
+            positions: indices into the flattened (T * B) that are not padding, in order, (P,).
 
         Returns:
             The output layer's inputs, (P, ...) each, and attention (T, B, S), or None.
@@ -148,7 +148,7 @@ class EncoderDecoder(nn.Module, ABC):
     def forward(
         self, source: Tensor, source_mask: Tensor, target: Tensor, positions: Tensor
     ) -> tuple[Tensor, Tensor | None]:
-        """Logits (P, V) of the target's words and attention; arguments as in `read_out`."""
+        """Return logits (P, V) for the target words, and the attention. For the arguments, see `read_out`."""
         inputs, weights = self.read_out(source, source_mask, target, positions)
         return self.readout(*inputs), weights
 
@@ -160,9 +160,9 @@ class EncoderDecoder(nn.Module, ABC):
         positions: Tensor,
         mask: Tensor | None = None,
     ) -> Tensor:
-        """-log p of all target words in nats, a scalar: the cost of training.
+        """Return the sum of -log p over all target words in nats, a scalar: the training cost.
 
-        Arguments as in `read_out`; `mask` (P,) is 0 at positions that don't count after all.
+        For the arguments, see `read_out`. `mask` (P,) is 0 at positions that do not count.
         """
         inputs, _ = self.read_out(source, source_mask, target, positions)
         words = at(positions, target.unsqueeze(2)).squeeze(1)
@@ -170,6 +170,6 @@ class EncoderDecoder(nn.Module, ABC):
 
 
 def at(positions: Tensor, values: Tensor) -> Tensor:
-    """The rows (P, ...) of values (T, B, ...) at positions of the flattened T * B; where P is all of them, no copy."""
+    """Return the rows (P, ...) of values (T, B, ...) at positions of the flattened T * B; no copy if P = T * B."""
     flat = values.flatten(0, 1)
     return flat if len(positions) == len(flat) else flat[positions]

@@ -1,7 +1,7 @@
-"""The functions between the matrix products as Triton kernels; each stands in for one of the same name.
+"""The functions between the matrix products as Triton kernels. Each replaces a function of the same name.
 
 `gated_step`, `gated_step_backward`: nmt.model.gru. `attend`, `AlignmentBackward`: nmt.model.alignment. `become_error`:
-nmt.model.loss. `advance`: nmt.training.adadelta. Arguments and shapes are told there.
+nmt.model.loss. `advance`: nmt.training.adadelta. These modules document arguments and shapes.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from nmt.model import triton_kernels as kernels
 from nmt.model.precision import Factor, product
 
 BLOCK = 256
-"""Units of a row that a program works on."""
+"""Units of a row that one program processes."""
 ROWS = 8
 """Source positions that a program holds at once."""
 LONG = 4096
 """Words of the vocabulary that a program holds at once."""
 WEIGHTS = 1024
-"""Weights that a program holds at once. Each has four numbers, and more of them would not fit in its registers."""
+"""Weights that a program holds at once. Each takes four numbers, and more weights would not fit in its registers."""
 
 
 def launch(kernel: Any, grid: tuple[int, ...], *arguments: Any, **constants: Any) -> None:
-    """Start a kernel; every one of them starts here."""
+    """Start a kernel; all kernels are started by this function."""
     kernel[grid](*arguments, **constants)
 
 
 def parts(count: int, size: int) -> int:
-    """How many programs share `count` when each takes `size`."""
+    """Return the number of programs for `count` items, when each takes `size` of them."""
     return -(-count // size)
 
 
 def with_strides(values: Tensor) -> tuple[Tensor, int, int]:
-    """(B, X) or (D, B, X), X side by side, with the strides of direction and sentence."""
+    """Return a tensor (B, X) or (D, B, X), contiguous along X, with the strides of direction and sentence."""
     assert values.stride(-1) == 1
     return values, values.stride(0) if values.dim() == 3 else 0, values.stride(-2)
 
@@ -48,7 +48,7 @@ def gated_step(
     mask: Tensor | None,
     out: tuple[Tensor, Tensor, Tensor],
 ) -> None:
-    """Fills gates, candidate and new state."""
+    """See `nmt.model.gru.gated_step`."""
     gates, candidate, after = out
     sentences, hidden = state.shape[-2:]
     grid = (state.shape[:-1].numel(), parts(hidden, BLOCK))
@@ -67,7 +67,7 @@ def gated_step(
 def gated_step_backward(
     grad: Tensor, gates: Tensor, candidate: Tensor, state: Tensor, U_t: Factor, grad_projected: Tensor
 ) -> Tensor:
-    """Fills `grad_projected`; the gradient of the state before the step without the share of `recurrent`."""
+    """See `nmt.model.gru.gated_step_backward`."""
     sentences, hidden = state.shape[-2:]
     grid = (state.shape[:-1].numel(), parts(hidden, BLOCK))
     given = (*with_strides(grad), *with_strides(gates))
@@ -87,7 +87,7 @@ def gated_step_backward(
 def attend(
     query: Tensor, keys: Tensor, v_a: Tensor, padding: Tensor, annotations: Tensor, weights: Tensor, context: Tensor
 ) -> None:  # fmt: skip
-    """Fills alpha_i and c_i."""
+    """See `nmt.model.alignment.attend`."""
     batch, length, units = keys.shape
     energy = torch.empty_like(weights)
     launch(
@@ -102,7 +102,7 @@ def attend(
 
 
 class AlignmentBackward:
-    """The way back through softmax and alignment model, one step after the other."""
+    """See `nmt.model.alignment.AlignmentBackward`."""
 
     def __init__(self, keys: Tensor, v_a: Tensor, annotations: Tensor) -> None:
         self.keys, self.v_a, self.annotations = keys, v_a, annotations
@@ -112,7 +112,7 @@ class AlignmentBackward:
     def step(
         self, weights: Tensor, grad_context: Tensor, query: Tensor, grad_energy: Tensor, grad_query: Tensor
     ) -> None:
-        """Fills `grad_energy` and `grad_query`."""
+        """See `nmt.model.alignment.AlignmentBackward.step`."""
         batch, length, units = self.keys.shape
         size = self.annotations.shape[2]
         grad_weights = torch.empty_like(weights)
@@ -127,17 +127,17 @@ class AlignmentBackward:
         )  # fmt: skip
 
     def gradients(self, grad_energies: Tensor) -> tuple[Tensor, Tensor]:
-        """dL/dk and dL/dv_a."""
+        """See `nmt.model.alignment.AlignmentBackward.gradients`."""
         return self.grad_keys.mul_(self.v_a), self.grad_v.sum(dim=0)
 
 
 def power_of_two(count: int) -> int:
-    """The smallest that is not less."""
+    """Return the smallest power of two that is not less than the number."""
     return 1 << (count - 1).bit_length()
 
 
 def become_error(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None) -> Tensor:
-    """Logits become the cost's gradient; returns the cost, float64."""
+    """See `nmt.model.loss.become_error`."""
     cost = logits.new_empty(len(logits))
     launch(
         kernels.softmax_error, (len(logits),), logits, b, words, cost if mask is None else mask, cost,
@@ -147,7 +147,7 @@ def become_error(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None) 
 
 
 def advance(parts_of: list[Tensor], group: dict[str, Any], scale: Tensor | None) -> None:
-    """One update of a flat weight."""
+    """See `nmt.training.adadelta.advance`."""
     weight = parts_of[0]
     launch(
         kernels.adadelta, (parts(weight.numel(), WEIGHTS),), *parts_of, weight if scale is None else scale,

@@ -28,12 +28,12 @@ ZERO = re.compile(r"\.(v_a|b|b_\w+)$")
 
 @dataclass(frozen=True)
 class Annotations:
-    """What a gated decoder reads of source sentences.
+    """Encoded source sentences for a gated decoder.
 
-    annotations: h_j, (B, S, C); where there is but one vector per sentence, (B, 1, C).
+    annotations: h_j, (B, S, C); (B, 1, C) if there is only one vector per sentence.
     padding: True where `annotations` is padding, (B, S).
-    summary: what s_0 is made of, (B, N), or (B, C) where that is the context.
-    keys: U_a h_j, (B, S, A), or None where nothing is aligned.
+    summary: the vector from which s_0 is computed, (B, N), or (B, C) if it is the context.
+    keys: U_a h_j, (B, S, A), or None for a model without attention.
     """
 
     annotations: Tensor
@@ -55,25 +55,28 @@ class Annotations:
         return self.annotations.dtype
 
     def select(self, rows: Tensor) -> Annotations:
-        """The sentences at `rows`."""
+        """Return the sentences at `rows`."""
         keys = None if self.keys is None else self.keys[rows]
         return Annotations(self.annotations[rows], self.padding[rows], self.summary[rows], keys)
 
     @classmethod
     def single(cls, vector: Tensor) -> Annotations:
-        """One vector (B, C) per sentence, which is context and summary at once."""
+        """Return annotations with one vector (B, C) per sentence, which is both context and summary."""
         return cls(vector.unsqueeze(1), vector.new_zeros(len(vector), 1, dtype=torch.bool), vector)
 
 
 class Encoder(Protocol):
-    """What reads the source."""
+    """The encoder, which reads the source sentences."""
 
     def __call__(self, embedded: Tensor, mask: Tensor) -> Annotations:
-        """Read E x (S, B, M) under a 0/1 mask (S, B)."""
+        """Encode E x (S, B, M) with a 0/1 mask (S, B)."""
 
 
 class GatedDecoder(nn.Module):
-    """s_0 = tanh(W_s summary + b_s), or zero, and the gated unit with a context; a subclass says which context."""
+    """A decoder with a gated unit that reads a context, and s_0 = tanh(W_s summary + b_s) or 0.
+
+    A subclass defines the context.
+    """
 
     def __init__(
         self,
@@ -82,7 +85,7 @@ class GatedDecoder(nn.Module):
         summary: int | None = None,
         starts_at_zero: bool = False,
     ) -> None:
-        """`context`: size of c_i; `summary`: of what s_0 is made of, by default as large as a state."""
+        """Take the sizes: `context` is that of c_i, `summary` that of the vector for s_0, by default the state's."""
         super().__init__()
         hidden = architecture.hidden_units
         self.W_s = None if starts_at_zero else weight(summary or hidden, hidden)
@@ -90,11 +93,11 @@ class GatedDecoder(nn.Module):
         self.unit = GatedUnit(architecture.embedding_size, hidden, architecture.biases, context)
 
     def prepare(self, encoded: Annotations) -> Annotations:
-        """Add what is computed once per sentence."""
+        """Add values that are computed once per sentence."""
         return encoded
 
     def start(self, encoded: Annotations) -> Tensor:
-        """s_0, (B, N)."""
+        """Return s_0, (B, N)."""
         if self.W_s is None or self.b_s is None:
             return encoded.summary.new_zeros(len(encoded), self.unit.hidden)
         return torch.tanh(affine(encoded.summary, self.W_s, self.b_s))
@@ -102,32 +105,32 @@ class GatedDecoder(nn.Module):
     def scan(
         self, encoded: Annotations, embedded: Tensor, start: Tensor
     ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """States from `start` on (T+1, B, N), contexts (T, B, C) and weights (T, B, S) for words E y (T, B, M)."""
+        """Return states (T+1, B, N) from `start` on, contexts (T, B, C) and weights (T, B, S) for E y (T, B, M)."""
         raise NotImplementedError
 
     def context_share(self, state: Tensor, encoded: Annotations, shares: Tensor) -> Tensor:
-        """The context's share of anything from its annotations', (B, S, X), for states (B, K, N): (B, K, X)."""
+        """Return a linear function of c_i, (B, K, X), for states (B, K, N), from its values on h_j, (B, S, X)."""
         raise NotImplementedError
 
 
 class FixedContextDecoder(GatedDecoder):
-    """RNNencdec's: one vector is c_i at every step, in the candidate, both gates and the readout.
+    """The decoder of RNNencdec. The same vector is c_i at every step, in the candidate, both gates and the readout.
 
-    The paper does not say what s_0 is: a layer on that same vector as in the authors' code, or zero (`encdec_start`).
+    The paper does not define s_0. It is a layer on the same vector, as in the authors' code, or 0 (`encdec_start`).
     """
 
     def __init__(self, architecture: GatedDecoderArchitecture, context: int) -> None:
         super().__init__(architecture, context, context, architecture.encdec_start == "zero")
 
     def scan(self, encoded: Annotations, embedded: Tensor, start: Tensor) -> tuple[Tensor, Tensor, None]:
-        """As in `GatedDecoder`, without weights."""
+        """See `GatedDecoder.scan`; there are no weights."""
         context = encoded.annotations[:, 0]
         projected = self.unit.project(embedded) + product(context, self.unit.context_weights())
         states = scan([self.unit], [projected], start.unsqueeze(0))[0]
         return states, context.expand(len(embedded), -1, -1), None
 
     def context_share(self, state: Tensor, encoded: Annotations, shares: Tensor) -> Tensor:
-        """As in `GatedDecoder`: the same for all hypotheses of a sentence."""
+        """See `GatedDecoder.context_share`; it is the same for all hypotheses of a sentence."""
         return shares.expand(-1, state.shape[1], -1)
 
 
@@ -136,11 +139,11 @@ class GatedEncoderDecoder(EncoderDecoder):
 
     The order of a step is a setting (`step_order`), since the paper contradicts itself:
 
-    - groundhog: p(y_i) from s_{i-1}, y_{i-1}, c_i; then s_i = f(s_{i-1}, y_i, c_i). What the authors ran.
+    - groundhog (the authors' code): p(y_i) from s_{i-1}, y_{i-1}, c_i; then s_i = f(s_{i-1}, y_i, c_i).
     - appendix (A.2.2): p(y_i) from s_{i-1}, y_{i-1}, c_i; then s_i = f(s_{i-1}, y_{i-1}, c_i).
     - section3 (Sec. 3.1): s_i = f(s_{i-1}, y_{i-1}, c_i); then p(y_i) from s_i, y_{i-1}, c_i.
 
-    In all of them c_i comes from s_{i-1}, and the word before the first is a zero vector.
+    In all of them, c_i is computed from s_{i-1}, and the word before the first is a zero vector.
     """
 
     architecture: GatedDecoderArchitecture
@@ -155,27 +158,27 @@ class GatedEncoderDecoder(EncoderDecoder):
         super().__init__(architecture, source_vocabulary, target_vocabulary, bias)
 
     def start_value(self, name: str) -> Start:
-        """App. B.1.
+        """Return the initializer of App. B.1.
 
-        Recurrent U, U_z, U_r: random orthogonal. v_a and all biases: 0. Everything else: N(0, 0.01^2), a deviation that
-        is a setting. A family with weights of another kind says theirs itself.
+        Recurrent U, U_z, U_r are random orthogonal. v_a and all biases are 0. All other weights are drawn from
+        N(0, 0.01^2), with the deviation as a setting. Families with other kinds of weights override this method.
         """
         if RECURRENT.search(name):
             return orthogonal
         return zero if ZERO.search(name) else normal(self.architecture.init_std)
 
     def encode(self, source: Tensor, mask: Tensor) -> Annotations:
-        """As in `EncoderDecoder`."""
+        """See `EncoderDecoder.encode`."""
         return self.decoder.prepare(self.encoder(self.source_embedding(source), mask))
 
     def sentence_vectors(self, encoded: Annotations) -> Tensor | None:
-        """As in `EncoderDecoder`: the fixed context."""
+        """See `EncoderDecoder.sentence_vectors`; the vector is the fixed context."""
         return encoded.summary if isinstance(self.decoder, FixedContextDecoder) else None
 
     def unroll(
         self, encoded: Annotations, target: Tensor, steps: int
     ) -> Iterator[tuple[Inputs, Tensor | None]]:
-        """As in `EncoderDecoder`: states (t, B, N), previous words (t, B, M) and contexts (t, B, C)."""
+        """See `EncoderDecoder.unroll`; yields states (t, B, N), previous words (t, B, M) and contexts (t, B, C)."""
         embedded = self.target_embedding(target)
         previous = torch.cat([embedded.new_zeros(embedded[:1].shape), embedded[:-1]])
         order = self.architecture.step_order
@@ -189,5 +192,5 @@ class GatedEncoderDecoder(EncoderDecoder):
             start = states[-1]
 
     def steps(self, encoded: Annotations, candidates: Candidates | None = None) -> Steps:
-        """As in `EncoderDecoder`."""
+        """See `EncoderDecoder.steps`."""
         return GatedSteps(self, encoded, candidates)

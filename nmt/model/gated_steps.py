@@ -1,11 +1,12 @@
-"""A gated decoder's way through a search: one word more for every hypothesis of every sentence of a batch.
+"""The steps of a gated decoder in a search: each adds one word to every hypothesis of every sentence of a batch.
 
 Shapes: B sentences, K hypotheses per sentence, R of the B * K that are still alive, S source length, N hidden units,
 M embedding size, C context size, L maxout units, V vocabulary size.
 
-Whatever does not change from step to step is computed once per search: weights side by side, and the context's share of
-gates, candidate and readout. For c_i = sum_j alpha_ij h_j these are sums too, [C_z C_r C C_o] c_i = sum_j alpha_ij
-([C_z C_r C C_o] h_j): the products are made once per source word instead of once per hypothesis and step.
+Values that do not change from step to step are computed once per search: concatenated weights, and the terms of gates,
+candidate and readout that depend on the context. For c_i = sum_j alpha_ij h_j these terms are sums, too:
+[C_z C_r C C_o] c_i = sum_j alpha_ij ([C_z C_r C C_o] h_j). So the products are computed once per source word instead of
+once per hypothesis and step.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class GatedSteps:
-    """The `Steps` of a gated decoder; it carries one state per hypothesis."""
+    """The `Steps` of a gated decoder, with one state per hypothesis."""
 
     def __init__(
         self, model: GatedEncoderDecoder, encoded: Annotations, candidates: Candidates | None = None
@@ -44,7 +45,7 @@ class GatedSteps:
         self.previous = self.state.new_zeros(*self.state.shape[:2], model.architecture.embedding_size)
 
     def predict(self, alive: Tensor | None = None) -> Tensor:
-        """As in `Steps`."""
+        """See `Steps.predict`."""
         share = self.model.decoder.context_share(self.state, self.encoded, self.shares)
         before = self.state
         self.share = share[..., : self.recurrent]
@@ -57,20 +58,20 @@ class GatedSteps:
         return self.words.of(self._features(*parts), self.state.shape[1], alive)
 
     def extend(self, parents: Tensor, words: Tensor) -> None:
-        """As in `Steps`."""
+        """See `Steps.extend`."""
         rows = torch.arange(len(parents), device=parents.device).unsqueeze(1)
         self.previous, self.state = self.model.target_embedding(words), self.state[rows, parents]
         if self.order == "groundhog":
             self.state = self._updated(self.state, self.previous, self.share[rows, parents])
 
     def keep(self, rows: Tensor) -> None:
-        """As in `Steps`."""
+        """See `Steps.keep`."""
         self.encoded, self.shares = self.encoded.select(rows), self.shares[rows]
         self.state, self.previous = self.state[rows], self.previous[rows]
         self.words.keep(rows)
 
     def _updated(self, state: Tensor, embedded: Tensor, share: Tensor) -> Tensor:
-        """s_i = f(s_{i-1}, y, c_i): (B, K, N)."""
+        """Return s_i = f(s_{i-1}, y, c_i), (B, K, N)."""
         flat = state.flatten(0, 1)
         given = affine(embedded.flatten(0, 1), self.from_word, self.bias).add_(share.flatten(0, 1))
         recurrent, after = product(flat, self.to_gates), torch.empty_like(flat)
@@ -79,7 +80,7 @@ class GatedSteps:
         return after.view_as(state)
 
     def _features(self, state: Tensor, previous: Tensor, share: Tensor) -> Tensor:
-        """The readout's (R, D) of (R, N), (R, M) and the context's share of its pre-activations, (R, 2L)."""
+        """Return the readout's features (R, D) of s (R, N), E y (R, M) and C_o c (R, 2L)."""
         readout = self.model.readout
         inputs = torch.cat([state, previous], dim=1)
         return readout.compressed(maxout(affine(inputs, self.to_readout, readout.b_t).add_(share)))

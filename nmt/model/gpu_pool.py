@@ -1,8 +1,8 @@
-"""One GPU per job on a machine with several: each job takes one that no other holds, for as long as its process lives.
+"""One GPU per job on a machine with several GPUs: each job takes a free one and keeps it until its process ends.
 
-The pool is named in the environment variable NMT_GPUS, as CUDA_VISIBLE_DEVICES would name it ("0,1,2,3"); without it
-nothing is taken and torch chooses. What holds a GPU is the kernel's lock on a file, which ends with the process however
-that ends, so no GPU is ever lost to a killed job.
+The environment variable NMT_GPUS lists the GPUs of the pool, in the format of CUDA_VISIBLE_DEVICES ("0,1,2,3"). Without
+it, no GPU is reserved and PyTorch chooses. A GPU is reserved by a file lock of the kernel. The lock ends with the
+process, however that ends, so a killed job never keeps a GPU.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ POOL, VISIBLE = "NMT_GPUS", "CUDA_VISIBLE_DEVICES"
 POLL = 1.0
 
 _held: list[int] = []
-"""Descriptors of the locks that this process holds: open until it ends."""
+"""Descriptors of the locks that this process holds, open until it ends."""
 
 
 def take(device: str) -> str | None:
-    """Take a GPU of the pool for the rest of this process, waiting for one to be free, and show torch only that one.
+    """Reserve a free GPU of the pool for the rest of this process, and hide the others from PyTorch.
 
-    To be called before torch first looks for GPUs. Returns the GPU's name in the pool; None for the device `cpu`,
-    without a pool, or where this process holds one already.
+    Waits until a GPU is free. Must be called before PyTorch first looks for GPUs. Returns the GPU's name in the pool;
+    None for the device `cpu`, without a pool, or if this process has reserved a GPU already.
     """
     pool = named_pool()
     if device == "cpu" or not pool or _held:
@@ -42,7 +42,7 @@ def take(device: str) -> str | None:
 
 
 def named_pool() -> list[str]:
-    """The GPUs that NMT_GPUS names; none where it is not set."""
+    """Return the GPUs that NMT_GPUS names; none if it is not set."""
     pool = [name.strip() for name in os.environ.get(POOL, "").split(",") if name.strip()]
     if any("/" in name for name in pool) or len(set(pool)) < len(pool):
         raise UserError(
@@ -52,10 +52,10 @@ def named_pool() -> list[str]:
 
 
 def in_sight(devices: Path = Path("/dev")) -> list[str]:
-    """What shows, without torch, that this process may use a GPU; nothing where CUDA_VISIBLE_DEVICES hides them all.
+    """Return signs, found without PyTorch, that this process may use a GPU; none if CUDA_VISIBLE_DEVICES hides all.
 
     Args:
-        devices: where the system's devices are.
+        devices: the folder of the system's devices.
     """
     said = [f"{name}={os.environ[name]}" for name in (POOL, "SLURM_JOB_GPUS") if os.environ.get(name)]
     if said or os.environ.get(VISIBLE) in ("", "-1"):
@@ -64,7 +64,7 @@ def in_sight(devices: Path = Path("/dev")) -> list[str]:
 
 
 def _opens(device: Path) -> bool:
-    """Whether this process may open a device: a scheduler denies those that it has not granted."""
+    """Return whether this process may open a device. A scheduler denies devices that it has not granted."""
     try:
         os.close(os.open(device, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC))
     except OSError:
@@ -73,7 +73,7 @@ def _opens(device: Path) -> bool:
 
 
 def folder() -> Path:
-    """Where the locks lie: on this machine, this user's own."""
+    """Return the folder of the locks, which belongs to this machine and this user."""
     path = Path(tempfile.gettempdir()) / f"nmt-gpus-{os.getuid()}"
     path.mkdir(mode=0o700, exist_ok=True)
     if path.stat().st_uid != os.getuid():

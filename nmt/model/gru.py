@@ -1,13 +1,13 @@
 """The gated hidden unit and its fast scan (paper, App. A.1.1 and A.2.2; Cho et al. 2014a).
 
 Shapes: D directions, B sentences, T steps, N hidden units, M embedding size, C context size. Vectors are rows, so a
-weight is (inputs, outputs). The unit here applies the reset gate BEFORE the matrix product, U [r * h], which is what
-the paper defines and what cuDNN's GRU does not do.
+weight is (inputs, outputs). The unit here applies the reset gate BEFORE the matrix product, U [r * h], as the paper
+defines it. cuDNN's GRU does not do this.
 
-Everything that does not depend on the previous state is one product over all steps, made by the caller; the scan
-below holds only the recurrent products. It runs several directions side by side, so that the encoder's two share each
-step. Its backward pass is written by hand: it keeps the states and gates and makes each weight gradient one product at
-the end.
+The caller computes everything that does not depend on the previous state, as one product over all steps. The scan below
+contains only the recurrent products. It runs several directions at once, so that both directions of the encoder share
+each step. Its backward pass is written by hand: it keeps the states and gates, and computes the gradient of each weight
+as one product at the end.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from nmt.settings.families import Biases
 
 
 def weight(inputs: int, outputs: int) -> nn.Parameter:
-    """A matrix (inputs, outputs) that `nmt.model.initialization` will fill."""
+    """Return a matrix (inputs, outputs) that `nmt.model.initialization` fills later."""
     return nn.Parameter(torch.empty(inputs, outputs))
 
 
 class GatedUnit(nn.Module):
     """Weights of one gated unit: W, W_z, W_r (M, N), U, U_z, U_r (N, N) and, with a context, C, C_z, C_r (C, N).
 
-    `b` stands on the candidate's input projection, as in the authors' code; with biases `every`, b_z and b_r on the
-    gates' too.
+    The bias `b` belongs to the candidate's input projection, as in the authors' code. With biases `every`, the gates
+    have b_z and b_r.
     """
 
     def __init__(self, inputs: int, hidden: int, biases: Biases, context: int = 0) -> None:
@@ -48,34 +48,34 @@ class GatedUnit(nn.Module):
         )
 
     def input_weights(self) -> Tensor:
-        """[W_z | W_r | W], (M, 3N): the order in which scans keep their pre-activations."""
+        """The matrix [W_z | W_r | W], (M, 3N). Scans keep their pre-activations in the same order."""
         return torch.cat([self.W_z, self.W_r, self.W], dim=1)
 
     def context_weights(self) -> Tensor:
-        """[C_z | C_r | C], (C, 3N)."""
+        """The matrix [C_z | C_r | C], (C, 3N)."""
         return torch.cat([self.C_z, self.C_r, self.C], dim=1)
 
     def gate_weights(self) -> Tensor:
-        """[U_z | U_r], (N, 2N)."""
+        """The matrix [U_z | U_r], (N, 2N)."""
         return torch.cat([self.U_z, self.U_r], dim=1)
 
     def input_bias(self) -> Tensor:
-        """The biases in their places among the three pre-activations, (3N,)."""
+        """The biases of the three pre-activations, (3N,)."""
         none = self.b.new_zeros(self.hidden)
         gates = [none if bias is None else bias for bias in (self.b_z, self.b_r)]
         return torch.cat([*gates, self.b])
 
     def input_factor(self) -> Factor:
-        """`input_weights` as products take them."""
+        """The factor for products with `input_weights`."""
         return kept(self, "input", self.input_weights)
 
     def project(self, embedded: Tensor) -> Tensor:
-        """W E x of gates and candidate for all steps at once: (..., M) -> (..., 3N)."""
+        """Return W E x of gates and candidate for all steps at once: (..., M) -> (..., 3N)."""
         flat = embedded.reshape(-1, embedded.shape[-1])
         return affine(flat, self.input_factor(), self.input_bias()).view(*embedded.shape[:-1], -1)
 
     def step(self, projected: Tensor, state: Tensor) -> Tensor:
-        """One update: pre-activations (..., 3N) and h_{i-1} (..., N) give h_i (..., N)."""
+        """Compute h_i (..., N) from pre-activations (..., 3N) and h_{i-1} (..., N)."""
         gates = torch.sigmoid(projected[..., : 2 * self.hidden] + product(state, self.gate_weights()))
         update, reset = gates.chunk(2, dim=-1)
         candidate = torch.tanh(projected[..., 2 * self.hidden :] + product(reset * state, self.U))
@@ -85,13 +85,13 @@ class GatedUnit(nn.Module):
 def scan(
     units: list[GatedUnit], projected: list[Tensor], start: Tensor, mask: Tensor | None = None
 ) -> Tensor:
-    """States of one or more units that read side by side.
+    """Compute the states of one or more units that read at the same time.
 
     Args:
         units: the D directions.
-        projected: the pre-activations of each, (T, B, 3N), in the order in which it reads.
+        projected: the pre-activations of each direction, (T, B, 3N), in its reading order.
         start: h_0, (D, B, N).
-        mask: 0 where a direction reads padding, else 1, (D, T, B); None where nothing is padded.
+        mask: 0 where a direction reads padding, else 1, (D, T, B); None if there is no padding.
 
     Returns:
         h_0..h_T, (D, T+1, B, N).
@@ -114,7 +114,7 @@ def scan(
 def recurrence(
     projected: Tensor, start: Tensor, by_gates: Factor, by_candidate: Factor, mask: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """h_0..h_T (D, T+1, B, N), gates (D, T, B, 2N) and candidates (D, T, B, N); arguments as `GatedScan` has them."""
+    """Return h_0..h_T (D, T+1, B, N), gates (D, T, B, 2N) and candidates (D, T, B, N); see `GatedScan.forward`."""
     directions, steps, batch, width = projected.shape
     hidden = width // 3
     states = projected.new_empty(directions, steps + 1, batch, hidden)
@@ -137,11 +137,11 @@ def gated_step(
     mask: Tensor | None,
     out: tuple[Tensor, Tensor, Tensor],
 ) -> None:
-    """Fills `out`: gates [z | r] (..., B, 2N), candidate (..., B, N) and new state (..., B, N).
+    """Fill `out` with gates [z | r] (..., B, 2N), candidate (..., B, N) and new state (..., B, N).
 
-    `projected` and `recurrent` are the halves of the pre-activations; the second, h [U_z | U_r], (..., B, 2N), is
-    computed by scans together with other products of the state. A padded step, 0 in `mask` (..., B, 1), has update
-    gate 0 and so carries the state over.
+    `projected` and `recurrent` are the terms of the pre-activations. Scans compute the second, h [U_z | U_r],
+    (..., B, 2N), together with other products of the state. A padded step, 0 in `mask` (..., B, 1), has update gate 0,
+    so the state does not change.
     """
     if kernels := fused():
         kernels.gated_step(projected, recurrent, state, U, mask, out)
@@ -163,18 +163,18 @@ def gated_step(
 def gated_step_backward(
     grad: Tensor, gates: Tensor, candidate: Tensor, state: Tensor, U_t: Factor, grad_projected: Tensor
 ) -> Tensor:
-    """Gradient through one step, but for the path by way of `recurrent`.
+    """Compute the gradient through one step, except for the path through `recurrent`.
 
     Args:
-        grad: of the new state, (..., B, N).
+        grad: the gradient of the new state, (..., B, N).
         gates, candidate: as `gated_step` returned them.
         state: the state before the step, (..., B, N).
         U_t: U transposed.
         grad_projected: (..., B, 3N), filled with the gradient of the pre-activations [z | r | candidate].
 
     Returns:
-        The gradient of the state before the step, (..., B, N), without the share of `recurrent`, whose own gradient
-        is the first 2N columns of `grad_projected`.
+        The gradient of the state before the step, (..., B, N), without the path through `recurrent`. The gradient of
+        `recurrent` is the first 2N columns of `grad_projected`.
     """
     if kernels := fused():
         before: Tensor = kernels.gated_step_backward(grad, gates, candidate, state, U_t, grad_projected)
@@ -199,7 +199,7 @@ class GatedScan(torch.autograd.Function):
     def forward(
         ctx: Any, projected: Tensor, start: Tensor, U_gates: Tensor, U: Tensor, mask: Tensor | None
     ) -> Tensor:
-        """h_0..h_T, (D, T+1, B, N), from (D, T, B, 3N), (D, B, N), (D, N, 2N), (D, N, N) and (D, T, B)."""
+        """Return h_0..h_T, (D, T+1, B, N), from (D, T, B, 3N), (D, B, N), (D, N, 2N), (D, N, N) and (D, T, B)."""
         factors = factor(U_gates), factor(U)
         states, gates, candidates = recurrence(projected, start, *factors, mask)
         ctx.save_for_backward(states, gates, candidates, U_gates, U)
@@ -207,7 +207,7 @@ class GatedScan(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        """Gradients in the order of the arguments; none for the mask."""
+        """Return the gradients in the order of the arguments; the mask has none."""
         (grad_states,) = grads
         states, gates, candidates, U_gates, U = ctx.saved_tensors
         directions, steps, batch, hidden = candidates.shape
@@ -230,9 +230,10 @@ class GatedScan(torch.autograd.Function):
 
 
 def recurrent_gradients(states: Tensor, gates: Tensor, grad_projected: Tensor) -> tuple[Tensor, Tensor]:
-    """Gradients of [U_z | U_r] (..., N, 2N) and U (..., N, N), each one product over all P steps of all sentences.
+    """Return the gradients of [U_z | U_r] (..., N, 2N) and U (..., N, N), each as one product over all P positions.
 
-    `states` are those before each step, (..., P, N); `gates` (..., P, 2N); `grad_projected` (..., P, 3N).
+    The P positions are all steps of all sentences. `states` (..., P, N) are those before each step; `gates` is
+    (..., P, 2N), `grad_projected` (..., P, 3N).
     """
     hidden = states.shape[-1]
     reset = gates[..., hidden:]

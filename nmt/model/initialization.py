@@ -1,4 +1,4 @@
-"""The start values of the weights. Which weight starts how is a family's to say: see its `start_value`."""
+"""The initial values of the weights. Each family chooses the initializer of its weights in `start_value`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from nmt.model.encoder_decoder import EncoderDecoder
 
 Start = Callable[[Tensor, Generator], object]
-"""Fills a weight."""
+"""A function that fills a weight in place."""
 
 
 def initialize(model: EncoderDecoder, seed: int) -> None:
-    """Draw all weights in the order of their names, so that a seed gives one model on every machine."""
+    """Draw all weights in the order of their names, so that a seed gives the same model on every machine."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, weight in model.named_parameters():
@@ -24,27 +24,27 @@ def initialize(model: EncoderDecoder, seed: int) -> None:
 
 
 def zero(weight: Tensor, generator: Generator) -> None:
-    """All 0; draws nothing."""
+    """Fill with 0, without drawing random numbers."""
     weight.zero_()
 
 
 def normal(std: float) -> Start:
-    """N(0, std^2)."""
+    """Draw from N(0, std^2)."""
     return lambda weight, generator: weight.normal_(0.0, std, generator=generator)
 
 
 def uniform(limit: float) -> Start:
-    """Uniform between -limit and limit."""
+    """Draw uniformly between -limit and limit."""
     return lambda weight, generator: weight.uniform_(-limit, limit, generator=generator)
 
 
 def orthogonal(weight: Tensor, generator: Generator) -> None:
-    """A random orthogonal matrix (N, N), uniform over the orthogonal group."""
+    """Draw a random orthogonal matrix (N, N), uniformly over the orthogonal group."""
     nn.init.orthogonal_(weight, generator=generator)
 
 
 def orthogonal_times(scale: float) -> Start:
-    """A random orthogonal matrix (N, N) times a number, which is then the absolute value of all its eigenvalues."""
+    """Draw a random orthogonal matrix (N, N) times a number, which is the absolute value of all its eigenvalues."""
 
     def start(weight: Tensor, generator: Generator) -> None:
         orthogonal(weight, generator)

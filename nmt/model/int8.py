@@ -1,7 +1,7 @@
-"""Weights in 8 bits, to translate on a processor: products by oneDNN's integer kernels, as torch has them.
+"""Weights in 8 bits for translation on a CPU. PyTorch computes the products with oneDNN's integer kernels.
 
-A weight (n, m) keeps a scale for each of its columns, and each row that it is multiplied with gets one of its own: the
-largest magnitude becomes 127. The sums are exact, so that a row's result depends on no other row of its batch.
+Each column of a weight (n, m) has a scale, and so has each row that the weight is multiplied with: the largest
+magnitude becomes 127. The sums are exact, so the result of a row does not depend on the other rows of its batch.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from torch import Tensor
 
 LARGEST = 127
 ZERO = 128
-"""oneDNN multiplies unsigned rows with signed weights: rows are shifted by this."""
+"""Shift of the rows, since oneDNN multiplies unsigned rows with signed weights."""
 INSTRUCTIONS = {"avx512_vnni", "avx_vnni"}
-"""Without them sums of two products overflow 16 bits."""
+"""CPU flags of the required instructions. Without these, sums of two products overflow 16 bits."""
 
 
 def supported() -> bool:
-    """Whether the processor multiplies 8-bit numbers, as far as Linux says."""
+    """Return whether the CPU has instructions for products of 8-bit numbers, according to Linux."""
     information = Path("/proc/cpuinfo")
     return information.exists() and bool(INSTRUCTIONS & set(information.read_text(encoding="utf-8").split()))
 
 
 class Int8Factor:
-    """What replaces a weight (n, m), or (D, n, m) for products side by side."""
+    """An 8-bit replacement of a weight (n, m), or (D, n, m) for batched products."""
 
     def __init__(self, weight: Tensor) -> None:
         self.stacked = weight.dim() == 3
         self.parts = [_packed(part) for part in (weight if self.stacked else [weight])]
 
     def multiply(self, rows: Tensor) -> Tensor:
-        """rows @ weight in 32 bits: (..., n) -> (..., m), or (D, R, n) -> (D, R, m)."""
+        """Return rows @ weight in 32 bits: (..., n) -> (..., m), or (D, R, n) -> (D, R, m)."""
         if self.stacked:
             pairs = zip(rows, self.parts, strict=True)
             return torch.stack([_product(some, *part) for some, part in pairs])
@@ -40,7 +40,7 @@ class Int8Factor:
 
 
 def _packed(weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Whole numbers in oneDNN's own order, and the scale and the zero of each column."""
+    """Return integers in oneDNN's own layout, and the scale and the zero point of each column."""
     scales = _scales(weight, dim=0)
     whole = (weight / scales).round_().to(torch.int8)
     packed: Tensor = torch.ops.onednn.qlinear_prepack(whole.t().contiguous(), None)
@@ -48,7 +48,7 @@ def _packed(weight: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _scales(values: Tensor, dim: int) -> Tensor:
-    """What 1 of the whole numbers stands for."""
+    """Return the scales, the values of the integer 1."""
     least, most = values.aminmax(dim=dim)
     return torch.maximum(most, -least).div_(LARGEST).clamp_min_(torch.finfo(values.dtype).tiny)
 

@@ -1,7 +1,7 @@
-"""Who does the element-wise work between the matrix products of a training update: PyTorch's operations or own kernels.
+"""The choice of kernels for the element-wise operations between the matrix products of a training update.
 
-`torch` is what a processor runs and what every device can run. `triton` joins what happens between two products into
-one kernel for a GPU (`nmt.model.triton_kernels`): the same equations, but their last digits.
+`torch` are PyTorch's operations, which run on every device. `triton` fuses the operations between two products into one
+GPU kernel (`nmt.model.triton_kernels`). The equations are the same, and the results differ in their last digits.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Kernels = Literal["torch", "triton"]
 
 
 def set_kernels(kernels: Kernels, device: torch.device) -> None:
-    """Choose for all that follows in this process; a UserError says what `triton` lacks."""
+    """Choose the kernels for the rest of this process. Raise a UserError if a requirement of `triton` is missing."""
     COMPUTING.change(fused=None)
     if kernels == "torch":
         return
@@ -50,24 +50,24 @@ def set_kernels(kernels: Kernels, device: torch.device) -> None:
 
 
 def _compiles_c() -> bool:
-    """Whether there is what Triton's launchers are compiled with."""
+    """Return whether there is a compiler for Triton's launchers."""
     compiler = os.environ.get("CC") or shutil.which("gcc") or shutil.which("clang")
     return bool(compiler) and Path(sysconfig.get_path("include"), "Python.h").exists()
 
 
 def interpreted() -> bool:
-    """Whether Triton interprets its kernels on the processor: slow, and for tests."""
+    """Return whether Triton interprets its kernels on the CPU, which is slow and for tests."""
     return os.environ.get("TRITON_INTERPRET") == "1"
 
 
 def fused() -> ModuleType | None:
-    """The module `nmt.model.fused` where `triton` is chosen."""
+    """Return the module `nmt.model.fused` if `triton` is chosen."""
     return COMPUTING.fused
 
 
 @contextmanager
 def kernels_of(kernels: Kernels, device: torch.device) -> Iterator[None]:
-    """The kernels inside a `with` block; before and after it PyTorch's."""
+    """Use these kernels inside a `with` block, and PyTorch's operations before and after it."""
     set_kernels(kernels, device)
     try:
         yield

@@ -1,9 +1,9 @@
-"""The cost: negative log-probability of the target's words under the softmax, with its gradient in the same pass.
+"""The cost: negative log-probability of the target words under the softmax, with its gradient in the same pass.
 
 Shapes: P positions, D features of the readout, V vocabulary size.
 
-The logits (P, V) are by far the largest tensor of an update. Here they exist only a chunk at a time: each chunk's
-softmax becomes its own gradient in place, and goes into the gradients of features and weights before the next.
+The logits (P, V) are by far the largest tensor of an update. Here only one chunk of them exists at a time. The softmax
+of a chunk becomes its own gradient in place, and is added to the gradients of features and weights before the next.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from nmt.model.precision import factor, product, rounded
 CHUNK = 600
 """Positions whose logits are in memory at once."""
 IN_CACHE = 1 << 20
-"""Logits that are worked on at once on a processor: so many stay in its cache from one pass to the next."""
+"""Logits that a CPU processes at once, few enough to stay in its cache from one pass to the next."""
 
 
 class SummedNLL(torch.autograd.Function):
-    """-sum_p mask_p log softmax(features_p W + b)[word_p] in nats."""
+    """The function -sum_p mask_p log softmax(features_p W + b)[word_p] in nats."""
 
     @staticmethod
     def forward(
         ctx: Any, features: Tensor, W: Tensor, b: Tensor, words: Tensor, mask: Tensor | None
     ) -> Tensor:
-        """A scalar from features (P, D), weights (D, V) and (V,), words (P,) and a 0/1 mask (P,)."""
+        """Compute the scalar cost from features (P, D), weights (D, V) and (V,), words (P,) and a 0/1 mask (P,)."""
         grads = torch.empty_like(features), torch.empty_like(W), torch.zeros_like(b)
         total = torch.zeros((), dtype=torch.float64, device=features.device)
         ahead, back = factor(W), factor(W.t())
@@ -46,14 +46,14 @@ class SummedNLL(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        """The gradients that `forward` left, scaled; none for words and mask."""
+        """Return the gradients that `forward` stored, scaled; words and mask have none."""
         (scale,) = grads
         features, W, b = ctx.saved_tensors
         return features.mul_(scale), W.mul_(scale), b.mul_(scale), None, None
 
 
 def become_error(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None) -> Tensor:
-    """Turn logits without bias (P, V) into the gradient of the cost by them, softmax - one-hot; returns the cost.
+    """Turn logits without bias (P, V) into their gradient, softmax - one-hot, and return the cost.
 
     `words` and `mask` are (P, 1).
     """
@@ -79,7 +79,7 @@ def become_error(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None) 
 
 
 def put_product(sums: Tensor, left: Tensor, right: Tensor, kept: bool) -> None:
-    """sums = left @ right, plus what `sums` held if that is `kept`; without a copy where the precision allows it."""
+    """Set `sums` to left @ right, added to its old values if `kept`; without a copy if the precision allows it."""
     left, right = rounded(left), rounded(right)
     if left.dtype == sums.dtype:
         sums.addmm_(left, right, beta=1 if kept else 0)
@@ -90,6 +90,6 @@ def put_product(sums: Tensor, left: Tensor, right: Tensor, kept: bool) -> None:
 
 
 def summed_nll(features: Tensor, W: Tensor, b: Tensor, words: Tensor, mask: Tensor | None = None) -> Tensor:
-    """-sum_p log p(word_p) in nats over the positions that `mask` does not hide, a scalar."""
+    """Return -sum_p log p(word_p) in nats over the positions with mask 1, a scalar."""
     total: Tensor = SummedNLL.apply(features, W, b, words, mask)  # type: ignore[no-untyped-call]
     return total

@@ -1,4 +1,4 @@
-"""A trained model as one archive, and back: weights, vocabularies, settings, summary, card and checksums.
+"""Packs a trained model into one archive and unpacks it: weights, vocabularies, settings, summary, card and checksums.
 
 A tar archive in zstd; `tar --zstd -xf` unpacks it and `sha256sum -c SHA256SUMS` checks it. Equal files give equal
 bytes: fixed order, no times, no owners.
@@ -34,15 +34,15 @@ SUFFIX = ".tar.zst"
 SUMS = "SHA256SUMS"
 NEEDED = (CARD, WEIGHTS, SETTINGS, SOURCE_VOCABULARY, SUMMARY, TARGET_VOCABULARY)
 ADDED = (HISTORY, TEXT)
-"""Packed where they are there; the final state, larger than the weights, only when asked for."""
+"""Optional files, packed if they exist. The final state is larger than the weights, and packed only on request."""
 
 _LEVEL = 3  # weights hardly shrink
 
 
 def pack(folder: Path, archive: Path, with_final_state: bool = False) -> list[str]:
-    """Pack a model's folder under its own name; returns the names of the files in it, checksums last.
+    """Pack a model's folder under its own name. Return the names of the packed files, checksums last.
 
-    Raises a `UserError` when a file is missing.
+    Raises a `UserError` if a file is missing.
     """
     if not archive.name.endswith(SUFFIX):
         raise UserError(f"{archive}: expected a name that ends in {SUFFIX}")
@@ -98,7 +98,7 @@ def unpack(archive: Path, output: Path) -> Path:
 
 
 def _extract(archive: Path, place: Path) -> Path:
-    """Write the archive's files below `place`; returns the one folder they lie in."""
+    """Write the archive's files below `place`, and return the one folder that contains them."""
     try:
         with (
             archive.open("rb") as raw,
@@ -124,18 +124,18 @@ def _extract(archive: Path, place: Path) -> Path:
 
 
 class _NotPlain(Exception):
-    """Raised for a member of an archive by its name."""
+    """An error for a member of an archive, which it names."""
 
 
 def _refuse_all_but_plain(entry: tarfile.TarInfo) -> None:
-    """A member is FOLDER/FILE; anything else (links, paths that lead elsewhere) is refused."""
+    """Accept only members FOLDER/FILE; refuse all others, such as links and paths outside the folder."""
     parts = entry.name.split("/")
     if not entry.isreg() or len(parts) != 2 or not all(map(_is_plain_name, parts)):
         raise _NotPlain(entry.name)
 
 
 def _is_plain_name(name: str) -> bool:
-    """Whether no command takes the name for an option, and no terminal for more than a name."""
+    """Return whether the name is safe: not an option for commands, and without control characters for terminals."""
     return name[:1].isalnum() and name.isprintable()
 
 

@@ -1,6 +1,6 @@
-"""The README.md of a trained model: what it is, how it was trained, how good it is, how to load it.
+"""Writes the README.md of a trained model: what it is, how it was trained, how good it is, how to load it.
 
-With front matter as model hubs read it; its scores are left out while there are none.
+It has front matter in the format of model hubs, which contains scores only if there are some.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CARD = "README.md"
 
 @dataclass(frozen=True)
 class Text:
-    """What the model was trained and tested on, as far as it is known: languages (source, target), names of corpora."""
+    """The text of a model, as far as it is known: languages (source, target), names of corpora."""
 
     languages: tuple[str, ...] = ()
     train: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ def _refuse_other(summary: dict[str, Any], scores: dict[str, Any] | None, folder
 
 
 def card(summary: dict[str, Any], settings: dict[str, Any], text: Text, scores: dict[str, Any] | None) -> str:
-    """The card as Markdown."""
+    """Return the card as Markdown."""
     parts = [
         _front_matter(summary, text, scores),
         f"# {summary['label']}",
@@ -118,7 +118,7 @@ def _scores(text: Text, scores: dict[str, Any] | None) -> str:
 
 
 def _training(summary: dict[str, Any], settings: dict[str, Any], text: Text) -> dict[str, str]:
-    """What the card says of the training, by what it is called."""
+    """Return the entries of the card about the training, by their names."""
     training, sizes = settings["training"], settings["architecture"]
     origin = summary.get("made_with", {})
     rows = {

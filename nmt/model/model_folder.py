@@ -1,4 +1,4 @@
-"""The folder of a trained model: its files, and what it says of raw text. Nothing here needs torch."""
+"""The folder of a trained model: its files and its settings for raw text. This module does not need PyTorch."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ SUMMARY, HISTORY = "summary.json", "history.jsonl"
 TEXT = "text.json"
 SOURCE_VOCABULARY, TARGET_VOCABULARY = "source.tsv", "target.tsv"
 MODEL = (WEIGHTS, SETTINGS, SOURCE_VOCABULARY, TARGET_VOCABULARY)
-"""What it takes to translate tokens; with `TEXT`, raw text."""
+"""Files that are needed to translate tokens; together with `TEXT`, raw text."""
 RECORDS = (SUMMARY, SETTINGS, HISTORY)
-"""What tells how it was trained."""
+"""Files that tell how the model was trained."""
 
 
 def package(folder: Path, text: TextSettings) -> None:
-    """Complete a finished model's folder with what raw text needs.
+    """Write the settings for raw text into the folder of a finished model.
 
-    It is no part of training: none of this changes a weight, and models that were trained before get it too.
+    This step is not part of training: it changes no weight, and also works for models trained before.
     """
     refuse_other_than_model(folder)
     write_json(folder / TEXT, text.model_dump())
 
 
 def text_settings(folder: Path) -> TextSettings:
-    """What `package` wrote; a UserError says how to write it where it is missing or of another version."""
+    """Read the file that `package` wrote. If it is missing or of another version, a UserError says how to write it."""
     path = folder / TEXT
     again = "write it with `nmt model package`, or let Snakemake make that file (docs/translating.md)"
     if not path.is_file():
@@ -40,7 +40,7 @@ def text_settings(folder: Path) -> TextSettings:
 
 
 def refuse_other_than_model(folder: Path) -> None:
-    """A UserError unless `folder` looks like one that training has finished."""
+    """Raise a UserError unless `folder` looks like the folder of a finished model."""
     if not folder.is_dir():
         raise UserError(
             f"{folder}: no such folder; expected a model's, as `nmt train` writes it (models/...)"

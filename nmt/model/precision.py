@@ -1,10 +1,10 @@
-"""Matrix products in the precision that a run asks for; everything else, states included, stays in 32 bits.
+"""Matrix products in the precision of the settings. Everything else, states included, stays in 32 bits.
 
-fp32: as they are. tf32: a GPU's tensor cores read 32-bit factors with 10 bits of mantissa; nothing else is rounded.
-bf16: factors are rounded to 8 bits of mantissa first; sums are kept in 32 bits, also where a GPU splits them, and each
-result is rounded to 8 bits of mantissa once before it is stored in 32.
-int8: weights that `factor` or `kept` has made, and the rows that they are multiplied with (`nmt.model.int8`); only to
-translate, on a processor.
+fp32: factors are not rounded. tf32: a GPU's tensor cores read 32-bit factors with 10 bits of mantissa; nothing else is
+rounded. bf16: factors are first rounded to 8 bits of mantissa. Sums have 32 bits, also where a GPU splits them. Each
+result is rounded to 8 bits of mantissa once, before it is stored in 32 bits. int8: the weights made by `factor` or
+`kept` and the rows that they are multiplied with are rounded to 8-bit integers (`nmt.model.int8`). It is only for
+translation on a CPU.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ Factor = Tensor | Int8Factor
 
 
 def set_precision(precision: Precision) -> None:
-    """Choose the precision of all products that follow in this process."""
+    """Choose the precision of all later products of this process."""
     COMPUTING.change(precision=precision)
 
 
 @contextmanager
 def precision_of(precision: Precision) -> Iterator[None]:
-    """The precision inside a `with` block; before and after it fp32."""
+    """Use a precision inside a `with` block, and fp32 before and after it."""
     set_precision(precision)
     try:
         yield
@@ -40,12 +40,12 @@ def precision_of(precision: Precision) -> Iterator[None]:
 
 
 def rounds_factors() -> bool:
-    """Whether factors are rounded beforehand (bf16), which a library's recurrence does to its states, too."""
+    """Return whether factors are rounded beforehand (bf16). A library's recurrence then also rounds its states."""
     return COMPUTING.factor_type is not None
 
 
 def refuse_unable(precision: Precision, device: torch.device) -> None:
-    """A UserError for a precision that there is not, and for one that nothing multiplies in."""
+    """Raise a UserError for a precision that does not exist, or that the device has no products for."""
     if precision not in get_args(Precision):
         raise UserError(f"precision {precision}: expected one of {', '.join(get_args(Precision))}")
     if precision == "bf16" and device.type == "cuda" and torch.cuda.get_device_capability(device) < (8, 0):
@@ -57,22 +57,22 @@ def refuse_unable(precision: Precision, device: torch.device) -> None:
 
 
 def factor(values: Tensor) -> Factor:
-    """A factor that several products share, rounded once: a weight that a recurrence multiplies with at every step."""
+    """Return a factor that is rounded once for several products, such as a recurrent weight, used at every step."""
     return Int8Factor(values) if COMPUTING.precision == "int8" else rounded(values)
 
 
 def rounded(values: Tensor) -> Tensor:
-    """Values as bf16 has them; in any other precision as they are."""
+    """Return the values rounded to bf16, or unchanged in any other precision."""
     return values if COMPUTING.factor_type is None else values.to(COMPUTING.factor_type)
 
 
 def fixed(module: nn.Module) -> bool:
-    """Whether a module's weights are only read: neither trained nor asked for gradients."""
+    """Return whether the weights of a module are constant: neither trained nor in need of gradients."""
     return not (module.training or torch.is_grad_enabled())
 
 
 def kept(module: nn.Module, name: str, make: Callable[[], Tensor]) -> Factor:
-    """`factor(make())` of a module's weights: made once where they are fixed, else each time."""
+    """Return `factor(make())` of a module's weights: computed once if they are fixed, otherwise at each call."""
     if not fixed(module):
         return factor(make())
     made: dict[tuple[str, Precision], Factor] = module.__dict__.setdefault("_kept_factors", {})
@@ -84,7 +84,7 @@ def kept(module: nn.Module, name: str, make: Callable[[], Tensor]) -> Factor:
 
 
 def product(left: Tensor, right: Factor) -> Tensor:
-    """left @ right, (..., n) by (n, m) or batches of both; factors that `factor` has rounded are taken as they are."""
+    """Return left @ right, (..., n) by (n, m) or batches of both. The results of `factor` are not rounded again."""
     if isinstance(right, Int8Factor):
         return right.multiply(left)
     if COMPUTING.factor_type is None:
@@ -93,7 +93,7 @@ def product(left: Tensor, right: Factor) -> Tensor:
 
 
 def add_product(sums: Tensor, left: Tensor, right: Factor) -> None:
-    """sums += left @ right, all (n, m) or all batches; on a GPU in one kernel."""
+    """Compute sums += left @ right for matrices or batches of matrices; on a GPU in one kernel."""
     if not sums.is_cuda or rounds_factors() or isinstance(right, Int8Factor):
         sums += product(left, right)
     elif sums.dim() == 2:
@@ -103,7 +103,7 @@ def add_product(sums: Tensor, left: Tensor, right: Factor) -> None:
 
 
 def affine(values: Tensor, weights: Factor, bias: Tensor) -> Tensor:
-    """values @ weights + bias: (P, n), (n, m), (m,) -> (P, m)."""
+    """Return values @ weights + bias: (P, n), (n, m), (m,) -> (P, m)."""
     if isinstance(weights, Tensor) and not rounds_factors():
         return torch.addmm(bias, values, weights)
     return product(values, weights) + bias

@@ -23,41 +23,41 @@ from nmt.settings.families import GatedDecoderArchitecture
 
 
 class OutputLayer(nn.Module, ABC):
-    """softmax(W_o x + b_o) of features x that a subclass makes of what its decoder leaves at each position."""
+    """The layer softmax(W_o x + b_o). A subclass computes the features x from the decoder's values at a position."""
 
     W_o: nn.Parameter
     b_o: nn.Parameter
 
     @abstractmethod
     def features(self, *inputs: Tensor) -> Tensor:
-        """What W_o multiplies, (P, D)."""
+        """Return the features, which W_o multiplies, (P, D)."""
 
     def forward(self, *inputs: Tensor) -> Tensor:
-        """Logits (P, V)."""
+        """Return logits (P, V)."""
         return affine(self.features(*inputs), self.word_factor(), self.b_o)
 
     def word_factor(self) -> Factor:
-        """W_o, (D, V), as products take it."""
+        """The factor for products with W_o, (D, V)."""
         return kept(self, "words", lambda: self.W_o)
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """The words that a search may write: ids in ascending order (W,), and those barred for each sentence, (B, W)."""
+    """The words that a search may write: ids in ascending order (W,), and which are barred for a sentence (B, W)."""
 
     ids: Tensor
     barred: Tensor
 
     def select(self, rows: Tensor) -> Candidates:
-        """Those of the sentences at `rows`."""
+        """Return the candidates of the sentences at `rows`."""
         return Candidates(self.ids, self.barred[rows])
 
 
 class WordProbabilities:
-    """log p of the next word in a search: of all words, or of the candidates of each sentence."""
+    """Computes log p of the next word in a search, for all words or for the candidates of each sentence."""
 
     def __init__(self, readout: OutputLayer, words: int, candidates: Candidates | None) -> None:
-        """`words`: of the vocabulary, without unused ids."""
+        """Take the output layer and `words`, the size of the vocabulary without unused ids."""
         self.words, self.candidates = words, candidates
         self.weights, self.bias = readout.word_factor(), cast(Tensor, readout.b_o)
         if candidates is not None:
@@ -65,7 +65,10 @@ class WordProbabilities:
             self.bias = readout.b_o[candidates.ids]
 
     def of(self, features: Tensor, hypotheses: int, alive: Tensor | None) -> Tensor:
-        """(R, V) or (R, W) of features (R, D): those at `alive` of B sentences with so many hypotheses each, or all."""
+        """Return log p, (R, V) or (R, W), of features (R, D) of the hypotheses at `alive`, or of all.
+
+        `hypotheses` is their number per sentence, K.
+        """
         logits = affine(features, self.weights, self.bias)
         if self.candidates is not None:
             rows = torch.arange(len(features), device=features.device) if alive is None else alive
@@ -73,20 +76,20 @@ class WordProbabilities:
         return logits.log_softmax(dim=1)[:, : self.words]
 
     def keep(self, rows: Tensor) -> None:
-        """Forget the sentences that are not at `rows`."""
+        """Keep only the sentences at `rows`."""
         if self.candidates is not None:
             self.candidates = self.candidates.select(rows)
 
 
 class MaxoutReadout(OutputLayer):
-    """From state, previous word and context to the logits of the next word.
+    """Computes the logits of the next word from state, previous word and context.
 
-    `direct` is the paper's W_o, (L, V); `factored` the authors' code's: L -> M without bias, then M -> V.
-    Biases, as in the authors' code: one on the state's projection, one on the softmax.
+    `direct` is the paper's W_o, (L, V). `factored` is that of the authors' code: L -> M without bias, then M -> V.
+    Biases are those of the authors' code: one for the projection of the state, and one for the softmax.
     """
 
     def __init__(self, architecture: GatedDecoderArchitecture, context: int, words: int) -> None:
-        """`context`: size of c_i; `words`: of the target vocabulary, to which come `unused_ids`."""
+        """Take the sizes: `context` of c_i, `words` of the target vocabulary without its `unused_ids`."""
         super().__init__()
         embedding, maxout = architecture.embedding_size, architecture.maxout_units
         sizes = (architecture.hidden_units, embedding, context)
@@ -99,15 +102,15 @@ class MaxoutReadout(OutputLayer):
         self.b_o = nn.Parameter(torch.empty(words + architecture.unused_ids))
 
     def features(self, *inputs: Tensor) -> Tensor:
-        """What W_o multiplies, (P, L) or (P, M), from s (P, N), E y_{i-1} (P, M) and c_i (P, C)."""
+        """Return the features, (P, L) or (P, M), from s (P, N), E y_{i-1} (P, M) and c_i (P, C)."""
         weights = torch.cat([self.U_o, self.V_o, self.C_o])
         return self.compressed(maxout(affine(torch.cat(inputs, dim=-1), weights, self.b_t)))
 
     def compressed(self, hidden: Tensor) -> Tensor:
-        """What W_o multiplies, (P, L) or (P, M), from t_i (P, L)."""
+        """Return the features, (P, L) or (P, M), from t_i (P, L)."""
         return product(hidden, self.W_m) if self.factored else hidden
 
 
 def maxout(values: Tensor) -> Tensor:
-    """The larger of each adjacent pair: (..., 2L) -> (..., L)."""
+    """Return the larger number of each adjacent pair: (..., 2L) -> (..., L)."""
     return values.view(*values.shape[:-1], -1, 2).amax(dim=-1)

@@ -1,11 +1,11 @@
 """The models as their papers write them: one sentence pair, one vector and one word at a time.
 
-To be read beside Bahdanau et al. (2015), Sec. 2, 3 and App. A, Cho et al. (2014b), Sec. 2.2, and Sutskever et al.
-(2014), Sec. 2, whose letters and equation numbers it uses. It is slow, and nothing here is shared with the fast models
-but the names of the weights and of the settings: the tests hold the fast models against it, in values and in gradients.
+This module follows Bahdanau et al. (2015), Sec. 2, 3 and App. A, Cho et al. (2014b), Sec. 2.2, and Sutskever et al.
+(2014), Sec. 2, and uses their letters and equation numbers. It is slow, and shares only the names of weights and
+settings with the fast models. The tests compare the fast models with it, in values and in gradients.
 
-As in the papers, vectors are columns and a weight acts from the left, W x; sums and products of vectors are taken
-element by element. `*` is Bahdanau's small circle. Bias terms, which the papers leave out of their equations, stand
+As in the papers, vectors are columns and a weight acts from the left, W x. Sums and products of vectors are taken
+element by element; `*` is Bahdanau's small circle. The papers leave bias terms out of their equations; here they are
 where the settings put them.
 """
 
@@ -28,13 +28,13 @@ class Reference(ABC):
 
     @abstractmethod
     def nll(self, x: Sentence, y: Sentence) -> tuple[Tensor, list[Tensor]]:
-        """-log p(y | x) in nats, and alpha_i (T_x,) for each word y_i of a model that aligns, else nothing."""
+        """Return -log p(y | x) in nats, and alpha_i (T_x,) for each word y_i; no alpha for a model without attention."""
 
 
 class GatedReference(Reference):
-    """What the three models share: gated units, the decoder and its deep output.
+    """The parts that three models share: gated units, the decoder and its deep output.
 
-    weights: by name, as the fast model has them: (inputs, outputs), the transpose of the paper's.
+    weights: by name, in the layout of the fast model: (inputs, outputs), the transpose of the paper's.
     """
 
     def __init__(self, weights: dict[str, Tensor], settings: GatedDecoderArchitecture) -> None:
@@ -44,15 +44,15 @@ class GatedReference(Reference):
 
     @abstractmethod
     def encode(self, x: Sentence) -> tuple[list[Tensor], Tensor]:
-        """The annotations h_1..h_{T_x}, and the state that s_0 is made of."""
+        """Return the annotations h_1..h_{T_x}, and the state from which s_0 is computed."""
 
     @abstractmethod
     def context(self, s: Tensor, h: list[Tensor]) -> tuple[Tensor, Tensor | None]:
-        """c_i and alpha_i of a state s_{i-1} and the annotations h."""
+        """Return c_i and alpha_i of a state s_{i-1} and the annotations h."""
 
     @abstractmethod
     def first_state(self, summary: Tensor) -> Tensor:
-        """s_0."""
+        """Return s_0."""
 
     # The paper's equations -------------------------------------------------------------------------------------------
 
@@ -82,7 +82,7 @@ class GatedReference(Reference):
         return p, self.gated_unit("decoder.unit", read, s, c)
 
     def gated_unit(self, name: str, e: Tensor, h: Tensor, c: Tensor | None = None) -> Tensor:
-        """App. A.1.1: the next state from the embedded word e, the state h before it and, in the decoder (A.2.2), c.
+        """Return the next state from the embedded word e, the state h and, in the decoder (A.2.2), c: App. A.1.1.
 
         The reset gate r acts before the matrix product, U [r * h].
         """
@@ -100,7 +100,7 @@ class GatedReference(Reference):
         return (1 - z) * h + z * candidate
 
     def output(self, s: Tensor, previous: Tensor, c: Tensor) -> Tensor:
-        """p(y_i | ...), (V,): App. A.2.2, a deep output with a layer of maxout units."""
+        """Return p(y_i | ...), (V,), from a deep output with a layer of maxout units: App. A.2.2."""
         t_tilde = (
             self.times("readout.U_o", s)
             + self.times("readout.V_o", previous)
@@ -113,7 +113,7 @@ class GatedReference(Reference):
         return softmax(self.times("readout.W_o", t) + self.weights["readout.b_o"])
 
     def read(self, name: str, x: Sentence) -> list[Tensor]:
-        """The states of one direction of the encoder, h_0 = 0 left out, in the order in which it reads."""
+        """Return the states of one direction of the encoder, without h_0 = 0, in its reading order."""
         h = torch.zeros_like(self.weights[f"{name}.b"])
         states = []
         for word in x:
@@ -122,33 +122,33 @@ class GatedReference(Reference):
         return states
 
     def projected_start(self, summary: Tensor) -> Tensor:
-        """s_0 = tanh(W_s summary): App. A.2.2."""
+        """Return s_0 = tanh(W_s summary): App. A.2.2."""
         return torch.tanh(self.times("decoder.W_s", summary) + self.weights["decoder.b_s"])
 
     def embed(self, side: str, word: int) -> Tensor:
-        """E x of a word."""
+        """Return E x of a word."""
         e = self.weights[f"{side}_embedding.E"][word]
         return e + self.weights[f"{side}_embedding.b"] if self.settings.biases == "groundhog" else e
 
     def times(self, name: str, vector: Tensor) -> Tensor:
-        """W x, row by row of the paper's W."""
+        """Return W x, row by row of the paper's W."""
         return times(self.weights[name], vector)
 
 
 class RNNencdec(GatedReference):
-    """Sec. 2.2: all that the decoder is told of the source is the encoder's last state, c = h_{T_x}."""
+    """RNNencdec, Sec. 2.2: the encoder's last state c = h_{T_x} is the decoder's only input from the source."""
 
     def encode(self, x: Sentence) -> tuple[list[Tensor], Tensor]:
-        """c = q({h_1..h_{T_x}}) = h_{T_x}: Eq. 1 and below."""
+        """Return c = q({h_1..h_{T_x}}) = h_{T_x}: Eq. 1 and below."""
         last = self.read("encoder.forwards", x)[-1]
         return [last], last
 
     def context(self, s: Tensor, h: list[Tensor]) -> tuple[Tensor, None]:
-        """The same c at every step."""
+        """Return the same c at every step."""
         return h[0], None
 
     def first_state(self, summary: Tensor) -> Tensor:
-        """The paper does not say: as RNNsearch's, or zero (`encdec_start`)."""
+        """Return s_0. The paper does not define it: it is that of RNNsearch, or 0 (`encdec_start`)."""
         return (
             summary.new_zeros(self.settings.hidden_units)
             if self.settings.encdec_start == "zero"
@@ -157,41 +157,41 @@ class RNNencdec(GatedReference):
 
 
 class GrConv(RNNencdec):
-    """Cho et al. (2014b), Sec. 2.2: c is the root of a tree over the sentence."""
+    """grConv, Cho et al. (2014b), Sec. 2.2: c is the root of a tree over the sentence."""
 
     settings: GrConvArchitecture
 
     def encode(self, x: Sentence) -> tuple[list[Tensor], Tensor]:
-        """c = h^(T_x - 1), the one node of the last level."""
+        """Return c = h^(T_x - 1), the only node of the last level."""
         h = [self.plus("b_U", self.times("encoder.U", self.embed("source", word))) for word in x]
         while len(h) > 1:
             h = [self.node(left, right) for left, right in pairwise(h)]
         return h, h[0]
 
     def node(self, left: Tensor, right: Tensor) -> Tensor:
-        """Eq. 1: a node from the two below it, h_{j-1} and h_j of the level before."""
+        """Return a node from the two nodes below it, h_{j-1} and h_j of the previous level: Eq. 1."""
         gates = softmax(self.plus("b_g", self.times("encoder.G_l", left) + self.times("encoder.G_r", right)))
         new = self.plus("b", self.times("encoder.W_l", left) + self.times("encoder.W_r", right))
         new = torch.tanh(new) if self.settings.activation == "tanh" else torch.relu(new)
         return gates[0] * new + gates[1] * left + gates[2] * right
 
     def plus(self, bias: str, total: Tensor) -> Tensor:
-        """The sum with the encoder's bias of this name, where the settings have it."""
+        """Return the sum with the encoder's bias of this name, if the settings have it."""
         return total + self.weights[f"encoder.{bias}"] if self.settings.tree_biases else total
 
 
 class RNNsearch(GatedReference):
-    """Sec. 3: the decoder looks at the annotations anew for every word that it writes."""
+    """RNNsearch, Sec. 3: the decoder attends to the annotations again for every target word."""
 
     def encode(self, x: Sentence) -> tuple[list[Tensor], Tensor]:
-        """Sec. 3.2 and A.2.1, Eq. 7: h_j = [forward h_j ; backward h_j], and backward h_1."""
+        """Return h_j = [forward h_j ; backward h_j], and backward h_1: Sec. 3.2 and A.2.1, Eq. 7."""
         forward = self.read("encoder.forwards", x)
         backward = self.read("encoder.backwards", x[::-1])[::-1]
         annotations = [torch.cat([forward[j], backward[j]]) for j in range(len(x))]
         return annotations, backward[0]
 
     def context(self, s: Tensor, h: list[Tensor]) -> tuple[Tensor, Tensor]:
-        """Eqs. 5 and 6: c_i = sum_j alpha_ij h_j with alpha_i = softmax(e_i)."""
+        """Return c_i = sum_j alpha_ij h_j and alpha_i = softmax(e_i): Eqs. 5 and 6."""
         alpha = softmax(torch.stack([self.energy(s, annotation) for annotation in h]))
         c = torch.zeros_like(h[0])
         for j, annotation in enumerate(h):
@@ -199,21 +199,21 @@ class RNNsearch(GatedReference):
         return c, alpha
 
     def energy(self, s: Tensor, annotation: Tensor) -> Tensor:
-        """App. A.1.2: the alignment model, e_ij = v_a^T tanh(W_a s_{i-1} + U_a h_j)."""
+        """Return e_ij = v_a^T tanh(W_a s_{i-1} + U_a h_j), the alignment model: App. A.1.2."""
         inner = self.times("decoder.alignment.W_a", s) + self.times("decoder.alignment.U_a", annotation)
         if self.settings.biases == "every":
             inner = inner + self.weights["decoder.alignment.b_a"]
         return (self.weights["decoder.alignment.v_a"] * torch.tanh(inner)).sum()
 
     def first_state(self, summary: Tensor) -> Tensor:
-        """s_0 = tanh(W_s backward h_1)."""
+        """Return s_0 = tanh(W_s backward h_1)."""
         return self.projected_start(summary)
 
 
 class DeepLSTM(Reference):
-    """Sutskever et al. (2014), Sec. 2: a deep LSTM reads x, another starts from its last state and writes y.
+    """Sutskever et al. (2014), Sec. 2: a deep LSTM reads x, and another one starts from its last state and writes y.
 
-    weights: by name, as the fast model has them: (inputs, outputs), the four parts of a layer side by side.
+    weights: by name, in the layout of the fast model: (inputs, outputs), with the four parts of a layer concatenated.
     """
 
     def __init__(self, weights: dict[str, Tensor], settings: LSTMArchitecture) -> None:
@@ -222,7 +222,7 @@ class DeepLSTM(Reference):
     def nll(self, x: Sentence, y: Sentence) -> tuple[Tensor, list[Tensor]]:
         """Eq. 1: p(y) is the product of p(y_t | v, y_1..y_{t-1}), where v is the encoder's last state.
 
-        x ends in the end symbol only where the settings have it read (`source_end`).
+        x ends with the end symbol only if the settings say so (`source_end`).
         """
         words, end = (x[:-1], x[-1:]) if self.settings.source_end else (x, [])
         if self.settings.source_order == "reversed":
@@ -243,7 +243,7 @@ class DeepLSTM(Reference):
         return total, []
 
     def step(self, side: str, e: Tensor, states: list[tuple[Tensor, Tensor]]) -> list[tuple[Tensor, Tensor]]:
-        """(h, c) of each layer after one word: layer l + 1 reads the new h of layer l."""
+        """Return (h, c) of each layer after one word: layer l + 1 reads the new h of layer l."""
         below, after = e, []
         for layer, (h, c) in enumerate(states):
             after.append(self.cell(f"{side}.{layer}", below, h, c))
@@ -251,7 +251,7 @@ class DeepLSTM(Reference):
         return after
 
     def cell(self, name: str, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
-        """Graves (2013), Eqs. 7 to 11, the terms of c (peepholes) only where they are asked for."""
+        """Compute Eqs. 7 to 11 of Graves (2013), with the terms of c (peepholes) only if the settings have them."""
         inner = times(self.weights[f"{name}.W"], x) + times(self.weights[f"{name}.U"], h)
         i, f, g, o = (inner + self.weights[f"{name}.b"]).view(4, -1)
         p_i, p_f, p_o = self.weights[f"{name}.P"] if self.settings.peepholes else torch.zeros(3, len(h)).to(h)
@@ -260,15 +260,15 @@ class DeepLSTM(Reference):
 
 
 def times(matrix: Tensor, vector: Tensor) -> Tensor:
-    """W x, row by row of the paper's W, of which `matrix` is the transpose."""
+    """Return W x, row by row of the paper's W, whose transpose is `matrix`."""
     return torch.stack([(column * vector).sum() for column in matrix.unbind(dim=1)])
 
 
 def sigmoid(x: Tensor) -> Tensor:
-    """1 / (1 + exp(-x))."""
+    """Return 1 / (1 + exp(-x))."""
     return 1 / (1 + torch.exp(-x))
 
 
 def softmax(x: Tensor) -> Tensor:
-    """exp(x_k) / sum_k' exp(x_k')."""
+    """Return exp(x_k) / sum_k' exp(x_k')."""
     return torch.exp(x) / torch.exp(x).sum()

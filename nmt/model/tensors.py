@@ -1,7 +1,7 @@
-"""Tensors in safetensors files: written whole or not at all, summed, and nothing in them can run code.
+"""Tensors in safetensors files. Files are written whole or not at all, have a checksum, and cannot run code.
 
-What is said of the tensors and the SHA-256 of both are one entry of the file's metadata: the library writes several in
-any order. Files of versions without a sum have their entries side by side, and are read unchecked.
+The description of the tensors and the SHA-256 of both are one single entry of the file's metadata, since the library
+writes several entries in any order. Files of older versions have several entries and no checksum, and are not checked.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ABOUT, _SUM = "about", "sha256"
 
 
 def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> None:
-    """Write a safetensors file, whole or not at all; a UserError says why it could not be written."""
+    """Write a safetensors file, whole or not at all. If this fails, a UserError says why."""
     written = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     about = {**(metadata or {}), _SUM: _sum_of(written, metadata or {})}
     with atomic_path(path) as temporary, write_errors(path):
@@ -34,7 +34,7 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str
 
 @contextmanager
 def write_errors(path: Path) -> Iterator[None]:
-    """The library reports a full disk as an error of its own kind."""
+    """Turn the library's own error for a full disk into a UserError."""
     try:
         yield
     except SafetensorError as error:
@@ -59,7 +59,7 @@ def load_tensors(path: Path) -> dict[str, Tensor]:
 
 
 def load_metadata(path: Path) -> dict[str, str]:
-    """What `save_tensors` wrote beside the tensors; empty if nothing."""
+    """Return the description that `save_tensors` wrote with the tensors; empty if there is none."""
     with safe_open(path, framework="pt") as file:
         said: dict[str, str] = file.metadata() or {}
     if _ABOUT not in said:
@@ -74,14 +74,14 @@ def load_metadata(path: Path) -> dict[str, str]:
 
 
 def _sum_of(tensors: dict[str, Tensor], metadata: dict[str, str]) -> str:
-    """SHA-256 of names, types, shapes and contents, and of what is said of them."""
+    """Return the SHA-256 of names, types, shapes, contents and description of the tensors."""
     shapes = [[name, str(tensors[name].dtype), list(tensors[name].shape)] for name in sorted(tensors)]
     head = json.dumps([metadata, shapes, digest(tensors)], sort_keys=True)
     return hashlib.sha256(head.encode()).hexdigest()
 
 
 def digest(tensors: dict[str, Tensor]) -> str:
-    """SHA-256 of names and contents."""
+    """Return the SHA-256 of names and contents."""
     total = hashlib.sha256()
     for name in sorted(tensors):
         total.update(name.encode())

@@ -30,7 +30,7 @@ _KINDS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 
 @dataclass(frozen=True)
 class TrainedModel:
-    """A model ready to translate."""
+    """A model that is ready to translate."""
 
     run: ModelRun
     network: EncoderDecoder
@@ -56,7 +56,7 @@ def load(folder: Path, device: torch.device) -> TrainedModel:
 
 
 def _shapes(run: ModelRun, source: int, target: int) -> dict[str, torch.Size]:
-    """Shapes of a model's weights, without their memory: settings from elsewhere may name any size."""
+    """Return the shapes of a model's weights without allocating them, since unknown settings may have any size."""
     try:
         with torch.device("meta"):
             network = build(run.family, run.architecture, source, target)
@@ -66,7 +66,7 @@ def _shapes(run: ModelRun, source: int, target: int) -> dict[str, torch.Size]:
 
 
 def refuse_other_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Vocabulary]) -> None:
-    """The vocabularies beside the weights must be those that they were trained with."""
+    """Raise a UserError unless the vocabularies beside the weights are those of the training."""
     try:
         made_with = dict(json.loads(load_metadata(folder / WEIGHTS).get("vocabularies", "{}")))
     except (ValueError, TypeError, RecursionError):
@@ -81,7 +81,7 @@ def refuse_other_vocabularies(folder: Path, vocabularies: tuple[Vocabulary, Voca
 
 
 def refuse_other_than_numbers(path: Path, weights: Mapping[str, torch.Tensor]) -> None:
-    """A UserError unless all weights are finite: a search among NaN finds nothing."""
+    """Raise a UserError unless all weights are finite."""
     for name, weight in weights.items():
         if weight.dtype not in _KINDS:
             raise UserError(

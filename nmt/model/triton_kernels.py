@@ -1,9 +1,9 @@
-"""What happens between two matrix products of a step, one kernel each, in Triton (Tillet et al., 2019).
+"""The operations between two matrix products of a step, as one kernel each, in Triton (Tillet et al., 2019).
 
-A program, one of a kernel's grid, works on a row (a sentence of a step) or a part of one. `nmt.model.fused` says what
-the arguments are; names that end in `_d`, `_b` are strides between directions and sentences. What follows from a
-model's sizes is a constant: so the compiler knows of 1,000 units that rows begin where it may read several numbers at
-once. All sums run in an order of their own, always the same: equal input gives equal bits.
+A program, one of a kernel's grid, processes a row (a sentence of a step) or a part of a row. `nmt.model.fused` documents
+the arguments; names that end in `_d` and `_b` are strides between directions and sentences. Values that follow from the
+sizes of a model are constants, so that the compiler knows the alignment of rows and can read several numbers at once.
+All sums have a fixed order: equal input gives equal bits.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import triton.language as tl
 
 @triton.jit
 def tanh(x):
-    """(1 - e) / (1 + e) with e = exp(-2|x|), and near 0, where 1 - e loses digits, the series to x^11."""
+    """Compute (1 - e) / (1 + e) with e = exp(-2|x|); near 0, where 1 - e loses digits, the series to x^11."""
     e = tl.exp(-2 * tl.abs(x))
     far = (1 - e) / (1 + e)
     s = x * x
@@ -31,7 +31,7 @@ def open_gates(
     state_d, state_b: tl.constexpr, mask, mask_d, gates, gates_d, gates_b: tl.constexpr, reset_state, sentences,
     hidden: tl.constexpr, MASKED: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """z and r = sigmoid(projected + recurrent), z times the mask, and r * h."""
+    """Compute z and r = sigmoid(projected + recurrent), z times the mask, and r * h."""
     row, column = tl.program_id(0), tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     d, b, inside = row // sentences, row % sentences, column < hidden
     given = projected + d * projected_d + b * projected_b + column
@@ -53,7 +53,7 @@ def new_state(
     gates_d, gates_b: tl.constexpr, candidate, candidate_d, candidate_b: tl.constexpr, after, after_d,
     after_b: tl.constexpr, sentences, hidden: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """The candidate c = tanh(U [r * h] + projected) and the state h + z (c - h)."""
+    """Compute the candidate c = tanh(U [r * h] + projected) and the state h + z (c - h)."""
     row, column = tl.program_id(0), tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     d, b, inside = row // sentences, row % sentences, column < hidden
     given = tl.load(projected + d * projected_d + b * projected_b + 2 * hidden + column, inside, 0.0)
@@ -70,7 +70,7 @@ def candidate_gradient(
     candidate_b: tl.constexpr, state, state_d, state_b: tl.constexpr, grad_projected, projected_d,
     projected_b: tl.constexpr, sentences, hidden: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """The pre-activations' gradients that need no product: the candidate's and the update gate's."""
+    """Compute the gradients of the pre-activations of candidate and update gate, which need no matrix product."""
     row, column = tl.program_id(0), tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     d, b, inside = row // sentences, row % sentences, column < hidden
     g = tl.load(grad + d * grad_d + b * grad_b + column, inside, 0.0)
@@ -88,7 +88,7 @@ def state_gradient(
     state_b: tl.constexpr, grad_reset_state, grad_projected, projected_d, projected_b: tl.constexpr, before,
     sentences, hidden: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """The gradient of r * h gives those of the reset gate's pre-activation and of the state before the step."""
+    """Compute the gradients of the reset gate's pre-activation and of the state before the step, from that of r * h."""
     row, column = tl.program_id(0), tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     d, b, inside = row // sentences, row % sentences, column < hidden
     g = tl.load(grad + d * grad_d + b * grad_b + column, inside, 0.0)
@@ -109,7 +109,7 @@ def energies(
     keys, query, query_b: tl.constexpr, v_a, padding, energy, length, units: tl.constexpr, ROWS: tl.constexpr,
     BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """e_j = v_a^T tanh(q + k_j) for some source positions of a sentence; -inf on padding."""
+    """Compute e_j = v_a^T tanh(q + k_j) for some source positions of a sentence; -inf on padding."""
     b, j = tl.program_id(0), tl.program_id(1) * ROWS + tl.arange(0, ROWS)
     inside = j < length
     total = tl.zeros((ROWS,), dtype=energy.dtype.element_ty)
@@ -130,7 +130,7 @@ def read_context(
     energy, annotations, weights, context, length, size: tl.constexpr, SENTENCE: tl.constexpr, ROWS: tl.constexpr,
     BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """alpha = softmax(e) and a part of c = sum_j alpha_j h_j."""
+    """Compute alpha = softmax(e) and a part of c = sum_j alpha_j h_j."""
     b, column = tl.program_id(0), tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     every = tl.arange(0, SENTENCE)
     e = tl.load(energy + b * length + every, every < length, -float("inf"))
@@ -152,7 +152,7 @@ def read_context(
 def weight_gradient(
     annotations, grad_context, grad_weights, length, size: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """dL/d alpha_j = h_j^T dL/dc for some source positions of a sentence."""
+    """Compute dL/d alpha_j = h_j^T dL/dc for some source positions of a sentence."""
     b, j = tl.program_id(0), tl.program_id(1) * ROWS + tl.arange(0, ROWS)
     inside = j < length
     total = tl.zeros((ROWS,), dtype=grad_weights.dtype.element_ty)
@@ -170,9 +170,10 @@ def alignment_gradient(
     grad_query_b: tl.constexpr, grad_keys, grad_v, length, units: tl.constexpr, SENTENCE: tl.constexpr,
     ROWS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """g_j = dL/de_j through the softmax; with a = tanh(q + k_j) the shares of this step in some alignment units.
+    """Compute g_j = dL/de_j through the softmax, and the gradients of this step for some alignment units.
 
-    dL/dq = v_a * sum_j g (1 - a^2); added up over the steps g (1 - a^2) in `grad_keys`, sum_j g a in `grad_v`.
+    With a = tanh(q + k_j), dL/dq = v_a * sum_j g (1 - a^2). Over the steps, `grad_keys` adds up g (1 - a^2), and
+    `grad_v` adds up sum_j g a.
     """
     b, unit = tl.program_id(0), tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
     used, every = unit < units, tl.arange(0, SENTENCE)
@@ -204,7 +205,7 @@ def alignment_gradient(
 
 @triton.jit
 def softmax_error(logits, bias, words, mask, cost, vocabulary, MASKED: tl.constexpr, BLOCK: tl.constexpr):
-    """A position's logits without bias become (softmax - one-hot) * mask, and its cost -log p(word) * mask."""
+    """Turn a position's logits without bias into (softmax - one-hot) * mask, and compute -log p(word) * mask."""
     p = tl.program_id(0).to(tl.int64)
     row = logits + p * vocabulary
     most = tl.full((), -float("inf"), dtype=logits.dtype.element_ty)
@@ -235,7 +236,7 @@ def adadelta(
     weight, gradient, squares, steps, scale, count, LEARNING_RATE: tl.constexpr, RHO: tl.constexpr,
     EPSILON: tl.constexpr, SCALED: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """The four lines of `nmt.training.adadelta`, the gradient times `scale`."""
+    """Compute the four lines of `nmt.training.adadelta` with the gradient times `scale`."""
     at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     inside = at < count
     g = tl.load(gradient + at, inside, 0.0)

@@ -142,5 +142,5 @@ class ModelRun(TrainedWith):
 
     @property
     def aligns(self) -> bool:
-        """As in `ModelEntry`."""
+        """See `ModelEntry.aligns`."""
         return FAMILIES[self.family].aligns

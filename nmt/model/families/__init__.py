@@ -1,4 +1,4 @@
-"""The families of models, a module each. One is imported when a model of it is built, by the name of its family."""
+"""The families of models, one module each. A module is imported when a model of its family is built."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def build(
     family: FamilyName, architecture: AnyArchitecture, source_vocabulary: int, target_vocabulary: int
 ) -> EncoderDecoder:
-    """A model of a family, its weights not set yet."""
+    """Build a model of a family without initial weights."""
     module = importlib.import_module(f"nmt.model.families.{family}")
     model: EncoderDecoder = module.Model(architecture, source_vocabulary, target_vocabulary)
     return model
@@ -22,7 +22,7 @@ def build(
 def create(
     family: FamilyName, architecture: AnyArchitecture, vocabularies: tuple[int, int], seed: int
 ) -> EncoderDecoder:
-    """A model of a family with its start values; `vocabularies` are both sizes, source first."""
+    """Build a model of a family with initial weights. `vocabularies` are both sizes, source first."""
     from nmt.model.initialization import initialize
 
     model = build(family, architecture, *vocabularies)

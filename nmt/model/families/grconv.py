@@ -1,4 +1,4 @@
-"""grConv (Cho et al. 2014b, Sec. 2.2): a gated recursive convolution reads, its root is all that the decoder is told.
+"""grConv (Cho et al. 2014b, Sec. 2.2): the encoder is a gated recursive convolution, and its root is the fixed context.
 
 Shapes: B sentences, S source length with the end symbol, N units of a node, M embedding size. Vectors are rows, so a
 weight is (inputs, outputs).
@@ -8,8 +8,8 @@ weight is (inputs, outputs).
     [w_c, w_l, w_r] = softmax(G_l h_{j-1} + G_r h_j + b_g)
     h_j^t = w_c h~_j + w_l h_{j-1}^{t-1} + w_r h_j^{t-1}        Eq. 1; all of level t - 1 on the right
 
-Each level has one node less than the one below, so node j of level t covers the words j to j + t here, and the root of
-a sentence of L words is node 0 of level L - 1. Nodes over padding are computed too, but no root is made of them.
+Each level has one node less than the level below. So in this code, node j of level t covers the words j to j + t, and
+the root of a sentence of L words is node 0 of level L - 1. Nodes over padding are computed, too, but no root uses them.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from nmt.model.readout import MaxoutReadout
 from nmt.settings.families import GrConvArchitecture
 
 SQUARE = re.compile(r"\.W_[lr]$")
-"""The tree's square matrices; all its other matrices start as the decoder's."""
+"""The square matrices of the tree. All other matrices of the tree are initialized like the decoder's."""
 RECURRENT = re.compile(r"^decoder\.unit\.(U|U_z|U_r)$")
 GATES = 3
-"""A node has a gate for its new value, and one for each child."""
+"""Gates of a node: one for its new value, and one for each child."""
 
 
 class RecursiveEncoder(nn.Module):
-    """c is the root of the tree. U (M, N), W_l, W_r (N, N), G_l, G_r (N, 3); the same at every level."""
+    """The encoder, whose root is c. U (M, N), W_l, W_r (N, N), G_l, G_r (N, 3) are the same at every level."""
 
     def __init__(self, architecture: GrConvArchitecture) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class RecursiveEncoder(nn.Module):
         )
 
     def forward(self, embedded: Tensor, mask: Tensor) -> Annotations:
-        """Read E x (S, B, M) under a 0/1 mask (S, B)."""
+        """Encode E x (S, B, M) with a 0/1 mask (S, B)."""
         last = mask.sum(dim=0).unsqueeze(1) - 1
         nodes = self.leaves(embedded)
         roots = nodes[0]
@@ -60,15 +60,15 @@ class RecursiveEncoder(nn.Module):
         return Annotations.single(roots)
 
     def leaves(self, embedded: Tensor) -> Tensor:
-        """Level 0, (S, B, N), of E x (S, B, M)."""
+        """Return level 0, (S, B, N), for E x (S, B, M)."""
         leaves = product(embedded, self.U)
         return leaves if self.b_U is None else leaves + self.b_U
 
     def level_above(self, nodes: Tensor) -> tuple[Tensor, Tensor]:
-        """Nodes (n-1, B, N) and gates [w_c, w_l, w_r] (n-1, B, 3) of the level above nodes (n, B, N).
+        """Return nodes (n-1, B, N) and gates [w_c, w_l, w_r] (n-1, B, 3) of the level above nodes (n, B, N).
 
-        Nearly all the time goes into the two products and their four of the way back, each over all nodes of all
-        sentences, so that a backward pass written by hand is no faster than torch's.
+        Nearly all time is spent in the two products here and the four products of the backward pass, each over all
+        nodes of all sentences. So a hand-written backward pass is not faster than PyTorch's.
         """
         left, right = nodes[:-1], nodes[1:]
         new = product(left, self.W_l) + product(right, self.W_r)
@@ -82,7 +82,7 @@ class RecursiveEncoder(nn.Module):
 
     @torch.no_grad()
     def gates(self, embedded: Tensor) -> list[Tensor]:
-        """The gates of each level above the words, (S - t, 3), of one sentence E x (S, M)."""
+        """Return the gates of each level above the words, (S - t, 3), for one sentence E x (S, M)."""
         nodes, found = self.leaves(embedded.unsqueeze(1)), []
         for _ in range(1, len(embedded)):
             nodes, gates = self.level_above(nodes)
@@ -106,7 +106,10 @@ class GrConv(GatedEncoderDecoder):
         self.readout = MaxoutReadout(architecture, context, target_vocabulary)
 
     def start_value(self, name: str) -> Start:
-        """Cho et al. (2014b), Sec. 4.1: W_l, W_r random orthogonal times 0.4; the rest as in `GatedEncoderDecoder`."""
+        """Return the initializer of Cho et al. (2014b), Sec. 4.1: W_l, W_r are random orthogonal times 0.4.
+
+        For other weights, see `GatedEncoderDecoder.start_value`.
+        """
         if name.startswith("encoder."):
             if SQUARE.search(name):
                 return orthogonal_times(self.architecture.tree_init_scale)
@@ -116,11 +119,11 @@ class GrConv(GatedEncoderDecoder):
         return super().start_value(name)
 
     def gates(self, source: Tensor) -> list[Tensor]:
-        """The gates [w_c, w_l, w_r] of each level above the words, (S - t, 3), of one sentence's ids (S,)."""
+        """Return the gates [w_c, w_l, w_r] of each level above the words, (S - t, 3), for one sentence's ids (S,)."""
         return self.encoder.gates(self.source_embedding(source))
 
     def reference(self) -> reference.GrConv:
-        """As in `EncoderDecoder`."""
+        """See `EncoderDecoder.reference`."""
         return reference.GrConv(dict(self.named_parameters()), self.architecture)
 
 

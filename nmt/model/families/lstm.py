@@ -1,8 +1,8 @@
 """Deep LSTMs from a sentence to a vector and from the vector to a sentence (Sutskever et al. 2014, Sec. 2 and 3.4).
 
-One deep LSTM reads the source; its last h and c of every layer are all that another one, the decoder, starts from,
-layer by layer. The decoder is a language model whose top layer the softmax reads (Eq. 1). A source is read backwards
-unless the settings say otherwise (Sec. 3.3).
+One deep LSTM reads the source. Its last h and c of every layer are the initial states of the decoder, layer by layer.
+The decoder is a language model with a softmax on its top layer (Eq. 1). The source is read backwards unless the
+settings say otherwise (Sec. 3.3).
 
 Shapes: B sentences, S source length, T target length, K hypotheses per sentence, R of the B * K that are alive,
 L layers, N hidden units, M embedding size or, above the first layer, N; V vocabulary size. Vectors are rows.
@@ -32,10 +32,10 @@ State = tuple[Tensor, Tensor]
 
 
 class Layer(nn.Module):
-    """One layer: W (M, 4N), U (N, 4N), b (4N,) of [i | f | g | o] side by side, as torch's LSTM has them.
+    """One layer: W (M, 4N), U (N, 4N), b (4N,), each the concatenation of [i | f | g | o], as in PyTorch's LSTM.
 
     i = sigmoid(W_i x + U_i h + b_i), f and o alike; g = tanh(W_g x + U_g h + b_g); c' = f c + i g; h' = o tanh(c').
-    With peepholes P (3, N) the gates see the cell, too (Graves 2013, Eqs. 7 to 11): i and f see c, o sees c'.
+    With peepholes P (3, N), the gates also read the cell (Graves 2013, Eqs. 7 to 11): i and f read c, o reads c'.
     """
 
     def __init__(self, inputs: int, hidden: int, peepholes: bool) -> None:
@@ -45,10 +45,10 @@ class Layer(nn.Module):
         self.P = weight(3, hidden) if peepholes else None
 
     def scan(self, x: Tensor, start: State, present: Tensor) -> tuple[Tensor, State]:
-        """h at every step, (T, B, N), and the last h and c, from inputs (T, B, M) and the state before them.
+        """Return h at every step, (T, B, N), and the last h and c, from inputs (T, B, M) and the state before them.
 
-        `present` (T, B) is 0 where the input, which must be 0 there, is padding, else 1. The bias goes with it: a state
-        of 0 stays 0 over padding, since i g is i tanh(0).
+        `present` (T, B) is 0 where the input is padding, else 1. Inputs must be 0 on padding. The bias is multiplied by
+        `present`. So a state of 0 stays 0 over padding, since i g is i tanh(0).
         """
         if self.P is None and not rounds_factors():
             return self._scan_by_library(x, start, present)
@@ -61,7 +61,7 @@ class Layer(nn.Module):
         return torch.stack(states), (h, c)
 
     def _scan_by_library(self, x: Tensor, start: State, present: Tensor) -> tuple[Tensor, State]:
-        """`scan` by oneDNN or cuDNN. The bias is the weight of one more input, which is 1 at words and 0 at padding."""
+        """Compute `scan` by oneDNN or cuDNN. The bias is the weight of an extra input: 1 at words and 0 at padding."""
         # on a GPU inputs of 0 besides, for products whose rows begin where several numbers are read at once
         more = -(x.shape[2] + 1) % 8 if x.is_cuda else 0
         W = pad(torch.cat([self.W, self.b.unsqueeze(0)]), (0, 0, 0, more))
@@ -80,13 +80,13 @@ class Layer(nn.Module):
         return states, (h[0], c[0])
 
     def step(self, x: Tensor, state: State) -> State:
-        """One step of any number of hypotheses: inputs (R, M) and their states."""
+        """Compute one step for any number of hypotheses, from inputs (R, M) and their states."""
         h, c = state
         W, U = kept(self, "W", lambda: self.W), kept(self, "U", lambda: self.U)
         return self.cell(affine(x, W, self.b) + product(h, U), c)
 
     def cell(self, inner: Tensor, c: Tensor) -> State:
-        """The next h and c from the pre-activations (..., 4N), peepholes not yet in them, and c (..., N)."""
+        """Return the next h and c from c (..., N) and the pre-activations without peepholes (..., 4N)."""
         i, f, g, o = inner.chunk(4, dim=-1)
         if self.P is not None:
             i, f = i + self.P[0] * c, f + self.P[1] * c
@@ -97,7 +97,7 @@ class Layer(nn.Module):
 
 
 class Layers(nn.ModuleList):
-    """A deep LSTM: the first layer reads embeddings, each other one the h of the layer below."""
+    """A deep LSTM: the first layer reads embeddings, each other layer reads the h of the layer below."""
 
     def __init__(self, architecture: LSTMArchitecture) -> None:
         hidden = architecture.hidden_units
@@ -105,11 +105,11 @@ class Layers(nn.ModuleList):
         super().__init__(Layer(size, hidden, architecture.peepholes) for size in inputs)
 
     def __iter__(self) -> Iterator[Layer]:
-        """The layers, from the first to the top."""
+        """Iterate over the layers, from the first to the top."""
         return cast(Iterator[Layer], super().__iter__())
 
     def scan(self, x: Tensor, states: list[State], present: Tensor) -> tuple[Tensor, list[State]]:
-        """As `Layer.scan`: h of the top layer at every step, and the last states of all layers."""
+        """Return h of the top layer at every step, and the last states of all layers; see `Layer.scan`."""
         after = []
         for layer, state in zip(self, states, strict=True):
             x, last = layer.scan(x, state, present)
@@ -117,7 +117,7 @@ class Layers(nn.ModuleList):
         return x, after
 
     def step(self, x: Tensor, states: list[State]) -> tuple[Tensor, list[State]]:
-        """As `Layer.step`, for all layers."""
+        """Compute one step of all layers; see `Layer.step`."""
         after = []
         for layer, state in zip(self, states, strict=True):
             after.append(layer.step(x, state))
@@ -137,7 +137,7 @@ class SentenceVector:
 
     @property
     def device(self) -> torch.device:
-        """Where it lies."""
+        """The device that holds the states."""
         return self.h.device
 
     @property
@@ -146,16 +146,16 @@ class SentenceVector:
         return self.h.dtype
 
     def select(self, rows: Tensor) -> SentenceVector:
-        """The sentences at `rows`."""
+        """Return the sentences at `rows`."""
         return SentenceVector(self.h[:, rows], self.c[:, rows])
 
     def flat(self) -> Tensor:
-        """All numbers that represent a sentence, (B, 2LN)."""
+        """Return all numbers that represent a sentence, (B, 2LN)."""
         return torch.cat([*self.h, *self.c], dim=1)
 
 
 class SoftmaxLayer(OutputLayer):
-    """The softmax reads the top layer's h and nothing else (Eq. 1)."""
+    """The output layer, a softmax that reads only the top layer's h (Eq. 1)."""
 
     def __init__(self, architecture: LSTMArchitecture, words: int) -> None:
         super().__init__()
@@ -163,13 +163,13 @@ class SoftmaxLayer(OutputLayer):
         self.b_o = nn.Parameter(torch.empty(words + architecture.unused_ids))
 
     def features(self, *inputs: Tensor) -> Tensor:
-        """h of the top layer as it is."""
+        """Return h of the top layer unchanged."""
         (h,) = inputs
         return h
 
 
 class DeepLSTM(EncoderDecoder):
-    """Both deep LSTMs and the softmax."""
+    """The model: both deep LSTMs and the softmax."""
 
     architecture: LSTMArchitecture
 
@@ -181,11 +181,11 @@ class DeepLSTM(EncoderDecoder):
         self.readout = SoftmaxLayer(architecture, target_vocabulary)
 
     def start_value(self, name: str) -> Start:
-        """Uniform between -0.08 and 0.08, all of them (Sec. 3.4)."""
+        """Return the initializer of all weights: uniform between -0.08 and 0.08 (Sec. 3.4)."""
         return uniform(self.architecture.init_range)
 
     def encode(self, source: Tensor, mask: Tensor) -> SentenceVector:
-        """As in `EncoderDecoder`."""
+        """See `EncoderDecoder.encode`."""
         order, present = self.reading_order(mask)
         present = present.to(mask.dtype)
         x = self.source_embedding(source.gather(0, order)) * present.unsqueeze(2)
@@ -194,7 +194,7 @@ class DeepLSTM(EncoderDecoder):
         return SentenceVector(*(torch.stack(parts) for parts in zip(*last, strict=True)))
 
     def reading_order(self, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Where the word read at each step stands, and whether it is one, (S, B) each.
+        """Return the position of the word read at each step, and whether it is a word, (S, B) each.
 
         Padding is read first, so that all sentences end together. The end symbol is read last in both directions.
         """
@@ -207,13 +207,13 @@ class DeepLSTM(EncoderDecoder):
         return torch.where(present, place, 0), present
 
     def sentence_vectors(self, encoded: SentenceVector) -> Tensor:
-        """As in `EncoderDecoder`: 8,000 numbers at the paper's sizes (Sec. 3.4)."""
+        """See `EncoderDecoder.sentence_vectors`: 8,000 numbers at the paper's sizes (Sec. 3.4)."""
         return encoded.flat()
 
     def unroll(
         self, encoded: SentenceVector, target: Tensor, steps: int
     ) -> Iterator[tuple[Inputs, Tensor | None]]:
-        """As in `EncoderDecoder`: h of the top layer (t, B, N)."""
+        """See `EncoderDecoder.unroll`: h of the top layer (t, B, N)."""
         embedded = torch.cat([self.before_first(target.shape[1]), self.target_embedding(target[:-1])])
         states = list(zip(encoded.h, encoded.c, strict=True))
         for first in range(0, len(target), steps):
@@ -222,22 +222,22 @@ class DeepLSTM(EncoderDecoder):
             yield (x,), None
 
     def before_first(self, sentences: int) -> Tensor:
-        """What the decoder reads before the first word, (1, B, M): the end symbol (Fig. 1), or a vector of zeros."""
+        """Return the decoder's input before the first word, (1, B, M): the end symbol (Fig. 1), or a zero vector."""
         ends = torch.full((1, sentences), END, device=self.target_embedding.E.device)
         embedded: Tensor = self.target_embedding(ends)
         return torch.zeros_like(embedded) if self.architecture.first_input == "zero" else embedded
 
     def steps(self, encoded: SentenceVector, candidates: Candidates | None = None) -> DeepLSTMSteps:
-        """As in `EncoderDecoder`."""
+        """See `EncoderDecoder.steps`."""
         return DeepLSTMSteps(self, encoded, candidates)
 
     def reference(self) -> reference.DeepLSTM:
-        """As in `EncoderDecoder`."""
+        """See `EncoderDecoder.reference`."""
         return reference.DeepLSTM(dict(self.named_parameters()), self.architecture)
 
 
 class DeepLSTMSteps:
-    """The `Steps` of a deep LSTM; they carry h and c of every layer, (L, B, K, N) each."""
+    """The `Steps` of a deep LSTM, with h and c of every layer, (L, B, K, N) each."""
 
     def __init__(
         self, model: DeepLSTM, encoded: SentenceVector, candidates: Candidates | None = None
@@ -248,7 +248,7 @@ class DeepLSTMSteps:
         self.words = WordProbabilities(model.readout, model.target_vocabulary, candidates)
 
     def predict(self, alive: Tensor | None = None) -> Tensor:
-        """As in `Steps`."""
+        """See `Steps.predict`."""
         states = list(zip(self.h.flatten(1, 2), self.c.flatten(1, 2), strict=True))
         top, states = self.model.decoder.step(self.previous.flatten(0, 1), states)
         self.h, self.c = (torch.stack(parts).view_as(self.h) for parts in zip(*states, strict=True))
@@ -256,13 +256,13 @@ class DeepLSTMSteps:
         return self.words.of(features, self.h.shape[2], alive)
 
     def extend(self, parents: Tensor, words: Tensor) -> None:
-        """As in `Steps`."""
+        """See `Steps.extend`."""
         rows = torch.arange(len(parents), device=parents.device).unsqueeze(1)
         self.h, self.c = self.h[:, rows, parents], self.c[:, rows, parents]
         self.previous = self.model.target_embedding(words)
 
     def keep(self, rows: Tensor) -> None:
-        """As in `Steps`."""
+        """See `Steps.keep`."""
         self.h, self.c, self.previous = self.h[:, rows], self.c[:, rows], self.previous[rows]
         self.words.keep(rows)
 

@@ -1,4 +1,4 @@
-"""RNNencdec (paper, Sec. 2.2 and A.2.2; Cho et al. 2014a): an encoder's last state is all that the decoder is told."""
+"""RNNencdec (paper, Sec. 2.2 and A.2.2; Cho et al. 2014a): the encoder's last state is the fixed context."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from nmt.settings.families import GatedArchitecture
 
 
 class ForwardEncoder(nn.Module):
-    """c = h_{T_x}, the last forward state."""
+    """The forward encoder. Its last state is the context, c = h_{T_x}."""
 
     def __init__(self, architecture: GatedArchitecture) -> None:
         super().__init__()
         self.forwards = GatedUnit(architecture.embedding_size, architecture.hidden_units, architecture.biases)
 
     def forward(self, embedded: Tensor, mask: Tensor) -> Annotations:
-        """Read E x (S, B, M) under a 0/1 mask (S, B)."""
+        """Encode E x (S, B, M) with a 0/1 mask (S, B)."""
         start = embedded.new_zeros(1, embedded.shape[1], self.forwards.hidden)
         states = scan([self.forwards], [self.forwards.project(embedded)], start, mask.unsqueeze(0))
         return Annotations.single(
@@ -28,7 +28,7 @@ class ForwardEncoder(nn.Module):
 
 
 class RNNencdec(GatedEncoderDecoder):
-    """The forward encoder and a decoder with a fixed context."""
+    """The model: the forward encoder and a decoder with a fixed context."""
 
     def __init__(
         self, architecture: GatedArchitecture, source_vocabulary: int, target_vocabulary: int
@@ -40,7 +40,7 @@ class RNNencdec(GatedEncoderDecoder):
         self.readout = MaxoutReadout(architecture, context, target_vocabulary)
 
     def reference(self) -> reference.RNNencdec:
-        """As in `EncoderDecoder`."""
+        """See `EncoderDecoder.reference`."""
         return reference.RNNencdec(dict(self.named_parameters()), self.architecture)
 
 

@@ -20,7 +20,7 @@ ALIGNMENT = re.compile(r"\.(W_a|U_a)$")
 
 
 class BidirectionalEncoder(nn.Module):
-    """h_j = [forward h_j ; backward h_j] (Sec. 3.2, App. A.2.1)."""
+    """The bidirectional encoder, h_j = [forward h_j ; backward h_j] (Sec. 3.2, App. A.2.1)."""
 
     def __init__(self, architecture: GatedArchitecture) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class BidirectionalEncoder(nn.Module):
         self.forwards, self.backwards = GatedUnit(*sizes), GatedUnit(*sizes)
 
     def forward(self, embedded: Tensor, mask: Tensor) -> Annotations:
-        """Read E x (S, B, M) under a 0/1 mask (S, B)."""
+        """Encode E x (S, B, M) with a 0/1 mask (S, B)."""
         start = embedded.new_zeros(2, embedded.shape[1], self.forwards.hidden)
         projected = [self.forwards.project(embedded), self.backwards.project(embedded.flip(0))]
         masks = torch.stack([mask, mask.flip(0)])
@@ -38,7 +38,7 @@ class BidirectionalEncoder(nn.Module):
 
 
 class AttentionDecoder(GatedDecoder):
-    """c_i comes from the alignment model, given s_{i-1}."""
+    """The decoder with attention. The alignment model computes c_i from s_{i-1}."""
 
     def __init__(self, architecture: GatedArchitecture, context: int) -> None:
         super().__init__(architecture, context)
@@ -51,7 +51,7 @@ class AttentionDecoder(GatedDecoder):
         return replace(encoded, keys=self.alignment.keys(encoded.annotations))
 
     def scan(self, encoded: Annotations, embedded: Tensor, start: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """As in `GatedDecoder`."""
+        """See `GatedDecoder.scan`."""
         unit = self.unit
         states, contexts, weights = AttentionScan.apply(  # type: ignore[no-untyped-call]
             unit.project(embedded), start, encoded.annotations, encoded.keys, encoded.padding,
@@ -60,13 +60,13 @@ class AttentionDecoder(GatedDecoder):
         return states, contexts, weights
 
     def context_share(self, state: Tensor, encoded: Annotations, shares: Tensor) -> Tensor:
-        """As in `GatedDecoder`."""
+        """See `GatedDecoder.context_share`."""
         assert encoded.keys is not None
         return torch.bmm(self.alignment.weights(state, encoded.keys, encoded.padding), shares)
 
 
 class RNNsearch(GatedEncoderDecoder):
-    """The bidirectional encoder and the decoder that aligns."""
+    """The model: the bidirectional encoder and the decoder with attention."""
 
     architecture: GatedArchitecture
 
@@ -80,7 +80,7 @@ class RNNsearch(GatedEncoderDecoder):
         self.readout = MaxoutReadout(architecture, context, target_vocabulary)
 
     def start_value(self, name: str) -> Start:
-        """App. B.1: W_a, U_a: N(0, 0.001^2), a setting, too."""
+        """Return the initializer of App. B.1: N(0, 0.001^2) for W_a and U_a, with the deviation as a setting."""
         return (
             normal(self.architecture.alignment_init_std)
             if ALIGNMENT.search(name)
@@ -88,7 +88,7 @@ class RNNsearch(GatedEncoderDecoder):
         )
 
     def reference(self) -> reference.RNNsearch:
-        """As in `EncoderDecoder`."""
+        """See `EncoderDecoder.reference`."""
         return reference.RNNsearch(dict(self.named_parameters()), self.architecture)
 
 
