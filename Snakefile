@@ -44,14 +44,6 @@ include: "workflow/rules/pages.smk"
 include: "workflow/rules/publish.smk"
 
 
-localrules:
-    all,
-    data,
-    models,
-    releases,
-    tables,
-
-
 rule all:
     """Tables 1 and 2, Figures 2 and 3, learning curves, the report on the text, and alignment error rates where known."""
     default_target: True
@@ -100,9 +92,6 @@ include: "workflow/rules/start.smk"
 
 
 if LIST:
-
-    localrules:
-        list_jobs,
 
     rule list_jobs:
         """Always due, so that `onstart` is called where nothing else is; `nmt status` and `nmt preflight` ask for it."""

@@ -217,7 +217,7 @@ def test_what_needs_the_network_runs_where_snakemake_runs(tmp_path: Path) -> Non
     options = snakemake_command(tmp_path, "-n", "--profile", "slurm")[3:]
     said = run([sys.executable, "-c", ask, *options]).stdout
     local, sent = (set(re.findall(rf"^{word} (\S+)$", said, re.MULTILINE)) for word in ("LOCAL", "SENT"))
-    assert {"download", "kenlm_programs"} <= local
+    assert {"download", "kenlm_programs", "moses_programs"} <= local
     assert {"extract_europarl-v7", "tokenize", "language_model", "score_pairs", "train"} <= sent
 
 

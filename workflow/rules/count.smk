@@ -1,11 +1,5 @@
 """What every stage has left of every corpus: counted shard by shard, added up, and reported."""
 
-
-# Seconds of work each: they would wait longer in a cluster's queue.
-localrules:
-    data_report,
-
-
 # The report on the text, where this run is what prepares it.
 DATA_REPORT = (
     []
@@ -15,9 +9,6 @@ DATA_REPORT = (
 
 
 if PREPARED:
-
-    localrules:
-        sum_counts,
 
     rule count:
         """Count a shard at each stage of its tokenized text: pairs, words, lengths, words that the vocabulary lacks, and
@@ -64,6 +55,7 @@ if PREPARED:
             "logs/count/sum.log",
         benchmark:
             "benchmarks/count/sum.tsv"
+        localrule: True
         conda:
             "../../envs/prepare.yaml"
         resources:
@@ -94,6 +86,7 @@ rule data_report:
         "logs/report/data.log",
     benchmark:
         "benchmarks/report/data.tsv"
+    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:

@@ -2,10 +2,6 @@
 
 
 # Compute nodes often have no way to the internet, so archives are fetched where Snakemake runs.
-localrules:
-    download,
-
-
 rule download:
     """Fetch one archive, whole or not at all; a download that broke off is taken up again."""
     output:
@@ -15,6 +11,7 @@ rule download:
     benchmark:
         "benchmarks/download/{archive}.tsv"
     retries: 0
+    localrule: True
     conda:
         "../../envs/download.yaml"
     resources:

@@ -1,17 +1,5 @@
 """The paper's figures and learning curves, from the scores, translations and histories of this run."""
 
-
-# Seconds of work each: they would wait longer in a cluster's queue.
-localrules:
-    figure2,
-    unknown_words,
-    length_curves,
-    score_groups,
-    figure3,
-    learning_curves,
-    cho2014b_figure6,
-
-
 # The figures that a run is for, each once, in the order of the papers; each is made as .pdf and .png. Some need a model.
 LACKING = [
     *([] if CONFIG.artifacts.figure3_model else ["figure3"]),
@@ -41,6 +29,7 @@ rule figure2:
         "logs/report/figure2.log",
     benchmark:
         "benchmarks/report/figure2.tsv"
+    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:
@@ -67,6 +56,7 @@ rule unknown_words:
         "logs/report/unknown_words.log",
     benchmark:
         "benchmarks/report/unknown_words.tsv"
+    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:
@@ -92,6 +82,7 @@ rule length_curves:
         "logs/report/length_curves.log",
     benchmark:
         "benchmarks/report/length_curves.tsv"
+    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:
@@ -119,6 +110,7 @@ rule score_groups:
         "logs/report/score_groups.log",
     benchmark:
         "benchmarks/report/score_groups.tsv"
+    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:
@@ -146,6 +138,7 @@ rule figure3:
         "logs/report/figure3.log",
     benchmark:
         "benchmarks/report/figure3.tsv"
+    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:
@@ -172,6 +165,7 @@ rule learning_curves:
         "logs/report/learning_curves.log",
     benchmark:
         "benchmarks/report/learning_curves.tsv"
+    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:
@@ -201,6 +195,7 @@ rule cho2014b_figure6:
         "logs/report/cho2014b_figure6.log",
     benchmark:
         "benchmarks/report/cho2014b_figure6.tsv"
+    localrule: True
     conda:
         "../../envs/translate.yaml"
     resources:

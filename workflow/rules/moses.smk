@@ -17,6 +17,7 @@ rule moses_programs:
         "logs/moses/programs.log",
     benchmark:
         "benchmarks/moses/programs.tsv"
+    localrule: True
     conda:
         "../../envs/moses.yaml"
     threads: 4
@@ -31,9 +32,6 @@ rule moses_programs:
 
 
 if MEASURES_MOSES:
-
-    localrules:
-        moses_programs,
 
     # By part of the text; all of these files are plain, since Moses' programs read nothing else.
     MOSES_TEXT = {

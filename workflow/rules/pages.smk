@@ -2,15 +2,6 @@
 
 from nmt.io.files import sha256
 
-
-# Seconds of work each: they would wait longer in a cluster's queue.
-localrules:
-    finding,
-    explorer,
-    playground,
-    report,
-
-
 EXPERIMENT = "the paper" if Path.cwd() == ROOT else Path.cwd().name
 
 
@@ -52,6 +43,7 @@ rule finding:
         "logs/report/finding.log",
     benchmark:
         "benchmarks/report/finding.tsv"
+    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:
@@ -82,6 +74,7 @@ rule explorer:
         "logs/report/explorer.log",
     benchmark:
         "benchmarks/report/explorer.tsv"
+    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:
@@ -113,6 +106,7 @@ rule playground:
         "logs/report/playground.log",
     benchmark:
         "benchmarks/report/playground.tsv"
+    localrule: True
     conda:
         "../../envs/translate.yaml"
     resources:
@@ -140,6 +134,7 @@ rule report:
         "logs/report/report.log",
     benchmark:
         "benchmarks/report/report.tsv"
+    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:

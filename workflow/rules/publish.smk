@@ -1,11 +1,5 @@
 """What makes results worth publishing: the replication package, the RO-Crate, model cards, archives of models."""
 
-
-localrules:
-    package_results,
-    model_card,
-
-
 RELEASE_FILES = (*NEEDED, TEXT)
 
 TRAINED_HERE = [] if KEPT or CONFIG.released.models else [run for run in USED if run not in SHARED]
@@ -71,6 +65,7 @@ rule package_results:
         "logs/publish/package_results.log",
     benchmark:
         "benchmarks/publish/package_results.tsv"
+    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:
@@ -125,6 +120,7 @@ rule model_card:
         "logs/publish/{model}.card.log",
     benchmark:
         "benchmarks/publish/{model}.card.tsv"
+    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:

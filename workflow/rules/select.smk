@@ -18,10 +18,6 @@ SCORES = ["data/selection/{shard}.scores.npy", "data/selection/{shard}.histogram
 
 
 # The network is where Snakemake runs, and one build serves every experiment of this checkout.
-localrules:
-    kenlm_programs,
-
-
 rule kenlm_programs:
     """Provide KenLM's programs: links to those on the path, or built from the pinned source archive."""
     output:
@@ -30,6 +26,7 @@ rule kenlm_programs:
         "logs/select/kenlm_programs.log",
     benchmark:
         "benchmarks/select/kenlm_programs.tsv"
+    localrule: True
     conda:
         "../../envs/select.yaml"
     threads: 4

@@ -1,12 +1,5 @@
 """The papers' tables and what else is measured, from the scores and summaries of this run."""
 
-
-# Seconds of work each: they would wait longer in a cluster's queue.
-localrules:
-    significance,
-    tables_document,
-
-
 SCORE_TABLES, OTHER_TABLES = tables_of("scores"), {
     **tables_of("perplexity"),
     **tables_of("training"),
@@ -63,6 +56,7 @@ rule significance:
         "logs/report/significance.log",
     benchmark:
         "benchmarks/report/significance.tsv"
+    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:
@@ -232,6 +226,7 @@ rule tables_document:
         "logs/report/tables_document.log",
     benchmark:
         "benchmarks/report/tables_document.tsv"
+    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:
@@ -244,9 +239,6 @@ rule tables_document:
 
 
 if CONFIG.artifacts.ablations:
-
-    localrules:
-        ablations,
 
     rule ablations:
         """Ambiguous details of the paper: each interpretation against its baseline."""
@@ -262,6 +254,7 @@ if CONFIG.artifacts.ablations:
             "logs/report/ablations.log",
         benchmark:
             "benchmarks/report/ablations.tsv"
+        localrule: True
         conda:
             "../../envs/report.yaml"
         resources:
@@ -279,9 +272,6 @@ if CONFIG.artifacts.ablations:
 
 if gold_alignments():
 
-    localrules:
-        alignment_error_rate,
-
     rule alignment_error_rate:
         """Compare a model's alignments with known ones, and a plain diagonal with them too."""
         input:
@@ -297,6 +287,7 @@ if gold_alignments():
             "logs/report/alignment_error_rate/{model}.log",
         benchmark:
             "benchmarks/report/alignment_error_rate/{model}.tsv"
+        localrule: True
         conda:
             "../../envs/report.yaml"
         resources:

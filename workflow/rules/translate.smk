@@ -1,17 +1,6 @@
 """Beam search, alignments and BLEU."""
 
-
-# Seconds of work: they would wait longer in a cluster's queue.
-localrules:
-    score,
-    score_given,
-    package,
-
-
 if "dev" in SETS and not KEPT:
-
-    localrules:
-        dev_text,
 
     rule dev_text:
         """Join one side of the development corpora, to be translated as one text."""
@@ -25,6 +14,7 @@ if "dev" in SETS and not KEPT:
             "logs/translate/dev_text.{language}.log",
         benchmark:
             "benchmarks/translate/dev_text.{language}.tsv"
+        localrule: True
         conda:
             "../../envs/translate.yaml"
         resources:
@@ -172,6 +162,7 @@ rule score:
         "logs/score/{set}{model}.log",
     benchmark:
         "benchmarks/score/{set}{model}.tsv"
+    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:
@@ -201,6 +192,7 @@ rule score_given:
         "benchmarks/score/{set}{system}.tsv"
     wildcard_constraints:
         system=options.any_of(system for given in GIVEN.values() for system in given),
+    localrule: True
     conda:
         "../../envs/report.yaml"
     resources:
@@ -224,6 +216,7 @@ rule package:
         "logs/package/{model}.log",
     benchmark:
         "benchmarks/package/{model}.tsv"
+    localrule: True
     conda:
         "../../envs/translate.yaml"
     resources:

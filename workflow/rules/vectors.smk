@@ -3,9 +3,6 @@
 # Vectors are a model's own: with translations alone there are none.
 if CONFIG.sentence_vectors and not KEPT:
 
-    localrules:
-        sentence_vectors,
-
     FIGURES.append("sentence_vectors")
 
     rule vectors:
@@ -50,6 +47,7 @@ if CONFIG.sentence_vectors and not KEPT:
             "logs/report/sentence_vectors.log",
         benchmark:
             "benchmarks/report/sentence_vectors.tsv"
+        localrule: True
         conda:
             "../../envs/report.yaml"
         resources:
