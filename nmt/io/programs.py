@@ -91,8 +91,9 @@ def run_logged(
 
 
 def _first_error(said: str) -> str:
-    # as a word: a compiler names files such as error_code.hpp before it says what is wrong
-    errors = [line.strip() for line in said.split("\n") if re.search(r"\berrors?\b", line, re.IGNORECASE)]
+    # as a word: a compiler names files such as error_code.hpp before it says what is wrong; a linker says "cannot find"
+    said_so = r"\berrors?\b|\bld: cannot find\b|undefined reference"
+    errors = [line.strip() for line in said.split("\n") if re.search(said_so, line, re.IGNORECASE)]
     return (errors or [_last(said)])[0][-_SHOWN:]
 
 

@@ -40,6 +40,8 @@ TARGETS = {
 
 HEADERS = {"Boost": "boost/thread.hpp", "zlib": "zlib.h", "bzip2": "bzlib.h", "liblzma": "lzma.h"}
 """What a build needs besides a compiler and Perl."""
+LIBRARIES = [f"boost_{name}" for name in ("filesystem", "iostreams", "program_options", "system", "thread")]
+"""Parts of Boost that a build links; Debian has a package for each."""
 
 PACKAGES = (
     "Debian: apt install g++ make perl libboost-all-dev zlib1g-dev libbz2-dev liblzma-dev; "
@@ -136,13 +138,16 @@ def missing_tools() -> list[str]:
     programs = [name for name in ("perl", "make") if not shutil.which(name)] + ["a C++ compiler"] * (
         not compilers
     )
-    return programs or [name for name, header in HEADERS.items() if not _found(header)]
+    headers = [name for name, header in HEADERS.items() if not programs and not _compiles(header)]
+    return programs or headers or [library for library in LIBRARIES if not _compiles(library=library)]
 
 
-def _found(header: str) -> bool:
-    program = f"#if !__has_include(<{header}>)\n#error\n#endif\n"
+def _compiles(header: str = "cstddef", library: str = "c") -> bool:
+    """Whether the compiler finds a header and the linker a library."""
+    program = f"#include <{header}>\nint main() {{}}\n"
     compiler = next(filter(None, map(shutil.which, ("c++", "g++", "clang++"))))
-    command = [compiler, *_conda("-I", "include"), "-x", "c++", "-fsyntax-only", "-"]
+    folders = [*_conda("-I", "include"), *_conda("-L", "lib")]
+    command = [compiler, *folders, "-x", "c++", "-", f"-l{library}", "-o", os.devnull]
     return subprocess.run(command, input=program.encode(), capture_output=True, check=False).returncode == 0
 
 

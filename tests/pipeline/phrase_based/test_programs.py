@@ -59,6 +59,14 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert programs.missing_tools() == ["Boost"]
 
 
+def test_a_part_of_boost_that_cannot_be_linked_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Boost's headers are one package of Debian, its libraries many: the linker would miss one after 20 minutes."""
+    if programs.missing_tools():
+        pytest.skip("no compiler, Boost or Perl")
+    monkeypatch.setattr(programs, "LIBRARIES", [*programs.LIBRARIES, "boost_there_is_no_such"])
+    assert programs.missing_tools() == ["boost_there_is_no_such"]
+
+
 @pytest.mark.parametrize("damage", ["cut", "other"])
 def test_a_damaged_source_is_named(tmp_path: Path, folder: Path, damage: str) -> None:
     (tmp_path / "README").write_text("no Moses\n" * 1000)
@@ -104,6 +112,10 @@ def source_with(folder: Path, bjam: str) -> Path:
         (
             "#!/bin/sh\necho 'from boost/error_code.hpp:963,'; echo 'x.cpp:1: error: no such type'; exit 1\n",
             "its build failed: x.cpp:1: error: no such type",
+        ),
+        (
+            "#!/bin/sh\necho '/usr/bin/ld: cannot find -lz'; echo 'collect2: error: ld returned 1 exit status'; exit 1\n",
+            "its build failed: /usr/bin/ld: cannot find -lz",
         ),
     ],
 )
