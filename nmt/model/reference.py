@@ -28,7 +28,7 @@ class Reference(ABC):
 
     @abstractmethod
     def nll(self, x: Sentence, y: Sentence) -> tuple[Tensor, list[Tensor]]:
-        """Return -log p(y | x) in nats, and alpha_i (T_x,) for each word y_i; no alpha for a model without attention."""
+        """Return -log p(y | x) in nats, and alpha_i (T_x,) for each word y_i (none for a model without attention)."""
 
 
 class GatedReference(Reference):
@@ -72,8 +72,10 @@ class GatedReference(Reference):
         return total, alignment
 
     def decoder_step(self, s: Tensor, previous: Tensor, word: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
-        """p(y_i | ...) and s_i from s_{i-1}, E y_{i-1}, E y_i and c_i. The paper has two orders, its authors' code one
-        more (`step_order`)."""
+        """Return p(y_i | ...) and s_i, from s_{i-1}, E y_{i-1}, E y_i and c_i.
+
+        The paper has two orders, and the authors' code has a third (`step_order`).
+        """
         if self.settings.step_order == "section3":  # Eq. 4 and the line below it
             s = self.gated_unit("decoder.unit", previous, s, c)
             return self.output(s, previous, c), s

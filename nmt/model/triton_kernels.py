@@ -1,9 +1,9 @@
 """The operations between two matrix products of a step, as one kernel each, in Triton (Tillet et al., 2019).
 
-A program, one of a kernel's grid, processes a row (a sentence of a step) or a part of a row. `nmt.model.fused` documents
-the arguments; names that end in `_d` and `_b` are strides between directions and sentences. Values that follow from the
-sizes of a model are constants, so that the compiler knows the alignment of rows and can read several numbers at once.
-All sums have a fixed order: equal input gives equal bits.
+A program, one of a kernel's grid, processes a row (a sentence of a step) or a part of a row. Names of arguments that
+end in `_d` and `_b` are strides between directions and sentences; see `nmt.model.fused` for the calls. Values that
+follow from the sizes of a model are constants, so that the compiler knows the alignment of rows and can read several
+numbers at once. All sums have a fixed order: equal input gives equal bits.
 """
 
 from __future__ import annotations
