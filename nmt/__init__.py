@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> object:
-    """What Python code calls: torch and the rest are loaded when it is used."""
+    """Return a function of the Python API. PyTorch and the other libraries are imported at its first use."""
     if name in __all__:
         from nmt import api
 

@@ -1,4 +1,4 @@
-"""How far a model's attention is from known word alignments (Och and Ney, 2003)."""
+"""Alignment error rate of a model's attention against gold word alignments (Och and Ney, 2003)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _DIGITS = 6
 
 
 def attended_links(alignment: Sequence[Sequence[float]], source_words: int, target_words: int) -> set[Link]:
-    """Link each target word to its most attended source word; the end symbol's row and column make no links.
+    """Link each target word to its most attended source word. Row and column of the end symbol give no links.
 
-    `alignment` is T' x S' as in `records.Record`. The first of equal weights wins.
+    `alignment` is T' x S'; see `translations.Record`. Of equal weights, the first wins.
     """
     rows = enumerate(alignment[:target_words])
     best = {(max(range(len(row)), key=row.__getitem__), target) for target, row in rows if row}
@@ -26,18 +26,18 @@ def attended_links(alignment: Sequence[Sequence[float]], source_words: int, targ
 
 
 def diagonal_links(source_words: int, target_words: int) -> set[Link]:
-    """The matrix' diagonal, stretched over both sides: each target word and the source word at its height."""
+    """Link each target word to the source word on the diagonal of the matrix."""
     return {(int((j + 0.5) * source_words / target_words), j) for j in range(target_words) if source_words}
 
 
 def same_position_links(source_words: int, target_words: int) -> set[Link]:
-    """Each target word and the source word of the same number."""
+    """Link each target word to the source word at the same position."""
     return {(j, j) for j in range(min(source_words, target_words))}
 
 
 @dataclass
 class LinkCounts:
-    """Sums over sentences from which the alignment error rate follows: of links A found, sure S and possible P."""
+    """Sums over sentences for the alignment error rate, with found links A, sure links S and possible links P."""
 
     found: int = 0
     sure: int = 0
@@ -52,7 +52,7 @@ class LinkCounts:
         self.found_possible += len(found & gold.possible)
 
     def as_dict(self) -> dict[str, Any]:
-        """Precision |A and P| / |A|, recall |A and S| / |S|, AER = 1 - (|A and S| + |A and P|) / (|A| + |S|)."""
+        """Return precision |A and P| / |A|, recall |A and S| / |S|, AER = 1 - (|A and S| + |A and P|) / (|A| + |S|)."""
         right = self.found_sure + self.found_possible
         return {
             "alignment_error_rate": _rounded(1 - _ratio(right, self.found + self.sure)),
@@ -71,10 +71,11 @@ def _rounded(value: float) -> float:
 
 
 def alignment_error_rate(model: str, alignments: Path, gold: Sequence[Path]) -> dict[str, Any]:
-    """Alignment error rate of a model's attention on the test set, beside two that know only the positions.
+    """Compute the alignment error rate of a model's attention on the test set, and of two baselines by position.
 
-    `alignments` holds teacher-forced attention (the reference's words were fed), `gold` the known links of the test
-    set (see `gold_alignments`). Raises a `UserError` for a link outside its sentence, and where no line is known.
+    `alignments` holds the attention under teacher forcing with the reference; `gold` holds the gold links of the test
+    set (see `gold_alignments`). Raises a `UserError` for a link outside its sentence, and if no sentence has gold
+    links.
     """
     names = {"attention": LinkCounts(), "diagonal": LinkCounts(), "same_position": LinkCounts()}
     known = read_gold(gold, sentences=sum(1 for _ in read_lines(alignments)))
@@ -108,7 +109,7 @@ def alignment_error_rate(model: str, alignments: Path, gold: Sequence[Path]) -> 
 
 
 def in_words(result: Mapping[str, Any]) -> str:
-    """One line that says what `alignment-error-rate` found."""
+    """Return the result of `alignment_error_rate` as one line of text."""
     names = {"diagonal": "a plain diagonal", "same_position": "the same position"}
     baselines = ", ".join(
         f"{names[name]} {100 * values['alignment_error_rate']:.1f}%"

@@ -1,4 +1,4 @@
-"""BLEU as multi-bleu computes it, of a test set and sentence by sentence."""
+"""BLEU as in multi-bleu, for a test set and for each sentence."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _PathsOfSides = Sequence[tuple[str | Path, str | Path]]
 
 
 def multi_bleu(effective_order: bool = False) -> BLEU:
-    """sacrebleu with the choices of Moses' multi-bleu.perl: tokens as they are, cased, without smoothing.
+    """Return sacrebleu's metric with the choices of Moses' multi-bleu.perl: given tokens, cased, without smoothing.
 
-    The paper's scores are such scores (Sutskever et al., 2014, Sec. 3.6). sacrebleu splits at white space beyond
-    ASCII, too (no-break spaces), which tokens never hold: only text that was not tokenized may score otherwise.
-    `effective_order` touches only the score of a single sentence, never its counts.
+    The paper's scores are computed in this way (Sutskever et al., 2014, Sec. 3.6). sacrebleu also splits at white
+    space beyond ASCII (no-break spaces). Tokens never contain it, so only untokenized text may have another score.
+    `effective_order` changes only the score of a single sentence, never its counts.
     """
     return BLEU(
         tokenize="none", lowercase=False, smooth_method="none", force=True, effective_order=effective_order
@@ -35,7 +35,7 @@ def multi_bleu(effective_order: bool = False) -> BLEU:
 
 @dataclass(frozen=True)
 class BleuCounts:
-    """What corpus BLEU is computed from. Counts of disjoint sets of sentences add up to those of their union.
+    """The counts for corpus BLEU. The counts of disjoint sets of sentences add up to those of their union.
 
     `correct` and `total` are the clipped matches and all n-grams of the translations, for n = 1, 2, 3, 4.
     """
@@ -57,7 +57,7 @@ class BleuCounts:
 
     @property
     def bleu(self) -> float:
-        """Corpus BLEU, 0 to 100."""
+        """Return corpus BLEU, from 0 to 100."""
         score = BLEU.compute_bleu(
             list(self.correct),
             list(self.total),
@@ -68,7 +68,7 @@ class BleuCounts:
         return round(score.score, _DIGITS)
 
     def as_dict(self) -> dict[str, Any]:
-        """The counts as JSON keeps them."""
+        """Return the counts in the form of the JSON files."""
         return {
             "sentences": self.sentences,
             "correct": list(self.correct),
@@ -79,12 +79,12 @@ class BleuCounts:
 
     @property
     def row(self) -> list[int]:
-        """What sums over sentences need, in one row: correct, total, words of translation and reference."""
+        """Return the counts in one row: correct, total, words of translation and reference."""
         return [*self.correct, *self.total, self.hypothesis_words, self.reference_words]
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> BleuCounts:
-        """The inverse of `as_dict`; other keys are ignored."""
+        """Read the counts from the form of `as_dict`; other keys are ignored."""
         return cls(
             value["sentences"],
             tuple(value["correct"]),
@@ -95,36 +95,36 @@ class BleuCounts:
 
 
 def total(counts: Iterable[BleuCounts]) -> BleuCounts:
-    """The counts of some sentences together, of at least one."""
+    """Return the total counts of at least one sentence."""
     return reduce(BleuCounts.__add__, counts)
 
 
 def sentence_counts(hypothesis: str, reference: str, metric: BLEU) -> BleuCounts:
-    """Counts of one sentence."""
+    """Return the counts of one sentence."""
     score = metric.sentence_score(hypothesis, [reference])
     return BleuCounts(1, tuple(score.counts), tuple(score.totals), score.sys_len, score.ref_len)
 
 
 @dataclass(frozen=True)
 class Scored:
-    """A translation beside its reference."""
+    """A translation with its reference."""
 
     record: Record
     reference: str
 
     @property
     def hypothesis(self) -> str:
-        """The generated words as multi-bleu reads them."""
+        """The generated words as one string, for multi-bleu."""
         return " ".join(self.record.target)
 
 
 def score(model: str, all_path: Path, no_unk_path: Path, test: _PathsOfSides) -> dict[str, Any]:
-    """Both BLEU scores of Table 1 for one model, with what tables and figures need of each sentence.
+    """Compute both BLEU scores of Table 1 for one model, and the counts of each sentence for tables and figures.
 
-    `all_path` holds a translation of every sentence of the test set (`[UNK]` allowed: it scores as a wrong
-    word), `no_unk_path` those of the sentences without unknown words in source and reference. `test` names
-    source and reference of each test corpus, in the order in which they were translated. Raises a `UserError`
-    when a translation is missing or belongs to another text.
+    `all_path` holds the translations of all sentences of the test set; `[UNK]` is allowed and scores as a wrong word.
+    `no_unk_path` holds the translations of the sentences without unknown words in source and reference. `test` names
+    source and reference of each test corpus, in the order of translation. Raises a `UserError` if a translation is
+    missing or belongs to another text.
     """
     pairs = _pairs(test)
     everything = match(all_path, pairs)
@@ -136,7 +136,10 @@ def score(model: str, all_path: Path, no_unk_path: Path, test: _PathsOfSides) ->
 
 
 def score_given(system: str, path: Path, no_unk_path: Path, test: _PathsOfSides) -> dict[str, Any]:
-    """The same for another system, of which `path` holds a translation a line; of `no_unk_path` the lines count."""
+    """Compute the same as `score` for another system. `path` holds its translations, one per line.
+
+    Only the line numbers of the sentences in `no_unk_path` are used.
+    """
     pairs = _pairs(test)
     lines = enumerate(zip(read_given(path, len(pairs)), pairs, strict=True))
     everything = [
@@ -169,7 +172,7 @@ def _scores(model: str, everything: Sequence[Scored], known: Sequence[Scored]) -
 
 
 def match(path: Path, pairs: Sequence[tuple[str, str]]) -> list[Scored]:
-    """Put each translation beside its reference; line numbers rise, and the sources agree."""
+    """Pair each translation with its reference. Check that line numbers increase and that the sources are equal."""
     matched: list[Scored] = []
     for record in read_translations(path):
         if not 0 <= record.line < len(pairs):
@@ -190,7 +193,7 @@ def match(path: Path, pairs: Sequence[tuple[str, str]]) -> list[Scored]:
 
 
 def _corpus_bleu(items: Sequence[Scored]) -> tuple[float | None, str]:
-    """Corpus BLEU and its signature; no score for no sentences."""
+    """Return corpus BLEU and its signature; the score is None if there are no sentences."""
     if not items:
         return None, ""
     metric = multi_bleu()
@@ -199,7 +202,7 @@ def _corpus_bleu(items: Sequence[Scored]) -> tuple[float | None, str]:
 
 
 def _sentence(item: Scored) -> dict[str, Any]:
-    """What figures need of a sentence: lengths in words, without end symbols, unknown words of the source, counts."""
+    """Return values of a sentence for figures: lengths in words, without end symbols; unknown source words; counts."""
     return {
         "source_length": len(item.record.source),
         "reference_length": len(words(item.reference)),

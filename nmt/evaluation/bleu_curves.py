@@ -1,4 +1,4 @@
-"""BLEU of groups of sentences, as points of curves: against length (Figure 2), unknown words (2014b, 4c), ranks."""
+"""Points of BLEU curves: against length (Figure 2), unknown words (Cho et al., 2014b, Figure 4c), and ranks."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from nmt.evaluation.bootstrap import Bootstrap, interval
 from nmt.settings.text import SentenceLength
 
 Rows = Sequence[Mapping[str, Any]]
-"""A score's `by_sentence`."""
+"""The list `by_sentence` of a score."""
 
 _NO_INTERVAL = Bootstrap(0, 0)
 
 
 @dataclass(frozen=True)
 class Point:
-    """Corpus BLEU of the sentences that belong to one place on the axis; None where there are none.
+    """Corpus BLEU of the sentences that belong to one place on the axis; None if there are none.
 
-    `interval` is the middle 95% of the BLEU of as many sentences drawn from them with replacement.
+    `interval` is the bootstrap 95% interval over these sentences.
     """
 
     place: int
@@ -31,7 +31,7 @@ class Point:
 
     @classmethod
     def of(cls, place: int, counts: Sequence[BleuCounts], bootstrap: Bootstrap) -> Point:
-        """The point of some sentences."""
+        """Make the point of some sentences."""
         if not counts:
             return cls(place, 0, None, None)
         union = total(counts)
@@ -40,7 +40,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Group:
-    """Corpus BLEU of some sentences that follow one another when all are sorted, and the keys of first and last."""
+    """Corpus BLEU of consecutive sentences in sorted order, and the keys of the first and the last one."""
 
     first: float
     last: float
@@ -50,10 +50,10 @@ class Group:
 
 
 def groups(rows: Rows, keys: Sequence[float], count: int, bootstrap: Bootstrap = _NO_INTERVAL) -> list[Group]:
-    """Sutskever et al. (2014), Figure 3: the sentences sorted by `keys`, cut into groups of equal size.
+    """Sort the sentences by `keys` and cut them into groups of equal size (Sutskever et al., 2014, Figure 3).
 
-    Sizes differ by at most one; equal keys stay in the order of the text. Sentences without words belong to none; of
-    fewer sentences than groups each is a group.
+    Sizes differ by at most one. Sentences with equal keys stay in the order of the text. Sentences without words are
+    left out. If there are fewer sentences than groups, each sentence is a group.
     """
     order = sorted(
         (place for place, row in enumerate(rows) if row["source_length"]), key=lambda place: keys[place]
@@ -77,11 +77,11 @@ def by_length(
     length: SentenceLength = "source",
     bootstrap: Bootstrap = _NO_INTERVAL,
 ) -> list[Point]:
-    """Figure 2: corpus BLEU of the sentences within a window around each length.
+    """Compute corpus BLEU of the sentences within a window around each length (Figure 2).
 
-    The window of length x holds the `window` lengths from x - window // 2 on (Cho et al., 2014b, smooth with
-    10). `length` says whose: with `both`, a sentence counts where its source and its reference lie within.
-    Lengths run from the shortest to the longest sentence, at most to `max_words`; an empty window has no score.
+    The window of length x holds `window` lengths, from x - window // 2 on (Cho et al., 2014b, use 10). `length` chooses
+    the length of source, reference or both; with `both`, both lengths must be within the window. Lengths run from the
+    shortest to the longest sentence, at most to `max_words`. An empty window has no score.
     """
     everything = [
         ([row[f"{side}_length"] for side in _sides(length)], BleuCounts.from_dict(row)) for row in rows
@@ -102,7 +102,7 @@ def _inside(counts: Iterable[tuple[list[int], BleuCounts]], center: int, window:
 
 
 def within(rows: Rows, least: int, most: int, length: SentenceLength) -> Rows:
-    """The sentences of so many words; `length` as in `by_length`."""
+    """Return the sentences of so many words. For `length`, see `by_length`."""
     sides = _sides(length)
     return [row for row in rows if all(least <= row[f"{side}_length"] <= most for side in sides)]
 
@@ -112,9 +112,9 @@ def _sides(length: SentenceLength) -> tuple[str, ...]:
 
 
 def by_unknown_words(rows: Rows, most: int, bootstrap: Bootstrap) -> list[Point]:
-    """Corpus BLEU of the sentences whose source has at most so many unknown words, from 0 to `most`.
+    """Compute corpus BLEU of the sentences whose source has at most n unknown words, for n from 0 to `most`.
 
-    Ends where all sentences are in.
+    The points end at the first n that includes all sentences.
     """
     counts = [(row["source_unknown"], BleuCounts.from_dict(row)) for row in rows]
     if not counts:

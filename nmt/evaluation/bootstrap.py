@@ -1,19 +1,19 @@
 """Bootstrap of corpus BLEU over sentences and seeds: 95% intervals, and p-values of differences.
 
-Each sample draws as many sentences as there are, with replacement (Koehn, 2004), the same ones for all systems. Of a
-model with several runs, which differ in their seeds, it draws as many runs, with replacement, and its BLEU is the mean
-of the drawn runs on the drawn sentences. With one run each these are the samples and p-values of sacrebleu's paired
-bootstrap.
+Each sample draws as many sentences as there are, with replacement (Koehn, 2004), and the same sentences for all
+systems. If a model has several runs with different seeds, the sample also draws as many runs as there are, with
+replacement; the model's BLEU is then the mean of the drawn runs on the drawn sentences. With one run per model, these
+are the samples and p-values of sacrebleu's paired bootstrap.
 
-What few seeds can tell: means of drawn runs vary less than means of new runs would, by a factor of sqrt((R - 1) / R)
-for R runs, and never lie beyond the lowest and the highest run. Where seeds matter far more than sentences, the
-interval of two runs holds the mean of all possible runs in 50% of cases, that of three in 75%, that of five in 83%, not
-in 95%. There p < 0.05 comes by chance in 34% of cases with two runs of each model, in 27% with three, in 20% with five.
-So show the deviation over seeds beside the interval. With one run nothing is known of other seeds: interval and p are
-of that run alone.
+The number of seeds limits the result. The mean of drawn runs varies less than the mean of new runs would, by a factor
+of sqrt((R - 1) / R) for R runs, and is never beyond the lowest and the highest run. If seeds matter far more than
+sentences, the interval contains the mean of all possible runs in 50% of cases with two runs, in 75% with three, and in
+83% with five, not in 95%. Then p < 0.05 occurs by chance in 34% of cases with two runs per model, in 27% with three,
+and in 20% with five. So tables show the deviation over seeds beside the interval. With one run, nothing is known about
+other seeds: interval and p-value belong to that run alone.
 
-Runs of different models are drawn independently of one another. Those of a model that goes on from another's, seed by
-seed, are alike, which makes the p of these two models too large, not too small.
+Runs of different models are drawn independently of each other. If the runs of a model continue those of another model,
+seed by seed, they are correlated, which makes the p-value of these two models too large, not too small.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ from nmt.evaluation.seeds import mean
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """How often sentences and runs are drawn anew, and the seed of it; no samples, no interval."""
+    """Number of bootstrap samples, and their seed. Without samples, there is no interval."""
 
     samples: int
     seed: int
 
     @property
     def sacrebleu_seed(self) -> int:
-        """The seed that sacrebleu is given; 0 would mean none to it, so that its default takes that place."""
+        """The seed for sacrebleu. sacrebleu takes 0 as no seed, so its default seed replaces 0."""
         return self.seed % 2**32 or 12345
 
 
 class SampledBleu:
-    """BLEU of the runs of one system on some sentences, and on samples of them.
+    """BLEU of the runs of one system on some sentences, and on samples of these sentences.
 
     runs: BLEU of each run on all sentences, (R,); bleu: their mean; samples: BLEU of each run on each sample of
     sentences, (R, samples).
     """
 
     def __init__(self, runs: Sequence[Sequence[BleuCounts]], bootstrap: Bootstrap) -> None:
-        """Draw the samples; `runs` holds for each run the counts of the same sentences, of at least one."""
+        """Draw the samples. `runs` holds the counts of the same sentences (at least one) for each run."""
         counts = [np.array([count.row for count in run], dtype=np.int64) for run in runs]
         drawn = _drawn_sentences(len(counts[0]), bootstrap)
         self.bootstrap = bootstrap
@@ -71,10 +71,10 @@ class SampledBleu:
         return float(low), float(high)
 
     def p_value(self, other: SampledBleu) -> float | None:
-        """How likely chance alone makes a difference of the means as large as this one; None without samples.
+        """Return the p-value of the difference between the means of two systems; None without samples.
 
-        The share of samples whose difference is that much larger than differences are on average, as sacrebleu has it.
-        Equal means are never a difference, though sacrebleu gives systems that are alike the least p.
+        As in sacrebleu, it is the fraction of samples whose difference exceeds the mean of all samples' differences by
+        more than the observed difference. Equal means have p = 1, although sacrebleu gives them the smallest p.
         """
         if not self.bootstrap.samples:
             return None
@@ -91,14 +91,14 @@ class SampledBleu:
 
 
 def interval(runs: Sequence[Sequence[BleuCounts]], bootstrap: Bootstrap) -> tuple[float, float] | None:
-    """The 95% interval of the mean BLEU of some runs; None without samples."""
+    """Return the 95% interval of the mean BLEU of some runs; None without samples."""
     return SampledBleu(runs, bootstrap).interval() if bootstrap.samples else None
 
 
 def _mean_of_drawn(values: NDArray[np.float64], bootstrap: Bootstrap, place: int = 0) -> NDArray[np.float64]:
-    """In each sample the mean of as many runs as there are, drawn with replacement; values: (R, samples).
+    """Return the mean of R runs drawn with replacement, for each sample; `values` is (R, samples).
 
-    Runs are drawn by rank, so that their order does not matter; `place` is another for each of two systems.
+    Runs are drawn by rank, so that their order does not matter. Two systems must have different values of `place`.
     """
     generator = np.random.default_rng([bootstrap.sacrebleu_seed, place])
     drawn = generator.integers(len(values), size=values.shape)
@@ -108,7 +108,7 @@ def _mean_of_drawn(values: NDArray[np.float64], bootstrap: Bootstrap, place: int
 
 @lru_cache(maxsize=1)  # systems are compared on the same sentences
 def _drawn_sentences(sentences: int, bootstrap: Bootstrap) -> NDArray[np.int64]:
-    """How often each sample holds each sentence, (samples, sentences)."""
+    """Return how often each sample contains each sentence, (samples, sentences)."""
     generator = np.random.default_rng(bootstrap.sacrebleu_seed)
     lines = generator.choice(sentences, size=(bootstrap.samples, sentences), replace=True)
     drawn = np.zeros((bootstrap.samples, sentences), dtype=np.int64)

@@ -1,6 +1,6 @@
-"""How sure the scores of Table 1 are, and what today's metrics say of the same translations.
+"""Confidence intervals and significance of the scores of Table 1, and further metrics of the same translations.
 
-Scores of a model with several runs are means; intervals and p-values are those of `bootstrap`, over sentences and runs.
+Scores of a model with several runs are means. Intervals and p-values are those of `bootstrap`, over sentences and runs.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from nmt.evaluation.translations import read_given
 from nmt.io.text_files import read_lines, read_pairs
 
 COLUMNS = ("all", "no_unk")
-"""Table 1's columns: every sentence, and those without an unknown word."""
+"""The columns of Table 1: all sentences, and those without an unknown word."""
 
 _DIGITS = 6
 
 
 @dataclass(frozen=True)
 class EvaluatedText:
-    """The test set: tokens of both sides, and the reference as it came, which None takes from its tokens."""
+    """The test set: tokens of both sides, and the raw reference; if this is None, the tokens are detokenized."""
 
     source: Path
     reference: Path
@@ -41,7 +41,7 @@ class EvaluatedText:
 
 @dataclass(frozen=True)
 class _Column:
-    """What all systems made of the sentences of one column."""
+    """Translations of the sentences of one column by all systems."""
 
     lines: list[int]
     hypotheses: dict[str, list[list[str]]]
@@ -58,17 +58,17 @@ def compare(
     """Compare systems on both columns of Table 1.
 
     Args:
-        translations: by model, for each of its runs those of all sentences and those of sentences without unknown
-            words.
-        given: by system, a file with a tokenized translation a line of every sentence (Moses').
+        translations: by model, for each of its runs the files with translations of all sentences and of the sentences
+            without unknown words.
+        given: by system (such as Moses), a file with tokenized translations of all sentences, one per line.
         test: the sentences.
         samples: bootstrap samples; 0 gives neither intervals nor p-values.
-        seed: of the samples.
+        seed: seed of the samples.
 
     Returns:
-        By column its number of sentences; of each system the scores, the mean of its runs, with their sample standard
-        deviation under `<name>_std` and their number under `runs` where there are several; of each pair of systems the
-        difference in BLEU and p; signatures.
+        For each column: the number of sentences; the scores of each system; the difference in BLEU and the p-value of
+        each pair of systems; signatures. If a system has several runs, its scores are means, `<name>_std` holds sample
+        standard deviations, and `runs` the number of runs.
 
     Raises:
         UserError: a translation is missing, or runs translated different sentences.
@@ -99,7 +99,7 @@ def _raw_reference(test: EvaluatedText, tokens: Sequence[str]) -> list[str]:
 def _column(
     paths: Mapping[str, Sequence[Path]], given: Mapping[str, Path], pairs: Sequence[tuple[str, str]]
 ) -> _Column:
-    """The translations of one column by system; all must be of the same sentences."""
+    """Return the translations of one column by system. All systems must have translated the same sentences."""
     scored = {path: match(path, pairs) for runs in paths.values() for path in runs}
     lines = {path: [item.record.line for item in items] for path, items in scored.items()}
     for (first, ours), (second, theirs) in pairwise(lines.items()):
@@ -164,7 +164,7 @@ def _corpus_score(metric: BLEU | CHRF, hypotheses: Sequence[str], references: Se
 
 
 def _scores(name: str, values: Sequence[float]) -> dict[str, float | None]:
-    """The mean over runs and, of several, the deviation."""
+    """Return the mean over runs and, if there are several runs, the deviation."""
     scores = {name: _rounded(mean(values))}
     return scores if len(values) == 1 else {**scores, f"{name}_std": _rounded(standard_deviation(values))}
 
@@ -174,7 +174,7 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _signature(references: Sequence[str], bootstrap: Bootstrap) -> str:
-    """What sacrebleu's paired bootstrap calls such scores."""
+    """Return the signature of sacrebleu's paired bootstrap for these scores."""
     metric = multi_bleu()
     metric.corpus_score(references, [references])  # by which it learns how many references there are
     signature = metric.get_signature()

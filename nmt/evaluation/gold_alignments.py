@@ -1,9 +1,10 @@
-"""Word alignments that people have made or a grammar knows, in the two usual forms.
+"""Gold word alignments, made by annotators or by the grammar, in the two usual formats.
 
-Pharaoh: one sentence per line, `i-j` a sure link between source word i and target word j, `i?j` (or `ipj`) a possible
-one, both counted from 0; a number before them is the sentence's. WPT (Mihalcea and Pedersen, 2003): one link per line,
-`sentence i j [S|P]`, words counted from 1; a sentence without a line has no gold. Sentences are numbered from 1 or 0,
-or from any number where these would reach beyond the test set: then the smallest is its first sentence.
+Pharaoh: one sentence per line; `i-j` is a sure link between source word i and target word j, `i?j` (or `ipj`) a
+possible link, both counted from 0. A number before the links is that of the sentence. WPT (Mihalcea and Pedersen,
+2003): one link per line, `sentence i j [S|P]`, with words counted from 1. A sentence without a line has no gold links.
+Sentences are numbered from 1 or 0. If these numbers would reach beyond the test set, the smallest number is its first
+sentence.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _WPT = re.compile(r"(\d{1,9})\s+(\d{1,9})\s+(\d{1,9})(?:\s+([SP]))?(?:\s.*)?")
 
 @dataclass
 class Gold:
-    """The links of a sentence, and where they stand; every sure link is a possible one too."""
+    """The links of a sentence, and their place in the file. Every sure link is also a possible link."""
 
     where: str
     sure: set[Link] = field(default_factory=set)
@@ -39,7 +40,7 @@ class Gold:
             self.sure.add(link)
 
     def check(self, source_words: int, target_words: int) -> None:
-        """Refuse a link outside a pair of so many words."""
+        """Raise a UserError for a link outside a pair with these numbers of words."""
         for source, target in sorted(self.possible):
             if source >= source_words or target >= target_words:
                 raise UserError(
@@ -49,7 +50,10 @@ class Gold:
 
 
 def read_gold(paths: Sequence[Path], sentences: int) -> dict[int, Gold]:
-    """Links by line of a test set of so many sentences, from 0; Pharaoh files follow one another as its corpora do."""
+    """Read the links of a test set with this number of sentences, by line from 0.
+
+    Pharaoh files are given in the order of the test corpora.
+    """
     lines = [
         (f"{path}, line {number}", line.strip())
         for path in paths
@@ -74,7 +78,7 @@ def _pharaoh(where: str, line: str) -> Gold:
 
 
 def _numbered(lines: Sequence[tuple[str, str]]) -> dict[int, Gold]:
-    """Links in Pharaoh's form by the numbers before them."""
+    """Read links in Pharaoh format, by the sentence numbers before them."""
     found: dict[int, Gold] = {}
     for where, line in lines:
         if not line:
@@ -89,7 +93,7 @@ def _numbered(lines: Sequence[tuple[str, str]]) -> dict[int, Gold]:
 
 
 def _wpt(lines: Sequence[tuple[str, str]]) -> dict[int, Gold]:
-    """Links by the numbers of their sentences."""
+    """Read links in WPT format, by the numbers of their sentences."""
     found: dict[int, Gold] = {}
     for where, line in lines:
         if not line:
@@ -105,7 +109,7 @@ def _wpt(lines: Sequence[tuple[str, str]]) -> dict[int, Gold]:
 
 
 def _by_line(numbered: dict[int, Gold], sentences: int) -> dict[int, Gold]:
-    """Links by line of the test set, from 0, of those by their own numbers."""
+    """Convert links by sentence number into links by line of the test set, from 0."""
     first, last = min(numbered), max(numbered)
     base = first if last > sentences else min(first, 1)
     if last - base >= sentences:

@@ -1,4 +1,4 @@
-"""Sentence vectors in the plane in which they differ most, by panels, and as a file.
+"""Sentence vectors in the plane in which they differ most, in panels, and their file format.
 
 Figure 2 of Sutskever et al. (2014): "a 2-dimensional PCA projection of the LSTM hidden states".
 """
@@ -18,12 +18,12 @@ from nmt.io.text_files import read_lines, write_lines
 Vectors = NDArray[np.float32]
 COLUMNS = ("panel", "x", "y", "share_x", "share_y", "sentence")
 MOST = 10_000
-"""Sentences of a panel: their vectors are in memory together."""
+"""Maximum number of sentences in a panel, whose vectors are in memory together."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """Sentences in the plane of their two principal components: points (n, 2), and each axis' share of the variance."""
+    """Sentences in the plane of their first two principal components: points (n, 2), share of variance per axis."""
 
     sentences: list[str]
     points: NDArray[np.float64]
@@ -31,7 +31,7 @@ class Panel:
 
     @classmethod
     def of(cls, sentences: Sequence[str], vectors: Sequence[Vectors] | Vectors) -> Panel:
-        """Project vectors (n, D); each axis points to where the largest distance from the mean is."""
+        """Project vectors (n, D). Each axis points to the side with the largest distance from the mean."""
         vectors = np.asarray(vectors)
         centered = vectors.astype(np.float64) - vectors.mean(axis=0, dtype=np.float64)
         left, lengths, _ = np.linalg.svd(centered, full_matrices=False)
@@ -47,7 +47,7 @@ class Panel:
 
 
 def write_panels(path: Path, panels: Sequence[Panel]) -> None:
-    """Write the points as TSV: a line for each sentence."""
+    """Write the points as TSV, one line per sentence."""
     with write_lines(path) as writer:
         writer.write("\t".join(COLUMNS))
         for number, panel in enumerate(panels, start=1):
@@ -59,7 +59,7 @@ def write_panels(path: Path, panels: Sequence[Panel]) -> None:
 
 
 def read_panels(path: Path) -> list[Panel]:
-    """Read what `write_panels` wrote; a UserError names a line that is none of it."""
+    """Read a file of `write_panels`. A UserError names a malformed line."""
     lines = read_lines(path)
     if next(lines, None) != "\t".join(COLUMNS):
         raise UserError(f"{path}, line 1: expected {', '.join(COLUMNS)}, as `nmt vectors` writes them")

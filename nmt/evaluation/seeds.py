@@ -1,4 +1,4 @@
-"""Several runs of one model as one row: means, and standard deviations over seeds."""
+"""Merges several runs of one model into one row: means, and standard deviations over seeds."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 Row = dict[str, Any]
 
 LEARNING = ("updates", "epochs", "hours", "train_nll", "dev_nll")
-"""What the summaries of a model's runs may differ in."""
+"""Keys in which the summaries of a model's runs may differ."""
 
 
 def mean(values: Sequence[float | None]) -> float | None:
-    """The mean, exactly the value itself where all are equal; None where one is missing."""
+    """Return the mean, exactly the common value if all are equal; None if one is missing."""
     known = [value for value in values if value is not None]
     if len(known) < len(values):
         return None
@@ -22,16 +22,16 @@ def mean(values: Sequence[float | None]) -> float | None:
 
 
 def standard_deviation(values: Sequence[float | None]) -> float | None:
-    """The sample standard deviation (n - 1); None for a single value or where one is missing."""
+    """Return the sample standard deviation (n - 1); None for a single value or if one is missing."""
     known = [value for value in values if value is not None]
     return statistics.stdev(known) if len(known) == len(values) > 1 else None
 
 
 def merged(rows: Sequence[Row], numbers: Sequence[str]) -> Row:
-    """The runs of one model as one row.
+    """Merge the runs of one model into one row.
 
-    Of `numbers` it holds means, and standard deviations under `<name>_std`; of anything else the value, or the
-    different ones joined by commas. `seed` lists the seeds, `seeds` counts them.
+    For `numbers`, the row has means, and standard deviations under `<name>_std`. For other keys, it has the value, or
+    the distinct values joined by commas. `seed` lists the seeds; `seeds` is their number.
     """
     row = {key: _agreed([row.get(key) for row in rows]) for key in rows[0] if key not in numbers}
     for name in numbers:
@@ -42,7 +42,7 @@ def merged(rows: Sequence[Row], numbers: Sequence[str]) -> Row:
 
 
 def merged_summary(summaries: Sequence[Row]) -> Row:
-    """The summaries of one model's runs as one row; its updates are a whole number."""
+    """Merge the summaries of one model's runs into one row; the number of updates is rounded to an integer."""
     summary = merged(summaries, LEARNING)
     return {**summary, "updates": round(summary["updates"])}
 
@@ -53,9 +53,9 @@ def _agreed(values: Sequence[Any]) -> Any:
 
 
 def with_deviation(value: float | None, std: float | None, decimals: int) -> str:
-    """`26.75 ± 0.31`; the number alone where there is no deviation, nothing for a missing one.
+    """Format a number like `26.75 ± 0.31`; only the number without a deviation, and "" for a missing number.
 
-    More decimals than asked where the deviation would else be 0.
+    There are more decimals than requested if the deviation would otherwise be shown as 0.
     """
     if value is None:
         return ""

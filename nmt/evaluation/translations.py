@@ -1,4 +1,4 @@
-"""Reading what decoding wrote: JSON lines of translations and of alignments, one object per sentence."""
+"""Reads the output of decoding: JSON lines of translations and of alignments, one object per sentence."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ from nmt.io.text_files import read_lines
 class Record:
     """A sentence pair with the attention between its sides.
 
-    `alignment` is T' x S': a row for each target word, then perhaps one for the end symbol (an unfinished
-    translation has none), a column for each source word, then perhaps one for the end symbol. None for
-    RNNencdec.
+    `alignment` is T' x S': a row for each target word, then perhaps one for the end symbol (an unfinished translation
+    has none); a column for each source word, then perhaps one for the end symbol. It is None for RNNencdec.
     """
 
     line: int
@@ -29,16 +28,16 @@ class Record:
     alignment: list[list[float]] | None
     finished: bool = True
     source_unknown: int = 0
-    """Words of the source that the model does not know."""
+    """Number of source words that the model does not know."""
 
 
 def beside(translations: Path) -> Path:
-    """Where the record of a file of translations lies: `NAME.made.json` beside NAME.jsonl or NAME.jsonl.gz."""
+    """Return the path of the record of a file of translations: `NAME.made.json` beside NAME.jsonl or NAME.jsonl.gz."""
     return translations.with_name(f"{translations.name.removesuffix('.gz').removesuffix('.jsonl')}.made.json")
 
 
 def sum_of_lines(path: Path) -> str:
-    """SHA-256 of a file's lines, compressed or not."""
+    """Return the SHA-256 of a file's lines, whether the file is compressed or not."""
     total = hashlib.sha256()
     for line in read_lines(path):
         total.update(f"{line}\n".encode())
@@ -51,7 +50,7 @@ def read_translations(path: str | Path) -> Iterator[Record]:
 
 
 def read_records(path: str | Path) -> Iterator[tuple[Record, dict[str, Any]]]:
-    """Yield the records that `decode` wrote, each with all that its line says."""
+    """Yield the records that `decode` wrote, each with all entries of its line."""
     yield from _read_with_values(path, "text")
 
 
@@ -61,7 +60,7 @@ def read_alignments(path: str | Path) -> Iterator[Record]:
 
 
 def read_given(path: str | Path, count: int) -> list[list[str]]:
-    """Another system's translations of a set of so many sentences, one a line, tokenized."""
+    """Read another system's tokenized translations, one per line, of a set with this number of sentences."""
     lines = [line.split() for line in read_lines(path)]
     if len(lines) != count:
         raise UserError(
@@ -71,7 +70,7 @@ def read_given(path: str | Path, count: int) -> list[list[str]]:
 
 
 def words(text: str | Sequence[str]) -> list[str]:
-    """Words of a tokenized sentence: split at white space, as training text is."""
+    """Return the words of a tokenized sentence, split at white space as in training."""
     return text.split() if isinstance(text, str) else list(text)
 
 
@@ -102,14 +101,14 @@ def _read_with_values(path: str | Path, target: str) -> Iterator[tuple[Record, d
 
 
 def _recorded_sum(translations: Path) -> str | None:
-    """The sum of lines that was noted when they were decoded; None of other files, and where none was noted."""
+    """Return the checksum of the lines that was recorded at decoding; None if there is no record."""
     record = beside(translations)
     values = read_json(record) if record.is_file() else None
     return values.get("lines") if isinstance(values, dict) else None
 
 
 def _parse(line: str, where: str, target: str) -> dict[str, Any]:
-    """A line as an object whose keys have the types on which readers rely."""
+    """Parse a line as an object, and check the types of its keys."""
     try:
         value = json.loads(line)
     except json.JSONDecodeError as error:
@@ -157,7 +156,7 @@ _TYPES = {
 
 
 def _check_shape(record: Record, where: str) -> None:
-    """Refuse an alignment that does not belong to its words."""
+    """Raise an error for an alignment whose shape does not fit its words."""
     if record.alignment is None:
         return
     rows, columns = len(record.alignment), {len(row) for row in record.alignment}

@@ -1,4 +1,4 @@
-"""Files of the trees that a model makes of a text: a line of JSON for each sentence, its gates a byte each."""
+"""Files of the trees that a model makes of a text: one line of JSON per sentence, with one byte per gate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nmt.errors import UserError
 from nmt.io.text_files import read_lines
 
 STEPS = 255
-"""Steps in which a gate from 0 to 1 is stored, with an error of 0.002 at most."""
+"""Number of steps for a stored gate from 0 to 1; the error is at most 0.002."""
 
 
 @dataclass(frozen=True)
@@ -27,14 +27,14 @@ class TreeRecord:
 
 
 def as_line(gates: Sequence[Sequence[Sequence[float]]]) -> str:
-    """A line of the file from the gates `[t][j]` of node j of level t + 1."""
+    """Return the line for a tree with gates `[t][j]` for node j of level t + 1."""
     values = np.array([gate for level in gates for node in level for gate in node], dtype=np.float64)
     kept = np.rint(values * STEPS).clip(0, STEPS).astype(np.uint8).tobytes()
     return json.dumps({"leaves": len(gates) + 1, "gates": base64.b64encode(kept).decode("ascii")})
 
 
 def read_trees(path: Path) -> Iterator[TreeRecord]:
-    """The trees of a text, a sentence after the other; a `UserError` names a line that holds none."""
+    """Yield the trees of a text, sentence by sentence. A `UserError` names a malformed line."""
     for number, line in enumerate(read_lines(path), start=1):
         try:
             values = json.loads(line)

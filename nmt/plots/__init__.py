@@ -1,1 +1,1 @@
-"""Pictures of one sentence: its attention, its tree."""
+"""Figures of one sentence: its attention, or its tree."""

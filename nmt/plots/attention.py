@@ -1,4 +1,4 @@
-"""Matrices of attention with their words, as Figure 3 has them: one of them, and how it is drawn."""
+"""Figures of one attention matrix with its words, as in Figure 3."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LONGEST_PANEL_INCHES = 8.0
 
 
 class AttentionFigure(Figure):
-    """A figure that a notebook shows."""
+    """A figure that notebooks can display."""
 
     def _repr_png_(self) -> bytes:
         content = io.BytesIO()
@@ -33,7 +33,7 @@ class AttentionFigure(Figure):
 
 
 def attention_matrix(weights: NDArray[Any], source: Sequence[str], target: Sequence[str]) -> AttentionFigure:
-    """One matrix, [T, S]: source words along x, written words along y; a pixel is alpha_ij (Eq. 6), 0 is black."""
+    """Draw a matrix [T, S]: source words along x, generated words along y. A pixel is alpha_ij (Eq. 6); 0 is black."""
     with drawing():
         panel = Panel.of(weights, source, target)
         width, height = panel.width + 2 * GAP_INCHES, panel.height + GAP_INCHES
@@ -55,7 +55,7 @@ class Panel:
 
     @classmethod
     def of(cls, weights: NDArray[Any], source_words: Sequence[str], target_words: Sequence[str]) -> Panel:
-        """The matrix of a sentence, [T, S], with the end symbols if it has places for them."""
+        """Make the panel of a sentence's matrix [T, S], with end symbols if the matrix has rows or columns for them."""
         source = _labels(source_words, weights.shape[1])
         target = _labels(target_words, weights.shape[0])
         cell = min(_CELL_INCHES, _LONGEST_PANEL_INCHES / max(weights.shape))
@@ -74,7 +74,7 @@ class Panel:
         return self.above + self.cell * len(self.weights) + below
 
     def draw(self, figure: Figure, right: float, top: float, letter: str) -> None:
-        """Draw with the matrix' right and the labels' upper edge at these places, from the lower left."""
+        """Draw the panel, with the matrix' right edge and the labels' upper edge at places from the lower left."""
         rows, columns = self.weights.shape
         width, height = columns * self.cell, rows * self.cell
         total_width, total_height = figure.get_size_inches()
@@ -90,7 +90,7 @@ class Panel:
 
 
 def _labels(words: Sequence[str], count: int) -> list[str]:
-    """Words as people write them (Moses' tokenizer writes &apos;), with the end symbol if it has a place."""
+    """Return the words without Moses' escapes (such as &apos;), and the end symbol if the matrix has a place for it."""
     return [html.unescape(word) for word in [*words, END_LABEL][:count]]
 
 
@@ -99,7 +99,7 @@ def _font_points(cell: float) -> float:
 
 
 def _widest(words: Sequence[str], points: float) -> float:
-    """Inches that the longest of these words takes beside the matrix, tick and padding included."""
+    """Return the width in inches of the longest of these words beside the matrix, with tick and padding."""
     ends = (
         TextPath((0, 0), word, size=points, usetex=False).get_extents().x1 for word in words if word.strip()
     )

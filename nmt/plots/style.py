@@ -1,6 +1,6 @@
-"""How figures are drawn, described and saved.
+"""Draws, describes and saves figures.
 
-Equal input gives equal bytes: no dates, and no settings of the user's.
+Equal input gives equal bytes: figures have no dates and ignore the user's settings.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from nmt.errors import UserError
 from nmt.io.files import atomic_path
 
 _FONT = "DejaVu Sans"
-"""Comes with matplotlib, so it is the same everywhere."""
+"""This font comes with matplotlib, so it is the same everywhere."""
 _SCRIPTS = {
     "Bengali": ("Noto Sans Bengali", "Lohit Bengali"),
     "Chinese": ("Noto Sans CJK SC", "WenQuanYi Zen Hei", "Droid Sans Fallback"),
@@ -38,7 +38,7 @@ _SCRIPTS = {
     "Tamil": ("Noto Sans Tamil", "Lohit Tamil"),
     "Telugu": ("Noto Sans Telugu", "Lohit Telugu"),
 }
-"""Scripts of Moses' languages that it lacks, and families that have them: of those installed the first draws them."""
+"""Scripts of Moses' languages that the font lacks, and font families for them, of which the first installed is used."""
 _STYLE = {
     "pdf.fonttype": 42,
     "pdf.compression": 9,
@@ -47,42 +47,42 @@ _STYLE = {
     "svg.hashsalt": "nmt",  # identifiers would be random
 }
 COLORS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
-"""Okabe and Ito's, for colour-blind eyes too; without their yellow, which is too light for a line on white."""
+"""Okabe and Ito's colours, which are safe for colour-blind readers, without yellow, too light for lines on white."""
 DASHES = ("-", "-.", "--", ":", (0, (6, 1)), (0, (4, 1, 1, 1, 1, 1)), (0, (1, 3)))
-"""A line style for each colour, which also tells lines apart in grey."""
+"""A line style for each colour, so that lines also differ in greyscale."""
 _AROUND = 4
-"""Pixels around a panel, since letters are wider at some resolutions than at others."""
+"""Margin around a panel in pixels, since letters are wider at some resolutions than at others."""
 _TOLD = 3
-"""Points of a line that its description gives."""
+"""Number of points of a line in its description."""
 
 
 _UNWANTED = {"pdf": "CreationDate", "svg": "Date", "png": "Software"}
-"""What would make the same figure other bytes."""
+"""Metadata that would change the bytes of the same figure."""
 
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """Settings of every figure, and none of the user's."""
+    """Use the settings of all figures, and none of the user's."""
     with style.context(["default", _STYLE | {"font.family": _families()}]):
         yield
 
 
 @cache
 def _families() -> list[str]:
-    """The font, and one for each script that it lacks, where there is one."""
+    """Return the font, and an installed font for each script that it lacks, if there is one."""
     installed = {font.name for font in fontManager.ttflist}
     found = [next((name for name in names if name in installed), None) for names in _SCRIPTS.values()]
     return [_FONT, *filter(None, found)]
 
 
 def save(figure: Figure, pdf: Path, png: Path) -> None:
-    """Write both forms, each whole or not at all, without dates."""
+    """Write both formats, each whole or not at all, without dates."""
     save_as(figure, pdf)
     save_as(figure, png)
 
 
 def save_as(figure: Figure, path: Path) -> None:
-    """Write the form that the suffix names, .pdf, .svg or .png, whole or not at all, without dates."""
+    """Write the format of the suffix (.pdf, .svg or .png), whole or not at all, without dates."""
     form = path.suffix[1:]
     if form not in _UNWANTED:
         raise UserError(f"{path}: expected a name that ends in {', '.join(f'.{form}' for form in _UNWANTED)}")
@@ -96,10 +96,10 @@ def save_as(figure: Figure, path: Path) -> None:
 
 
 def _matrices(figure: Figure) -> list[dict[str, Any]]:
-    """Where each matrix of a figure is seen: `box` is the place with its words, `matrix` that without them.
+    """Return the place of each matrix in a figure: `box` with its words, `matrix` without them.
 
-    Both are left, upper, right and lower edge as shares of the figure's width and height, from the upper left; a page
-    shows the panels below each other where it is narrow.
+    Both are left, upper, right and lower edge, as fractions of the figure's width and height from the upper left. On a
+    narrow screen, a page shows the panels below each other.
     """
     width, height = figure.bbox.size
 
@@ -119,13 +119,13 @@ def _matrices(figure: Figure) -> list[dict[str, Any]]:
 
 
 def described(figure: Figure) -> str:
-    """What is seen, in words: the picture's alternative text on the report's page."""
+    """Describe the figure in words, for the alternative text of the picture in the report."""
     shared = next((axes.get_xlabel() for axes in reversed(figure.axes) if axes.get_xlabel()), "")
     return " ".join(filter(None, (_panel(axes, shared) for axes in figure.axes)))
 
 
 def _panel(axes: Axes, shared: str) -> str:
-    """Named lines at their first, middle and last point; of a matrix the words on its sides."""
+    """Describe named lines by their first, middle and last point, and a matrix by the words on its sides."""
     if axes.images:
         source, target = (
             " ".join(label.get_text() for label in labels)
@@ -140,7 +140,7 @@ def _panel(axes: Axes, shared: str) -> str:
 
 
 def _points(line: Line2D) -> str:
-    """`y at x` of some points."""
+    """Describe some points as `y at x`."""
     xs, ys = (np.ravel(np.asarray(values, dtype=float)) for values in line.get_data())
     known = np.flatnonzero(np.isfinite(xs) & np.isfinite(ys))
     if not len(known):

@@ -13,13 +13,13 @@ from nmt.plots.attention import END_LABEL
 from nmt.plots.style import COLORS, drawing
 
 LEAST = 0.1
-"""Gates up to this are not shown, as in the paper."""
+"""Largest value of a gate that is not shown, as in the paper."""
 
 NEW, PASSED = COLORS[2], COLORS[0]
 _LEAF_INCHES, _LEVEL_INCHES, _LIST_INCHES = 0.62, 0.42, 4.2
 _LIST_LETTERS, _LINE_INCHES = 55, 0.2
 _MERGE_BELOW = 0.4
-"""Levels between a node and the one that merges its children."""
+"""Levels between a node and the new node that merges its children."""
 
 Gates = Sequence[Sequence[Sequence[float]]]
 """`[w_c, w_l, w_r]` of node j of level t + 1 at `[t][j]`."""
@@ -27,7 +27,7 @@ Gates = Sequence[Sequence[Sequence[float]]]
 
 @dataclass(frozen=True)
 class Node:
-    """A node that the root is made of, with its gates; `level` 0 are the words."""
+    """A node that contributes to the root, with its gates. Words have `level` 0."""
 
     level: int
     place: int
@@ -35,12 +35,12 @@ class Node:
 
     @property
     def x(self) -> float:
-        """Above the middle of its words."""
+        """The x-coordinate, above the middle of the node's words."""
         return self.place + self.level / 2
 
 
 def nodes_of_the_root(gates: Gates, least: float = LEAST) -> list[Node]:
-    """The root and all that it is made of by way of gates above `least`, from the top, words left out."""
+    """Return the root and all nodes that reach it through gates above `least`, from the top, without words."""
     wanted, found = {0}, []
     for level in range(len(gates), 0, -1):
         below = set()
@@ -56,11 +56,11 @@ def nodes_of_the_root(gates: Gates, least: float = LEAST) -> list[Node]:
 def figure6(
     leaves: Sequence[str], gates: Gates, translations: Sequence[tuple[str, float]], least: float = LEAST
 ) -> Figure:
-    """The tree over the leaves (a), and translations with their negative log-probabilities in nats (b).
+    """Draw the tree over the leaves (a), and translations with their negative log-probabilities in nats (b).
 
-    A node is a sum: of its left and its right child (blue) and of a new node (red), which merges both. Lines are as
-    wide as the gate is open; those with a gate of at most `least` are left out, and what the root is then not made of.
-    The end symbol is an empty leaf.
+    A node is the sum of its left child, its right child (blue) and a new node (red), which merges both. The width of a
+    line is the value of the gate. Lines with a gate of at most `least` are left out, and so are nodes that then do not
+    reach the root. The end symbol is an empty leaf.
     """
     labels = [html.unescape(leaf) or END_LABEL for leaf in leaves]
     with drawing():
@@ -83,7 +83,7 @@ def figure6(
 
 
 def _draw(axes: Axes, node: Node, least: float) -> None:
-    """A node and its lines downward."""
+    """Draw a node and its lines downward."""
     central, left, right = node.gates
     below = [node.place + side + (node.level - 1) / 2 for side in (0, 1)]
     for gate, x in zip((left, right), below, strict=True):
@@ -100,7 +100,7 @@ def _draw(axes: Axes, node: Node, least: float) -> None:
 
 
 def _list(figure: Figure, left: float, translations: Sequence[tuple[str, float]]) -> None:
-    """The translations in a column of their own, each in as many lines as it needs."""
+    """Write the translations into a separate column, each in as many lines as necessary."""
     axes = figure.add_axes((left, 0.04, 1 - left - 0.01, 0.94))
     axes.axis("off")
     axes.text(0.0, 1.0, "(b)", transform=axes.transAxes, va="top", fontsize=11)

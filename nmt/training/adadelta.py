@@ -5,10 +5,10 @@
     E[step^2] <- rho E[step^2] + (1 - rho) step^2
     weight  <- weight - learning_rate step
 
-Both averages start at 0 and epsilon is inside both roots, as in the authors' code and in torch's Adadelta, which takes
-a dozen passes over all weights where this takes one: each piece of the weights goes through all four lines while it is
-in the processor's cache. Rows of a sparse gradient that are absent have gradient 0: their weights stay and their
-averages only decay, which is made up for when the row is next used.
+Both averages start at 0 and epsilon is inside both roots, as in the authors' code and in PyTorch's Adadelta. PyTorch
+makes a dozen passes over all weights; this code makes one: each block of weights goes through all four lines while it
+is in the CPU's cache. Rows that are absent from a sparse gradient have gradient 0: their weights do not change, and
+their averages only decay. The decay is applied when the row is next used.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from torch import Tensor, nn
 from nmt.model.kernels import fused
 
 IN_CACHE = 1 << 16
-"""Weights that are worked on at once on a processor."""
+"""Weights that a CPU processes at once."""
 
 
 class Adadelta(torch.optim.Optimizer):
-    """State of each weight: `square_average` E[g^2] and `step_average` E[step^2], of its shape.
+    """The optimizer. The state of a weight is `square_average` E[g^2] and `step_average` E[step^2], of its shape.
 
-    While a weight (V, M) gets sparse gradients its state also has `updates`, how many there were, and `current`, (V,),
-    up to which of them the averages of each row have been brought.
+    If a weight (V, M) has sparse gradients, its state also has `updates`, the number of updates, and `current`, (V,),
+    the number of updates that the averages of each row include.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Adadelta(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure: None = None, *, scale: Tensor | None = None) -> None:  # type: ignore[override]
-        """One update by the gradients, each times `scale` (a scalar; none is 1)."""
+        """Make one update by the gradients, each times `scale` (a scalar; None is 1)."""
         for group in self.param_groups:
             for weight in group["params"]:
                 gradient, state = weight.grad, self.state[weight]
@@ -57,7 +57,7 @@ class Adadelta(torch.optim.Optimizer):
 def step_all(
     weight: Tensor, gradient: Tensor, state: dict[str, Any], group: dict[str, Any], scale: Tensor | None
 ) -> None:
-    """One update of a whole weight, whose rows are all current afterwards."""
+    """Update a whole weight. The averages of all its rows are current afterwards."""
     if "current" in state:
         decay(state, slice(None), int(state["updates"]), group["rho"])
         del state["current"], state["updates"]
@@ -68,7 +68,7 @@ def step_all(
 def step_rows(
     weight: Tensor, gradient: Tensor, state: dict[str, Any], group: dict[str, Any], scale: Tensor | None
 ) -> None:
-    """One update of the rows that a sparse gradient holds."""
+    """Update the rows that a sparse gradient contains."""
     if "current" not in state:
         state["updates"] = torch.zeros((), dtype=torch.int64)
         state["current"] = torch.zeros(len(weight), dtype=torch.int64)
@@ -84,7 +84,7 @@ def step_rows(
 
 
 def decay(state: dict[str, Any], rows: Tensor | slice, updates: int, rho: float) -> None:
-    """Give the averages of some rows the decay of those of the first `updates` updates in which they were absent."""
+    """Decay the averages of some rows for those of the first `updates` updates in which the rows were absent."""
     missed = (updates - state["current"][rows]).unsqueeze(1)
     power = torch.full_like(missed, rho, dtype=torch.float64).pow(missed).to(state["square_average"].dtype)
     for name in ("square_average", "step_average"):
@@ -92,7 +92,7 @@ def decay(state: dict[str, Any], rows: Tensor | slice, updates: int, rho: float)
 
 
 def advance(parts: list[Tensor], group: dict[str, Any], scale: Tensor | None) -> None:
-    """The four lines, in place, for flat weights, gradients, E[g^2] and E[step^2] of one length."""
+    """Apply the four lines in place, to flat weights, gradients, E[g^2] and E[step^2] of equal length."""
     if kernels := fused():
         kernels.advance(parts, group, scale)
         return

@@ -1,8 +1,8 @@
 """Checkpoints in a state folder: complete, checked by a checksum, and never half-written.
 
-A checkpoint is two files: `checkpoint-000012000.safetensors` with every tensor and the counters, and, written after it,
-a JSON file of the same name with the SHA-256 of the first. Without the second the first does not count. Nothing in
-either can run code.
+A checkpoint has two files: `checkpoint-000012000.safetensors` with all tensors and counters, and a JSON file of the
+same name with its SHA-256. The JSON file is written last; without it, a checkpoint does not count. Neither file can run
+code.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ NAME = re.compile(r"^checkpoint-(\d+)\.json$")
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Tensors by name, and counters that JSON can hold."""
+    """Tensors by name, and counters that JSON can represent."""
 
     tensors: dict[str, Tensor]
     counters: dict[str, Any]
 
 
 def save(folder: Path, update: int, checkpoint: Checkpoint) -> None:
-    """Add the checkpoint after `update` updates, then drop all but the last two."""
+    """Write the checkpoint after `update` updates, then delete all but the last two."""
     tensors = folder / f"checkpoint-{update:09d}.safetensors"
     save_tensors(tensors, checkpoint.tensors, {"counters": json.dumps(checkpoint.counters)})
     write_json(tensors.with_suffix(".json"), {"tensors": tensors.name, "sha256": sha256(tensors)})
@@ -43,14 +43,14 @@ def save(folder: Path, update: int, checkpoint: Checkpoint) -> None:
 
 
 def saved(folder: Path) -> list[Path]:
-    """The records of all checkpoints, oldest first."""
+    """Return the records of all checkpoints, oldest first."""
     return sorted(path for path in folder.glob("checkpoint-*.json") if NAME.match(path.name))
 
 
 def load_last(folder: Path) -> Checkpoint | None:
-    """The newest checkpoint that is whole, or None if none was saved; damaged ones are named and passed over.
+    """Load the newest undamaged checkpoint; None if none was saved. Damaged ones are reported and skipped.
 
-    Raises UserError if all are damaged: nobody wants days of training to begin anew without being asked.
+    Raises UserError if all are damaged, so that days of training do not start again without the user's consent.
     """
     records = saved(folder)
     for record_path in reversed(records):
@@ -64,7 +64,7 @@ def load_last(folder: Path) -> Checkpoint | None:
 
 
 def load(record_path: Path) -> Checkpoint:
-    """One checkpoint by its record; a UserError says what is wrong with it."""
+    """Load a checkpoint by its record. A UserError says what is wrong with it."""
     record = read_json(record_path)
     expected = record.get("sha256") if isinstance(record, dict) else None
     if not isinstance(expected, str):

@@ -1,7 +1,7 @@
 """Updates as CUDA graphs, one for each shape of batch: the GPU runs an update's thousands of small kernels by itself.
 
-Launched one by one from Python, the kernels of a recurrence take longer to launch than to run. A graph is recorded
-once a shape and then replayed with new words. Batches come padded into few shapes (`Batch.in_bucket`).
+If Python launches the kernels of a recurrence one by one, this takes longer than to run them. A graph is recorded once
+per shape and then replayed with new words. Batches are padded to few shapes (`Batch.in_bucket`).
 """
 
 from __future__ import annotations
@@ -17,26 +17,27 @@ from torch import Tensor
 from nmt.data.batches import Batch
 
 IN_FLIGHT = 8
-"""Updates that may wait on the GPU before the host waits for it: enough to keep it busy, few enough to stop soon."""
+"""Updates in the GPU's queue before the host waits for it: enough to keep it busy, few enough to stop soon."""
 
 Shape = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """A graph and the memory that it reads its batch from."""
+    """A graph and the memory from which it reads its batch."""
 
     graph: torch.cuda.CUDAGraph
     batch: Batch
 
 
 class GraphedUpdates:
-    """`update`, a function of a batch on the GPU, called or replayed for batches on the host.
+    """Calls or replays `update`, a function of a batch on the GPU, for batches on the host.
 
-    The first batch of a shape runs as it is, which also warms up what a recording must not do for the first time; the
-    second is recorded; from then on the shape is replayed. Which of these happens must not change a result: they are
-    the same kernels on the same numbers, and a run that was interrupted meets its shapes anew. Batches of more than
-    `longest` words, if that is said, always run as they are: recordings keep the memory of the largest of them.
+    The first batch of a shape runs without a graph. This also does the initializations that a recording must not
+    contain. The second batch is recorded, and all later batches of the shape are replayed. The result is the same in
+    each case: the kernels and the numbers are equal. This matters because an interrupted run records its shapes again.
+    Batches of more than `longest` words, if given, always run without a graph, since recordings keep the memory of the
+    largest of them.
     """
 
     def __init__(
@@ -52,17 +53,18 @@ class GraphedUpdates:
         self._in_flight: deque[torch.cuda.Event] = deque()
 
     def __call__(self, batch: Batch) -> None:
-        """One update, in its order with all that the caller asks of the GPU before and after."""
+        """Make one update, in order with the caller's work on the GPU before and after it."""
         with self._on_stream():
             self._run(batch)
         self._wait_for_the_oldest()
 
     def rehearse(self, work: Callable[[Batch], object], batches: Sequence[Batch]) -> None:
-        """Take the memory of the largest updates now; `work` is an update that changes nothing.
+        """Allocate the memory of the largest updates now. `work` is an update that changes nothing.
 
-        Of the batches, the largest first, the largest that may be recorded is: its graph is never replayed, but keeps
-        its memory for all recordings to come. Recorded from the smallest on, each would find the room of those before
-        too small. The largest then runs once more, as a batch whose shape comes for the first time does beside them.
+        Batches are given in decreasing size. The largest batch that may be recorded is recorded. Its graph is never
+        replayed, but keeps its memory for all later recordings. If smaller batches were recorded first, the memory of
+        each would be too small for the next. Then the largest batch runs once more, like the first batch of a new shape
+        beside the recordings.
         """
         with self._on_stream():
             work(batches[0].to(self.device))
@@ -72,7 +74,7 @@ class GraphedUpdates:
             work(batches[0].to(self.device))
 
     def forget(self) -> None:
-        """Record anew: numbers that the update takes from the host, such as its learning rate, are part of a graph."""
+        """Discard all graphs, since they contain numbers that the update takes from the host, such as its rate."""
         while self._in_flight:
             self._in_flight.popleft().synchronize()
         self._recorded.clear()

@@ -1,4 +1,4 @@
-"""What a training run reads: both bitexts and the vocabularies that they were made with."""
+"""The input of a training run: both bitexts and the vocabularies with which they were made."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class TrainingData:
 
     @classmethod
     def open(cls, train: Path, dev: Path, source_vocabulary: Path, target_vocabulary: Path) -> TrainingData:
-        """Open all; a UserError names a bitext that is empty, altered or was made with another vocabulary."""
+        """Open all files. A UserError names a bitext that is empty, altered or was made with another vocabulary."""
         source, target = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
         bitexts = Bitext.open(train), Bitext.open(dev)
         for bitext in bitexts:
@@ -35,7 +35,7 @@ class TrainingData:
 
 
 def check(bitext: Bitext, side: str, vocabulary: Vocabulary, path: Path) -> None:
-    """Refuse a bitext whose ids mean other words."""
+    """Raise a UserError for a bitext that was made with other vocabularies."""
     made_with = bitext.meta[f"{side}_vocabulary_sha256"]
     if made_with != vocabulary.sha256:
         raise UserError(

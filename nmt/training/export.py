@@ -1,4 +1,4 @@
-"""A finished training run as a model's folder, which is all that is needed to use the model."""
+"""Exports a finished training run as a model's folder, which is sufficient to use the model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from nmt.training.trainer import Trainer, save_final_state
 def export(
     folder: Path, trainer: Trainer, vocabularies: tuple[Path, Path], stopped_by: str
 ) -> dict[str, Any]:
-    """Write a finished run's folder, the summary last; returns the summary."""
+    """Write the model folder of a finished run, the summary last. Return the summary."""
     save_final_state(folder / FINAL_STATE, trainer)
     trainer.load_chosen_weights()
     made_with = {side: trainer.fingerprint[f"data.{side}_vocabulary"] for side in SIDES}
@@ -51,7 +51,7 @@ def copy(source: Path, target: Path) -> None:
 
 
 def summarize(trainer: Trainer, stopped_by: str) -> dict[str, Any]:
-    """Everything Table 2 needs. NLLs are nats per sentence, of the weights that the model keeps."""
+    """Return the values for Table 2. NLLs are in nats per sentence, for the weights that the model keeps."""
     run, counters = trainer.run_settings, trainer.counters
     return {
         "model": run.model,

@@ -1,4 +1,4 @@
-"""What a training run was made from, so that a state folder is never resumed with other settings or data."""
+"""The fingerprint of a training run, so that no run resumes from a state with other settings or data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Fingerprint = Flat
 
 
 def fingerprint(run: ModelRun, train: Bitext, dev: Bitext) -> Fingerprint:
-    """Everything that decides the weights, as flat dotted keys."""
+    """Return everything that determines the weights, with flat dotted keys."""
     data = {
         "train": train.meta["sha256"],
         "dev": dev.meta["sha256"],

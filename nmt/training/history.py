@@ -1,4 +1,4 @@
-"""The training history `history.jsonl`, one JSON object per line: how it is written and read."""
+"""Writes and reads the training history `history.jsonl`, one JSON object per line."""
 
 from __future__ import annotations
 
@@ -16,42 +16,42 @@ from nmt.io.files import refuse_special
 from nmt.settings.training import Training
 
 Record = dict[str, Any]
-"""One line: an update with what was measured there."""
+"""One line: an update with its measured values."""
 
 WINDOWS = 20
-"""Lines of the history over which the rate is taken."""
+"""Number of lines of the history for computing the rate."""
 
 
 class History:
-    """Lines already written stay; a run that resumes from a checkpoint first drops what came after it."""
+    """The history of a run. A run that resumes from a checkpoint first drops the lines written after it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @property
     def size(self) -> int:
-        """Bytes written so far: what a checkpoint remembers."""
+        """Number of bytes written so far, which a checkpoint stores."""
         return self.path.stat().st_size if self.path.exists() else 0
 
     def rewind(self, size: int) -> None:
-        """Forget all after the first `size` bytes."""
+        """Drop everything after the first `size` bytes."""
         if self.path.exists():
             os.truncate(self.path, size)
 
     def add(self, record: Record) -> None:
-        """Append one line and see it on the disk."""
+        """Append one line and sync it to the disk."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")
             file.flush()
             os.fsync(file.fileno())
 
     def records(self) -> list[Record]:
-        """All lines, oldest first; none where there is no file."""
+        """Return all lines, oldest first; none if there is no file."""
         return list(records(self.path)) if self.path.exists() else []
 
 
 def records(path: Path) -> Iterator[Record]:
-    """All lines of a finished history, oldest first; a `UserError` names the first that is damaged."""
+    """Return all lines of a finished history, oldest first. A `UserError` names the first damaged line."""
     for number, line in enumerate(_lines(path), start=1):
         record = _record(line)
         if record is None:
@@ -61,7 +61,7 @@ def records(path: Path) -> Iterator[Record]:
 
 
 def whole_records(path: Path) -> Iterator[Record]:
-    """The whole lines of a history that may be half-written or damaged, and have an update and its seconds."""
+    """Return the valid lines, with an update and its seconds, of a history that may be incomplete or damaged."""
     try:
         lines = _lines(path)
     except UserError:
@@ -97,14 +97,14 @@ def _number(value: object) -> bool:
 
 @dataclass(frozen=True)
 class DevScore:
-    """The development set's scores after an update: NLL in nats per sentence, and BLEU where it is measured."""
+    """The development set's scores after an update: NLL in nats per sentence, and BLEU if it is measured."""
 
     update: int
     nll: float | None
     bleu: float | None
 
     def quality(self, dev_score: str) -> float:
-        """What is better the greater it is, by the measure that `training.dev_score` names."""
+        """Return a number that is greater for a better score, by the measure that `training.dev_score` names."""
         if dev_score == "bleu" and self.bleu is not None:
             return self.bleu
         return -self.nll if self.nll is not None else float("-inf")
@@ -112,7 +112,7 @@ class DevScore:
 
 @dataclass(frozen=True)
 class Reached:
-    """The last update written of, passes over the text, seconds trained, rates, development scores."""
+    """The state of a run in its history: last update, epochs, seconds trained, rates, development scores."""
 
     update: int = 0
     epoch: float | None = None
@@ -124,12 +124,12 @@ class Reached:
 
 
 def reached(path: Path, dev_score: str = "nll") -> Reached:
-    """How far the run is that writes a history; damaged and half-written lines do not count."""
+    """Return the state of the run that writes a history. Damaged and incomplete lines do not count."""
     return _reached(whole_records(path), dev_score)
 
 
 def last_update(training: Training, told: Reached) -> int:
-    """The update at which a run ends: `updates`, or earlier, once its history tells what `epochs` take."""
+    """Return the last update of a run: `updates`, or an earlier one if its history tells how many `epochs` take."""
     if training.epochs is None or not told.epoch:
         return training.updates
     needed = training.epochs * told.update / told.epoch
@@ -155,7 +155,7 @@ def _reached(lines: Iterable[Record], dev_score: str) -> Reached:
 
 
 def _rate(window: deque[Record]) -> float | None:
-    """Updates per second over the last lines."""
+    """Return updates per second over the last lines."""
     first = window[0] if len(window) > 1 else {"update": 0, "seconds": 0.0}
     seconds = window[-1]["seconds"] - first["seconds"]
     rate: float | None = (window[-1]["update"] - first["update"]) / seconds if seconds > 0 else None

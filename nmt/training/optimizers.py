@@ -1,4 +1,7 @@
-"""Adadelta as Bahdanau et al. use it, Adam for small experiments, SGD as Sutskever et al. use it; rates; clipping."""
+"""Optimizers, learning rates and clipping.
+
+The optimizers are Adadelta as in Bahdanau et al., SGD as in Sutskever et al., and Adam for small experiments.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ PREFIX = "optimizer/"
 
 
 def make_optimizer(model: nn.Module, training: Training) -> torch.optim.Optimizer:
-    """The optimizer that the settings name."""
+    """Make the optimizer that the settings name."""
     if training.optimizer == "adadelta":
         return Adadelta(model.parameters(), training.learning_rate, training.rho, training.epsilon)
     if training.optimizer == "sgd":
@@ -29,10 +32,10 @@ def make_optimizer(model: nn.Module, training: Training) -> torch.optim.Optimize
 
 
 def rate_at(training: Training, epoch: float) -> float:
-    """The learning rate after so many passes over the text.
+    """Return the learning rate after a number of epochs.
 
-    `decay_factor` times as high from `decay_from_epoch` on, and again with each further `decay_every_epochs`: from 5 on
-    every half epoch in Sutskever et al. (2014), Sec. 3.4.
+    It is multiplied by `decay_factor` at `decay_from_epoch`, and again after each further `decay_every_epochs`: at 5,
+    and then every half epoch, in Sutskever et al. (2014), Sec. 3.4.
     """
     if training.decay_from_epoch is None or epoch < training.decay_from_epoch:
         return training.learning_rate
@@ -41,7 +44,7 @@ def rate_at(training: Training, epoch: float) -> float:
 
 
 def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> bool:
-    """Set the learning rate of all weights; returns whether it was another one."""
+    """Set the learning rate of all weights, and return whether it has changed."""
     changed = any(group["lr"] != rate for group in optimizer.param_groups)
     for group in optimizer.param_groups:
         group["lr"] = rate
@@ -49,9 +52,10 @@ def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> bool:
 
 
 def clip(parameters: Iterable[Tensor], threshold: float) -> tuple[Tensor, Tensor]:
-    """The gradient's L2 norm and what to scale it by, scalars: to norm `threshold` if it is longer, else by 1.
+    """Return the gradient's L2 norm and its scale, both scalars, for clipping (Pascanu et al., 2013).
 
-    Pascanu et al. (2013). A gradient that is not finite has scale 1. Sparse gradients are coalesced on the way.
+    The scale reduces a larger norm to `threshold`, and is 1 otherwise, also for a gradient that is not finite. Sparse
+    gradients are coalesced.
     """
     norms = torch._foreach_norm(list(gradient_values(parameters)))
     norm: Tensor = torch.linalg.vector_norm(torch.stack(norms))
@@ -60,7 +64,7 @@ def clip(parameters: Iterable[Tensor], threshold: float) -> tuple[Tensor, Tensor
 
 
 def gradient_values(parameters: Iterable[Tensor]) -> Iterable[Tensor]:
-    """The gradient of each weight that has one, or the rows that it holds."""
+    """Return the gradient of each weight that has one, or the rows of a sparse gradient."""
     for weight in parameters:
         if weight.grad is None:
             continue
@@ -73,7 +77,7 @@ def gradient_values(parameters: Iterable[Tensor]) -> Iterable[Tensor]:
 
 @torch.no_grad()
 def replace_not_finite(parameters: Iterable[Tensor], norm: Tensor) -> None:
-    """The authors' rule: where the gradient's norm is not finite, a tenth of the weights takes its place."""
+    """Replace a gradient whose norm is not finite by the weights times 0.1, as in the authors' code."""
     if norm.is_cuda:  # without asking the GPU, which would have to be waited for
         for weight in parameters:
             if weight.grad is not None:
@@ -84,7 +88,7 @@ def replace_not_finite(parameters: Iterable[Tensor], norm: Tensor) -> None:
 
 
 def descend(optimizer: torch.optim.Optimizer, scale: Tensor) -> None:
-    """One step by the gradients times `scale`."""
+    """Make one step by the gradients times `scale`."""
     if isinstance(optimizer, Adadelta):
         optimizer.step(scale=scale)
         return
@@ -95,7 +99,7 @@ def descend(optimizer: torch.optim.Optimizer, scale: Tensor) -> None:
 
 
 def optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """The optimizer's state by name: `optimizer/<weight>/<quantity>`."""
+    """Return the optimizer's state by name: `optimizer/<weight>/<quantity>`."""
     tensors = {}
     for name, weight in model.named_parameters():
         for key, value in optimizer.state[weight].items():
@@ -104,7 +108,7 @@ def optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> dic
 
 
 def restore_optimizer(model: nn.Module, optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
-    """Put back what `optimizer_tensors` gave; a UserError says when the state is another model's."""
+    """Restore the state that `optimizer_tensors` returned. Raise a UserError if it belongs to another model."""
     found: dict[str, dict[str, Tensor]] = {}
     for path, value in tensors.items():
         if path.startswith(PREFIX):

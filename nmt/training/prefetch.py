@@ -1,4 +1,4 @@
-"""Batches made ahead in a thread of their own, so that a GPU never waits for reading, sorting and padding."""
+"""Prepares batches ahead in a separate thread, so that a GPU never waits for reading, sorting and padding."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ AHEAD = 16
 def ahead(
     batches: Iterator[Batch], prepare: Callable[[Batch], Batch], depth: int = AHEAD
 ) -> Generator[Batch]:
-    """The same batches in the same order, up to `depth` of them made and prepared in advance.
+    """Yield the same batches in the same order, with up to `depth` of them prepared in advance.
 
-    An error of the thread is raised where its batch would have come. Closing the iterator ends the thread.
+    An error in the thread is raised in place of its batch. Closing the iterator ends the thread.
     """
     made: queue.Queue[Batch | BaseException | None] = queue.Queue(depth)
     ended = threading.Event()

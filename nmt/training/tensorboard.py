@@ -1,4 +1,4 @@
-"""The history of a run for TensorBoard (`training.tensorboard`): the same numbers as history.jsonl, as they come."""
+"""Writes the history of a run for TensorBoard (`training.tensorboard`): the same numbers as in history.jsonl."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ FOLDER = "tensorboard"
 
 
 class Board:
-    """An event file in a folder; after a restart TensorBoard forgets what came after the checkpoint resumed from."""
+    """An event file in a folder. If a run resumes, TensorBoard drops the events after the checkpoint."""
 
     def __init__(self, folder: Path, update: int) -> None:
         from tensorboardX import SummaryWriter  # training does without, unless it is asked for
@@ -18,12 +18,12 @@ class Board:
         self.writer = SummaryWriter(str(folder), purge_step=update + 1, filename_suffix=f".{update}")
 
     def add(self, record: dict[str, Any]) -> None:
-        """One line of the history: a curve for each number, over updates."""
+        """Add one line of the history. Each of its numbers is a point of a curve over updates."""
         for name, value in record.items():
             if name != "update" and isinstance(value, int | float):
                 self.writer.add_scalar(name, value, record["update"])
         self.writer.flush()
 
     def close(self) -> None:
-        """Write what is left and close the file."""
+        """Write the remaining events and close the file."""
         self.writer.close()

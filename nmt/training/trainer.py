@@ -57,10 +57,11 @@ LESS_MEMORY = (
 
 @dataclass
 class Counters:
-    """Everything a run carries besides its tensors; JSON holds it exactly.
+    """The state of a run besides its tensors. JSON represents it exactly.
 
-    seconds: wall-clock of all parts of the run. Fields that begin with `window_` gather what the next line of the
-    history will say. best_score: of the development set, greater is better: BLEU, or the NLL with its sign changed.
+    seconds: wall-clock time of all parts of the run. Fields that begin with `window_` add up values for the next line
+    of the history. best_score: the best development score, where greater is better: BLEU, or the NLL with its sign
+    changed.
     """
 
     update: int = 0
@@ -78,7 +79,7 @@ class Counters:
 
 
 class Interrupted(Exception):
-    """The run was told to stop before its end; its state is saved."""
+    """Raised when the run was told to stop before its end. Its state is saved."""
 
 
 class Trainer:
@@ -110,7 +111,7 @@ class Trainer:
         self.lost: Callable[[], bool] = lambda: False
 
     def _end(self) -> tuple[int, str]:
-        """The update at which the run ends, and the setting that says so."""
+        """Return the last update of the run, and the setting that determines it."""
         updates, epochs = self.settings.updates, self.settings.epochs
         if epochs is not None:
             # rounded, or 1.1 times 10 batches were 12
@@ -122,7 +123,7 @@ class Trainer:
     # Beginnings ------------------------------------------------------------------------------------------------
 
     def resume(self, predecessor: Path | None) -> None:
-        """Go on from the last whole checkpoint, else from a predecessor's final state, else start fresh."""
+        """Resume from the last undamaged checkpoint, else from a predecessor's final state, else start a new run."""
         self.state.mkdir(parents=True, exist_ok=True)
         last = checkpoint.load_last(self.state)
         if last is not None:
@@ -171,10 +172,10 @@ class Trainer:
     # The loop --------------------------------------------------------------------------------------------------
 
     def run(self, max_seconds: float | None = None, lost: Callable[[], bool] | None = None) -> str:
-        """Train until done; returns what stopped it: `updates`, `epochs`, `development NLL` or `development BLEU`.
+        """Train until the end. Return its reason: `updates`, `epochs`, `development NLL` or `development BLEU`.
 
-        Raises Interrupted, with the state saved, on SIGTERM or SIGINT or after `max_seconds`; UserError if the
-        state's lock is lost or the gradient is not finite.
+        Raises Interrupted, after saving the state, on SIGTERM or SIGINT or after `max_seconds`. Raises UserError if the
+        lock of the state folder is lost or the gradient is not finite.
         """
         counters, last, key = self.counters, self.last_update, self.last_because
         self.lost = lost or self.lost
@@ -203,7 +204,7 @@ class Trainer:
         return reason
 
     def _rehearse(self) -> None:
-        """A GPU's memory is found too small now, not when the longest batch comes, perhaps after a day."""
+        """Run the largest updates, so that too little GPU memory is an error now and not after a day of training."""
         longest = self.pairs.longest
         work = f"{self.state}: updates of {self.settings.batch_size} pairs of up to {longest} words"
         with enough_memory(work, LESS_MEMORY):
@@ -216,7 +217,7 @@ class Trainer:
         return self.last_because if self.counters.update >= self.last_update else None
 
     def _batches(self) -> Generator[Batch]:
-        """Minibatches from the next update on; for a GPU made ahead, in memory that it can fetch from."""
+        """Yield minibatches from the next update on; for a GPU, they are prepared ahead in pinned memory."""
         architecture = self.run_settings.architecture
         batches = training_batches(
             self.pairs,
@@ -228,7 +229,7 @@ class Trainer:
         return ahead(batches, self.updater.prepare) if self.updater.graphs else batches
 
     def _update(self, batch: Batch) -> None:
-        """One update and its share of the next line of the history."""
+        """Make one update, and add its values to the next line of the history."""
         self.updater(batch, self.epochs())
         counters = self.counters
         counters.update += 1
@@ -240,7 +241,7 @@ class Trainer:
             self._refuse_not_finite()  # on a GPU this would have to wait for it: there it is looked at less often
 
     def _refuse_not_finite(self) -> None:
-        """Stop before anything is made of a state that a NaN has entered, unless the settings say to continue."""
+        """Stop before a state with a NaN is used, unless the settings say to continue."""
         if self.settings.not_finite != "stop" or not (count := self.updater.read().not_finite):
             return
         update = self.counters.update
@@ -253,7 +254,7 @@ class Trainer:
         )
 
     def _refuse_to_write(self) -> None:
-        """Before anything is written: stop if the folder is another process' by now or a NaN is in the state."""
+        """Stop before anything is written, if another process has taken the folder or a NaN is in the state."""
         if self.lost():
             raise UserError(f"{self.state}: another process has taken over this folder; stopped")
         self._refuse_not_finite()
@@ -312,7 +313,10 @@ class Trainer:
                 setattr(window, name, value)
 
     def _validate(self, scheduled: bool = True) -> bool:
-        """Score the development set; whether it is the best score so far. Only scheduled ones use up the patience."""
+        """Score the development set, and return whether the score is the best so far.
+
+        Only scheduled validations count for the patience.
+        """
         measured = {"dev_nll": self.dev_nll()}
         if self.settings.dev_score == "bleu":
             measured["dev_bleu"] = self.dev_bleu()
@@ -342,17 +346,17 @@ class Trainer:
         return better
 
     def _keep_named_best(self) -> None:
-        """Move the best weights away that the last checkpoint names, until there is one that names others."""
+        """Rename the best weights that the last checkpoint names, to keep them until a new checkpoint names others."""
         best = self.state / BEST
         if best.exists() and sha256(best) == self.counters.best_sha256:
             best.replace(self.state / FORMER_BEST)
 
     def dev_nll(self) -> float:
-        """Over the development set: all of it, or the pairs within the length limit, as `dev_sentences` says."""
+        """Return the NLL of the development set: all pairs, or those within the length limit (`dev_sentences`)."""
         return self._nll(self.dev, self._dev_rows())
 
     def dev_bleu(self) -> float:
-        """BLEU of greedy translations of the same pairs."""
+        """Return the BLEU of greedy translations of the same pairs as in `dev_nll`."""
         source_end = self.run_settings.architecture.source_end
         return greedy_bleu(self.model, self.dev, self._dev_rows(), self.settings.batch_size, source_end)
 
@@ -361,7 +365,7 @@ class Trainer:
         return development_rows(self.dev, limit)
 
     def train_nll(self) -> float:
-        """Over a fixed random sample of the training pairs within the length limit."""
+        """Return the NLL of a fixed random sample of the training pairs within the length limit."""
         run = self.run_settings
         generator = torch.Generator().manual_seed(run.seed if run.sample_seed is None else run.sample_seed)
         ranks = (
@@ -376,17 +380,17 @@ class Trainer:
         )
 
     def epochs(self) -> float:
-        """Passes over the pairs within the length limit."""
+        """Return the number of epochs, which are passes over the pairs within the length limit."""
         return self.counters.update * self.settings.batch_size / len(self.pairs)
 
     def state_tensors(self) -> dict[str, Tensor]:
-        """Weights, optimizer and random state by name."""
+        """Return weights, optimizer and random state by name."""
         weights = {f"model/{name}": weight for name, weight in self.model.state_dict().items()}
         rest = {"random/torch": torch.get_rng_state(), "sums": self.updater.sums}
         return weights | optimizer_tensors(self.model, self.updater.optimizer) | rest
 
     def record(self) -> dict[str, Any]:
-        """Counters and fingerprint, as checkpoints and final states carry them."""
+        """Return counters and fingerprint for checkpoints and final states."""
         self.counters.history_bytes = self.history.size
         counters = asdict(self.counters)
         return {"counters": counters, "fingerprint": self.fingerprint, "products": self.products}
@@ -401,7 +405,7 @@ class Trainer:
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
-        """SIGTERM and SIGINT ask for a clean stop after the current update."""
+        """Let SIGTERM and SIGINT request a clean stop after the current update."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
@@ -416,7 +420,7 @@ class Trainer:
     # The end ---------------------------------------------------------------------------------------------------
 
     def load_chosen_weights(self) -> None:
-        """The weights that the model keeps: the best by development score, or the last, as `keep` says."""
+        """Load the weights that the model keeps: the best by development score, or the last (`keep`)."""
         if self.settings.keep == "best":
             files = [self.state / name for name in (BEST, FORMER_BEST)]
             wanted = self.counters.best_sha256
@@ -430,12 +434,12 @@ class Trainer:
 
 
 def save_final_state(path: Path, trainer: Trainer) -> None:
-    """Everything a successor needs to train on, in one file."""
+    """Write a file with everything that a successor needs to continue the training."""
     save_tensors(path, trainer.state_tensors(), {"record": json.dumps(trainer.record())})
 
 
 def load_final_state(path: Path) -> Checkpoint:
-    """What `save_final_state` wrote; a UserError names a file that is none or damaged."""
+    """Read a file of `save_final_state`. A UserError names a file that is damaged or of another kind."""
     tensors, metadata = load_tensors(path), load_metadata(path)
     if "record" not in metadata:
         raise UserError(f"{path}: no training state in it; expected a final_state.safetensors of `nmt train`")

@@ -1,7 +1,7 @@
-"""One update: cost, gradient, clipping, step (paper, Sec. 4.2 and App. B.2); on a GPU without a wait for its results.
+"""One update: cost, gradient, clipping, step (paper, Sec. 4.2 and App. B.2).
 
-What an update leaves behind, its cost and the gradient's norm, is added up on the device; the host looks when it wants
-to say or save something.
+On a GPU, the host does not wait for the result of an update. Its cost and the norm of its gradient are added up on the
+device, and the host reads the sums when it reports or saves something.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from nmt.training.optimizers import clip, descend, make_optimizer, rate_at, repl
 
 @dataclass(frozen=True)
 class Sums:
-    """Over some updates: NLL in nats and gradient norms where finite, how many were clipped, how many not finite."""
+    """Sums over updates: NLL in nats and gradient norms (finite ones), numbers of clipped and not finite gradients."""
 
     nll: float
     norm: float
@@ -31,10 +31,10 @@ class Sums:
 
 
 class Updater:
-    """A model, its optimizer, and the sums of what its updates showed.
+    """A model, its optimizer, and the sums of its updates.
 
-    sums: (4,) float64 on the model's device, in the order of `Sums`; whoever has read them sets them back to 0. They
-    are part of a run's state: added up in one go, they are the same for a run that was interrupted.
+    sums: (4,) float64 on the model's device, in the order of `Sums`. The reader of the sums resets them to 0. They are
+    part of a run's state, so that they are equal for an interrupted and an uninterrupted run.
     """
 
     def __init__(self, model: EncoderDecoder, training: Training) -> None:
@@ -49,7 +49,7 @@ class Updater:
         self.graphs = GraphedUpdates(self._descend, self.device, longest) if on_gpu else None
 
     def __call__(self, batch: Batch, epoch: float = 0.0) -> None:
-        """One step of SGD, after so many passes over the text."""
+        """Make one step of SGD, after a number of epochs."""
         if set_rate(self.optimizer, rate_at(self.training, epoch)) and self.graphs:
             self.graphs.forget()
         (self.graphs or self._descend)(batch)
@@ -60,11 +60,11 @@ class Updater:
         return float(self.optimizer.param_groups[0]["lr"])
 
     def prepare(self, batch: Batch) -> Batch:
-        """The form in which a GPU takes a batch of the host."""
+        """Convert a batch on the host to the form that a GPU takes."""
         return batch.in_bucket(self.training.length_bucket).pinned()
 
     def rehearse(self, longest: int) -> None:
-        """On a GPU, take the memory of pairs of up to so many words at once, or fail now; changes nothing else."""
+        """On a GPU, allocate the memory for pairs of up to this number of words, or fail now. Nothing else changes."""
         if self.graphs is None:
             return
         # what the first step will add to the weights
@@ -82,7 +82,7 @@ class Updater:
         return self.prepare(pad_pairs(ids, ids, self.model.architecture.source_end))
 
     def _gradient(self, batch: Batch) -> Tensor:
-        """Fills the weights' gradients; returns the NLL."""
+        """Compute the gradients of the weights, and return the NLL."""
         self.optimizer.zero_grad(set_to_none=True)
         nll = self.model.total_nll(*batch.inputs())
         cost = nll if self.training.cost == "sum" else nll / len(batch)
@@ -105,6 +105,6 @@ class Updater:
         self.sums += torch.stack([part.to(self.sums) for part in (*seen, clipped, ~finite)])
 
     def read(self) -> Sums:
-        """The sums so far; waits for the device."""
+        """Return the sums so far, after waiting for the device."""
         nll, norm, clipped, not_finite = self.sums.tolist()
         return Sums(nll, norm, int(clipped), int(not_finite))

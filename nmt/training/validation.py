@@ -26,11 +26,14 @@ GREEDY = Decoding(
     device="auto",
     threads=1,
 )
-"""The search of a validation: the authors' rules, but with one hypothesis. Batches and device are the caller's."""
+"""Settings of the search in a validation: the authors' rules with beam size 1. The caller sets batches and device."""
 
 
 def development_rows(bitext: Bitext, limit: int | None) -> Indices:
-    """The pairs whose NLL counts: all, or those with at most `limit` words per side (a UserError if there is none)."""
+    """Return the pairs whose NLL counts: all, or those with at most `limit` words per side.
+
+    Raises a UserError if there is none.
+    """
     if limit is None:
         return np.arange(len(bitext))
     pairs = PairsWithinLimit(bitext, limit)
@@ -38,7 +41,7 @@ def development_rows(bitext: Bitext, limit: int | None) -> Indices:
 
 
 def sentence_nll(model: EncoderDecoder, batch: Batch) -> torch.Tensor:
-    """-log p(target | source) of each pair in nats, the end symbol included: (B,), float64."""
+    """Return -log p(target | source) of each pair in nats, the end symbol included: (B,), float64."""
     inputs, _ = model.read_out(batch.source, batch.source_mask, batch.target, batch.positions)
     words = batch.target.flatten()[batch.positions]
     found = torch.cat([*log_probabilities(model, inputs, words)])
@@ -49,7 +52,7 @@ def sentence_nll(model: EncoderDecoder, batch: Batch) -> torch.Tensor:
 def mean_nll(
     model: EncoderDecoder, bitext: Bitext, rows: Indices, batch_size: int, source_end: bool
 ) -> float:
-    """Mean over the pairs at `rows` of the NLL of a sentence, in nats."""
+    """Return the mean NLL per sentence, in nats, over the pairs at `rows`."""
     device = next(model.parameters()).device
     total = torch.zeros((), dtype=torch.float64, device=device)
     for batch in evaluation_batches(bitext, rows, batch_size, source_end):
@@ -61,7 +64,7 @@ def mean_nll(
 def greedy_bleu(
     model: EncoderDecoder, bitext: Bitext, rows: Indices, batch_size: int, source_end: bool
 ) -> float:
-    """BLEU, 0 to 100, of greedy translations of the pairs at `rows`; an unknown word is never right."""
+    """Return the BLEU (0 to 100) of greedy translations of the pairs at `rows`. Unknown words are never correct."""
     from nmt.evaluation.bleu import multi_bleu  # translating needs this module too, but no BLEU
 
     device = next(model.parameters()).device
@@ -79,5 +82,5 @@ def greedy_bleu(
 
 
 def known(word: int) -> str:
-    """A word of a reference as its number; the unknown word as something that no translation holds."""
+    """Return the id of a reference word as text; for the unknown word, a text that no translation contains."""
     return "?" if word == UNKNOWN else str(word)
