@@ -3,12 +3,13 @@
 Shapes: B sentences still searched for, K hypotheses per sentence, P of them before a step (1 before the first, then K),
 R of the B * P that are still alive, V vocabulary size, T steps.
 
-As in the authors' code, each hypothesis that reaches the end symbol leaves the beam and takes one place of it along;
-the end symbol is forbidden in the first half of the source's length, and after three times that length the search
-ends. Each of these rules is a config key.
+As in the authors' code, each hypothesis that reaches the end symbol leaves the beam and reduces the beam size by one.
+The end symbol is forbidden for the first half of the source's length, and the search ends after three times that
+length. Each of these rules is a config key.
 
-Among hypotheses of equal log-probability the one whose parent stands better comes first, then the likelier word, then
-the lower id; among finished ones of equal score the one that finished first, then the better placed.
+Ties are broken as follows. Among hypotheses of equal log-probability, the better ranked parent comes first, then the
+likelier word, then the lower id. Among finished hypotheses of equal score, the one that finished first comes first,
+then the better ranked one.
 """
 
 from __future__ import annotations
@@ -31,37 +32,36 @@ from nmt.model.readout import Candidates
 from nmt.settings.decoding import Decoding
 
 LOOK = 8
-"""On a GPU the host waits only once in so many steps, to see which sentences are left."""
+"""Number of steps on a GPU between two checks of the host which sentences are left."""
 WORTHWHILE = 7 / 8
-"""Finished sentences leave the batch when no more than this share of it is left: leaving copies all the others."""
+"""Finished sentences leave the batch when at most this fraction is left, since their removal copies all others."""
 
 
 class Model(Protocol):
-    """What can be searched with: an `EncoderDecoder` or an `Ensemble`."""
+    """A model that can be searched: an `EncoderDecoder` or an `Ensemble`."""
 
     def steps(self, encoded: Any, candidates: Candidates | None = None) -> Steps:
-        """The way through sentences that it has read."""
+        """Return the `Steps` of a search over encoded sentences."""
 
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """Words without the end symbol, log-probability (nats, the end symbol's included), whether it reached the end."""
+    """Words without the end symbol, log-probability (nats, with the end symbol), and whether it reached the end."""
 
     words: list[int]
     log_probability: float
     finished: bool
 
     def score(self, normalize: bool) -> float:
-        """What hypotheses are ranked by; the length that divides counts the end symbol."""
+        """Return the score for ranking. Division by length counts the end symbol."""
         return self.log_probability / (len(self.words) + self.finished) if normalize else self.log_probability
 
 
 def best(hypotheses: Sequence[Hypothesis], normalize: bool) -> Hypothesis:
-    """What a search would put first, with division by length or without, of all that one with division has found.
+    """Return the best of all hypotheses of a search, with or without division by length.
 
-    Division decides nothing while a search keeps everything that finishes: it only ranks in the end. `hypotheses`
-    stand in the order of that ranking (`normalize_by_length`, and an `n_best` that loses none); ties are broken as
-    there.
+    If a search keeps all finished hypotheses, division by length only changes their final ranking. `hypotheses` must
+    be all hypotheses of a search with `normalize_by_length`, in its order. Ties are broken as in the search.
     """
     if normalize:
         return hypotheses[0]
@@ -70,25 +70,28 @@ def best(hypotheses: Sequence[Hypothesis], normalize: bool) -> Hypothesis:
 
 @dataclass(frozen=True)
 class Limits:
-    """Steps of one sentence: the end symbol is allowed after `least` of them, the search ends after `most`."""
+    """Limits of the steps of a sentence: the end symbol is allowed after `least`, and the search ends after `most`."""
 
     least: NDArray[np.int64]
     most: NDArray[np.int64]
 
     @classmethod
     def of(cls, source_words: NDArray[np.int64], decoding: Decoding) -> Limits:
-        """Limits for sources of so many words, without the end symbol: (B,)."""
+        """Return the limits for sources with these numbers of words, without the end symbol: (B,)."""
         half = (source_words + 1) // 2 if decoding.min_length == "half" else np.zeros_like(source_words)
         return cls(half, decoding.max_length_factor * (source_words + 1))
 
     def select(self, rows: NDArray[np.int64]) -> Limits:
-        """Those of the sentences at `rows`."""
+        """Return the limits of the sentences at `rows`."""
         return Limits(self.least[rows], self.most[rows])
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """A step of the sentences at `rows` (B,): parents, words, log-probabilities, which ended or go on, (B, K) each."""
+    """The hypotheses chosen in a step of the sentences at `rows` (B,).
+
+    Parents, words, log-probabilities, and flags for ended and continued hypotheses are (B, K) each.
+    """
 
     rows: NDArray[np.int64]
     parents: Tensor
@@ -106,12 +109,12 @@ def translate(
     forbid_unknown: bool,
     candidates: Candidates | None = None,
 ) -> list[list[Hypothesis]]:
-    """Up to `n_best` hypotheses for each sentence, best first, made of `candidates` alone if there are any.
+    """Return up to `n_best` hypotheses for each sentence, best first, only with words of `candidates` if given.
 
-    Where nothing finishes, `unfinished: widen` searches again with ever doubled beams, `retry` as the authors' code
-    does: first with the unknown word allowed if it was not. After that, when `widening_budget` is spent, and with
-    `best`, the best unfinished hypothesis stands. The memory is that of the first search, or that of one sentence at
-    the widest beam where this is more.
+    If no hypothesis of a sentence finishes, `unfinished: widen` searches again with doubled beam sizes. `retry` follows
+    the authors' code, and first allows the unknown word if it was forbidden. If no search finishes within
+    `widening_budget`, and with `best`, the best unfinished hypothesis is returned. The memory is that of the first
+    search, or that of one sentence at the largest beam size if this is more.
 
     Raises:
         UserError: the model computes no probabilities (NaN).
@@ -133,10 +136,10 @@ def translate(
 
 
 def searches_again(decoding: Decoding, forbid_unknown: bool) -> Iterator[tuple[int, bool]]:
-    """Width of each further search for what has not finished, and whether the unknown word is forbidden in it.
+    """Yield the beam size of each further search of an unfinished sentence, and whether it forbids the unknown word.
 
-    A search in which nothing finishes takes all the steps that there are, so that its work, hypotheses times steps, is
-    to the first one's as its beam is to the first one's: the budget of a sentence is one of widths.
+    If nothing finishes, a search takes the maximum number of steps, and its work, hypotheses times steps, is
+    proportional to its beam size. So the budget of a sentence is a sum of beam sizes.
     """
     if decoding.unfinished == "best":
         return
@@ -160,10 +163,11 @@ def search(
     forbid_unknown: bool,
     candidates: Candidates | None = None,
 ) -> list[list[Hypothesis]]:
-    """One search with beams of `width` for all sentences of `encoded`: the best finished hypotheses, or an unfinished.
+    """Search once with beam size `width` for all sentences of `encoded`.
 
-    All of it happens on the model's device. A processor looks at each step which hypotheses are alive; a GPU's host
-    only looks every few steps which sentences are left.
+    Returns the best finished hypotheses of each sentence, or an unfinished one. Everything runs on the model's device.
+    On a CPU, each step checks which hypotheses are alive; on a GPU, the host only checks every few steps which
+    sentences are left.
     """
     steps, beams = model.steps(encoded, candidates), Beams(encoded, limits, decoding, width, candidates)
     looks_always = looks_at_each_step(encoded.device)
@@ -184,29 +188,29 @@ def search(
 
 
 def step(number: int, steps: Steps, beams: Beams, alive: Tensor | None, forbid_unknown: bool) -> Chosen:
-    """One word more for each hypothesis, or each of those at `alive`; on a GPU the host waits for nothing here."""
+    """Add one word to each hypothesis, or to those at `alive`. On a GPU, the host does not wait for results here."""
     words = steps.predict(alive)
     forbid(words, beams.too_early(number, alive), forbid_unknown)
     return beams.advance(number, alive, words)
 
 
 def looks_at_each_step(device: torch.device) -> bool:
-    """Whether looking costs nothing; on a GPU the host would have to wait for all that it has asked for."""
+    """Return whether each step can be checked at no cost. On a GPU, the host would wait for all launched work."""
     return device.type == "cpu"
 
 
 def forbid(words: Tensor, too_early: Tensor, forbid_unknown: bool) -> None:
-    """Exclude the end symbol where it is too early, (R,), and the unknown word throughout if asked: (R, V)."""
+    """Exclude the end symbol where it is too early, (R,), and the unknown word if it is forbidden: (R, V)."""
     words[:, END].masked_fill_(too_early, -torch.inf)
     if forbid_unknown:
         words[:, UNKNOWN].fill_(-torch.inf)
 
 
 class Beams:
-    """The hypotheses of the sentences still searched for; those at log-probability -inf are dead.
+    """The hypotheses of the sentences whose search goes on; those with log-probability -inf are dead.
 
-    scores: log-probabilities, (B, P). room: places of each beam that no finished hypothesis has taken, (B,).
-    finished: log-probabilities of the `n_best` best finished ones, (B, n_best), -inf where there are fewer.
+    scores: log-probabilities, (B, P). room: remaining size of each beam after its finished hypotheses, (B,).
+    finished: log-probabilities of the `n_best` best finished hypotheses, (B, n_best), -inf where there are fewer.
     """
 
     def __init__(
@@ -229,26 +233,26 @@ class Beams:
         self.history: list[Chosen] = []
 
     def alive(self) -> Tensor:
-        """Indices into B * P, (R,)."""
+        """Return the indices of living hypotheses into B * P, (R,)."""
         return self.scores.flatten().isfinite().nonzero().squeeze(1)
 
     def left(self) -> Tensor:
-        """Indices of the sentences with a hypothesis alive."""
+        """Return the indices of the sentences with a living hypothesis."""
         return self.scores.isfinite().any(dim=1).nonzero().squeeze(1)
 
     def too_early(self, number: int, alive: Tensor | None) -> Tensor:
-        """Whether the end symbol is forbidden at this step, (R,)."""
+        """Return whether the end symbol is forbidden at this step, (R,)."""
         early = (number < self.least).repeat_interleave(self.scores.shape[1])
         return early if alive is None else early[alive]
 
     def keep(self, rows: Tensor) -> None:
-        """Forget the sentences that are not at `rows`."""
+        """Keep only the sentences at `rows`."""
         self.rows = self.rows[rows.cpu().numpy()]
         self.least, self.most, self.scores = self.least[rows], self.most[rows], self.scores[rows]
         self.finished, self.room = self.finished[rows], self.room[rows]
 
     def advance(self, number: int, alive: Tensor | None, words: Tensor) -> Chosen:
-        """Take the best continuations into the beams and the finished ones out of them."""
+        """Put the best continuations into the beams and take the finished ones out."""
         totals, parents, chosen = self._best(alive, words)
         allowed = totals.isfinite() & (self.places < self.room)
         ended = allowed & (chosen == END)
@@ -261,7 +265,7 @@ class Beams:
         return step
 
     def _best(self, alive: Tensor | None, words: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """The best continuations of each sentence, best first: log-probabilities, parents and words, (B, K) each.
+        """Return log-probabilities, parents and words, (B, K) each, of each sentence's best continuations, best first.
 
         Only the K likeliest words of each hypothesis can be among the K best of all.
         """
@@ -282,10 +286,10 @@ class Beams:
         return totals, parents, words if self.ids is None else self.ids[words]
 
     def _over(self, number: int, totals: Tensor, ended: Tensor) -> Tensor:
-        """Searches that end at their step limit, or when no hypothesis can overtake those that have finished: (B,).
+        """Return which searches end, at their step limit or since no hypothesis can overtake the finished ones: (B,).
 
-        Without division by length a log-probability only falls as words are added, so the search may end then without
-        any change to its result.
+        Without division by length, log-probabilities only decrease with further words, so this early end does not
+        change the result.
         """
         over = number + 1 >= self.most
         if self.decoding.normalize_by_length:
@@ -296,7 +300,7 @@ class Beams:
 
 
 class BackPointers:
-    """All steps of a search on the host, (T, B, K) each; nothing ended or went on where a sentence had left."""
+    """All steps of a search on the host, (T, B, K) each. Flags are False for sentences that have left the batch."""
 
     def __init__(self, history: list[Chosen], sentences: int, width: int) -> None:
         shape = len(history), sentences, width
@@ -308,7 +312,7 @@ class BackPointers:
                 getattr(self, name)[number, step.rows] = getattr(step, name).cpu().numpy()
 
     def hypotheses(self, limits: Limits, decoding: Decoding) -> list[list[Hypothesis]]:
-        """The best finished hypotheses of each sentence, or its best unfinished one."""
+        """Return the best finished hypotheses of each sentence, or its best unfinished hypothesis."""
         return [
             self._finished(row, decoding) or self._unfinished(row, int(limits.most[row]) - 1)
             for row in range(self.totals.shape[1])
@@ -334,7 +338,7 @@ class BackPointers:
         return [Hypothesis(self._trace(row, last, place), float(self.totals[last, row, place]), False)]
 
     def _trace(self, row: int, step: int, place: int) -> list[int]:
-        """Words of a hypothesis, from the first step to `step`."""
+        """Return the words of a hypothesis, from the first step to `step`."""
         words = []
         for number in range(int(step), -1, -1):
             words.append(int(self.words[number, row, place]))

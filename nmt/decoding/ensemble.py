@@ -1,7 +1,7 @@
-"""Several models that translate together: the mean of what they say of the next word.
+"""Ensembles of models, which average their predictions of the next word.
 
-Every model reads the source and goes its own way through the search with the words that all have chosen. Their
-vocabularies must be the same; families and sizes may differ. Of E models, `average` takes the mean of
+Every model encodes the source and keeps its own states in the search; all models get the same chosen words. Their
+vocabularies must be the same; families and sizes may differ. For E models, `average` is the mean of
 
     probability:        p(y_i) = 1/E sum_e p_e(y_i)
     log_probability:    log p(y_i) = 1/E sum_e log p_e(y_i), a geometric mean, whose sum over all words is at most 1
@@ -24,7 +24,7 @@ from nmt.settings.decoding import Average
 
 @dataclass(frozen=True)
 class EncodedByAll:
-    """What each model has read."""
+    """The sentences as encoded by each model."""
 
     parts: list[Encoded]
 
@@ -33,7 +33,7 @@ class EncodedByAll:
 
     @property
     def device(self) -> torch.device:
-        """Where it lies."""
+        """The device that holds the encoded sentences."""
         return self.parts[0].device
 
     @property
@@ -42,15 +42,15 @@ class EncodedByAll:
         return self.parts[0].dtype
 
     def select(self, rows: Tensor) -> EncodedByAll:
-        """The sentences at `rows`."""
+        """Return the sentences at `rows`."""
         return EncodedByAll([part.select(rows) for part in self.parts])
 
 
 class Ensemble:
-    """Any number of models, searched with like one `EncoderDecoder`."""
+    """Any number of models, which are used in a search like one `EncoderDecoder`."""
 
     def __init__(self, models: Sequence[EncoderDecoder], average: Average = "probability") -> None:
-        """A UserError unless all write the same number of words and read the source's end alike."""
+        """Raise a UserError unless all models have equally many target words and treat the end of the source alike."""
         if not models:
             raise UserError("an ensemble needs at least one model")
         for name, values in (
@@ -64,23 +64,23 @@ class Ensemble:
         self.models, self.average = list(models), average
 
     def encode(self, source: Tensor, mask: Tensor) -> EncodedByAll:
-        """Read source words (S, B) under a 0/1 mask (S, B)."""
+        """Encode source words (S, B) with a 0/1 mask (S, B)."""
         return EncodedByAll([model.encode(source, mask) for model in self.models])
 
     def steps(self, encoded: EncodedByAll, candidates: Candidates | None = None) -> EnsembleSteps:
-        """A search's way through the sentences that were read."""
+        """Return the `Steps` of a search over encoded sentences."""
         parts = zip(self.models, encoded.parts, strict=True)
         return EnsembleSteps([model.steps(part, candidates) for model, part in parts], self.average)
 
 
 class EnsembleSteps:
-    """All models' steps, side by side."""
+    """The `Steps` of all models."""
 
     def __init__(self, parts: list[Steps], average: Average) -> None:
         self.parts, self.average = parts, average
 
     def predict(self, alive: Tensor | None = None) -> Tensor:
-        """The mean of all models; only two distributions are in memory at a time."""
+        """Return the mean of all models. Only two distributions are in memory at a time."""
         total: Tensor | None = None
         for part in self.parts:
             found = part.predict(alive)
@@ -107,12 +107,12 @@ class EnsembleSteps:
 
 
 def joined(models: Sequence[EncoderDecoder], average: Average = "probability") -> EncoderDecoder | Ensemble:
-    """The one model, or the ensemble of several."""
+    """Return the model if there is one, or the ensemble of several models."""
     return models[0] if len(models) == 1 else Ensemble(models, average)
 
 
 def mean(logs: Tensor, average: Average) -> Tensor:
-    """What E models make together of log-probabilities (E, ...) that each gives: (...)."""
+    """Return the mean of log-probabilities (E, ...) of E models: (...)."""
     if average == "log_probability":
         return logs.mean(dim=0)
     return torch.logsumexp(logs, dim=0) - math.log(len(logs))

@@ -1,4 +1,4 @@
-"""What models think of given translations: log-probability of every word and attention, by teacher forcing.
+"""Scores given translations by teacher forcing: the log-probability of every word, and attention.
 
 Shapes: T' words of a translation and the end symbol, S' words of a source and, if the model reads it, the end symbol.
 """
@@ -24,16 +24,17 @@ from nmt.settings.decoding import Average
 
 Words = Sequence[str]
 STEPS = 256
-"""Target words whose states and attention are in memory at once."""
+"""Number of target words whose states and attention are in memory at once."""
 WORDS_PER_SENTENCE = 50
-"""A batch of B sentences may have B times so many words, padding included: long lines come in smaller batches."""
+"""Words per sentence of a full batch, padding included. Longer lines come in smaller batches."""
 
 
 @dataclass(frozen=True)
 class ForcedScores:
-    """Nats of each word given those before it and the source, (T',), and attention, (T', S'), if wanted and there.
+    """Log-probability of each word given the previous words and the source, (T',), in nats, and attention (T', S').
 
-    Of several models: the mean of what they say (see `ensemble`), and the mean attention of those that align.
+    Attention is None if it was not requested or the model has none. For several models, the log-probability is their
+    average (see `ensemble`), and attention is the mean of the models that have attention.
     """
 
     word_log_probabilities: NDArray[np.float64]
@@ -41,7 +42,7 @@ class ForcedScores:
 
     @property
     def log_probability(self) -> float:
-        """log p of the whole translation, the end symbol included, in nats."""
+        """The log-probability of the whole translation, the end symbol included, in nats."""
         return float(self.word_log_probabilities.sum())
 
 
@@ -53,10 +54,10 @@ def read(
     attention: bool = True,
     average: Average = "probability",
 ) -> list[ForcedScores]:
-    """One batch of pairs, in their order; the models share their vocabularies.
+    """Score one batch of pairs, in their order, with models that share their vocabularies.
 
-    Of subword units log-probabilities add up to those of words; attention to a word is the sum of that to its units,
-    attention from a word the mean of that from its units.
+    With subword units, the log-probability of a word is the sum over its units. The attention to a word is the sum of
+    the attention to its units; the attention from a word is the mean over its units.
     """
     device = next(models[0].network.parameters()).device
     found = []
@@ -80,7 +81,7 @@ def read(
 
 
 def _of_words(units: ForcedScores, rows: list[int], columns: list[int]) -> ForcedScores:
-    """Scores of subword units as those of words, which begin at `rows` (the end symbol is the last) and `columns`."""
+    """Turn scores of subword units into scores of words, which begin at `rows` (with the end symbol) and `columns`."""
     values = np.add.reduceat(units.word_log_probabilities, rows)
     if units.attention is None or not columns:
         return ForcedScores(values, units.attention)
@@ -92,7 +93,7 @@ def _of_words(units: ForcedScores, rows: list[int], columns: list[int]) -> Force
 def make_batch(
     model: TrainedModel, sources: Sequence[Sequence[str]], targets: Sequence[Sequence[str]]
 ) -> Batch:
-    """Tokens as a padded batch of ids."""
+    """Turn tokens into a padded batch of ids."""
     return pad_pairs(
         [np.array(model.source.ids(tokens), dtype=np.uint32) for tokens in sources],
         [np.array(model.target.ids(tokens), dtype=np.uint32) for tokens in targets],
@@ -103,14 +104,12 @@ def make_batch(
 def word_log_probabilities(
     model: EncoderDecoder, encoded: Any, batch: Batch, attention: bool = True
 ) -> tuple[Tensor, Tensor | None]:
-    """log p of the words at the batch's P positions, (P,) float64, and attention (T, B, S), or None without.
+    """Return log p of the words at the batch's P positions, (P,) float64, and attention (T, B, S) or None.
 
-    `encoded`: the sources as the model has read them.
+    `encoded` holds the encoded sources. Raises a `UserError` if the model computes NaN.
 
-    Raises a `UserError` where the model computes no probabilities (NaN).
-
-    States exist only some steps at a time, logits only a chunk: with the paper's sizes a long line's would fill the
-    memory. Without attention memory grows with S + T, not with S T.
+    States are computed for some steps at a time, and logits in chunks: at the paper's sizes, those of a long line would
+    fill the memory. Without attention, memory grows with S + T, not with S T.
     """
     values, matrices = list[Tensor](), list[Tensor]()
     first, words = 0, batch.target.flatten()
@@ -128,7 +127,7 @@ def word_log_probabilities(
 
 
 def refuse_nan(values: Tensor, work: str) -> None:
-    """A UserError where a model computes something else than numbers, as with finite weights that are far too large."""
+    """Raise a UserError if a model computes NaN. Finite weights that are far too large can cause this."""
     if not values.isfinite().all():
         raise UserError(
             f"{work}: the model's numbers have become NaN or infinite; use other weights, or train the model again"
@@ -136,7 +135,7 @@ def refuse_nan(values: Tensor, work: str) -> None:
 
 
 def log_probabilities(model: EncoderDecoder, inputs: Sequence[Tensor], words: Tensor) -> Iterator[Tensor]:
-    """log p of words (P,), float64, before which the output layer reads `inputs` (P, ...); a chunk at a time."""
+    """Return log p of words (P,), float64, given `inputs` (P, ...) of the output layer, computed in chunks."""
     for start in range(0, len(words), CHUNK):
         rows = slice(start, start + CHUNK)
         logs = model.readout(*(part[rows] for part in inputs)).log_softmax(dim=1)
@@ -144,7 +143,7 @@ def log_probabilities(model: EncoderDecoder, inputs: Sequence[Tensor], words: Te
 
 
 def batches(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
-    """Places of sentences of like length: at most `size`, and in all at most `size` times 50 words with padding."""
+    """Yield the indices of sentences of similar length: at most `size`, with at most 50 `size` words with padding."""
     batch: list[int] = []
     for place in sorted(range(len(lengths)), key=lengths.__getitem__):
         full = len(batch) == size or (len(batch) + 1) * lengths[place] > size * WORDS_PER_SENTENCE
@@ -163,7 +162,7 @@ def score(
     attention: bool = True,
     average: Average = "probability",
 ) -> list[ForcedScores]:
-    """Scores of any number of pairs, in their order, in batches of up to `size` of like length."""
+    """Score any number of pairs, in batches of up to `size` of similar length. The order is that of the pairs."""
     found: dict[int, ForcedScores] = {}
     for batch in batches([max(len(source), len(target)) for source, target in pairs], size):
         sources, targets = zip(*(pairs[place] for place in batch), strict=True)

@@ -1,7 +1,7 @@
-"""n-best lists as Moses writes them, one after the other: `id ||| hypothesis ||| features ||| score`, best first.
+"""n-best lists in Moses' format, one after the other: `id ||| hypothesis ||| features ||| score`, best first.
 
-Three fields are id, hypothesis and score, as `nmt translate --n-best` writes them. What stands behind the score
-(phrases, alignment) is carried along. The records that `nmt test-set decode` wrote are lists, too.
+If there are only three fields, they are id, hypothesis and score, as in the output of `nmt translate --n-best`. Fields
+after the score (phrases, alignment) are kept. Records written by `nmt test-set decode` can also be read as lists.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from nmt.io.text_files import read_lines
 
 SEPARATOR = "|||"
 LONGEST = 20_000
-"""Words of a hypothesis: at the paper's sizes 2 GB while it is scored, and memory grows with them."""
+"""Maximum number of words in a hypothesis. At the paper's sizes, its scoring takes 2 GB; memory grows with it."""
 MOST = 1_000_000
-"""Hypotheses of one sentence, which are in memory together."""
+"""Maximum number of hypotheses of one sentence, which are in memory together."""
 
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A line of a list. features: as they stand there; score: the total; rest: fields behind it."""
+    """A line of a list. features: unchanged text; score: the total score; rest: the fields after the score."""
 
     text: str
     score: float
@@ -34,12 +34,12 @@ class Hypothesis:
     rest: tuple[str, ...] = ()
 
     def rescored(self, score: float, log_probability: float) -> Hypothesis:
-        """The same with another total, and the models' log-probability as one more feature."""
+        """Return the hypothesis with another total score, and the models' log-probability as one more feature."""
         added = f"{self.features} NMT0= {log_probability:.4f}".strip()
         return replace(self, score=score, features=added)
 
     def line(self, number: int) -> str:
-        """The entry as a line of an n-best list."""
+        """Return the entry as a line of an n-best list."""
         fields = (str(number), self.text, self.features, f"{self.score:.4f}", *self.rest)
         return f" {SEPARATOR} ".join(fields)
 
@@ -54,22 +54,22 @@ class NBestList:
 
     @property
     def distinct(self) -> list[str]:
-        """The texts, each once: Moses lists a translation for each way to derive it."""
+        """Return the distinct texts. Moses lists a translation once for each of its derivations."""
         return list(dict.fromkeys(hypothesis.text for hypothesis in self.hypotheses))
 
 
 _Found = tuple[int | None, list[Hypothesis], list[str] | None]
-"""A sentence's number, its hypotheses, and its source where the file says it."""
+"""A sentence's number, its hypotheses, and its source if the file contains it."""
 _END: _Found = (None, [], None)
 
 
 def read_lists(path: Path, source: Path, progress: Progress | None = None) -> Iterator[NBestList]:
-    """A list for each line of the source, in its order; only one is in memory.
+    """Yield a list for each line of the source, in its order. Only one list is in memory at a time.
 
-    A line of the source without words needs none: its only hypothesis is empty then.
+    A source line without words may have no list; its only hypothesis is then empty.
 
     Raises:
-        UserError: a line of the file is none of a list, lists are missing, out of order, or of other sentences.
+        UserError: a line of the file is malformed, or lists are missing, out of order, or of other sentences.
     """
     found = _of_records(path) if _is_records(path) else _of_lines(path)
     number, current, own = next(found, _END)
@@ -99,7 +99,7 @@ def _is_records(path: Path) -> bool:
 
 
 def _of_records(path: Path) -> Iterator[_Found]:
-    """Lists of the records that `nmt test-set decode` wrote."""
+    """Yield the lists in records written by `nmt test-set decode`."""
     for record, values in read_records(path):
         try:
             found = [_recorded(entry) for entry in values["n_best"]]
@@ -119,7 +119,7 @@ def _recorded(entry: dict[str, Any]) -> Hypothesis:
 
 
 def _of_lines(path: Path) -> Iterator[_Found]:
-    """Lists of lines in Moses' form."""
+    """Yield the lists in lines of Moses' format."""
     number, current = -1, list[Hypothesis]()
     for place, line in enumerate(read_lines(path), start=1):
         where = f"{path}, line {place}"

@@ -1,4 +1,4 @@
-"""The best that n-best lists hold, as one would choose who knows the reference (Sutskever et al., 2014, Table 2)."""
+"""The oracle of n-best lists: the best hypotheses, chosen by the reference (Sutskever et al., 2014, Table 2)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, write_lines
 
 _SENTENCE_BLEU = BLEU(tokenize="none", lowercase=False, force=True, effective_order=True)
-"""Smoothed, since most sentences have no matching 4-gram with most hypotheses."""
+"""Sentence BLEU, smoothed since most hypotheses have no matching 4-gram."""
 
 
 def oracle(source: Path, lists: Path, reference: Path, output: Path) -> int:
-    """Write the best hypothesis of each line's list; how many lines there are.
+    """Write the best hypothesis of each line's list, and return the number of lines.
 
     Raises:
-        UserError: source, lists and reference do not fit together, or a line of them is faulty.
+        UserError: source, lists and reference do not fit together, or a line is malformed.
     """
     lines = sum(1 for _ in read_lines(source))
     references = sum(1 for _ in read_lines(reference))
@@ -32,7 +32,7 @@ def oracle(source: Path, lists: Path, reference: Path, output: Path) -> int:
 
 
 def best_by_bleu(sentence: NBestList, reference: str) -> str:
-    """The hypothesis with the best smoothed sentence BLEU on tokens, cased; of equals the one that stands first."""
+    """Return the hypothesis with the best smoothed sentence BLEU on tokens, cased; the first one of equals."""
     texts = sentence.distinct
     if len(texts) == 1:
         return texts[0]

@@ -1,4 +1,4 @@
-"""How `nmt translate` writes a translation: text, n-best lists and alignments as in Moses and Marian, or JSON."""
+"""The output formats of `nmt translate`: text, n-best lists and alignments as in Moses and Marian, or JSON."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ SEPARATOR = " ||| "
 DIGITS = 5
 """Decimals of attention weights and of log-probabilities of words."""
 _LINE_ENDS = {ord(mark): f"\\u{ord(mark):04x}" for mark in "\x85\u2028\u2029"}
-"""What some readers take for a line's end is written as JSON escapes."""
+"""JSON escapes for characters that some programs take for the end of a line."""
 
 
 def as_text(translation: Translation, alignment: AlignmentForm | None) -> str:
-    """The best translation in one line, its alignment behind."""
+    """Return the best translation in one line, followed by its alignment if requested."""
     best = translation.n_best[0]
     return SEPARATOR.join([best.text, *([aligned(best, alignment)] if alignment else [])])
 
 
 def as_n_best(number: int, translation: Translation, alignment: AlignmentForm | None) -> str:
-    """A line for each translation: number of the line from 0, text, log-probability, and perhaps the alignment."""
+    """Return a line for each translation: input line from 0, text, log-probability, and the alignment if requested."""
     return "\n".join(
         SEPARATOR.join(
             [
@@ -39,13 +39,13 @@ def as_n_best(number: int, translation: Translation, alignment: AlignmentForm | 
 
 
 def aligned(found: Found, form: AlignmentForm) -> str:
-    """The alignment of a translation's tokens, in either form."""
+    """Return the alignment of a translation's tokens, in either format."""
     assert found.weights is not None
     return pharaoh(found.weights) if form == "pharaoh" else soft(found.weights)
 
 
 def pharaoh(pieces: Sequence[Weights]) -> str:
-    """Links `i-j` from 0: source token i gets most attention of all when target token j is written."""
+    """Return links `i-j` from 0: source token i has most attention for target token j."""
     links = []
     source = target = 0
     for weights in pieces:
@@ -56,14 +56,14 @@ def pharaoh(pieces: Sequence[Weights]) -> str:
 
 
 def soft(pieces: Sequence[Weights]) -> str:
-    """A group for each target token, in it a number for each source token of its piece: 0.9,0.1 0.2,0.8."""
+    """Return a group for each target token, with a number for each source token of its piece: 0.9,0.1 0.2,0.8."""
     return " ".join(
         ",".join(f"{weight:.{DIGITS}f}" for weight in row) for weights in pieces for row in weights
     )
 
 
 def as_json(number: int, translation: Translation) -> str:
-    """Everything, as one JSON object in one line; keys as in the records of `nmt test-set decode`."""
+    """Return all details as one JSON object in one line, with the keys of the records of `nmt test-set decode`."""
     best = translation.n_best[0]
     record = {
         "line": number,
@@ -89,5 +89,5 @@ def _fields(found: Candidate) -> dict[str, Any]:
 
 
 def _rows(pieces: Sequence[Weights]) -> list[list[float]]:
-    """A row for each target token, a column for each source token of its piece."""
+    """Return a row for each target token, with a column for each source token of its piece."""
     return [row for weights in pieces for row in weights.astype(float).round(DIGITS).tolist()]

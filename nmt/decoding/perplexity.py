@@ -1,6 +1,7 @@
 """Perplexity of a text's translations under models (Sutskever et al., 2014, Sec. 3.3): exp of the mean NLL of a word.
 
-Every word of the reference counts, one without an id of its own as the unknown word, and the end symbol of each line.
+All words of the reference and the end symbol of each line count. Words that are not in the vocabulary count as the
+unknown word.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from nmt.model.trained_model import TrainedModel
 from nmt.settings.decoding import Average
 
 _TOGETHER = 2000
-"""Pairs that are in memory at once."""
+"""Number of pairs that are in memory at once."""
 _DIGITS = 6
 
 
@@ -40,7 +41,7 @@ def perplexity(
     batch_size: int,
     average: Average = "probability",
 ) -> dict[str, Any]:
-    """Sentences, words (end symbols included), log-probability in nats, and perplexity; None for no text."""
+    """Return sentences, words (with end symbols), log-probability in nats, and perplexity (None for an empty text)."""
     sentences, read, total = 0, 0, 0.0
     with Progress(None, "sentences", "perplexity") as progress:
         lines = read_pairs(source, reference)

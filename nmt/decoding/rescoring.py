@@ -2,8 +2,8 @@
 
     score = w log p(T | S) + (1 - w) score of the list      w = 1/2: "an even average"
 
-First the log-probabilities of all hypotheses are computed and kept beside the output, some sentences at a time, so
-that a process that was killed resumes; then lists and best translations are written. No list but the current ones is in
+First, the log-probabilities of all hypotheses are computed and stored beside the output, some sentences at a time, so
+that a killed process can resume. Then the lists and the best translations are written. Only the current lists are in
 memory.
 """
 
@@ -34,14 +34,14 @@ from nmt.model.trained_model import TrainedModel
 from nmt.settings.decoding import Average
 
 TOGETHER = 2000
-"""Sentences are scored together until they have so many hypotheses; this is what a killed process loses at most."""
+"""Hypotheses of the sentences that are scored together. A killed process loses at most this work."""
 _DIGITS = 6
 """Decimals of a log-probability."""
 
 
 @dataclass(frozen=True)
 class Rescorer:
-    """Models that score, how they are averaged, hypotheses per batch, and their share w of the mixed score."""
+    """Models for scoring, their average, hypotheses per batch, and the models' weight w in the mixed score."""
 
     models: Sequence[TrainedModel]
     average: Average = "probability"
@@ -49,14 +49,14 @@ class Rescorer:
     weight: float = 0.5
 
     def mixed(self, hypothesis: Hypothesis, log_probability: float) -> Hypothesis:
-        """A hypothesis with the mean of both scores."""
+        """Return a hypothesis with the weighted mean of both scores."""
         score = self.weight * log_probability + (1 - self.weight) * hypothesis.score
         return hypothesis.rescored(score, log_probability)
 
 
 @dataclass(frozen=True)
 class Rescored:
-    """What was done: sentences, hypotheses, words of them (each `words` of `scored` once), and seconds of scoring."""
+    """Counts of sentences, hypotheses and their words (each distinct hypothesis once), and the seconds of scoring."""
 
     sentences: int
     hypotheses: int
@@ -66,12 +66,12 @@ class Rescored:
 
 
 def rescore(rescorer: Rescorer, source: Path, lists: Path, output: Path, new_lists: Path | None) -> Rescored:
-    """Rescore the lists of a tokenized text: best translations to `output`, and the lists, best first.
+    """Rescore the lists of a tokenized text: write best translations to `output`, and the lists, best first.
 
-    Killed, the same call resumes, to the same bytes.
+    If the process is killed, the same call resumes, and its output has the same bytes.
 
     Raises:
-        UserError: lists and source do not fit together, or a line of them is faulty.
+        UserError: lists and source do not fit together, or a line is malformed.
     """
     sentences = sum(1 for _ in read_lines(source))
     with Journal(output, _made_from(rescorer, source, lists)) as journal:
@@ -82,7 +82,7 @@ def rescore(rescorer: Rescorer, source: Path, lists: Path, output: Path, new_lis
 
 
 def _made_from(rescorer: Rescorer, source: Path, lists: Path) -> str:
-    """A sum of all that decides the log-probabilities."""
+    """Return a checksum of everything that determines the log-probabilities."""
     facts = [sum_of_models(rescorer.models), rescorer.average, rescorer.batch_size, TOGETHER]
     facts += [sha256(source), sha256(lists)]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
@@ -94,7 +94,7 @@ def _made_from(rescorer: Rescorer, source: Path, lists: Path) -> str:
 def _score_all(
     rescorer: Rescorer, source: Path, lists: Path, sentences: int, journal: Journal
 ) -> tuple[int, int]:
-    """Keep the log-probabilities of all hypotheses; how many there are, and how many words were scored."""
+    """Store the log-probabilities of all hypotheses. Return the numbers of hypotheses and of scored words."""
     hypotheses = scored_words = 0
     with Progress(sentences, "sentences", "rescore") as progress:
         for number, group in enumerate(_groups(read_lists(lists, source))):
@@ -108,7 +108,7 @@ def _score_all(
 
 
 def _groups(lists: Iterator[NBestList]) -> Iterator[list[NBestList]]:
-    """Consecutive sentences that are scored together."""
+    """Yield groups of consecutive sentences that are scored together."""
     group, hypotheses = list[NBestList](), 0
     for sentence in lists:
         group.append(sentence)
@@ -122,9 +122,9 @@ def _groups(lists: Iterator[NBestList]) -> Iterator[list[NBestList]]:
 
 @torch.no_grad()
 def log_probabilities(rescorer: Rescorer, group: Sequence[NBestList]) -> list[list[float]]:
-    """log p(T | S) of every hypothesis of some sentences, in nats, the end symbol included.
+    """Return log p(T | S) of every hypothesis of some sentences, in nats, the end symbol included.
 
-    Each source is encoded once, whatever the number of its hypotheses; those of like length are scored together.
+    Each source is encoded once for all its hypotheses. Hypotheses of similar length are scored together.
     """
     pairs = [(row, text) for row, sentence in enumerate(group) for text in sentence.distinct]
     targets = [words(text) for _, text in pairs]
@@ -140,7 +140,7 @@ def log_probabilities(rescorer: Rescorer, group: Sequence[NBestList]) -> list[li
 
 
 class _Reader:
-    """Sources that all models have read, and now read hypotheses of."""
+    """Sources that all models have encoded, for scoring their hypotheses."""
 
     def __init__(self, rescorer: Rescorer, sources: Sequence[Words]) -> None:
         self.rescorer, first = rescorer, rescorer.models[0]
@@ -149,7 +149,7 @@ class _Reader:
         self.encoded = [model.network.encode(batch.source, batch.source_mask) for model in rescorer.models]
 
     def read(self, rows: Sequence[int], targets: Sequence[Words]) -> NDArray[np.float64]:
-        """Log-probabilities of targets, each of the source at its row."""
+        """Return the log-probabilities of targets, each for the source at its row."""
         models, select = self.rescorer.models, torch.tensor(rows, device=self.device)
         batch = make_batch(models[0], [[] for _ in targets], targets).to(self.device)
         logs: list[Tensor] = []
@@ -168,7 +168,7 @@ class _Reader:
 def _write(
     rescorer: Rescorer, source: Path, lists: Path, output: Path, new_lists: Path | None, journal: Journal
 ) -> None:
-    """Mix, sort and write: each output whole or not at all."""
+    """Mix the scores, sort the lists, and write each output whole or not at all."""
     values = (each for number in range(len(journal.done)) for each in journal.done[number])
     with ExitStack() as files:
         best = files.enter_context(write_lines(output))

@@ -1,6 +1,7 @@
-"""Lines longer than a search should take at once: cut into pieces, each translated by itself, and put together again.
+"""Splits lines that are too long for one search into pieces, and joins the translations of the pieces.
 
-Time and memory of a search grow with the square of a line's length, and no model has seen lines of a thousand words.
+Time and memory of a search grow with the square of a line's length, and no model was trained on lines of a thousand
+words.
 """
 
 from __future__ import annotations
@@ -17,16 +18,17 @@ from numpy.typing import NDArray
 Weights = NDArray[np.float32]
 
 _ENDS = (frozenset(".!?…"), frozenset(";:"), frozenset(","))
-"""Where a line is cut best, next best, and so on."""
+"""Tokens at which a line is cut, in order of preference."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """A translation of a line or of a piece of it.
+    """A translation of a line or of a piece of a line.
 
-    words: its tokens, without the end symbol; log_probability: in nats, of all of them and of the end symbol of each
-    piece, `word_log_probabilities` one by one; finished: whether the search reached the end symbol; weights: attention
-    of each piece, a row for each of its target words, a column for each of its source words (no end symbols), or None.
+    words: its tokens, without the end symbol. log_probability: in nats, of all tokens and of the end symbol of each
+    piece; `word_log_probabilities` has them one by one. finished: whether the search reached the end symbol. weights:
+    attention of each piece, a row for each of its target words, a column for each of its source words (no end symbols),
+    or None.
     """
 
     words: list[str]
@@ -36,13 +38,13 @@ class Found:
     weights: list[Weights] | None = None
 
     def score(self, normalize: bool) -> float:
-        """What the search ranks a piece by: `beam_search.Hypothesis.score`."""
+        """Return the score by which the search ranks a piece; see `beam_search.Hypothesis.score`."""
         length = len(self.words) + self.finished
         return self.log_probability / length if normalize else self.log_probability
 
 
 def pieces(words: Sequence[str], limit: int) -> list[list[str]]:
-    """Cut `words` into pieces of at most `limit`, behind a full stop, else a comma, in a piece's second half."""
+    """Cut `words` into pieces of at most `limit`, after a full stop, else a comma, in the second half of a piece."""
     found: list[list[str]] = []
     rest = list(words)
     while len(rest) > limit:
@@ -62,10 +64,10 @@ def _end(words: Sequence[str]) -> int:
 
 
 def together(parts: Sequence[Sequence[Found]], n_best: int, normalize: bool) -> list[Found]:
-    """The `n_best` best translations of a line from those of its pieces, each best first.
+    """Return the `n_best` best translations of a line, given those of its pieces, each best first.
 
-    A line is ranked by the sum of its pieces' scores, each divided by the piece's own length if the search does so:
-    the first consists of the first of every piece, however many are asked for.
+    A line is ranked by the sum of its pieces' scores. Each score is divided by the piece's own length if the search
+    does so. Therefore the best line always consists of the best translation of every piece.
     """
     best = [(found.score(normalize), found) for found in parts[0]]
     for following in parts[1:]:

@@ -1,4 +1,4 @@
-"""Sentences as a model hands them to its decoder, one vector each (Sutskever et al., 2014, Sec. 3.8)."""
+"""The fixed vectors of sentences that an encoder hands to its decoder (Sutskever et al., 2014, Sec. 3.8)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from nmt.model.trained_model import TrainedModel
 
 @torch.no_grad()
 def sentence_vectors(model: TrainedModel, sentences: Sequence[Words], size: int) -> Vectors:
-    """The vectors of sentences, (n, D), in their order, in batches of up to `size` of like length.
+    """Return the vectors of sentences, (n, D), in their order, computed in batches of up to `size` of similar length.
 
     Raises:
-        UserError: the model has no fixed vector of a sentence.
+        UserError: the model does not encode a sentence as a fixed vector.
     """
     found: dict[int, Vectors] = {}
     device = next(model.network.parameters()).device

@@ -1,7 +1,7 @@
-"""A shortlist of target words for each sentence, so that the output layer need not be computed for all of them.
+"""A shortlist of target words for each sentence, so that the output layer is not computed for all target words.
 
-As Jean et al. (2015, Sec. 3.3) have it: the most frequent words, and for each word of the source those that it is
-likely translated with. Probabilities are normalised over a sentence's own words, so that none depends on its batch.
+As in Jean et al. (2015, Sec. 3.3), it has the most frequent words, and the likely translations of each source word.
+Probabilities are normalised over the shortlist of a sentence, so that they do not depend on the batch.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Shortlist:
     words: int
 
     def candidates(self, source: Tensor) -> Candidates:
-        """The target words for sentences (S, B), whose padding has the end symbol's id."""
+        """Return the target words for sentences (S, B), whose padding has the end symbol's id."""
         allowed = torch.zeros(source.shape[1], self.words, dtype=torch.bool, device=source.device)
         allowed[:, : self.frequent] = True
         allowed.scatter_(1, self.likely.to(source.device)[source.t()].flatten(1).long(), True)
@@ -42,7 +42,7 @@ class Shortlist:
 
 
 def make(model: TrainedModel, bitext: Bitext, likely: int, frequent: int, pairs: int, output: Path) -> None:
-    """Write the shortlist of a model's vocabularies from the text that it was trained on."""
+    """Write the shortlist for a model's vocabularies, from the model's training text."""
     refuse_other_vocabularies(model, bitext)
     bitext.refuse_altered()
     words = likely_words(bitext, len(model.source), len(model.target), likely, pairs)
@@ -54,7 +54,7 @@ def make(model: TrainedModel, bitext: Bitext, likely: int, frequent: int, pairs:
 
 
 def load(path: Path, models: Sequence[TrainedModel]) -> Shortlist:
-    """A shortlist for models that share their vocabularies; a UserError for one that was made for others."""
+    """Load a shortlist for models that share their vocabularies. Raise a UserError if it is for other vocabularies."""
     if not path.exists():
         raise UserError(f"{path}: no such file; make it with `nmt shortlist`")
     tensors, said = load_tensors(path), load_metadata(path)
@@ -76,7 +76,7 @@ def load(path: Path, models: Sequence[TrainedModel]) -> Shortlist:
 
 
 def refuse_other_vocabularies(model: TrainedModel, bitext: Bitext) -> None:
-    """A UserError for a bitext whose ids are not the model's."""
+    """Raise a UserError for a bitext that was made with other vocabularies than the model's."""
     for side, vocabulary in (("source", model.source), ("target", model.target)):
         if bitext.meta.get(f"{side}_vocabulary_sha256") != vocabulary.sha256:
             raise UserError(

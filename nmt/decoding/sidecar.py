@@ -1,6 +1,7 @@
-"""What made a file of translations, beside it: settings, weights, code, packages, machine, time.
+"""The record beside a file of translations of how it was made: settings, weights, code, packages, machine, time.
 
-Translations are the same bytes whenever and wherever they are made; what differs from run to run stands here.
+A file of translations has the same bytes whenever and wherever it is made. Values that differ from run to run are in
+the record.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ _KEYS = {
     "translations": str,
     "made_with": dict,
 }
-"""What readers rely on, and of which type it is."""
+"""Required keys and their types."""
 
 
 @dataclass(frozen=True)
 class Making:
-    """What is known before the first sentence is translated: code and weights may change meanwhile."""
+    """The part of the record that is fixed before the first sentence, since code and weights may change later."""
 
     mode: str
     settings: Decoding
@@ -51,7 +52,7 @@ class Making:
         device: str,
         average: Average = "probability",
     ) -> Making:
-        """Translating now, with the models of these folders."""
+        """Collect the record of a translation that begins now, with the models of these folders."""
         models = [{"name": folder.name, "sha256": sha256(folder / WEIGHTS)} for folder in folders]
         return cls(mode, settings, models, {"device": device, **origin()}, average)
 
@@ -60,9 +61,9 @@ class Making:
 
         Args:
             translations: the file.
-            sentences: how many it holds.
-            seconds: of translating, those of processes that were killed included.
-            resumed: whether there were such; code and machine are those of the last one.
+            sentences: number of its sentences.
+            seconds: time of translating, with that of killed processes.
+            resumed: whether processes were killed; code and machine are those of the last process.
         """
         beside(translations).unlink(missing_ok=True)  # that of earlier ones
         made_with = dict(self.made_with)
@@ -83,7 +84,7 @@ class Making:
 
 
 def sum_of(translations: Path) -> str:
-    """SHA-256 of the translations' lines and words; the same with and without n-best lists and attention."""
+    """Return the SHA-256 of the translations' lines and words, which does not depend on n-best lists and attention."""
     total = hashlib.sha256()
     for record in read_translations(translations):
         total.update(f"{record.line}\t{' '.join(record.target)}\n".encode())
@@ -91,7 +92,7 @@ def sum_of(translations: Path) -> str:
 
 
 def read(translations: Path) -> dict[str, Any]:
-    """The record beside a file of translations.
+    """Read the record beside a file of translations.
 
     Raises:
         UserError: it is missing, or not such a record.
@@ -105,7 +106,7 @@ def read(translations: Path) -> dict[str, Any]:
 
 
 def _problem(values: Any) -> str | None:
-    """What is not as readers rely on it, in words."""
+    """Return what is expected of the first missing or malformed key; None if there is none."""
     for key, kind in _KEYS.items():
         if not isinstance(values, dict) or not isinstance(values.get(key), kind):
             return f"{key!r}, {kind.__name__}"
@@ -116,7 +117,7 @@ def _problem(values: Any) -> str | None:
 
 
 def refuse_other(translations: Path) -> None:
-    """A UserError unless the record beside translations is of them."""
+    """Raise a UserError unless the record beside translations belongs to them."""
     if read(translations)["translations"] != sum_of(translations):
         raise UserError(
             f"{translations}: not the translations that {beside(translations)} is of; decode again"

@@ -1,4 +1,4 @@
-"""Translating a tokenised test set, and the attention between given pairs; results as JSON lines."""
+"""Translates a tokenised test set, and computes the attention between given pairs. Results are JSON lines."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from nmt.settings.decoding import Average, Decoding
 Mode = Literal["all", "no_unk"]
 Matrix = list[list[float]]
 DIGITS = 5
-"""Decimals kept of alignment weights and of log-probabilities of words."""
+"""Decimals of alignment weights and of log-probabilities of words."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Translated:
-    """How many sentences were translated in how many seconds; `resumed`: some of them by a process that was killed."""
+    """Numbers of translated sentences and of seconds; `resumed`: a killed process has translated some of them."""
 
     sentences: int
     seconds: float
@@ -54,7 +54,7 @@ class Translated:
 
 
 def read_sentences(source: Path, reference: Path | None) -> list[Sentence]:
-    """All lines of a test set."""
+    """Read all lines of a test set."""
     if reference is None:
         return [Sentence(line, split_words(text)) for line, text in enumerate(read_lines(source))]
     pairs = enumerate(read_pairs(source, reference))
@@ -62,7 +62,7 @@ def read_sentences(source: Path, reference: Path | None) -> list[Sentence]:
 
 
 def without_unknown(sentences: Sequence[Sentence], model: TrainedModel) -> list[Sentence]:
-    """The sentences without an unknown word in source and reference: Table 1's second column."""
+    """Return the sentences without an unknown word in source and reference: the second column of Table 1."""
     return [
         sentence
         for sentence in sentences
@@ -71,7 +71,7 @@ def without_unknown(sentences: Sequence[Sentence], model: TrainedModel) -> list[
 
 
 def known(tokens: Sequence[str], vocabulary: Vocabulary) -> bool:
-    """Whether every token has an id of its own."""
+    """Return whether every token is in the vocabulary."""
     return UNKNOWN not in vocabulary.ids(tokens)
 
 
@@ -84,12 +84,13 @@ def translate_file(
     output: Path,
     average: Average = "probability",
 ) -> Translated:
-    """Translate a test set with one model or an ensemble (`average`: see there).
+    """Translate a test set with one model or an ensemble (for `average`, see `ensemble`).
 
-    `all` translates every line, the unknown word allowed or not as `decoding` says; `no_unk` only the lines without an
-    unknown word in source and reference, and forbids it (Table 1).
+    `all` translates every line; `decoding` says whether the unknown word is allowed. `no_unk` translates only the lines
+    without an unknown word in source and reference, and forbids the unknown word (Table 1).
 
-    Batches that are done are kept beside `output`: killed, the same call resumes behind them, to the same bytes.
+    Finished batches are stored beside `output`. If the process is killed, the same call resumes after them, and its
+    output has the same bytes.
     """
     forbid_unknown = mode == "no_unk" or decoding.unknown == "excluded"
     sentences = read_sentences(source, reference)
@@ -117,7 +118,7 @@ def made_from(
     forbid_unknown: bool,
     average: Average = "probability",
 ) -> str:
-    """A sum of all that decides the translations, the machine's arithmetic among it."""
+    """Return a checksum of everything that determines the translations, including the machine's arithmetic."""
     total = hashlib.sha256(sum_of_models(models).encode())
     total.update(json.dumps([forbid_unknown, average]).encode())
     total.update(decoding.model_dump_json().encode())
@@ -126,7 +127,7 @@ def made_from(
 
 
 def sum_of_models(models: Sequence[TrainedModel]) -> str:
-    """A sum of the weights, and of the code and the machine that compute with them."""
+    """Return a checksum of the weights, the code and the machine."""
     total = hashlib.sha256()
     for model in models:
         total.update(model.run.architecture.model_dump_json().encode())
@@ -139,7 +140,7 @@ def sum_of_models(models: Sequence[TrainedModel]) -> str:
 
 
 def by_length(sentences: Sequence[Sentence], size: int) -> Iterator[list[Sentence]]:
-    """Groups of sentences of like length."""
+    """Return groups of sentences of similar length."""
     ordered = sorted(sentences, key=lambda sentence: len(sentence.source))
     for start in range(0, len(ordered), size):
         yield ordered[start : start + size]
@@ -153,7 +154,7 @@ def translate_group(
     forbid_unknown: bool,
     average: Average = "probability",
 ) -> list[dict[str, Any]]:
-    """Records of one batch of sentences."""
+    """Translate one batch of sentences, and return the records."""
     sources = [sentence.source for sentence in group]
     n_best = search(models, sources, decoding, forbid_unknown, average)
     chosen = [models[0].target.words(hypotheses[0].words) for hypotheses in n_best]
@@ -172,15 +173,16 @@ def search(
     average: Average = "probability",
     shortlist: Shortlist | None = None,
 ) -> list[list[Hypothesis]]:
-    """Hypotheses of one model or of several together for one batch of sources, best first."""
+    """Return the hypotheses of one model or an ensemble for one batch of sources, best first."""
     return ReadSources.by(models, sources, average, shortlist).search(decoding, forbid_unknown)
 
 
 @dataclass(frozen=True)
 class ReadSources:
-    """A batch of sources as one model or several together have read them, for any number of searches.
+    """A batch of sources as encoded by one model or an ensemble, for any number of searches.
 
-    lengths: ids of each without the end symbol, (B,). candidates: the words that may be written; None for all.
+    lengths: number of ids of each source without the end symbol, (B,). candidates: the allowed target words; None for
+    all.
     """
 
     model: Model
@@ -197,7 +199,7 @@ class ReadSources:
         average: Average = "probability",
         shortlist: Shortlist | None = None,
     ) -> ReadSources:
-        """Let the models read."""
+        """Encode the sources with the models."""
         model = joined([one.network for one in models], average)
         device = next(models[0].network.parameters()).device
         batch = make_batch(models[0], sources, [[] for _ in sources]).to(device)
@@ -206,14 +208,14 @@ class ReadSources:
         return cls(model, model.encode(batch.source, batch.source_mask), lengths, candidates)
 
     def search(self, decoding: Decoding, forbid_unknown: bool) -> list[list[Hypothesis]]:
-        """Hypotheses of each sentence, best first; arguments as those of `beam_search.translate`."""
+        """Return the hypotheses of each sentence, best first. For the arguments, see `beam_search.translate`."""
         return translate(self.model, self.encoded, self.lengths, decoding, forbid_unknown, self.candidates)
 
 
 def record(
     model: TrainedModel, sentence: Sentence, n_best: Sequence[Hypothesis], forced: ForcedScores
 ) -> dict[str, Any]:
-    """One line of a translations file; `forced` is of the best hypothesis, as if it had ended."""
+    """Return one line of a file of translations. `forced` has the scores of the best hypothesis and an end symbol."""
     hypothesis = n_best[0]
     tokens = model.target.words(hypothesis.words)
     read_words = len(tokens) + hypothesis.finished
@@ -236,13 +238,13 @@ def record(
 
 
 def rounded(weights: NDArray[np.float32]) -> Matrix:
-    """Attention as it is written."""
+    """Return the attention rounded for the file."""
     matrix: Matrix = weights.astype(np.float64).round(DIGITS).tolist()
     return matrix
 
 
 def align_file(model: TrainedModel, source: Path, target: Path, batch_size: int, output: Path) -> None:
-    """Write the attention of the model while it reads given translations (teacher forcing)."""
+    """Write the attention of the model while it is fed given translations (teacher forcing)."""
     sentences = read_sentences(source, target)
     found: dict[int, dict[str, Any]] = {}
     for group in by_length(sentences, batch_size):
@@ -261,16 +263,16 @@ def align_file(model: TrainedModel, source: Path, target: Path, batch_size: int,
 def attention(
     model: TrainedModel, sources: Sequence[Sequence[str]], targets: Sequence[Sequence[str]]
 ) -> list[Matrix | None]:
-    """alpha_ij of each pair: a row for each target word and the end symbol, a column for each source word and the end.
+    """Return alpha_ij of each pair: rows are target words and the end symbol, columns source words and the end symbol.
 
-    None for models that do not align.
+    The result is None for models without attention.
     """
     found = read([model], sources, targets)
     return [None if entry.attention is None else rounded(entry.attention) for entry in found]
 
 
 def write_records(path: Path, records: Sequence[dict[str, Any]]) -> None:
-    """One JSON object per line."""
+    """Write one JSON object per line."""
     with write_lines(path) as writer:
         for entry in records:
             writer.write(json.dumps(entry, ensure_ascii=False))

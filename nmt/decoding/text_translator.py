@@ -1,7 +1,7 @@
-"""Text to text: what `nmt translate` does with its lines.
+"""Translates text to text, as `nmt translate` does.
 
-Tokens by the rules that the model was trained with, the search, words for [UNK], and text again. Lines are independent
-of each other: how they are grouped changes nothing but the time (and, in 32 bits, the last digits).
+The steps are tokenization as in the model's training, search, replacement of [UNK], and detokenization. Lines are
+independent of each other: their grouping only changes the time (and, in 32 bits, the last digits).
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from nmt.settings.families import ALIGNING
 
 @dataclass(frozen=True)
 class Options:
-    """How to translate.
+    """Options of a translation.
 
-    unknown: leave [UNK] as it is, forbid it, or put the source word there that gets most attention.
-    details: attention and the probability of each word are wanted.
-    max_words: longer lines are translated in pieces of at most so many words.
-    precision: of the matrix products.
-    shortlist: the words that each line may be translated with; None for all.
+    unknown: keep [UNK], forbid it, or replace it by the source word with most attention.
+    details: whether attention and the probability of each word are requested.
+    max_words: longer lines are translated in pieces of at most this number of words.
+    precision: the precision of the matrix products.
+    shortlist: the allowed target words for each line; None for all.
     """
 
     decoding: Decoding
@@ -50,7 +50,7 @@ class Candidate(Found):
 
 @dataclass(frozen=True)
 class Translation:
-    """A line, its tokens, the pieces of them that were translated, and its translations, best first (at least one)."""
+    """A line, its tokens, the pieces in which it was translated, and its translations, best first (at least one)."""
 
     source: str
     source_words: list[str]
@@ -62,7 +62,7 @@ class TextTranslator:
     """Translates lines of text with one model or an ensemble."""
 
     def __init__(self, models: Sequence[TrainedModel], source: Text, target: Text, options: Options) -> None:
-        """`source` and `target` say how lines become tokens and tokens lines."""
+        """Take the models, and the text processors that turn source lines into tokens and target tokens into lines."""
         refuse_unlike(models)
         refuse_unable(options.precision, next(models[0].network.parameters()).device)
         self.models, self.options = list(models), options
@@ -80,7 +80,7 @@ class TextTranslator:
         )
 
     def __call__(self, lines: Sequence[str]) -> list[Translation]:
-        """A translation of each line, in their order; an empty one for a line without words."""
+        """Translate lines, in their order. A line without words has an empty translation."""
         tokens = [self._source.tokens(line) for line in lines]
         cut = [pieces(words, self.options.max_words) for words in tokens]
         with precision_of(self.options.precision):
@@ -102,7 +102,7 @@ class TextTranslator:
         return Translation(line, words, cut, candidates)
 
     def _search(self, sources: Sequence[Words]) -> list[list[Found]]:
-        """Translations of each source, best first."""
+        """Return the translations of each source, best first."""
         found: dict[int, list[Found]] = {}
         for batch in batches([len(words) for words in sources], self._decoding.batch_size):
             group = [sources[place] for place in batch]
@@ -110,7 +110,7 @@ class TextTranslator:
         return [found[place] for place in range(len(sources))]
 
     def _found(self, group: Sequence[Words]) -> list[list[Found]]:
-        """Translations of each source of a batch, best first."""
+        """Return the translations of each source of a batch, best first."""
         target = self.models[0].target
         searched = search(
             self.models,
@@ -131,8 +131,10 @@ class TextTranslator:
         return [[next(found) for _ in hypotheses] for hypotheses in searched]
 
     def _read_again(self, found: Sequence[tuple[Words, Found]]) -> list[Found]:
-        """Sources' translations with what the models only tell when they read what they wrote, where it is wanted:
-        details, and source words for [UNK]."""
+        """Add details, and source words for [UNK], to the translations of sources if requested.
+
+        For this, the models read their translations by teacher forcing.
+        """
         copying, details = self.options.unknown == "copy", self.options.details
         places = [
             place
@@ -150,7 +152,7 @@ class TextTranslator:
 
 
 def with_details(found: Found, forced: ForcedScores, source_words: int) -> Found:
-    """Add the attention and the probability of each word from `forced`, which read the same words."""
+    """Add the attention and the probability of each word from `forced`, the scores of the same words."""
     words, weights = len(found.words), forced.attention
     return replace(
         found,
@@ -160,7 +162,7 @@ def with_details(found: Found, forced: ForcedScores, source_words: int) -> Found
 
 
 def refuse_unlike(models: Sequence[TrainedModel]) -> None:
-    """Models that work together must have the same vocabularies and read the source in the same way."""
+    """Raise a UserError unless the models of an ensemble share their vocabularies and read the source alike."""
     first = models[0]
     for other in models[1:]:
         for side in ("source", "target"):
@@ -177,7 +179,7 @@ def refuse_unlike(models: Sequence[TrainedModel]) -> None:
 
 
 def copied(found: Found, source: Words) -> Found:
-    """A piece with the source word that gets most attention in place of each [UNK] (`weights` are known)."""
+    """Replace each [UNK] of a piece by the source word with most attention; `weights` must be present."""
     assert found.weights is not None
     words = [
         source[int(row.argmax())] if word == UNKNOWN_WORD else word
@@ -187,5 +189,5 @@ def copied(found: Found, source: Words) -> Found:
 
 
 def _nothing(details: bool, aligns: bool) -> Found:
-    """The translation of a line without words: certain, and empty."""
+    """Return the translation of a line without words, which is empty and has probability 1."""
     return Found([], 0.0, True, [] if details else None, [] if details and aligns else None)

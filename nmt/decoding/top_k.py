@@ -1,7 +1,7 @@
-"""The k largest of each row, exactly and always in the same order, without sorting the row.
+"""The k largest values of each row, exact and always in the same order, without sorting the row.
 
-Shapes: R rows, V columns. Equal values stand in the order of their columns, whatever `topk` makes of them: it only
-says here how large the k-th value is, or orders numbers that all differ.
+Shapes: R rows, V columns. Equal values are in the order of their columns, whatever the order of `topk`, which is used
+only to find the k-th value, or to sort distinct numbers.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 CHUNK = 128
-"""Columns whose largest value decides whether they are looked at one by one."""
+"""Columns in a chunk. The largest value of a chunk decides whether its columns are searched one by one."""
 
 
 def largest(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """The k largest of each row and their columns, (R, k), largest first; of equal values the first column is first."""
+    """Return the k largest values of each row and their columns, (R, k), largest first; equal values by column."""
     width = values.shape[1]
     if k >= width:
         ordered, columns = values.sort(dim=1, descending=True, stable=True)
@@ -31,10 +31,10 @@ def largest(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
 
 
 def largest_of_many(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """The same as `largest`, fast for long rows, which are read once.
+    """Return the same as `largest`. This is fast for long rows, which are read once.
 
-    The k largest lie in the k chunks whose own largest value is largest, the first of equal ones: before any value
-    of another chunk there stands one of each of those.
+    The k largest values are in the k chunks with the largest maxima (the first ones of equal maxima): each of these
+    chunks has a value that comes before all values of the other chunks.
     """
     width = values.shape[1]
     if width <= 2 * CHUNK * k:

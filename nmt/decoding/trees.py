@@ -16,7 +16,7 @@ from nmt.settings.families import TREE_MAKING
 
 @dataclass(frozen=True)
 class Tree:
-    """Leaves, the end symbol as an empty word, and the gates [new, left child, right child] of each node above them.
+    """Leaves, with the end symbol as an empty word, and the gates [new, left child, right child] of each node above.
 
     `gates[t][j]` belongs to the node over the leaves j to j + t + 1; the last level has one node, the root.
     """
@@ -26,7 +26,7 @@ class Tree:
 
 
 def tree_of(model: TrainedModel, words: Words) -> Tree:
-    """The tree over a sentence's words or their subword units; what its vocabulary lacks is [UNK] to the model.
+    """Return the tree over a sentence's words or subword units. The model reads unknown words as [UNK].
 
     Raises a `UserError` for a model of another family.
     """
