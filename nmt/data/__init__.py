@@ -1,1 +1,1 @@
-"""From archives to binary text, in the order in which data flows."""
+"""Data processing, from raw text to binarized text."""

@@ -1,8 +1,8 @@
-"""Minibatches as App. B.2 makes them: fetch 20 x 80 pairs in order, sort them by length, split them into 20.
+"""Minibatches as in App. B.2: fetch 20 x 80 pairs in order, sort them by length, split them into 20.
 
-The data were shuffled once when they were binarized. Here they are read in that order, or in one that a seed draws,
-those with a side longer than the model's limit passed over, and from the start again when they end. Which pairs update
-number u sees follows from u alone, so a resumed run needs to know nothing but its count of updates.
+Binarization shuffles the data once. Here pairs are read in that order, or in an order drawn by a seed, and from the
+start again at the end. Pairs with a side longer than the model's limit are skipped. The number of an update alone
+determines its pairs, so a resumed run only needs its number of updates.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ BLOCK = 1 << 16
 class Batch:
     """B pairs, padded. S and T count the end symbol.
 
-    source (S, B), source_mask (S, B) of 0 and 1, target (T, B), positions (P,): where the flattened target is no
-    padding; sentence (P,): which of the B pairs each position belongs to; words: source and target words without end
-    symbols; counts: None, or (P,) of 0 and 1, where some positions are padding after all.
+    source (S, B), source_mask (S, B) of 0 and 1, target (T, B). positions (P,): indices into the flattened target that
+    are not padding. sentence (P,): the pair of each position. words: numbers of source and target words without end
+    symbols. counts: None, or (P,) of 0 and 1, with 0 for positions that are padding.
     """
 
     source: Tensor
@@ -47,11 +47,11 @@ class Batch:
         return self.source.shape[1]
 
     def to(self, device: torch.device) -> Batch:
-        """The same batch on another device; from pinned memory without a wait."""
+        """Return the batch on another device. The copy from pinned memory is asynchronous."""
         return self._each(lambda part: part.to(device, non_blocking=True))
 
     def pinned(self) -> Batch:
-        """The same batch in memory that a GPU can fetch from by itself."""
+        """Return the batch in pinned memory, from which a GPU can copy asynchronously."""
         return self._each(lambda part: part.pin_memory())
 
     def _each(self, change: Callable[[Tensor], Tensor]) -> Batch:
@@ -59,14 +59,13 @@ class Batch:
         return Batch(**(vars(self) | parts))
 
     def inputs(self) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None]:
-        """What `EncoderDecoder.total_nll` reads."""
+        """Return the arguments of `EncoderDecoder.total_nll`."""
         return self.source, self.source_mask, self.target, self.positions, self.counts
 
     def in_bucket(self, multiple: int) -> Batch:
-        """Padded further, so that batches come in few shapes: S = T, a multiple of words and the end symbol.
+        """Return the batch with more padding, so that batches have few shapes: S = T, a multiple plus the end symbol.
 
-        Positions are all of T x B. What is padding counts 0, so neither cost nor gradients change but in their last
-        digits.
+        Positions are all of T x B. Padding counts 0, so cost and gradients change only in their last digits.
         """
         words = max(len(self.source), len(self.target)) - 1
         length = -(-words // multiple) * multiple + 1
@@ -84,16 +83,16 @@ class Batch:
 
 
 def lengthened(values: Tensor, length: int, filling: float) -> Tensor:
-    """(S, B) -> (length, B)."""
+    """Pad (S, B) to (length, B)."""
     return torch.nn.functional.pad(values, (0, 0, 0, length - len(values)), value=filling)
 
 
 class PairsWithinLimit:
-    """The pairs of a bitext with at most `limit` words on both sides, in order, found without listing them.
+    """The pairs of a bitext with at most `limit` words on both sides, in order, without a list of them in memory.
 
-    With a seed, the pair of rank r comes in the place of number a r + b of n, modulo n, with a and n coprime: another
-    order of pairs that were shuffled before. Memory: one number for each 65,536 pairs. Raises UserError when no pair is
-    short enough. longest: words of the longest side among them.
+    With a seed, number r of n pairs is the pair of rank (a r + b) modulo n, with a and n coprime: another order of the
+    shuffled pairs. The memory is one number per 65,536 pairs. Raises UserError if no pair is short enough. longest:
+    words of the longest side among the pairs.
     """
 
     def __init__(self, bitext: Bitext, limit: int, seed: int | None = None) -> None:
@@ -127,21 +126,21 @@ class PairsWithinLimit:
         return int(self._before[-1])
 
     def _longer(self, start: int) -> NDArray[np.integer[Any]]:
-        """Words of the longer side of each pair of a block."""
+        """Return the number of words of the longer side of each pair of a block."""
         stop = min(start + BLOCK, len(self.bitext))
         return np.maximum(self.bitext.source_lengths(start, stop), self.bitext.target_lengths(start, stop))
 
     def __getitem__(self, rank: int) -> int:
-        """Index in the bitext of the pair with this rank among those within the limit, as they are stored."""
+        """Return the index in the bitext of the pair with this rank, in stored order, among those within the limit."""
         return int(self._at(np.array([rank]))[0])
 
     def take(self, first: int, count: int) -> Indices:
-        """Indices of `count` pairs from number `first` on; after the last pair comes the first again."""
+        """Return the indices of `count` pairs from number `first` on. After the last pair comes the first again."""
         numbers = (first + np.arange(count)) % len(self)
         return self._at((self._step * numbers + self._first) % len(self))
 
     def _at(self, ranks: Indices) -> Indices:
-        """Indices in the bitext of the pairs with these ranks."""
+        """Return the indices in the bitext of the pairs with these ranks."""
         blocks = np.searchsorted(self._before, ranks, side="right") - 1
         found = np.empty_like(ranks)
         for block in np.unique(blocks):
@@ -154,9 +153,10 @@ class PairsWithinLimit:
 def training_batches(
     pairs: PairsWithinLimit, batch_size: int, batches_per_sort: int, source_end: bool, first_update: int
 ) -> Generator[Batch]:
-    """Endless minibatches from update number `first_update` (counted from 0) on; App. B.2.
+    """Yield endless minibatches from update number `first_update` (from 0) on (App. B.2).
 
-    Pairs of a group are sorted by the longer of both sides, the shortest batch comes first; equals keep their order.
+    The pairs of a group are sorted by the longer of both sides, and equal lengths keep their order. The shortest batch
+    comes first.
     """
     bitext = pairs.bitext
     group_size = batch_size * batches_per_sort
@@ -169,28 +169,28 @@ def training_batches(
 
 
 def sort_by_length(bitext: Bitext, rows: Indices) -> Indices:
-    """Rows by the longer of both sides, shortest first."""
+    """Sort rows by the longer of both sides, shortest first."""
     longer = [max(len(bitext.source(row)), len(bitext.target(row))) for row in rows]
     return rows[np.argsort(longer, kind="stable")]
 
 
 def evaluation_batches(bitext: Bitext, rows: Indices, batch_size: int, source_end: bool) -> Iterator[Batch]:
-    """The pairs at `rows`, each once, those of like length together."""
+    """Yield batches of the pairs at `rows`, each pair once, with pairs of similar length together."""
     rows = sort_by_length(bitext, rows)
     for start in range(0, len(rows), batch_size):
         yield make_batch(bitext, rows[start : start + batch_size], source_end)
 
 
 def make_batch(bitext: Bitext, rows: Indices, source_end: bool) -> Batch:
-    """Pad the pairs at `rows`; the target always ends in the end symbol, the source if the model reads it."""
+    """Pad the pairs at `rows`. The target always ends with the end symbol; the source does if the model reads it."""
     return pad_pairs([bitext.source(row) for row in rows], [bitext.target(row) for row in rows], source_end)
 
 
 def pad_pairs(sources: Sequence[NDArray[Any]], targets: Sequence[NDArray[Any]], source_end: bool) -> Batch:
-    """A batch of pairs of ids without end symbols.
+    """Make a batch from pairs of ids without end symbols.
 
-    A source without words is read as the end symbol alone, also by a model that reads no end symbols: an encoder needs
-    something to read, and attention something to attend to.
+    A source without words is read as a single end symbol, even by a model without end symbols in its sources, since
+    encoder and attention need at least one position.
     """
     source, source_mask = pad(sources, source_end, least=1)
     target, target_mask = pad(targets, True)
@@ -207,9 +207,9 @@ def pad_pairs(sources: Sequence[NDArray[Any]], targets: Sequence[NDArray[Any]], 
 
 
 def pad(sentences: Sequence[NDArray[Any]], end: bool, least: int = 0) -> tuple[Indices, NDArray[np.bool_]]:
-    """Ids (steps, sentences) as int64, padded with the end symbol, and where they are no padding.
+    """Return ids (steps, sentences) as int64, padded with the end symbol, and a mask of the positions without padding.
 
-    End symbols that fill up a sentence of fewer than `least` steps are none.
+    End symbols that fill a sentence up to `least` steps are not padding.
     """
     lengths = np.array([max(least, len(ids) + end) for ids in sentences])
     padded = np.full((int(lengths.max()), len(sentences)), END, dtype=np.int64)

@@ -1,8 +1,8 @@
-"""Memory-mapped pairs of sentences as word ids, and how they are made from token files.
+"""Bitexts: memory-mapped pairs of sentences as word ids, made from token files.
 
-A bitext is a folder: `{source,target}.ids.npy` hold the ids of all sentences one after the other (no end symbols;
-uint16, or uint32 on a side with more ids than 16 bits hold), `{source,target}.offsets.npy` where each sentence begins
-(int64, one more than there are pairs), `meta.json` counts and checksums.
+A bitext is a folder. `{source,target}.ids.npy` contain the ids of all sentences, concatenated (no end symbols; uint16,
+or uint32 for a side with more ids than 16 bits allow). `{source,target}.offsets.npy` contain the beginnings of the
+sentences (int64, one more than there are pairs). `meta.json` contains counts and checksums.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from nmt.io.text_files import read_pairs
 ARRAYS = ("source.ids.npy", "target.ids.npy", "source.offsets.npy", "target.offsets.npy")
 BITEXT_FILES = (*ARRAYS, "meta.json")
 BUCKETS = 256
-"""One for each first byte of a key. Shuffling holds one in memory: the corpus would have to fit 256 times over."""
+"""Number of buckets, one for each first byte of a key. Shuffling has one bucket in memory: 1/256 of the corpus."""
 
 _BUCKET_PREFIX = ".buckets-"
 _FLUSH_BYTES = 1 << 17
 _KEY_BYTES = 16
-"""Long enough that no two pairs share a key: pairs that did would stay in the order in which they are read."""
+"""Bytes of a key, enough that no two pairs share a key. Pairs with equal keys would keep their order."""
 _HEAD = struct.Struct(f"={_KEY_BYTES}sQQ")
-"""What comes before a pair in a bucket: its key, and the number of bytes of both sides."""
+"""Header of a pair in a bucket: its key, and the numbers of bytes of both sides."""
 
 Corpora = Mapping[str, Sequence[tuple[str | Path, str | Path]]]
 """Token files (source, target) of all shards of each corpus, in order."""
@@ -51,12 +51,12 @@ Ids = NDArray[np.uint16] | NDArray[np.uint32]
 
 
 def id_type(vocabulary: Vocabulary) -> type[np.uint16] | type[np.uint32]:
-    """The smallest type that holds all ids."""
+    """Return the smallest type that holds all ids."""
     return np.uint16 if len(vocabulary) <= 2**16 else np.uint32
 
 
 class Bitext:
-    """Pairs of id sequences, read from the disk as they are asked for."""
+    """Pairs of id sequences, read from the disk on demand."""
 
     def __init__(self, folder: Path, meta: dict[str, Any]) -> None:
         self.folder = folder
@@ -66,16 +66,16 @@ class Bitext:
 
     @classmethod
     def open(cls, folder: str | Path) -> Bitext:
-        """Map the files of `folder`; a `UserError` names the one that is missing or does not fit."""
+        """Map the files of `folder`. A `UserError` names a file that is missing or does not fit."""
         folder = Path(folder)
         if not (folder / "meta.json").is_file():
             raise UserError(f"{folder}: no bitext (meta.json is missing); make it with `nmt data binarize`")
         return cls(folder, read_json(folder / "meta.json"))
 
     def refuse_altered(self) -> None:
-        """A UserError unless the arrays are still those that were written: other ids would train other weights.
+        """Raise a UserError if the arrays were altered after binarization.
 
-        Reads them whole, at the rate of SHA-256: 1.8 GB/s on a processor with instructions for it, which is three
+        This reads the whole arrays, at the rate of SHA-256: 1.8 GB/s on a CPU with instructions for it, which is three
         seconds for 41 million pairs of 60 words.
         """
         if fingerprint(self.folder) != self.meta["sha256"]:
@@ -96,29 +96,29 @@ class Bitext:
         return ids, offsets
 
     def side(self, side: str) -> tuple[Ids, NDArray[np.int64]]:
-        """The ids of all sentences of "source" or "target", and where each begins."""
+        """Return the ids of all sentences of "source" or "target", and the beginnings of the sentences."""
         return (
             (self._source, self._source_offsets) if side == "source" else (self._target, self._target_offsets)
         )
 
     def __len__(self) -> int:
-        """Number of pairs."""
+        """Return the number of pairs."""
         return len(self._source_offsets) - 1
 
     def source(self, i: int) -> Ids:
-        """Ids of source sentence `i`, shape (S,), without the end symbol."""
+        """Return the ids of source sentence `i`, shape (S,), without the end symbol."""
         return self._source[self._source_offsets[i] : self._source_offsets[i + 1]]
 
     def target(self, i: int) -> Ids:
-        """Ids of target sentence `i`, shape (T,), without the end symbol."""
+        """Return the ids of target sentence `i`, shape (T,), without the end symbol."""
         return self._target[self._target_offsets[i] : self._target_offsets[i + 1]]
 
     def source_lengths(self, start: int, stop: int) -> NDArray[np.int64]:
-        """Words of source sentences `start` to `stop` - 1, without end symbols."""
+        """Return the lengths of source sentences `start` to `stop` - 1 in ids, without end symbols."""
         return np.diff(self._source_offsets[start : stop + 1])
 
     def target_lengths(self, start: int, stop: int) -> NDArray[np.int64]:
-        """Words of target sentences `start` to `stop` - 1, without end symbols."""
+        """Return the lengths of target sentences `start` to `stop` - 1 in ids, without end symbols."""
         return np.diff(self._target_offsets[start : stop + 1])
 
 
@@ -129,11 +129,11 @@ def binarize(
     folder: str | Path,
     shuffle_seed: int | None = None,
 ) -> Bitext:
-    """Write the bitext of some corpora into `folder`, shuffled when a seed is given.
+    """Write the bitext of some corpora into `folder`, shuffled if a seed is given.
 
-    The same bytes for any number of shards: pairs go by corpus and global line number, or by random keys that depend
-    on seed, corpus and global line number alone. Those with an empty side are left out. Shuffled, memory does not grow
-    with the corpora, but for one of 256 buckets; in order, the files of all shards of a corpus are open at once.
+    The bytes do not depend on the number of shards: pairs are ordered by corpus and global line number, or by random
+    keys that depend only on seed, corpus and global line number. Pairs with an empty side are left out. With shuffling,
+    memory grows only with the largest of 256 buckets; without it, the files of all shards of a corpus are open at once.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -160,7 +160,7 @@ def binarize(
 
 
 def fingerprint(folder: Path) -> str:
-    """SHA-256 over the bytes of the four arrays, in the order of `ARRAYS`."""
+    """Return the SHA-256 of the bytes of the four arrays, in the order of `ARRAYS`."""
     digest = hashlib.sha256()
     for name in ARRAYS:
         with (folder / name).open("rb") as file:
@@ -186,7 +186,7 @@ class _Encoder:
         ]
 
     def __call__(self, pair: tuple[str, str]) -> EncodedPair | None:
-        """Both sides' ids; None for a pair with an empty side."""
+        """Return the ids of both sides; None for a pair with an empty side."""
         source, target = (
             array(code, vocabulary.ids(line.split()))
             for (code, vocabulary), line in zip(self._sides, pair, strict=True)
@@ -195,7 +195,7 @@ class _Encoder:
 
 
 def _straight(corpora: Corpora, encode: _Encoder) -> Iterator[EncodedPair]:
-    """Pairs by corpus and global line number."""
+    """Yield pairs by corpus and global line number."""
     with _progress(corpora) as progress:
         for corpus, shards in corpora.items():
             for pair in in_order(corpus, [read_pairs(*sides, progress) for sides in shards]):
@@ -204,7 +204,7 @@ def _straight(corpora: Corpora, encode: _Encoder) -> Iterator[EncodedPair]:
 
 
 def _keyed(corpora: Corpora, encode: _Encoder, seed: int) -> Iterator[tuple[bytes, EncodedPair]]:
-    """Pairs as they lie in the shards, one after the other, each with a key of its own."""
+    """Yield the pairs of the shards one after the other, each with its own key."""
     with _progress(corpora) as progress:
         for corpus, shards in corpora.items():
             for number, sides in enumerate(shards):
@@ -220,7 +220,7 @@ def _progress(corpora: Corpora) -> AbstractContextManager[Progress]:
 
 
 class _Side:
-    """Ids and offsets of one side while they are written."""
+    """Writes ids and offsets of one side."""
 
     def __init__(self, folder: Path, side: str, kind: type[Any], stack: ExitStack) -> None:
         self._ids: ArrayWriter = stack.enter_context(write_array(folder / f"{side}.ids.npy", kind))
@@ -257,7 +257,7 @@ def _write(
 
 
 def _shuffled(keyed: Iterable[tuple[bytes, EncodedPair]], folder: Path) -> Iterator[EncodedPair]:
-    """All pairs by their keys: those of keys with the same first byte share a bucket, where they are sorted."""
+    """Yield all pairs by their keys. Pairs whose keys have the same first byte share a bucket, which is sorted."""
     _fill_buckets(keyed, folder)
     for number in range(BUCKETS):
         bucket = _bucket(folder, number)

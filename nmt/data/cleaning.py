@@ -1,7 +1,7 @@
-"""Which pairs are left out before tokenisation, and what becomes of malformed characters.
+"""Cleaning before tokenisation: removal of pairs, and treatment of malformed characters.
 
-A pair that goes becomes an empty line on both sides, so that line numbers stay in step with the raw text. The limits
-are those of Moses' clean-corpus-n.perl; as there, words are what white space separates.
+A removed pair becomes an empty line on both sides, so that line numbers stay those of the raw text. The limits are
+those of Moses' clean-corpus-n.perl. As there, words are separated by white space.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from nmt.settings.text import Cleaning
 
 @dataclass(frozen=True)
 class Fault:
-    """Malformed characters: the setting that says what becomes of them, and their repair."""
+    """A kind of malformed characters: the setting for their treatment, and their repair."""
 
     name: str
     what: str
@@ -45,12 +45,12 @@ FAULTS = (
     # exactly those that tokenizer.perl deletes and that are no white space to it
     Fault("control_characters", "a NUL or another control character", re.compile("[\x00-\x08\x0e-\x1f]"), ""),
 )
-"""In the order in which they are looked for, after invalid UTF-8."""
+"""Faults in the order of the search for them, after invalid UTF-8."""
 
 FAULT_NAMES = ("invalid_utf8", *(fault.name for fault in FAULTS))
 LIMITS = ("empty", "too_short", "too_long", "ratio", "too_many_characters", "long_word")
 REASONS = (*FAULT_NAMES, *LIMITS)
-"""Why a pair goes; the first that holds is counted."""
+"""Reasons for the removal of a pair; the first that applies is counted."""
 
 _ORDINARY = bytes(sorted({*b"\t\n"} | {*range(0x20, 0x100)}))
 _MARKS = "\x85\u2028\u2029\ufeff"
@@ -61,12 +61,12 @@ def clean(
 ) -> dict[str, int]:
     """Write the cleaned pair of files and `counts`.
 
-    Counted are `pairs` and `kept` ones; how many went for each of `REASONS`; `source_words` and `target_words`, and
-    with `kept_` before them those of the kept pairs; and as `source_FAULT` and `target_FAULT` the lines with invalid
-    UTF-8 or one of `FAULTS`, whatever became of them.
+    The counts are: `pairs`; `kept` pairs; removed pairs for each of `REASONS`; `source_words` and `target_words`; the
+    words of the kept pairs, with the prefix `kept_`; and lines with invalid UTF-8 or one of `FAULTS`, as `source_FAULT`
+    and `target_FAULT`, whatever their treatment.
 
     Raises:
-        UserError: the sides differ in length, or a line has a fault at which the settings say stop.
+        UserError: the sides differ in length, or a line has a fault with the setting stop.
     """
     found: Counter[str] = Counter()
     sides = _Side("source", source, settings), _Side("target", target, settings)
@@ -101,7 +101,7 @@ def _write_kept(
     writers: tuple[LineWriter, LineWriter],
     found: Counter[str],
 ) -> None:
-    """Write both sides with empty lines where a pair goes, and count."""
+    """Write both sides with empty lines in place of removed pairs, and count."""
     words = pair[0].words(), pair[1].words()
     reasons = _beyond_limits(pair, words, settings)
     for side in reversed(sides):
@@ -128,7 +128,7 @@ def _blanked(lines: Lines, gone: Sequence[int]) -> bytes:
 def _beyond_limits(
     pair: tuple[Lines, Lines], words: tuple[np.ndarray, np.ndarray], settings: Cleaning
 ) -> dict[int, str]:
-    """Which lines of a block go for a limit, and the first of `LIMITS` that they exceed."""
+    """Return which lines of a block exceed a limit, and the first of `LIMITS` that they exceed."""
     fewer, more = np.minimum(*words), np.maximum(*words)
     exceeded: dict[str, Callable[[], np.ndarray]] = {
         "empty": lambda: fewer == 0,
@@ -151,7 +151,7 @@ def _most_characters(pair: tuple[Lines, Lines]) -> np.ndarray:
 
 
 def _with_long_words(pair: tuple[Lines, Lines], longest: float) -> np.ndarray:
-    """Which pairs hold a word of more than `longest` characters; only lines of as many are looked into."""
+    """Return which pairs contain a word of more than `longest` characters. Only lines of this length are searched."""
     found = np.zeros(len(pair[0]), bool)
     for lines in pair:
         texts = lines.split()
@@ -161,7 +161,7 @@ def _with_long_words(pair: tuple[Lines, Lines], longest: float) -> np.ndarray:
 
 
 class _Side:
-    """One side as repaired lines, with the faults found in it."""
+    """One side as repaired lines, with its faults."""
 
     def __init__(self, name: str, path: Path, settings: Cleaning) -> None:
         self.name = name
@@ -172,13 +172,13 @@ class _Side:
         self._dropped: dict[int, str] = {}
 
     def read(self, progress: Progress) -> Iterator[Lines]:
-        """The lines, block by block."""
+        """Yield the lines, block by block."""
         for block in read_blocks(self._path, progress):
             yield block if _is_faultless(block.data) else self._repaired(block)
             self._read += len(block)
 
     def dropped(self, lines: int) -> dict[int, str]:
-        """Which of the next so many lines go for a fault, and for which; each line is asked for once."""
+        """Return which of the next lines are removed for a fault, and for which one. Call this once per line."""
         begin, self._judged = self._judged, self._judged + lines
         due = [line for line in self._dropped if line < self._judged]
         return {line - begin: self._dropped.pop(line) for line in due}
@@ -188,7 +188,7 @@ class _Side:
         return Lines.of("".join(f"{line}\n" for line in lines).encode())
 
     def _repaired_line(self, number: int, raw: bytes) -> str:
-        """A line without the faults that the settings want to be repaired."""
+        """Return a line after repair of the faults that the settings select."""
         try:
             line = raw.decode("utf-8")
         except UnicodeDecodeError:
@@ -214,7 +214,7 @@ class _Side:
 
 
 def _is_faultless(data: bytes) -> bool:
-    """Whether no line has a fault, as far as is quick to see."""
+    """Return whether a quick check shows that no line has a fault."""
     if data.translate(None, _ORDINARY) or holds(data, _MARKS):
         return False
     try:

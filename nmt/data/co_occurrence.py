@@ -1,7 +1,7 @@
-"""Which target words each source word is likely translated with, by how often both stand in a pair of sentences.
+"""Likely translations of each source word, from the co-occurrence of words in pairs of sentences.
 
-Counts are of pairs that hold a word, however often. Words s and t are associated by Dice's coefficient,
-2 c(s, t) / (c(s) + c(t)).
+The count of a word is the number of pairs that contain it at least once. The association of words s and t is Dice's
+coefficient, 2 c(s, t) / (c(s) + c(t)).
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ Numbers = NDArray[np.int64]
 def likely_words(
     bitext: Bitext, source_words: int, target_words: int, each: int, pairs: int
 ) -> NDArray[np.int32]:
-    """The `each` most associated target ids of each source id, best first, by the first `pairs` pairs.
+    """Return the `each` most associated target ids of each source id, best first, in the first `pairs` pairs.
 
-    Of equal ones the more frequent word comes first. Shape (`source_words`, `each`); the end symbol fills rows of words
-    with fewer. A shuffled bitext's first pairs are a sample of all. Memory: 45 bytes for each word of those pairs.
+    Of equal associations, the more frequent word comes first. The shape is (`source_words`, `each`); rows with fewer
+    words are filled with the end symbol. The first pairs of a shuffled bitext are a sample of all pairs. The memory is
+    45 bytes for each word of the pairs.
     """
     pairs = min(pairs, len(bitext))
     containing, first_pair = _distinct(_words_of(bitext, "source", pairs), source_words, by_word=True)
@@ -39,14 +40,14 @@ def likely_words(
 
 
 def _words_of(bitext: Bitext, side: str, pairs: int) -> tuple[Ids, Numbers]:
-    """The ids of the first sentences of a side, and the number of the pair that each stands in."""
+    """Return the ids of the first sentences of a side, and the number of the pair of each id."""
     ids, offsets = bitext.side(side)
     numbers = np.repeat(np.arange(pairs), np.diff(offsets[: pairs + 1]))
     return ids[: offsets[pairs]], numbers
 
 
 def _distinct(words: tuple[Ids, Numbers], groups: int, by_word: bool) -> tuple[Numbers, Numbers]:
-    """Pairs grouped by the words they hold, or words grouped by pairs, each once, and where each group begins."""
+    """Return pairs grouped by words, or words grouped by pairs, without duplicates, and the groups' beginnings."""
     ids, numbers = words
     outer, inner = (ids.astype(np.int64), numbers) if by_word else (numbers, ids.astype(np.int64))
     base = int(inner.max(initial=0)) + 1
@@ -55,7 +56,7 @@ def _distinct(words: tuple[Ids, Numbers], groups: int, by_word: bool) -> tuple[N
 
 
 def _ranges(first: Numbers, last: Numbers) -> Numbers:
-    """All numbers of the ranges from `first` to `last`, one range after the other."""
+    """Return all numbers of the ranges from `first` to `last`, concatenated."""
     sizes = last - first
     ends = np.cumsum(sizes)
     numbers: Numbers = np.arange(int(sizes.sum())) + np.repeat(first - (ends - sizes), sizes)

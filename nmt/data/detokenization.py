@@ -1,8 +1,8 @@
-"""From tokens back to text: Moses' detokenizer through its port sacremoses, with what it lacks for real French.
+"""Detokenization: Moses' detokenizer in its port sacremoses, with corrections for French.
 
-Moses puts every currency symbol before what follows ("5 €par jour"), knows the typewriter's apostrophe only, and that
-one only before letters ("d '1"). Here a symbol stays behind its number, and both apostrophes join what they stand
-between.
+Moses attaches every currency symbol to the following token ("5 €par jour"). It knows only the typewriter apostrophe,
+and this only before letters ("d '1"). Here a symbol stays behind its number, and both apostrophes join their
+neighbours.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _ELIDED = re.compile(r"(?:[cdjlmnst]|\w*qu|aujourd|entr)", re.IGNORECASE)
 """French words that end in an apostrophe; in Italian any word may."""
 _APOSTROPHES = frozenset({"’", "'", "&apos;"})
 _CONTRACTED = re.compile(r"(?:s|t|d|m|ll|re|ve)", re.IGNORECASE)
-"""What follows an apostrophe in English: it's, don't."""
+"""English endings after an apostrophe: it's, don't."""
 _CURRENCY = "$€£¥"
 _PRIVATE = range(0xE000, 0xF900)
-"""Characters of which some stand for symbols that are words like others."""
+"""Characters that replace currency symbols, so that Moses handles these like words."""
 
 
 @lru_cache
@@ -32,7 +32,7 @@ def _moses(language: str) -> sacremoses.MosesDetokenizer:
 
 
 class Detokenizer:
-    """Undoes `nmt.data.tokenization.Tokenizer` for one language and the same settings, as far as rules can."""
+    """Undoes `nmt.data.tokenization.Tokenizer` for one language and the same settings, as far as rules allow."""
 
     def __init__(self, language: str, settings: Tokenization) -> None:
         self._language = language
@@ -40,7 +40,7 @@ class Detokenizer:
         self._escaped = settings.escape
 
     def __call__(self, tokens: Sequence[str]) -> str:
-        """Text of one line; nothing for no tokens."""
+        """Return the text of one line; an empty text for no tokens."""
         if not tokens:
             return ""
         stand_ins = self._stand_ins(tokens)
@@ -54,7 +54,7 @@ class Detokenizer:
         return text.translate({ord(stand_in): symbol for symbol, stand_in in stand_ins.items()})
 
     def _stand_ins(self, tokens: Sequence[str]) -> dict[str, str]:
-        """A character for each currency symbol among the tokens; none of the tokens has it."""
+        """Return a replacement character, which occurs in no token, for each currency symbol among the tokens."""
         found = sorted(set(_CURRENCY).intersection(tokens))
         if not found or self._language not in _CURRENCY_BEHIND:
             return {}
@@ -64,7 +64,7 @@ class Detokenizer:
 
 
 def _behind(tokens: Sequence[str], place: int) -> bool:
-    """Whether a currency symbol stays behind what is before it: unless only a number follows."""
+    """Return whether a currency symbol belongs to the token before it, which is so unless only a number follows."""
     after_number = place > 0 and tokens[place - 1][-1].isdigit()
     before_number = place + 1 < len(tokens) and tokens[place + 1][0].isdigit()
     return after_number or not before_number
@@ -86,7 +86,7 @@ def _with_apostrophes(tokens: Sequence[str], language: str) -> list[str]:
 
 
 def _meet(before: str, apostrophe: str, after: str, language: str) -> bool:
-    """Whether a token is an apostrophe that belongs to both of its neighbours."""
+    """Return whether a token is an apostrophe that joins both of its neighbours."""
     if language == "fr":
         elided = before.rpartition("’")[2]
         return apostrophe in _APOSTROPHES and after[0].isalnum() and _ELIDED.fullmatch(elided) is not None

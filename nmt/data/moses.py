@@ -1,6 +1,7 @@
 """sacremoses, Moses' tokenizer and detokenizer in Python.
 
-joblib, which it imports for an option that is not used here, warns where /dev/shm cannot be written, as in containers.
+sacremoses imports joblib for an option that is not used here. joblib's warning is suppressed: it warns if /dev/shm is
+not writable, as in containers.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Sentences of the test and development sets that stand in the training text: counted, and dropped if asked.
+"""Counts sentences of the test and development sets that occur in the training text, and drops them if requested.
 
-Each side is compared twice: token by token, and by its letters and digits alone, whatever their case. Memory holds the
-sentences of the held-out sets only. A pair that goes becomes an empty line on both sides, so that line numbers stay in
-step.
+Each side is compared twice: token by token, and by letters and digits alone, without case. Only the sentences of the
+held-out sets are in memory. A dropped pair becomes an empty line on both sides, so that line numbers do not change.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ WAYS = ("same", "alike")
 
 
 def letters(line: str) -> str:
-    """Letters and digits of a tokenised line, whatever their case; Moses' escapes stand for what they escape."""
+    """Return the letters and digits of a tokenised line, without case, after undoing Moses' escapes."""
     # NFKC before anything is taken out: an accent that stands by itself is no letter and would go, where the same
     # letter in one piece keeps it. The K, since ligatures and wide or raised digits only set the same text otherwise.
     text = unicodedata.normalize("NFKC", html.unescape(line))
@@ -36,14 +35,14 @@ def letters(line: str) -> str:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Which held-out sets have a sentence, by side: `same` by the line itself, `alike` by its letters alone."""
+    """The held-out sets that contain a sentence, by side: `same` by the whole line, `alike` by letters and digits."""
 
     same: dict[str, dict[str, set[str]]] = field(default_factory=lambda: {side: {} for side in SIDES})
     alike: dict[str, dict[str, set[str]]] = field(default_factory=lambda: {side: {} for side in SIDES})
 
     @classmethod
     def read(cls, corpora: Mapping[str, Sequence[tuple[Path, Path]]]) -> HeldOut:
-        """Read the token files of held-out corpora; empty lines are no sentences."""
+        """Read the token files of held-out corpora. Empty lines are not sentences."""
         found = cls()
         for name, shards in corpora.items():
             for paths in shards:
@@ -59,7 +58,7 @@ class HeldOut:
             self.alike[side].setdefault(key, set()).add(name)
 
     def sets(self, pair: tuple[str, str]) -> dict[str, tuple[set[str], set[str]]]:
-        """The sets in which the two sides of a pair stand, in each of `WAYS`."""
+        """Return the sets that contain the two sides of a pair, in each of `WAYS`."""
         keys = {"same": pair, "alike": (letters(pair[0]), letters(pair[1]))}
         return {
             way: (table["source"].get(keys[way][0], set()), table["target"].get(keys[way][1], set()))
@@ -81,9 +80,9 @@ def overlap(
         source: token file.
         target: the other side.
         held_out: token files, shard by shard, of each set.
-        settings: which pairs go, where `outputs` are given.
+        settings: which pairs are dropped, if `outputs` are given.
         counts: JSON file for the counts `SET_{same,alike}_{source,target,both}` and `dropped`.
-        outputs: files for both sides without the pairs that go.
+        outputs: files for both sides without the dropped pairs.
     """
     known = HeldOut.read(held_out)
     names = [f"{name}_{way}_{side}" for name in held_out for way in WAYS for side in (*SIDES, "both")]
@@ -104,7 +103,7 @@ def overlap(
 
 
 def _names(sets: Mapping[str, tuple[set[str], set[str]]]) -> Iterator[str]:
-    """What one pair counts for."""
+    """Yield the names of the counts that include a pair."""
     for way, (source, target) in sets.items():
         yield from (f"{name}_{way}_source" for name in source)
         yield from (f"{name}_{way}_target" for name in target)
@@ -112,7 +111,7 @@ def _names(sets: Mapping[str, tuple[set[str], set[str]]]) -> Iterator[str]:
 
 
 def _goes(sides: tuple[set[str], set[str]], drop: str) -> bool:
-    """Whether a pair goes; both: its sides stand in one and the same set, as they are counted."""
+    """Return whether a pair is dropped. With `both`, both sides must be in the same set, as for the counts."""
     source, target = sides
     return {
         "none": False,

@@ -1,4 +1,4 @@
-"""How a corpus is cut into shards: blocks of lines dealt in turn; every line keeps a global number."""
+"""Shards of a corpus: blocks of lines go to the shards in turn, and every line keeps a global number."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ BLOCK_LINES = 10_000
 
 
 def shard_of(line: int, shards: int) -> int:
-    """Shard (from 0) in which global line number `line` (from 0) lies."""
+    """Return the shard (from 0) of global line number `line` (from 0)."""
     return line // BLOCK_LINES % shards
 
 
 def global_line(line: int, shard: int, shards: int) -> int:
-    """Global number of the `line`-th line (from 0) of `shard`."""
+    """Return the global number of the `line`-th line (from 0) of `shard`."""
     block, rest = divmod(line, BLOCK_LINES)
     return (block * shards + shard) * BLOCK_LINES + rest
 
 
 def random_key(seed: int, corpus: str, line: int, size: int) -> bytes:
-    """`size` random bytes for a global line number; neither they nor an order by them depends on how the corpus is cut.
+    """Return `size` random bytes for a global line number, which do not depend on the number of shards.
 
-    Another size gives other bytes, not more of the same.
+    Keys of different sizes are different, not prefixes of each other.
     """
     return hashlib.blake2b(f"{seed}\t{corpus}\t{line}".encode(), digest_size=size).digest()
 
 
 def in_order(corpus: str, shards: Sequence[Iterable[Line]]) -> Iterator[Line]:
-    """The lines of a corpus by their global numbers, from those of all its shards in order.
+    """Yield the lines of a corpus by their global numbers, from the lines of all its shards.
 
-    Holds all shards open at once, some 3 MB for each compressed file. Raises a `UserError` where they cannot be the
-    shards of one corpus.
+    All shards are open at once, with about 3 MB per compressed file. Raises a `UserError` if they cannot be the shards
+    of one corpus.
     """
     lines = [iter(shard) for shard in shards]
     for block in count():
@@ -58,9 +58,10 @@ def in_order(corpus: str, shards: Sequence[Iterable[Line]]) -> Iterator[Line]:
 
 
 class ShardFiles:
-    """The files of all shards of a corpus, while its lines are dealt to them in order.
+    """Writes the lines of a corpus, in order, to the files of its shards.
 
-    One is open at a time, so that memory does not grow with their number: each block is a compressed stream of its own.
+    Only one file is open at a time, so that memory does not grow with their number. Each block is a separate compressed
+    stream.
     """
 
     def __init__(self, paths: Sequence[Path]) -> None:
@@ -70,7 +71,7 @@ class ShardFiles:
         self._open = ExitStack()
 
     def writer(self, line: int) -> LineWriter:
-        """The writer for global line number `line` and the rest of its block."""
+        """Return the writer for global line number `line` and the rest of its block."""
         shard = shard_of(line, len(self._paths))
         if shard != self._shard:
             self._open.close()

@@ -1,4 +1,4 @@
-"""Subword units learned from a text's words by SentencePiece, which nothing else here needs."""
+"""Learns subword units from the words of a text. Only this module needs SentencePiece."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from nmt.errors import UserError
 from nmt.io.text_files import write_lines
 
 LEARNED_FROM = 2_000_000
-"""How many of the most frequent words decide what is learned: SentencePiece holds them in memory."""
+"""Number of most frequent words for learning. SentencePiece holds them in memory."""
 
 
 def build_units(
     paths: Sequence[str | Path], words: int, specials_count: bool, output: str | Path
 ) -> Vocabulary:
-    """Write a vocabulary of at most `words` units of token files.
+    """Write a vocabulary of at most `words` units from token files.
 
-    `specials_count`: UNK and the end symbol are two of them.
+    With `specials_count`, UNK and the end symbol are two of them.
     """
     with word_counts(beside=Path(output)) as counts:
         count_words(paths, counts)
@@ -35,10 +35,10 @@ def build_units(
 
 
 def learn(counts: Iterable[tuple[str, int]], pieces: int) -> list[tuple[str, int]]:
-    """At most so many pieces of words with their counts, in the order in which they were learned, with theirs.
+    """Learn a limited number of pieces from words with counts. Return the pieces with counts, in learning order.
 
     Raises:
-        UserError: fewer pieces than there are different characters.
+        UserError: there are more distinct characters than pieces.
     """
     frequent = heapq.nsmallest(LEARNED_FROM, counts, key=lambda item: (-item[1], item[0]))
     frequent = [(word, count) for word, count in frequent if BEGINNING not in word]
@@ -71,7 +71,7 @@ def learn(counts: Iterable[tuple[str, int]], pieces: int) -> list[tuple[str, int
 
 
 def _counted(pieces: Sequence[str], words: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
-    """The pieces with how often they stand in the words."""
+    """Return the pieces with their counts in the words."""
     cut, found = Cutter(pieces), Counter[str]()
     for word, count in words:
         for piece in cut(word):

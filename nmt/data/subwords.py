@@ -1,8 +1,8 @@
 """Subword units: words cut by byte pair encoding (Sennrich et al., 2016, Algorithm 1).
 
-A word begins as its characters behind the mark of its beginning; again and again, of all neighbours whose union is a
-piece, those whose union was learned first become one. So the pieces in their order are all that cutting needs. A word
-with a character that is no piece is not cut: it is the unknown word.
+A word starts as its characters, after a mark for its beginning. Then, repeatedly, the two neighbours whose union was
+learned first are merged, as long as there is a union that is a piece. So the ordered list of pieces defines the
+segmentation. A word with a character that is not a piece is not cut; it is the unknown word.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import pairwise
 BEGINNING = "▁"
 """U+2581, which SentencePiece puts in front of a word's first piece."""
 LONGEST = 200
-"""Characters of a word that is cut: time grows with their square."""
+"""Maximum number of characters in a word that is cut; time grows with its square."""
 _REMEMBERED = 1 << 19
 
 
@@ -23,12 +23,12 @@ class Cutter:
     """Cuts words into pieces."""
 
     def __init__(self, pieces: Sequence[str]) -> None:
-        """`pieces` in the order in which they were learned; single characters are pieces, too."""
+        """Take `pieces` in learning order. Single characters are also pieces."""
         self._order = {piece: place for place, piece in enumerate(pieces)}
         self._cut = lru_cache(maxsize=_REMEMBERED)(self._cut_anew)
 
     def __call__(self, word: str) -> tuple[str, ...]:
-        """The pieces of a word; none if it has a character that is no piece, or too many."""
+        """Return the pieces of a word; none if it has a character that is not a piece, or too many characters."""
         return self._cut(word)
 
     def _cut_anew(self, word: str) -> tuple[str, ...]:
@@ -47,7 +47,7 @@ class Cutter:
 
 
 def joined(pieces: Iterable[str], whole: Iterable[str]) -> list[str]:
-    """Words of pieces: each begins with a piece that has the mark, or is one of `whole`, which nothing joins."""
+    """Join pieces into words. A word begins with a marked piece, or is one of `whole`, which are never joined."""
     words: list[str] = []
     apart = True
     whole = frozenset(whole)

@@ -1,4 +1,4 @@
-"""Lines as people have them to tokens and back, whatever is in them; or lines that are tokens already."""
+"""Text processors, which turn lines of raw or tokenized text into tokens and back."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 
 
 class RawText:
-    """One language's text, tokenized by the rules that a model was trained with; control characters are left out."""
+    """Raw text of one language, tokenized as the model's training text. Control characters are left out."""
 
     def __init__(self, language: str, settings: Tokenization) -> None:
         self._tokenize = Tokenizer(language, settings)
         self._detokenize = Detokenizer(language, settings)
 
     def tokens(self, line: str) -> list[str]:
-        """Tokens of a line; half of a surrogate pair, which is no text, becomes U+FFFD."""
+        """Return the tokens of a line. Half of a surrogate pair becomes U+FFFD."""
         return self._tokenize(_text(line)).split()
 
     def text(self, tokens: Sequence[str]) -> str:
-        """A line without a line break in it."""
+        """Return the text of tokens as a line without line breaks."""
         return self._detokenize(tokens)
 
 
 class TokenText:
-    """Text that is tokens with spaces between, in any language; control characters are left out."""
+    """Tokenized text, with spaces between the tokens, in any language. Control characters are left out."""
 
     def tokens(self, line: str) -> list[str]:
-        """What white space of any kind separates."""
+        """Split a line at white space of any kind."""
         return _text(line).split()
 
     def text(self, tokens: Sequence[str]) -> str:
-        """The tokens with single spaces between."""
+        """Return the tokens with single spaces between."""
         return " ".join(tokens)
 
 

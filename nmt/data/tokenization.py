@@ -1,9 +1,9 @@
-"""Moses' tokenizer (paper, Sec. 4.1) through its port sacremoses, which sees each word only once.
+"""Moses' tokenizer (paper, Sec. 4.1) in its port sacremoses, with a cache of words.
 
-Moses' rules look at a word (what white space separates) and hardly beyond it: whether it is the line's first or last,
-and, behind a full stop, whether the next word begins with a lower-case letter or a digit. So a word in one such place
-always gives the same tokens, and text repeats its words. Only apostrophes that face each other over one space depend
-on more; such lines are tokenized whole.
+Moses' rules depend on a word (text between white space) and little else: whether it is the first or last word of the
+line, and, after a full stop, whether the next word begins with a lower-case letter or a digit. So a word in one such
+context always gives the same tokens, which are cached. Only apostrophes on both sides of a space depend on more; lines
+with them are tokenized as a whole.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 _FACING_APOSTROPHES = re.compile(r"'\s+'")
 
 _NEUTRAL, _LOWER, _DIGIT = "A", "a", "1"
-"""Neighbours that stand for all of their kind: each is one token and changes no other."""
+"""Representatives for all neighbours of the same kind: each is one token and does not change other tokens."""
 
 _REMEMBERED = 1 << 19
-"""Words whose tokens are kept (about 100 MB); text of a shard has fewer different ones."""
+"""Maximum number of words in the cache (about 100 MB). The text of a shard has fewer distinct words."""
 
 
 class _MosesTokenizer(sacremoses.MosesTokenizer):  # type: ignore[misc]
-    """The same tokens, faster: sacremoses builds sets of some 100,000 characters anew for every full stop."""
+    """A faster sacremoses with equal tokens. sacremoses itself builds sets of 100,000 characters at every full stop."""
 
     def __init__(self, language: str) -> None:
         super().__init__(lang=language)
@@ -40,7 +40,7 @@ class _MosesTokenizer(sacremoses.MosesTokenizer):  # type: ignore[misc]
         self._alnum = frozenset(self.IsAlnum)
 
     def is_one_token(self, word: str) -> bool:
-        """Whether no rule can apply: letters and digits only, and no stand-in for a row of full stops."""
+        """Return whether no rule can apply: only letters and digits, and no placeholder for several full stops."""
         return self._alnum.issuperset(word) and "DOTMULTI" not in word
 
     def islower(self, text: str) -> bool:
@@ -56,7 +56,7 @@ def _moses(language: str) -> _MosesTokenizer:
 
 
 class Tokenizer:
-    """Tokenizes lines of one language; made once and used for all of them."""
+    """Tokenizes lines of one language. One object is made for all lines."""
 
     def __init__(self, language: str, settings: Tokenization) -> None:
         self._moses = _moses(language)
@@ -66,7 +66,7 @@ class Tokenizer:
         self._between = lru_cache(maxsize=_REMEMBERED // 4)(self._between_neighbours)
 
     def __call__(self, line: str) -> str:
-        """Tokens of `line` with single spaces between; nothing for a line of white space."""
+        """Return the tokens of `line` with single spaces between; an empty text for a line of white space."""
         if _CONTROL.search(line):
             line = _CONTROL.sub("", line)
         words = line.split()
@@ -80,7 +80,7 @@ class Tokenizer:
         return " ".join(tokens)  # type: ignore[arg-type]
 
     def _fill(self, tokens: list[str | None], words: list[str]) -> None:
-        """Put in the tokens of the words that are new or end in a full stop."""
+        """Fill in the tokens of words that are not in the cache or end with a full stop."""
         for place, found in enumerate(tokens):
             if found is None:
                 word = words[place]
@@ -95,7 +95,7 @@ class Tokenizer:
         self._inside[word] = tokens
 
     def _neighbour(self, word: str, after: str) -> str:
-        """What may stand for the word `after` when `word` is tokenized."""
+        """Return a representative for the word `after`, for tokenizing `word`."""
         if not word.endswith("."):
             return _NEUTRAL
         if self._moses.islower(after[0]):
@@ -103,7 +103,7 @@ class Tokenizer:
         return _DIGIT if after[0] in "0123456789" else _NEUTRAL
 
     def _between_neighbours(self, before: str, word: str, after: str) -> str:
-        """Tokens of `word` between neighbours that are one token each, or none at the end of a line."""
+        """Return the tokens of `word` between neighbours, which are one token each, or None at the end of a line."""
         if self._moses.is_one_token(word):
             return word
         line = self._whole(" ".join(part for part in (before, word, after) if part))
@@ -120,7 +120,7 @@ class Tokenizer:
 
 
 def tokenize_file(path: Path, output: Path, language: str, settings: Tokenization) -> int:
-    """Tokenize a file line by line; returns the number of lines."""
+    """Tokenize a file line by line, and return the number of lines."""
     tokenizer = Tokenizer(language, settings)
     with Progress.over_files([path], f"tokenize {path}") as progress, write_lines(output) as writer:
         for line in read_lines(path, progress):

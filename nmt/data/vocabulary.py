@@ -1,7 +1,6 @@
-"""The words that keep their own id: the most frequent ones (paper, Sec. 4.1), or subword units of all words.
+"""Vocabularies: the most frequent words (paper, Sec. 4.1), or subword units of all words.
 
-Id 0 is the end symbol, 1 the unknown word, then come the words by rank, or the units in the order in which they were
-learned.
+Id 0 is the end symbol, 1 the unknown word. The next ids are the words by rank, or the units in learning order.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ END_WORD = "</s>"
 UNKNOWN_WORD = "[UNK]"
 SPECIALS = (END_WORD, UNKNOWN_WORD)
 MAX_WORDS = 2**31 - len(SPECIALS)
-"""Ids are stored in at most 32 bits, and NumPy's and torch's indices have a sign."""
+"""Maximum number of ids, which have at most 32 bits; indices of NumPy and PyTorch are signed."""
 
 _HEADERS = {"rank\tword\tcount": False, "rank\tpiece\tcount": True}
-"""First line of the file, and whether it is one of subword units."""
+"""First line of the file, and whether the file contains subword units."""
 
 
 class Vocabulary:
     """Words by rank with their counts, and both directions of the mapping to ids.
 
-    Of subword units a word has one id or several; an unknown word is one [UNK] all the same.
+    With subword units, a word has one or several ids; an unknown word is still one [UNK].
     """
 
     END = END
@@ -50,50 +49,50 @@ class Vocabulary:
         self._cut = Cutter(self._words[len(SPECIALS) :]) if subwords else None
 
     def __len__(self) -> int:
-        """Number of ids: words and both specials."""
+        """Return the number of ids: words and both special symbols."""
         return len(self._words)
 
     @property
     def subwords(self) -> bool:
-        """Whether these are units that words are cut into."""
+        """Whether the entries are subword units."""
         return self._cut is not None
 
     def __contains__(self, word: object) -> bool:
-        """Whether `word` has an id of its own, or units; the specials are no words of a text."""
+        """Return whether `word` has its own id, or units. The special symbols are not words of a text."""
         if self._cut is None:
             return word in self._ids
         return word not in SPECIALS and bool(self._cut(str(word)))
 
     def ids(self, tokens: Iterable[str]) -> list[int]:
-        """Ids of `tokens`; no end symbol is added."""
+        """Return the ids of `tokens`, without an end symbol."""
         if self._cut is None:
             get = self._ids.get
             return [get(token, UNKNOWN) for token in tokens]
         return [id_ for token in tokens for id_ in self._ids_of(token)]
 
     def beginnings(self, tokens: Iterable[str]) -> list[int]:
-        """The index at which each token's ids begin among those of `tokens`, and at the end how many ids there are."""
+        """Return the index at which the ids of each token begin among those of `tokens`, then the number of ids."""
         lengths = (len(self.units([token])) for token in tokens)
         return [0, *accumulate(lengths)]
 
     def units(self, tokens: Iterable[str]) -> list[str]:
-        """What has an id each: the tokens themselves, or the units of those that can be cut."""
+        """Return the entries with one id each: the tokens, or the units of the tokens that can be cut."""
         if self._cut is None:
             return list(tokens)
         return [unit for token in tokens for unit in (token in self and self._cut(token)) or (token,)]
 
     def _ids_of(self, token: str) -> list[int]:
-        """Ids of one token, at least one."""
+        """Return the ids of one token, at least one."""
         return [self._ids.get(unit, UNKNOWN) for unit in self.units([token])]
 
     def mean_rank(self, tokens: Sequence[str]) -> float:
-        """Mean rank of some words, or of their units, from 1; unknown ones rank behind the last. 0 without words."""
+        """Return the mean rank of words or their units, from 1. Unknown ones rank after the last; 0 if no words."""
         behind = len(self._ids) + 1
         ranks = [behind if id_ == UNKNOWN else id_ - len(SPECIALS) + 1 for id_ in self.ids(tokens)]
         return sum(ranks) / len(ranks) if ranks else 0.0
 
     def words(self, ids: Iterable[int]) -> list[str]:
-        """Words of `ids`, with the specials' names; units are joined."""
+        """Return the words of `ids`, with the names of special symbols; units are joined."""
         found = [self._words[i] for i in ids]
         return joined(found, SPECIALS) if self.subwords else found
 
@@ -109,13 +108,13 @@ class Vocabulary:
         return "\n".join([header, *rows]) + "\n"
 
     def write(self, path: str | Path) -> None:
-        """Write the TSV file: rank (from 1), word or unit, count; the specials are not in it."""
+        """Write the TSV file: rank (from 1), word or unit, count. It does not contain the special symbols."""
         with atomic_path(path) as temporary:
             temporary.write_text(self._text(), encoding="utf-8", newline="")
 
     @classmethod
     def read(cls, path: str | Path) -> Vocabulary:
-        """Read the TSV file; a `UserError` names the line that is not as it should be."""
+        """Read the TSV file. A `UserError` names a malformed line."""
         lines = read_lines(path)
         subwords = _HEADERS.get(next(lines, ""))
         if subwords is None:
@@ -146,9 +145,9 @@ def count_words(paths: Sequence[str | Path], counts: WordCounts) -> None:
 
 
 def most_frequent(counts: Iterable[tuple[str, int]], words: int) -> Vocabulary:
-    """The `words` most frequent words; among equally frequent ones code point order decides.
+    """Return the `words` most frequent words. Equally frequent words are in code point order.
 
-    The specials' names are no words of a text.
+    The names of special symbols are not words of a text.
     """
     if words > MAX_WORDS:
         raise UserError(f"vocabulary: {words} words asked for, at most {MAX_WORDS} fit into 32-bit ids")
@@ -157,12 +156,12 @@ def most_frequent(counts: Iterable[tuple[str, int]], words: int) -> Vocabulary:
 
 
 def own_words(words: int, specials_count: bool) -> int:
-    """Words with an id of their own; `specials_count`: UNK and the end symbol are two of `words`."""
+    """Return the number of words without special symbols. With `specials_count`, two of `words` are special symbols."""
     return words - len(SPECIALS) if specials_count else words
 
 
 def build(paths: Sequence[str | Path], words: int, specials_count: bool, output: str | Path) -> Vocabulary:
-    """Write the vocabulary of token files; `specials_count`: UNK and the end symbol are two of `words`."""
+    """Write the vocabulary of token files. With `specials_count`, UNK and the end symbol are two of `words`."""
     own = own_words(words, specials_count)
     if own < 1:
         raise UserError(f"vocabulary: {words} words leave none beside UNK and end symbol; ask for 3 or more")

@@ -1,4 +1,4 @@
-"""Counts of all different words of a text in bounded memory: what no longer fits waits on the disk, sorted."""
+"""Counts all distinct words of a text in bounded memory. Counts that do not fit are stored on the disk, sorted."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from pathlib import Path
 from nmt.io.text_files import read_lines, write_lines
 
 IN_MEMORY = 2_000_000
-"""Different words held in memory at most, and those of one more line: about 300 MB."""
+"""Maximum number of distinct words in memory, besides those of one line: about 300 MB."""
 
 
 class WordCounts:
-    """How often each word was added; iterating gives (word, count) once for each, in no order to rely on."""
+    """Counts of words. Iteration yields (word, count) once per word, in an undefined order."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -28,7 +28,7 @@ class WordCounts:
         self._runs: list[Path] = []
 
     def add(self, words: Iterable[str]) -> None:
-        """Count `words`, none of which may hold a tab or a line break."""
+        """Count `words`, which may not contain tabs or line breaks."""
         self._counts.update(words)
         if len(self._counts) > IN_MEMORY:
             self._spill()
@@ -58,7 +58,7 @@ def _read(run: Path) -> Iterator[tuple[str, int]]:
 
 @contextmanager
 def word_counts(beside: Path) -> Iterator[WordCounts]:
-    """Counts whose overflow lies beside the path `beside`, where there is room for it, until the block ends."""
+    """Provide counts whose overflow is stored beside the path `beside`, where there is space, until the block ends."""
     beside.parent.mkdir(parents=True, exist_ok=True)
     prefix = f".{beside.name}.counts-"
     for leftover in beside.parent.glob(f"{glob.escape(prefix)}*"):

@@ -1,1 +1,1 @@
-"""Files, text, progress, locks: what every other package reads and writes with."""
+"""Input and output for all other packages: files, text, progress, locks."""

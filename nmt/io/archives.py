@@ -1,6 +1,6 @@
-"""Archives as streams: the members of a tar or zip archive, and what is inside a compressed stream.
+"""Archives as streams: the members of a tar or zip archive, and the content of a compressed stream.
 
-What an archive or a member is, its first bytes say, not its name. Nothing is written to the disk, but by `unpack`.
+The first bytes of an archive or a member determine its type, not its name. Only `unpack` writes to the disk.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ _BROKEN = (
     OverflowError,
     struct.error,
 )
-"""What reading a damaged archive raises."""
+"""Exceptions of reading a damaged archive."""
 
 MOST_MEMBERS = 100_000
-"""Most members of one archive: their names are held in memory."""
+"""Maximum number of members of an archive, whose names are held in memory."""
 LARGEST_HEADER = 1 << 16
-"""Bytes of all headers between two members' data in a tar archive, such as long names: they are held in memory."""
+"""Maximum bytes of headers between the data of two members of a tar archive (long names), which are held in memory."""
 XZ_MEMORY = 1 << 28
-"""Bytes that unpacking xz may take: `xz -9` takes 65 MiB, a header can ask for 4 GiB."""
+"""Memory limit for unpacking xz in bytes: `xz -9` needs 65 MiB, but a header can ask for 4 GiB."""
 
 Visit = Callable[[str, IO[bytes]], None]
-"""Takes the name of a member and its bytes."""
+"""A function that takes the name of a member and a stream of its bytes."""
 
 
 def visit_members(archive: Path, members: Collection[str] | None, visit: Visit) -> list[str]:
@@ -80,7 +80,7 @@ def _damaged(archive: Path, error: Exception) -> UserError:
 
 
 class _Reported(io.RawIOBase):
-    """A file open for reading that tells `progress` how far it has been read."""
+    """A file open for reading that reports its position to `progress`."""
 
     def __init__(self, raw: IO[bytes], progress: Progress) -> None:
         self._raw = raw
@@ -125,9 +125,9 @@ def _no_file(archive: Path, name: str) -> UserError:
 
 
 class _Forward:
-    """A stream as tarfile reads it: forward only, and no more than `left` bytes that it does not skip.
+    """A forward-only stream for tarfile, with a limit of `left` bytes besides the bytes that tarfile skips.
 
-    tarfile reads headers into memory, whatever size they announce.
+    The limit is needed since tarfile reads headers of any size into memory.
     """
 
     def __init__(self, stream: IO[bytes]) -> None:
@@ -157,10 +157,10 @@ class _Forward:
 
 
 def tar_members(stream: IO[bytes]) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
-    """The archive in a stream with each of its members in turn, which can be read until the next is asked for.
+    """Yield the archive in a stream with each of its members in turn. A member can be read until the next is requested.
 
     Raises:
-        tarfile.TarError: any fault of a header, a sparse file, or too many members.
+        tarfile.TarError: a faulty header, a sparse file, or too many members.
     """
     forward = _Forward(stream)
     try:
@@ -197,10 +197,10 @@ def _visit_tar(
 
 
 def unpack(archive: Path, folder: Path) -> None:
-    """Write the files of a tar archive of somebody's source below a folder.
+    """Write the files of a tar archive of source code below a folder.
 
     Raises:
-        tarfile.TarError: damaged, or a member leads out of the folder; Python before 3.11.4 does not look for such.
+        tarfile.TarError: it is damaged, or a member is outside of the folder (not checked by Python before 3.11.4).
     """
     with tarfile.open(archive) as packed:
         packed.extraction_filter = getattr(tarfile, "data_filter", None)
@@ -208,7 +208,7 @@ def unpack(archive: Path, folder: Path) -> None:
 
 
 def plain(stream: io.BufferedReader[Any]) -> IO[bytes]:
-    """What is inside a stream that its first bytes show to be compressed; any other as it is."""
+    """Return the decompressed stream if the first bytes show that it is compressed, otherwise the stream itself."""
     head = stream.peek(10)
     if head.startswith(b"\x1f\x8b\x08"):
         return cast(IO[bytes], io.BufferedReader(gzip.GzipFile(fileobj=stream), _CHUNK))
@@ -222,7 +222,7 @@ def plain(stream: io.BufferedReader[Any]) -> IO[bytes]:
 
 
 class _XzReader(io.RawIOBase):
-    """Decompressed bytes of xz streams that follow one another, in bounded memory, which the library's file has not."""
+    """Decompressed bytes of concatenated xz streams, in bounded memory, unlike the library's `LZMAFile`."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file

@@ -1,4 +1,4 @@
-"""Which code, packages and machine something was made with, for records beside results; no user, no host."""
+"""The code, packages and machine of a computation, for records beside results, without names of users and hosts."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ PACKAGES = (
     "torch",
     "zstandard",
 )
-"""What results may depend on."""
+"""Packages that results may depend on."""
 
 REPOSITORY = Path(nmt.__file__).resolve().parents[1]
-"""The checkout, if the package lies in one."""
+"""The checkout, if the package is in one."""
 
 
 def origin() -> dict[str, Any]:
-    """Code, packages and machine of this process."""
+    """Return code, packages and machine of this process."""
     return {
         "code": code(),
         "packages": packages(),
@@ -43,7 +43,7 @@ def origin() -> dict[str, Any]:
 
 
 def code(repository: Path = REPOSITORY) -> dict[str, Any]:
-    """Version of the package; in a git checkout also the commit, and whether tracked files differ from it."""
+    """Return the version of the package; in a git checkout also the commit, and whether tracked files were changed."""
     commit = _git(repository, "rev-parse", "HEAD") if (repository / ".git").exists() else None
     changes = _git(repository, "status", "--porcelain", "--untracked-files=no") if commit else None
     return {
@@ -54,7 +54,7 @@ def code(repository: Path = REPOSITORY) -> dict[str, Any]:
 
 
 def release_name(code: Mapping[str, Any]) -> str:
-    """What `code` gave as one word: version, commit, and whether files differed from it."""
+    """Return the result of `code` as one word: version, commit, and whether files differed from it."""
     commit = code.get("commit")
     return (
         f"{code['version']}" + (f"+{commit[:12]}" if commit else "") + (".dirty" if code.get("dirty") else "")
@@ -62,7 +62,7 @@ def release_name(code: Mapping[str, Any]) -> str:
 
 
 def _git(repository: Path, *arguments: str) -> str | None:
-    """What git says; None where there is no git, or none that answers."""
+    """Return git's output; None if there is no git, or it fails."""
     try:
         # without locks: a record must not get in the way of somebody's commit
         command = ["git", "--no-optional-locks", "-C", str(repository), *arguments]
@@ -73,7 +73,7 @@ def _git(repository: Path, *arguments: str) -> str | None:
 
 
 def packages() -> dict[str, str]:
-    """Versions of the packages that are installed here."""
+    """Return the versions of the installed packages."""
     found = {}
     for name in PACKAGES:
         try:
@@ -84,14 +84,14 @@ def packages() -> dict[str, str]:
 
 
 def processors() -> int:
-    """How many processors this process may use; where the system does not tell (macOS), how many there are."""
+    """Return how many CPUs this process may use, or how many there are if the system does not tell (macOS)."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def processor() -> str:
-    """The processor's model where Linux tells it, otherwise its kind."""
+    """Return the model of the CPU if Linux tells it, otherwise its architecture."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").split("\n")
     except OSError:

@@ -18,17 +18,17 @@ from typing import Any
 from nmt.errors import UserError
 
 _DESCRIPTOR = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/[^/]+/fd/\d+")
-"""Names of what is open already, whatever it is: a file among them may hold something that has to stay."""
+"""Names of open files of any kind. Such a file is never replaced, since its content may be needed."""
 
 
 @contextmanager
 def atomic_path(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; when the block ends well, what lies there takes the name `path`.
+    """Yield a temporary path beside `path`. If the block ends without an error, its file is renamed to `path`.
 
-    The content is on the disk (fsync) before it gets its name. When the block raises, the temporary file goes
-    and an earlier `path` stays as it was. The temporary name keeps the suffix: some libraries go by it.
+    The content is on the disk (fsync) before the renaming. If the block raises, the temporary file is removed and an
+    earlier `path` does not change. The temporary name keeps the suffix, since some libraries depend on it.
 
-    Where `path` is a link, what it leads to is replaced. What cannot be replaced is itself what is yielded.
+    If `path` is a link, its target is replaced. If `path` cannot be replaced, `path` itself is yielded.
 
     Raises:
         UserError: the disk is full.
@@ -55,7 +55,7 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
 
 
 def replaceable(path: Path) -> bool:
-    """Whether a file may take the name `path`: not that of a device, a pipe or standard output."""
+    """Return whether `path` can be replaced by a file, which is not so for a device, a pipe or standard output."""
     if _DESCRIPTOR.fullmatch(str(path)):
         return False
     try:
@@ -66,10 +66,10 @@ def replaceable(path: Path) -> bool:
 
 
 def refuse_special(path: str | Path) -> None:
-    """A UserError where `path` is a pipe, a socket or a device, which may give nothing for ever or never end.
+    """Raise a UserError if `path` is a pipe, a socket or a device, whose reading may never begin or never end.
 
-    For what is read whole, such as the files of somebody's model. What is open already (/dev/stdin, /dev/fd/3) may be
-    of any kind: whoever names it means it.
+    This is for files that are read as a whole, such as those of a model. Files that are already open (/dev/stdin,
+    /dev/fd/3) may be of any kind, since they are named on purpose.
     """
     try:
         kind = Path(path).stat().st_mode
@@ -81,7 +81,7 @@ def refuse_special(path: str | Path) -> None:
 
 @contextmanager
 def disk_full(path: Path) -> Iterator[None]:
-    """Turn the system's error about a full disk into a `UserError` about what was being written to `path`."""
+    """Turn the system's error about a full disk into a `UserError` that names `path`."""
     try:
         yield
     except OSError as error:
@@ -91,21 +91,21 @@ def disk_full(path: Path) -> Iterator[None]:
 
 
 def commit(temporary: Path, path: Path) -> None:
-    """Give a finished file its name once its bytes are on the disk."""
+    """Rename a finished file after its bytes are on the disk."""
     _sync(temporary)
     temporary.replace(path)
     _sync(path.parent)
 
 
 def allow_by_umask(path: Path) -> None:
-    """The permissions that a new file has by default."""
+    """Set the default permissions of a new file."""
     mask = os.umask(0)
     os.umask(mask)
     path.chmod(0o666 & ~mask)
 
 
 def _remove_leftovers(path: Path) -> None:
-    """Remove what a killed process left: it could do no more than fill the disk."""
+    """Remove temporary files of killed processes, which would only fill the disk."""
     for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.part{glob.escape(path.suffix)}"):
         leftover.unlink(missing_ok=True)
 
@@ -119,31 +119,31 @@ def _sync(path: Path) -> None:
 
 
 def sha256(path: str | Path) -> str:
-    """SHA-256 of a file's bytes, as hexadecimal digits."""
+    """Return the SHA-256 of a file's bytes, as hexadecimal digits."""
     return checksum(path, "sha256")
 
 
 def md5(path: str | Path) -> str:
-    """MD5 of a file's bytes, as hexadecimal digits."""
+    """Return the MD5 of a file's bytes, as hexadecimal digits."""
     return checksum(path, "md5")
 
 
 def checksum(path: str | Path, algorithm: str) -> str:
-    """Sum of a file's bytes by an algorithm of `hashlib`, as hexadecimal digits."""
+    """Return the checksum of a file's bytes by an algorithm of `hashlib`, as hexadecimal digits."""
     refuse_special(path)
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, algorithm).hexdigest()
 
 
 def write_json(path: str | Path, value: Any) -> None:
-    """Write `value` as JSON: keys sorted, so that equal values give equal bytes."""
+    """Write `value` as JSON with sorted keys, so that equal values give equal bytes."""
     text = json.dumps(value, sort_keys=True, indent=2, ensure_ascii=False)
     with atomic_path(path) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
 
 
 def read_json(path: str | Path) -> Any:
-    """Read a JSON file; a `UserError` names file and line when it is none."""
+    """Read a JSON file. A `UserError` names file and line if it is malformed."""
     refuse_special(path)
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Progress of one job of the workflow as a small JSON file beside the job's log, for whoever asks how far it is."""
+"""Progress of one job of the workflow as a small JSON file beside the job's log, which `nmt status` reads."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from nmt.errors import UserError
 from nmt.io.files import read_json
 
 LOG = "NMT_LOG"
-"""Names the environment variable with the log of the workflow's job at hand; its progress as JSON lies beside it."""
+"""The environment variable with the log of the current job of the workflow. The progress file is beside the log."""
 
 
 @dataclass(frozen=True)
 class JobProgress:
-    """Progress as it was written: so many units done, of so many if anybody knew, in so many seconds.
+    """Progress as it was written: finished units, their total if it is known, and seconds.
 
-    before: units among them that an earlier attempt had done; error: what the work ended with, if it failed.
+    before: units that an earlier attempt has finished; they are included. error: the error of the work, if it failed.
     """
 
     count: int = 0
@@ -37,17 +37,17 @@ class JobProgress:
 
     @property
     def seconds_left(self) -> float | None:
-        """Until all units are done; None where nobody knows."""
+        """Seconds until all units are done; None if this is not known."""
         return (self.total - self.count) / self.rate if self.total and self.rate else None
 
 
 def beside(log: Path) -> Path:
-    """Where the progress of the job that writes a log lies."""
+    """Return the path of the progress file of the job with this log."""
     return log.with_suffix(".progress.json")
 
 
 def read(path: Path) -> JobProgress | None:
-    """Progress that `Progress` or `failed` wrote; None where there is none that can be read."""
+    """Read the progress that `Progress` or `failed` wrote; None if there is no readable file."""
     try:
         return JobProgress(**read_json(path))
     except (OSError, UserError, TypeError):
@@ -55,19 +55,19 @@ def read(path: Path) -> JobProgress | None:
 
 
 def begin() -> None:
-    """Forget the progress of an earlier attempt at the job at hand."""
+    """Delete the progress of an earlier attempt at the current job."""
     if path := _file():
         path.unlink(missing_ok=True)
 
 
 def failed(message: str) -> None:
-    """Note the error that the job at hand ends with."""
+    """Record the error with which the current job ends."""
     if path := _file():
         write(replace(read(path) or JobProgress(), error=message))
 
 
 def write(reading: JobProgress) -> None:
-    """Note progress of the job at hand, whole or not at all; a full disk is left for the work itself to find."""
+    """Record the progress of the current job, whole or not at all. A full disk is not an error here."""
     if path := _file():
         part = path.with_name(f".{path.name}.{os.getpid()}")
         with suppress(OSError):
@@ -76,7 +76,7 @@ def write(reading: JobProgress) -> None:
 
 
 def _file() -> Path | None:
-    """Where the job at hand notes its progress; None outside of the workflow."""
+    """Return the progress file of the current job; None outside of the workflow."""
     words = shlex.split(os.environ.get(LOG, ""))
     log = Path(words[0]) if len(words) == 1 else None
     return beside(log) if log and log.suffix == ".log" and log.parent.is_dir() else None

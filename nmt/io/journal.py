@@ -1,7 +1,7 @@
-"""What a long job has finished so far, beside its output: a killed job resumes from there.
+"""A journal of the finished parts of a long job, beside its output, from which a killed job resumes.
 
-The first line says what the job was made from; each other line is the result of one part of the job with the seconds
-that it took, as JSON. A line that a killed process left unfinished does not count.
+The first line says what the job was made from. Each other line is the result of one part of the job with its seconds,
+as JSON. An incomplete line of a killed process does not count.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from nmt.io.locks import open_alone
 
 
 class Results(Mapping[int, Any]):
-    """Results by the numbers of their parts, read from the file when asked for: in memory is where each begins."""
+    """Results by the numbers of their parts, read from the file on demand. Only their positions are in memory."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -42,9 +42,9 @@ class Results(Mapping[int, Any]):
 class Journal:
     """Results of the parts of one job, by number: `.NAME.unfinished` beside the output NAME.
 
-    `seconds` are those of all parts that are done, `resumed` says whether another process did some of them.
-    Only a job with the same `made_from` resumes; another starts over. One process at a time: a second one waits until
-    the first has ended, where the file system has the kernel's locks.
+    `seconds` is the time of all finished parts; `resumed` says whether another process finished some of them. Only a
+    job with the same `made_from` resumes; any other starts again. A second process waits until the first has ended, if
+    the file system supports locks of the kernel.
     """
 
     def __init__(self, output: Path, made_from: str) -> None:
@@ -62,7 +62,7 @@ class Journal:
         self._since = time.monotonic()
 
     def _read(self, header: bytes) -> int:
-        """Read what is there; how many bytes of it are whole lines of this job."""
+        """Read the existing file, and return how many of its bytes are complete lines of this job."""
         self._file.seek(0)
         if self._file.readline() != header:
             return 0
@@ -80,7 +80,7 @@ class Journal:
         return whole
 
     def add(self, number: int, result: Any) -> None:
-        """Keep a part's result; once this returns, no end of the process or its machine loses it."""
+        """Store the result of a part. After the return, it survives the end of the process or the machine."""
         seconds = round(time.monotonic() - self._since, 3)
         place = self._file.seek(0, os.SEEK_END)
         self._write(json.dumps([number, result, seconds], ensure_ascii=False).encode() + b"\n")
@@ -95,7 +95,7 @@ class Journal:
             os.fsync(self._file.fileno())
 
     def remove(self) -> None:
-        """The output is there; nothing is left to resume."""
+        """Delete the journal after the output has been written."""
         self.path.unlink(missing_ok=True)
 
     def __enter__(self) -> Journal:

@@ -1,9 +1,9 @@
-"""Locks: one writer per folder, with a heartbeat that is also seen on shared file systems; one process per file.
+"""Locks: one writer per folder, with a heartbeat that is also visible on shared file systems; one process per file.
 
-Two locks in one. The heartbeat's file is seen from every machine, but a process that was only suspended is taken for
-dead when its heartbeat has been silent for a minute. The kernel's lock is exact, for suspended processes too, but in
-general seen on one machine only. A process that holds a folder holds both; what is of one machine only
-(a build, a GPU, a journal) needs the kernel's alone.
+There are two kinds of locks. The file of the heartbeat is visible on every machine, but a process that is only
+suspended is taken for dead after a minute without heartbeat. The lock of the kernel is exact, also for suspended
+processes, but in general visible on one machine only. A process that holds a folder holds both. For things of one
+machine (a build, a GPU, a journal), the lock of the kernel is sufficient.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ HEARTBEAT = 10.0
 POLL = 5.0
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
-"""What a file system says that has no kernel's locks; the heartbeat is then all there is."""
+"""Errors of a file system without locks of the kernel. Then there is only the heartbeat."""
 
 IfLocked = Literal["wait", "refuse"]
 
 
 @dataclass(frozen=True)
 class Writer:
-    """Who holds a folder. silence: seconds since the last heartbeat; dead: known to have ended."""
+    """The holder of a folder. silence: seconds since the last heartbeat; dead: the process is known to have ended."""
 
     host: str
     process: int
@@ -48,12 +48,12 @@ class Writer:
 
     @property
     def alive(self) -> bool:
-        """Whether the heartbeat goes on."""
+        """Whether the heartbeat continues."""
         return not self.dead and self.silence < LIFETIME.total_seconds()
 
 
 def observe(folder: Path) -> Writer | None:
-    """Who holds a folder, seen from any machine; None if nobody does. Takes and changes nothing."""
+    """Return the holder of a folder, on any machine; None if there is none. This neither takes nor changes a lock."""
     lock = Lock(str(folder / "lock"), lifetime=LIFETIME)
     try:
         host, process, _ = lock.details
@@ -65,10 +65,10 @@ def observe(folder: Path) -> Writer | None:
 
 
 def died_here(lock: Lock) -> bool:
-    """Whether the holder was a process of this machine that has ended.
+    """Return whether the holder was a process of this machine that has ended.
 
-    The library goes by names of hosts; where all machines give themselves the same one, a process that lives on another
-    would be taken for dead. So who holds a folder also notes which machine it is on.
+    The library compares host names. If all machines have the same name, it would take a living process on another
+    machine for dead. So the holder of a folder also records its machine.
     """
     if lock.state != LockState.stale:
         return False
@@ -79,12 +79,12 @@ def died_here(lock: Lock) -> bool:
 
 
 def machine_file(folder: Path) -> Path:
-    """What holds the kernel's lock, and the name of the holder's machine."""
+    """Return the file with the kernel's lock, which contains the name of the holder's machine."""
     return folder / "lock.machine"
 
 
 def this_machine() -> str:
-    """What no other machine has, nor this one once started anew; the host's name where the kernel does not tell."""
+    """Return an id of this boot of this machine, or the host name if the kernel does not provide an id."""
     try:
         return BOOT.read_text(encoding="utf-8").strip()
     except OSError:
@@ -92,11 +92,11 @@ def this_machine() -> str:
 
 
 class StillLocked(Exception):
-    """The time is over in which the folder could be waited for."""
+    """Raised when the waiting time for a folder is over."""
 
 
 class Heartbeat(threading.Thread):
-    """Refreshes a lock until stopped; `lost` is set when another process has taken it."""
+    """Refreshes a lock until it is stopped. `lost` is set if another process has taken the lock."""
 
     def __init__(self, lock: Lock) -> None:
         super().__init__(daemon=True)
@@ -120,7 +120,7 @@ class Holding:
         self._lock, self._heartbeat = lock, heartbeat
 
     def lost(self) -> bool:
-        """Whether another process has taken the folder over by now: to be asked before anything is written."""
+        """Return whether another process has taken the folder. Check this before writing anything."""
         return self._heartbeat.lost.is_set() or not self._lock.is_locked
 
 
@@ -128,9 +128,9 @@ class Holding:
 def hold(folder: Path, if_locked: IfLocked, deadline: float = math.inf) -> Iterator[Holding]:
     """Hold the folder.
 
-    A lock whose process has died on this machine is broken at once, one of another machine when its heartbeat is over
-    a minute old. Raises UserError, naming the holder, if the folder is held and `if_locked` is "refuse"; StillLocked
-    if it is held until `deadline`, a time of the monotonic clock.
+    The lock of a process that died on this machine is broken at once, that of another machine if its heartbeat is over
+    a minute old. If the folder is held and `if_locked` is "refuse", raises a UserError that names the holder. Raises
+    StillLocked if it is held until `deadline`, a time of the monotonic clock.
     """
     folder.mkdir(parents=True, exist_ok=True)
     lock = Lock(str(folder / "lock"), lifetime=LIFETIME)
@@ -149,7 +149,7 @@ def hold(folder: Path, if_locked: IfLocked, deadline: float = math.inf) -> Itera
 
 @contextmanager
 def on_this_machine(path: Path, lock: Lock, if_locked: IfLocked, deadline: float) -> Iterator[None]:
-    """Hold the kernel's lock of a file, which ends with the process; `lock` knows who else may hold it."""
+    """Hold the kernel's lock of a file, which ends with the process. `lock` identifies another holder."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     told = False
     try:
@@ -162,9 +162,10 @@ def on_this_machine(path: Path, lock: Lock, if_locked: IfLocked, deadline: float
 
 
 def try_lock(descriptor: int) -> bool:
-    """Take the kernel's lock of an open file; False if another process holds it.
+    """Take the kernel's lock of an open file. Return False if another process holds it.
 
-    True also where the file system has no such locks. It ends with the process, or when the file is closed.
+    The result is also True if the file system has no such locks. The lock ends with the process, or when the file is
+    closed.
     """
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -177,7 +178,7 @@ def try_lock(descriptor: int) -> bool:
 
 
 def wait_for_lock(descriptor: int, name: str) -> None:
-    """Take the kernel's lock of an open file; says once, by this name, that another process is waited for."""
+    """Take the kernel's lock of an open file. If it waits for another process, print this once, with the given name."""
     told = False
     while not try_lock(descriptor):
         if not told:
@@ -187,7 +188,7 @@ def wait_for_lock(descriptor: int, name: str) -> None:
 
 
 def open_alone(path: Path) -> BinaryIO:
-    """Open a file to append to, as soon as no other process has it open so; its folder is made where it is gone."""
+    """Open a file for appending, and wait while another process has it open. Create its folder if it is missing."""
     while True:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -201,7 +202,7 @@ def open_alone(path: Path) -> BinaryIO:
 
 
 def _is(path: Path, file: BinaryIO) -> bool:
-    """Whether `path` still leads to the open file."""
+    """Return whether `path` is still the path of the open file."""
     try:
         return os.path.samestat(path.stat(), os.fstat(file.fileno()))
     except FileNotFoundError:
@@ -209,7 +210,7 @@ def _is(path: Path, file: BinaryIO) -> bool:
 
 
 def refuse_or_tell(lock: Lock, if_locked: IfLocked, told: bool, deadline: float) -> bool:
-    """Raise a UserError that names the holder, or say once that it is waited for; returns that it has been told."""
+    """Raise a UserError that names the holder, or print once that the process waits for it, and return True."""
     if if_locked == "refuse":
         raise UserError(f"{holder(lock)}; wait for it, stop it, or pass --if-locked wait")
     if time.monotonic() >= deadline:
@@ -220,7 +221,7 @@ def refuse_or_tell(lock: Lock, if_locked: IfLocked, told: bool, deadline: float)
 
 
 def acquire(lock: Lock, if_locked: IfLocked, deadline: float) -> None:
-    """Take the heartbeat's lock, or wait for it, or refuse."""
+    """Take the heartbeat's lock, wait for it, or raise an error."""
     told = False
     while True:
         if died_here(lock):
@@ -234,7 +235,7 @@ def acquire(lock: Lock, if_locked: IfLocked, deadline: float) -> None:
 
 
 def holder(lock: Lock) -> str:
-    """Who holds the lock, in words."""
+    """Describe the holder of the lock."""
     folder = Path(lock.lockfile).parent
     try:
         host, process, _ = lock.details

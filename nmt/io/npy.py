@@ -1,4 +1,4 @@
-"""One-dimensional and row-wise arrays that grow on disk: .npy files written piece by piece."""
+"""Writes .npy files of one-dimensional and row-wise arrays piece by piece."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from nmt.errors import UserError
 from nmt.io.files import atomic_path, refuse_special
 
 _BROKEN = (ValueError, EOFError, SyntaxError, TokenError, OverflowError, TypeError, KeyError)
-"""What numpy raises of a header that is damaged."""
+"""NumPy's exceptions for a damaged header."""
 
 
 class ArrayWriter:
-    """Appends rows to a .npy file; its header is completed on closing, so that no row stays in memory."""
+    """Appends rows to a .npy file. The header is completed on closing, so that no row stays in memory."""
 
     def __init__(self, path: Path, dtype: Any, row_shape: tuple[int, ...] = ()) -> None:
         self._dtype = np.dtype(dtype)
@@ -32,7 +32,7 @@ class ArrayWriter:
 
     @property
     def rows(self) -> int:
-        """Rows written so far."""
+        """Number of rows written so far."""
         return self.bytes // self._row_bytes
 
     def _write_header(self, rows: int) -> None:
@@ -64,13 +64,13 @@ class ArrayWriter:
 
 @contextmanager
 def write_array(path: str | Path, dtype: Any, row_shape: tuple[int, ...] = ()) -> Iterator[ArrayWriter]:
-    """Open a .npy file for appending rows; it appears when the block ends well."""
+    """Open a .npy file for appending rows. It appears if the block ends without an error."""
     with atomic_path(path) as temporary, ArrayWriter(temporary, dtype, row_shape) as writer:
         yield writer
 
 
 def map_array(path: str | Path, *dtypes: Any) -> np.ndarray[Any, Any]:
-    """Memory-map a .npy file of one of these types; a `UserError` names the file when it is none or of another type."""
+    """Memory-map a .npy file of one of these types. A `UserError` names a file that is malformed or of another type."""
     refuse_special(path)
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)

@@ -1,4 +1,4 @@
-"""Other people's programs: calling them, and what of their output a person needs when they fail."""
+"""Runs external programs, and reports the relevant part of their output if they fail."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 from nmt.errors import UserError
 
 _SHOWN = 300
-"""Characters of a program's last words."""
+"""Maximum number of characters of a program's output in an error message."""
 
 
 def call(command: Sequence[str], folder: Path | None = None) -> tuple[int, str]:
-    """Exit status of a program, and what it said."""
+    """Run a program, and return its exit status and its output."""
     result = subprocess.run(
         command,
         cwd=folder,
@@ -33,7 +33,7 @@ def run(command: Sequence[str], problem: str, folder: Path | None = None) -> Non
     """Run a program to its end.
 
     Raises:
-        UserError: it failed; `problem`, and the first line with an error among what it said.
+        UserError: it failed. The message is `problem`, and the first line of its output with an error.
     """
     code, said = call(command, folder)
     if code:
@@ -50,20 +50,20 @@ def run_logged(
     output: Path | None = None,
     keep_open: Sequence[int] = (),
 ) -> None:
-    """Run a program that says much: all of it goes into a log.
+    """Run a program with much output, which goes into a log.
 
     Args:
         command: the program and its arguments.
-        log: file that its messages are added to.
-        problem: what a failure is called.
+        log: file to which its messages are added.
+        problem: message for a failure.
         folder: its working directory.
-        environment: variables besides the process' own.
+        environment: variables besides those of this process.
         source: file for its standard input.
         output: file for its standard output; None: the log.
-        keep_open: descriptors that the program inherits, such as a lock that is to be held until it has ended.
+        keep_open: descriptors that the program inherits, such as a lock to be held until it has ended.
 
     Raises:
-        UserError: it failed; with its last line, and the log's name.
+        UserError: it failed. The message contains its last line and the log's name.
     """
     with (
         log.open("ab") as messages,

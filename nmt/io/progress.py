@@ -1,4 +1,4 @@
-"""Progress of long work: a bar on a terminal, sparse lines in a log, and the same as JSON for `nmt status`."""
+"""Progress of long work: a bar on a terminal, occasional lines in a log, and a JSON file for `nmt status`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ LOG_SECONDS = 30.0
 
 
 class Progress:
-    """Shows count, share done, rate and time left on standard error.
+    """Shows count, percentage, rate and remaining time on standard error.
 
-    `total` may be None when nobody knows it; `unit` is what is counted ("lines"), `label` the work. `before`: units
-    that an earlier attempt has done; they are counted, but rate and time left are those of this one.
+    `total` may be None if it is not known. `unit` names the counted things ("lines"), `label` the work. `before`: units
+    that an earlier attempt has finished. They are counted, but rate and remaining time are those of this attempt.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Progress:
 
     @classmethod
     def over_files(cls, paths: Iterable[str | Path], label: str) -> Progress:
-        """Progress over the bytes of files, as `nmt.io.text_files.read_lines` reports them."""
+        """Make a progress over the bytes of files, as `nmt.io.text_files.read_lines` reports them."""
         sizes = (Path(path).stat().st_size for path in paths if Path(path).exists())
         return cls(sum(sizes), "bytes", label)
 
@@ -64,7 +64,7 @@ class Progress:
         return self
 
     def update(self, n: int = 1) -> None:
-        """Count `n` more units done."""
+        """Count `n` more finished units."""
         self.count += n
         if self._bar is not None:
             self._bar.update(n)
@@ -100,7 +100,7 @@ class Progress:
 
 
 def clock(seconds: float) -> str:
-    """Seconds as h:mm:ss."""
+    """Format seconds as h:mm:ss."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}"

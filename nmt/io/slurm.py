@@ -1,4 +1,4 @@
-"""What Slurm says of its partitions, its configuration and the job at hand; nothing where it does not answer."""
+"""Information from Slurm on its partitions, its configuration and the current job. It is empty without an answer."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import time
 from dataclasses import dataclass
 
 PATIENCE = 15
-"""Seconds in which a scheduler that is asked has to answer."""
+"""Time limit for an answer of the scheduler, in seconds."""
 
 UNLIMITED = ("infinite", "UNLIMITED")
 
 
 @dataclass(frozen=True)
 class Nodes:
-    """Nodes of a partition that are alike. seconds: the partition's time limit; megabytes: memory of each node.
+    """Equal nodes of a partition. seconds: the partition's time limit; megabytes: memory of each node.
 
-    resources: the generic ones of each, such as `gpu:h200:8`.
+    resources: the generic resources of each node, such as `gpu:h200:8`.
     """
 
     seconds: float
@@ -29,25 +29,25 @@ class Nodes:
 
     @property
     def gpus(self) -> bool:
-        """Whether they have any."""
+        """Whether the nodes have GPUs."""
         return re.search(r"\bgpu\b", self.resources) is not None
 
     @property
     def gpu_models(self) -> set[str]:
-        """Their types of GPU, as far as Slurm tells them apart."""
+        """The types of their GPUs, as far as Slurm distinguishes them."""
         return set(re.findall(r"\bgpu:([^:,()]+):[0-9]", self.resources))
 
 
 @dataclass(frozen=True)
 class Partitions:
-    """A cluster's partitions with their nodes. default: where a job goes that names none; None if there is none."""
+    """A cluster's partitions with their nodes. default: the partition of jobs that name none; None if there is none."""
 
     nodes: dict[str, list[Nodes]]
     default: str | None = None
 
 
 def partitions() -> Partitions:
-    """The partitions of the cluster at hand."""
+    """Return the partitions of this cluster."""
     nodes: dict[str, list[Nodes]] = {}
     default = None
     for line in _ask("sinfo", "--noheader", "--exact", "--format=%P %l %m %G").splitlines():
@@ -63,13 +63,13 @@ def partitions() -> Partitions:
 
 
 def configuration() -> dict[str, str]:
-    """The cluster's configuration by slurm.conf's names; the values as Slurm writes them, such as `300 sec`."""
+    """Return the cluster's configuration by the names in slurm.conf, with values in Slurm's format (`300 sec`)."""
     lines = (line.partition("=") for line in _ask("scontrol", "show", "config").splitlines())
     return {name.strip(): value.strip() for name, equals, value in lines if equals}
 
 
 def seconds_left() -> float | None:
-    """Seconds until Slurm ends the job that this process is part of; None where that is not known."""
+    """Return the seconds until Slurm ends the job of this process; None if this is not known."""
     job = os.environ.get("SLURM_JOB_ID")
     if job is None:
         return None
@@ -80,13 +80,14 @@ def seconds_left() -> float | None:
 
 
 def seconds_to_work(stated_minutes: float) -> float:
-    """Seconds after which a process must begin to stop, so that it ends in good order within its job's time.
+    """Return the seconds after which a process must begin to stop, so that it ends cleanly within its job's time limit.
 
-    Five minutes before the end, a fifth before it where less than 25 minutes are left; infinite outside of jobs.
+    This is five minutes before the end, or a fifth of the remaining time if that is less than 25 minutes. It is
+    infinite outside of jobs.
 
     Args:
-        stated_minutes: the job's time limit, for want of an answer from Slurm, which goes before: the limit that a job
-            was sent with is not that which its rate of work would ask for later.
+        stated_minutes: the job's time limit at its submission, used if Slurm does not answer. Slurm's answer has
+            priority, since the limit may have changed.
     """
     if "SLURM_JOB_ID" not in os.environ:
         return math.inf
@@ -96,7 +97,7 @@ def seconds_to_work(stated_minutes: float) -> float:
 
 
 def seconds(duration: str) -> float | None:
-    """A duration as Slurm writes it ([days-]hours:minutes:seconds or less of it); None if it is none."""
+    """Parse a duration in Slurm's format ([days-]hours:minutes:seconds or a part of it); None if it is malformed."""
     if duration in UNLIMITED:
         return math.inf
     parts = re.fullmatch(r"(?:([0-9]+)-)?(?:(?:([0-9]+):)?([0-9]+):)?([0-9]+)", duration)
@@ -107,7 +108,7 @@ def seconds(duration: str) -> float | None:
 
 
 def _ask(program: str, *options: str) -> str:
-    """What a program of Slurm's prints; nothing where it is not installed, fails or does not answer in time."""
+    """Return the output of a program of Slurm, empty if it is not installed, fails or does not answer in time."""
     if not shutil.which(program):
         return ""
     try:

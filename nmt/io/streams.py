@@ -1,7 +1,7 @@
-"""Lines that come in whatever way: from a file, a pipe or a terminal, in groups, as soon as they are there.
+"""Reads lines from a file, a pipe or a terminal, in groups, as soon as they are available.
 
-A group is full after so many lines or characters; where the input pauses, it ends before that, so that somebody who
-types gets an answer to each line. Bytes that are no UTF-8 become U+FFFD; the number of lines never changes.
+A group is full after a number of lines or characters. If the input pauses, the group ends earlier, so that users who
+type get an answer to each line. Bytes that are not UTF-8 become U+FFFD; the number of lines never changes.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from nmt.io.text_files import DAMAGED, decompressed
 STANDARD = Path("-")
 CHUNK = 1 << 16
 PAUSE_SECONDS = 0.05
-"""An input that gives nothing for so long pauses."""
+"""Seconds without new bytes after which an input pauses."""
 MAX_CHARACTERS = 1 << 18
-"""A group of long lines ends after so many characters."""
+"""Number of characters after which a group of long lines ends."""
 MAX_BYTES = 1 << 20
-"""What is longer is no line of a text; the rest of it is left out, so that memory is bounded."""
+"""Maximum bytes of a line. The rest of a longer line is left out, so that memory is bounded."""
 
 
 class LineStream:
     """Lines of one input, in groups.
 
-    `replaced` counts lines that were no UTF-8, `cut` those that were longer than `max_bytes` and lost the rest; `size`
-    is that of the whole input in bytes, where it is known.
+    `replaced` counts lines that were not UTF-8; `cut` counts lines that were cut at `max_bytes`. `size` is the size of
+    the whole input in bytes, if it is known.
     """
 
     max_bytes = MAX_BYTES
@@ -44,9 +44,10 @@ class LineStream:
         size: int | None = None,
         position: Callable[[], int] | None = None,
     ) -> None:
-        """`read` gives some bytes, none at the end; `pausing` is the descriptor that may have none for a while.
+        """Take the functions for reading.
 
-        `position` says how much of `size` has been read, where that is not what `read` has given.
+        `read` returns some bytes, and none at the end. `pausing` is the descriptor of an input that may pause.
+        `position` returns how much of `size` has been read, if that is not the number of bytes from `read`.
         """
         self.name, self.size = name, size
         self.replaced = self.first_replaced = 0
@@ -59,11 +60,11 @@ class LineStream:
 
     @property
     def bytes_done(self) -> int:
-        """Bytes of the lines that were given out; of a compressed file those that were read."""
+        """Number of bytes of the returned lines; for a compressed file, the number of bytes that were read."""
         return self._position() if self._position else self._bytes_read - len(self._buffer)
 
     def groups(self, lines: int) -> Iterator[list[str]]:
-        """Groups of at most `lines` lines, without line ends, none of them empty."""
+        """Yield groups of at most `lines` lines, without line ends. No group is empty."""
         group: list[str] = []
         characters = 0
         while True:
@@ -78,14 +79,14 @@ class LineStream:
                 return
 
     def take(self, lines: int) -> list[str]:
-        """The next `lines` lines, waiting for them; fewer only at the end."""
+        """Wait for the next `lines` lines and return them; there are fewer only at the end."""
         found: list[str] = []
         while len(found) < lines and (line := self._next(wait=True)) is not None:
             found.append(line)
         return found
 
     def _next(self, wait: bool) -> str | None:
-        """The next line; None at the end, or, unless told to `wait`, when the input pauses."""
+        """Return the next line; None at the end, or if the input pauses and `wait` is False."""
         while (end := self._buffer.find(b"\n", self._searched)) < 0:
             if self._ended:
                 end = len(self._buffer)
@@ -133,7 +134,7 @@ class LineStream:
 
 
 def _cut(line: bytes, end: int) -> bytes:
-    """The first `end` bytes of a longer line, without the beginning of a character that goes on behind them."""
+    """Return the first `end` bytes of a longer line, without the beginning of an incomplete character."""
     for shorter in range(4):
         if line[end - shorter] & 0xC0 != 0x80:
             return line[: end - shorter]
@@ -141,7 +142,7 @@ def _cut(line: bytes, end: int) -> bytes:
 
 
 def paired_groups(sources: LineStream, targets: LineStream, lines: int) -> Iterator[list[tuple[str, str]]]:
-    """Groups of lines of two inputs, in step; a UserError when one of them ends first."""
+    """Yield groups of parallel lines of two inputs. Raise a UserError if one input ends first."""
     pairs = 0
     for group in sources.groups(lines):
         others = targets.take(len(group))
@@ -159,7 +160,7 @@ def paired_groups(sources: LineStream, targets: LineStream, lines: int) -> Itera
 
 @contextmanager
 def open_lines(path: Path) -> Iterator[LineStream]:
-    """The lines of a file (decompressed by its extension), or of standard input for `-`."""
+    """Open the lines of a file (decompressed by its extension), or of standard input for `-`."""
     if path == STANDARD:
         descriptor = sys.stdin.fileno()
         size = _size(descriptor)
@@ -181,7 +182,7 @@ def open_lines(path: Path) -> Iterator[LineStream]:
 
 
 def _size(descriptor: int) -> int | None:
-    """Bytes that are left to read of an open file; None of anything else."""
+    """Return the number of remaining bytes of an open file; None for anything else."""
     found = os.fstat(descriptor)
     if not stat.S_ISREG(found.st_mode):
         return None

@@ -1,7 +1,7 @@
-"""Text as blocks of whole lines: what is done to all lines alike is done to a megabyte at a time.
+"""Text as blocks of whole lines, for operations on a megabyte of lines at once.
 
-A loop over the lines of 41 million pairs would take minutes where these take seconds; what they find is what Python's
-`str.split` and `len` find line by line.
+A loop over the lines of 41 million pairs would take minutes; these operations take seconds. Their results are those of
+Python's `str.split` and `len` for each line.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ _CHUNK = 1 << 17
 _NEWLINE, _SPACE = ord("\n"), ord(" ")
 _NO_BREAK_SPACE = "\u00a0".encode()
 _WIDE_SPACES = "".join(chr(code) for code in range(0x80, 0x10000) if chr(code).isspace() and code != 0xA0)
-"""White space of two or three bytes, besides the no-break space, which French is full of."""
+"""White space of two or three bytes, without the no-break space, which is frequent in French."""
 _WIDE_SPACE = re.compile(b"|".join(space.encode() for space in _WIDE_SPACES))
 _WHITE = bytes(
     byte if byte >= _SPACE or byte == _NEWLINE else _SPACE if chr(byte).isspace() else ord("x")
     for byte in range(256)
 )
-"""Turns ASCII's white space into spaces, and other control characters into letters."""
+"""Translation table that maps ASCII white space to spaces, and other control characters to letters."""
 
 
 @dataclass(frozen=True)
 class Lines:
-    """Some lines: their bytes, each line ended by "\\n", and the places after these "\\n" (int64, one per line)."""
+    """Some lines: their bytes, each line ended by "\\n", and the positions after these "\\n" (int64, one per line)."""
 
     data: bytes
     ends: np.ndarray
@@ -49,13 +49,13 @@ class Lines:
         return len(self.ends)
 
     def cut(self, lines: int) -> tuple[Lines, Lines]:
-        """The first so many lines, and the rest."""
+        """Return the first lines, and the remaining lines."""
         place = int(self.ends[lines - 1]) if lines else 0
         head = Lines(self.data[:place], self.ends[:lines])
         return head, Lines(self.data[place:], self.ends[lines:] - place)
 
     def words(self) -> np.ndarray:
-        """Words of each line, as `str.split` counts them (int64)."""
+        """Return the number of words of each line, as `str.split` counts them (int64)."""
         text = self.data.replace(_NO_BREAK_SPACE, b"  ")
         if holds(text, _WIDE_SPACES):
             text = _WIDE_SPACE.sub(lambda space: b" " * len(space.group()), text)
@@ -71,12 +71,12 @@ class Lines:
         return counts
 
     def split(self) -> list[bytes]:
-        """The lines one by one, without their "\\n"."""
+        """Return the lines one by one, without their "\\n"."""
         return self.data[:-1].split(b"\n") if self.data else []
 
 
 def holds(data: bytes, characters: str) -> bool:
-    """Whether any of these characters, of two or three bytes each, is in UTF-8 text; faster than `in` for each."""
+    """Return whether UTF-8 text contains any of these characters of two or three bytes, faster than `in` for each."""
     wanted = {character.encode() for character in characters}
     leads = {mark[0] for mark in wanted}
     is_lead = np.frombuffer(data.translate(bytes(byte in leads for byte in range(256))), bool)
@@ -110,7 +110,7 @@ def line_blocks(stream: IO[bytes]) -> Iterator[Lines]:
 
 
 def read_blocks(path: str | Path, progress: Progress | None = None) -> Iterator[Lines]:
-    """Yield a file's text as `line_blocks` does, whatever its bytes; a `UserError` names it when it is damaged.
+    """Yield a file's text as `line_blocks` does, with any bytes. A `UserError` names a damaged file.
 
     `progress` counts the bytes read from the disk.
     """
@@ -131,7 +131,7 @@ def read_blocks(path: str | Path, progress: Progress | None = None) -> Iterator[
 
 
 def in_step(sources: Iterable[Lines], targets: Iterable[Lines]) -> Iterator[tuple[Lines, Lines]]:
-    """Yield equally many lines of both sides at a time; where one side ends first, the other's rest comes alone."""
+    """Yield equal numbers of lines of both sides at a time, and the rest of the longer side alone."""
     empty = Lines.of(b"")
     ways = iter(sources), iter(targets)
     left, right = empty, empty

@@ -22,16 +22,16 @@ from nmt.io.progress import Progress
 
 ZSTD_LEVEL = 3
 LONGEST_LINE = 1 << 24
-"""Bytes (or characters) of the longest line that is taken for text: one without an end must not fill the memory."""
+"""Maximum number of bytes (or characters) of a line, so that an endless line does not fill the memory."""
 
 _CHUNK = 1 << 17
 _REPORT_LINES = 1000
 
 
 class _ZstdReader(io.RawIOBase):
-    """Decompressed bytes of zstd frames that follow one another; unlike the library's reader it refuses a cut frame.
+    """Decompressed bytes of concatenated zstd frames. Unlike the library's reader, it refuses an incomplete frame.
 
-    In small steps: four bytes can stand for 128 KiB, so a step takes `_STEP` * 32 KiB at most.
+    It decompresses in small steps. Four bytes can represent 128 KiB, so a step gives at most `_STEP` * 32 KiB.
     """
 
     _STEP = 1 << 10
@@ -67,7 +67,7 @@ class _ZstdReader(io.RawIOBase):
 
 
 def decompressed(file: IO[bytes], suffix: str) -> IO[bytes]:
-    """Wrap an open file so that reading gives what is inside when `suffix` is .gz or .zst."""
+    """Wrap an open file so that reading decompresses it if `suffix` is .gz or .zst."""
     if suffix == ".gz":
         return cast(IO[bytes], gzip.GzipFile(fileobj=file, mode="rb"))
     if suffix == ".zst":
@@ -76,7 +76,7 @@ def decompressed(file: IO[bytes], suffix: str) -> IO[bytes]:
 
 
 DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, zstandard.ZstdError)
-"""What reading a damaged compressed file raises."""
+"""Exceptions of reading a damaged compressed file."""
 
 
 def read_lines(path: str | Path, progress: Progress | None = None) -> Iterator[str]:
@@ -105,7 +105,7 @@ def read_lines(path: str | Path, progress: Progress | None = None) -> Iterator[s
 
 
 def too_long(line: str, most: int) -> UserError:
-    """What is said of a line, named by `line`, of more than so many bytes."""
+    """Return the error for a line, named by `line`, with more than the maximum number of bytes."""
     return UserError(f"{line} is longer than {most:,} bytes: expected lines of text")
 
 
@@ -115,7 +115,7 @@ def _text(raw: IO[bytes], suffix: str) -> io.TextIOWrapper:
 
 
 def _reported(lines: Iterable[str], raw: IO[bytes], progress: Progress | None) -> Iterator[str]:
-    """Pass lines on and tell `progress` now and then how far the file has been read."""
+    """Yield the lines, and regularly report the position in the file to `progress`."""
     if progress is None:
         yield from lines
         return
@@ -132,7 +132,7 @@ def _reported(lines: Iterable[str], raw: IO[bytes], progress: Progress | None) -
 def read_pairs(
     source: str | Path, target: str | Path, progress: Progress | None = None
 ) -> Iterator[tuple[str, str]]:
-    """Yield the lines of both sides together; a `UserError` names files and counts if one ends first."""
+    """Yield the lines of both sides together. A `UserError` names files and counts if one side ends first."""
     sources, targets = read_lines(source, progress), read_lines(target, progress)
     pairs = 0
     for source_line in sources:
@@ -151,7 +151,7 @@ def _count(lines: Iterator[str]) -> int:
 
 
 def uneven(source: str | Path, sources: int, target: str | Path, targets: int) -> UserError:
-    """What is said of two sides that don't have equally many lines."""
+    """Return the error for two sides with different numbers of lines."""
     return UserError(
         f"{source} has {sources} lines but {target} has {targets} lines: both sides need equally many; "
         "make both files again"
@@ -174,20 +174,20 @@ class LineWriter:
         self.lines += 1
 
     def write_block(self, data: bytes, lines: int) -> None:
-        """Write so many lines at once, each ended by "\\n"."""
+        """Write a number of lines at once, each ended by "\\n"."""
         self._file.write(data)
         self.lines += lines
 
     def flush(self) -> None:
-        """Hand over what was written so far."""
+        """Flush the lines written so far."""
         self._file.flush()
 
 
 @contextmanager
 def line_writer(path: Path, append: bool = False) -> Iterator[LineWriter]:
-    """Open `path` itself for writing lines, compressed by its extension: for callers that name it later.
+    """Open `path` itself for writing lines, compressed by its extension, for callers that rename it later.
 
-    What is appended to a compressed file is a stream of its own behind what is there, and is read as one with it.
+    Lines appended to a compressed file are a separate compressed stream. Readers read both streams as one.
     """
     with path.open("ab" if append else "wb") as raw, _compressed(raw, path.suffix) as file:
         yield LineWriter(path, file)
@@ -195,7 +195,7 @@ def line_writer(path: Path, append: bool = False) -> Iterator[LineWriter]:
 
 @contextmanager
 def write_lines(path: str | Path) -> Iterator[LineWriter]:
-    """Open a file for writing lines; it appears when the block ends well. Equal lines give equal bytes.
+    """Open a file for writing lines. It appears if the block ends without an error. Equal lines give equal bytes.
 
     A pipe, a device or standard output gets the lines at once.
     """

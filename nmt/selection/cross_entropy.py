@@ -1,9 +1,9 @@
 """Selection of training text by bilingual cross-entropy difference (Axelrod et al., 2011, eq. 2).
 
-The score of a pair is [H_in(source) - H_out(source)] + [H_in(target) - H_out(target)], cross-entropies in
-nats per word (end symbol included); smaller is more like the in-domain text. Scores are whole numbers: one
-threshold for all shards is exact. Pairs are taken by score, then corpus (as in the config), then global line
-number, as long as their target words stay within the budget: the same pairs for any number of shards.
+The score of a pair is [H_in(source) - H_out(source)] + [H_in(target) - H_out(target)], cross-entropies in nats per word
+(end symbol included). A smaller score is closer to the in-domain text. Scores are integers, so that one threshold for
+all shards is exact. Pairs are taken by score, then corpus (in the order of the config), then global line number, as
+long as their target words are within the budget. So the selection is the same for any number of shards.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NATS = 1e-4
 """One step of a score, in nats per word."""
 
 DROPPED = 2**31 - 1
-"""The score of a pair with an empty side: it is never taken."""
+"""The score of a pair with an empty side, which is never taken."""
 
 _LARGEST = DROPPED - 1
 
@@ -43,7 +43,7 @@ class Models:
     outside: LogProbabilities
 
     def differences(self, lines: Sequence[str]) -> list[float]:
-        """H_in - H_out of lines, in nats per word with the end symbol counted."""
+        """Return H_in - H_out of lines, in nats per word, with the end symbol counted."""
         log10 = zip(self.inside(lines), self.outside(lines), strict=True)
         return [
             -(inside - outside) * math.log(10) / (len(line.split()) + 1)
@@ -52,7 +52,7 @@ class Models:
 
 
 def score_pairs(pairs: Sequence[tuple[str, str]], source_models: Models, target_models: Models) -> list[int]:
-    """Score of each pair in steps of `NATS`; `DROPPED` when a side is empty."""
+    """Return the score of each pair in steps of `NATS`; `DROPPED` if a side is empty."""
     sources = source_models.differences([source for source, _ in pairs])
     targets = target_models.differences([target for _, target in pairs])
     return [
@@ -66,7 +66,7 @@ def score_pairs(pairs: Sequence[tuple[str, str]], source_models: Models, target_
 def score(
     source: Path, target: Path, source_models: Models, target_models: Models, output: Path, histogram: Path
 ) -> int:
-    """Score a shard; returns its lines.
+    """Score a shard, and return its number of lines.
 
     `output` is an int32 array of shape (lines, 2): score and target words. `histogram` is a JSON file with
     the pairs and target words of each score.
@@ -93,7 +93,7 @@ def score(
 
 @dataclass(frozen=True)
 class ScoredShard:
-    """A shard's scores and histogram; the shards of a corpus follow one another in order."""
+    """A shard's scores and histogram. The shards of a corpus come one after the other, in order."""
 
     corpus: str
     scores: Path
@@ -102,7 +102,7 @@ class ScoredShard:
 
 @dataclass(frozen=True)
 class Threshold:
-    """Which pairs are taken: scores below `score`, and at `score` those before `line` of `corpus`."""
+    """The selection: pairs with scores below `score`, and pairs with this score before `line` of `corpus`."""
 
     score: int
     corpus: str
@@ -115,7 +115,7 @@ class Threshold:
     pairs: int
 
     def taken(self, scores: NDArray[np.int32], corpus: str, lines: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether pairs with `scores` at the global line numbers `lines` are taken, all of shape (n,)."""
+        """Return whether pairs with `scores` at the global line numbers `lines` are taken, all of shape (n,)."""
         order, cut = self.corpora.index(corpus), self.corpora.index(self.corpus)
         before = lines < self.line if order == cut else np.full(len(lines), order < cut)
         taken: NDArray[np.bool_] = (scores < self.score) | ((scores == self.score) & before)
@@ -125,7 +125,7 @@ class Threshold:
 def choose_threshold(shards: Sequence[ScoredShard], budget: int, output: Path) -> Threshold:
     """Find and write the threshold that takes pairs up to `budget` target words.
 
-    Reads all histograms, then the scores in global order, block by block, up to the pair that exceeds.
+    This reads all histograms, then the scores in global order, block by block, up to the pair that exceeds the budget.
     """
     corpora = list(dict.fromkeys(shard.corpus for shard in shards))
     grouped = {corpus: [shard for shard in shards if shard.corpus == corpus] for corpus in corpora}
@@ -145,7 +145,7 @@ def choose_threshold(shards: Sequence[ScoredShard], budget: int, output: Path) -
 
 
 def _cut_score(shards: Sequence[ScoredShard], budget: int) -> tuple[int, int, int]:
-    """Lowest score whose pairs do not all fit, and the pairs and words below it; `DROPPED` when all fit."""
+    """Return the lowest score whose pairs do not all fit, and the pairs and words below it; `DROPPED` if all fit."""
     pairs: Counter[int] = Counter()
     words: Counter[int] = Counter()
     for shard in shards:
@@ -162,7 +162,7 @@ def _cut_score(shards: Sequence[ScoredShard], budget: int) -> tuple[int, int, in
 
 
 def _cut_line(grouped: dict[str, list[ScoredShard]], cut: int, budget: int) -> tuple[str, int, int, int]:
-    """First pair at the score `cut` that exceeds `budget` words: its corpus, line, pairs and words before."""
+    """Return corpus and line of the first pair at the score `cut` beyond `budget` words, and pairs and words before."""
     pairs = words = 0
     for corpus, shards in grouped.items():
         for line, rows in _blocks([map_array(shard.scores, np.int32) for shard in shards]):
@@ -179,7 +179,7 @@ def _cut_line(grouped: dict[str, list[ScoredShard]], cut: int, budget: int) -> t
 
 
 def _blocks(shards: Sequence[NDArray[np.int32]]) -> Iterator[tuple[int, NDArray[np.int32]]]:
-    """Blocks of a corpus in global order: number of the first line, rows of shape (n, 2)."""
+    """Yield blocks of a corpus in global order: number of the first line, and rows of shape (n, 2)."""
     for block in count():
         local = block // len(shards) * BLOCK_LINES
         rows = shards[block % len(shards)][local : local + BLOCK_LINES]
@@ -189,7 +189,7 @@ def _blocks(shards: Sequence[NDArray[np.int32]]) -> Iterator[tuple[int, NDArray[
 
 
 def read_threshold(path: Path) -> Threshold:
-    """Read what `choose_threshold` wrote."""
+    """Read the file of `choose_threshold`."""
     try:
         return Threshold(**read_json(path))
     except TypeError:
@@ -204,9 +204,9 @@ def apply(
     sides: tuple[Path, Path],
     outputs: tuple[Path, Path],
 ) -> int:
-    """Write the taken pairs of a shard; returns how many there are.
+    """Write the selected pairs of a shard, and return their number.
 
-    Others become empty lines on both sides, so that every pair keeps its global line number.
+    Other pairs become empty lines on both sides, so that every pair keeps its global line number.
     """
     if corpus not in threshold.corpora:
         known = ", ".join(threshold.corpora)

@@ -1,6 +1,6 @@
 """KenLM's programs: those on the PATH, or built by cmake from the source archive of PyPI's package kenlm.
 
-Its Python module is not used: it does not compile with Python 3.13, and adds up what `query` does.
+The Python module of the package is not used: it does not compile with Python 3.13.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ TOOLS = (
     "Debian: apt install cmake g++ libboost-program-options-dev libboost-thread-dev libboost-system-dev "
     "libboost-test-dev; conda: cmake cxx-compiler libboost-devel"
 )
-"""What a build needs, by the names of packages."""
+"""Requirements of a build, by the names of packages."""
 
 _LOOK = """cmake_minimum_required(VERSION 3.10)
 project(look CXX)
 find_package(Boost 1.41.0 REQUIRED COMPONENTS program_options system thread unit_test_framework)
 """
-"""What KenLM's own build asks for."""
+"""The CMake project that looks for the libraries of KenLM's build."""
 
 
 def provide(folder: Path, jobs: int) -> str:
-    """Put the programs into `folder`, unless they are there; returns where they are from.
+    """Put the programs into `folder`, unless they are there. Return where they are from.
 
-    Of several processes that want the same folder, one builds and the others wait.
+    If several processes need the same folder, one builds and the others wait.
 
     Raises:
-        UserError: neither on the PATH nor to be built; the message says what is missing.
+        UserError: the programs are not on the PATH, and a build is impossible or failed; the message says why.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
@@ -57,13 +57,13 @@ def provide(folder: Path, jobs: int) -> str:
 
 
 def on_path() -> dict[str, Path] | None:
-    """The programs on the PATH; None when one is not there."""
+    """Return the programs on the PATH; None if one is missing."""
     found = {name: shutil.which(name) for name in PROGRAMS}
     return {name: Path(path) for name, path in found.items() if path} if all(found.values()) else None
 
 
 def missing_tools() -> list[str]:
-    """What a build needs and this machine lacks; takes seconds if only Boost may be missing."""
+    """Return the missing requirements of a build. This takes seconds if only Boost may be missing."""
     compilers = ("c++", "g++", "clang++")
     programs = ["cmake"] * (not shutil.which("cmake")) + ["a C++ compiler"] * (
         not any(map(shutil.which, compilers))
@@ -72,7 +72,7 @@ def missing_tools() -> list[str]:
 
 
 def _missing_boost() -> list[str]:
-    """Whether cmake finds Boost where KenLM's build will look for it."""
+    """Return what is missing for cmake to find Boost, as KenLM's build does."""
     with tempfile.TemporaryDirectory() as temporary:
         project = Path(temporary)
         (project / "CMakeLists.txt").write_text(_LOOK, encoding="utf-8")
@@ -107,7 +107,7 @@ def _build(folder: Path, jobs: int) -> None:
 
 
 def _fetch(folder: Path) -> Path:
-    """The source archive, by pip, so that a user's index, mirror or proxy is asked; its checksum is compared."""
+    """Download the source archive with pip, which uses the user's index, mirror or proxy, and verify its checksum."""
     requirements = folder / "requirements.txt"
     requirements.write_text(f"{REQUIREMENT} --hash=sha256:{SHA256}\n", encoding="utf-8")
     command = [sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--no-deps", "--quiet"]
@@ -125,7 +125,7 @@ STATIC = ("-DBoost_USE_STATIC_LIBS=ON", "-DCMAKE_EXE_LINKER_FLAGS=-static-libgcc
 
 
 def _configure(source: Path, build: Path) -> None:
-    """Prepare the build; with the libraries inside the programs if it can be: a cluster's nodes may lack them."""
+    """Prepare the build, with static libraries if possible, since the nodes of a cluster may lack the libraries."""
     options = ["-DCMAKE_BUILD_TYPE=Release", "-DCOMPILE_TESTS=OFF", "-DENABLE_INTERPOLATE=OFF"]
     command = ["cmake", "-S", str(source), "-B", str(build), *options]
     problem = f"lmplz: cmake could not prepare the build of KenLM's programs; it needs Boost ({TOOLS})"

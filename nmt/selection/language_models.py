@@ -1,4 +1,4 @@
-"""N-gram language models of the selection: their text, their training and their use by KenLM's programs."""
+"""N-gram language models for the selection: their text, training and use, with KenLM's programs."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, read_pairs, write_lines
 
 _SORTING_SHARE = 0.7
-"""Share of lmplz' memory for its sorting; the rest is for the vocabulary and everything else."""
+"""Fraction of lmplz' memory for sorting. The rest is for the vocabulary and everything else."""
 _LEAST_SORTING_MB = 64
 _KEY_BYTES = 8
 
 
 LogProbabilities = Callable[[Sequence[str]], list[float]]
-"""log10 p of each line of words, from the start of a sentence to its end symbol."""
+"""A function that returns log10 p of each line of words, from the start of a sentence to its end symbol."""
 
 LINES = 64
-"""Lines that a model is asked at once: the answers fit into the smallest pipe (4 kB), so that neither side waits."""
+"""Lines of one query. The answers fit into the smallest pipe (4 kB), so that the processes do not block each other."""
 
 Corpora = Mapping[str, Sequence[Path]]
 """One side of some corpora: the token files of all shards of each, in order."""
@@ -51,13 +51,13 @@ class TokenShard:
 
 @dataclass(frozen=True)
 class Also:
-    """Token files that a model learns from behind its text, up to so many words of all of them (None: all)."""
+    """Further token files for training a model after its text, up to a total number of words (None: all)."""
 
     files: Sequence[Path] = ()
     most_words: int | None = None
 
     def lines(self) -> Iterator[str]:
-        """Their lines with words, file by file, to the one with the last word that is wanted."""
+        """Yield the lines with words, file by file, up to the line with the last of these words."""
         seen = 0
         for line in filter(None, (line for path in self.files for line in read_lines(path))):
             if self.most_words is not None and seen >= self.most_words:
@@ -67,15 +67,15 @@ class Also:
 
 
 def count_nonempty(paths: Iterable[Path]) -> int:
-    """Number of lines with words in files."""
+    """Return the number of lines with words in files."""
     return sum(1 for path in paths for line in read_lines(path) if line.split())
 
 
 def sample(shards: Sequence[TokenShard], pairs: int, seed: int, source: Path, target: Path) -> int:
-    """Write a random sample of `pairs` pairs without empty sides; returns how many there were to take.
+    """Write a random sample of `pairs` pairs without empty sides. Return the size of the sample.
 
-    Every pair has a random key that depends on seed, corpus and global line number alone, and those with the
-    smallest keys are taken: the same sample however the corpora are cut. Memory holds the sample.
+    Every pair has a random key that depends only on seed, corpus and global line number. The pairs with the smallest
+    keys are taken, so the sample does not depend on the number of shards. The sample is held in memory.
     """
     heap: list[tuple[int, str, str]] = []
     for key, *sides in _keyed_pairs(shards, seed):
@@ -108,7 +108,7 @@ def _keyed_pairs(shards: Sequence[TokenShard], seed: int) -> Iterator[tuple[int,
 
 
 def words_of(paths: Sequence[Path], least: int) -> list[str]:
-    """The words that occur at least so often in token files, in code point order."""
+    """Return the words with at least this count in token files, in code point order."""
     counts = Counter(word for path in paths for line in read_lines(path) for word in line.split())
     words = sorted(word for word, number in counts.items() if number >= least)
     if not words:
@@ -130,11 +130,11 @@ def train(
     words: Sequence[str] | None = None,
     also: Also | None = None,
 ) -> None:
-    """Train a model with modified Kneser-Ney smoothing and no cut-offs; write KenLM's binary form.
+    """Train a model with modified Kneser-Ney smoothing and no cut-offs, and write it in KenLM's binary format.
 
-    The same bytes for any number of shards. All but `words`, where they are given, are unknown to the model.
-    `programs` is the folder of lmplz and build_binary, else they are looked for on the PATH. `lmplz` stays below
-    `memory_mb`, build_binary takes what the model takes. The model does not depend on it.
+    The bytes do not depend on the number of shards. If `words` are given, all other words are unknown to the model.
+    `programs` is the folder of lmplz and build_binary; if it is None, they must be on the PATH. lmplz uses at most
+    `memory_mb`, build_binary uses the size of the model. The limit does not change the model.
     """
     with _work_beside(output) as work:
         whole = work / "model.arpa"
@@ -151,7 +151,7 @@ def train(
 
 @contextmanager
 def _work_beside(output: Path) -> Iterator[Path]:
-    """A folder for what is made on the way."""
+    """Provide a folder for intermediate files."""
     output.parent.mkdir(parents=True, exist_ok=True)
     prefix = f".{output.name}.lm-"
     for leftover in output.parent.glob(f"{glob.escape(prefix)}*"):
@@ -161,7 +161,7 @@ def _work_beside(output: Path) -> Iterator[Path]:
 
 
 def _limited(words: Sequence[str], path: Path) -> list[str]:
-    """lmplz' options for a model that knows no other words; n-grams with others are pruned."""
+    """Return lmplz' options for a model with these words only. N-grams with other words are pruned."""
     path.write_text("".join(f"{word}\n" for word in words), encoding="utf-8")
     return ["--limit_vocab_file", str(path)]
 
@@ -195,7 +195,7 @@ def _run(command: Sequence[str], lines: Iterable[str], output: Path) -> None:
 
 
 def _lines(text: Corpora) -> Iterator[str]:
-    """The lines with words, by corpus and global line number."""
+    """Yield the lines with words, by corpus and global line number."""
     for corpus, shards in text.items():
         for line in in_order(corpus, [read_lines(path) for path in shards]):
             if line:
@@ -203,7 +203,7 @@ def _lines(text: Corpora) -> Iterator[str]:
 
 
 def _some(text: Corpora, also: Also) -> Iterator[str]:
-    """The lines that a model learns from; a `UserError` where there are none."""
+    """Yield the lines for training a model. Raise a `UserError` if there are none."""
     empty = True
     for line in chain(_lines(text), also.lines()):
         yield line
@@ -226,9 +226,10 @@ def _failure(program: str, code: int, log: str, output: Path) -> UserError:
 
 @contextmanager
 def asking(path: Path, programs: Path | None = None) -> Iterator[LogProbabilities]:
-    """A model (ARPA or KenLM's binary form), asked by KenLM's program `query` for at most `LINES` lines at once.
+    """Query a model (ARPA or KenLM's binary format) with KenLM's program `query`, for at most `LINES` lines at once.
 
-    `programs` is its folder, else it is looked for on the PATH. It prints the shortest digits that name a float32.
+    `programs` is the folder of `query`; if it is None, `query` must be on the PATH. It prints the shortest decimal
+    numbers that represent each float32.
     """
     if not path.is_file():
         raise UserError(f"{path}: no such file; train the language model first")
