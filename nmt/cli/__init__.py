@@ -67,10 +67,10 @@ GROUPS: Groups = {
 """Subcommands that mostly the workflow calls."""
 DESCRIPTIONS = {
     "model": "Prepare a trained model for others: its text settings, card and archive.",
-    "data": "Prepare text: download, generate, clean, tokenize, count it, turn it into ids.",
-    "selection": "Select training data by language models (Moore and Lewis; Axelrod et al.).",
-    "test-set": "Translate and score test sets, rescore n-best lists.",
-    "moses": "Train and run the phrase-based system, Moses.",
+    "data": "Prepare text: download, generate, clean, tokenize and count it, and convert it to ids.",
+    "selection": "Select training data with language models (Moore and Lewis; Axelrod et al.).",
+    "test-set": "Translate and score test sets, and rescore n-best lists.",
+    "moses": "Train and run Moses, the phrase-based system.",
     "table": "Compare systems and write tables.",
     "figure": "Draw figures.",
     "page": "Write pages: the report, the explorer, the playground.",
@@ -251,7 +251,7 @@ def main() -> None:
 def _of_runtime(error: RuntimeError) -> UserError:
     """Return the message for a loop of links or for PyTorch running out of memory; raise other errors again."""
     if str(error).startswith("Symlink loop"):  # an OSError from Python 3.13 on
-        return UserError(f"{error}; expected a path that ends somewhere")
+        return UserError(f"{error}; expected a path without such a loop")
     if "torch" in sys.modules:
         from nmt.model.device import out_of_memory
 

@@ -87,8 +87,8 @@ def rescore(
     done = run(rescorer, source, lists, output, output_lists)
     rate = f", {done.words / done.seconds:,.0f} words/s" if done.seconds else ""
     click.echo(
-        f"{output}: {done.sentences:,} sentences, {done.hypotheses:,} hypotheses, {done.words:,} words of different"
-        f" ones scored in {done.seconds:,.1f} s{rate}",
+        f"{output}: {done.sentences:,} sentences, {done.hypotheses:,} hypotheses, {done.words:,} words of distinct"
+        f" hypotheses scored in {done.seconds:,.1f} s{rate}",
         err=True,
     )
 

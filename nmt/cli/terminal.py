@@ -108,7 +108,7 @@ def warn_of_replaced(lines: LineStream) -> None:
     """Warn of lines that were not UTF-8, and of lines that were cut."""
     if lines.replaced:
         where = _where(lines, lines.first_replaced, lines.replaced)
-        warn(f"{where}: not UTF-8; such bytes were read as U+FFFD")
+        warn(f"{where}: not UTF-8; invalid bytes were read as U+FFFD")
     if lines.cut:
         where = _where(lines, lines.first_cut, lines.cut)
         warn(f"{where}: longer than {lines.max_bytes:,} bytes; the rest was left out")

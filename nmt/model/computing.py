@@ -1,4 +1,4 @@
-"""How this process computes: choices that are not part of a model. A reader of the equations may ignore them.
+"""Choices of this process for its computations. They are not part of a model; readers of the equations may ignore them.
 
 precision: the precision of matrix products (`nmt.model.precision`). products: the library for matrix products on a CPU
 (`nmt.model.cpu_products`). fused: the kernels that replace PyTorch's operations between the products

@@ -19,11 +19,11 @@ def status(folder: Path, as_json: bool) -> None:
     """Show how far the experiment in FOLDER (default: here) is: which jobs are done, run, wait or have failed.
 
     It shows the rate, the time left, and the last and best development score of every stage and model. The score is the
-    NLL in nats per sentence, or BLEU if training.dev_score says so. To look again and again, call
+    NLL in nats per sentence, or BLEU if training.dev_score says so. To repeat the command regularly, call
     `watch nmt status FOLDER`.
 
-    The command only reads files, so it works during a run and after it, from any machine that sees the folder. Jobs and
-    settings are those of the last run (logs/jobs.json). Before the first run, Snakemake is asked for them.
+    The command only reads files, so it works during and after a run, on any machine with access to the folder. Jobs and
+    settings are those of the last run (logs/jobs.json). Before the first run, the command gets them from Snakemake.
     """
     from pipeline.monitor.jobs import FILE, list_jobs, read
     from pipeline.monitor.status import look

@@ -49,13 +49,13 @@ def new(
     test: tuple[Path, Path] | None,
     tokenized: bool,
 ) -> None:
-    """Begin an experiment in FOLDER on the training text SOURCE and TARGET: UTF-8, a sentence per line.
+    """Begin an experiment in FOLDER on the training text SOURCE and TARGET: UTF-8, one sentence per line.
 
     Files can be compressed (.gz, .zst). Without TARGET, each line of SOURCE has both sides, with a tab between them.
 
     If you give no development or test text, it is drawn from the training text: one pair in twenty, at least 100 and at
-    most 2,000. No sentence is then in two of the sets. FOLDER/text gets the text, and FOLDER/config.yaml gets settings
-    that fit the amount of text.
+    most 2,000. No sentence is then in two of the sets. The text is written to FOLDER/text, and settings that fit the
+    amount of text are written to FOLDER/config.yaml.
     """
     from pipeline.own_text.settings import new_experiment
     from pipeline.own_text.text import Given

@@ -78,7 +78,7 @@ def ro_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
     """Write ro-crate-metadata.json, the record of where the results come from.
 
     Code, settings, text and models with their checksums, seeds, hours and devices, package versions, and every file
-    of the results with its SHA-256. Needs what `package-results` writes.
+    of the results with its SHA-256. The command needs the output of `nmt results package`.
     """
     from pipeline.publish.ro_crate import record
 
@@ -98,8 +98,8 @@ def verify(results: Path, archives: Path | None, cores: int | None) -> None:
 
     Every file must have the checksum that ro-crate-metadata.json lists. The settings must be those with which the
     models were trained and the translations decoded. The workflow makes the tables and the alignment error rates
-    again; they must be the same to the byte, and so must the test text, if its source is at hand. The command prints
-    a line for each problem. The exit code is 1 if there is one.
+    again; they must be equal to the byte, and so must the test text, if its source is available. The command prints a
+    line for each problem. The exit code is 1 if there is one.
     """
     from nmt.io.environment import processors
     from pipeline.publish.verify import verify as check
