@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING
 
 __all__ = ["Model", "Translation", "load"]
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 # torch's OpenMP threads wait for each other in a loop that keeps their cores, also from those that they wait for:
 # beside other work two threads are then several times slower than one. A short wait costs nothing on a quiet machine,

@@ -114,7 +114,8 @@ def source_with(folder: Path, bjam: str) -> Path:
             "its build failed: x.cpp:1: error: no such type",
         ),
         (
-            "#!/bin/sh\necho '/usr/bin/ld: cannot find -lz'; echo 'collect2: error: ld returned 1 exit status'; exit 1\n",
+            "#!/bin/sh\n"
+            "echo '/usr/bin/ld: cannot find -lz'; echo 'collect2: error: ld returned 1 exit status'; exit 1\n",
             "its build failed: /usr/bin/ld: cannot find -lz",
         ),
     ],
