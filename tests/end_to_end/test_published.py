@@ -230,7 +230,7 @@ def test_the_page_of_measured_results_is_read_from_the_record(finished: Path, tm
 def test_the_page_of_measured_results_says_which_update_weights_are_of(
     finished: Path, tmp_path: Path
 ) -> None:
-    experiment = tmp_path / "demo"
+    experiment = tmp_path / "another"
     shutil.copytree(finished / "results", experiment / "results")
     shutil.copy(finished / "config.yaml", experiment)
     path = experiment / "results" / "table2.csv"
@@ -241,9 +241,13 @@ def test_the_page_of_measured_results_says_which_update_weights_are_of(
         writer.writeheader()
         writer.writerows({**row, "best_update": "100"} for row in rows)
     forge(experiment / "results")
-    assert results_page(tmp_path / "results.md", experiment).returncode == 0
-    text = (tmp_path / "results.md").read_text(encoding="utf-8")
+    page = tmp_path / "results.md"
+    assert results_page(page, finished).returncode == results_page(page, experiment).returncode == 0
+    text = page.read_text(encoding="utf-8")
     assert re.search(r"RNNsearch-50 +\| +200 of 900 \(weights of 100\) \|", text)
+    # what was said of an experiment stays where its folder is not given
+    assert re.findall(r"^## (.+)$", text, re.MULTILINE)[-2:] == ["another", finished.name]
+    assert re.search(r"RNNsearch-50 +\| +200 of 900 \|", text)
 
 
 def test_the_page_of_measured_results_takes_nothing_from_altered_files(

@@ -1,16 +1,18 @@
-"""What `make results-page` calls: docs/results.md and its pictures, from the folders of experiments.
+"""`make results-page` calls this module. It writes docs/results.md and its pictures from the folders of experiments.
 
 Usage: python -m workflow.results_page PAGE PICTURES EXPERIMENT...
 
-What is said stands in page.md.jinja; every number is read from files that have the checksums of their record, or, where
-training is not finished, from its history.
+The sentences stand in page.md.jinja. Every number is read from files that have the checksums of their record, or from
+the history of a training that is not finished. What the page says of each experiment is also written to a JSON file
+beside it. An experiment whose folder is not given, because it ran on another machine, keeps what that file says of it.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +20,19 @@ from jinja2 import Environment, StrictUndefined
 from PIL import Image
 
 from nmt.errors import UserError, printable
-from nmt.io.files import atomic_path, sha256
+from nmt.io.files import atomic_path, read_json, sha256, write_json
 from pipeline.config.artifacts import FIRST_PAPER
 from pipeline.publish.ro_crate import RECORD
 from pipeline.report.papers import ScoreTable, TrainingTable
-from workflow.results_page.findings import absent, of_paper
+from workflow.results_page.findings import absent, measured, of_paper
 from workflow.results_page.folder import Experiment
 from workflow.results_page.groups import by_length, by_unknown_words, pairs
 from workflow.results_page.tables import (
     alignment_error_rates,
     curves,
+    found_first,
     markdown,
+    of_experiment,
     of_first_paper,
     origin,
     scale,
@@ -40,6 +44,8 @@ from workflow.results_page.tables import (
 TEMPLATE = Path(__file__).with_name("page.md.jinja")
 PICTURES = {"figure2": "BLEU against sentence length", "figure3": "Alignments"}
 """Figures that the page shows, and what is seen on them."""
+Record = dict[str, Any]
+"""What the page says of an experiment: its section, and its columns and rows of the tables of all."""
 _COLOURS = 128
 _WIDTH = 720
 
@@ -59,27 +65,51 @@ def main() -> int:
 
 
 def write(page: Path, pictures: Path, experiments: Sequence[Experiment]) -> None:
-    """Write the page and its pictures."""
+    """Write the page, the JSON file beside it, and the pictures."""
+    record = page.with_suffix(".json")
+    records: dict[str, Record] = read_json(record) if record.is_file() else {}
+    records |= {experiment.name: _record(experiment, page, pictures) for experiment in experiments}
+    records = dict(
+        sorted(records.items(), key=lambda item: (not item[1]["section"]["of_first_paper"], item[0]))
+    )
     environment = Environment(
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
     text = environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
-        experiments=[_section(experiment, page, pictures) for experiment in experiments],
-        found=_found(experiments),
-        scale=markdown(scale(experiments)),
-        origins=markdown([origin(experiment) for experiment in experiments if experiment.finished]),
+        experiments=[found["section"] for found in records.values()],
+        found=_found(records),
+        scale=markdown(scale({name: found["scale"] for name, found in records.items()})),
+        origins=markdown([found["origin"] for found in records.values() if found["origin"]]),
         samples=experiments[0].settings.bootstrap_samples,
-        folders=" ".join(f"experiments/{experiment.name}" for experiment in experiments),
+        folders=" ".join(f"experiments/{name}" for name in records),
     )
     with atomic_path(page) as temporary:
         temporary.write_text(text, encoding="utf-8")
+    write_json(record, records)
 
 
-def _found(experiments: Sequence[Experiment]) -> list[tuple[str, str, list[str]]]:
-    """What each paper found: its name, the table, and what does not show."""
-    papers = dict.fromkeys(name for experiment in experiments for name in experiment.config.artifacts.papers)
-    tables = [of_first_paper(experiments)]
-    tables += [of_paper(name, experiments) for name in papers if name != FIRST_PAPER]
+def _record(experiment: Experiment, page: Path, pictures: Path) -> Record:
+    """Return what the page says of an experiment."""
+    found = {paper: measured(paper, experiment) for paper in experiment.config.artifacts.papers}
+    if experiment.of_first_paper:
+        found[FIRST_PAPER] = found_first(experiment)
+    return {
+        "section": _section(experiment, page, pictures),
+        "findings": found if experiment.finished else {},
+        "scale": of_experiment(experiment),
+        "origin": origin(experiment) if experiment.finished else {},
+    }
+
+
+def _found(records: Mapping[str, Record]) -> list[tuple[str, str, list[str]]]:
+    """Return the name of each paper, the table of its findings, and what does not show."""
+    papers = dict.fromkeys(paper for found in records.values() for paper in found["findings"])
+    tables = [
+        (of_first_paper if paper == FIRST_PAPER else partial(of_paper, paper))(
+            {name: found["findings"][paper] for name, found in records.items() if paper in found["findings"]}
+        )
+        for paper in papers
+    ]
     return [(paper, markdown(rows), absent(rows)) for paper, rows in tables if rows]
 
 

@@ -14,18 +14,23 @@ from workflow.results_page.groups import REPORTED, Cells, difference
 _SIGN = re.compile("[+−]")
 
 
-def of_paper(name: str, every: Sequence[Experiment]) -> tuple[str, list[Cells]]:
-    """A paper and its findings: what it reports, and a column for each experiment that makes its tables.
+def measured(name: str, experiment: Experiment) -> Cells:
+    """Return what an experiment measured of a paper's findings, by what each says; empty where it measured none."""
+    paper = read_paper(PAPERS / f"{name}.yaml")
+    return {finding.says: _measured(finding, experiment, paper) for finding in paper.findings}
 
-    What neither the paper gives as a number nor an experiment has measured is left out.
+
+def of_paper(name: str, columns: Mapping[str, Cells]) -> tuple[str, list[Cells]]:
+    """Return a paper's name, and a row per finding: what the paper reports, and what each experiment measured.
+
+    A finding that no experiment has measured is left out.
     """
     paper = read_paper(PAPERS / f"{name}.yaml")
-    theirs = [one for one in every if one.finished and name in one.config.artifacts.papers]
     rows = []
-    for finding in paper.findings if theirs else []:
-        measured = {one.name: _measured(finding, one, paper) for one in theirs}
-        if any(measured.values()):
-            rows.append({"": finding.says, REPORTED: _reported(finding, paper), **measured})
+    for finding in paper.findings:
+        cells = {experiment: found.get(finding.says, "") for experiment, found in columns.items()}
+        if any(cells.values()):
+            rows.append({"": finding.says, REPORTED: _reported(finding, paper), **cells})
     return paper.name, rows
 
 

@@ -187,21 +187,25 @@ def alignment_error_rates(experiment: Experiment) -> list[Cells]:
 # --- scale and origin -------------------------------------------------------------------------------------------------
 
 
-def scale(every: Sequence[Experiment]) -> list[Cells]:
-    """What the paper's run and these differ in, a column each."""
+def scale(columns: Mapping[str, Cells]) -> list[Cells]:
+    """Return a row per setting in which the paper's run and these differ, with a column for each run."""
     paper = load(find_layers(REPOSITORY / "config.yaml", REPOSITORY))
     first = read_paper(PAPERS / f"{FIRST_PAPER}.yaml")
     table = next(table for table in first.tables.values() if isinstance(table, TrainingTable))
     updates = [row.updates for row in table.reported.values() if row.updates]
-    columns = {"the paper": _scale(paper, updates, first.data.selected, None)}
-    for experiment in every:
-        words = _from_data(experiment, "train", final_stage(experiment.config), "words", "target")
-        length = _from_data(experiment, "test", "tokens", "length_mean", "source")
-        done = [history[-1]["update"] for history in experiment.histories.values() if history]
-        columns[experiment.name] = _scale(experiment.config, done, words, length)
+    theirs = _scale(paper, updates, first.data.selected, None)
     return [
-        {"": row, **{name: cells[row] for name, cells in columns.items()}} for row in columns["the paper"]
+        {"": row, "the paper": cell, **{name: cells[row] for name, cells in columns.items()}}
+        for row, cell in theirs.items()
     ]
+
+
+def of_experiment(experiment: Experiment) -> Cells:
+    """Return an experiment's column of the same table."""
+    words = _from_data(experiment, "train", final_stage(experiment.config), "words", "target")
+    length = _from_data(experiment, "test", "tokens", "length_mean", "source")
+    done = [history[-1]["update"] for history in experiment.histories.values() if history]
+    return _scale(experiment.config, done, words, length)
 
 
 def _scale(config: Config, updates: Sequence[int], words: float | None, length: float | None) -> Cells:
@@ -230,17 +234,13 @@ def _from_data(experiment: Experiment, part: str, stage: str, measure: str, side
     return float(rows[-1]["value"]) if rows else None
 
 
-def of_first_paper(every: Sequence[Experiment]) -> tuple[str, list[Cells]]:
-    """The first paper and what it found, a column for each experiment that has its models, whatever they are called."""
-    columns = {
-        experiment.name: findings(
-            experiment.comparison, experiment.config, experiment.limit, _updates(experiment)
-        )
-        for experiment in every
-        if experiment.of_first_paper
-    }
-    if not columns:
-        return FIRST_PAPER, []
+def found_first(experiment: Experiment) -> Cells:
+    """Return what an experiment found of the first paper's findings, whatever its models are called."""
+    return findings(experiment.comparison, experiment.config, experiment.limit, _updates(experiment))
+
+
+def of_first_paper(columns: Mapping[str, Cells]) -> tuple[str, list[Cells]]:
+    """Return the first paper's name, and a row per finding: what it reports, and what each experiment measured."""
     paper = load(find_layers(REPOSITORY / "config.yaml", REPOSITORY))
     file = PAPERS / f"{FIRST_PAPER}.yaml"
     table = read_table(file, "table1", ScoreTable)[1]
@@ -251,9 +251,10 @@ def of_first_paper(every: Sequence[Experiment]) -> tuple[str, list[Cells]]:
         min(entry.max_words for entry in paper.models.values()),
         {model: row.updates for model, row in statistics.reported.items() if row.updates},
     )
-    columns = {REPORTED: theirs} | columns
-    name = read_paper(file).name
-    return name, [{"": row, **{name: cells[row] for name, cells in columns.items()}} for row in theirs]
+    every = {REPORTED: theirs, **columns}
+    return read_paper(file).name, [
+        {"": row, **{name: cells.get(row, "") for name, cells in every.items()}} for row in theirs
+    ]
 
 
 def _updates(experiment: Experiment) -> dict[str, int]:
