@@ -124,17 +124,17 @@ def playground(
 
 
 @click.command()
-@file_option("--score", "Scores of a model, written by `nmt test-set evaluate`. Repeat it.", multiple=True)
+@file_option("--score", "Scores of a run, written by `nmt test-set evaluate`. Repeat it.", multiple=True)
 @report_settings
 @file_option("--output", "File for the text, one line.")
 def finding(score: tuple[Path, ...], settings: str, output: Path) -> None:
     """Write the main finding of a run in words: how the models score on the longest sentences."""
     from nmt.io.files import atomic_path
     from pipeline.report.finding import finding as in_words
-    from pipeline.report.run_results import read_by_model
+    from pipeline.report.run_results import read_runs
 
     wanted = parse_settings(Report, settings)
-    text = in_words(read_by_model(score, ("by_sentence",)), wanted)
+    text = in_words(read_runs(score, ("by_sentence",)), wanted)
     with atomic_path(output) as temporary:
         temporary.write_text(f"{text}\n", encoding="utf-8")
     click.echo(text, err=True)

@@ -1,16 +1,15 @@
-"""What a run has found, in words: how models fare on the longest sentences.
-
-One text for the page of the results, the command line and whoever asks: the rule writes it to results/finding.txt.
-"""
+"""The main finding of a run in words: how the models score on the longest sentences (results/finding.txt)."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from functools import reduce
 from typing import Any
 
-from nmt.evaluation.bleu import BleuCounts
+from nmt.evaluation.bleu import BleuCounts, total
+from nmt.evaluation.seeds import mean
 from pipeline.config.artifacts import Report
+from pipeline.report.run_results import Runs
 
 LEAST = 20
 """Sentences that a statement needs; the range of lengths widens downwards until it has them."""
@@ -20,22 +19,22 @@ _KEPT = 0.8
 Rows = Sequence[Mapping[str, Any]]
 
 
-def finding(scores: Mapping[str, Mapping[str, Any]], settings: Report) -> str:
-    """One sentence on the longest test sentences.
+def finding(scores: Runs, settings: Report) -> str:
+    """Return one sentence on the longest test sentences. A model with several seeds has the mean of its runs.
 
     Args:
-        scores: of each model that it is about, in this order, what `evaluate` wrote.
-        settings: the report's; lengths are those of Figure 2, and end where its axis ends.
+        scores: what `nmt test-set evaluate` wrote of the runs of each model, in the order of the sentence.
+        settings: of the report. Lengths are those of Figure 2, and end where its axis ends.
     """
-    rows = next(iter(scores.values()))["by_sentence"]
+    rows = next(iter(scores.values()))[0]["by_sentence"]
     within = [length for row in rows if (length := _length(row, settings)) <= settings.figure2_max_words]
     if not within:
         return f"No test sentence has at most {settings.figure2_max_words} words."
     first, last = _range(within, settings.figure2_window)
     number = sum(first <= length <= last for length in within)
     parts = [
-        _fares(settings.label(model), score["by_sentence"], first, last, settings)
-        for model, score in scores.items()
+        _fares(settings.label(model), [run["by_sentence"] for run in runs], first, last, settings)
+        for model, runs in scores.items()
     ]
     where = f"{first} to {last} words" if first < last else f"{first} words"
     return f"At {where} ({number:,} of {len(rows):,} test sentences) {'; '.join(parts)}."
@@ -54,13 +53,21 @@ def _range(lengths: Sequence[int], window: int) -> tuple[int, int]:
     return max(1, min(last - window + 1, enough)), last
 
 
-def _fares(label: str, rows: Rows, first: int, last: int, settings: Report) -> str:
-    """A model's BLEU on these lengths beside its BLEU on all."""
-    counts = [(_length(row, settings), BleuCounts.from_dict(dict(row))) for row in rows]
-    everything = reduce(BleuCounts.__add__, [count for _, count in counts]).bleu
-    long = reduce(BleuCounts.__add__, [count for length, count in counts if first <= length <= last]).bleu
+def _fares(label: str, runs: Sequence[Rows], first: int, last: int, settings: Report) -> str:
+    """Return a model's BLEU on these lengths beside its BLEU on all."""
+    everything = _bleu(runs, 0, math.inf, settings)
+    long = _bleu(runs, first, last, settings)
     if long >= everything:
         return f"{label} has {long:.1f} BLEU ({everything:.1f} on all)"
     if long >= _KEPT * everything:
         return f"{label} keeps {long:.1f} of its {everything:.1f} BLEU"
     return f"{label} falls from {everything:.1f} BLEU to {long:.1f}"
+
+
+def _bleu(runs: Sequence[Rows], first: int, last: float, settings: Report) -> float:
+    """Return the mean over runs of the BLEU on sentences of these lengths."""
+    counts = [
+        [BleuCounts.from_dict(dict(row)) for row in rows if first <= _length(row, settings) <= last]
+        for rows in runs
+    ]
+    return mean([total(run).bleu for run in counts]) or 0.0

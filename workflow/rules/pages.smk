@@ -36,7 +36,7 @@ SHOWN = [file for form in ("txt", "md", "png", "json") for file in ARTIFACTS if 
 rule finding:
     """What the run has found, in a sentence."""
     input:
-        scores=expand("scores/{run}.json", run=CONTRASTED),
+        scores=expand("scores/{run}.json", run=runs(CONTRASTED)),
     output:
         text="results/finding.txt",
     log:

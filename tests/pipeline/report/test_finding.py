@@ -30,7 +30,7 @@ def rows(long: float) -> list[dict[str, Any]]:
 
 
 def told(long: dict[str, float], number: int = 91, **changes: Any) -> str:
-    values = {model: {"by_sentence": rows(share)[:number]} for model, share in long.items()}
+    values = {model: [{"by_sentence": rows(share)[:number]}] for model, share in long.items()}
     return finding(values, Report.model_validate(report_settings(MODELS) | changes))
 
 
@@ -42,6 +42,12 @@ def test_it_tells_how_models_fare_on_the_longest_sentences() -> None:
     assert text.endswith(
         "RNNsearch-50 has 80.0 BLEU (76.7 on all); RNNencdec-50 keeps 60.0 of its 62.1 BLEU."
     )
+
+
+def test_of_several_seeds_it_tells_the_mean() -> None:
+    runs = {"rnnsearch-50": [{"by_sentence": rows(share)} for share in (0.8, 0.6)]}
+    text = finding(runs, Report.model_validate(report_settings(MODELS)))
+    assert text.endswith("RNNsearch-50 has 70.0 BLEU (69.4 on all).")
 
 
 def test_few_long_sentences_are_joined_by_shorter_ones() -> None:
