@@ -1,9 +1,10 @@
 """The page that a package index shows: README.md, with its links and pictures leading to the repository.
 
-The repository's address is `project.urls.Repository` of pyproject.toml. While there is none, a link to a file is only
-its text.
+The repository's address is `project.urls.Repository` of pyproject.toml. While there is none, it is REPOSITORY_URL of
+the environment, as workflow/site.py has it, too. If that is missing, a link to a file is only its text.
 """
 
+import os
 import re
 import tomllib
 from pathlib import Path
@@ -33,7 +34,8 @@ if __name__ == "__main__":
     urls = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
     setup(
         long_description=for_an_index(
-            (ROOT / "README.md").read_text(encoding="utf-8"), urls.get("Repository")
+            (ROOT / "README.md").read_text(encoding="utf-8"),
+            urls.get("Repository") or os.environ.get("REPOSITORY_URL"),
         ),
         long_description_content_type="text/markdown",
     )

@@ -23,7 +23,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def metadata(folder: Path, address: str | None) -> Message:
-    """The metadata of a wheel of the project, in whose pyproject.toml this address stands."""
+    """The metadata of a wheel of the project, in whose pyproject.toml this address is written."""
     project = folder / "project"
     (project / "nmt").mkdir(parents=True)
     for name in ("setup.py", "README.md", "LICENSE", "nmt/__init__.py"):
@@ -56,10 +56,21 @@ def test_links_and_pictures_lead_to_the_repository(tmp_path: Path) -> None:
     assert found["Description-Content-Type"] == "text/markdown"
 
 
-def test_without_an_address_a_link_to_a_file_is_its_text(tmp_path: Path) -> None:
+def test_without_an_address_a_link_to_a_file_is_its_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("REPOSITORY_URL", raising=False)
     text = metadata(tmp_path, None).get_payload()
     assert all(link.startswith("https://") for link in re.findall(r"\]\(([^)]+)\)", text))
-    assert "\nLicence MIT\n" in text and "All results." in text
+    assert "\nLicence MIT\n" in text and " all results " in " ".join(text.split())
+
+
+def test_the_machine_that_builds_may_know_the_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REPOSITORY_URL", ADDRESS)
+    text = metadata(tmp_path, None).get_payload()
+    assert f"git clone {ADDRESS} nmt" in text and f"]({ADDRESS}/blob/HEAD/docs/" in text
 
 
 def test_readme_clones_from_the_address_that_is_known() -> None:
