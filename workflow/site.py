@@ -31,7 +31,7 @@ PICTURES = {
     "figure3.png": "What a model with attention looks at",
 }
 """Figures of an experiment, and what they show."""
-SCRIPTS = ROOT / "workflow" / "site_files"
+SITE_FILES = ROOT / "workflow" / "site_files"
 LINK = re.compile(r"\]\((?!\w+:)([^)\s#]+)")
 
 
@@ -41,7 +41,7 @@ def main(experiments: Sequence[str], site: Path = ROOT / "site") -> int:
     shutil.rmtree(source, ignore_errors=True)
     address = repository_address()
     copy_pages(source, address)
-    shutil.copytree(SCRIPTS, source / "javascripts")
+    shutil.copytree(SITE_FILES, source / "site_files")
     write_gallery([ROOT / name for name in experiments], source)
     settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
     settings["nav"] += [{"Library": write_library(source)}]

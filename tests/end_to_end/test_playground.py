@@ -448,7 +448,15 @@ def test_it_grows_longer_until_it_is_longer_than_any_in_training(playground: Pla
     assert playground.sentence() == "the old cat sees a dog, and the dog reads a book."
     assert playground.one("#reference .sentence").text == "le chat lit, et le chat lit."
     assert playground.run("return playground.curve.tried.map(({words}) => words)") == [7, 14]
-    assert playground.one("#plot svg").is_displayed()
+    top = "node => Math.round(node.getBoundingClientRect().top)"
+    assert len(set(playground.run(f"return [...document.querySelectorAll('.card, #curve')].map({top})"))) == 1
+    box = "node => node.getBoundingClientRect().toJSON()"
+    plot, *names = playground.run(f"return [...document.querySelectorAll('#plot svg, .name')].map({box})")
+    points = playground.run(f"return [...document.querySelectorAll('#plot :is(circle, rect)')].map({box})")
+    upper, lower = sorted(names, key=lambda name: name["top"])
+    assert upper["bottom"] <= lower["top"] + 1 and lower["bottom"] <= plot["bottom"]
+    assert all(name["left"] >= point["right"] for name in names for point in points)
+    assert all(name["right"] <= plot["right"] for name in names)
 
 
 def test_the_keyboard_is_enough(playground: Playground) -> None:

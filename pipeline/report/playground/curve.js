@@ -16,7 +16,8 @@ class Curve {
   draw() {
     const [width, height, left, below] = [Math.max(280, element("plot").clientWidth / rootUnit()), 240, 34, 38];
     const longest = Math.max(this.most, ...this.tried.map(({ words }) => words)) + 2;
-    const x = (words) => left + ((width - left - 10) * words) / longest;
+    const right = 16 + 7 * Math.max(...this.labels.map((label) => label.length));  // room for a name behind the last point
+    const x = (words) => left + ((width - left - right) * words) / longest;
     const y = (bleu) => 8 + ((height - below - 8) * (100 - bleu)) / 100;
     const node = (tag, values, content = "") => {
       const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -26,11 +27,12 @@ class Curve {
     };
     const svg = node("svg", { viewBox: `0 0 ${width} ${height}` });
     for (const bleu of [0, 25, 50, 75, 100]) {
-      svg.append(node("line", { class: "grid", x1: left, x2: width - 10, y1: y(bleu), y2: y(bleu) }),
+      svg.append(node("line", { class: "grid", x1: left, x2: width - right, y1: y(bleu), y2: y(bleu) }),
         node("text", { x: left - 6, y: y(bleu) + 4, "text-anchor": "end" }, bleu));
     }
     for (let words = 10; words <= longest; words += 10) svg.append(node("text", { x: x(words), y: height - 20, "text-anchor": "middle" }, words));
-    svg.append(node("text", { x: (left + width) / 2, y: height - 4, "text-anchor": "middle" }, "Words of the sentence"));
+    svg.append(node("text", { x: (left + width - right) / 2, y: height - 4, "text-anchor": "middle" }, "Words of the sentence"));
+    const names = [];  // heights at which one stands
     this.labels.forEach((label, index) => {
       const points = this.tried.filter(({ bleu }) => bleu[index] !== null).map(({ words, bleu }) => [x(words), y(bleu[index])]);
       if (!points.length) return;
@@ -39,8 +41,9 @@ class Curve {
         ? node("rect", { class: `m${index}`, x: at - 3.5, y: value - 3.5, width: 7, height: 7 })
         : node("circle", { class: `m${index}`, cx: at, cy: value, r: 4 })));
       const [at, value] = points.at(-1);
-      const place = { x: Math.max(at, left + 8 * label.length), y: value + (value < 24 ? 18 : -8) };
-      svg.append(node("text", { class: "name", ...place, "text-anchor": "end" }, label));
+      const free = names.some((other) => Math.abs(other - value) < 14) ? value + 14 : value;
+      names.push(free);
+      svg.append(node("text", { class: "name", x: at + 8, y: free + 4 }, label));
     });
     element("plot").replaceChildren(svg);
     this.fillNumbers();

@@ -206,8 +206,8 @@ class AttentionCard {
     context.font = font;
     const [left, above] = labels.map((side) => 8 + Math.min(130, Math.max(...side.map((word) => context.measureText(word).width))));
     const room = this.node.clientWidth - 34 * unit - left;
-    const cell = Math.max(7, Math.min(32 * unit, Math.max(14 * unit, 560 / this.rows), Math.floor(room / this.columns)));
-    const [width, height] = [left + cell * this.columns + 1, above + cell * this.rows + 1];
+    const cell = Math.max(3, Math.min(32 * unit, Math.max(14 * unit, 560 / this.rows), Math.floor(room / this.columns)));
+    const [width, height] = [left + cell * this.columns + 6, above + cell * this.rows + 6];  // the last label may be wider than its cell
     const scale = devicePixelRatio || 1;
     Object.assign(this.canvas, { width: width * scale, height: height * scale });
     this.canvas.style.width = `${width}px`;
