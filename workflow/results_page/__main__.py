@@ -9,6 +9,7 @@ beside it. An experiment whose folder is not given, because it ran on another ma
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,7 @@ from jinja2 import Environment, StrictUndefined
 from PIL import Image
 
 from nmt.errors import UserError, printable
-from nmt.io.files import atomic_path, read_json, sha256, write_json
+from nmt.io.files import atomic_path, read_json, sha256
 from pipeline.config.artifacts import FIRST_PAPER
 from pipeline.publish.ro_crate import RECORD
 from pipeline.report.papers import ScoreTable, TrainingTable
@@ -83,9 +84,10 @@ def write(page: Path, pictures: Path, experiments: Sequence[Experiment]) -> None
         samples=experiments[0].settings.bootstrap_samples,
         folders=" ".join(f"experiments/{name}" for name in records),
     )
-    with atomic_path(page) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-    write_json(record, records)
+    # in the order in which the page shows it
+    for path, content in ((page, text), (record, json.dumps(records, indent=2, ensure_ascii=False) + "\n")):
+        with atomic_path(path) as temporary:
+            temporary.write_text(content, encoding="utf-8")
 
 
 def _record(experiment: Experiment, page: Path, pictures: Path) -> Record:
