@@ -9,9 +9,8 @@ from pathlib import Path
 
 from nmt.errors import UserError
 from nmt.io.files import commit, write_json
-from pipeline.download.http_source import SourceError
 from pipeline.download.sources import local_path, places
-from pipeline.download.transfer import Expected, Patience, Transfer
+from pipeline.download.transfer import Expected, Patience, SourceError, Transfer
 
 
 @dataclass(frozen=True)
