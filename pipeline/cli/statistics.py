@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from nmt.cli.options import PATH, figure_outputs, files_of, languages_option, vocabularies
 from pipeline.report.statistics import PARTS
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command(short_help="Count pairs, words and lengths of a shard at each stage.")

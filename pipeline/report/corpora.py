@@ -157,11 +157,6 @@ class Lengths:
                 return length
         return None
 
-    def within(self, limit: int) -> float | None:
-        """Share of the sentences of at most so many words."""
-        inside = sum(number for length, number in self.counts.items() if length <= limit)
-        return ratio(inside, self.sentences)
-
 
 def ratio(part: float, whole: float) -> float | None:
     """A share; None of nothing."""
