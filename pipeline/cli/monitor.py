@@ -26,8 +26,7 @@ def status(folder: Path, as_json: bool) -> None:
     settings are those of the last run (logs/jobs.json). Before the first run, the command gets them from Snakemake.
     """
     from pipeline.monitor.jobs import FILE, list_jobs, read
-    from pipeline.monitor.status import look
-    from pipeline.monitor.status_text import shown
+    from pipeline.monitor.status import look, shown
 
     path = folder / FILE
     found = look(read(path) if path.exists() else list_jobs(folder), folder)

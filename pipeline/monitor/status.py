@@ -1,7 +1,7 @@
 """How far an experiment is, stage by stage and model by model, from its files alone.
 
-Works beside a running experiment, from another machine of a shared file system, and after the end: nothing is locked
-or written, and files that are damaged or half-written count as not there.
+This works beside a running experiment, from another machine of a shared file system, and after the end: nothing is
+locked or written, and files that are damaged or half-written count as not there.
 """
 
 from __future__ import annotations
@@ -14,15 +14,21 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from tabulate import tabulate
+
 from nmt.errors import UserError
 from nmt.io.files import read_json
+from nmt.io.progress import clock
 from pipeline.config.runs import runs_of
-from pipeline.monitor.forecast import TrainingLeft, training_left
+from pipeline.config.systems import labels_of
+from pipeline.monitor.forecast import TrainingLeft, in_words, training_left
 from pipeline.monitor.job_state import Folder, JobStatus, State, job_status
 from pipeline.monitor.jobs import Job, JobList
 from pipeline.monitor.training_state import TrainingStatus, training_status
 
 ENDED = ("done", "outdated")
+URGENT: tuple[State, ...] = ("failed", "running", "silent", "stopped", "submitted", "waiting", "not needed")
+"""States of jobs in the order in which a reader must know them."""
 
 
 @dataclass(frozen=True)
@@ -44,28 +50,17 @@ class StageStatus:
 
 
 @dataclass(frozen=True)
-class ResultStatus:
-    """What is made with a trained run; BLEU of Table 1's two columns once it is known."""
-
-    run: str
-    label: str
-    jobs: Mapping[str, JobStatus]
-    bleu_all: float | None
-    bleu_no_unk: float | None
-
-
-@dataclass(frozen=True)
 class Status:
-    """An experiment at a glance."""
+    """An experiment at a glance; stages but the training stand in the order in which data flows."""
 
     folder: str
     time: str
     data_from: str | None
     stages: tuple[StageStatus, ...]
-    """In the order in which data flows, but for those that have a job or more for each run alone."""
     models: tuple[TrainingStatus, ...]
     training_left: TrainingLeft
-    results: tuple[ResultStatus, ...]
+    scores: Mapping[str, Mapping[str, float]]
+    """Numbers in the score files that are there, by the label of model or system."""
 
     def as_json(self) -> str:
         """All of it as JSON."""
@@ -79,28 +74,24 @@ def look(listed: JobList, path: Path) -> Status:
     states = job_states(folder, listed)
     known = runs_of(listed.config, list(listed.config.models))
     models = tuple(training_status(folder, listed, known[run]) for run in listed.training if run in known)
-    of_runs = [stage for stage, jobs in listed.stages.items() if all(job.run for job in jobs)]
-    stages = {stage: jobs for stage, jobs in listed.stages.items() if stage not in of_runs}
-    made = [job for stage in of_runs for job in listed.stages[stage] if job.stage != "train"]
-    labels = {model.run: model.label for model in models}
-    shown = {name: system.label for name, system in listed.config.systems.items()} | labels
+    labels = labels_of(listed.config) | {model.run: model.label for model in models}
     unfinished = [model.run for model in models if model.state not in ENDED]
+    scored = {str(job.run): _scores(path / job.outputs[0]) for job in listed.jobs if job.rule == "score"}
     return Status(
         folder=str(path),
         time=datetime.fromtimestamp(folder.now).astimezone().isoformat(timespec="seconds"),
         data_from=listed.config.data_from,
-        stages=tuple(_stage(folder, stage, jobs, states) for stage, jobs in stages.items()),
+        stages=tuple(
+            _stage(folder, stage, jobs, states) for stage, jobs in listed.stages.items() if stage != "train"
+        ),
         models=models,
         training_left=training_left(listed.config, path, unfinished),
-        results=tuple(
-            _result(folder, run, shown.get(run, run), [job for job in made if job.run == run], states)
-            for run in dict.fromkeys([*labels, *(str(job.run) for job in made)])
-        ),
+        scores={labels.get(name, name): scores for name, scores in scored.items() if scores},
     )
 
 
 def job_states(folder: Folder, listed: JobList) -> dict[str, JobStatus]:
-    """The state of every job by its log; of what is gone, but has been read by all that read it: not needed."""
+    """The state of every job by its log; a job whose file is gone, but was read by all that read it, is not needed."""
     found: dict[str, JobStatus] = {}
     readers: dict[str, list[str]] = {job.log: [] for job in listed.jobs}
     for job in reversed(listed.ordered):
@@ -115,49 +106,32 @@ def job_states(folder: Folder, listed: JobList) -> dict[str, JobStatus]:
 
 
 def _stage(folder: Folder, name: str, jobs: Sequence[Job], states: Mapping[str, JobStatus]) -> StageStatus:
-    found = [states[job.log] for job in jobs]
-    running = [job for job in found if job.state == "running"]
+    of_jobs = [states[job.log] for job in jobs]
+    running = [job for job in of_jobs if job.state == "running"]
     units = {job.unit for job in running if job.unit}
     rates = [job.units_per_second for job in running if job.units_per_second]
     return StageStatus(
         stage=name,
-        state=_together(found),
-        jobs=len(found),
-        done=sum(job.state == "done" for job in found),
-        active=tuple(job for job in found if job.state not in ("done", "waiting", "not needed")),
+        state=next((state for state in URGENT if state in {job.state for job in of_jobs}), "done"),
+        jobs=len(of_jobs),
+        done=sum(job.state == "done" for job in of_jobs),
+        active=tuple(job for job in of_jobs if job.state not in ("done", "waiting", "not needed")),
         units_per_second=sum(rates) if len(units) == 1 else None,
         unit=next(iter(units)) if len(units) == 1 else None,
-        seconds_left=_seconds_left(folder, jobs, found) if running else None,
+        seconds_left=_seconds_left(folder, jobs, of_jobs) if running else None,
     )
 
 
-def _together(jobs: Sequence[JobStatus]) -> State:
-    """The state of a stage, by what a reader must know first."""
-    states = {job.state for job in jobs}
-    order: tuple[State, ...] = (
-        "failed",
-        "running",
-        "silent",
-        "stopped",
-        "submitted",
-        "waiting",
-        "not needed",
-    )
-    return next((state for state in order if state in states), "done")
-
-
-def _seconds_left(folder: Folder, jobs: Sequence[Job], found: Sequence[JobStatus]) -> float | None:
+def _seconds_left(folder: Folder, jobs: Sequence[Job], of_jobs: Sequence[JobStatus]) -> float | None:
     """From the mean time of a stage's finished jobs, or from what its only open jobs say of themselves."""
     times = [seconds for job in jobs if (seconds := _seconds_taken(folder, job)) is not None]
-    running = [job for job in found if job.state == "running"]
-    open_jobs = [job for job in found if job.state != "done"]
+    running = [job for job in of_jobs if job.state == "running"]
+    open_jobs = [job for job in of_jobs if job.state != "done"]
     if times:
         shares = sum(1 - (job.share or 0.0) for job in open_jobs)
         return shares * sum(times) / len(times) / len(running)
-    told = [job.seconds_left for job in running]
-    if len(running) == len(open_jobs) and all(left is not None for left in told):
-        return max(left for left in told if left is not None)
-    return None
+    told = [job.seconds_left for job in running if job.seconds_left is not None]
+    return max(told) if len(told) == len(open_jobs) else None
 
 
 def _seconds_taken(folder: Folder, job: Job) -> float | None:
@@ -170,34 +144,15 @@ def _seconds_taken(folder: Folder, job: Job) -> float | None:
         return None
 
 
-def _result(
-    folder: Folder, run: str, label: str, jobs: Sequence[Job], states: Mapping[str, JobStatus]
-) -> ResultStatus:
-    scores: dict[str, float] = {}
-    for job in jobs:
-        scores |= _scores(folder.path / job.outputs[0]) if job.rule == "score" else {}
-    return ResultStatus(
-        run,
-        label,
-        {_column(job): states[job.log] for job in jobs},
-        scores.get("bleu_all"),
-        scores.get("bleu_no_unk"),
-    )
-
-
-def _column(job: Job) -> str:
-    """The stage, with what tells the jobs of one run apart."""
-    return " ".join([job.stage, *(value for name, value in job.wildcards.items() if name != "model")])
-
-
 def _scores(path: Path) -> dict[str, float]:
-    """The two BLEU scores of a run, as far as they can be read."""
+    """The two BLEU scores of a run or system, as far as they can be read."""
     try:
         values = read_json(path)
     except (OSError, UserError):
         return {}
-    found = values if isinstance(values, dict) else {}
-    return {name: value for name, value in found.items() if isinstance(value, int | float)}
+    values = values if isinstance(values, dict) else {}
+    names = ("bleu_all", "bleu_no_unk")
+    return {name: values[name] for name in names if isinstance(values.get(name), int | float)}
 
 
 def _finite(value: Any) -> Any:
@@ -207,3 +162,114 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_finite(inner) for inner in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+# --- as text ----------------------------------------------------------------------------------------------------------
+
+
+def shown(status: Status) -> str:
+    """The status as tables for a terminal."""
+    parts = [f"{status.folder}, {status.time}"]
+    parts += [f"Data: read from {status.data_from}"] if status.data_from else []
+    unfinished = sum(model.state not in ENDED for model in status.models)
+    left = f"Left to train: {in_words(status.training_left, unfinished)}" if unfinished else ""
+    parts += [
+        _stage_table(status.stages),
+        _model_table(status.models),
+        left,
+        _score_table(status),
+        _notes(status),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _table(rows: Sequence[Sequence[str]], header: Sequence[str], words: int) -> str:
+    """A table whose first columns, so many, hold words; nothing without rows."""
+    alignment = ["left" if column < words else "right" for column in range(len(header))]
+    return (
+        tabulate(rows, header, tablefmt="simple", disable_numparse=True, colalign=alignment) if rows else ""
+    )
+
+
+def _stage_table(stages: Sequence[StageStatus]) -> str:
+    if all(stage.state in ("done", "not needed") for stage in stages):
+        return f"Done: {', '.join(stage.stage for stage in stages)}"
+    rows = [
+        (
+            s.stage,
+            s.state,
+            f"{s.done:,} of {s.jobs:,}",
+            _rate(s.units_per_second, s.unit),
+            _time(s.seconds_left),
+        )
+        for s in stages
+    ]
+    return _table(rows, ("Stage", "state", "jobs", "rate", "time left"), 2)
+
+
+def _model_table(models: Sequence[TrainingStatus]) -> str:
+    header = ("Training", "state", "updates", "epochs", "updates/s", "words/s", "trained", "time left")
+    return _table([_model_row(model) for model in models], (*header, "dev NLL", "best"), 2)
+
+
+def _model_row(model: TrainingStatus) -> tuple[str, ...]:
+    told, share = model.reached, model.reached.update / model.updates
+    at_most = "\u2264 " if model.patience and model.seconds_left else ""
+    return (
+        model.label,
+        model.state,
+        f"{told.update:,} of {model.updates:,} ({share:.0%})",
+        _number(told.epoch, ".2f"),
+        _number(told.updates_per_second, ".3g"),
+        _number(told.target_words_per_second, ",.0f"),
+        _time(told.seconds),
+        at_most + _time(model.seconds_left),
+        _dev(model, "dev"),
+        _dev(model, "best"),
+    )
+
+
+def _dev(model: TrainingStatus, which: str) -> str:
+    score = getattr(model.reached, which)
+    if score is None:
+        return ""
+    measure = f"BLEU {score.bleu:.2f}" if score.bleu is not None else f"{score.nll:.2f}"
+    return f"{measure} at {score.update:,}"
+
+
+def _score_table(status: Status) -> str:
+    rows = [
+        (label, *(_number(scores.get(name), ".2f") for name in ("bleu_all", "bleu_no_unk")))
+        for label, scores in status.scores.items()
+    ]
+    return _table(rows, ("Test set", "BLEU all", "BLEU no UNK"), 1)
+
+
+def _notes(status: Status) -> str:
+    """What the tables have no room for: who trains, what is waited for, what went wrong."""
+    lines = [f"{model.label}: {model.state}: {model.note}" for model in status.models if model.note]
+    return "\n".join([*lines, *(_note(stage.stage, job) for stage in status.stages for job in stage.active)])
+
+
+def _note(stage: str, job: JobStatus) -> str:
+    rate = _rate(job.units_per_second, job.unit)
+    share = "" if job.share is None else f"{job.share:.0%}"
+    left = "" if job.seconds_left is None else f"{clock(job.seconds_left)} left"
+    said = ", ".join(part for part in (share, rate, left, job.note) if part)
+    return f"{stage} {job.name}: {job.state}{': ' if said else ''}{said}"
+
+
+def _rate(per_second: float | None, unit: str | None) -> str:
+    if per_second is None or unit is None:
+        return ""
+    if unit == "bytes":
+        return f"{per_second / 1e6:,.1f} MB/s"
+    return f"{per_second:,.0f} {unit}/s" if per_second >= 10 else f"{per_second:.2g} {unit}/s"
+
+
+def _time(seconds: float | None) -> str:
+    return "" if seconds is None else clock(seconds)
+
+
+def _number(value: float | None, form: str) -> str:
+    return "" if value is None else format(value, form)

@@ -13,8 +13,7 @@ from pipeline.config.overlays import find_layers, load
 from pipeline.monitor.forecast import training_times
 from pipeline.monitor.job_state import Folder
 from pipeline.monitor.jobs import Job, JobList
-from pipeline.monitor.status import job_states, look
-from pipeline.monitor.status_text import shown
+from pipeline.monitor.status import job_states, look, shown
 from tests.running import ROOT
 
 
@@ -74,18 +73,22 @@ def test_time_left_of_a_stage_is_taken_from_its_finished_jobs(tmp_path: Path) ->
     assert stage.seconds_left == pytest.approx(30)
 
 
-def test_a_new_stage_is_shown_without_an_entry_anywhere(tmp_path: Path) -> None:
+def test_every_stage_and_every_score_is_shown_without_an_entry_anywhere(tmp_path: Path) -> None:
     jobs = (
         a_job("m.all", run="rnnsearch-30", stage="paraphrase"),
         a_job("dedup", stage="deduplicate"),
         a_job("x", "data/dedup", stage="tokenize"),
+        a_job("scores.json", run="rnnsearch-30", stage="score"),
+        a_job("lacking.json", run="rnnsearch-50", stage="score"),
     )
-    status = look(Experiment(tmp_path, *jobs).listed, tmp_path)
-    assert [stage.stage for stage in status.stages] == ["deduplicate", "tokenize"]
-    (result,) = status.results
-    assert (result.run, list(result.jobs)) == ("rnnsearch-30", ["paraphrase all"])
+    experiment = Experiment(tmp_path, *jobs)
+    experiment.file("data/scores.json", '{"bleu_all": 12.345, "bleu_no_unk": null}')
+    status = look(experiment.listed, tmp_path)
+    assert {stage.stage for stage in status.stages} == {"paraphrase", "deduplicate", "tokenize", "score"}
+    assert status.scores == {"RNNsearch-30": {"bleu_all": 12.345}}
     text = shown(status)
-    assert "deduplicate  waiting" in text and "paraphrase all" in text
+    assert "deduplicate  waiting" in text and "RNNsearch-30" in text and "12.35" in text
+    assert json.loads(status.as_json())["stages"][0]["state"] == "waiting"
 
 
 def test_a_run_of_some_epochs_ends_with_them_not_at_the_updates_that_would_be_too_many(
