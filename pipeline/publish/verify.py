@@ -1,8 +1,8 @@
-"""Whether results are still what was recorded, and whether the numbers in the tables follow from their package.
+"""Verification of results: are they as recorded, and do the tables follow from the replication package?
 
-Checksums find whatever was altered since the record was made. They say nothing where somebody altered the record too;
-so the tables are made again, and the settings are held against those that each model was trained with and the
-translations were decoded with. Nothing but plain files in the folder is read: no links, no pipes.
+Checksums show what was altered after the record was made, unless the record was altered, too. So the tables are made
+again, and the settings are compared with those of each model's training and decoding. Only plain files in the folder
+are read, no links and no pipes.
 """
 
 from __future__ import annotations
@@ -23,12 +23,9 @@ from nmt.io.environment import code, packages, release_name
 from nmt.io.files import read_json, sha256
 from nmt.model.model_folder import WEIGHTS
 from nmt.settings.decoding import Decoding
-from nmt.settings.faults import shown
 from nmt.settings.flatten import flatten
 from nmt.settings.training import ModelRun
 from pipeline.config import snapshot
-from pipeline.config.checkout import REPOSITORY
-from pipeline.config.overlays import ConfigError, find_layers, load
 from pipeline.config.runs import run_settings, runs_of
 from pipeline.config.schema import Config
 from pipeline.config.systems import systems_in_use
@@ -39,17 +36,15 @@ from pipeline.report.papers import read_paper
 
 _TABLES = (".csv", ".md", ".tex", ".json")
 _OWN = ("data.", "data_lengths.", "decoding_sweep.")  # the last of version 0.1.0
-_SHOWN = 20
-"""Differing settings that are listed."""
 NOT_RECORDED = (RECORD, "README.md")
 """What a results folder may hold beside what the record names."""
 
 
 @dataclass
 class Verdict:
-    """What was found.
+    """The result of a verification.
 
-    problems: a line each, none if all is well; notes: what is worth knowing but is no problem; checked: in words.
+    problems: one line each. notes: what is worth knowing but is no problem. checked: a line about what was checked.
     """
 
     problems: list[str] = field(default_factory=list)
@@ -58,7 +53,7 @@ class Verdict:
 
     @contextmanager
     def failing(self, what: str) -> Iterator[None]:
-        """Whatever goes wrong inside is a problem like others: altered files may be of any shape."""
+        """Turn every error inside into a problem: altered files may have any content."""
         try:
             yield
         except UserError as error:
@@ -91,8 +86,6 @@ def verify(results: Path, scratch: Path, archives: Path | None = None, cores: in
     if not in_package:
         with found.failing("nothing can be made again"):
             config = snapshot.read(ReplicationPackage(results).configuration)
-            if (line := other_than_ours(config, results)) and not missing_workflow():
-                found.notes.append(line)
             with found.failing("the settings cannot be checked"):
                 _check_settings(config, results, found)
             made = _remade(config, results, files, scratch, archives, cores, found)
@@ -107,7 +100,7 @@ def verify(results: Path, scratch: Path, archives: Path | None = None, cores: in
 
 
 def _plain_files(results: Path) -> tuple[set[str], list[str]]:
-    """Names of the plain files, and of what is neither file nor folder; links are not followed."""
+    """Return names of the plain files, and of what is neither file nor folder; links are not followed."""
     files, others = set(), []
     for folder, folders, names in os.walk(results):
         for path in (Path(folder) / name for name in sorted([*folders, *names])):
@@ -120,7 +113,7 @@ def _plain_files(results: Path) -> tuple[set[str], list[str]]:
 
 
 def recorded_checksums(results: Path, files: set[str]) -> dict[str, str]:
-    """SHA-256 of every file of the results, by its name, as the record has it."""
+    """Return the recorded SHA-256 of every file of the results, by its name."""
     record = results / RECORD
     if RECORD not in files:
         raise UserError(f"{record}: no such file; expected the record that a run makes last")
@@ -141,7 +134,7 @@ def _graph(record: Path) -> list[dict[str, Any]]:
 
 
 def altered(results: Path, sums: dict[str, str], files: set[str]) -> Iterator[str]:
-    """A line for each recorded name that no plain file has, or whose file has another checksum."""
+    """Yield a line for each recorded name that no plain file has, or whose file has another checksum."""
     for name, expected in sums.items():
         if name not in files:
             yield f"{results}/{name}: missing, but in the record"
@@ -201,46 +194,18 @@ def _remade(
 
 
 def other_paper(published: Path, ours: Path) -> list[str]:
-    """A line if a paper's file says something else than the checkout's; comments and layout may differ."""
+    """Return a line if a paper's file says something else than the checkout's; comments and layout may differ."""
     differing = difference(published, ours, f"stands in {ours}")
     return differing if differing and read_paper(published) != read_paper(ours) else []
 
 
 def _is_table(name: str) -> bool:
-    """Whether a file of the results holds numbers that follow from the package: none on the text."""
+    """Return whether a file of the results holds numbers that follow from the package: none on the text."""
     return name.endswith(_TABLES) and not name.startswith(_OWN)
 
 
-def other_than_ours(config: Config, results: Path) -> str | None:
-    """How the settings differ from those of an experiment here: that of the folder's name, else the most similar."""
-    theirs = flatten(snapshot.published(config))
-    ours = {path.parent.name: path.parent for path in (REPOSITORY / "experiments").glob("*/config.yaml")}
-    name = results.resolve().parent.name
-    found = [
-        (path, differing)
-        for path in ([ours[name]] if name in ours else [REPOSITORY, *ours.values()])
-        if (differing := _differing(path, theirs)) is not None
-    ]
-    if not found:
-        return None
-    path, keys = min(found, key=lambda one: len(one[1]))
-    place = path.relative_to(REPOSITORY).as_posix()
-    shown = "; ".join(keys[:_SHOWN]) + (f"; and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else "")
-    return f"settings other than those of {place} here: {shown}" if keys else None
-
-
-def _differing(experiment: Path, theirs: dict[str, Any]) -> list[str] | None:
-    """A piece of a line for each key; None where the experiment's own settings cannot be read."""
-    try:
-        own = flatten(snapshot.published(load(find_layers(REPOSITORY / "config.yaml", experiment))))
-    except ConfigError:
-        return None
-    keys = sorted(key for key in own.keys() | theirs.keys() if own.get(key) != theirs.get(key))
-    return [f"{key} is {shown(theirs.get(key))}, here {shown(own.get(key))}" for key in keys]
-
-
 def other_program(record: Path) -> Iterator[str]:
-    """A line for each package, and one for the code, if its version is another here than where the tables were made."""
+    """Yield a line for the code and for each package whose version here is not the one that made the tables."""
     entities = {entity.get("@id"): entity for entity in _graph(record)}
     program = entities[entities[REPORT]["instrument"]["@id"]]
     if (there := program["softwareVersion"]) != (ours := release_name(code())):
@@ -254,7 +219,7 @@ def other_program(record: Path) -> Iterator[str]:
 
 
 def other_settings(config: Config, package: ReplicationPackage) -> Iterator[str]:
-    """A line for each setting in which a run's own settings differ from the configuration."""
+    """Yield a line for each setting in which a run's own settings differ from the configuration."""
     for run in runs_of(config, config.use.models).values():
         path = package.of_run(run.name, "settings.json")
         written = flatten(run_settings(config, run).outcome())
@@ -266,7 +231,7 @@ def other_settings(config: Config, package: ReplicationPackage) -> Iterator[str]
 
 
 def other_decoding(config: Config, package: ReplicationPackage) -> Iterator[str]:
-    """A line for each setting of the search that is not the one with which translations were made."""
+    """Yield a line for each setting of the search that is not the one with which translations were made."""
     told: set[str] = set()
     for system in systems_in_use(config).values():
         block = "decoding" if system.seed is not None else f"systems.{system.name}.decoding"
@@ -282,7 +247,7 @@ def other_decoding(config: Config, package: ReplicationPackage) -> Iterator[str]
 
 
 def other_weights(config: Config, results: Path) -> Iterator[str]:
-    """A line for each run whose weights are not those of which its summary, or what made its translations, has the sum.
+    """Yield a line for each run with other weights than its summary, or the record of its translations, names.
 
     The weights are looked at where the models' folder lies beside that of the results.
     """
@@ -299,7 +264,7 @@ def other_weights(config: Config, results: Path) -> Iterator[str]:
 
 
 def _translations(package: ReplicationPackage, run: str) -> list[Path]:
-    """A run's translations; those of the test set are never missing."""
+    """Return a run's translations; those of the test set are never missing."""
     sets = list(dict.fromkeys(["test", *package.sets(run)]))
     return [package.translations(run, mode, set_) for set_ in sets for mode in MODES]
 
