@@ -1,4 +1,4 @@
-"""What a Snakemake that sends jobs to Slurm needs beyond the executor's own: see docs/cluster.md."""
+"""What Snakemake needs for Slurm in addition to its executor (docs/cluster.md)."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ MOST_URGENT = 3
 
 
 def urgency(config: Config, run: Run) -> int:
-    """The longest chain first, so that all end together: a run that another continues from, that other, the rest."""
+    """Return how early a run must start: 3 if another run continues it, 2 if it continues one, else 1."""
     bases = [other.base for other in runs_of(config, config.use.models).values()]
     return MOST_URGENT if run.name in bases else 2 if run.base else 1
 
 
 def niceness(config: Config, runs: Iterable[Run]) -> dict[str, int]:
-    """How much later than others the training job of each run is to start, as sbatch's --nice."""
+    """Return the value of sbatch's --nice for the training job of each run: less urgent jobs start later."""
     return {run.name: 10 * (MOST_URGENT - urgency(config, run)) for run in runs}
 
 
@@ -45,7 +45,7 @@ def use_own_programs(niceness: Mapping[str, int]) -> None:
 
 
 def _listen() -> str:
-    """A path for programs to write lines to that this process shows; it exists as long as the process lives."""
+    """Return a path to which programs write lines that this process shows. It exists as long as the process lives."""
     reader, writer = os.pipe()
     threading.Thread(target=_show, args=(reader,), daemon=True).start()
     return f"/proc/{os.getpid()}/fd/{writer}"
@@ -58,7 +58,7 @@ def _show(reader: int) -> None:
 
 
 def stated_hours(overwritten: Mapping[str, Mapping[str, Any]], rule: str) -> float | None:
-    """The time limit that `set-resources` of a profile gives a rule's jobs instead of the rule's own, if it does.
+    """Return the time limit that a profile's `set-resources` gives a rule's jobs instead of the rule's own, or None.
 
     Args:
         overwritten: Snakemake's resources by rule and name.

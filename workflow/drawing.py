@@ -1,4 +1,4 @@
-"""Draw docs/pictures/structure.svg: the stages that the paper's data go through, and the packages by who imports whom.
+"""Draw docs/pictures/structure.svg: the stages of the paper's data, and the packages in their layers.
 
 Stages and what they read come from the workflow's own list of jobs, packages from import-linter's layers in
 pyproject.toml, and what each is for from its docstring.
@@ -39,7 +39,7 @@ _TIP = '<marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" mar
 
 
 def drawing(listed: JobList) -> str:
-    """The drawing as SVG.
+    """Return the drawing as SVG.
 
     Args:
         listed: the jobs whose stages are drawn.
@@ -64,7 +64,7 @@ def drawing(listed: JobList) -> str:
 
 
 def _stages(listed: JobList) -> tuple[list[str], int]:
-    """What is drawn, and where it ends."""
+    """Return the elements of the drawing and its end."""
     sources = reduced(stage_sources(listed))
     places = _places(sources)
     drawn = [_text(_MARGIN, 24, "The paper's data, stage by stage", "head")]
@@ -77,7 +77,7 @@ def _stages(listed: JobList) -> tuple[list[str], int]:
 
 
 def stage_sources(listed: JobList) -> dict[str, set[str]]:
-    """For each stage those whose files its jobs read."""
+    """Return for each stage the stages whose files its jobs read."""
     stages = {job.log: job.stage for job in listed.jobs}
     found: dict[str, set[str]] = {stage: set() for stage in listed.stages}
     for log, sources in listed.sources.items():
@@ -86,7 +86,7 @@ def stage_sources(listed: JobList) -> dict[str, set[str]]:
 
 
 def reduced(sources: Mapping[str, set[str]]) -> dict[str, list[str]]:
-    """The same without a source from which another source comes: what is read by way of others goes without saying."""
+    """Return the sources without those that another source is made from: an arrow through the other one shows them."""
     before: dict[str, set[str]] = {}
     for stage in TopologicalSorter(sources).static_order():
         before[stage] = sources[stage].union(*(before[source] for source in sources[stage]))
@@ -97,7 +97,7 @@ def reduced(sources: Mapping[str, set[str]]) -> dict[str, list[str]]:
 
 
 def _places(sources: Mapping[str, list[str]]) -> dict[str, tuple[int, int]]:
-    """Level and column of each stage: below its sources, in the first column that no stage or arrow takes there."""
+    """Return level and column of each stage: below its sources, in the first column that no stage or arrow takes."""
     places: dict[str, tuple[int, int]] = {}
     taken: set[tuple[int, int]] = set()
     level: dict[str, int] = {}
@@ -120,7 +120,7 @@ def _places(sources: Mapping[str, list[str]]) -> dict[str, tuple[int, int]]:
 
 
 def _arrow(source: tuple[int, int], stage: tuple[int, int]) -> str:
-    """Down in the source's column, then over to the stage's."""
+    """Draw an arrow down in the source's column, then over to the stage's."""
     (above, left), (below, right) = source, stage
     x, to = (_MARGIN + column * _COLUMN + _BOX // 2 for column in (left, right))
     start, end = _TOP + above * _STEP + _HIGH, _TOP + below * _STEP
@@ -128,7 +128,7 @@ def _arrow(source: tuple[int, int], stage: tuple[int, int]) -> str:
 
 
 def _made(listed: JobList, stage: str) -> str:
-    """The folder of the stage's last files."""
+    """Return the folder of the stage's last files."""
     parts = Path(listed.stages[stage][-1].outputs[0]).parts
     return "/".join(parts[:2] if parts[0] == "data" else parts[:1])
 
@@ -137,7 +137,7 @@ def _made(listed: JobList, stage: str) -> str:
 
 
 def _packages(y: int) -> tuple[list[str], int]:
-    """The layers of both rooms, from a place downwards, and where they end; each imports only what stands below it."""
+    """Return the layers of both packages from a place downwards, and their end. Layers import only lower layers."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     drawn = []
     for contract in reversed(settings["tool"]["importlinter"]["contracts"]):
@@ -155,7 +155,7 @@ def _packages(y: int) -> tuple[list[str], int]:
 
 
 def _purpose(room: str, name: str) -> str:
-    """What the docstring of a package or a module says first."""
+    """Return what the docstring of a package or a module says first."""
     folder = ROOT / room / name
     file = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
     text = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or ""

@@ -1,6 +1,7 @@
-"""All that is asked of Snakemake beyond what it documents or its plugins' interfaces have, by name.
+"""Access to what Snakemake does not document, under names of our own.
 
-A version that moves one of these is told here: `tests/workflow/test_engine.py` asks a running Snakemake for each.
+If a version of Snakemake moves one of these attributes, only this module changes. `tests/workflow/test_engine.py`
+asks a running Snakemake for each of them.
 """
 
 from __future__ import annotations
@@ -30,21 +31,21 @@ OF_JOB = {
     "wildcards": "wildcards_dict",
 }
 LOG = 'NMT_LOG="${{BASH_EXECUTION_STRING##*| tee -i }}"'
-"""The log of a job, by the words behind the last `| tee -i` of what Snakemake gives bash, which every job ends with."""
+"""Sets NMT_LOG to the log of a job: what follows the last `| tee -i`, with which every job's shell line ends."""
 
 
 def of(workflow: Any, name: str) -> Any:
-    """One of `OF_WORKFLOW`, of the workflow that rules see."""
+    """Return one of `OF_WORKFLOW` of the workflow that rules see."""
     return attrgetter(OF_WORKFLOW[name])(workflow)
 
 
 def of_job(job: Any, name: str) -> Any:
-    """One of `OF_JOB`."""
+    """Return one of `OF_JOB`."""
     return attrgetter(OF_JOB[name])(job)
 
 
 def sends_jobs(workflow: Any) -> bool:
-    """Whether this Snakemake sends jobs to a cluster: then it counts jobs, not cores, and is not inside such a job.
+    """Return whether this Snakemake sends jobs to a cluster: it counts jobs, not cores, and runs in no such job itself.
 
     The executor itself is not known yet when rules are read.
     """
@@ -52,14 +53,14 @@ def sends_jobs(workflow: Any) -> bool:
 
 
 def limit(workflow: Any, resource: str, count: int) -> None:
-    """Have jobs share so much of a resource, unless whoever runs it has said how much."""
+    """Let jobs share this amount of a resource, unless the user stated another."""
     resources = of(workflow, "resources")
     if resource not in resources:
         resources[resource] = count
 
 
 def cores(workflow: Any) -> int:
-    """The cores that jobs share; 1 where nothing is run and none were stated (`--unlock`)."""
+    """Return the cores that jobs share; 1 where nothing is run and none were stated (`--unlock`)."""
     try:
         return int(workflow.cores)
     except WorkflowError:
@@ -67,23 +68,23 @@ def cores(workflow: Any) -> int:
 
 
 def status_command(workflow: Any) -> str | None:
-    """What the executor asks a scheduler with, where there is one."""
+    """Return the executor's program for the states of jobs, or None."""
     return getattr(of(workflow, "executor"), "status_command", None)
 
 
 def recorded(workflow: Any, file: str) -> list[str] | None:
-    """The parameters of the job that made a file, as Python shows each; None where there is no record."""
+    """Return the parameters of the job that made a file, as Python shows each; None where there is no record."""
     found: list[str] | None = of(workflow, "recorded parameters")(IOFile(file))
     return found
 
 
 def jobs_with_files(workflow: Any) -> Iterator[tuple[Any, bool]]:
-    """The jobs that make files, and whether each is due."""
+    """Yield the jobs that make files, and whether each is due."""
     due = set(of(workflow, "due jobs")())
     return ((job, job in due) for job in of(workflow, "jobs") if job.output)
 
 
 def levels(workflow: Any, job: Any) -> list[list[Any]]:
-    """The jobs that are sent to a cluster as one with this one, itself included: each level after the one before it."""
+    """Return the jobs that are sent to a cluster together with this one, itself included, level by level."""
     group = of(workflow, "group of a job")(job)
     return [list(level) for level in group.toposorted] if group else [[job]]

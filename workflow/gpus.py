@@ -1,4 +1,4 @@
-"""The GPUs of this machine, of which each job that computes on one gets its own."""
+"""The GPUs of this machine, which jobs share: each job on a GPU gets its own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import subprocess
 
 
 def pool() -> list[str]:
-    """The GPUs that jobs may use: those that NMT_GPUS names, or all that CUDA_VISIBLE_DEVICES leaves."""
+    """Return the GPUs that jobs may use: those that NMT_GPUS names, or all that CUDA_VISIBLE_DEVICES leaves."""
     named = os.environ.get("NMT_GPUS")
     if named is None:
         installed = _installed()
@@ -17,7 +17,7 @@ def pool() -> list[str]:
 
 
 def share() -> int:
-    """Have the jobs that this process starts take their GPUs from the pool; returns how many there are."""
+    """Let the jobs of this process take their GPUs from the pool. Return the number of GPUs."""
     if found := pool():
         os.environ["NMT_GPUS"] = ",".join(found)
     return len(found)

@@ -1,4 +1,4 @@
-"""What workflow/setup.sh calls: install what uv.lock has into .venv, by uv.
+"""Install the packages of uv.lock into .venv by uv. workflow/setup.sh calls this.
 
 Usage: python workflow/install.py [--dev] [--torch BUILD]
        python workflow/install.py --group docs
@@ -50,7 +50,7 @@ UV_NAMES = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Install; returns the exit status of the first program that failed, else 0."""
+    """Install, and return the exit status of the first program that failed, else 0."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0], allow_abbrev=False)
     parser.add_argument("--dev", action="store_true", help="also what tests and linters need")
     parser.add_argument("--torch", metavar="BUILD", help="cpu, cuda, or one of PyTorch's index such as cu126")
@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def install(uv: Uv, dev: bool, told: str | None) -> int:
-    """The environment, PyTorch, what else the lock file has for this machine, and the project."""
+    """Install the environment, PyTorch, the rest of the lock file for this machine, and the project."""
     started = time.monotonic()
     build = told or remembered() or fitting_build()
     if BEGUN.exists():
@@ -114,7 +114,7 @@ def install(uv: Uv, dev: bool, told: str | None) -> int:
 
 
 def remembered() -> str | None:
-    """The build of PyTorch that is installed, or that an interrupted installation began with."""
+    """Return the build of PyTorch that is installed, or that an interrupted installation began with."""
     if BEGUN.exists():
         return BEGUN.read_text(encoding="utf-8") or None
     for path in VENV.glob("lib/python*/site-packages/torch-*.dist-info"):
@@ -123,7 +123,7 @@ def remembered() -> str | None:
 
 
 def fitting_build() -> str:
-    """The build of PyTorch that this machine can run: docs/cluster.md#gpus.
+    """Return the build of PyTorch that this machine can run: docs/cluster.md#gpus.
 
     uv's own choice, `--torch-backend=auto`, takes Intel's XPU build for any graphics of Intel, and for drivers below
     560 an index that has no such version.
@@ -140,7 +140,7 @@ def fitting_build() -> str:
 
 
 def cpu_build(uv: Uv, requirements: str) -> str:
-    """Install with PyTorch without CUDA from where pip looks, else from PyTorch's index; the build to take instead."""
+    """Install PyTorch without CUDA from where pip looks, else from PyTorch's index. Return the build that was taken."""
     torch, rest = split(requirements)
     for index in ([], ["--index", CPU_INDEX]):
         try:
@@ -157,13 +157,13 @@ def cpu_build(uv: Uv, requirements: str) -> str:
 
 
 def split(requirements: str) -> tuple[str, str]:
-    """The lines of PyTorch, and all others."""
+    """Return the lines of PyTorch, and all others."""
     lines = re.compile(r"^torch==.*\n(?: .*\n)*", flags=re.MULTILINE)
     return "".join(lines.findall(requirements)), lines.sub("", requirements)
 
 
 class Uv:
-    """uv: the one that was fetched here before, the user's if it can read the lock file, else fetched now.
+    """The program uv: an earlier download, the user's if it can read the lock file, or else a new download.
 
     It asks where pip is configured to ask.
     """
@@ -187,14 +187,14 @@ class Uv:
         self.program = str(UV)
 
     def run(self, *arguments: str) -> str:
-        """Run it in the project's folder; what it prints. Raises CalledProcessError when it fails."""
+        """Run a command in the project's folder and return its output. Raises CalledProcessError if it fails."""
         command = [self.program, *arguments]
         return subprocess.run(
             command, check=True, cwd=ROOT, env=self.environment, capture_output=True, text=True
         ).stdout
 
     def export(self, *chosen: str) -> str:
-        """Requirements of the lock file, with hashes."""
+        """Return the requirements of the lock file, with hashes."""
         form = ["--no-emit-project", "--no-annotate", "--no-header"]
         return self.run("export", "--quiet", "--frozen", "--no-default-groups", *form, *chosen)
 
@@ -211,7 +211,7 @@ class Uv:
 
 
 def pip_settings() -> dict[str, str]:
-    """What pip is configured to ask, as uv's variables: later files are stronger, variables the strongest."""
+    """Return pip's configured indexes as uv's variables. Later files win, and variables win over files."""
     home = Path.home()
     shared = [Path(folder, "pip") for folder in os.environ.get("XDG_CONFIG_DIRS", "/etc/xdg").split(":")]
     own = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config", "pip")
@@ -235,7 +235,7 @@ def pip_settings() -> dict[str, str]:
 
 
 def fetch_uv(certificates: str | None) -> None:
-    """The locked version, by pip, or where there is no pip from where PyPI has it."""
+    """Install the locked version by pip, or without pip from its address on PyPI."""
     (lines,) = re.findall(
         r'^name = "uv"\n(?:.+\n)*', (ROOT / "uv.lock").read_text(encoding="utf-8"), flags=re.MULTILINE
     )
@@ -295,7 +295,7 @@ def alone() -> Iterator[None]:
 
 
 def tell(what: str) -> None:
-    """A line about the stage that begins."""
+    """Print a line about the stage that begins."""
     print(f"setup: {what}", flush=True)
 
 

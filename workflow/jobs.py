@@ -1,4 +1,4 @@
-"""The jobs of a run, out of Snakemake's own graph of them."""
+"""The jobs of a run, from Snakemake's graph."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RESOURCES = ("runtime", "mem_mb", "gpu", "gpu_model", "slurm_partition", "qos", 
 
 
 def job_list(config: Config, workflow: Any) -> JobList:
-    """All jobs that make files, due or not.
+    """Return all jobs that make files, due or not.
 
     Args:
         config: the run's settings.
@@ -38,12 +38,12 @@ def _job(workflow: Any, job: Any, due: bool) -> Job:
 
 
 def _stated(job: Any) -> dict[str, Any]:
-    """What a job asks for; what follows from inputs that are not there yet is not known."""
+    """Return the resources of a job, without those that depend on inputs that are not there yet."""
     return {name: value for name in RESOURCES if type(value := job.resources.get(name)) in (int, str)}
 
 
 def _together(levels: Sequence[Sequence[Any]]) -> dict[str, Any]:
-    """What jobs that are sent as one ask for, as Snakemake has it: those of a level run side by side.
+    """Return the resources of jobs that are sent together, as Snakemake adds them: a level runs in parallel.
 
     `rules` names them all.
     """

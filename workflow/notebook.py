@@ -1,4 +1,4 @@
-"""Run a notebook where it stands and store it with what it gave, without times: equal results, equal bytes.
+"""Run a notebook in its folder and store it with its outputs, without times: equal results give equal bytes.
 
 Usage: python -m workflow.notebook NOTEBOOK
 """
@@ -15,7 +15,7 @@ from nmt.io.files import atomic_path
 
 
 def main(path: Path) -> None:
-    """Run and store it; nbclient's error names the cell that fails."""
+    """Run the notebook and store it. The error of nbclient names the cell that fails."""
     notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
     resources = {"metadata": {"path": str(path.parent)}}
     NotebookClient(notebook, timeout=600, record_timing=False, resources=resources).execute()

@@ -1,4 +1,4 @@
-"""Options of `nmt`'s commands as pieces of a shell line, from the settings and the files that a rule names."""
+"""Options of `nmt`'s commands as parts of a shell line, from the settings and the files of a rule."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from pipeline.config.systems import systems_in_use
 
 
 def option(name: str, *values: object) -> str:
-    """`--name VALUE...`, quoted."""
+    """Return `--name VALUE...`, quoted."""
     return shlex.join([f"--{name}", *map(str, values)])
 
 
 def repeated(name: str, values: Iterable[object]) -> str:
-    """`--name VALUE` for each value."""
+    """Return `--name VALUE` for each value."""
     return " ".join(option(name, value) for value in values)
 
 
 def paired(name: str, keys: Iterable[object], values: Iterable[object]) -> str:
-    """`--name KEY VALUE` for each pair."""
+    """Return `--name KEY VALUE` for each pair."""
     return " ".join(option(name, *pair) for pair in zip(keys, values, strict=True))
 
 
 def known(values: Iterable[tuple[str, Any]]) -> str:
-    """`--name VALUE` for each value that is known."""
+    """Return `--name VALUE` for each value that is not None."""
     return " ".join(option(name, value) for name, value in values if value is not None)
 
 
@@ -39,40 +39,40 @@ def known(values: Iterable[tuple[str, Any]]) -> str:
 
 
 def any_of(corpora: Iterable[str]) -> str:
-    """The constraint of a wildcard to some corpora."""
+    """Return the constraint of a wildcard to some corpora."""
     return "|".join(re.escape(corpus) for corpus in corpora) or "(?!)"
 
 
 def none_of(corpora: Iterable[str]) -> str:
-    """The constraint of a wildcard to all corpora but some."""
+    """Return the constraint of a wildcard to all corpora but some."""
     return f"(?!(?:{any_of(corpora)})/)[a-z0-9][a-z0-9.-]*"
 
 
 def archive_at(config: Config, path: str) -> Archive:
-    """The entry of the catalogue that describes a file."""
+    """Return the entry of the catalogue that describes a file."""
     return next(archive for archive in config.archives.values() if archive.path == path)
 
 
 def place_of(config: Config, side: Member) -> str:
-    """The file that holds a side of a corpus: an archive's, or one's own."""
+    """Return the file that holds a side of a corpus: an archive's, or one's own."""
     return f"data/archives/{config.archives[side.archive].path}" if side.archive else str(side.file)
 
 
 def archive(config: Config, path: str) -> str:
-    """Address and checksums of an archive, as far as they are known."""
+    """Return the options for address and known checksums of an archive."""
     values = archive_at(config, path).model_dump(exclude={"alternatives"}, exclude_none=True)
     return known(values.items())
 
 
 def other_sources(config: Config, path: str) -> str:
-    """Mirrors, then other archives with the same members."""
+    """Return the options for mirrors, and for other archives with the same members."""
     others = archive_at(config, path).alternatives
     alternatives = [as_json(other.model_dump(exclude_none=True)) for other in others]
     return f"{repeated('mirror', config.mirrors)} {repeated('alternative', alternatives)}"
 
 
 def members(config: Config, corpus: str) -> str:
-    """The members that hold both sides (none where the archive itself is the text), and what is known of the text."""
+    """Return the options for the members of both sides (none if the archive is the text) and their checksums."""
     entry = config.corpora[corpus]
     sides = [("source", entry.source), ("target", entry.target)]
     values = [(f"member-{side}", text.member) for side, text in sides if text]
@@ -81,12 +81,12 @@ def members(config: Config, corpus: str) -> str:
 
 
 def shards(config: Config, corpora: Iterable[str]) -> str:
-    """`--corpus NAME SHARDS` for each corpus."""
+    """Return `--corpus NAME SHARDS` for each corpus."""
     return " ".join(option("corpus", corpus, config.corpora[corpus].shards) for corpus in corpora)
 
 
 def counted(config: Config, corpora: Iterable[str]) -> str:
-    """`--corpus PART NAME SHARDS` for each corpus."""
+    """Return `--corpus PART NAME SHARDS` for each corpus."""
     return " ".join(
         option("corpus", experiment.part_of(config, corpus), corpus, config.corpora[corpus].shards)
         for corpus in corpora
@@ -94,12 +94,12 @@ def counted(config: Config, corpora: Iterable[str]) -> str:
 
 
 def patterns(name: str, files: Iterable[str]) -> str:
-    """`--name PATTERN...`: files of a shard by {shard}, which stands for CORPUS/NUMBER."""
+    """Return `--name PATTERN...`: files of a shard by {shard}, which stands for CORPUS/NUMBER."""
     return option(name, *files)
 
 
 def budget(config: Config, folder: str) -> str:
-    """Target words of a word budget, named as by `experiment.budget_of`."""
+    """Return the target words of a word budget, named as by `experiment.budget_of`."""
     selection = config.selection
     return option(
         "target-words", selection.corpus_words[folder.rstrip("/")] if folder else selection.target_words
@@ -107,7 +107,7 @@ def budget(config: Config, folder: str) -> str:
 
 
 def stages(config: Config, corpus: str, files: Sequence[str]) -> str:
-    """`--stage NAME SOURCE TARGET` for each stage of a corpus' text; files: both sides of each."""
+    """Return `--stage NAME SOURCE TARGET` for each stage of a corpus. files: both sides of each stage."""
     names = experiment.counted_stages(config, corpus)
     pairs = zip(names, files[::2], files[1::2], strict=True)
     return " ".join(option("stage", *pair) for pair in pairs)
@@ -117,7 +117,7 @@ def stages(config: Config, corpus: str, files: Sequence[str]) -> str:
 
 
 def translators(folders: Iterable[str], average: str) -> str | list[str]:
-    """Folders of models that translate together, and how they are averaged, behind `--model`.
+    """Return the options for models that translate together, and for their average.
 
     Of a single model its folder alone, so that its translations are not made again.
     """
@@ -128,19 +128,19 @@ def translators(folders: Iterable[str], average: str) -> str | list[str]:
 
 
 def compared(config: Config, files: Sequence[str]) -> str:
-    """`--translations MODEL ALL NO_UNK` for each system in use; files: both of each."""
+    """Return `--translations MODEL ALL NO_UNK` for each system in use. files: both files of each."""
     models = [system.model for system in systems_in_use(config).values()]
     triples = zip(models, files[::2], files[1::2], strict=True)
     return " ".join(option("translations", *triple) for triple in triples)
 
 
 def scores(files: Iterable[str]) -> str:
-    """`--score FILE` for each file of scores, `--dev-score FILE` where they are of the development set."""
+    """Return `--score FILE` for each file of scores, or `--dev-score FILE` for scores of the development set."""
     return " ".join(option("dev-score" if "/dev/" in file else "score", file) for file in files)
 
 
 def text_of_card(config: Config) -> str:
-    """What a model's card says of its text."""
+    """Return what a model's card says of its text."""
     parts = [("train", config.use.train), ("dev", config.use.dev), ("test", config.use.test)]
     corpora = " ".join(repeated(name, names) for name, names in parts)
     return f"{option('languages', config.languages.source, config.languages.target)} {corpora}"
@@ -150,25 +150,25 @@ def text_of_card(config: Config) -> str:
 
 
 def moses_folder(files: Any) -> str:
-    """The folder of Moses' programs, from the decoder among a rule's files."""
+    """Return the folder of Moses' programs, from the decoder among a rule's files."""
     return str(os.path.dirname(os.path.dirname(files.programs)))
 
 
 def moses_text(config: Config, part: str) -> str:
-    """Which pairs of a part of the text Moses gets: short ones to train on, some to tune on."""
+    """Return the options that choose Moses' pairs of a part of the text: short ones to train on, some to tune on."""
     if part == "train":
         return option("max-words", config.moses.max_words)
     return known([("sentences", config.moses.tuning_sentences)])
 
 
 def moses_order(config: Config) -> int | str:
-    """Order of the language model, and how much monolingual text it learns from where not all."""
+    """Return the order of the language model, and the amount of its monolingual text if that is limited."""
     order, words = config.moses.lm_order, config.moses.lm_words
     return f"{order} {option('also-words', words)}" if words else order
 
 
 def moses_system(files: Any) -> str:
-    """Programs, tables and language model, for tuning and decoding; files: the rule's input."""
+    """Return the options for programs, tables and language model. files: the input of the rule."""
     phrases, reordering = files.tables
     return known(
         [
@@ -181,7 +181,7 @@ def moses_system(files: Any) -> str:
 
 
 def moses_search(config: Config) -> str:
-    """How it searches."""
+    """Return the options for the search."""
     settings = config.moses
     return known(
         [
@@ -194,6 +194,6 @@ def moses_search(config: Config) -> str:
 
 
 def moses_n_best(config: Config) -> str:
-    """Search for lists of different translations."""
+    """Return the options for lists of different translations."""
     values = [("n-best", config.moses.n_best), ("n-best-factor", config.moses.n_best_factor)]
     return f"{moses_search(config)} {known(values)}"

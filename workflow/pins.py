@@ -1,9 +1,9 @@
-"""What `make pins` calls: renew uv.lock, CI actions and the containers' base image.
+"""Renew uv.lock, CI actions and the containers' base image. `make pins` calls this.
 
 Usage: python workflow/pins.py [--upgrade]
 
-uv locks again what pyproject.toml asks for; a package keeps its version unless that no longer fits, or `--upgrade` is
-given. What cannot be reached keeps its pin and costs a line.
+uv locks the requirements of pyproject.toml again. A package keeps its version if it still fits, unless `--upgrade` is
+given. What cannot be reached keeps its pin, and a line says so.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Failure = (requests.RequestException, subprocess.CalledProcessError, OSError, Lo
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Each of the three on its own; returns 1 if one could not be renewed."""
+    """Renew each of the three on its own. Return 1 if one could not be renewed."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument(
         "--upgrade", action="store_true", help="newest versions of what pyproject.toml does not pin"
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def reason(error: Exception) -> str:
-    """What went wrong, in one line: a program's own last words, where it is that failed."""
+    """Return what went wrong in one line: the last line of a program that failed, or the error itself."""
     if isinstance(error, requests.ConnectionError) and error.request is not None:
         return f"no connection to {error.request.url!r}"
     said: str = (isinstance(error, subprocess.CalledProcessError) and error.stderr) or str(error)
@@ -65,12 +65,12 @@ def reason(error: Exception) -> str:
 
 
 def renew_lock(upgrade: bool) -> None:
-    """For every platform and every Python that pyproject.toml names."""
+    """Renew the lock file for every platform and every Python that pyproject.toml names."""
     Uv().run("lock", *(["--upgrade"] if upgrade else []))
 
 
 def renew_actions(workflows: Iterable[Path]) -> None:
-    """Each action at the commit of its newest version, which stands behind it as a comment."""
+    """Pin each action at the commit of its newest version, with the version in a comment."""
     for workflow in workflows:
         text = workflow.read_text(encoding="utf-8")
         for action in sorted(set(re.findall(r"uses: ([\w.-]+/[\w.-]+)@", text))):
@@ -82,7 +82,7 @@ def renew_actions(workflows: Iterable[Path]) -> None:
 
 
 def newest(listing: str) -> tuple[str, str]:
-    """The newest version and its commit of `git ls-remote --tags`; an annotated tag's commit is the line `TAG^{}`."""
+    """Return the newest version and its commit from `git ls-remote --tags` (of an annotated tag, `TAG^{}`)."""
     tags = re.findall(r"^([0-9a-f]{40})\trefs/tags/(v\d+\.\d+\.\d+)(?:\^\{\})?$", listing, flags=re.MULTILINE)
     commits = {tag: commit for commit, tag in tags}
     if not commits:
@@ -92,7 +92,7 @@ def newest(listing: str) -> tuple[str, str]:
 
 
 def renew_image(dockerfile: Path, definition: Path) -> None:
-    """Both recipes at the digest that the Dockerfile's tag has now."""
+    """Pin both recipes at the current digest of the Dockerfile's tag."""
     text = dockerfile.read_text(encoding="utf-8")
     name, tag = re.findall(r"^FROM ([\w.-]+):([\w.-]+)@", text, flags=re.MULTILINE)[0]
     login = requests.get(DOCKER_LOGIN.format(name=name), timeout=SECONDS)

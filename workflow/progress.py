@@ -1,4 +1,4 @@
-"""What a run tells a person: a line per stage, a few per model, and the time left of the whole.
+"""The progress of a run for a person: a line per stage, a few per model, and the time left of the whole run.
 
 On a terminal a last line shows what runs at the moment; elsewhere, as in a log, a line comes at least each minute.
 """
@@ -38,7 +38,7 @@ TAIL = 10
 
 
 class RunProgress:
-    """Prints a run's progress; told when jobs begin and end, it looks up how far they are in the files they write.
+    """Prints the progress of a run. It is told when jobs begin and end, and reads their progress from their files.
 
     Args:
         folder: the experiment's.
@@ -67,7 +67,7 @@ class RunProgress:
     # --- what happens ---------------------------------------------------------
 
     def begin(self, log: str) -> None:
-        """A job, known by its log, has begun."""
+        """Tell that a job, identified by its log, has begun."""
         with self._lock:
             if self._listed is None:
                 self._read_list()
@@ -81,7 +81,7 @@ class RunProgress:
                 self._tell(job.stage, f"{status.label} {resumed}, {status.updates:,} updates")
 
     def end(self, log: str) -> None:
-        """A job is done."""
+        """Tell that a job is done."""
         with self._lock:
             begun = self._running.pop(log, None)
             job = self._jobs.pop(log, None)
@@ -96,7 +96,7 @@ class RunProgress:
                 self._tell(job.stage, "done")
 
     def fail(self, log: str) -> bool:
-        """A job has failed; returns whether its log says why."""
+        """Tell that a job has failed. Return whether its log says why."""
         with self._lock:
             if self._running.pop(log, None) is None:
                 return True  # said before
@@ -108,7 +108,7 @@ class RunProgress:
             return bool(errors)
 
     def fail_together(self, logs: Sequence[str]) -> bool:
-        """Jobs that were sent as one have failed: tell of those whose logs say why, else of the last that was heard of.
+        """Tell of failed jobs that were sent as one: those whose logs say why, else the one that was last heard of.
 
         Returns whether a log says why.
         """
@@ -131,7 +131,7 @@ class RunProgress:
             self._said = self._now()
 
     def close(self) -> None:
-        """Nothing more will happen."""
+        """End the thread that watches the jobs."""
         self._ended.set()
         if self._watch.is_alive():
             self._watch.join()
@@ -172,7 +172,7 @@ class RunProgress:
             self._break_silence()
 
     def _break_silence(self) -> None:
-        """A line of the job that had none for longest: jobs take turns."""
+        """Print a line about the job that had none for longest, so that jobs take turns."""
         running = [log for log in self._running if log in self._jobs]
         if not running:
             return
@@ -189,7 +189,7 @@ class RunProgress:
         self.say(f"{clock(self._now() - self._start):>8}  {self._time_left():>9}  {stage:<10}  {text}")
 
     def _name(self, job: jobs.Job) -> str:
-        """What a job works on: a model by its label and what else tells it apart, or a text."""
+        """Return what a job works on: a model by its label and what else tells it apart, or a text."""
         if job.run not in self._runs:
             return job.name
         others = [value.strip("/") for name, value in job.wildcards.items() if name != "model"]
@@ -208,7 +208,7 @@ class RunProgress:
         return f"{self._name(job)} {share}{reading.count:,} {reading.unit}"
 
     def _trained(self, job: jobs.Job) -> str:
-        """A trained model: what it took, and how good it is."""
+        """Return updates, time and development NLL of a trained model."""
         summary = read_json(self._folder / "models" / str(job.run) / "summary.json")
         took = f"{summary['updates']:,} updates in {clock(3600 * summary['hours'])}"
         return f"{self._name(job)} trained, {took}, development NLL {summary['dev_nll']:.2f}"
@@ -226,7 +226,7 @@ class RunProgress:
     # --- time left ------------------------------------------------------------
 
     def _time_left(self) -> str:
-        """Time left of the whole run, in words; computed anew every few seconds."""
+        """Return the time left of the whole run in words, computed anew every few seconds."""
         at, words = self._left
         if self._now() - at >= LEFT_SECONDS and self._listed is not None:
             words = hours_in_words(self._hours_left())
@@ -234,7 +234,7 @@ class RunProgress:
         return words
 
     def _hours_left(self) -> float:
-        """Hours left: training at measured rates, other jobs at their kind's mean time, as many at a time as ran."""
+        """Return the hours left: training at measured rates, other jobs at their rule's mean time."""
         runs = [str(job.run) for job in self._jobs.values() if job.stage == "train"]
         times = training_times(self._config, self._folder, runs)
         done = [seconds for rule, known in self._seconds.items() if rule != "train" for seconds in known]

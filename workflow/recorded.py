@@ -1,4 +1,4 @@
-"""What Snakemake has on record of a job's parameters, where nothing follows from what has changed in them since."""
+"""Recorded parameters of a job that mean the same as the wanted ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nmt.settings.training import ModelRun
 
 
 def as_recorded(recorded: Iterable[str] | None, wanted: str, deciding: Callable[[str], Any]) -> str:
-    """The parameter on record that decides the same as the wanted one, so that the job is not run again; else that one.
+    """Return the recorded parameter if it means the same, so that the job does not run again, else the wanted one.
 
     Args:
         recorded: the job's parameters as Snakemake wrote them, each as Python shows it; None: there is no record.
@@ -29,12 +29,12 @@ def as_recorded(recorded: Iterable[str] | None, wanted: str, deciding: Callable[
 
 
 def of_training(settings: str) -> dict[str, Any]:
-    """What decides a model of its settings (`nmt train --settings`)."""
+    """Return the part of `nmt train --settings` that decides a model."""
     return ModelRun.model_validate_json(settings).outcome()
 
 
 def of_text(settings: str) -> dict[str, Any]:
-    """What decides the text of `projections.data_settings`: of a selection that is off nothing else."""
+    """Return the part of `projections.data_settings` that decides the text. A selection that is off decides nothing."""
     values: dict[str, Any] = json.loads(settings)
     if not values.get("selection", {}).get("enabled", True):
         values["selection"] = None

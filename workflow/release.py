@@ -1,4 +1,4 @@
-"""What `make release` calls: all that a version publishes, in one new folder, with checksums.
+"""Put all that a version publishes into one new folder, with checksums. `make release` calls this.
 
 Usage: python -m workflow.release FOLDER EXPERIMENT...
 
@@ -25,7 +25,7 @@ TWINE = "twine@6.2.0"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Make the folder; returns 2 after a line on standard error where something is missing."""
+    """Make the folder. Return 2 after a line on standard error if something is missing."""
     if len(arguments) < 2:
         print("usage: python -m workflow.release FOLDER EXPERIMENT...", file=sys.stderr)
         return 2
@@ -92,7 +92,7 @@ def write_sums(folder: Path) -> None:
 
 
 def run(module: str, *arguments: str | Path) -> str:
-    """Run a module's program; what it printed, in a UserError where it failed."""
+    """Run a module's program. A `UserError` has its output if it failed."""
     done = subprocess.run(
         [sys.executable, "-m", module, *map(str, arguments)],
         stdin=subprocess.DEVNULL,

@@ -1,4 +1,4 @@
-"""What `make demo` and the like call: run or resume an experiment, and show its results.
+"""Run or resume an experiment, and show its results. Targets such as `make demo` call this.
 
 Usage: python workflow/run.py [--cores N] FOLDER [option of snakemake]...
 """
@@ -42,7 +42,7 @@ PATIENCE = 75.0
 
 
 def main() -> int:
-    """Run the experiment; the exit code is Snakemake's."""
+    """Run the experiment, and return Snakemake's exit code."""
     arguments, options = _arguments()
     folder: Path = arguments.folder
     try:
@@ -58,7 +58,7 @@ def main() -> int:
 
 
 def _held(folder: Path, cores: str, options: Sequence[str]) -> int:
-    """Run the experiment while nobody else does; the exit code is Snakemake's."""
+    """Run the experiment while nobody else does, and return Snakemake's exit code."""
     with _alone_in(folder) as lock:
         if lock is None:
             return _refuse(f"{folder}: another run is active here: wait for it, or end it")
@@ -88,7 +88,7 @@ def _arguments() -> tuple[argparse.Namespace, list[str]]:
 
 
 def _unreadable(options: Sequence[str]) -> str | None:
-    """What is wrong with the files after `--configfile`, which Snakemake itself reads; None if nothing is."""
+    """Return what is wrong with the files after `--configfile`, which Snakemake itself reads; None if nothing is."""
     from pipeline.config.overlays import ConfigError, refuse_unreadable
 
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
@@ -102,7 +102,7 @@ def _unreadable(options: Sequence[str]) -> str | None:
 
 
 def _complete(options: Sequence[str]) -> bool:
-    """Whether the call is a plain run to the end, not a dry-run or the like."""
+    """Return whether the call is a plain run to the end, not a dry-run or the like."""
     short = {letter for option in options if re.fullmatch("-[a-zA-Z]+", option) for letter in option[1:]}
     return not ({"--dry-run", "--dryrun", "--lint", "--report", "--unlock"} & set(options) or "n" in short)
 
@@ -141,7 +141,7 @@ def _snakemake(folder: Path, cores: str, options: Sequence[str]) -> list[str]:
 
 
 def _damaged(folder: Path) -> list[str]:
-    """Snakemake's option to make again what was cut short since it was made; says so."""
+    """Return Snakemake's option to make damaged files again, after a line that names them."""
     from pipeline.monitor.file_sizes import damaged
 
     files = damaged(folder)
@@ -151,7 +151,7 @@ def _damaged(folder: Path) -> list[str]:
 
 
 def _environment(folder: Path, again: bool) -> dict[str, str]:
-    """The environment in which Snakemake finds its logger; `again`: whether this is a second look."""
+    """Return the environment in which Snakemake finds its logger. again: whether this is a second look."""
     from pipeline.config.checkout import for_snakemake
 
     places = [str(ROOT), str(ROOT / "workflow" / "logger"), os.environ.get("PYTHONPATH", "")]
@@ -167,7 +167,7 @@ SNAKEMAKE_OUTPUT_OPTIONS = {"--logger", "--printshellcmds", "-p", "--quiet", "-q
 
 
 def _run(folder: Path, command: Sequence[str], lock: int, again: bool = False) -> int:
-    """Run a command to its end; a signal to end is passed on, and Snakemake then ends cleanly."""
+    """Run a command to its end. A signal to end is passed on, and Snakemake then ends cleanly."""
     with subprocess.Popen(command, pass_fds=(lock,), env=_environment(folder, again)) as process:
 
         def hand_on(number: int, frame: FrameType | None) -> None:

@@ -1,6 +1,6 @@
 """Write workflow/schemas/config.schema.json, what any layer of the settings may say, from `pipeline.config.schema`.
 
-Editors read it; the settings themselves are held against `pipeline.config.schema`, of which this is only another form.
+Editors read the schema. The settings themselves are checked by `pipeline.config.schema`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TARGET = ROOT / "workflow" / "schemas" / "config.schema.json"
 
 
 def schema() -> str:
-    """The schema as text: every key optional, since a layer states only what it changes."""
+    """Return the schema as text: every key optional, since a layer states only what it changes."""
     settings = _optional(Config.model_json_schema())
     settings["properties"][EXTENDS] = {"type": "string"}
     return json.dumps(settings, indent=2, ensure_ascii=False) + "\n"

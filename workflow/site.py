@@ -1,10 +1,10 @@
-"""What `make docs` calls: the project's pages as a site, in `site/pages`.
+"""Build a site of the project's pages, in `site/pages`. `make docs` calls this.
 
 Usage: python workflow/site.py [EXPERIMENT]...
 
-The site has the repository's layout, so that a link between two pages, or to a file, works here as it does there. A
-notebook becomes a page with its stored outputs. Added are a page for each package of the library, made from its
-docstrings, and a gallery: the pages that finished experiments have in `results/`.
+The site has the layout of the repository, so that links between pages and to files work in both. A notebook becomes a
+page with its stored outputs. There are two additions: a page per package, made from its docstrings, and a gallery of
+the pages that finished experiments have in `results/`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LINK = re.compile(r"\]\((?!\w+:)([^)\s#]+)")
 
 
 def main(experiments: Sequence[str], site: Path = ROOT / "site") -> int:
-    """Build the site; returns mkdocs' exit status, which is not 0 where a link leads nowhere."""
+    """Build the site, and return the exit status of mkdocs, which is not 0 if a link leads nowhere."""
     source = site / "source"
     shutil.rmtree(source, ignore_errors=True)
     address = repository_address()
@@ -66,13 +66,13 @@ def main(experiments: Sequence[str], site: Path = ROOT / "site") -> int:
 
 
 def repository_address() -> str | None:
-    """Where the repository is: what pyproject.toml says, or the machine that builds the site; None if neither knows."""
+    """Return the repository's address, from pyproject.toml or from the machine that builds the site, or None."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return project["urls"].get("Repository") or os.environ.get("REPOSITORY_URL")
 
 
 def copy_pages(folder: Path, address: str | None = None) -> None:
-    """The pages, and every file that one of them links to; `git clone` names the address if there is one."""
+    """Copy the pages and every file that one of them links to, with the address of `git clone` if there is one."""
     pages = [page for pattern in PAGES for page in ROOT.glob(pattern)]
     for page in pages:
         for link in LINK.findall(page.read_text(encoding="utf-8")):
@@ -91,7 +91,7 @@ def copy_pages(folder: Path, address: str | None = None) -> None:
 
 
 def notebook_page(notebook: Path, page: Path) -> str:
-    """A notebook in Markdown, its pictures beside `page`."""
+    """Return a notebook in Markdown, its pictures beside `page`."""
     parts = []
     for number, cell in enumerate(json.loads(notebook.read_text(encoding="utf-8"))["cells"]):
         source = "".join(cell["source"])
@@ -111,7 +111,7 @@ def notebook_page(notebook: Path, page: Path) -> str:
 
 
 def write_gallery(experiments: Sequence[Path], folder: Path) -> None:
-    """A page with the pictures and pages of each finished experiment, and these files."""
+    """Write a page with the pictures and pages of each finished experiment, and copy these files."""
     lines = ["# Gallery", "", "What runs of the project have made. These pages need no server.", ""]
     for results in (experiment / "results" for experiment in experiments):
         lines += _entry(results, folder / "gallery" / results.parent.name)
@@ -122,7 +122,7 @@ def write_gallery(experiments: Sequence[Path], folder: Path) -> None:
 
 
 def _entry(results: Path, copies: Path) -> list[str]:
-    """An experiment's part of the gallery; copies of what it shows lie beside the page."""
+    """Return an experiment's part of the gallery, and copy its files beside the page."""
     name, finding = results.parent.name, results / "finding.txt"
     pages, pictures = (
         {file: text for file, text in files.items() if (results / file).is_file()}
@@ -141,7 +141,7 @@ def _entry(results: Path, copies: Path) -> list[str]:
 
 
 def write_library(folder: Path) -> list[dict[str, str]]:
-    """A page for each package of the library and of the pipeline; returns their places in the navigation."""
+    """Write a page per package of the library and of the pipeline. Return their places in the navigation."""
     (folder / "library").mkdir()
     entries = []
     for package in [*sorted((ROOT / "nmt").iterdir()), *sorted((ROOT / "pipeline").iterdir())]:

@@ -1,4 +1,4 @@
-"""Settings of what a run shows: tables, figures, pages."""
+"""Settings of tables, figures and pages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIRST_PAPER = "bahdanau2015"
 class Artifacts(Settings):
     """What the tables and figures show.
 
-    A newer key that has its default is not written: it changes no job's parameters and no finished run's record.
+    A newer key with its default is not written, so that it changes no job's parameters and no finished run's record.
     """
 
     reported: bool
@@ -81,7 +81,7 @@ class Report(Artifacts):
     """Whether models read and write units of words: what Table 1 says of unknown words."""
 
     def label(self, model: str) -> str:
-        """The name that tables and figures show; a model without one is shown by its id."""
+        """Return the name that tables and figures show; a model without one is shown by its id."""
         # no entry of `labels`, which are parameters of every table
         return self.labels.get(model, "Moses + RNNenc" if model == "moses-rnnenc" else model)
 

@@ -13,7 +13,7 @@ Md5 = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 
 
 class Source(Settings):
-    """Where a file is, and what is known of it."""
+    """The address of a file, and what is known of it."""
 
     url: Annotated[str, Field(pattern=r"^(https?|file)://")]
     path: Annotated[str, Field(pattern=r"^[^/{}][^{}]*[^/{}]$")]
@@ -24,14 +24,14 @@ class Source(Settings):
 
 
 class Archive(Source):
-    """A file to download, and others with the same members. Whatever is known of it is checked."""
+    """A file to download, and others with the same members. All that is known of it is checked."""
 
     alternatives: list[Source] = Field(default=[])
     """Asked for in order when nobody gives the file itself."""
 
 
 class Member(Settings):
-    """One side of a corpus: an archive of the catalogue or a file of one's own; it, or a member of it, is the text."""
+    """One side of a corpus. The text is an archive of the catalogue, or a file of the user's, or a member of it."""
 
     archive: Identifier | None = None
     file: Annotated[str, Field(min_length=1)] | None = Field(
@@ -70,7 +70,7 @@ class Corpus(Settings):
 
     @property
     def sides(self) -> dict[str, Member]:
-        """Source and target, as far as they come from somewhere."""
+        """Return source and target, unless the text is generated."""
         return {name: side for name, side in (("source", self.source), ("target", self.target)) if side}
 
     @model_validator(mode="after")
@@ -87,7 +87,7 @@ class Corpus(Settings):
 
 
 class SystemEntry(Settings):
-    """A system that trains nothing: runs that translate together, or one that translates in another way.
+    """A system that trains nothing: runs that translate together, or one run with another decoding.
 
     `decoding` holds only what differs from the shared block.
     """
@@ -99,7 +99,7 @@ class SystemEntry(Settings):
 
 
 class RescoredEntry(Settings):
-    """Another system's n-best lists rescored by the members, or without members as an oracle would choose."""
+    """Another system's n-best lists, rescored by the members, or without members by an oracle."""
 
     label: str
     lists: Identifier

@@ -1,4 +1,4 @@
-"""The checkout that the pipeline lies in, and what Snakemake needs to start from there."""
+"""The checkout with the pipeline, and the variables that Snakemake needs there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def for_snakemake(folder: Path) -> dict[str, str]:
-    """Variables without which Snakemake would not start here.
+    """Return variables without which Snakemake would not start here.
 
     They name a folder for its cache where the user's home cannot be written to, and one with the program `which` for
     systems that have none.

@@ -1,4 +1,4 @@
-"""Contradictions between settings that are each well formed."""
+"""Contradictions between settings that are valid each by itself."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from pipeline.config.runs import LATER, run_name, seeds_of
 from pipeline.config.schema import Config
 
 CONTINUED = tuple(key for key in Training.model_fields if key not in RESUMABLE)
-"""Training settings that a model shares with the one it continues from: the trainer would refuse it otherwise."""
+"""Training settings that a model must share with the one it continues from."""
 
 PHRASE_BASED, WITH_PHRASE_MODEL = "moses", "moses-rnnenc"
-"""Rows of the phrase-based system in every table, and of the one whose phrase table a model has scored."""
+"""Names of the phrase-based system in every table, and of the one whose phrase table a model has scored."""
 
 PATHS = (
     ("mirrors",),
@@ -29,11 +29,12 @@ PATHS = (
     ("artifacts", "moses_dev_translations"),
     ("moses", "lm_text"),
 )
-"""Keys of files and folders or lists of them, relative to the file that says it; beside `n_best_lists` and corpora."""
+"""Keys of paths, or of lists of paths, besides `n_best_lists` and corpora. Paths are relative to the file that states
+them."""
 
 
 def paths(values: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """All keys of files and folders in merged settings, which may be faulty yet."""
+    """Return all keys of files and folders in merged settings, which may still be faulty."""
     corpora, lists = (_entries(values.get(key)) for key in ("corpora", "n_best_lists"))
     text = [("corpora", name, side, "file") for name in corpora for side in ("source", "target")]
     return [*PATHS, *(("n_best_lists", name) for name in lists), *text]
@@ -44,7 +45,7 @@ def _entries(catalogue: Any) -> Mapping[str, Any]:
 
 
 def contradictions(config: Config) -> list[Problem]:
-    """All contradictions; those of names that no catalogue has come alone, as the others follow such names."""
+    """Return all contradictions. Unknown names are returned alone, since the other checks look names up."""
     if unknown := list(_uses(config)):
         return unknown
     checks = (
@@ -73,13 +74,13 @@ def _unknown(name: str, what: str, known: Iterable[str]) -> str:
 
 
 def _lacking(path: KeyPath, names: Iterable[str], what: str, known: Iterable[str]) -> Iterator[Problem]:
-    """A problem for each of the names that is not known."""
+    """Yield a problem for each of the names that `known` lacks."""
     known = list(known)
     return (Problem(path, _unknown(name, what, known)) for name in names if name not in known)
 
 
 def _twice(path: KeyPath, found: Sequence[Any], what: str) -> Iterator[Problem]:
-    """A problem for each entry of a list that stands there again."""
+    """Yield a problem for each entry that a list has twice."""
     for entry in sorted({entry for entry in found if found.count(entry) > 1}):
         yield Problem(path, f"found {shown(entry)} twice, expected each {what} once")
 
@@ -92,7 +93,7 @@ def _uses(config: Config) -> Iterator[Problem]:
 
 
 def _released(config: Config) -> Iterator[Problem]:
-    """Models or translations of others, not both."""
+    """Check that not both models and translations of others are named."""
     if config.released.models is not None and config.released.results is not None:
         found = shown(config.released.results)
         text = f"found {found} beside `released.models`, expected one of both to be null"
@@ -100,7 +101,7 @@ def _released(config: Config) -> Iterator[Problem]:
 
 
 def _paths(config: Config) -> Iterator[Problem]:
-    """No braces in what becomes part of a rule's files."""
+    """Check that there are no braces in what becomes part of a rule's files."""
     values = config.model_dump()
     for path in paths(values):
         named: Any = values
@@ -113,7 +114,7 @@ def _paths(config: Config) -> Iterator[Problem]:
 
 
 def _roles(config: Config) -> Iterator[Problem]:
-    """One test corpus, in one piece, and no corpus in two roles."""
+    """Check that there is one test corpus, in one shard, and no corpus in two roles."""
     use = config.use
     if len(use.test) > 1:
         yield Problem(("use", "test"), f"found {len(use.test)} corpora, expected one")
@@ -131,7 +132,7 @@ def _roles(config: Config) -> Iterator[Problem]:
 
 
 def _archives(config: Config) -> Iterator[Problem]:
-    """No two archives in one place, and every side of a corpus in one that there is."""
+    """Check that no two archives share a place, and that every side of a corpus names a known archive."""
     places: dict[str, str] = {}
     for name, archive in config.archives.items():
         if places.setdefault(archive.path, name) != name:
@@ -145,7 +146,7 @@ def _archives(config: Config) -> Iterator[Problem]:
 
 
 def _seeds(config: Config) -> Iterator[Problem]:
-    """No seed twice, and no model whose name is that of another's run."""
+    """Check that no seed comes twice, and that no model has the name of another's run."""
     yield from _twice(("seeds",), config.seeds or [], "seed")
     for name, model in config.models.items():
         yield from _twice(("models", name, "seeds"), model.seeds or [], "seed")
@@ -155,7 +156,7 @@ def _seeds(config: Config) -> Iterator[Problem]:
 
 
 def _systems(config: Config) -> Iterator[Problem]:
-    """Systems and rescored lists in use: names of their own, members among the runs in use, and known lists."""
+    """Check that systems and rescored lists have names of their own, members among the runs in use, and known lists."""
     use, runs = config.use, _runs(config)
     for kind in ("models", "systems", "rescored"):
         for name in {PHRASE_BASED, WITH_PHRASE_MODEL} & set(getattr(use, kind)):
@@ -176,7 +177,7 @@ def _systems(config: Config) -> Iterator[Problem]:
 
 
 def _runs(config: Config) -> dict[str, str]:
-    """Names of the runs of the models in use, and their models."""
+    """Return the models by the names of their runs, of the models in use."""
     return {
         run_name(model, seed, seeds_of(config, model)): model
         for model in config.use.models
@@ -214,7 +215,7 @@ def _continuations(config: Config) -> Iterator[Problem]:
 
 
 def _continuation(config: Config, name: str, base: str) -> Iterator[Problem]:
-    """What a model must have in common with the one it continues from."""
+    """Check what a model must have in common with the one it continues from."""
     mine, theirs = config.models[name], config.models[base]
     same_family = mine.family == theirs.family
     shared = ["family", "max_words", *(f"training.{key}" for key in CONTINUED)]
@@ -275,7 +276,7 @@ def _artifacts(config: Config) -> Iterator[Problem]:
 
 
 def _of_kind(config: Config, path: KeyPath, name: str | None, can: str, otherwise: str) -> Iterator[Problem]:
-    """A model in use, of a family that can do what its figure shows."""
+    """Check that a model is in use, and that its family can do what the figure shows."""
     if name is None:
         return
     if name not in config.use.models:
@@ -287,7 +288,7 @@ def _of_kind(config: Config, path: KeyPath, name: str | None, can: str, otherwis
 
 
 def _sentence_vectors(config: Config) -> Iterator[Problem]:
-    """The model of the figure is in use and tells the decoder one vector of a sentence."""
+    """Check that the model of the figure is in use and has one vector per sentence."""
     if config.sentence_vectors is None:
         return
     path, model = ("sentence_vectors", "model"), config.sentence_vectors.model
@@ -299,7 +300,7 @@ def _sentence_vectors(config: Config) -> Iterator[Problem]:
 
 
 def _ablations(config: Config) -> Iterator[Problem]:
-    """Baselines and what is compared with them: in use, of one family, and different."""
+    """Check that a baseline and the models compared with it are in use, of one family, and different."""
     used = config.use.models
     for baseline, others in (config.artifacts.ablations or {}).items():
         path = ("artifacts", "ablations", baseline)
@@ -340,7 +341,7 @@ def _cleaning(config: Config) -> Iterator[Problem]:
 
 
 def _moses(config: Config) -> Iterator[Problem]:
-    """Measured or given, not both; and text without what Moses takes for its own notation."""
+    """Check that Moses is either measured or given, and that its text is escaped."""
     if not config.moses.enabled:
         return
     if (given := config.artifacts.moses_translations) is not None:

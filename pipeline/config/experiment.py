@@ -1,4 +1,4 @@
-"""What an experiment uses of its catalogues: corpora with their shards, archives, runs."""
+"""The corpora, shards, archives and runs that an experiment uses."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from pipeline.config.schema import Config
 
 
 def in_domain_corpora(config: Config) -> list[str]:
-    """The corpora that the selection takes for in-domain text."""
+    """Return the corpora that the selection takes for in-domain text."""
     return list(config.selection.in_domain) if config.selection.enabled else []
 
 
 def corpora_in_use(config: Config) -> list[str]:
-    """The corpora in use, and those that the selection compares with, each once."""
+    """Return the corpora in use, and those that the selection compares with, each once."""
     used = [*config.use.train, *config.use.dev, *config.use.test]
     return list(dict.fromkeys([*used, *in_domain_corpora(config)]))
 
 
 def lm_corpora(config: Config) -> list[str]:
-    """The corpora that nothing but the phrase-based system's language model learns from."""
+    """Return the corpora that nothing but the phrase-based system's language model learns from."""
     named = config.moses.lm_corpora if config.moses and config.moses.enabled else []
     return [corpus for corpus in named if corpus not in corpora_in_use(config)]
 
 
 def prepared_corpora(config: Config) -> list[str]:
-    """The corpora in use that this experiment prepares itself; none where it takes its data from another."""
+    """Return the corpora in use that this experiment prepares itself; none where it takes its data from another."""
     return [] if config.data_from else corpora_in_use(config)
 
 
 def missing_data(config: Config, dev: bool = False) -> list[str]:
-    """The files that this experiment reads of the one that `data_from` names, as far as they are not there.
+    """Return the files that this experiment reads of the one that `data_from` names, as far as they are not there.
 
     `dev`: whether the development text is translated, too.
     """
@@ -51,7 +51,7 @@ def missing_data(config: Config, dev: bool = False) -> list[str]:
 
 
 def missing_files(config: Config) -> list[str]:
-    """A line for each file that the settings name and this run reads, and that is not there."""
+    """Return a line for each file that the settings name and this run reads, and that is not there."""
     if config.released.results is not None:
         return []
     return [
@@ -62,7 +62,7 @@ def missing_files(config: Config) -> list[str]:
 
 
 def _own_text(config: Config) -> list[tuple[str, str]]:
-    """Files of one's own text, of the corpora that this experiment prepares, by their keys."""
+    """Return files of one's own text, of the corpora that this experiment prepares, by their keys."""
     needed = config.use.test if config.released.models else prepared_corpora(config)
     needed = [*needed, *lm_corpora(config)]
     sides = ((corpus, *side) for corpus in needed for side in config.corpora[corpus].sides.items())
@@ -70,7 +70,7 @@ def _own_text(config: Config) -> list[tuple[str, str]]:
 
 
 def _given_files(config: Config) -> list[tuple[str, str]]:
-    """Files of other systems and tools, by their keys, but for those in folders that this run fills itself."""
+    """Return files of other systems and tools, by their keys, but for those in folders that this run fills itself."""
     artifacts, measured = config.artifacts, bool(config.moses and config.moses.enabled)
     lists = {config.rescored[name].lists for name in config.use.rescored} & set(config.n_best_lists)
     given: list[tuple[str, str | None]] = [
@@ -93,13 +93,13 @@ def _given_files(config: Config) -> list[tuple[str, str]]:
 
 
 def part_of(config: Config, corpus: str) -> str:
-    """What a corpus is for: train, dev, test or, if only the selection compares with it, in-domain."""
+    """Return what a corpus is for: train, dev, test or, if only the selection compares with it, in-domain."""
     parts = {"train": config.use.train, "dev": config.use.dev, "test": config.use.test}
     return next((part for part, corpora in parts.items() if corpus in corpora), "in-domain")
 
 
 def surplus_shards(config: Config) -> list[str]:
-    """A line for each corpus of which there are more shards than the settings say: those would be left out, unseen."""
+    """Return a line for each corpus with more shards on the disk than in the settings: those would be left out."""
     return [
         f"corpora.{corpus}.shards: {number}, but {found.parent} has more; set the number back, or remove"
         f" data/*/{corpus}, and the text is divided anew, to the same result"
@@ -113,34 +113,34 @@ def surplus_shards(config: Config) -> list[str]:
 
 
 def shards_of(config: Config, corpora: Iterable[str]) -> list[str]:
-    """Every shard of some corpora as CORPUS/NUMBER, in order."""
+    """Return every shard of some corpora as CORPUS/NUMBER, in order."""
     return [f"{corpus}/{shard}" for corpus in corpora for shard in range(config.corpora[corpus].shards)]
 
 
 def training_stage(config: Config) -> str:
-    """The stage of the training text before selection: without the pairs that overlap with the test set, if dropped."""
+    """Return the stage of the training text before selection. `kept` is the text without pairs of the test set."""
     return "tokens" if config.overlap.drop == "none" else "kept"
 
 
 def final_stage(config: Config) -> str:
-    """The stage of the training text that models are trained on."""
+    """Return the stage of the training text that models are trained on."""
     return "selected" if config.selection.enabled else training_stage(config)
 
 
 def counted_stages(config: Config, corpus: str) -> list[str]:
-    """The stages of a corpus' tokenized text, in order, each once."""
+    """Return the stages of a corpus' tokenized text, in order, each once."""
     if corpus not in config.use.train:
         return ["tokens"]
     return list(dict.fromkeys(["tokens", training_stage(config), final_stage(config)]))
 
 
 def budget_of(config: Config, corpus: str) -> str:
-    """The word budget that a corpus is selected from, as a folder: CORPUS/ for its own, empty for the common one."""
+    """Return the folder of a corpus' word budget: CORPUS/ for its own, empty for the common one."""
     return f"{corpus}/" if corpus in config.selection.corpus_words else ""
 
 
 def corpora_of_budget(config: Config, budget: str) -> list[str]:
-    """The training corpora that share a word budget, named as by `budget_of`."""
+    """Return the training corpora that share a word budget, named as by `budget_of`."""
     return [corpus for corpus in config.use.train if budget_of(config, corpus) == budget]
 
 
@@ -148,14 +148,14 @@ def corpora_of_budget(config: Config, budget: str) -> list[str]:
 
 
 def archives_of(config: Config, corpora: Iterable[str]) -> list[str]:
-    """Catalogue names of the archives that hold some corpora, each once, in order."""
+    """Return catalogue names of the archives that hold some corpora, each once, in order."""
     entries = [config.corpora[corpus] for corpus in corpora]
     sides = [side for entry in entries for side in entry.sides.values()]
     return list(dict.fromkeys(side.archive for side in sides if side.archive))
 
 
 def archives_in_use(config: Config) -> list[str]:
-    """Catalogue names of the archives that this experiment fetches, each once."""
+    """Return catalogue names of the archives that this experiment fetches, each once."""
     return archives_of(config, [*prepared_corpora(config), *lm_corpora(config)])
 
 
@@ -163,13 +163,13 @@ def archives_in_use(config: Config) -> list[str]:
 
 
 def compared_models(config: Config) -> list[str]:
-    """Baselines of the table of ablations and the models compared with them, each once."""
+    """Return baselines of the table of ablations and the models compared with them, each once."""
     pairs = (config.artifacts.ablations or {}).items()
     return list(dict.fromkeys(model for baseline, others in pairs for model in (baseline, *others)))
 
 
 def runs_in_use(config: Config) -> dict[str, Run]:
-    """The runs that the results are made from, in the order of the tables; those they continue from included."""
+    """Return the runs that the results are made from, in the order of the tables; those they continue from included."""
     artifacts = config.artifacts
     shown = [*config.use.models, *compared_models(config)]
     shown += [model for model in artifacts.figure2_models if model in config.models]
@@ -179,12 +179,12 @@ def runs_in_use(config: Config) -> dict[str, Run]:
 
 
 def aligned_runs(config: Config) -> list[str]:
-    """Runs of the models in use that align."""
+    """Return runs of the models in use that align."""
     return list(runs_of(config, [model for model in config.use.models if config.models[model].aligns]))
 
 
 def contrasted_models(config: Config) -> list[str]:
-    """Two models that stand for what attention changes: the first that aligns and the first that does not.
+    """Return two models that stand for what attention changes: the first that aligns and the first that does not.
 
     Of those in Figure 2, else of all; the first two where all are of a kind; one where there is but one.
     """
@@ -195,7 +195,7 @@ def contrasted_models(config: Config) -> list[str]:
 
 
 def has_playground(config: Config) -> bool:
-    """Whether the page that translates in the browser is made: of families that it computes alone."""
+    """Return whether the page that translates in the browser is made: of families that it computes alone."""
     families = [FAMILIES[config.models[model].family] for model in contrasted_models(config)]
     possible = config.playground.made and not config.vocabulary.subwords
     return possible and bool(families) and all(family.in_browser for family in families)

@@ -1,7 +1,7 @@
-"""Finished models: those that the experiment which `data_from` names has trained, and those that a run would delete.
+"""Finished models: those of the experiment in `data_from`, and those that a run would delete.
 
-Those of the other experiment, trained on the same text with the same settings, are used where they lie: nothing is
-trained twice. Outdated ones of its own a run would delete: Snakemake removes a job's outputs before the job starts.
+Models of the other experiment with the same text and settings are used where they lie, so that nothing is trained
+twice. A run would delete its own outdated models, since Snakemake removes a job's outputs before the job starts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pipeline.config.schema import Config
 
 
 def shared_models(config: Config, runs: Mapping[str, Run], folder: Path) -> dict[str, str]:
-    """Folders of the other experiment's models by the runs of this one, in `folder`, that need no training.
+    """Return folders of the other experiment's models by the runs of this one, in `folder`, that need no training.
 
     A run that has begun here stays here, and so does one that another run in use continues from here.
     """
@@ -39,7 +39,7 @@ def shared_models(config: Config, runs: Mapping[str, Run], folder: Path) -> dict
 
 
 def _fits(model: Path, config: Config, run: Run, data: Path) -> bool:
-    """Whether a folder holds the run's model, trained on the text as it is now; labels may differ."""
+    """Return whether a folder holds the run's model, trained on the text as it is now; labels may differ."""
     if not all((model / name).is_file() for name in (*MODEL, *RECORDS)):
         return False
     try:
@@ -52,7 +52,7 @@ def _fits(model: Path, config: Config, run: Run, data: Path) -> bool:
 
 
 def in_danger(config: Config, runs: Sequence[str], rules: Collection[str], folder: Path) -> list[str]:
-    """A line for each finished model that a run would delete without being able to continue it.
+    """Return a line for each finished model that a run would delete without being able to continue it.
 
     Args:
         config: the run's settings.
@@ -95,7 +95,7 @@ def _danger(folder: Path, run: str, wanted: ModelRun, text: Path, text_is_due: b
 
 
 def _text(binary: Path) -> dict[str, Any]:
-    """The checksums of the text as it is now, as a model's summary has those of the text that it was trained on."""
+    """Return the checksums of the text as it is now, under the names that a model's summary uses."""
     train, dev = (_read(binary / part / "meta.json") for part in ("train", "dev"))
     return {
         "train": train.get("sha256"),
@@ -106,7 +106,7 @@ def _text(binary: Path) -> dict[str, Any]:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """What a file of JSON says; nothing where it says nothing that can be read."""
+    """Return what a file of JSON says; nothing where it says nothing that can be read."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

@@ -1,8 +1,8 @@
-"""Settings in layers: `config.yaml`, what an experiment extends, its own, files and pairs of the command line.
+"""Settings in layers: the root's `config.yaml`, extended experiments, the experiment's own, the command line.
 
-Later layers win. Mappings are merged key by key, lists and single values are replaced, nothing can be
-removed. The merged settings are held against `Config`, then against each other (`pipeline.config.consistency`);
-every problem of such a check is reported at once, one line each, with the layer that said it.
+Later layers win. Mappings are merged key by key; lists and single values are replaced; nothing can be removed. The
+merged settings are checked by `Config`, then for contradictions (`pipeline.config.consistency`). Each check reports
+all of its problems at once, one line each, with the layer that states the value.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LONGEST_LINE = 1000
 
 
 class ConfigError(UserError):
-    """All that is wrong with the settings.
+    """The settings have faults.
 
     Args:
         problems: one line each.
@@ -48,7 +48,7 @@ class ConfigError(UserError):
 
 @dataclass(frozen=True)
 class Layer:
-    """One file (or the pairs of a command line) and what it says."""
+    """One file (or the pairs of a command line) and its values."""
 
     name: str
     """As error messages name it."""
@@ -84,7 +84,7 @@ def read_layer(path: Path) -> Layer:
 def find_layers(
     root: Path, directory: Path, files: Iterable[Path] = (), pairs: Mapping[str, Any] | None = None
 ) -> list[Layer]:
-    """The layers of a run, weakest first.
+    """Return the layers of a run, weakest first.
 
     Args:
         root: the paper's `config.yaml`.
@@ -112,7 +112,7 @@ def find_layers(
 
 
 def module_layers(root: Path, directory: Path, settings: Mapping[str, Any]) -> list[Layer]:
-    """The layers of a run that another workflow imports: the paper's `config.yaml` and what the module statement says.
+    """Return the layers of a run that another workflow imports: the paper's `config.yaml`, then the module statement.
 
     Args:
         root: the paper's `config.yaml`.
@@ -123,7 +123,7 @@ def module_layers(root: Path, directory: Path, settings: Mapping[str, Any]) -> l
 
 
 def _with_extended(own: Path, root: Path, extending: Sequence[Path] = ()) -> list[Layer]:
-    """The layer of an experiment behind those of the experiment that it extends, and so on; none for the root."""
+    """Return the layers of the experiments that this one extends, then its own; none for the root."""
     if own.exists() and own.samefile(root):
         return []
     layer = read_layer(own)
@@ -144,7 +144,7 @@ def _with_extended(own: Path, root: Path, extending: Sequence[Path] = ()) -> lis
 
 
 def refuse_unreadable(files: Iterable[Path]) -> None:
-    """A `ConfigError` for overlays that end Snakemake in a traceback.
+    """Raise a `ConfigError` for overlays that would end Snakemake in a traceback.
 
     It reads them as YAML 1.1 before the workflow's first line runs, where `2014-02-30` is a date that there is not.
     """
@@ -158,7 +158,7 @@ def refuse_unreadable(files: Iterable[Path]) -> None:
 
 
 def _reread(value: Any) -> Any:
-    """Values of the command line as YAML means them: inside of mappings and lists they arrive as mere text."""
+    """Return values of the command line as YAML means them: inside of mappings and lists they arrive as mere text."""
     if isinstance(value, Mapping):
         return {key: _reread(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -167,7 +167,7 @@ def _reread(value: Any) -> Any:
 
 
 class Merged:
-    """The layers as one tree that remembers who said what."""
+    """The layers as one tree, with the layer that states each value."""
 
     def __init__(self, layers: Iterable[Layer]) -> None:
         self.values: dict[str, Any] = {}
@@ -187,11 +187,11 @@ class Merged:
                 base[key] = value
 
     def said(self, path: KeyPath) -> bool:
-        """Whether a layer said this very key."""
+        """Return whether a layer said this very key."""
         return path in self._said_by
 
     def layer(self, path: KeyPath) -> Layer | None:
-        """The layer that said a key, or else the nearest key above it."""
+        """Return the layer that said a key, or else the nearest key above it."""
         for end in range(len(path), 0, -1):
             if path[:end] in self._said_by:
                 return self._said_by[path[:end]]
@@ -241,7 +241,7 @@ def _completed(entry: Any, blocks: Sequence[str], values: Mapping[str, Any]) -> 
 
 
 def _keys_of_family(family: Any) -> Container[str]:
-    """Keys of a family's `architecture`; those of the shared one where there is no such family."""
+    """Return keys of a family's `architecture`; those of the shared one where there is no such family."""
     known = FAMILIES.get(family) if isinstance(family, str) else None  # type: ignore[call-overload]
     return (known.architecture if known else GatedArchitecture).model_fields
 
@@ -254,7 +254,7 @@ def _with_resolved_paths(merged: Merged, values: dict[str, Any]) -> dict[str, An
 
 
 def _with_resolved_path(values: dict[str, Any], path: Sequence[str], layer: Layer | None) -> dict[str, Any]:
-    """The same with the path or the paths at a key, if there are any, as seen from the working directory."""
+    """Return the same with the path or the paths at a key, if there are any, as seen from the working directory."""
     key, *below = path
     found = values.get(key)
     if below:
@@ -279,7 +279,7 @@ def _validated(values: Mapping[str, Any], merged: Merged) -> tuple[Config | None
 
 
 def _repeats_shared(path: KeyPath, merged: Merged) -> bool:
-    """Whether an error inside an entry stems from the shared block, which reports it itself."""
+    """Return whether an error inside an entry stems from the shared block, which reports it itself."""
     inside = len(path) > 3 and path[2] in SHARED.get(path[0], ())
     return inside and not merged.said(path) and not merged.said(path[:4])
 

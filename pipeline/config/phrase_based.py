@@ -10,7 +10,7 @@ from nmt.settings.base import Identifier, PositiveInt, Settings, Threads, Width,
 
 
 class PhraseBased(Settings):
-    """Moses on the same text; the paper says no more of it than that it had further monolingual text (Sec. 5.1)."""
+    """Moses on the same text. The paper only says that it had additional monolingual text (Sec. 5.1)."""
 
     enabled: bool
     max_words: Words

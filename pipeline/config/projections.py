@@ -1,4 +1,4 @@
-"""Which settings decide which job: what stands among a job's parameters, so that a change of them runs it again.
+"""The settings that decide a job. They are among its parameters, so that a change of them runs the job again.
 
 Settings that decide nothing are left out, so that a change of them runs nothing again.
 """
@@ -27,18 +27,18 @@ _SYSTEMS = ("models", "systems", "rescored")
 
 
 def as_json(settings: BaseModel | Mapping[str, Any]) -> str:
-    """Settings as one line of JSON with a fixed order of keys, so that equal settings are equal text."""
+    """Return settings as one line of JSON with a fixed order of keys, so that equal settings are equal text."""
     values = settings.model_dump() if isinstance(settings, BaseModel) else settings
     return json.dumps(values, sort_keys=True, ensure_ascii=False)
 
 
 def training_settings(config: Config, run: Run) -> str:
-    """All that decides a run's weights, besides the data."""
+    """Return all that decides a run's weights, besides the data."""
     return as_json(run_settings(config, run))
 
 
 def data_settings(config: Config) -> str:
-    """What decides the text that every model is trained on; a change of it makes the models outdated.
+    """Return what decides the text that every model is trained on; a change of it makes the models outdated.
 
     Checksums and mirrors are left out: they say how to get a file, not which.
     """
@@ -57,32 +57,32 @@ def data_settings(config: Config) -> str:
 
 
 def cleaning_settings(config: Config, corpus: str) -> str:
-    """How a corpus is cleaned: the limits are for training text; development and test text is scored whole."""
+    """Return how a corpus is cleaned: the limits are for training text; development and test text is scored whole."""
     whole = part_of(config, corpus) in ("dev", "test")
     return as_json(config.cleaning.keeping_all() if whole else config.cleaning)
 
 
 def _deciding_selection(config: Config) -> dict[str, Any]:
-    """The selection's settings without those that decide nothing."""
+    """Return the selection's settings without those that decide nothing."""
     idle = _LM_VOCABULARY_KEYS if config.selection.lm_vocabulary == "all" else ()
     return config.selection.model_dump(exclude=set(idle))
 
 
 def _generated(config: Config, corpus: str) -> dict[str, Any]:
-    """What decides a generated corpus."""
+    """Return what decides a generated corpus."""
     own = config.corpora[corpus].grammar
     return {**config.grammar.model_dump(), **(own.model_dump() if own else {})}
 
 
 def text_settings(config: Config) -> str:
-    """What a model's folder says of raw text. No part of what it is trained with: a change trains nothing again."""
+    """Return what a model's folder says of raw text. No training depends on it: a change trains nothing again."""
     return as_json(
         TextSettings(languages=config.languages, tokenization=config.tokenization, decoding=config.decoding)
     )
 
 
 def report_settings(config: Config) -> Report:
-    """What the tables and figures show, the models' names, how UNK was decoded, and how text was tokenized."""
+    """Return what the tables and figures show, the models' names, how UNK was decoded, and how text was tokenized."""
     rescored = {name: config.rescored[name].label for name in config.use.rescored}
     labels = labels_of(config) | rescored | {"moses": "Moses"}
     return Report(
@@ -97,12 +97,12 @@ def report_settings(config: Config) -> Report:
 
 
 def without_moses(config: Config) -> set[str]:
-    """The block of the phrase-based system where it is not measured: it then decides nothing."""
+    """Return the block of the phrase-based system where it is not measured: it then decides nothing."""
     return set() if config.moses and config.moses.enabled else {"moses"}
 
 
 def page_settings(config: Config) -> str:
-    """The settings that the page of a run shows: those that decide results, of what is in use."""
+    """Return the settings that the page of a run shows: those that decide results, of what is in use."""
     exclude = {"mirrors", "archives", "resources", "playground"} | without_moses(config)
     values = config.model_dump(mode="json", exclude=exclude)
     used = {"corpora": [*corpora_in_use(config), *lm_corpora(config)]}

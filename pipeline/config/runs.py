@@ -1,4 +1,4 @@
-"""A run is a model at a seed: what is trained, translated and scored, under a name of its own in all paths."""
+"""Runs. A run is a model with a seed. It is trained, translated and scored under its own name."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Run:
 
 
 def runs_of(config: Config, models: Sequence[str]) -> dict[str, Run]:
-    """The runs of these models by name, in their order, each model's in the order of its seeds.
+    """Return the runs of these models by name, in their order, each model's in the order of its seeds.
 
     A model that continues another continues the run of the same seed.
     """
@@ -36,12 +36,12 @@ def runs_of(config: Config, models: Sequence[str]) -> dict[str, Run]:
 
 
 def seeds_of(config: Config, model: str) -> Sequence[int]:
-    """The seeds that a model is trained with."""
+    """Return the seeds that a model is trained with."""
     return config.models[model].seeds or config.seeds or [config.seed]
 
 
 def run_name(model: str, seed: int, seeds: Sequence[int]) -> str:
-    """The model's plain name for its first seed, so that seeds can be added later; else the seed is in the name."""
+    """Return the model's name for its first seed, so that seeds can be added, and a name with the seed for others."""
     return model if seed == seeds[0] else f"{model}.seed-{seed}"
 
 
@@ -56,6 +56,6 @@ def _run(config: Config, model: str, seed: int) -> Run:
 
 
 def run_settings(config: Config, run: Run) -> ModelRun:
-    """All that decides a run's weights, besides the data; the other seeds of its model are no part of it."""
+    """Return all that decides a run's weights, besides the data; the other seeds of its model are no part of it."""
     entry = config.models[run.model].model_dump(exclude={"seeds"})
     return ModelRun(model=run.model, seed=run.seed, sample_seed=config.seed, **entry)

@@ -1,7 +1,7 @@
 """What `config.yaml` may say: the one typed source of the schema.
 
-Every class refuses unknown keys, so a typo is an error and never a silently ignored wish. The fields' comments in
-`config.yaml` say what they mean in the paper; here stand only their types and limits.
+Every class refuses unknown keys, so that a typo is an error. The comments in `config.yaml` say what the keys mean in
+the paper; the classes only have types and limits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pipeline.config.phrase_based import PhraseBased
 
 
 class Released(Settings):
-    """Somebody's released parts that take the place of what this run would make itself."""
+    """Released models or results of others, which replace what this run would make."""
 
     models: str | None
     """A folder with a folder for each run, as `nmt unpack` makes them."""

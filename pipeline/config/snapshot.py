@@ -17,7 +17,7 @@ from pipeline.config.schema import ClusterResources, Config
 
 
 class Published(Config):
-    """The settings without what has no influence on the results of a plain run."""
+    """The settings without keys that have no influence on the results of a plain run."""
 
     mirrors: list[str] = Field(default_factory=list)
     resources: ClusterResources | None = None  # type: ignore[assignment]  # nobody asks for any
@@ -27,7 +27,7 @@ class Published(Config):
     @model_validator(mode="before")
     @classmethod
     def _as_before(cls, values: Any) -> Any:
-        """Settings that an earlier version wrote, by today's names and without what decides no results any more."""
+        """Return settings of an earlier version under today's names, without what no longer decides any result."""
         if not isinstance(values, dict):
             return values
         blocks = {name: dict(values[name]) for name in ("selection", "artifacts") if _is_block(values, name)}
@@ -39,7 +39,7 @@ class Published(Config):
 
 
 def published(config: Config) -> dict[str, Any]:
-    """The merged settings as plain values: only the entries of the catalogues in use, nothing without influence."""
+    """Return the merged settings as plain values, without unused entries of catalogues and keys without influence."""
     exclude = {"mirrors", "resources", "playground"} | without_moses(config)
     values = config.model_dump(exclude=exclude)
     corpora = [*corpora_in_use(config), *lm_corpora(config)]

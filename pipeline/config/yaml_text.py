@@ -1,7 +1,7 @@
-"""YAML 1.2 as people mean it: `1e-6` is a number, `010` is ten, `yes`, `1:30` and `2014-02-30` are text.
+"""YAML 1.2: `1e-6` is a number, `010` is ten, `yes`, `1:30` and `2014-02-30` are text.
 
-PyYAML reads YAML 1.1, where these are text, 8, true, 90 and an error. The core schema of YAML 1.2 (Sec. 10.3) stands
-below; keys are text, each said once.
+PyYAML reads YAML 1.1, where these are text, 8, true, 90 and an error. This module has the core schema of YAML 1.2
+(Sec. 10.3). Keys are text, and no key may come twice.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ DEEPEST = 50
 
 
 def parse(text: str) -> Any:
-    """The value of a text.
+    """Return the value of a text.
 
     Raises:
         ValueError: where it is no YAML, and why, in one short line.
@@ -31,7 +31,7 @@ def parse(text: str) -> Any:
 
 
 def parsed_or_text(text: str) -> Any:
-    """The value of a text; the text itself where it is no YAML."""
+    """Return the value of a text; the text itself where it is no YAML."""
     try:
         return parse(text)
     except ValueError:
@@ -46,7 +46,7 @@ def _line(error: yaml.YAMLError) -> str:
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML has no types
-    """PyYAML with other scalars and stricter keys; nothing of YAML 1.1 is left."""
+    """PyYAML's loader with the scalars of YAML 1.2 and stricter keys."""
 
     yaml_implicit_resolvers: ClassVar[dict[str, Any]] = {}
     yaml_constructors: ClassVar[dict[str | None, Any]] = {
@@ -56,7 +56,7 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML has no types
     depth = 0
 
     def compose_node(self, parent: yaml.Node, index: Any) -> yaml.Node:
-        """PyYAML's, which calls itself for what is inside; with a limit in place of Python's own."""
+        """Limit the depth of PyYAML's method, which calls itself for what is inside."""
         self.depth += 1
         if self.depth > DEEPEST:
             mark = self.peek_event().start_mark

@@ -1,4 +1,4 @@
-"""Archives from mirrors, their official address and second sources: checked, resumed, whole or not at all."""
+"""Downloads of archives from mirrors, their official address or other archives, with checks and resumption."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pipeline.download.transfer import Expected, Patience, SourceError, Transfer
 
 @dataclass(frozen=True)
 class File:
-    """A file to bring: its official address, its place under mirrors, and what is known of it."""
+    """A file to download: its official address, its place under mirrors, and what is known of it."""
 
     url: str
     expected: Expected = field(default_factory=Expected)
@@ -29,7 +29,7 @@ def download(
     alternatives: Sequence[File] = (),
     patience: Patience | None = None,
 ) -> str:
-    """Bring a file to `output` from the first source that has it whole; returns that source.
+    """Download a file to `output` from the first source that has all of it, and return that source.
 
     Mirrors (folders or URL prefixes that hold the file under its `path`) come first, then its `url`; then the same
     for each of `alternatives`, other archives with the same members. An interrupted download lies in `output`.part; the
@@ -59,7 +59,7 @@ def download(
 def _download_one(
     file: File, part: Path, output: Path, mirrors: Sequence[str], patience: Patience, problems: list[str]
 ) -> str | None:
-    """The source that gave the file; None, and why in `problems`, if none did."""
+    """Return the source that gave the file; None, and why in `problems`, if none did."""
     if not file.expected.has_checksum:
         part.unlink(missing_ok=True)
     for source in places(file.url, file.path, mirrors):

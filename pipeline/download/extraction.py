@@ -1,7 +1,7 @@
-"""The two sides of a corpus out of their archives, as lines in step, cut into shards.
+"""Extraction of both sides of a corpus from archives, as parallel lines in shards.
 
-Archives are read as streams: nothing but the wanted lines is written to the disk, and only where the caller says.
-What an archive or a member is, its first bytes say, not its name. Bytes stay as they are: cleaning judges them.
+Archives are read as streams, so that only the wanted lines are written to the disk. The first bytes of an archive or a
+member, not its name, tell its format. The bytes of lines stay as they are; cleaning judges them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LARGEST_SGML = 1 << 26
 
 @dataclass
 class Side:
-    """One side of a corpus: where it is, where its shards go, what is known of it, and what was found."""
+    """One side of a corpus: its archive and member, the files of its shards, what is known of it, and its counts."""
 
     archive: Path
     member: str | None
@@ -63,7 +63,7 @@ class Side:
 
 
 def _invalid(lines: Lines) -> int:
-    """How many lines are not UTF-8."""
+    """Return how many lines are not UTF-8."""
     if _is_utf8(lines.data):
         return 0
     return sum(not _is_utf8(line) for line in lines.split())
@@ -102,7 +102,7 @@ def extract(source: Side, target: Side, counts: Path, pairs: int | None = None) 
 
 
 def receipt(archive: Path) -> dict[str, Any] | None:
-    """What the download noted of an archive: its source, size and checksums; None for one that came another way."""
+    """Return the source, size and checksums that a download noted; None for an archive that came another way."""
     note = archive.with_name(f"{archive.name}.json")
     return read_json(note) if note.exists() else None
 
@@ -139,7 +139,7 @@ def _check(source: Side, target: Side, pairs: int | None) -> None:
 
 
 def _check_segments(source: Side, target: Side) -> None:
-    """Where both sides name documents and segments, the names agree."""
+    """Raise a `UserError` if both sides name documents and segments, and the names differ."""
     for line, (mine, other) in enumerate(zip(source.segments, target.segments, strict=False), 1):
         if mine != other:
             names = [
@@ -180,7 +180,7 @@ def _read_archive(archive: Path, sides: Sequence[Side]) -> None:
 
 
 def _take_members(archive: Path, wanted: dict[str, Side]) -> list[str]:
-    """Read the members in `wanted`, which go from it; returns all members' names."""
+    """Read the members in `wanted` and remove them from it. Return the names of all members."""
     taken = set()
 
     def visit(member: str, stream: IO[bytes]) -> None:
@@ -193,7 +193,7 @@ def _take_members(archive: Path, wanted: dict[str, Side]) -> list[str]:
 
 
 def _elsewhere(member: str, names: Iterable[str]) -> str | None:
-    """The only member of the same name in any folder."""
+    """Return the only member of the same name in any folder."""
     found = {name for name in names if PurePosixPath(name).name == PurePosixPath(member).name}
     return found.pop() if len(found) == 1 else None
 
@@ -205,7 +205,7 @@ def _missing(archive: Path, members: list[str], names: list[str]) -> UserError:
 
 
 class _Checksummed(io.RawIOBase):
-    """A stream open for reading that takes the checksum of what passes."""
+    """A readable stream that computes the checksum of what is read."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
@@ -240,7 +240,7 @@ def _is_sgml(member: str) -> bool:
 
 
 def _sgml(stream: IO[bytes], side: Side) -> Iterator[Lines]:
-    """The segments of an SGML file in order; their names go to `side`."""
+    """Yield the segments of an SGML file in order; their names go to `side`."""
     text = stream.read(_LARGEST_SGML)
     if len(text) == _LARGEST_SGML:
         raise UserError(f"more than {_LARGEST_SGML:,} bytes: expected the SGML of a test set")

@@ -1,4 +1,4 @@
-"""Where an archive may be: under mirrors, at its official address, or in another archive; and whether it is there."""
+"""The sources of an archive: mirrors, the official address, other archives; and whether they have it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SECONDS = 5.0
 
 
 def places(url: str, path: str | None, mirrors: Sequence[str]) -> Iterator[str]:
-    """Where a file may be: under each mirror (a folder or URL prefix) at its `path` there, then at `url`."""
+    """Yield where a file may be: under each mirror (a folder or URL prefix) at its `path` there, then at `url`."""
     for mirror in mirrors if path is not None else ():
         place = quote(path or "") if "://" in mirror else path
         yield f"{mirror.rstrip('/')}/{place}"
@@ -23,7 +23,7 @@ def places(url: str, path: str | None, mirrors: Sequence[str]) -> Iterator[str]:
 
 
 def local_path(source: str) -> Path | None:
-    """The path of a source on this machine; None for one on the web."""
+    """Return the path of a source on this machine; None for one on the web."""
     try:
         parts = urlsplit(source)
     except ValueError:  # a bracket that is no IPv6 address: whoever asks for it says so
@@ -34,7 +34,7 @@ def local_path(source: str) -> Path | None:
 
 
 def unreachable(archives: Iterable[Archive], mirrors: Sequence[str]) -> list[str]:
-    """A line for each archive that no source can give, with what the sources said."""
+    """Return a line for each archive that no source can give, with what the sources said."""
     wanted = list(archives)
     with ThreadPoolExecutor(max_workers=8) as pool:
         return [line for line in pool.map(lambda archive: _problem(archive, mirrors), wanted) if line]
@@ -52,7 +52,7 @@ def _problem(archive: Archive, mirrors: Sequence[str]) -> str | None:
 
 
 def _refusal(source: str) -> str | None:
-    """Why a source cannot give its file; None if it can, as far as asking tells."""
+    """Return why a source cannot give its file; None if it can, as far as asking tells."""
     if path := local_path(source):
         return _unreadable(path)
     import requests  # half a second: only where it is needed

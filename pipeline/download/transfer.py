@@ -1,4 +1,4 @@
-"""One file from one source, a folder or a server: it is checked, and resumed where a connection broke off."""
+"""Transfer of one file from one source, a folder or a server, with checks and resumption."""
 
 from __future__ import annotations
 
@@ -70,16 +70,16 @@ class Expected:
 
     @property
     def has_checksum(self) -> bool:
-        """Whether wrong bytes would be noticed."""
+        """Return whether wrong bytes would be noticed."""
         return self.md5 is not None or self.sha256 is not None
 
     @property
     def known(self) -> list[str]:
-        """Names of what is known."""
+        """Return names of what is known."""
         return [name for name, value in asdict(self).items() if value is not None]
 
     def problem(self, seen: Seen) -> str | None:
-        """What is wrong with a file, or None."""
+        """Return what is wrong with a file, or None."""
         if self.bytes is not None and seen.bytes != self.bytes:
             return f"{seen.bytes} bytes, expected {self.bytes}"
         for algorithm, expected in (("md5", self.md5), ("sha256", self.sha256)):
@@ -104,7 +104,7 @@ class Patience:
     silence: float = 60.0
 
     def session(self) -> requests.Session:
-        """A session whose requests are repeated while the network fails or the server is busy."""
+        """Return a session whose requests are repeated while the network fails or the server is busy."""
         retry = urllib3.Retry(
             self.attempts - 1,
             status_forcelist=BUSY,
@@ -163,7 +163,7 @@ class Transfer:
         return seen
 
     def _fetch(self) -> bool:
-        """Ask for what the part lacks until the source has no more; returns whether there was a part before.
+        """Ask for the rest of the part until it is there. Return whether it came in pieces.
 
         A source that breaks off often is worth asking again as long as it gives something.
         """
@@ -183,7 +183,7 @@ class Transfer:
                     print(f"download: {self.source}: {error}; asking again", file=sys.stderr)
 
     def _get(self, session: requests.Session) -> None:
-        """One request for what the part still lacks. Without a checksum nobody would notice two versions joined."""
+        """Make one request for what the part lacks: without a checksum, which shows wrong bytes, for the whole file."""
         begin = _size(self.part) if self.expected.has_checksum else 0
         size = self.expected.bytes
         if size is not None:
@@ -231,7 +231,7 @@ class Transfer:
 
 
 def _body(response: requests.Response) -> Iterator[bytes]:
-    """What arrives, as it arrives."""
+    """Yield what arrives, as it arrives."""
     try:
         while data := response.raw.read1(CHUNK, decode_content=False):
             yield data
@@ -240,7 +240,7 @@ def _body(response: requests.Response) -> Iterator[bytes]:
 
 
 def _reason(error: Exception) -> str:
-    """The innermost reason of a network error: the outer ones repeat it with addresses of objects."""
+    """Return the innermost reason of a network error: the outer ones repeat it with addresses of objects."""
     while error.args and isinstance(error.args[0], Exception):
         error = error.args[0]
     inner = getattr(error, "reason", None)

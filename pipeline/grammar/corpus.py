@@ -1,7 +1,6 @@
 """Corpora that the grammar writes: splits that share no sentence, dealt to shards.
 
-A hash of the English text decides to which split a pair belongs, so splits are disjoint however much is
-drawn.
+A hash of the English text decides the split of a pair, so that splits are disjoint, whatever their sizes.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ PATIENCE = 10_000
 
 
 def split_of(english: str) -> Split:
-    """The split of a pair, by its English text alone."""
+    """Return the split of a pair, by its English text alone."""
     return SHARES[_digest(english)[0] % len(SHARES)]
 
 
 def sentence_pairs(settings: GrammarSettings, split: Split, count: int) -> Iterator[SentencePair]:
-    """`count` pairs of a split, always the same; those of dev and test have no English sentence twice."""
+    """Yield `count` pairs of a split, always the same. Those of dev and test have no English sentence twice."""
     grammar = Grammar(settings)
     rng = random.Random(f"{split} {settings.seed}")
     seen: set[bytes] = set()

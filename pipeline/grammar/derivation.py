@@ -1,7 +1,7 @@
-"""The rules of the demo's grammar, run as a random derivation.
+"""The rules of the demo's grammar, as a random derivation.
 
-English is said from left to right; each rule returns the French of what it said, as words that point back
-to English positions. Each rule keeps one meaning a form: where attachment would be open, it is not said.
+The rules say English from left to right. Each rule returns the French of what it said, as words with the positions of
+their English words. No sentence is ambiguous: a rule leaves out what could be attached in two ways.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ NOUNS: dict[Kind, tuple[Noun, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """French of a noun phrase, and what agrees with it."""
+    """The French of a noun phrase, with its gender and number."""
 
     french: list[Piece]
     feminine: bool
@@ -48,7 +48,7 @@ class Phrase:
 
 
 class Derivation:
-    """One sentence in the making. `until` is the English position up to which a rule would like to fill."""
+    """The derivation of one sentence. `until` is the English position that a rule tries to fill up to."""
 
     def __init__(self, rng: random.Random, rare: RareWords) -> None:
         self.rng = rng
@@ -58,25 +58,25 @@ class Derivation:
     # --- chance ---------------------------------------------------------------
 
     def chance(self, probability: float) -> bool:
-        """True with a probability."""
+        """Return True with this probability."""
         return self.rng.random() < probability
 
     def pick(self, entries: Sequence[Entry]) -> Entry:
-        """One of the entries, all as likely."""
+        """Return one of the entries, all as likely."""
         return entries[int(self.rng.random() * len(entries))]
 
     def part(self, until: int, share: float) -> int:
-        """A position between here and a share of the way to `until`."""
+        """Return a position between here and a share of the way to `until`."""
         return len(self.english) + 1 + int(self.rng.random() * share * self.room(until))
 
     def room(self, until: int) -> int:
-        """Words left to `until`."""
+        """Return the number of words left to `until`."""
         return max(0, until - len(self.english))
 
     # --- English --------------------------------------------------------------
 
     def say(self, *words: str) -> tuple[int, ...]:
-        """Append English words; returns their positions."""
+        """Append English words, and return their positions."""
         start = len(self.english)
         self.english += words
         return tuple(range(start, len(self.english)))
@@ -93,7 +93,7 @@ class Derivation:
     # --- sentences and clauses ------------------------------------------------
 
     def sentence(self, target: int, limit: int) -> tuple[list[str], list[Piece]]:
-        """Clauses up to about `target` English tokens; no French at all where none fitted into `limit`."""
+        """Return clauses up to about `target` English tokens; no French at all where none fitted into `limit`."""
         french = self.opening(target)
         clauses = 0
         while (length := len(self.english) + 1) < target or not clauses:
@@ -106,7 +106,7 @@ class Derivation:
         return self.english, french if clauses else []
 
     def fitting_clause(self, room: int, limit: int, first: bool) -> list[Piece]:
-        """A clause after its conjunction; empty, with nothing said, if none tried fits into `limit`."""
+        """Return a clause after its conjunction; empty, with nothing said, if none tried fits into `limit`."""
         said = len(self.english)
         for _ in range(3):
             connector = [] if first else self.block(self.pick(lexicon.CONJUNCTIONS))
@@ -117,7 +117,7 @@ class Derivation:
         return []
 
     def opening(self, target: int) -> list[Piece]:
-        """A time or a place before the first clause, now and then."""
+        """Return a time or a place before the first clause, now and then."""
         if target < 10 or self.chance(0.75):
             return []
         time = self.chance(0.5)
@@ -125,19 +125,19 @@ class Derivation:
         return [*start, (",", self.say(","))]
 
     def clause(self, until: int) -> list[Piece]:
-        """Subject and predicate."""
+        """Return subject and predicate."""
         subject = self.subject(self.part(until, 0.6))
         return subject.french + self.predicate(subject, until)
 
     def subject(self, until: int) -> Phrase:
-        """A noun phrase or a pronoun."""
+        """Return a noun phrase or a pronoun."""
         if self.chance(0.12):
             pronoun = self.pick(lexicon.SUBJECT_PRONOUNS)
             return Phrase([(pronoun.french, self.say(pronoun.english))], pronoun.feminine, pronoun.plural)
         return self.noun_phrase("person", until)
 
     def predicate(self, subject: Phrase, until: int) -> list[Piece]:
-        """A verb with what it takes, then places and times while there is room."""
+        """Return a verb with what it takes, then places and times while there is room."""
         french = self.verb_phrase(subject, until)
         if self.room(until) >= 3 and self.chance(0.7):
             french += self.location(until)
@@ -146,7 +146,7 @@ class Derivation:
         return french
 
     def time(self, adverbs: Sequence[Pairing]) -> list[Piece]:
-        """An adverb, or a date, whose day comes first in French."""
+        """Return an adverb, or a date, whose day comes first in French."""
         if self.chance(0.65):
             return self.block(self.pick(adverbs))
         month, day = self.pick(lexicon.MONTHS), self.pick(lexicon.DAYS)
@@ -154,7 +154,7 @@ class Derivation:
         return [("le", on), (day, day_link), (month.french[0], month_link)]
 
     def verb_phrase(self, subject: Phrase, until: int) -> list[Piece]:
-        """A verb of some kind with its complement."""
+        """Return a verb of some kind with its complement."""
         choice = self.rng.random()
         if self.room(until) < 2 or choice < 0.1:
             return self.verb_group(self.pick(lexicon.INTRANSITIVE), subject, self.polarity())
@@ -169,12 +169,12 @@ class Derivation:
         return self.transitive(subject, until)
 
     def report(self, subject: Phrase, until: int) -> list[Piece]:
-        """A verb with a clause: says that ..."""
+        """Return a verb with a clause: says that ..."""
         verb = self.verb_group(self.pick(lexicon.REPORTING), subject, "yes")
         return [*verb, ("que", self.say("that")), *self.clause(until)]
 
     def indirect(self, subject: Phrase, until: int) -> list[Piece]:
-        """A verb that takes its object with a preposition; for "à" and a pronoun French has a dative."""
+        """Return a verb that takes its object with a preposition; for "à" and a pronoun French has a dative."""
         verb, polarity = self.pick(lexicon.INDIRECT), self.polarity()
         if verb.preposition == "à" and self.chance(0.3):
             recipient = self.pick(lexicon.OBJECT_PRONOUNS)
@@ -184,7 +184,7 @@ class Derivation:
         return group + self.noun_phrase("person", self.part(until, 1)).french
 
     def transitive(self, subject: Phrase, until: int) -> list[Piece]:
-        """A verb with its direct object; pronouns move before it in French, and its participle agrees with them."""
+        """Return a verb with its direct object. French pronouns move before it, and its participle agrees with them."""
         verb, polarity = self.pick(lexicon.TRANSITIVE), self.polarity()
         if self.chance(0.12):
             pronoun = self.pick(lexicon.OBJECT_PRONOUNS)
@@ -195,7 +195,7 @@ class Derivation:
         return french + self.noun_phrase(kind, self.part(until, 1), negated=polarity != "yes").french
 
     def ditransitive(self, subject: Phrase, until: int) -> list[Piece]:
-        """A verb with direct object and recipient, either of them a noun or a pronoun: les lui donne."""
+        """Return a verb with direct object and recipient, either of them a noun or a pronoun: les lui donne."""
         verb, polarity = self.pick(lexicon.DITRANSITIVE), self.polarity()
         recipient = self.pick(lexicon.OBJECT_PRONOUNS) if self.chance(0.55) else None
         if self.chance(0.45):
@@ -214,7 +214,7 @@ class Derivation:
         return [*french, ("à", self.say("to")), *self.noun_phrase("person", self.part(until, 1)).french]
 
     def copula(self, subject: Phrase) -> list[Piece]:
-        """To be, with an adjective that agrees with the subject."""
+        """Say "to be" with an adjective that agrees with the subject."""
         finite = self.say(lexicon.BE.english[subject.plural])
         polarity = self.polarity()
         mark = self.say(polarity) if polarity != "yes" else ()
@@ -227,7 +227,7 @@ class Derivation:
     # --- verbs ----------------------------------------------------------------
 
     def polarity(self) -> Polarity:
-        """Whether and how a verb is negated."""
+        """Return whether and how a verb is negated."""
         choice = self.rng.random()
         return "yes" if choice < 0.74 else "not" if choice < 0.92 else "never"
 
@@ -235,7 +235,7 @@ class Derivation:
         self, verb: Verb, subject: Phrase, polarity: Polarity,
         clitics: Sequence[Pairing] = (), agrees: Phrase | Pronoun | None = None,
     ) -> list[Piece]:  # fmt: skip
-        """Auxiliary, negation, adverb, verb, particle and object pronouns, in the order of each language.
+        """Say auxiliary, negation, adverb, verb, particle and object pronouns, in the order of each language.
 
         `clitics`: what English says behind the verb and French before it; `agrees`: the direct object where it
         precedes the French participle, which then takes its gender and number.
@@ -265,7 +265,7 @@ class Derivation:
         return [*_negated(polarity, [finite], mark), *adverb, *pronouns, (verb.infinitive, lexical), *rest]
 
     def tense(self) -> tuple[Auxiliary | None, bool]:
-        """A modal or none, and whether the verb is in the perfect."""
+        """Return a modal or none, and whether the verb is in the perfect."""
         choice = self.rng.random()
         modal = self.pick(lexicon.MODALS) if choice < 0.2 else None
         return modal, 0.2 <= choice < 0.45
@@ -273,7 +273,7 @@ class Derivation:
     def auxiliary(
         self, word: Auxiliary | None, plural: bool, polarity: Polarity
     ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Say the auxiliary or "do" and the negation; returns the positions of each."""
+        """Say the auxiliary or "do" and the negation. Return the positions of each."""
         if word and polarity == "not" and word.english[0] == "can":
             cannot = self.say("cannot")
             return cannot, cannot
@@ -283,7 +283,7 @@ class Derivation:
         return said, self.say(polarity) if polarity != "yes" else ()
 
     def verb_adverb(self, polarity: Polarity) -> list[Piece]:
-        """An adverb that precedes the English verb and follows the French one."""
+        """Return an adverb that precedes the English verb and follows the French one."""
         if polarity == "never" or self.chance(0.82):
             return []
         return self.block(self.pick(lexicon.VERB_ADVERBS if polarity == "yes" else lexicon.NEGATED_ADVERBS))
@@ -291,7 +291,7 @@ class Derivation:
     # --- noun phrases ---------------------------------------------------------
 
     def noun_phrase(self, kind: Kind, until: int, negated: bool = False) -> Phrase:
-        """`negated`: the direct object of a negated verb, where French has "de" for indefinite articles."""
+        """Say a noun phrase. With `negated`, it is the object of a negated verb: indefinite articles become "de"."""
         if not negated and self.room(until) >= 5 and self.chance(0.15):
             return self.coordination(kind, until)
         if kind == "person" and (self.room(until) < 2 or self.chance(0.2)):
@@ -302,19 +302,19 @@ class Derivation:
         return phrase
 
     def coordination(self, kind: Kind, until: int) -> Phrase:
-        """Two phrases without modifiers: with them it would be open what agrees with what."""
+        """Return two phrases without modifiers: with them it would be open what agrees with what."""
         first = self.simple_phrase(kind, self.part(until, 0.6))
         conjunction = ("et", self.say("and"))
         second = self.simple_phrase(kind, until)
         return Phrase([*first.french, conjunction, *second.french], first.feminine and second.feminine, True)
 
     def name(self) -> Phrase:
-        """A person's name."""
+        """Return a person's name."""
         name = self.person_name()
         return Phrase([(name.french, self.say(name.english))], name.feminine, False)
 
     def simple_phrase(self, kind: Kind, until: int, negated: bool = False) -> Phrase:
-        """Determiner or possessor, adjectives and noun, without modifiers behind."""
+        """Return determiner or possessor, adjectives and noun, without modifiers behind."""
         if self.room(until) >= 3 and self.chance(0.12):
             return self.possession(kind, until)
         plural = self.chance(0.35)
@@ -325,7 +325,7 @@ class Derivation:
         return Phrase([*((word, link) for word in article), *french], noun.feminine, plural)
 
     def possession(self, kind: Kind, until: int) -> Phrase:
-        """Alice's old book: the possessor moves behind, 's becomes article and "de"."""
+        """Say a possessor, as in Alice's old book. In French it moves behind, and 's becomes article and "de"."""
         if self.chance(0.5):
             owner = self.name()
         else:
@@ -339,7 +339,7 @@ class Derivation:
         return Phrase([*article, *french, ("de", link), *owner.french], noun.feminine, plural)
 
     def described_noun(self, kind: Kind, plural: bool, until: int) -> tuple[Noun, list[Piece], bool]:
-        """Adjectives, compound and noun: the noun, its French, and whether an adjective comes first there.
+        """Say adjectives, compound and noun. Return the noun, its French, and whether an adjective comes first there.
 
         A very strange school book turns round in French: un livre d'école très étrange.
         """
@@ -363,7 +363,7 @@ class Derivation:
         return noun, french, before is not None
 
     def modifier(self, kind: Kind, head: Phrase, until: int) -> list[Piece]:
-        """A prepositional phrase or a relative clause behind its noun."""
+        """Return a prepositional phrase or a relative clause behind its noun."""
         choice = self.rng.random()
         if choice < 0.35:
             return [("de", self.say("of")), *self.noun_phrase(self.pick(("person", "thing")), until).french]
@@ -376,13 +376,13 @@ class Derivation:
         return self.relative(kind, head, until)
 
     def passive(self, head: Phrase, until: int) -> list[Piece]:
-        """A participle that agrees with the noun before it: the letter found by the king."""
+        """Return a participle that agrees with the noun before it: the letter found by the king."""
         verb = self.pick([verb for verb in lexicon.TRANSITIVE if not verb.particle])
         participle = (_participle(verb, head), self.say(verb.english_participle))
         return [participle, ("par", self.say("by")), *self.noun_phrase("person", until).french]
 
     def relative(self, kind: Kind, head: Phrase, until: int) -> list[Piece]:
-        """A relative clause: its noun is subject, direct object or place in it."""
+        """Return a relative clause: its noun is subject, direct object or place in it."""
         if kind == "place":
             return [("où", self.say("where")), *self.clause(until)]
         if kind == "person" and self.chance(0.6):
@@ -393,7 +393,7 @@ class Derivation:
         return [("que", link), *subject.french, *verb]
 
     def location(self, until: int) -> list[Piece]:
-        """A place with its preposition; cities take others."""
+        """Return a place with its preposition; cities take others."""
         if self.room(until) < 3 or self.chance(0.25):
             preposition = self.block(self.pick(lexicon.CITY_LOCATIONS))
             name = self.city_name()
@@ -403,23 +403,23 @@ class Derivation:
     # --- words ------------------------------------------------------------------
 
     def word(self, rare_share: float, rare: Zipf[Entry], frequent: Sequence[Entry]) -> Entry:
-        """One of the frequent words, all as likely, or now and then one of the open lexicon."""
+        """Return one of the frequent words, all as likely, or now and then one of the open lexicon."""
         return rare.draw(self.rng) if rare and self.chance(rare_share) else self.pick(frequent)
 
     def noun(self, kind: Kind) -> Noun:
-        """A noun of a kind."""
+        """Return a noun of a kind."""
         return self.word(RARE_NOUNS, self.rare.nouns[kind], NOUNS[kind])
 
     def person_name(self) -> Name:
-        """A person's name."""
+        """Return a person's name."""
         return self.word(RARE_NAMES, self.rare.people, lexicon.PEOPLE)
 
     def city_name(self) -> Name:
-        """A city."""
+        """Return a city."""
         return self.word(RARE_NAMES, self.rare.cities, lexicon.CITIES)
 
     def adjective(self, after: bool) -> Adjective:
-        """An adjective that stands before or `after` its French noun."""
+        """Return an adjective that stands before or `after` its French noun."""
         if not after:
             return self.pick(lexicon.ADJECTIVES_BEFORE)
         return self.word(RARE_ADJECTIVES, self.rare.adjectives, lexicon.ADJECTIVES_AFTER)

@@ -1,7 +1,6 @@
-"""What French does where words meet: elision (l'homme), contraction (du, aux), forms before a vowel (cet).
+"""French elision (l'homme), contraction (du, aux), and forms before a vowel (cet).
 
-Words come with the positions of the English words they translate; a contracted word keeps those of both
-its parts.
+Words have the positions of the English words that they translate. A contracted word has those of both its parts.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ CONTRACTED = {
 
 
 def opens_with_vowel(word: str) -> bool:
-    """Whether a word begins with a vowel or a mute h."""
+    """Return whether a word begins with a vowel or a mute h."""
     return word[0].lower() in VOWELS and word not in ASPIRATED
 
 
 def join_words(pieces: Sequence[Piece]) -> list[Piece]:
-    """Elide and contract. Runs from the end, because whether "de" meets "le" depends on what "le" meets."""
+    """Elide and contract, from the end on: whether "de" meets "le" depends on what "le" meets."""
     joined: list[Piece] = []  # reversed
     for word, links in reversed(pieces):
         following = joined[-1] if joined else None

@@ -1,8 +1,7 @@
 """A small synchronous English-French grammar: random sentence pairs with word alignments.
 
-What makes translation a task here is what makes it one in earnest: agreement at a distance, adjectives that
-change sides, clitics, negation around the verb, phrases that translate as a block, a tail of rare words.
-One English sentence has one French translation.
+It has difficulties of real translation: agreement at a distance, adjectives that change sides, clitics, negation around
+the verb, phrases that translate as a block, a tail of rare words. One English sentence has one French translation.
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ class SentencePair:
     links: list[tuple[int, int]]
 
     def english_text(self) -> str:
-        """English as it is written: capital, no space before punctuation and 's."""
+        """Return English as it is written: capital, no space before punctuation and 's."""
         return _written(self.english)
 
     def french_text(self) -> str:
-        """French as it is written: capital, no space before punctuation and after an apostrophe."""
+        """Return French as it is written: capital, no space before punctuation and after an apostrophe."""
         return _written(self.french)
 
     def pharaoh(self) -> str:
-        """The links as `i-j i-j`, English first, from 0."""
+        """Return the links as `i-j i-j`, English first, from 0."""
         return " ".join(f"{i}-{j}" for i, j in self.links)
 
 
@@ -48,7 +47,7 @@ class Grammar:
         self.rare = RareWords(settings.lexicon, settings.zipf_exponent, settings.seed)
 
     def sentence(self, rng: random.Random) -> SentencePair:
-        """One random pair whose English has at most `max_words` tokens; the French may have a few more."""
+        """Return one random pair whose English has at most `max_words` tokens; the French may have a few more."""
         target = SHORTEST + round((self.max_words - SHORTEST) * rng.random() ** LENGTH_SKEW)
         while True:
             english, pieces = Derivation(rng, self.rare).sentence(target, self.max_words)

@@ -1,7 +1,6 @@
 """The frequent words of the demo's English-French grammar, with what agreement and word order need of each.
 
-Tables hold one word a row. French forms are written out and not derived, so that irregular ones need no
-rules.
+Tables have one word per row. French forms are written out and not derived, so that irregular forms need no rules.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The demo's open lexicon: any number of regular, made-up word pairs, drawn with a Zipf law.
 
-A vocabulary of limited size leaves the tail of it unknown, as real text does.
+The tail of it is unknown to a vocabulary of limited size, as in real text.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Zipf(Generic[Entry]):
         return len(self._entries)
 
     def draw(self, rng: random.Random) -> Entry:
-        """One entry, at the cost of one random number and a binary search."""
+        """Return one entry, at the cost of one random number and a binary search."""
         return self._entries[bisect(self._cumulative, rng.random() * self._cumulative[-1])]
 
 
@@ -87,7 +87,7 @@ class RareWords:
 
 
 def _stems(rng: random.Random) -> Iterator[str]:
-    """Pronounceable stems, none the beginning of another, so that words differ whatever their endings."""
+    """Yield pronounceable stems, none the beginning of another, so that words differ whatever their endings."""
     beginnings: set[str] = set()
     stems: set[str] = set()
     while True:

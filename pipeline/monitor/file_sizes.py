@@ -1,6 +1,6 @@
-"""Sizes of the files that jobs have made: one that was cut short since then, with its time kept, is made again.
+"""Sizes of the files that jobs have made: a file that became shorter later, with the same time, is made again.
 
-Snakemake looks at times alone. Another time means another job or person has written the file, and it is left as it is.
+Snakemake only looks at times. A file with another time was written by another job or person, and stays as it is.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Damaged:
 
 
 def record(files: Iterable[str]) -> None:
-    """Add the times and sizes of files that a run has looked at; files that are gone are forgotten."""
+    """Add the times and sizes of files that a run has looked at, and forget files that are gone."""
     known, found = _known(Path()), {}
     for file in {*known, *files}:
         if os.path.isfile(file):
@@ -49,7 +49,7 @@ def _known(folder: Path) -> dict[str, tuple[int, int]]:
 
 
 def damaged(folder: Path) -> list[Damaged]:
-    """The files of an experiment that have the time, but not the size, that they were made with."""
+    """Return the files of an experiment that have the time, but not the size, that they were made with."""
     return [
         Damaged(file, status.st_size, size)
         for file, (time, size) in _known(folder).items()
@@ -60,7 +60,7 @@ def damaged(folder: Path) -> list[Damaged]:
 
 
 def left_damaged(command: Collection[str], folder: Path) -> list[str]:
-    """A line for each damaged file that a command of Snakemake does not name as one to make again."""
+    """Return a line for each damaged file that a command of Snakemake does not name as one to make again."""
     return [
         f"{file}; add to the command: --forcerun {file.path}"
         for file in damaged(folder)

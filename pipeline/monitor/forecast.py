@@ -1,4 +1,4 @@
-"""What an experiment will still take: hours of training, from measured rates where there are any, and disk."""
+"""Forecasts of an experiment's hours of training, from measured rates if there are any, and of its disk space."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SETTINGS = "the settings (resources)"
 
 @dataclass(frozen=True)
 class TrainingTime:
-    """What is left of a run. source: where the rate comes from, a run that was measured or the settings."""
+    """The remaining training of a run. source: the origin of the rate, a measured run or the settings."""
 
     run: str
     updates: int
@@ -38,24 +38,24 @@ class TrainingTime:
 
     @property
     def hours(self) -> float:
-        """At this rate."""
+        """Return the hours of training at this rate."""
         return self.updates / self.updates_per_hour
 
     @property
     def measured(self) -> bool:
-        """Whether the rate is one of this experiment's own runs."""
+        """Return whether the rate is one of this experiment's own runs."""
         return self.source != SETTINGS
 
 
 def training_times(config: Config, folder: Path, runs: Iterable[str]) -> list[TrainingTime]:
-    """What is left of these runs, each at its own rate, that of a like run here, or that of the settings."""
+    """Return what is left of these runs, each at its own rate, that of a like run here, or that of the settings."""
     known = runs_of(config, list(config.models))
     told = {name: reached(_history(folder, name)) for name in known}
     return [_training_time(config, known, name, told) for name in runs]
 
 
 def _history(folder: Path, run: str) -> Path:
-    """The history of a run that is at work or has ended."""
+    """Return the history of a run that is at work or has ended."""
     state = folder / "state" / run / "history.jsonl"
     return state if state.exists() else folder / "models" / run / "history.jsonl"
 
@@ -75,7 +75,7 @@ def _training_time(
 
 
 def _alike(one: ModelEntry, other: ModelEntry) -> bool:
-    """Whether an update of one takes as long as one of the other."""
+    """Return whether an update of one takes as long as one of the other."""
     kept = {"batch_size", "optimizer", "precision", "device", "threads"}
     return (
         one.family == other.family
@@ -87,7 +87,7 @@ def _alike(one: ModelEntry, other: ModelEntry) -> bool:
 
 @dataclass(frozen=True)
 class TrainingLeft:
-    """Hours of training: of all runs together, and with each on a machine of its own. guessed: runs without a rate."""
+    """Hours of training: of all runs in turn, and with a machine per run. guessed: runs without a measured rate."""
 
     hours: float
     side_by_side: float
@@ -95,14 +95,14 @@ class TrainingLeft:
 
 
 def training_left(config: Config, folder: Path, runs: Iterable[str]) -> TrainingLeft:
-    """What training these runs will still take."""
+    """Return what training these runs will still take."""
     times = training_times(config, folder, runs)
     guessed = tuple(time.run for time in times if not time.measured)
     return TrainingLeft(sum(time.hours for time in times), longest_chain(config, times), guessed)
 
 
 def in_words(left: TrainingLeft, runs: int) -> str:
-    """Hours of training as a piece of a line, with where they come from."""
+    """Return hours of training as a piece of a line, with where they come from."""
     source = "at rates measured here"
     if left.guessed:
         which = f" for {', '.join(left.guessed)}" if len(left.guessed) < runs else ""
@@ -111,20 +111,20 @@ def in_words(left: TrainingLeft, runs: int) -> str:
 
 
 def hours_in_words(hours: float) -> str:
-    """Hours as minutes or hours, as precisely as a forecast deserves."""
+    """Return hours as minutes or hours, as precisely as a forecast deserves."""
     if hours < 1:
         return f"{max(1, round(60 * hours))} min"
     return f"{hours:,.0f} hours" if hours >= 10 else f"{hours:.1f} hours"
 
 
 def longest_chain(config: Config, times: Collection[TrainingTime]) -> float:
-    """Hours until all are trained if each has a processor of its own: a run that continues another follows it."""
+    """Return the hours until all are trained with a processor for each. A run that continues another waits for it."""
     known, hours = runs_of(config, list(config.models)), {time.run: time.hours for time in times}
     return max((hours[run] + hours.get(known[run].base or "", 0.0) for run in hours), default=0.0)
 
 
 def disk_bytes(config: Config, folder: Path, archives: Iterable[str], runs: Iterable[str]) -> dict[str, int]:
-    """Bytes that archives to fetch, text to prepare and models to train will take; archives of unknown size count 0."""
+    """Return the bytes of archives to fetch, text to prepare and models to train. Archives of unknown size count 0."""
     known = runs_of(config, list(config.models))
     fetched = sum(config.archives[archive].bytes or 0 for archive in archives)
     text = _unprepared(config, folder)
@@ -140,7 +140,7 @@ def disk_bytes(config: Config, folder: Path, archives: Iterable[str], runs: Iter
 
 
 def _unprepared(config: Config, folder: Path) -> int:
-    """Bytes of archives and of files of one's own whose text is not binary yet."""
+    """Return bytes of archives and of files of one's own whose text is not binary yet."""
     if all((folder / f"data/binary/train/{name}").exists() for name in BITEXT_FILES):
         return 0
     sides = (side for name in prepared_corpora(config) for side in config.corpora[name].sides.values())

@@ -1,4 +1,4 @@
-"""How far a job is, from what it leaves on the disk: its files, its progress and Snakemake's mark that it was begun."""
+"""The state of a job, from its files, its progress and Snakemake's mark of jobs that have begun."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CLOCKS = 5.0
 
 @dataclass(frozen=True)
 class JobStatus:
-    """A job at a glance. share: done of it, 0 to 1; units_per_second: of `unit`; note: what else there is to say."""
+    """The state of a job. share: the part that is done, 0 to 1. units_per_second: of `unit`. note: an explanation."""
 
     name: str
     state: State
@@ -45,7 +45,7 @@ class JobStatus:
 
 
 class Folder:
-    """An experiment's folder as seen at one moment; nothing in it is ever written or locked."""
+    """An experiment's folder at one moment. Nothing in it is ever written or locked."""
 
     def __init__(self, path: Path, now: float | None = None) -> None:
         self.path = path
@@ -53,36 +53,36 @@ class Folder:
 
     @cached_property
     def begun(self) -> dict[str, float]:
-        """Files whose jobs Snakemake has begun and not ended, with the time when it did."""
+        """Return files whose jobs Snakemake has begun and not ended, with the time when it did."""
         return dict(_marked(self.path / ".snakemake" / "incomplete"))
 
     @cached_property
     def attended(self) -> bool:
-        """Whether a Snakemake works here, or was killed before it could say that it no longer does."""
+        """Return whether a Snakemake works here, or was killed before it could say that it no longer does."""
         return any((self.path / ".snakemake" / "locks").glob("*"))
 
     def has(self, job: Job) -> bool:
-        """Whether all files of a job are there: each appears whole or not at all."""
+        """Return whether all files of a job are there: each appears whole or not at all."""
         return all((self.path / file).exists() for file in job.outputs)
 
     def age(self, path: Path) -> float | None:
-        """Seconds since a file was written to; None if it is not there."""
+        """Return seconds since a file was written to; None if it is not there."""
         try:
             return max(0.0, self.now - path.stat().st_mtime)
         except OSError:
             return None
 
     def reading(self, job: Job) -> JobProgress | None:
-        """The last progress that a job noted."""
+        """Return the last progress that a job noted."""
         return job_progress.read(job_progress.beside(self.path / job.log))
 
     def begun_ago(self, job: Job) -> float | None:
-        """Seconds since Snakemake began or submitted a job that has not ended; None if there is no such."""
+        """Return seconds since Snakemake began or submitted a job that has not ended; None if there is no such."""
         times = [self.begun[file] for file in job.outputs if file in self.begun]
         return max(0.0, self.now - max(times)) if times else None
 
     def silence(self, job: Job) -> float | None:
-        """Seconds since a job was last heard of: its log, its progress, or what it has half written; None if never."""
+        """Return the seconds since a job last wrote to log, progress or an unfinished file; None if it never did."""
         log = self.path / job.log
         ages = [self.age(path) for path in (log, job_progress.beside(log), *self._parts(job))]
         return min((age for age in ages if age is not None), default=None)
@@ -96,7 +96,7 @@ class Folder:
 
 
 def job_status(folder: Folder, job: Job) -> JobStatus:
-    """How far a job is."""
+    """Return how far a job is."""
     if folder.has(job):
         return JobStatus(job.name, "done", share=1.0)
     state, note = _unfinished(folder, job)
@@ -108,7 +108,7 @@ def job_status(folder: Folder, job: Job) -> JobStatus:
 
 
 def _unfinished(folder: Folder, job: Job) -> tuple[State, str | None]:
-    """State and note of a job that lacks a file."""
+    """Return state and note of a job that lacks a file."""
     begun, silence = folder.begun_ago(job), folder.silence(job)
     if begun is not None and (silence is None or silence > begun + CLOCKS):
         return (
@@ -125,7 +125,7 @@ def _unfinished(folder: Folder, job: Job) -> tuple[State, str | None]:
 
 
 def _marked(incomplete: Path) -> Iterator[tuple[str, float]]:
-    """Files that Snakemake has marked: their paths are the marks' names, in base 64, long ones cut at folders."""
+    """Yield files that Snakemake has marked: their paths are the marks' names, in base 64, long ones cut at folders."""
     for top, _, names in os.walk(incomplete):
         for name in names:
             path = Path(top, name)

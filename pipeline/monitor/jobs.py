@@ -1,7 +1,7 @@
-"""The jobs of an experiment, as the workflow lists them when a run starts: `logs/jobs.json`.
+"""The jobs of an experiment, which the workflow lists when a run starts (`logs/jobs.json`).
 
-The rules are the only place that says which job makes which file from what; this is their list for one experiment, with
-the settings that it was made for.
+Only the rules say which job makes which file from which others. The list has their jobs for one experiment, with the
+settings of that moment.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ ONLY_LIST = "NMT_LIST_JOBS"
 class Job:
     """One job of the workflow. Paths start at the experiment's folder.
 
-    rule: the workflow's; log: logs/STAGE/NAME.log; due: whether it was to run when the list was made; local: whether
-    it runs where Snakemake does, even if others are sent to a cluster; resources: what it asks for, as far as that is
-    known, or what it and others ask for that are sent as one job, whose `rules` are then named.
+    rule: its rule in the workflow. log: logs/STAGE/NAME.log. due: whether it was to run when the list was made. local:
+    whether it runs beside Snakemake even if other jobs are sent to a cluster. resources: what it requests, as far as
+    that is known. Jobs that are sent together have the sum of their requests, with their `rules`.
     """
 
     rule: str
@@ -51,52 +51,52 @@ class Job:
 
     @property
     def stage(self) -> str:
-        """The stage that a job belongs to: the folder of its log."""
+        """Return the stage that a job belongs to: the folder of its log."""
         return self.log.split("/")[1]
 
     @property
     def name(self) -> str:
-        """What the job works on: the name of its log."""
+        """Return what the job works on: the name of its log."""
         return self.log.split("/", 2)[2].removesuffix(".log")
 
     @property
     def run(self) -> str | None:
-        """The run that the job is about, if it is about one."""
+        """Return the run that the job is about, if it is about one."""
         return self.wildcards.get("model")
 
 
 @dataclass(frozen=True)
 class JobList:
-    """The jobs that lead to what a run of Snakemake was to make, done or not, and its merged settings."""
+    """All jobs for the targets of a run of Snakemake, done or not, and its merged settings."""
 
     config: Config
     jobs: tuple[Job, ...]
 
     @property
     def due(self) -> list[Job]:
-        """The jobs that were to run."""
+        """Return the jobs that were to run."""
         return [job for job in self.jobs if job.due]
 
     @property
     def training(self) -> dict[str, Job]:
-        """The training jobs by their runs."""
+        """Return the training jobs by their runs."""
         return {job.run: job for job in self.jobs if job.run and job.stage == "train"}
 
     @cached_property
     def sources(self) -> dict[str, set[str]]:
-        """For each job, by its log, those whose files it reads."""
+        """Return the jobs whose files each job reads, all by their logs."""
         maker = {file: job.log for job in self.jobs for file in job.outputs}
         return {job.log: {maker[file] for file in job.inputs if file in maker} for job in self.jobs}
 
     @cached_property
     def ordered(self) -> tuple[Job, ...]:
-        """The jobs in the order in which data flows: each after those whose files it reads."""
+        """Return the jobs in the order in which data flows: each after those whose files it reads."""
         known = {job.log: job for job in self.jobs}
         return tuple(known[log] for log in TopologicalSorter(self.sources).static_order())
 
     @cached_property
     def stages(self) -> dict[str, list[Job]]:
-        """The jobs by stage, stages in the order in which the last job of each can run."""
+        """Return the jobs by stage, stages in the order in which the last job of each can run."""
         depth: dict[str, int] = {}
         for job in self.ordered:
             depth[job.log] = max((depth[source] + 1 for source in self.sources[job.log]), default=0)
@@ -114,7 +114,7 @@ class JobList:
 
 
 def read(path: Path) -> JobList:
-    """Read a list; a `UserError` where it is damaged or of another version."""
+    """Read a list. A `UserError` says that it is damaged or of another version."""
     values = read_json(path)
     try:
         jobs = tuple(_job(job) for job in values["jobs"])
@@ -130,7 +130,7 @@ def _job(values: Mapping[str, Any]) -> Job:
 
 
 def list_jobs(folder: Path, configfiles: Sequence[Path] = (), pairs: Sequence[str] = ()) -> JobList:
-    """Have Snakemake list the jobs of the experiment in a folder; it runs none and locks nothing.
+    """Let Snakemake list the jobs of the experiment in a folder. It runs none and locks nothing.
 
     Args:
         folder: the experiment's.
@@ -159,7 +159,7 @@ def list_jobs(folder: Path, configfiles: Sequence[Path] = (), pairs: Sequence[st
 
 
 def _snakefile(folder: Path) -> Path:
-    """The Snakefile of the repository that the folder lies in, or that this package lies in."""
+    """Return the Snakefile of the repository that the folder lies in, or that this package lies in."""
     for place in (folder.resolve(), *folder.resolve().parents, REPOSITORY):
         if (place / "Snakefile").is_file() and (place / "config.yaml").is_file():
             return place / "Snakefile"
@@ -169,7 +169,7 @@ def _snakefile(folder: Path) -> Path:
 
 
 def _said(errors: str) -> str:
-    """What Snakemake said at its end; of a traceback the last line."""
+    """Return what Snakemake said at its end; of a traceback the last line."""
     said = errors.strip()
     return said.splitlines()[-1] if said.startswith("Traceback") else said
 

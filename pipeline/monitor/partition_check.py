@@ -1,4 +1,4 @@
-"""Whether a cluster can run what it is to be sent: other jobs would be refused hours later, or wait for ever."""
+"""Checks that a cluster can run the jobs: others would be refused hours later, or wait for ever."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ FORGOTTEN_AFTER = 240
 
 @dataclass(frozen=True)
 class ResourceRequest:
-    """What jobs of a rule, or of several that are sent as one, ask for, the most of any of them; None is not known.
+    """The largest request of the jobs of a rule, or of several rules whose jobs are sent together; None is not known.
 
-    partition: names with commas between; empty for the cluster's own choice. lifted: a quality of service is named,
-    which may allow more time than the partition. limited_by: the key of the settings' `resources` that states the time.
+    partition: names with commas between; empty for the cluster's default. lifted: whether a quality of service is
+    named, which may allow more time than the partition. limited_by: the key of `resources` with the time.
     """
 
     rule: str
@@ -35,18 +35,18 @@ class ResourceRequest:
 
 @dataclass(frozen=True)
 class Cluster:
-    """A cluster that jobs are sent to. status: the program that is asked for their states, squeue or sacct."""
+    """The requests of jobs for a cluster. status: the program that tells their states, squeue or sacct."""
 
     requests: tuple[ResourceRequest, ...] = ()
     status: str | None = None
 
     @staticmethod
     def of_jobs(jobs: Iterable[Job], status: str | None = None) -> Cluster:
-        """What jobs that are about to run make of it."""
+        """Return what jobs that are about to run make of it."""
         return Cluster(greatest(_request(job) for job in jobs if not job.local), status)
 
     def on_partitions(self, names: Sequence[str], gpu_names: Sequence[str]) -> Cluster:
-        """The same jobs on other partitions: those without a GPU on some, those with one on others.
+        """Return the same jobs on other partitions: those without a GPU on some, those with one on others.
 
         No names leave jobs on the partitions that they have.
         """
@@ -73,7 +73,7 @@ def _request(job: Job) -> ResourceRequest:
 
 
 def unsatisfiable(cluster: Cluster) -> list[str]:
-    """Why jobs would not start, or not be seen to end, a line each; nothing where Slurm does not answer."""
+    """Return why jobs would not start, or not be seen to end, a line each; nothing where Slurm does not answer."""
     known = partitions()
     lines = [
         _unknown(name, sorted(known.nodes))
@@ -96,7 +96,7 @@ def _unknown(name: str, known: Sequence[str]) -> str:
 
 
 def _too_much(request: ResourceRequest, known: Partitions) -> Iterator[str]:
-    """What none of the partitions has that jobs may go to."""
+    """Yield what none of the partitions has that jobs may go to."""
     names = [name for name in (request.partition or known.default or "").split(",") if name in known.nodes]
     nodes = [some for name in names for some in known.nodes[name]]
     if not nodes:
@@ -151,7 +151,7 @@ def _hours(duration: float) -> str:
 
 
 def _forgetful(cluster: Cluster) -> Iterator[str]:
-    """Whether the program that is to be asked for states cannot know them."""
+    """Yield whether the program that is to be asked for states cannot know them."""
     if cluster.status is None or not (config := configuration()):
         return
     accounting = not config.get("AccountingStorageType", "").endswith("none")
@@ -172,7 +172,7 @@ def _forgetful(cluster: Cluster) -> Iterator[str]:
 
 
 def greatest(requests: Iterable[ResourceRequest]) -> tuple[ResourceRequest, ...]:
-    """One request, for the most time and memory, in place of those that differ in these alone."""
+    """Return one request, for the most time and memory, in place of those that differ in these alone."""
     found: dict[ResourceRequest, ResourceRequest] = {}
     for request in requests:
         alike = replace(request, minutes=None, megabytes=None)

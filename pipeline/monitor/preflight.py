@@ -1,4 +1,4 @@
-"""What long work needs, looked at before it starts instead of missed hours later, and what it will take."""
+"""Checks before a long run of what it needs, and forecasts of its time and disk space."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ from pipeline.phrase_based import programs as moses
 
 @dataclass(frozen=True)
 class Work:
-    """What is about to be done.
+    """The work of a run.
 
-    rules: the workflow's, that have jobs due; runs: to be trained; archives: to be fetched, by their names in the
-    catalogue; cluster: where the jobs run, None for this machine; decodes: whether a trained
-    model is to be used.
+    rules: those with jobs due. runs: those to be trained. archives: those to be fetched, by their names in the
+    catalogue. cluster: where the jobs run, None for this machine. decodes: whether a trained model is used.
     """
 
     rules: frozenset[str]
@@ -34,7 +33,7 @@ class Work:
 
     @staticmethod
     def of_jobs(listed: JobList, cluster: Cluster | None = None) -> Work:
-        """The jobs that are due."""
+        """Return the jobs that are due."""
         paths = {job.wildcards["archive"] for job in listed.due if job.rule == "download"}
         known = listed.config.archives.items()
         return Work(
@@ -50,7 +49,7 @@ class Work:
 
 
 def missing(config: Config, work: Work, folder: Path) -> list[str]:
-    """What is lacking for the work that is about to be done, one line each.
+    """Return what is lacking for the work that is about to be done, one line each.
 
     Args:
         config: the run's settings.
@@ -113,7 +112,7 @@ def _network(config: Config, work: Work) -> list[str]:
 
 
 def forecast(config: Config, work: Work, folder: Path) -> list[str]:
-    """Hours and disk that the work will take, a line each."""
+    """Return hours and disk that the work will take, a line each."""
     lines = []
     if work.runs:
         number = f"{len(work.runs)} {'runs' if len(work.runs) > 1 else 'run'}"

@@ -1,7 +1,7 @@
-"""How far an experiment is, stage by stage and model by model, from its files alone.
+"""The progress of an experiment by stage and model, from its files alone.
 
-This works beside a running experiment, from another machine of a shared file system, and after the end: nothing is
-locked or written, and files that are damaged or half-written count as not there.
+This works beside a running experiment, from another machine of a shared file system, and after the end. Nothing is
+locked or written. Damaged and unfinished files count as missing.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ URGENT: tuple[State, ...] = ("failed", "running", "silent", "stopped", "submitte
 
 @dataclass(frozen=True)
 class StageStatus:
-    """A stage at a glance.
+    """The state of a stage.
 
-    active: its jobs that were begun and are not done; units_per_second: of all running jobs together; seconds_left:
-    from the mean time of its finished jobs, as many at a time as run now.
+    active: its jobs that were begun and are not done. units_per_second: of all running jobs together. seconds_left:
+    from the mean time of its finished jobs, with as many at a time as run now.
     """
 
     stage: str
@@ -51,7 +51,7 @@ class StageStatus:
 
 @dataclass(frozen=True)
 class Status:
-    """An experiment at a glance; stages but the training stand in the order in which data flows."""
+    """The state of an experiment. The stages without the training are in the order in which data flows."""
 
     folder: str
     time: str
@@ -63,13 +63,13 @@ class Status:
     """Numbers in the score files that are there, by the label of model or system."""
 
     def as_json(self) -> str:
-        """All of it as JSON."""
+        """Return all of it as JSON."""
         values = asdict(self) | {"models": [model.as_json() for model in self.models]}
         return json.dumps(_finite(values), indent=2, ensure_ascii=False)
 
 
 def look(listed: JobList, path: Path) -> Status:
-    """How far the experiment in a folder is."""
+    """Return how far the experiment in a folder is."""
     folder = Folder(path)
     states = job_states(folder, listed)
     known = runs_of(listed.config, list(listed.config.models))
@@ -91,7 +91,7 @@ def look(listed: JobList, path: Path) -> Status:
 
 
 def job_states(folder: Folder, listed: JobList) -> dict[str, JobStatus]:
-    """The state of every job by its log; a job whose file is gone, but was read by all that read it, is not needed."""
+    """Return the state of every job by its log. A job without its file is not needed once its readers are done."""
     found: dict[str, JobStatus] = {}
     readers: dict[str, list[str]] = {job.log: [] for job in listed.jobs}
     for job in reversed(listed.ordered):
@@ -123,7 +123,7 @@ def _stage(folder: Folder, name: str, jobs: Sequence[Job], states: Mapping[str, 
 
 
 def _seconds_left(folder: Folder, jobs: Sequence[Job], of_jobs: Sequence[JobStatus]) -> float | None:
-    """From the mean time of a stage's finished jobs, or from what its only open jobs say of themselves."""
+    """Return the time left by the mean time of finished jobs, or else by the forecasts of all open jobs."""
     times = [seconds for job in jobs if (seconds := _seconds_taken(folder, job)) is not None]
     running = [job for job in of_jobs if job.state == "running"]
     open_jobs = [job for job in of_jobs if job.state != "done"]
@@ -135,7 +135,7 @@ def _seconds_left(folder: Folder, jobs: Sequence[Job], of_jobs: Sequence[JobStat
 
 
 def _seconds_taken(folder: Folder, job: Job) -> float | None:
-    """What a finished job took, as Snakemake noted beside its log."""
+    """Return what a finished job took, as Snakemake noted beside its log."""
     path = folder.path / job.log.replace("logs/", "benchmarks/", 1).replace(".log", ".tsv")
     try:
         header, values = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()[:2])
@@ -145,7 +145,7 @@ def _seconds_taken(folder: Folder, job: Job) -> float | None:
 
 
 def _scores(path: Path) -> dict[str, float]:
-    """The two BLEU scores of a run or system, as far as they can be read."""
+    """Return the two BLEU scores of a run or system, as far as they can be read."""
     try:
         values = read_json(path)
     except (OSError, UserError):
@@ -156,7 +156,7 @@ def _scores(path: Path) -> dict[str, float]:
 
 
 def _finite(value: Any) -> Any:
-    """JSON knows no NaN."""
+    """Replace NaN, which JSON does not know, by None."""
     if isinstance(value, Mapping):
         return {key: _finite(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -168,7 +168,7 @@ def _finite(value: Any) -> Any:
 
 
 def shown(status: Status) -> str:
-    """The status as tables for a terminal."""
+    """Return the status as tables for a terminal."""
     parts = [f"{status.folder}, {status.time}"]
     parts += [f"Data: read from {status.data_from}"] if status.data_from else []
     unfinished = sum(model.state not in ENDED for model in status.models)
@@ -184,7 +184,7 @@ def shown(status: Status) -> str:
 
 
 def _table(rows: Sequence[Sequence[str]], header: Sequence[str], words: int) -> str:
-    """A table whose first columns, so many, hold words; nothing without rows."""
+    """Return a table whose first columns, so many, hold words; nothing without rows."""
     alignment = ["left" if column < words else "right" for column in range(len(header))]
     return (
         tabulate(rows, header, tablefmt="simple", disable_numparse=True, colalign=alignment) if rows else ""
@@ -246,7 +246,7 @@ def _score_table(status: Status) -> str:
 
 
 def _notes(status: Status) -> str:
-    """What the tables have no room for: who trains, what is waited for, what went wrong."""
+    """Return what the tables have no room for: who trains, what is waited for, what went wrong."""
     lines = [f"{model.label}: {model.state}: {model.note}" for model in status.models if model.note]
     return "\n".join([*lines, *(_note(stage.stage, job) for stage in status.stages for job in stage.active)])
 

@@ -1,4 +1,4 @@
-"""How long a training job asks a scheduler for: what its updates take at a known rate, cut into slices by a limit."""
+"""Time limits of training jobs: the time of their updates at a known rate, in slices of the longest limit."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ OVERHEAD_MINUTES = 30
 
 
 def time_limit(updates: int, updates_per_hour: float, longest_hours: float) -> int:
-    """Minutes that a job asks for: what the updates take with a margin, at most the longest limit; at least one."""
+    """Return the minutes that a job asks for: the time of its updates with a margin, at most the longest limit."""
     minutes = OVERHEAD_MINUTES + MARGIN * 60 * max(updates, 0) / updates_per_hour
     return max(1, math.ceil(min(minutes, 60 * longest_hours)))
 
 
 def time_slices(updates: int, updates_per_hour: float, longest_hours: float) -> int:
-    """Jobs that a training run takes at most, should it be half as fast as it was said to be."""
+    """Return jobs that a training run takes at most, should it be half as fast as it was said to be."""
     return math.ceil(2 * updates / updates_per_hour / longest_hours)
 
 
 def training_minutes(config: Config, run: Run, folder: Path) -> int:
-    """Minutes that a training job asks for: its updates left at the rate of the run, or at that of the settings."""
+    """Return the minutes for a training job's remaining updates, at the rate of the run or else of the settings."""
     done = reached(folder / "state" / run.name / "history.jsonl")
     end = last_update(config.models[run.model].training, done)
     if done.updates_per_second is None and run.base:
@@ -44,7 +44,7 @@ def training_minutes(config: Config, run: Run, folder: Path) -> int:
 
 
 def training_retries(config: Config, runs: Iterable[Run], longest_hours: float | None = None) -> int:
-    """How often a training job is sent again: its time slices, by twice the estimate, and those lost on the way.
+    """Return how often a training job is sent again: its time slices, by twice the estimate, and those lost on the way.
 
     Args:
         config: the run's settings.
@@ -60,14 +60,14 @@ def training_retries(config: Config, runs: Iterable[Run], longest_hours: float |
 
 
 def expected_rate(config: Config, model: str) -> float:
-    """Updates per hour that the settings expect: as stated for the family, or by its operations and the GPU's."""
+    """Return the updates per hour that the settings state for the family, or an estimate from its operations."""
     stated = config.resources.updates_per_hour.get(config.models[model].family)
     speed = REACHED * config.resources.gpu_teraflops * 1e12
     return stated or 3600 * speed / operations(config, model)
 
 
 def operations(config: Config, model: str) -> float:
-    """Operations of an update on sentences as long as the model takes, to a quarter.
+    """Return operations of an update on sentences as long as the model takes, to a quarter.
 
     For every word of a side, each weight but the embeddings' takes part in a product, of two operations, and in two
     more on the way back.

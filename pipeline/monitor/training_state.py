@@ -1,4 +1,4 @@
-"""How far a training run is, from its state folder, its log and its finished model; nothing is written or locked."""
+"""The state of a training run, from its state folder, log and finished model. Nothing is written or locked."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ CHECKPOINT = re.compile(r"checkpoint-(\d+)\.json")
 
 @dataclass(frozen=True)
 class TrainingStatus:
-    """A run at a glance.
+    """The state of a run.
 
-    updates: where it ends (at the latest, with `patience`, or with `epochs` before the first line of its history);
-    checkpoint: the update that it would resume from; writer: the process that trains, if one does; note: what else
-    there is to say.
+    updates: its last update (at the latest, with `patience`, or with `epochs` before the first line of its history).
+    checkpoint: the update from which it would resume. writer: the process that trains, if there is one. note: an
+    explanation.
     """
 
     run: str
@@ -46,13 +46,13 @@ class TrainingStatus:
     note: str | None
 
     def as_json(self) -> dict[str, Any]:
-        """All of it as JSON can hold it."""
+        """Return all of it as JSON can hold it."""
         values = asdict(self)
         return {**values.pop("reached"), **values}
 
 
 def training_status(folder: Folder, listed: JobList, run: Run) -> TrainingStatus:
-    """How far a run is."""
+    """Return how far a run is."""
     entry = listed.config.models[run.model]
     job = listed.training[run.name]
     state_folder = folder.path / "state" / run.name
@@ -80,14 +80,14 @@ def training_status(folder: Folder, listed: JobList, run: Run) -> TrainingStatus
 
 
 def label_of(config: Config, run: Run) -> str:
-    """What people read for a run: the model's label, and the seed where it is not the first."""
+    """Return what people read for a run: the model's label, and the seed where it is not the first."""
     return f"{config.models[run.model].label}{run.name.removeprefix(run.model).replace('.seed-', ', seed ')}"
 
 
 def _state(
     folder: Folder, listed: JobList, run: Run, checkpoint: int | None, writer: Writer | None
 ) -> tuple[State, str | None]:
-    """State and note of a run."""
+    """Return state and note of a run."""
     job = listed.training[run.name]
     if writer and writer.alive:
         return "running", f"process {writer.process} on {writer.host}"
@@ -110,7 +110,7 @@ def _state(
 
 
 def _newly_submitted(folder: Folder, job: Job) -> bool:
-    """Whether Snakemake has begun a job, here or at a scheduler, that has not said a word yet."""
+    """Return whether Snakemake has begun a job, here or at a scheduler, that has not said a word yet."""
     begun, silence = folder.begun_ago(job), folder.silence(job)
     return folder.attended and begun is not None and (silence is None or silence > begun)
 
@@ -125,7 +125,7 @@ def _waits_for(folder: Folder, listed: JobList, run: Run) -> str | None:
 
 
 def changed_settings(path: Path, wanted: ModelRun) -> str | None:
-    """How the settings that a model was trained with differ from those wanted now; None if they don't."""
+    """Return how the settings that a model was trained with differ from those wanted now; None if they don't."""
     try:
         was = ModelRun.model_validate(read_json(path))
     except (OSError, UserError):
@@ -136,13 +136,13 @@ def changed_settings(path: Path, wanted: ModelRun) -> str | None:
 
 
 def last_checkpoint(state: Path) -> int | None:
-    """The update of the last checkpoint."""
+    """Return the update of the last checkpoint."""
     names = [CHECKPOINT.fullmatch(path.name) for path in state.glob("checkpoint-*.json")]
     return max((int(name[1]) for name in names if name), default=None)
 
 
 def _with_progress(told: Reached, reading: JobProgress | None, updates: int) -> Reached:
-    """The history's progress, brought up to date by the process's own, which counts from where it began."""
+    """Return the history's progress, brought up to date by the process's own, which counts from where it began."""
     if reading is None or reading.total is None:
         return told
     update = max(told.update, updates - reading.total + reading.count)

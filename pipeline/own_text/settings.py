@@ -1,4 +1,4 @@
-"""The settings of an experiment on somebody's text: sizes and updates that suit how much of it there is."""
+"""The settings of an experiment on a user's text, with sizes and updates for its amount."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ STAR = 2
 
 @dataclass(frozen=True)
 class Sizes:
-    """What suits text of up to so many training pairs, after an experiment.
+    """Settings for text of up to so many training pairs, from an experiment.
 
-    units: hidden, embedding, maxout and alignment; init_std: of the alignment model last; updates: the range of what so
-    many passes over the text come to; rates: updates an hour of RNNencdec and RNNsearch on one core with sentences of
-    `length` tokens, none where they want a GPU.
+    units: hidden, embedding, maxout and alignment. init_std: in general, and of the alignment model. updates: limits
+    for the updates of so many epochs. rates: updates per hour of RNNencdec and RNNsearch on one core with sentences of
+    `length` tokens; None if they need a GPU.
     """
 
     pairs: float
@@ -94,7 +94,7 @@ SIZES = (
 
 @dataclass(frozen=True)
 class Proposal:
-    """Numbers of the settings; updates: of the first four models."""
+    """The numbers of the settings. updates: of the first four models."""
 
     sizes: Sizes
     limits: tuple[int, int]
@@ -104,7 +104,7 @@ class Proposal:
 
     @classmethod
     def of(cls, text: Statistics) -> Proposal:
-        """What suits a text."""
+        """Return what suits a text."""
         pairs = text.pairs["train"]
         sizes = next(sizes for sizes in SIZES if pairs <= sizes.pairs)
         longest = min(LONGEST, max(SHORTEST, text.longest))
@@ -124,7 +124,7 @@ class Proposal:
 
     @property
     def hours(self) -> float | None:
-        """Hours of training on two cores, if two cores can do it."""
+        """Return hours of training on two cores, if two cores can do it."""
         if self.rates is None:
             return None
         plain, search = self.rates
@@ -132,7 +132,7 @@ class Proposal:
 
 
 def _round(number: float) -> int:
-    """To two digits."""
+    """Round to two digits."""
     return int(float(f"{number:.1e}"))
 
 
@@ -165,7 +165,7 @@ def new_experiment(
 
 
 def _languages(train: Given, codes: tuple[str, str] | None, tokenized: bool) -> Languages:
-    """The codes that are given, or those that the files' names end in."""
+    """Return the codes that are given, or those that the files' names end in."""
     found = codes or (_ending(train.source), _ending(train.target or train.source))
     for code in found:
         if not _LANGUAGE.fullmatch(code) or (code not in LANGUAGES and not tokenized):
@@ -179,7 +179,7 @@ def _languages(train: Given, codes: tuple[str, str] | None, tokenized: bool) -> 
 
 
 def _ending(file: Path) -> str:
-    """The language that a file's name ends in: europarl.de.gz."""
+    """Return the language that a file's name ends in: europarl.de.gz."""
     suffix = (file.with_suffix("") if file.suffix in (".gz", ".zst") else file).suffix[1:]
     if suffix not in LANGUAGES:
         raise UserError(
@@ -197,7 +197,7 @@ def settings(
     proposal: Proposal,
     tokenized: bool,
 ) -> str:
-    """The experiment's `config.yaml`."""
+    """Return the experiment's `config.yaml`."""
     sizes, (short, long) = proposal.sizes, proposal.limits
     hidden, embedding, maxout, alignment = sizes.units
     rates = dict(zip(("rnnencdec", "rnnsearch"), proposal.rates or (), strict=False))
@@ -240,7 +240,7 @@ def settings(
 
 
 def _description(given: Mapping[str, Given], languages: Languages, text: Statistics) -> str:
-    """What the experiment is, as comments."""
+    """Return what the experiment is, as comments."""
     pairs = ", ".join(f"{part} {count:,}" for part, count in text.pairs.items())
     files = printable("; ".join(f"{part}: {files}" for part, files in given.items()))
     lines = [
@@ -253,7 +253,7 @@ def _description(given: Mapping[str, Given], languages: Languages, text: Statist
 
 
 def _corpus(part: str, source: str, target: str, pairs: int, tokenized: bool) -> str:
-    """The entry of the catalogue; training text is prepared in shards of about a million pairs."""
+    """Return the entry of the catalogue; training text is prepared in shards of about a million pairs."""
     shards = min(MOST_SHARDS, math.ceil(pairs / PAIRS_OF_SHARD)) if part == "train" else 1
     flags = (f", shards: {shards}" if shards > 1 else "") + (", tokenized: true" if tokenized else "")
     return f"  own-{part}: {{source: {{file: {source}}}, target: {{file: {target}}}{flags}}}"

@@ -1,9 +1,8 @@
-"""Somebody's parallel text as the training, development and test text of an experiment.
+"""A user's parallel text as the training, development and test text of an experiment.
 
-A development or test set that nobody gives is drawn from the training text: the pairs with the smallest checksums of
-their letters and digits, so that the same text gives the same sets in whatever order its lines are. No two of them
-share a side, and training pairs that share one with them are left out. Memory holds the drawn pairs and the sample that
-sizes are chosen from.
+A development or test set that is not given is drawn from the training text: the pairs with the smallest checksums of
+their letters and digits, so that the order of the lines does not matter. No two of them share a side, and training
+pairs that share a side with them are left out. Memory holds the drawn pairs and the sample for the choice of sizes.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ TOKENIZATION = Tokenization(tokenizer="moses", escape=True, split_hyphens=False)
 
 @dataclass(frozen=True)
 class Given:
-    """Where parallel text is: two files with a sentence per line, or one with both sides and a tab between."""
+    """Files of parallel text: two with a sentence per line, or one with both sides and a tab between."""
 
     source: Path
     target: Path | None = None
@@ -51,11 +50,11 @@ class Given:
 
     @property
     def files(self) -> list[Path]:
-        """One or two."""
+        """Return one or two."""
         return [file for file in (self.source, self.target) if file]
 
     def pairs(self, progress: Progress | None = None) -> Iterator[Pair]:
-        """Both sides line by line, without byte order mark and carriage return.
+        """Yield both sides line by line, without byte order mark and carriage return.
 
         Raises:
             UserError: a missing or damaged file, other text than UTF-8, unequal numbers of lines, a missing tab.
@@ -81,9 +80,10 @@ class Given:
 
 @dataclass
 class Statistics:
-    """Pairs of each part, training pairs left out for a sentence of a drawn set, and what a sample tells.
+    """Pairs of each part, training pairs left out for a sentence of a drawn set, and counts of a sample.
 
-    Of `words` and `counts` the first is of the source: tokens, and how often each stands in the sample.
+    lengths: tokens of the longer side of each pair. words: tokens of source and target. counts: of each token of source
+    and target.
     """
 
     pairs: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PARTS, 0))
@@ -94,17 +94,17 @@ class Statistics:
 
     @property
     def mean_length(self) -> float:
-        """Tokens of a sentence, both sides."""
+        """Return tokens of a sentence, both sides."""
         return sum(self.words) / max(1, 2 * len(self.lengths))
 
     @property
     def longest(self) -> int:
-        """Tokens of the longer side that 98 of 100 pairs do not exceed."""
+        """Return tokens of the longer side that 98 of 100 pairs do not exceed."""
         return sorted(self.lengths)[int(PERCENTILE * (len(self.lengths) - 1))] if self.lengths else 0
 
     @property
     def repeated_words(self) -> tuple[int, int]:
-        """Different words of each side that stand in the sample more than once."""
+        """Return different words of each side that stand in the sample more than once."""
         source, target = (sum(count > 1 for count in side.values()) for side in self.counts)
         return source, target
 
@@ -115,7 +115,7 @@ def write_parts(
     outputs: Mapping[str, tuple[Path, Path]],
     tokenized: bool = False,
 ) -> Statistics:
-    """Write both sides of all parts; parts that are given stay as they are.
+    """Write both sides of all parts. Given parts stay as they are.
 
     Args:
         given: the training text, and of dev and test what there is.
@@ -148,7 +148,7 @@ def write_parts(
 
 
 def _refuse_overwriting(given: Mapping[str, Given], outputs: Mapping[str, tuple[Path, Path]]) -> None:
-    """A UserError where somebody's own file has the name of a set that is to be written."""
+    """Raise a UserError if a file of the user's has the name of a set that would be written."""
     written = {path.resolve() for paths in outputs.values() for path in paths}
     for file in (file for text in given.values() for file in text.files):
         if file.resolve() in written:
@@ -157,7 +157,7 @@ def _refuse_overwriting(given: Mapping[str, Given], outputs: Mapping[str, tuple[
 
 @dataclass(frozen=True)
 class _Drawn:
-    """The lines of the whole text, the part of each drawn one (from 1), the letters of the drawn sides."""
+    """The number of lines of the text, the part of each drawn line (from 1), the letters of the drawn sides."""
 
     total: int
     lines: dict[int, str] = field(default_factory=dict)
@@ -175,7 +175,7 @@ def _write(pair: Pair, writers: list[LineWriter]) -> int:
 
 
 def _remember(text: Given, held_out: list[set[str]]) -> None:
-    """Add the sentences of a set; a UserError if it has none."""
+    """Add the sentences of a set. A UserError says that it has none."""
     empty = True
     for pair in text.pairs():
         empty = False
@@ -186,7 +186,7 @@ def _remember(text: Given, held_out: list[set[str]]) -> None:
 
 
 def _draw(train: Given, parts: list[str], held_out: list[set[str]]) -> _Drawn:
-    """Lines for the parts that nobody gave, none of which shares a sentence with another or with `held_out`."""
+    """Return lines for the parts that nobody gave, none of which shares a sentence with another or with `held_out`."""
     best: dict[int, tuple[int, str, str]] = {}
     heap: list[int] = []
     room = SPARE * MOST * len(parts)
@@ -221,7 +221,7 @@ def _draw(train: Given, parts: list[str], held_out: list[set[str]]) -> _Drawn:
 
 
 def _chosen(candidates: list[tuple[int, str, str]], parts: list[str], size: int, total: int) -> _Drawn:
-    """So many pairs for each part of `parts`, without those that share a side with one before, dealt in turn."""
+    """Return so many pairs for each part of `parts`, without those that share a side with one before, dealt in turn."""
     drawn = _Drawn(total)
     for line, *keys in candidates:
         if len(drawn.lines) < size * len(parts) and not any(map(contains, drawn.sides, keys)):

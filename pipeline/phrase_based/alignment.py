@@ -1,7 +1,7 @@
 """Word alignments: eflomal in both directions, symmetrised as Moses does.
 
-eflomal (Östling and Tiedemann, 2016) samples with a seed of its own making, so that alignments differ from run to run;
-all that follows from the file of alignments repeats.
+eflomal (Östling and Tiedemann, 2016) chooses its own random seed, so that alignments differ from run to run. All that
+follows from the file of alignments can be repeated.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MODEL = 3
 def align(
     moses: Moses, source: Path, target: Path, output: Path, work: Path, block_pairs: int, heuristic: str
 ) -> int:
-    """Align a text block by block; every block after the first starts from what the first one taught.
+    """Align a text block by block. Every block after the first starts from the priors of the first.
 
     A block that is finished stays finished when the job is stopped. Memory holds one block.
 
@@ -77,7 +77,7 @@ def _align_block(
     output: Path,
     priors: Path | None,
 ) -> None:
-    """Align pairs into `output`; without priors, leave them for the blocks that follow."""
+    """Align pairs into `output`. Without priors, write them for the blocks that follow."""
     with disk_full(output), tempfile.TemporaryDirectory(dir=work) as temporary:
         folder = Path(temporary)
         for side, name in enumerate(("source", "target")):
@@ -115,7 +115,7 @@ def _symmetrise(moses: Moses, folder: Path, heuristic: str) -> None:
 
 
 def _check_lines(path: Path, expected: int) -> None:
-    """The script does not look at symal's exit status."""
+    """Count the lines of the alignment, since the script does not look at symal's exit status."""
     with path.open("rb") as lines:
         found = sum(1 for _ in lines)
     if found != expected:

@@ -1,4 +1,4 @@
-"""What the decoder is told (moses.ini): tables, language model, weights."""
+"""The decoder's configuration (moses.ini): tables, language model, weights."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ class System:
 
     @property
     def files(self) -> tuple[Path, Path, Path]:
-        """Its tables and its language model."""
+        """Return the paths of tables and language model."""
         return self.phrases, self.reordering, self.language_model
 
 
 def start_weights(system: System) -> str:
-    """Weights to tune from."""
+    """Return weights to tune from."""
     return START.format(scores=" 0.2" * system.phrase_scores)
 
 
 def configuration(system: System, weights: str) -> str:
-    """The text of a moses.ini; all paths absolute.
+    """Return the text of a moses.ini; all paths absolute.
 
     Raises:
         UserError: a path has a space, where Moses' own notation ends.
@@ -79,7 +79,7 @@ def configuration(system: System, weights: str) -> str:
 
 
 def weights_of(configuration_file: Path) -> str:
-    """The weights that tuning left in a moses.ini, a feature per line.
+    """Return the weights that tuning left in a moses.ini, a feature per line.
 
     Raises:
         UserError: there are none, or other features than a system has.

@@ -1,4 +1,4 @@
-"""Translations and n-best lists by Moses' decoder, block by block, so that a job that was stopped continues."""
+"""Translations and n-best lists by Moses' decoder, in blocks, so that a stopped job can continue."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BLOCK = 200
 
 @dataclass(frozen=True)
 class NBest:
-    """Lists of different translations: how many, and of how many hypotheses per one of these the search keeps track."""
+    """Lists of different translations. factor: hypotheses per entry that the search considers."""
 
     size: int
     factor: int
@@ -42,7 +42,7 @@ def decode(
     threads: int,
     n_best: NBest | None = None,
 ) -> int:
-    """Translate tokens; with n-best lists in Moses' own format (gzip), numbered from 0.
+    """Translate tokens, and write n-best lists in Moses' own format (gzip), numbered from 0, if wanted.
 
     Args:
         moses: programs and scripts.
@@ -84,7 +84,7 @@ def _blocks(sentences: Sequence[str]) -> Iterator[Sequence[str]]:
 def _filter(
     moses: Moses, system: System, weights: Path, sentences: Sequence[str], work: Path, lock: int
 ) -> Path:
-    """A configuration whose tables hold what the text needs."""
+    """Return a configuration whose tables hold what the text needs."""
     done = work / "filtered.done"
     if not done.exists():
         shutil.rmtree(work / "filtered", ignore_errors=True)
@@ -129,7 +129,7 @@ def _decode_block(
 
 
 def _join_lists(parts: Sequence[Path], output: Path) -> None:
-    """One file of all lists, whose numbers go on from block to block."""
+    """Join all lists to one file, with numbers that go on from block to block."""
     with (
         atomic_path(output) as path,
         path.open("wb") as raw,

@@ -1,6 +1,6 @@
 """A phrase table as text that a model can learn from (Cho et al., 2014a).
 
-A model of sentences would take a phrase for a sentence, with its beginning and end: so one learns from phrases alone.
+A model of sentences would take a phrase for a whole sentence, so this model learns only from phrases.
 """
 
 from __future__ import annotations
@@ -40,6 +40,6 @@ def write_pairs(
 
 
 def with_progress(table: Path, label: str) -> Iterator[list[str]]:
-    """The entries of a phrase table, while progress is told."""
+    """Yield the entries of a phrase table, while progress is told."""
     with Progress.over_files([table], label) as progress:
         yield from entries_of(table, progress)

@@ -54,7 +54,7 @@ def add_scores(model: TrainedModel, table: Path, texts: Sequence[Path], output: 
 
 
 def _scored(rescorer: Rescorer, group: Sequence[list[list[str]]]) -> Iterator[tuple[list[str], float]]:
-    """The entries of some source phrases, each with its log-probability."""
+    """Yield the entries of some source phrases, each with its log-probability."""
     lists = [
         NBestList(number, entries[0][0].split(), [Hypothesis(entry[1], 0.0) for entry in entries])
         for number, entries in enumerate(group)
@@ -64,7 +64,7 @@ def _scored(rescorer: Rescorer, group: Sequence[list[list[str]]]) -> Iterator[tu
 
 
 def _groups(entries: Iterable[list[str]]) -> Iterator[list[list[list[str]]]]:
-    """Entries by source phrase, so many source phrases together as a model scores at once."""
+    """Yield entries by source phrase, so many source phrases together as a model scores at once."""
     group, size = list[list[list[str]]](), 0
     for _, same in groupby(entries, key=lambda entry: entry[0]):
         group.append(list(same))
@@ -77,7 +77,7 @@ def _groups(entries: Iterable[list[str]]) -> Iterator[list[list[list[str]]]]:
 
 
 def _phrases_of(texts: Sequence[Path], longest: int) -> set[str]:
-    """All phrases of some texts of up to so many words."""
+    """Return all phrases of some texts of up to so many words."""
     return {
         " ".join(words[start:end])
         for text in texts

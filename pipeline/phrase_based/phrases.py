@@ -40,7 +40,7 @@ def extract(
     threads: int,
     memory_mb: int,
 ) -> None:
-    """Extract and score phrases and their reordering; a step that is finished stays finished.
+    """Extract and score phrases and their reordering. Finished steps are not repeated.
 
     Args:
         moses: programs and scripts.
@@ -97,7 +97,7 @@ def _link(file: Path, link: Path) -> None:
 
 
 def _check(table: Path, aligned: Path) -> None:
-    """The script ends well where nothing was extracted."""
+    """Raise a UserError if nothing was extracted, which the script does not notice."""
     if not table.exists():
         raise UserError(f"{table}: Moses' training left no such file; see the log beside it")
     with gzip.open(table) as lines:
@@ -106,12 +106,12 @@ def _check(table: Path, aligned: Path) -> None:
 
 
 def number_of_scores(table: Path) -> int:
-    """How many scores each pair of a phrase table has."""
+    """Return how many scores each pair of a phrase table has."""
     return len(next(entries_of(table))[SCORES].split())
 
 
 def entries_of(table: Path, progress: Progress | None = None) -> Iterator[list[str]]:
-    """The fields of each line of a phrase table; a `UserError` where one is none of such a table, or none is there."""
+    """Yield the fields of each line of a phrase table. A `UserError` names a faulty line or an empty table."""
     number = 0
     for number, line in enumerate(read_lines(table, progress), start=1):
         fields = line.rstrip(" ").split(SEPARATOR)

@@ -1,6 +1,6 @@
-"""Moses' programs and scripts: those of an installation on the PATH, or built from the pinned source archive.
+"""Moses' programs and scripts, from an installation on the PATH or a build of the pinned source archive.
 
-Beside them the word aligner eflomal, a Python package that only this part needs.
+The word aligner eflomal, a Python package that only this part needs, is installed beside them.
 """
 
 from __future__ import annotations
@@ -55,20 +55,20 @@ EFLOMAL = "eflomal==2.0.0 --hash=sha256:b71183dcf85bf4f59f44ef7a59f5268df1c17c0c
 
 @dataclass(frozen=True)
 class Moses:
-    """Where Moses is: `bin` holds the programs, `scripts` the scripts, which look for the programs beside them."""
+    """A folder with Moses: its programs in `bin`, and its scripts in `scripts`, which look for the programs there."""
 
     root: Path
 
     def program(self, name: str) -> str:
-        """A program's absolute path."""
+        """Return a program's absolute path."""
         return self._existing("bin", name)
 
     def script(self, name: str) -> str:
-        """A script's absolute path, by its place under `scripts`."""
+        """Return a script's absolute path, by its place under `scripts`."""
         return self._existing("scripts", name)
 
     def eflomal(self) -> Any:
-        """The word aligner, a Python package."""
+        """Return the word aligner, a Python package."""
         folder = self._existing("python")
         if folder not in sys.path:
             sys.path.insert(0, folder)
@@ -91,7 +91,7 @@ class Moses:
 
 
 def provide(folder: Path, source: Path | None, jobs: int) -> str:
-    """Put `bin`, `scripts` and `python` into `folder`, unless they are there; returns where they are from.
+    """Put `bin`, `scripts` and `python` into `folder`, unless they are there. Return their origin.
 
     Of several processes that want the same folder, one builds and the others wait.
 
@@ -125,7 +125,7 @@ def provide(folder: Path, source: Path | None, jobs: int) -> str:
 
 
 def on_path() -> Path | None:
-    """The installation that the PATH's moses belongs to, if it is complete."""
+    """Return the installation that the PATH's moses belongs to, if it is complete."""
     moses = shutil.which("moses")
     root = Path(os.path.realpath(moses)).parent.parent if moses else None
     complete = root and all((root / "bin" / name).exists() for name in TARGETS)
@@ -133,7 +133,7 @@ def on_path() -> Path | None:
 
 
 def missing_tools() -> list[str]:
-    """What a build needs and this machine lacks."""
+    """Return what a build needs and this machine lacks."""
     compilers = any(map(shutil.which, ("c++", "g++", "clang++")))
     programs = [name for name in ("perl", "make") if not shutil.which(name)] + ["a C++ compiler"] * (
         not compilers
@@ -143,7 +143,7 @@ def missing_tools() -> list[str]:
 
 
 def _compiles(header: str = "cstddef", library: str = "c") -> bool:
-    """Whether the compiler finds a header and the linker a library."""
+    """Return whether the compiler finds a header and the linker a library."""
     program = f"#include <{header}>\nint main() {{}}\n"
     compiler = next(filter(None, map(shutil.which, ("c++", "g++", "clang++"))))
     folders = [*_conda("-I", "include"), *_conda("-L", "lib")]
@@ -152,13 +152,13 @@ def _compiles(header: str = "cstddef", library: str = "c") -> bool:
 
 
 def _conda(option: str, folder: str) -> list[str]:
-    """An option that names the software environment's own libraries, where there is one."""
+    """Return an option that names the software environment's own libraries, where there is one."""
     prefix = os.environ.get("CONDA_PREFIX")
     return [option + str(Path(prefix, folder))] if prefix and Path(prefix, "include/boost").exists() else []
 
 
 def _install_eflomal(folder: Path) -> None:
-    """By pip, so that a user's index, mirror or proxy is asked; its checksum is compared."""
+    """Install eflomal by pip, so that a user's index, mirror or proxy is asked, and compare its checksum."""
     with _work_in(folder) as work:
         requirements = work / "requirements.txt"
         requirements.write_text(f"{EFLOMAL}\n", encoding="utf-8")
@@ -207,7 +207,7 @@ def _work_in(folder: Path) -> Iterator[Path]:
 
 
 def _unpack(source: Path, folder: Path) -> Path:
-    """The folder in the archive that holds Moses' build file."""
+    """Return the folder in the archive that holds Moses' build file."""
     try:
         unpack(source, folder)
     except (tarfile.TarError, OSError, EOFError) as error:
@@ -220,7 +220,7 @@ def _unpack(source: Path, folder: Path) -> Path:
 
 
 def _built(tree: Path, name: str) -> Path:
-    """A program where bjam left it: under the folder of its target, by compiler and variant."""
+    """Return a program where bjam left it: under the folder of its target, by compiler and variant."""
     place = TARGETS[name].split("//")[0]
     found = [
         path for path in (tree / place / "bin").rglob(name) if path.is_file() and os.access(path, os.X_OK)

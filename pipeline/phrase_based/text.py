@@ -1,4 +1,4 @@
-"""The text that a phrase-based system is trained and tuned on: plain token files with words on both sides."""
+"""Text for training and tuning a phrase-based system: plain token files with words on both sides."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def write_text(
     target: Path,
     sentences: int | None = None,
 ) -> tuple[int, int]:
-    """Write the pairs of some shards one after the other; constant memory.
+    """Write the pairs of some shards one after the other, in constant memory.
 
     Args:
         shards: token files of both sides.
@@ -56,7 +56,7 @@ def write_text(
 def _pairs(
     shards: Sequence[tuple[Path, Path]], max_words: int | None, label: str
 ) -> Iterator[tuple[tuple[Path, int, list[str]], ...]]:
-    """File, line and words on either side of each pair with words on both; empty where one is too long."""
+    """Yield file, line and words on either side of each pair with words on both; empty where one is too long."""
     with Progress.over_files((path for pair in shards for path in pair), label) as progress:
         for pair in shards:
             for line, sides in enumerate(read_pairs(*pair, progress), start=1):

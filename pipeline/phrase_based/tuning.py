@@ -1,4 +1,4 @@
-"""Weights by minimum error rate training (Och, 2003) or batch MIRA (Cherry and Foster, 2012), by Moses' own script."""
+"""Tuning by minimum error rate training (Och, 2003) or batch MIRA (Cherry and Foster, 2012) with Moses' script."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from pipeline.phrase_based.unfinished import held
 
 @dataclass(frozen=True)
 class Tuning:
-    """How the weights are optimized."""
+    """Settings of the tuning."""
 
     tuner: Literal["mert", "mira"]
     rounds: int
@@ -38,7 +38,7 @@ def tune(
     search: Sequence[str],
     threads: int,
 ) -> None:
-    """Choose the weights that translate the development text best; after a kill, continue from the last whole round.
+    """Choose the weights that translate the development text best. After a kill, continue from the last whole round.
 
     Args:
         moses: programs and scripts.

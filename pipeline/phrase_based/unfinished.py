@@ -1,4 +1,4 @@
-"""Folders of unfinished work, by which a job that was stopped continues."""
+"""Folders of unfinished work, from which a stopped job continues."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from nmt.io.locks import open_alone
 
 @contextmanager
 def held(work: Path, settings: Sequence[object], files: Sequence[Path]) -> Iterator[int]:
-    """Hold a folder of unfinished work and remove it when the block ends well.
+    """Hold a folder of unfinished work, and remove it when the block ends without an error.
 
-    What was begun with other settings or files is removed first. The lock is inherited by the programs that are
-    started, so that those of a process that was killed are waited for.
+    Work with other settings or files is removed first. The started programs inherit the lock, so that the programs of a
+    killed process are waited for.
 
     Args:
         work: the folder.

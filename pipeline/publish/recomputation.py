@@ -1,8 +1,8 @@
-"""The tables of a replication package made again by the workflow that made them, and compared.
+"""Recomputation of the tables of a replication package by the workflow, and their comparison.
 
-The package comes from somebody else, so nothing in it decides which file is read or what is run: its plain files are
-copied into a temporary experiment, whose settings are the package's without every path and address, and Snakemake makes
-the target `tables` there. Corpora and archives that this checkout's catalogue knows are taken from there.
+The package comes from somebody else, so it must not decide which file is read or what is run. Its plain files are
+copied into a temporary experiment, whose settings are the package's without any path or address. Snakemake makes the
+target `tables` there. Entries of corpora and archives that this checkout has, too, are the checkout's.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ _ERROR = re.compile(r"(?:nmt: )?error: (.+)|((?:\w+\.)*\w*(?:Error|Exception)(?:
 
 @dataclass(frozen=True)
 class Recomputed:
-    """What came of it.
+    """The result of a recomputation.
 
-    problems: a line each; tables: names of the files made, below `results`; text: whether the test text was made again;
-    complete: whether all was made that the package's settings ask for.
+    problems: one line each. tables: names of the files made, below `results`. text: whether the test text was made
+    again. complete: whether all was made that the package's settings ask for.
     """
 
     problems: list[str]
@@ -52,7 +52,7 @@ class Recomputed:
 
 
 def missing_workflow() -> str | None:
-    """Why nothing can be made again here, if so."""
+    """Return why nothing can be made again here, if so."""
     if not (REPOSITORY / "Snakefile").is_file():
         return f"no workflow beside the package nmt ({REPOSITORY}): run from a clone of its repository"
     return None if importlib.util.find_spec("snakemake") else "Snakemake is not installed"
@@ -61,7 +61,7 @@ def missing_workflow() -> str | None:
 def recompute(
     results: Path, files: Collection[str], config: Config, experiment: Path, archives: Path | None, cores: int
 ) -> Recomputed:
-    """Make the tables again, the test text too where its source is at hand, and compare them.
+    """Make the tables again, and the test text if its source is at hand, and compare them.
 
     Args:
         results: the folder with the package.
@@ -93,7 +93,7 @@ def _copy(results: Path, files: Collection[str], target: Path) -> None:
 
 
 def _settings(config: Config, files: Collection[str]) -> dict[str, Any]:
-    """The package's settings but for what names a file or an address."""
+    """Return the package's settings but for what names a file or an address."""
     values = snapshot.published(config)
     values.pop("moses", None)  # its translations are among the files
     values |= {"data_from": None, "released": {"models": None, "results": _GIVEN}}
@@ -112,7 +112,7 @@ def _settings(config: Config, files: Collection[str]) -> dict[str, Any]:
 
 
 def _endless(config: Config, results: Path, files: Collection[str]) -> Iterator[str]:
-    """A line where the grammar would write another number of sentences, perhaps for ever, than the test text has."""
+    """Yield a line if the grammar would write more or fewer sentences than the test text has, perhaps for ever."""
     corpus, test = config.use.test[0], ReplicationPackage(Path()).test(config.languages.source).as_posix()
     grammar = config.corpora[corpus].grammar
     if grammar is None or test not in files:
@@ -126,7 +126,7 @@ def _endless(config: Config, results: Path, files: Collection[str]) -> Iterator[
 def _test_text(
     config: Config, experiment: Path, archives: Path | None, files: Collection[str]
 ) -> dict[str, str]:
-    """Files of the package that hold the test text, each with what the workflow makes of its source; none without."""
+    """Return the package's files of test text, each with the file that the workflow makes of its source."""
     corpus = config.use.test[0]
     entry = config.corpora[corpus]
     for side in entry.sides.values():
@@ -142,7 +142,7 @@ def _test_text(
 
 
 def _linked(name: str, archives: Path | None, folder: Path) -> bool:
-    """Link an archive into a folder; whether it is there."""
+    """Link an archive into a folder. Return whether it is there."""
     if archives is None or ".." in PurePosixPath(name).parts or not (archives / name).is_file():
         return False
     link = folder / name
@@ -153,7 +153,7 @@ def _linked(name: str, archives: Path | None, folder: Path) -> bool:
 
 
 def _snakemake(experiment: Path, targets: Sequence[str], cores: int, results: Path) -> list[str]:
-    """Let the checkout's Snakemake make targets; returns a line for each thing that went wrong."""
+    """Let the checkout's Snakemake make targets. Return a line per error."""
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(REPOSITORY / "Snakefile")]
     command += ["--directory", str(experiment), "--workflow-profile", "none", "--cores", str(cores)]
     command += ["--keep-going", "--nocolor", "--quiet", "all", "--", *targets]
@@ -178,7 +178,7 @@ def _snakemake(experiment: Path, targets: Sequence[str], cores: int, results: Pa
 
 
 def _table_differences(results: Path, files: Collection[str], made: Path, tables: Sequence[str]) -> list[str]:
-    """A line for each table that differs: of its forms the first, which is the CSV."""
+    """Return a line for each table that differs: of its forms the first, which is the CSV."""
     problems: dict[str, str] = {}
     for name in tables:
         table = name.rpartition(".")[0]
@@ -198,7 +198,7 @@ def _table_differences(results: Path, files: Collection[str], made: Path, tables
 
 
 def difference(written: Path, made: Path, follows: str) -> list[str]:
-    """A line about the first line that differs in two files of text, compressed or not; none if they are equal."""
+    """Return a line about the first line that differs in two files of text; none if the files are equal."""
     lines = zip_longest(read_lines(written), read_lines(made))
     pairs = [(number, *pair) for number, pair in enumerate(lines, start=1) if pair[0] != pair[1]]
     if not pairs:

@@ -1,9 +1,9 @@
-"""A machine-readable record of where results come from: an RO-Crate (https://w3id.org/ro/crate) beside them.
+"""A machine-readable record of the origin of results: an RO-Crate (https://w3id.org/ro/crate) beside them.
 
-It names every file with its sum, the settings, the text with its sums, each model's training (seed, hours, device,
-code, packages) and translating (settings, weights, seconds, device, code, packages), and what made the tables and
-figures. Made again over the same files it has the same bytes: no random ids, and its date is that of the newest file
-(or `SOURCE_DATE_EPOCH`).
+It names every file with its checksum, the settings, the text with its checksums, each model's training (seed, hours,
+device, code, packages) and decoding (settings, weights, seconds, device, code, packages), and the program that made
+tables and figures. The same files give the same bytes: ids are not random, and the date is that of the newest file (or
+`SOURCE_DATE_EPOCH`).
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def record(results: Path, files: Sequence[Path], archives: Path) -> None:
 
 
 def _date(files: Iterable[Path]) -> datetime:
-    """When the newest of the files was written, or what `SOURCE_DATE_EPOCH` says (reproducible-builds.org)."""
+    """Return the time of the newest file, or what `SOURCE_DATE_EPOCH` says (reproducible-builds.org)."""
     stated = os.environ.get("SOURCE_DATE_EPOCH")
     newest = int(stated) if stated else max(int(_present(file).stat().st_mtime) for file in files)
     return datetime.fromtimestamp(newest, UTC)
@@ -91,7 +91,7 @@ def _present(file: Path) -> Path:
 
 
 class _Crate:
-    """The crate under construction. Every entity has an id that says what it is."""
+    """A crate under construction. The id of an entity says what it is."""
 
     def __init__(self, results: Path) -> None:
         self._results = results
@@ -99,7 +99,7 @@ class _Crate:
         self._here = origin()
 
     def as_json(self) -> Any:
-        """The crate as the JSON-LD of its metadata file."""
+        """Return the crate as the JSON-LD of its metadata file."""
         return self._crate.metadata.generate()
 
     def describe(self, config: Config, date: datetime) -> None:
@@ -140,7 +140,7 @@ class _Crate:
         self._crate.add(File(self._crate, path, name, properties=facts))
 
     def file(self, path: Path) -> Entity:
-        """The entity of a file that was added."""
+        """Return the entity of a file that was added."""
         name = path.relative_to(self._results).as_posix()
         found: Entity | None = self._crate.get(name)
         if found is None:
@@ -201,14 +201,14 @@ class _Crate:
         self._crate.root_dataset.append_to("mentions", action)
 
     def _weights(self, model: Facts) -> Entity:
-        """A model's weights, told by their sum."""
+        """Return a model's weights, told by their sum."""
         total = model["sha256"]
         return self._thing(
             f"#weights-{total[:12]}", "DigitalDocument", name=f"Weights of {model['name']}", sha256=total
         )
 
     def _prepared(self, side: str, total: str) -> Entity:
-        """A text or vocabulary as the trainer read it, told by its sum alone."""
+        """Return a text or vocabulary as the trainer read it, told by its sum alone."""
         names = {
             "train": "Binary training text",
             "dev": "Binary development text",
@@ -235,7 +235,7 @@ class _Crate:
         self._crate.root_dataset.append_to("mentions", action)
 
     def _code(self, made_with: Facts) -> Entity:
-        """The program at one version, with the packages that it ran on."""
+        """Return the program at one version, with the packages that it ran on."""
         code = made_with["code"]
         release = release_name(code)
         packages = [
@@ -281,7 +281,7 @@ class _Crate:
 
 
 def _seen(archive: Archive, folder: Path) -> Facts:
-    """Size and sums of a download: as noted when it came, else of the file there, else as the settings know."""
+    """Return size and sums of a download: as noted when it came, else of the file there, else as the settings know."""
     local = folder / archive.path
     note = local.with_name(f"{local.name}.json")
     if note.is_file():

@@ -1,4 +1,4 @@
-"""Corpus statistics: what each corpus brought, what was removed and why, and what the models read in the end."""
+"""Corpus statistics: the text of each corpus at every stage, removed pairs by reason, and the text of the models."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BEFORE, AFTER = "words", "tokens"
 
 @dataclass(frozen=True)
 class Volume:
-    """What a corpus holds at one stage; words of source and target, None where they were not counted."""
+    """The size of a corpus at one stage. words: of source and target, None if they were not counted."""
 
     stage: str
     unit: str
@@ -34,19 +34,19 @@ class Volume:
 
 @dataclass(frozen=True)
 class Types:
-    """Numbers of different words: those that the vocabulary has, and the others."""
+    """Numbers of different words in the vocabulary and outside."""
 
     known: int
     unknown: int
 
     @property
     def all(self) -> int:
-        """All different words."""
+        """Return all different words."""
         return self.known + self.unknown
 
     @property
     def covered(self) -> float | None:
-        """Share of the different words that the vocabulary has."""
+        """Return share of the different words that the vocabulary has."""
         return ratio(self.known, self.all)
 
 
@@ -60,7 +60,7 @@ class Corpus:
 
     @property
     def volumes(self) -> list[Volume]:
-        """Pairs and words at every stage, in order."""
+        """Return pairs and words at every stage, in order."""
         raw, clean = self.counts["raw"], self.counts["clean"]
         raw_words, kept_words = _words(raw, "{}_words"), _words(clean, "kept_{}_words")
         found = [Volume("raw", BEFORE, raw["pairs"], raw_words)]
@@ -72,19 +72,19 @@ class Corpus:
 
     @property
     def last(self) -> Counts:
-        """The stage that models read."""
+        """Return the stage that models read."""
         stages: list[Counts] = self.counts["stages"]
         return stages[-1]
 
     def within(self, limit: int) -> Volume:
-        """What is left of the last stage by a limit on both sides' words."""
+        """Return what is left of the last stage by a limit on both sides' words."""
         rows = [row for length, row in self.last["longer"].items() if int(length) <= limit]
         pairs, source, target = (sum(column) for column in zip(*rows, strict=True)) if rows else (0, 0, 0)
         return Volume(f"within_{limit}", AFTER, pairs, (source, target))
 
     @property
     def removed(self) -> dict[str, int]:
-        """Pairs that went, by reason: those of the cleaning, then those of each later stage."""
+        """Return pairs that went, by reason: those of the cleaning, then those of each later stage."""
         reasons = removed(self.counts["clean"])
         volumes = self.volumes[1:]
         for before, after in pairwise(volumes):
@@ -93,31 +93,31 @@ class Corpus:
 
     @property
     def repaired(self) -> dict[str, int]:
-        """Lines with malformed characters, by side and kind."""
+        """Return lines with malformed characters, by side and kind."""
         return {**_invalid(self.counts["raw"]), **repaired(self.counts["clean"])}
 
     @property
     def members(self) -> dict[str, str]:
-        """MD5 sums of the files that the sides came in, by side, where the extraction noted them."""
+        """Return the MD5 sums of the files that held the sides, by side, if the extraction noted them."""
         raw = self.counts["raw"]
         return {side: raw[name] for side in SIDES if raw.get(name := f"{side}_md5")}
 
     def lengths(self, side: str) -> Lengths:
-        """Sentences of the last stage by their words."""
+        """Return sentences of the last stage by their words."""
         return Lengths({int(length): number for length, number in self.last[side]["lengths"].items()})
 
     def unknown_rate(self, side: str) -> float | None:
-        """Share of the last stage's words that the vocabulary lacks."""
+        """Return share of the last stage's words that the vocabulary lacks."""
         return ratio(self.last[side]["unknown"], self.last[side]["words"])
 
     def coverage(self, side: str) -> dict[int, float]:
-        """Share of the last stage's words among the first so many of the vocabulary, by that number."""
+        """Return share of the last stage's words among the first so many of the vocabulary, by that number."""
         words = self.last[side]["words"]
         covered = {int(size): number for size, number in self.last[side]["covered"].items()}
         return {size: covered[size] / words for size in sorted(covered)} if words else {}
 
     def types(self, side: str) -> Types | None:
-        """Different words of the last stage; None where they were not listed, as of training text."""
+        """Return different words of the last stage; None where they were not listed, as of training text."""
         types = self.last[side].get("types")
         return types and Types(len(types["known"]), len(types["unknown"]))
 
@@ -132,7 +132,7 @@ def _words(counts: Mapping[str, Any], name: str) -> tuple[int | None, int | None
 
 
 def _invalid(raw: Counts) -> dict[str, int]:
-    """What the extraction itself had to repair."""
+    """Return what the extraction itself had to repair."""
     return {f"{side}_invalid_utf8": raw[name] for side in SIDES if (name := f"{side}_invalid_lines") in raw}
 
 
@@ -145,11 +145,11 @@ class Lengths:
 
     @property
     def mean(self) -> float | None:
-        """Words per sentence on average."""
+        """Return words per sentence on average."""
         return ratio(sum(length * number for length, number in self.counts.items()), self.sentences)
 
     def quantile(self, share: float) -> int | None:
-        """The least length that at least this share of the sentences do not exceed."""
+        """Return the least length that at least this share of the sentences do not exceed."""
         seen = 0
         for length, number in self.counts.items():
             seen += number
@@ -159,13 +159,13 @@ class Lengths:
 
 
 def ratio(part: float, whole: float) -> float | None:
-    """A share; None of nothing."""
+    """Return a share; None of nothing."""
     return part / whole if whole else None
 
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that tables and figure show."""
+    """The content of tables and figure."""
 
     languages: tuple[str, str]
     corpora: list[Corpus]
@@ -177,21 +177,21 @@ class Report:
     paper: ReportedData
 
     def of(self, part: str) -> list[Corpus]:
-        """The corpora of a part."""
+        """Return the corpora of a part."""
         return [corpus for corpus in self.corpora if corpus.part == part]
 
     def total(self, part: str) -> Corpus:
-        """All corpora of a part together."""
+        """Return all corpora of a part together."""
         return next(corpus for corpus in self.totals if corpus.part == part)
 
     def with_total(self, part: str) -> list[Corpus]:
-        """The corpora of a part, and their sum where there are several."""
+        """Return the corpora of a part, and their sum where there are several."""
         corpora = self.of(part)
         return [*corpora, self.total(part)] if len(corpora) > 1 else corpora
 
 
 def read_report(path: Path, limits: Iterable[int], paper: ReportedData) -> Report:
-    """Read what `nmt data sum-counts` wrote; a `UserError` says when it is something else."""
+    """Read the output of `nmt data sum-counts`. A `UserError` says that the file is something else."""
     values = read_json(path)
     try:
         corpora = [Corpus(entry["name"], entry["part"], entry) for entry in values["corpora"]]
@@ -212,7 +212,7 @@ def _total(part: str, corpora: Sequence[Corpus]) -> Corpus:
 
 
 def _numbers(counts: Counts) -> Counts:
-    """What can be added up: no sums of files."""
+    """Return what can be added up: no sums of files."""
     return {name: value for name, value in counts.items() if isinstance(value, int)}
 
 
@@ -223,7 +223,7 @@ Row = tuple[str, str, str, str, str, str, Value, int | None]
 
 
 def rows(report: Report) -> Iterator[Row]:
-    """Every number of the report, one row each, but for the lengths; and what is known of the archives."""
+    """Yield every number of the report, one row each, but for the lengths; and what is known of the archives."""
     for corpus in (*report.corpora, *report.totals):
         for stage, measure, side, unit, value, reported in _facts(corpus, report):
             yield corpus.part, corpus.name, stage, measure, side, unit, value, reported
@@ -267,7 +267,7 @@ def _volume_facts(corpus: Corpus, report: Report) -> Iterator[Fact]:
 
 
 def reported_words(corpus: Corpus, stage: str, paper: ReportedData) -> int | None:
-    """Words of the target language that the paper reports, or implies, for this corpus (or all) at this stage."""
+    """Return the words of the target language that the paper reports for a corpus, or for all, at a stage."""
     if corpus.part != "train":
         return None
     if stage == "tokens":
@@ -306,7 +306,7 @@ def _digits(value: float | int | None) -> float | int | None:
 
 
 def length_rows(report: Report) -> Iterator[tuple[str, str, int, int]]:
-    """Part, side, length and number of sentences: the histogram of the last stage of each part."""
+    """Yield part, side, length and number of sentences: the histogram of the last stage of each part."""
     for corpus in report.totals:
         for side in SIDES:
             for length, sentences in corpus.lengths(side).counts.items():

@@ -1,4 +1,4 @@
-"""Corpus statistics as a page to read: the rows of `data.csv` as tables in Markdown, with its names."""
+"""The page of corpus statistics: the rows of `data.csv` as tables in Markdown, under their names there."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _VOCABULARY = ("unknown", "unknown_rate", "without_unknown", "types", "unknown_t
 
 
 def write_markdown(report: Report, path: Path, figure: str) -> None:
-    """Write the page; `figure` is the picture's name as seen from it."""
+    """Write the page. `figure` is the picture's name as seen from it."""
     facts = _facts(report)
     sections = (_volumes, _reported, _removed, _vocabularies, _lengths, _overlap, _archives)
     blocks = [block for section in sections for block in section(facts)]
@@ -42,7 +42,7 @@ def write_markdown(report: Report, path: Path, figure: str) -> None:
 
 
 def _facts(report: Report) -> pd.DataFrame:
-    """The rows of the CSV by part, with languages for sides, and without the sum of a part of one corpus."""
+    """Return the rows of the CSV by part, with languages for sides, and without the sum of a part of one corpus."""
     facts = pd.DataFrame(rows(report), columns=COLUMNS, dtype=object)
     facts["side"] = facts["side"].replace(dict(zip(SIDES, report.languages, strict=True)))
     alone = [part for part in PARTS if len(report.of(part)) == 1]
@@ -52,7 +52,7 @@ def _facts(report: Report) -> pd.DataFrame:
 
 
 def _table(facts: pd.DataFrame, index: Sequence[str], columns: Sequence[str]) -> str:
-    """A row for each value of `index`, and a column for each of `columns`, in the order of the facts."""
+    """Return a row for each value of `index`, and a column for each of `columns`, in the order of the facts."""
     lines: dict[tuple[str, ...], dict[str, str]] = {}
     for fact in facts.to_dict("records"):
         header = ", ".join(_name(fact[name]) for name in columns if fact[name])
@@ -72,7 +72,7 @@ def _cell(value: object, unit: str) -> str:
 
 
 def _volumes(facts: pd.DataFrame) -> list[str]:
-    """Pairs and words at every stage, and within the limits of the models."""
+    """Return pairs and words at every stage, and within the limits of the models."""
     pairs, words = (facts[facts["measure"] == measure] for measure in ("pairs", "words"))
     blocks = ["## Pairs and words", "Pairs:", _table(pairs, ("part", "corpus"), ("stage",))]
     for language, counted in words.groupby("side", sort=False):
@@ -84,7 +84,7 @@ def _volumes(facts: pd.DataFrame) -> list[str]:
 
 
 def _reported(facts: pd.DataFrame) -> list[str]:
-    """Words of the target language beside those that the paper reports."""
+    """Return words of the target language beside those that the paper reports."""
     ours = facts[facts["reported"].notna()]
     if ours.empty:
         return []
@@ -94,7 +94,7 @@ def _reported(facts: pd.DataFrame) -> list[str]:
 
 
 def _removed(facts: pd.DataFrame) -> list[str]:
-    """Why pairs were removed, and what was malformed: the reasons that occur."""
+    """Return why pairs were removed, and what was malformed: the reasons that occur."""
     blocks = ["## Removed pairs"]
     for stage, text in (
         ("removed", "Each removed pair is counted once."),
@@ -114,20 +114,20 @@ def _absent(unseen: pd.DataFrame, seen: pd.DataFrame) -> str:
 
 
 def _vocabularies(facts: pd.DataFrame) -> list[str]:
-    """How much of the text the vocabularies cover."""
+    """Return how much of the text the vocabularies cover."""
     counted = facts[facts["measure"].isin(_VOCABULARY)]
     return ["## Vocabularies", _table(counted, ("part", "corpus"), ("measure", "side")), _UNKNOWN]
 
 
 def _lengths(facts: pd.DataFrame) -> list[str]:
-    """How long sentences are."""
+    """Return how long sentences are."""
     counted = facts[facts["measure"].str.startswith("length_")]
     note = "In tokens. Median, 95 and 99: so many per cent of the sentences are no longer (the median: 50)."
     return ["## Lengths", _table(counted, ("part", "corpus", "side"), ("measure",)), note]
 
 
 def _overlap(facts: pd.DataFrame) -> list[str]:
-    """Pairs of the training text that share a sentence with the development or test sets."""
+    """Return pairs of the training text that share a sentence with the development or test sets."""
     names = facts["measure"].str.extract(r"^(?P<set>.+)_(?P<way>same|alike)_(?P<on>source|target|both)$")
     counted = facts.join(names)[(facts["stage"] == "overlap") & names["set"].notna()]
     if counted.empty:
@@ -142,7 +142,7 @@ def _overlap(facts: pd.DataFrame) -> list[str]:
 
 
 def _archives(facts: pd.DataFrame) -> list[str]:
-    """The files that the text came out of."""
+    """Return the files that the text came out of."""
     blocks = []
     if not (archives := facts[facts["stage"] == "archive"].rename(columns={"corpus": "archive"})).empty:
         note = "Sizes and checksums as downloaded; checked: those that were known before."

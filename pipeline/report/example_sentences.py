@@ -1,4 +1,4 @@
-"""Sentences that stand for the test set: the paper's own where it holds them, others drawn with a seed."""
+"""Example sentences of the test set: the paper's own if the set has them, others drawn with a seed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NO_LETTERS = re.compile(r"\W+")
 
 
 def papers_own(records: Sequence[Record], openings: Sequence[str]) -> list[Record]:
-    """The sentences whose source begins with one of `openings`, in the order of these.
+    """Return the sentences whose source begins with one of `openings`, in the order of these.
 
     Letters and digits decide, so that it does not matter how a text was tokenized.
     """
@@ -30,7 +30,7 @@ def _letters(text: str) -> str:
 
 
 def draw(records: Sequence[Record], count: int, seed: int, taken: Sequence[Record] = ()) -> list[Record]:
-    """So many records at random, none of them among the lines `taken`; fewer where there are no more."""
+    """Return so many records at random, none of them among the lines `taken`; fewer where there are no more."""
     lines = {record.line for record in taken}
     rest = [record for record in records if record.line not in lines]
     order = np.random.Generator(np.random.PCG64(seed)).permutation(len(rest))

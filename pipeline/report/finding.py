@@ -41,13 +41,13 @@ def finding(scores: Runs, settings: Report) -> str:
 
 
 def _length(row: Mapping[str, Any], settings: Report) -> int:
-    """The length by which Figure 2 puts a sentence; of both sides, the longer."""
+    """Return the length by which Figure 2 puts a sentence; of both sides, the longer."""
     sides = ("source", "reference") if settings.figure2_length == "both" else (settings.figure2_length,)
     return max(int(row[f"{side}_length"]) for side in sides)
 
 
 def _range(lengths: Sequence[int], window: int) -> tuple[int, int]:
-    """The last lengths, as many as a point of Figure 2 averages over, or as hold enough sentences."""
+    """Return the last lengths, as many as a point of Figure 2 averages over, or as hold enough sentences."""
     last = max(lengths)
     enough = sorted(lengths, reverse=True)[: min(LEAST, len(lengths))][-1]
     return max(1, min(last - window + 1, enough)), last

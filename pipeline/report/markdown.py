@@ -1,4 +1,4 @@
-"""Results' Markdown as HTML that loads nothing, and tables that a keyboard can scroll and a screen reader can read."""
+"""Markdown of the results as HTML: it loads nothing, and its tables suit keyboards and screen readers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pipeline.report.tables.sentences import GROUPS_BEGIN
 
 
 def rendered(markdown: str, name: str, level: int) -> Markup:
-    """As HTML.
+    """Return Markdown as HTML.
 
     Args:
         markdown: its title (#) is dropped, since `name` stands above it on the page.
@@ -48,7 +48,7 @@ def _html(text: str) -> Token:
 
 
 def _name_rows_and_columns(tokens: list[Token]) -> None:
-    """Cells of the head say that they name a column; the first of each row names it."""
+    """Mark the cells of the head as names of columns, and the first cell of each row as its name."""
     first = False
     for token in tokens:
         if token.type == "th_open":
@@ -64,7 +64,7 @@ def _name_rows_and_columns(tokens: list[Token]) -> None:
 
 
 def _part_groups(tokens: list[Token]) -> None:
-    """A row with which another group of sentences begins, as the first did, has a class of its own."""
+    """Give a class to each row, after the first, that begins a group of sentences."""
     rows = [place for place, token in enumerate(tokens) if token.type == "tr_open"]
     sources = [place for place in rows if tokens[place + 2].content == GROUPS_BEGIN]
     for place in sources[1:]:

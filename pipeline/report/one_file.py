@@ -1,4 +1,4 @@
-"""Pages of one HTML file that a browser opens from the file system: parts, scripts and data put together."""
+"""Pages in one HTML file that a browser opens from the file system: parts, scripts and data together."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nmt.io.files import atomic_path
 
 
 def pack(values: dict[str, Any], rest: bytes) -> bytes:
-    """A page's data: length of the JSON text (four bytes, little end first), the text, and the bytes of `rest`."""
+    """Return a page's data: the length of the JSON text (four bytes, little-endian), the text, the bytes of `rest`."""
     text = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
     return struct.pack("<I", len(text)) + text + rest
 

@@ -1,4 +1,4 @@
-"""What a paper reports, and which tables and figures it has: read from its file in workflow/papers."""
+"""Tables, figures and reported numbers of a paper, from its file in workflow/papers."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class _Entry(BaseModel):
 
 
 class Column(_Entry):
-    """Which sentences of which set a column of scores is of.
+    """A column of scores: the set and sentences that they are of.
 
-    mode: as that of `nmt test-set decode`; words: least and most of a sentence; words_of: whose,
-    `artifacts.figure2_length` where nothing is said.
+    mode: as for `nmt test-set decode`. words: least and most words of a sentence. words_of: the side with these words,
+    by default `artifacts.figure2_length`.
     """
 
     header: str
@@ -37,10 +37,10 @@ class Column(_Entry):
 
 
 class ReportedScores(_Entry):
-    """A row as the paper has it: a score by column.
+    """A row of the paper: scores by column.
 
-    quoted: shown though nothing here measures it (another's system, say). A score that the paper does not give with two
-    decimals is text, and shown as it is: "~45".
+    quoted: the row is shown although no system here has it. A score that the paper does not give with two decimals is
+    text and shown as it is: "~45".
     """
 
     label: str
@@ -48,17 +48,17 @@ class ReportedScores(_Entry):
     scores: dict[str, float | Annotated[str, Field(pattern=r"^~?\d+(\.\d+)?$")]]
 
     def value(self, column: str) -> float:
-        """The score as a number."""
+        """Return the score as a number."""
         return float(str(self.scores[column]).removeprefix("~"))
 
     def shown(self, column: str) -> str:
-        """The score as the paper gives it; nothing where it gives none."""
+        """Return the score as the paper gives it; nothing where it gives none."""
         score = self.scores.get(column, "")
         return score if isinstance(score, str) else f"{score:.2f}"
 
 
 class ReportedTraining(_Entry):
-    """A row of learning statistics, as far as the paper gives them. Updates are plain; NLL is a mean over sentences."""
+    """A row of the paper's learning statistics. NLL is a mean over sentences."""
 
     label: str
     updates: int | None = None
@@ -70,9 +70,9 @@ class ReportedTraining(_Entry):
 
 
 class SentenceGroup(_Entry):
-    """Sentences that a table shows: the paper's own, which begin so, then others, drawn.
+    """Sentences of a table: the paper's own, which have these openings, then others, which are drawn.
 
-    sentences: how many, and least and most words of a source; None: as `artifacts.table3_*` have it.
+    sentences: their number. least, most: words of a source. None: the values of `artifacts.table3_*`.
     """
 
     openings: list[str] = []
@@ -89,7 +89,7 @@ class _Table(_Entry):
 class ScoreTable(_Table):
     """Systems by columns of scores.
 
-    rows: which systems, in their order, as names or patterns (`lstm-*`); without, all: models, then other systems.
+    rows: systems in their order, as names or patterns (`lstm-*`). Without them, all: models, then other systems.
     """
 
     kind: Literal["scores"]
@@ -107,14 +107,14 @@ class ScoreTable(_Table):
         return self
 
     def row_of(self, system: str) -> int | None:
-        """The place of a system's row among the patterns; None for one that the table does not show."""
+        """Return the place of a system's row among the patterns; None for one that the table does not show."""
         if not self.rows:
             return 0
         return next((place for place, row in enumerate(self.rows) if fnmatchcase(system, row)), None)
 
     @property
     def sets(self) -> list[Set]:
-        """The sets that the columns are of, each once."""
+        """Return the sets that the columns are of, each once."""
         return list(dict.fromkeys(column.set for column in self.columns.values()))
 
 
@@ -128,8 +128,8 @@ class TrainingTable(_Table):
 class SentenceTable(_Table):
     """Sentences with their reference and the systems' translations.
 
-    sets: which they are of; known: only those without unknown words in source and reference, translated with [UNK]
-    forbidden; others: systems beside the models whose translations are shown where they are given.
+    sets: those with the sentences. known: only sentences without unknown words in source and reference, translated with
+    [UNK] forbidden. others: systems besides the models, shown if their translations are given.
     """
 
     kind: Literal["sentences"]
@@ -150,9 +150,9 @@ Table = Annotated[ScoreTable | TrainingTable | SentenceTable | PerplexityTable, 
 
 
 class ReportedData(_Entry):
-    """Sec. 4.1: words of the target language; `corpora` by their ids in `config.yaml`.
+    """Words of the target language in Sec. 4.1; `corpora` have their ids in `config.yaml`.
 
-    `selected_corpora`: those of each corpus that were selected, as the names of the authors' texts have it.
+    selected_corpora: the selected words of each corpus, according to the names of the authors' texts.
     """
 
     corpora: dict[str, int] = {}
@@ -162,12 +162,12 @@ class ReportedData(_Entry):
 
 
 class Finding(_Entry):
-    """What a paper found, as a number that a run has too: how two systems differ, or how one fares.
+    """A finding of a paper as a number that a run has, too: a difference of two systems, or a property of one.
 
-    says: in words; of: a system, and the one that its number is compared with (none where the measure is of one);
-    measure: BLEU of all sentences, of those without unknown words or of those that are longer than what the models
-    learned from (long); of one system the share of its BLEU that it keeps on these (share), or what it gains without
-    unknown words (unknown); perplexity; reported: where it is in no table, as the paper puts it.
+    says: the finding in words. of: a system, and the one that it is compared with unless the measure is of one system.
+    measure: BLEU of all sentences (all), of those without unknown words (no_unk), or of those longer than the training
+    text (long); perplexity; of one system the share of its BLEU that remains on the long sentences (share), or its gain
+    without unknown words (unknown). reported: the paper's words if no table has the number.
     """
 
     says: str
@@ -183,10 +183,10 @@ class Finding(_Entry):
 
 
 class Paper(_Entry):
-    """A paper's tables, figures and words of training text; models by their ids in `config.yaml`.
+    """A paper's tables, figures and words of training text. Models have their ids in `config.yaml`.
 
-    name: as notes call it; openings: beginnings of the example sentences of Figure 3, in the paper's order; findings:
-    in the order in which docs/results.md shows them.
+    name: the name in notes. openings: beginnings of the example sentences of Figure 3, in the paper's order. findings:
+    in the order of docs/results.md.
     """
 
     name: str
@@ -198,12 +198,12 @@ class Paper(_Entry):
 
 
 def sets_of(table: Table) -> list[str]:
-    """The sets whose translations a table shows or scores."""
+    """Return the sets whose translations a table shows or scores."""
     return list(table.sets) if isinstance(table, ScoreTable | SentenceTable) else []
 
 
 def read_paper(path: Path) -> Paper:
-    """What the file of a paper says; a `UserError` where there is none or it says something else."""
+    """Return what the file of a paper says; a `UserError` where there is none or it says something else."""
     try:
         return Paper.model_validate(parse(path.read_text(encoding="utf-8")))
     except FileNotFoundError:
@@ -218,7 +218,7 @@ TableKind = TypeVar("TableKind", ScoreTable, TrainingTable, SentenceTable, Perpl
 
 
 def read_table(path: Path, name: str, kind: type[TableKind], reported: bool = True) -> tuple[str, TableKind]:
-    """The paper's name and one of its tables, without the reported numbers where they are not wanted.
+    """Return the paper's name and one of its tables, without the reported numbers where they are not wanted.
 
     Raises a `UserError` if it has no such table of this kind.
     """

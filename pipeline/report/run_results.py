@@ -1,4 +1,4 @@
-"""What the runs of models wrote (scores, summaries, settings), read from JSON files and joined by model and seed."""
+"""Results of runs (scores, summaries, settings) from JSON files, joined by model and seed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NUMBERS = {
 }
 
 Runs = Mapping[str, Sequence[Row]]
-"""What each run of a model wrote, by model."""
+"""Results of each run, by model."""
 
 
 def read_by_model(paths: Iterable[Path], keys: Sequence[str]) -> dict[str, Row]:
@@ -63,7 +63,7 @@ def _read(path: Path, keys: Sequence[str]) -> Row:
 
 
 def same_runs(scores: Runs, others: Runs, name: str, option: str) -> dict[str, list[Row]]:
-    """What `others` hold of the runs that have a score, in the order of the scores.
+    """Return what `others` hold of the runs that have a score, in the order of the scores.
 
     Raises a `UserError` for a score without one.
     """

@@ -1,6 +1,6 @@
-"""Corpus statistics: what a shard holds at each stage of tokenized text, and the sums of these counts over shards.
+"""Corpus statistics: counts of a shard at each stage of tokenized text, and their sums over shards.
 
-Pairs, words, lengths, and words that the vocabulary lacks; the same sums for any number of shards.
+The counts are pairs, words, lengths, and unknown words. The sums do not depend on the number of shards.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Stage:
 
 
 def sizes(words: int) -> list[int]:
-    """Sizes of smaller vocabularies whose coverage is of interest: 10, 20, 50, 100 and so on, then `words` itself."""
+    """Return the sizes of vocabularies whose coverage is counted: 10, 20, 50, 100 and so on, then `words` itself."""
     series = (digit * 10**power for power in range(1, len(str(words))) for digit in (1, 2, 5))
     return [*(size for size in series if size < words), words]
 
@@ -54,7 +54,7 @@ class _SideCounts:
     """How often each different word occurs, if that is asked for."""
 
     def add(self, words: Sequence[str]) -> bool:
-        """Count a sentence; whether the vocabulary, if there is one, has all its words."""
+        """Count a sentence. Return whether the vocabulary, if there is one, has all its words."""
         self.words += len(words)
         self.lengths[len(words)] += 1
         if self.vocabulary is None:
@@ -73,7 +73,7 @@ class _SideCounts:
         return values
 
     def _types(self, vocabulary: Vocabulary, types: Counter[str]) -> dict[str, dict[str, int]]:
-        """Different words, in code point order, with their numbers: those that the vocabulary has, and the others."""
+        """Return the words of the vocabulary and the others, in code point order, with their numbers."""
         words = sorted(types)
         unknown = {word for word in words if word not in vocabulary}
         return {
@@ -82,7 +82,7 @@ class _SideCounts:
         }
 
     def _covered(self, vocabulary: Vocabulary) -> dict[str, int]:
-        """Words of the text among the first so many of the vocabulary, by that number; none where these are units."""
+        """Return the words that the first 10, 20, ... of the vocabulary cover; none for subword units."""
         if vocabulary.subwords:
             return {}
         ranked = len(vocabulary.counts)
@@ -97,7 +97,7 @@ def _by_length(counts: dict[int, Any]) -> dict[str, Any]:
 def count_shard(
     stages: Sequence[Stage], vocabularies: tuple[Vocabulary, Vocabulary], output: Path, types: bool = False
 ) -> dict[str, Any]:
-    """Write what a shard holds at each of `stages`; the vocabularies are compared with the last one, which models read.
+    """Write the counts of a shard at each of `stages`. Coverage is that of the last one, which models read.
 
     Only pairs with words on both sides count, since no others are trained on. `stages` lists the stages in order, each
     with its `name` and `pairs`; for each side its `words` and the sentences of each length (`lengths`); under `longer`
@@ -144,7 +144,7 @@ def _count_stage(
 
 @dataclass
 class CorpusFiles:
-    """Where the counts of one corpus lie: one file of the extraction, one per shard of each later stage."""
+    """The files with the counts of a corpus: one of the extraction, one per shard of each later stage."""
 
     name: str
     part: str
@@ -155,7 +155,7 @@ class CorpusFiles:
 
 
 def added(first: Any, second: Any) -> Any:
-    """Sum of two counts of the same form, entry by entry; an entry that one of them lacks counts as nothing.
+    """Return sum of two counts of the same form, entry by entry; an entry that one of them lacks counts as nothing.
 
     Names, which both must share, stay as they are. Raises a `UserError` where they differ in form.
     """
@@ -184,19 +184,19 @@ def _is_number(value: Any) -> bool:
 
 
 def total(counts: Sequence[Counts]) -> Counts:
-    """Sum of counts of the same form; nothing for none."""
+    """Return sum of counts of the same form; nothing for none."""
     return reduce(added, counts, {})
 
 
 def removed(clean: Counts) -> Counts:
-    """The reasons for which pairs went, as `nmt data clean` counts them: what is neither a sum nor of one side."""
+    """Return the removed pairs by reason: the counts of `nmt data clean` without sums and counts of one side."""
     sums = ("pairs", "kept")
     sides = tuple(f"{before}{side}_" for before in ("", "kept_") for side in SIDES)
     return {name: number for name, number in clean.items() if name not in sums and not name.startswith(sides)}
 
 
 def repaired(clean: Counts) -> Counts:
-    """Lines with malformed characters, by side and kind (`source_carriage_return`), as `nmt data clean` counts them."""
+    """Return the lines with malformed characters by side and kind (`source_carriage_return`), from `nmt data clean`."""
     sides = tuple(f"{side}_" for side in SIDES)
     return {
         name: number
@@ -206,7 +206,7 @@ def repaired(clean: Counts) -> Counts:
 
 
 def sum_corpus(files: CorpusFiles) -> Counts:
-    """All counts of one corpus; a `UserError` names the file where they do not fit one another."""
+    """Return all counts of one corpus; a `UserError` names the file where they do not fit one another."""
     raw = read_json(files.raw)
     clean, stages, overlap = (
         total([read_json(path) for path in paths]) for paths in (files.clean, files.stages, files.overlap)
@@ -218,7 +218,7 @@ def sum_corpus(files: CorpusFiles) -> Counts:
 
 
 def _check(files: CorpusFiles, raw: Counts, clean: Counts, stages: Counts) -> None:
-    """Every pair of the raw text is kept or has a reason to be gone, and no stage has more than the one before."""
+    """Check that every raw pair is kept or has a reason for removal, and that no stage has more than the one before."""
     if clean["pairs"] != raw["pairs"]:
         raise _unfit(files, f"extracted were {raw['pairs']:,} pairs, cleaned {clean['pairs']:,}")
     explained = clean["kept"] + sum(removed(clean).values())

@@ -52,7 +52,7 @@ _WIDTH = 720
 
 
 def main() -> int:
-    """Write the page; problems are one line each."""
+    """Write the page. Each problem is one line."""
     if len(sys.argv) < 4:
         print("error: expected PAGE PICTURES EXPERIMENT...", file=sys.stderr)
         return 2
@@ -116,7 +116,7 @@ def _found(records: Mapping[str, Record]) -> list[tuple[str, str, list[str]]]:
 
 
 def _section(experiment: Experiment, page: Path, pictures: Path) -> dict[str, Any]:
-    """What the template says of an experiment."""
+    """Return what the template says of an experiment."""
     tables = [
         (paper.name, name, table) for paper in experiment.papers for name, table in paper.tables.items()
     ]
@@ -155,7 +155,7 @@ def _section(experiment: Experiment, page: Path, pictures: Path) -> dict[str, An
 
 
 def _pictures(experiment: Experiment, page: Path, pictures: Path) -> dict[str, str]:
-    """Make the pictures; what is seen, and where they lie from the page."""
+    """Make the pictures. Return what they show, and their places as seen from the page."""
     made = {}
     for name, seen in PICTURES.items():
         if (source := experiment.folder / f"{name}.png").is_file():
@@ -166,7 +166,7 @@ def _pictures(experiment: Experiment, page: Path, pictures: Path) -> dict[str, s
 
 
 def _shrink(source: Path, target: Path) -> None:
-    """A picture small enough for a page, in few colours."""
+    """Write a picture that is small enough for a page, in few colours."""
     with Image.open(source) as picture:
         height = round(picture.height * _WIDTH / picture.width)
         small = picture.convert("RGB").resize((_WIDTH, height), Image.Resampling.LANCZOS)

@@ -1,4 +1,4 @@
-"""What the papers found, beside what experiments measured, and what of it does not show."""
+"""Findings of the papers beside those of experiments, and the findings that experiments do not show."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def of_paper(name: str, columns: Mapping[str, Cells]) -> tuple[str, list[Cells]]
 
 
 def absent(rows: Sequence[Cells]) -> list[str]:
-    """A line for each experiment with what does not show there: of the other sign than reported, or not significant."""
+    """Return a line per experiment with the findings that have the other sign than reported or are not significant."""
     found: dict[str, list[str]] = {}
     for row in rows:
         expected = _SIGN.search(row.get(REPORTED, "")) or _SIGN.match("+")
@@ -69,7 +69,7 @@ def _measured(finding: Finding, experiment: Experiment, paper: Paper) -> str:
 
 
 def _reported(finding: Finding, paper: Paper) -> str:
-    """What the paper gives, as its tables have it."""
+    """Return what the paper gives, as its tables have it."""
     if finding.reported or finding.measure in ("long", "share"):
         return finding.reported
     if finding.measure == "perplexity":
@@ -82,7 +82,7 @@ def _reported(finding: Finding, paper: Paper) -> str:
 
 
 def _in_table(finding: Finding, table: ScoreTable) -> str:
-    """A difference between two cells of a table of the test set's sentences of all lengths."""
+    """Return a difference between two cells of a table of the test set's sentences of all lengths."""
     columns: dict[str, str] = {
         column.mode: name
         for name, column in table.columns.items()
@@ -100,7 +100,7 @@ def _in_table(finding: Finding, table: ScoreTable) -> str:
 
 
 def _less(perplexities: Mapping[str, Any], system: str, other: str) -> str:
-    """By how much a system's perplexity is below another's."""
+    """Return the difference of a system's perplexity to another's."""
     if not {system, other} <= perplexities.keys():
         return ""
     return f"{signed(100 * (perplexities[system] / perplexities[other] - 1), 0)}%"

@@ -1,4 +1,4 @@
-"""An experiment's folder: results that are as they were recorded, or how far its training is."""
+"""An experiment's folder: its recorded results, or the progress of its training."""
 
 from __future__ import annotations
 
@@ -46,42 +46,42 @@ class Experiment:
 
     @property
     def name(self) -> str:
-        """What its folder is called."""
+        """Return what its folder is called."""
         return Path(os.path.abspath(self.path)).name
 
     @property
     def folder(self) -> Path:
-        """Where its results are."""
+        """Return where its results are."""
         return self.path / "results"
 
     @property
     def finished(self) -> bool:
-        """Whether there are results with a record; of others only the training is shown."""
+        """Return whether there are results with a record; of others only the training is shown."""
         return (self.folder / RECORD).is_file()
 
     @property
     def package(self) -> ReplicationPackage:
-        """The inputs of the results."""
+        """Return the inputs of the results."""
         return ReplicationPackage(self.folder)
 
     @cached_property
     def planned(self) -> Config:
-        """The settings as they are now."""
+        """Return the settings as they are now."""
         return load(find_layers(REPOSITORY / "config.yaml", self.path))
 
     @cached_property
     def config(self) -> Config:
-        """The settings with which the results were made, or will be."""
+        """Return the settings with which the results were made, or will be."""
         return snapshot.read(self.package.configuration) if self.finished else self.planned
 
     @property
     def settings(self) -> Report:
-        """Labels, and how intervals were drawn."""
+        """Return the labels and the settings of the intervals."""
         return report_settings(self.config)
 
     @cached_property
     def papers(self) -> list[Paper]:
-        """The papers whose tables it makes."""
+        """Return the papers whose tables it makes."""
         names = self.config.artifacts.papers
         return [
             read_paper(self.package.paper(name) if self.finished else PAPERS / f"{name}.yaml")
@@ -90,45 +90,45 @@ class Experiment:
 
     @property
     def of_first_paper(self) -> bool:
-        """Whether there are results of the models of Bahdanau et al. (2015)."""
+        """Return whether there are results of the models of Bahdanau et al. (2015)."""
         return self.finished and FIRST_PAPER in self.config.artifacts.papers
 
     @property
     def runs(self) -> dict[str, Run]:
-        """The runs that the results are of."""
+        """Return the runs that the results are of."""
         return runs_of(self.config, self.config.use.models) if self.finished else {}
 
     @property
     def unfinished(self) -> dict[str, Run]:
-        """Runs that the experiment asks for and the results lack."""
+        """Return runs that the experiment asks for and the results lack."""
         wanted = runs_of(self.planned, self.planned.use.models)
         return {name: run for name, run in wanted.items() if name not in self.runs}
 
     @cached_property
     def summaries(self) -> dict[str, dict[str, Any]]:
-        """What training left of each finished run."""
+        """Return what training left of each finished run."""
         return {name: read_json(self.package.of_run(name, "summary.json")) for name in self.runs}
 
     @cached_property
     def histories(self) -> dict[str, list[Record]]:
-        """The learning curves of finished runs, and of unfinished ones as far as they are."""
+        """Return the learning curves of finished runs, and of unfinished ones as far as they are."""
         found = {name: [*records(self.package.of_run(name, "history.jsonl"))] for name in self.runs}
         begun = {name: self.path / "state" / name / "history.jsonl" for name in self.unfinished}
         return found | {name: [*whole_records(path)] for name, path in begun.items() if path.is_file()}
 
     @property
     def limit(self) -> int:
-        """The shortest limit of words in training, of all models, finished or not: longer sentences count as long."""
+        """Return the smallest training limit in words of all models. Longer sentences count as long."""
         wanted = (self.planned.models[name].max_words for name in self.planned.use.models)
         return min(*wanted, *(self.config.models[run.model].max_words for run in self.runs.values()))
 
     @cached_property
     def comparison(self) -> Comparison:
-        """BLEU of all models and pairs, of long sentences, too."""
+        """Return BLEU of all models and pairs, also on long sentences."""
         return compared(self.package, self.config, self.limit)
 
     def csv(self, name: str) -> list[dict[str, str]]:
-        """The rows of a table; none where there is no such file."""
+        """Return the rows of a table; none where there is no such file."""
         path = self.folder / f"{name}.csv"
         return (
             pd.read_csv(path, dtype=str, keep_default_na=False).to_dict("records") if path.is_file() else []

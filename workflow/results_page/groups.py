@@ -40,13 +40,13 @@ Comparison = dict[str, dict[str, Any]]
 
 
 def compared(package: ReplicationPackage, config: Config, limit: int) -> Comparison:
-    """What `compare` found of all sentences, those without unknown words, and those of more than `limit` words."""
+    """Return the comparison of all sentences, those without unknown words, and those of more than `limit` words."""
     known: Comparison = read_json(package.folder / "comparison.json")
     return {**known, "long": _long_sentences(package, config, limit)}
 
 
 def reported(table: ScoreTable) -> Comparison:
-    """The same of what a paper reports, which says nothing of long sentences nor of p."""
+    """Return the same of what a paper reports, which says nothing of long sentences nor of p."""
     found: Comparison = {"long": {"systems": {}, "pairs": []}}
     for column in table.columns:
         scores = {system: row.value(column) for system, row in table.reported.items() if column in row.scores}
@@ -61,7 +61,7 @@ def reported(table: ScoreTable) -> Comparison:
 
 
 def pairs(comparison: Comparison, config: Config, limit: int) -> list[Cells]:
-    """A row for each pair of models of one family or one limit: difference in BLEU and its p."""
+    """Return a row for each pair of models of one family or one limit: difference in BLEU and its p."""
     settings = report_settings(config)
     headers = {"all": "All", "no_unk": "No UNK°", "long": f"> {limit} words"}
     models = {run.model: run_settings(config, run) for run in runs_of(config, config.use.models).values()}
@@ -78,7 +78,7 @@ def pairs(comparison: Comparison, config: Config, limit: int) -> list[Cells]:
 
 
 def difference(column: Mapping[str, Any], model: str, other: str, samples: int) -> str:
-    """A model's BLEU minus another's, with p; nothing where they were not compared."""
+    """Return a model's BLEU minus another's, with p; nothing where they were not compared."""
     for pair in column["pairs"]:
         if {pair["second"], pair["first"]} == {model, other}:
             p = shown_p(pair["p"], samples)
@@ -89,7 +89,7 @@ def difference(column: Mapping[str, Any], model: str, other: str, samples: int) 
 
 
 def _long_sentences(package: ReplicationPackage, config: Config, limit: int) -> dict[str, Any]:
-    """What `compare` finds of the long sentences of the test set."""
+    """Return what `compare` finds of the long sentences of the test set."""
     settings = report_settings(config)
     source, reference = (
         package.test(language) for language in (config.languages.source, config.languages.target)
@@ -111,7 +111,7 @@ def _long_sentences(package: ReplicationPackage, config: Config, limit: int) -> 
 
 
 def by_length(package: ReplicationPackage, config: Config) -> list[Cells]:
-    """BLEU of each model by the words of the source, of several runs the mean."""
+    """Return BLEU of each model by the words of the source, with the mean of several runs."""
 
     def group(row: Mapping[str, Any]) -> str:
         first = min(_LAST, (max(row["source_length"], 1) - 1) // _STEP * _STEP + 1)
@@ -121,7 +121,7 @@ def by_length(package: ReplicationPackage, config: Config) -> list[Cells]:
 
 
 def by_unknown_words(package: ReplicationPackage, config: Config) -> list[Cells]:
-    """BLEU of each model by the words of the source that it does not know, of several runs the mean."""
+    """Return BLEU of each model by the unknown words of the source, with the mean of several runs."""
 
     def group(row: Mapping[str, Any]) -> str:
         unknown = row["source_unknown"]
@@ -137,7 +137,7 @@ def _grouped(
     group: Callable[[Mapping[str, Any]], str],
     order: Callable[[Mapping[str, Any]], int],
 ) -> list[Cells]:
-    """A row for each group of sentences, a column for each model."""
+    """Return a row for each group of sentences, a column for each model."""
     label = report_settings(config).label
     rows: dict[str, Cells] = {}
     for model in config.use.models:
@@ -162,7 +162,7 @@ def _by_sentence(package: ReplicationPackage, config: Config, run: str) -> Sente
 
 
 def findings(comparison: Comparison, config: Config, limit: int, updates: Mapping[str, int]) -> Cells:
-    """What the paper found, as far as these models can show it.
+    """Return what the paper found, as far as these models can show it.
 
     Attention, limit and more updates: differences in BLEU with p; share: BLEU of sentences of more than `limit` words
     by that of all; unknown words: BLEU without them minus that of all sentences. `updates` are those of each model.

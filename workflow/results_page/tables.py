@@ -26,7 +26,7 @@ _CURVE = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
 
 
 def markdown(rows: Sequence[Mapping[str, str]]) -> str:
-    """Rows as a table without empty columns, whose first, and some others, hold words; no rows are no table."""
+    """Return rows as a table without empty columns, or nothing without rows. Some columns hold words."""
     if not rows:
         return ""
     frame = pd.DataFrame(rows, dtype=object).fillna("")
@@ -35,7 +35,7 @@ def markdown(rows: Sequence[Mapping[str, str]]) -> str:
 
 
 def scores(experiment: Experiment, name: str, table: ScoreTable) -> list[Cells]:
-    """A row for each system: its scores with their intervals, and what the paper reports of its models.
+    """Return a row for each system: its scores with their intervals, and what the paper reports of its models.
 
     An experiment with no model of the paper has other text: there the paper's number for Moses says nothing.
     """
@@ -74,7 +74,7 @@ def _not_finished(experiment: Experiment, run: Run) -> str:
 
 
 def training(experiment: Experiment, name: str, table: TrainingTable) -> list[Cells]:
-    """A row for each model: learning statistics, and what the paper reports; of unfinished ones how far they are."""
+    """Return a row per model: learning statistics, the reported ones, and the progress of unfinished models."""
     rows = [(row["id"], row["model"], _statistics(experiment, row)) for row in experiment.csv(name)]
     rows += [
         (run.model, _not_finished(experiment, run), _so_far(experiment, run))
@@ -96,7 +96,7 @@ def training(experiment: Experiment, name: str, table: TrainingTable) -> list[Ce
 
 
 def within_limit(experiment: Experiment) -> str:
-    """Which models' development NLL is of the sentences within their limit alone; nothing where none's is."""
+    """Return which models' development NLL is of the sentences within their limit alone; nothing where none's is."""
     models = [experiment.config.models[name] for name in experiment.config.use.models]
     labels = [model.label for model in models if model.training.dev_sentences == "within_limit"]
     return "all models" if len(labels) == len(models) else ", ".join(labels)
@@ -118,20 +118,20 @@ def _statistics(experiment: Experiment, row: Mapping[str, str]) -> Cells:
 
 
 def _kept(row: Mapping[str, str]) -> str:
-    """Which updates the kept weights are of, where they are not all of the last; tables of before do not say it."""
+    """Return a note with the updates of kept weights that are not the last ones. Older tables do not state them."""
     kept = row.get("best_update", "").split()
     earlier = any(float(update) != float(row["updates"]) for update in kept)
     return f" (weights of {' / '.join(f'{int(update):,}' for update in kept)})" if earlier else ""
 
 
 def _goals(experiment: Experiment) -> dict[str, int | None]:
-    """The updates of each model by the settings as they are now."""
+    """Return the updates of each model by the settings as they are now."""
     runs = runs_of(experiment.planned, experiment.planned.use.models).values()
     return {run.model: run_settings(experiment.planned, run).training.updates for run in runs}
 
 
 def _so_far(experiment: Experiment, run: Run) -> Cells:
-    """How far a run is, as its state says."""
+    """Return how far a run is, as its state says."""
     history = experiment.histories.get(run.name, [])
     goal = _goals(experiment)[run.model]
     train, dev = ([entry for entry in history if key in entry] for key in ("train_nll", "dev_nll"))
@@ -150,7 +150,7 @@ def _number(value: float | None, decimals: int) -> str:
 
 
 def curves(experiment: Experiment) -> list[Cells]:
-    """Training and development NLL after so many updates, a column for each model's first run."""
+    """Return training and development NLL after so many updates, with a column for each model's first run."""
     models = experiment.planned.models
     histories = {models[name].label: found for name, found in experiment.histories.items() if name in models}
     measured = sorted(
@@ -172,7 +172,7 @@ def curves(experiment: Experiment) -> list[Cells]:
 
 
 def alignment_error_rates(experiment: Experiment) -> list[Cells]:
-    """A row for each model whose attention was compared with known alignments, a diagonal's rate beside it."""
+    """Return a row for each model whose attention was compared with known alignments, a diagonal's rate beside it."""
     found = {run: experiment.folder / "alignment_error_rate" / f"{run}.json" for run in experiment.runs}
     return [
         {
@@ -258,12 +258,12 @@ def of_first_paper(columns: Mapping[str, Cells]) -> tuple[str, list[Cells]]:
 
 
 def _updates(experiment: Experiment) -> dict[str, int]:
-    """The updates of each finished model's first run."""
+    """Return the updates of each finished model's first run."""
     return {name: summary["updates"] for name, summary in experiment.summaries.items()}
 
 
 def origin(experiment: Experiment) -> Cells:
-    """Where an experiment's numbers come from, and the checksums to compare with."""
+    """Return where an experiment's numbers come from, and the checksums to compare with."""
     made = [summary["made_with"] for summary in experiment.summaries.values()]
     devices = [summary["device"] for summary in experiment.summaries.values()]
     commits = [release_name(found["code"]) for found in made]

@@ -1,4 +1,4 @@
-"""Ablations of ambiguous details of the paper: models that differ from a baseline in a setting or two, as a table."""
+"""The table of ablations of ambiguous details: models that differ from a baseline in a setting or two."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _ONE_SEED_NOTE = "Δ: difference to the baseline. With a single seed nothing say
 
 
 def ablations(scores: Runs, summaries: Runs, run_settings: Runs, settings: Report) -> Table:
-    """Each baseline of `artifacts.ablations` with the models that are compared with it, a block each.
+    """Return each baseline of `artifacts.ablations` with the models that are compared with it, a block each.
 
     Args:
         scores: what `score` wrote for each run.
@@ -74,7 +74,7 @@ def ablations(scores: Runs, summaries: Runs, run_settings: Runs, settings: Repor
 def _models(
     compared: Mapping[str, Sequence[str]], scores: Runs, summaries: Runs, run_settings: Runs
 ) -> dict[str, Row]:
-    """Each model in the table as one row: means and standard deviations, and its `settings` as flat keys."""
+    """Return each model in the table as one row: means and standard deviations, and its `settings` as flat keys."""
     wanted = list(dict.fromkeys(model for base, others in compared.items() for model in (base, *others)))
     absent = [model for model in wanted if model not in scores]
     if absent:
@@ -90,7 +90,7 @@ def _models(
 
 
 def _block(baseline: Row, others: Sequence[Row], settings: Report) -> list[Row]:
-    """A baseline with the values of what the others change, then the others with what they change."""
+    """Return a baseline with the values of what the others change, then the others with what they change."""
     changes = [differing(baseline["settings"], other["settings"]) for other in others]
     changed = sorted({key for keys in changes for key in keys})
     rows = [_row(baseline, None, changed, settings)]
@@ -98,7 +98,7 @@ def _block(baseline: Row, others: Sequence[Row], settings: Report) -> list[Row]:
 
 
 def shared_settings(runs: Sequence[Row]) -> dict[str, Any]:
-    """The settings that all runs of a model share, as flat dotted keys."""
+    """Return the settings that all runs of a model share, as flat dotted keys."""
     first, *others = (
         {key: value for key, value in flatten(run).items() if key not in IDENTITY} for run in runs
     )
@@ -112,7 +112,7 @@ def shared_settings(runs: Sequence[Row]) -> dict[str, Any]:
 
 
 def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """Keys whose values are not the same, sorted."""
+    """Return keys whose values are not the same, sorted."""
     return sorted(key for key in one.keys() | other.keys() if one.get(key) != other.get(key))
 
 
@@ -143,7 +143,7 @@ def _said(settings: Mapping[str, Any]) -> str:
 
 
 def _difference(name: str, own: Row, baseline: Row) -> Row:
-    """Difference of the means, and its standard error where both have a standard deviation."""
+    """Return difference of the means, and its standard error where both have a standard deviation."""
     means = own[name], baseline[name]
     deviations = own[f"{name}_std"], baseline[f"{name}_std"]
     difference = None if None in means else means[0] - means[1]
@@ -172,7 +172,7 @@ def _cells(row: Row) -> list[str]:
 
 
 def _delta(difference: float | None, error: float | None, decimals: int) -> str:
-    """`+0.42`, in parentheses where it may be noise; nothing for the baseline."""
+    """Return `+0.42`, in parentheses if it may be noise, and nothing for the baseline."""
     if difference is None:
         return ""
     text = signed(difference, decimals)

@@ -1,4 +1,4 @@
-"""Tables as LaTeX: a bare tabular for a thesis to input, and a document that sets some of them by itself."""
+"""Tables as LaTeX: a bare tabular for `\\input`, and a document with several tables."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _DOCUMENT = r"""\documentclass{article}
 
 
 def tabular(shown: pd.DataFrame, columns: str, rules: Sequence[int], notes: Sequence[str]) -> str:
-    """A tabular with booktabs' rules, notes before it as comments that LaTeX could set.
+    """Return a tabular with booktabs' rules, notes before it as comments that LaTeX could set.
 
     Args:
         shown: the cells, all text.
@@ -66,13 +66,13 @@ def tabular(shown: pd.DataFrame, columns: str, rules: Sequence[int], notes: Sequ
 
 
 def _as_tex(text: str) -> str:
-    """Text in which LaTeX sees no commands."""
+    """Return text in which LaTeX sees no commands."""
     empty = pd.DataFrame(columns=[text]).style.format_index(_with_glyphs, escape="latex", axis=1)
     return str(empty.hide(axis="index").to_latex(column_format="l").splitlines()[1].removesuffix(r" \\"))
 
 
 def _with_glyphs(text: str) -> str:
-    """Text with every glyph in LaTeX's T1 fonts; others become their code points: [U+0430]."""
+    """Return text with every glyph in LaTeX's T1 fonts; others become their code points: [U+0430]."""
     found = "".join(map(_glyph, unicodedata.normalize("NFC", text)))
     # a row that began with [ would be read as the optional argument of the \\ before it
     return f"{{{found}}}" if found.startswith("[") else found
@@ -86,7 +86,7 @@ def _glyph(character: str) -> str:
 
 
 def _in_t1(character: str) -> bool:
-    """Whether T1 fonts, with the symbols of every LaTeX since 2018, have it."""
+    """Return whether T1 fonts, with the symbols of every LaTeX since 2018, have it."""
     return (
         " " <= character <= "~"
         or ("¡" <= character <= "ſ" and character not in _NOT_IN_T1)
@@ -95,7 +95,7 @@ def _in_t1(character: str) -> bool:
 
 
 def document(tables: Sequence[Path]) -> str:
-    """A LaTeX document for the folder of some tables: each on a page, made smaller where it would not fit."""
+    """Return a LaTeX document for the folder of some tables: each on a page, made smaller where it would not fit."""
     pages = []
     for path in tables:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()

@@ -1,4 +1,4 @@
-"""Notes that several tables have below them: how models were trained, what ± means, whose numbers are reported."""
+"""Notes below several tables: the training of models, the meaning of ±, the source of reported numbers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pipeline.report.run_results import Runs
 
 
 def reported_note(paper: str, table: str) -> str:
-    """Whose the reported numbers of a table are."""
+    """Return the note with the source of a table's reported numbers."""
     return f"Reported: what {paper} give in their {table}; not computed by this run."
 
 
 def training_note(rows: Sequence[Row]) -> str:
-    """How the models of these rows were trained."""
+    """Return how the models of these rows were trained."""
     recipes = (
         "{optimizer}, {hidden_units} hidden units, {updates:,} updates".format(**row)
         + (" on average" if row["updates_std"] else "")
@@ -25,7 +25,7 @@ def training_note(rows: Sequence[Row]) -> str:
 
 
 def seeds_note(rows: Sequence[Row]) -> list[str]:
-    """What ± means, if a model has several runs; the last part of a table's notes that depends on seeds."""
+    """Return what ± means, if a model has several runs; the last part of a table's notes that depends on seeds."""
     if all(row["seeds"] == 1 for row in rows):
         return []
     counts = grouped((_seeds(row), row["model"]) for row in rows)
@@ -35,7 +35,7 @@ def seeds_note(rows: Sequence[Row]) -> list[str]:
 
 
 def variance_note(what: str, too: str, runs: Collection[int]) -> str:
-    """Which variance is in an interval or a p, of systems with so many runs each; too: how few seeds make it."""
+    """Return which variance is in an interval or a p, of systems with so many runs each; too: how few seeds make it."""
     parts = []
     if max(runs, default=1) > 1:
         parts.append(
@@ -47,7 +47,7 @@ def variance_note(what: str, too: str, runs: Collection[int]) -> str:
 
 
 def unfinished_note(scores: Runs, settings: Report) -> list[str]:
-    """How many translations of the test set no search brought to an end, from what `evaluate` wrote of each run."""
+    """Return a note with the numbers of translations that no search brought to an end, from each run's scores."""
     counts = {
         name: (sum(run.get("unfinished_all", 0) for run in runs), sum(run["sentences_all"] for run in runs))
         for name, runs in scores.items()
@@ -63,7 +63,7 @@ def _seeds(row: Row) -> str:
 
 
 def grouped(pairs: Iterable[tuple[str, str]]) -> str:
-    """`a (x, y); b (z)` from pairs of a text and a label."""
+    """Return `a (x, y); b (z)` from pairs of a text and a label."""
     groups: dict[str, list[str]] = {}
     for text, label in pairs:
         groups.setdefault(text, []).append(label)

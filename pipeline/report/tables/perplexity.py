@@ -1,4 +1,4 @@
-"""Tables of perplexity on the test set, a row for each system."""
+"""Tables of perplexity on the test set with a row per system."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COLUMNS = ["model", "perplexity", "reported", "sentences", "words", "id", "perpl
 
 
 def perplexity_table(table: PerplexityTable, paper: str, found: Runs, settings: Report) -> Table:
-    """The table; rows in the order of `found`, of what `nmt test-set perplexity` wrote of each run or system."""
+    """Return the table; rows in the order of `found`, of what `nmt test-set perplexity` wrote of each run or system."""
     rows = [_row(system, runs, table, settings) for system, runs in found.items()]
     headers = {"Model": "model", "Perplexity": "shown"}
     headers |= {"Perplexity, reported": "reported"} if table.reported else {}

@@ -1,4 +1,4 @@
-"""Tables of scores, as a paper's file describes them: systems by columns, each the BLEU of some sentences of a set."""
+"""Tables of scores as in a paper's file: systems by columns. A column is the BLEU of some sentences of a set."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _TODAYS = ("sacrebleu", "chrf")
 
 @dataclass(frozen=True)
 class Measured:
-    """What a table of scores is made of.
+    """The inputs of a table of scores.
 
-    scores: of each set ("dev", "test") what `evaluate` wrote of each run and of other systems, whose seed is None, in
-    the order of the rows; summaries: of the runs; comparison: what `compare` found on the test set.
+    scores: for each set ("dev", "test"), scores of runs and of other systems, whose seed is None, in the order of the
+    rows. summaries: of the runs. comparison: the output of `compare` on the test set.
     """
 
     scores: Mapping[str, Runs]
@@ -41,12 +41,12 @@ class Measured:
     comparison: Mapping[str, Any] | None = None
 
     def compared(self, column: Column) -> Mapping[str, Any] | None:
-        """What `compare` found of a column: it knows all sentences of the test set, by mode."""
+        """Return what `compare` found of a column: it knows all sentences of the test set, by mode."""
         return self.comparison[column.mode] if self.comparison and _is_compared(column) else None
 
 
 def score_table(table: ScoreTable, paper: str, measured: Measured, settings: Report) -> Table:
-    """The table: a row for each system, with intervals, what the paper reports, differences, and today's metrics.
+    """Return the table: a row per system with scores, intervals, reported scores, differences and today's metrics.
 
     Intervals of all sentences of the test set are those of `compare`; of others they are drawn here.
 
@@ -80,7 +80,7 @@ def score_table(table: ScoreTable, paper: str, measured: Measured, settings: Rep
 
 
 def columns_of(table: ScoreTable) -> list[str]:
-    """The columns of the CSV."""
+    """Return the columns of the CSV."""
     columns = table.columns
     today = {name: _TODAYS if _is_compared(column) else () for name, column in columns.items()}
     return [
@@ -101,7 +101,7 @@ def _is_compared(column: Column) -> bool:
 
 
 def _systems(table: ScoreTable, measured: Measured) -> Runs:
-    """The scores of the systems that the table shows, on some set."""
+    """Return the scores of the systems that the table shows, on some set."""
     scores: dict[str, Sequence[Row]] = {}
     for name in table.sets:
         scores = {**measured.scores[name], **scores}
@@ -109,14 +109,14 @@ def _systems(table: ScoreTable, measured: Measured) -> Runs:
 
 
 def _rules(families: Sequence[str], others: int) -> list[int]:
-    """Rows with a rule above them: where the models' families begin again, and before the other systems."""
+    """Return rows with a rule above them: where the models' families begin again, and before the other systems."""
     places = range(1, len(families))
     rules = [place for place in places if families[place - 1] != families[place] == families[0]]
     return [*rules, len(families)] if families and others else rules
 
 
 def _layout(table: ScoreTable, rows: Sequence[Row]) -> tuple[list[str], list[str]]:
-    """Headers and the names of what stands below them."""
+    """Return headers and the names of what stands below them."""
     layout = [("Model", "model")]
     for name, column in table.columns.items():
         layout.append((column.header, f"shown_{name}"))
@@ -143,7 +143,7 @@ def _model_row(name: str, summaries: Sequence[Row], settings: Report) -> Row:
 
 
 def _with_scores(row: Row, table: ScoreTable, measured: Measured, settings: Report) -> Row:
-    """A row with its scores, the reported ones, their difference, and what the comparison says."""
+    """Return a row with its scores, the reported ones, their difference, and what the comparison says."""
     for name, column in table.columns.items():
         runs = measured.scores[column.set].get(row["id"], ())
         row = {**row, f"bleu_{name}": "", **_score(name, column, runs, measured, settings)}
@@ -155,7 +155,7 @@ def _with_scores(row: Row, table: ScoreTable, measured: Measured, settings: Repo
 
 
 def _score(name: str, column: Column, runs: Sequence[Row], measured: Measured, settings: Report) -> Row:
-    """A system's score in a column: the mean over its runs, as text, and as readers see it."""
+    """Return a system's score in a column: the mean over its runs, as text, and as readers see it."""
     if not runs:
         return {}
     key = f"bleu_{name}"
@@ -180,7 +180,7 @@ def _score(name: str, column: Column, runs: Sequence[Row], measured: Measured, s
 
 
 def counted(run: Row, column: Column, settings: Report) -> tuple[float | None, int, list[BleuCounts]]:
-    """BLEU of a run's sentences of a column, their number, and the counts of each; none of these where not kept.
+    """Return BLEU of a run's sentences of a column, their number, and the counts of each sentence if they were kept.
 
     Raises a `UserError` for scores of an earlier version that lack what a column of some lengths needs.
     """
@@ -209,7 +209,7 @@ def _interval(name: str, low: float, high: float) -> Row:
 
 
 def _compared(name: str, system: str, comparison: Mapping[str, Any] | None) -> Row:
-    """What the comparison says of a system in a column."""
+    """Return what the comparison says of a system in a column."""
     found = comparison["systems"].get(system) if comparison else None
     if found is None:
         return {}
@@ -219,7 +219,7 @@ def _compared(name: str, system: str, comparison: Mapping[str, Any] | None) -> R
 
 
 def _difference(name: str, ours: str, theirs: str) -> Row:
-    """Our score less the reported one, where there are both, from the numbers as they are shown."""
+    """Return our score minus the reported one, from the numbers as they are shown; nothing unless there are both."""
     if not (ours and theirs):
         return {}
     difference = float(ours) - float(theirs.removeprefix("~"))
@@ -232,7 +232,7 @@ def _difference(name: str, ours: str, theirs: str) -> Row:
 def _comparison_note(
     table: ScoreTable, rows: Sequence[Row], measured: Measured, settings: Report
 ) -> list[str]:
-    """What intervals are, and today's metrics."""
+    """Return what intervals are, and today's metrics."""
     parts = []
     measured_rows = [row for row in rows if any(f"interval_{name}" in row for name in table.columns)]
     if measured_rows:
@@ -249,7 +249,7 @@ def _comparison_note(
 
 
 def _score_note(table: ScoreTable, rows: Sequence[Row], settings: Report) -> str:
-    """What the columns are of."""
+    """Return what the columns are of."""
     by_mode: dict[str, list[tuple[str, Column]]] = {"all": [], "no_unk": []}
     for name, column in table.columns.items():
         by_mode[column.mode].append((name, column))
@@ -277,13 +277,13 @@ def _score_note(table: ScoreTable, rows: Sequence[Row], settings: Report) -> str
 
 
 def _count(rows: Iterable[Row], name: str) -> str:
-    """Sentences of a column."""
+    """Return sentences of a column."""
     values = {row[f"sentences_{name}"] for row in rows if f"sentences_{name}" in row} or {0}
     return f"{min(values):,}" if len(values) == 1 else f"{min(values):,} to {max(values):,}"
 
 
 def _length(column: Column, settings: Report) -> str:
-    """`10 to 20 words (source)`."""
+    """Return text such as `10 to 20 words (source)`."""
     least, most = column.words or (0, 0)
     length = column.words_of or settings.figure2_length
     return f"{least} to {most} words ({'source and reference' if length == 'both' else length})"

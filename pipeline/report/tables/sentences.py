@@ -1,4 +1,4 @@
-"""Tables of sentences (Table 3, App. C; 2014b, Table 2): source, reference, and what the systems make of them."""
+"""Tables of sentences (Table 3, App. C; 2014b, Table 2): source, reference, and the systems' translations."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ CALLED = {"dev": "development", "test": "test"}
 
 @dataclass(frozen=True)
 class SetTexts:
-    """A set that sentences are of.
+    """The texts of a set.
 
-    references: its tokenized lines; translations: of all lines or some, by model; given: other systems' of all lines,
-    tokenized.
+    references: its tokenized lines. translations: of all lines or some, by model. given: tokenized translations of all
+    lines, by other systems.
     """
 
     references: Sequence[str]
@@ -35,7 +35,7 @@ class SetTexts:
 
 
 def sentence_table(table: SentenceTable, sets: Mapping[str, SetTexts], settings: Report) -> Table:
-    """The table; a model's row stands before another system's.
+    """Return the table; a model's row stands before another system's.
 
     Args:
         table: which sentences.
@@ -85,7 +85,7 @@ def sentence_table(table: SentenceTable, sets: Mapping[str, SetTexts], settings:
 
 @dataclass
 class _Joined:
-    """Lines of several sets, one set after the other; places: the set of each, and its line there."""
+    """Lines of several sets, one set after the other. places: the set of each line, and its number there."""
 
     references: list[str]
     places: list[tuple[str, int]]
@@ -115,14 +115,14 @@ def _joined(table: SentenceTable, sets: Mapping[str, SetTexts], models: Sequence
 
 
 def _completed(group: SentenceGroup, settings: Report) -> SentenceGroup:
-    """A group with what the settings say of those that do not say it themselves."""
+    """Return a group with what the settings say of those that do not say it themselves."""
     if group.sentences is not None:
         return group
     return group.model_copy(update={"sentences": settings.table3_sentences, "least": settings.table3_words})
 
 
 def _choose(records: Sequence[Record], group: SentenceGroup, seed: int) -> list[Record]:
-    """The paper's own sentences, then as many others as are wanted, drawn from those that are long or short enough."""
+    """Return the paper's own sentences, then others drawn from the sentences of the wanted lengths."""
     count = group.sentences or 0
     own = papers_own(records, group.openings)[:count]
     most = group.most or max((len(record.source) for record in records), default=0)
@@ -146,7 +146,7 @@ def _note(
     table: SentenceTable,
     settings: Report,
 ) -> str:
-    """Where the sentences come from."""
+    """Return where the sentences come from."""
     parts = []
     for group, records in zip(groups, chosen, strict=True):
         own = len(papers_own(records, group.openings))

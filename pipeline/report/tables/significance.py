@@ -1,4 +1,4 @@
-"""The table of paired significance: for each pair of models the difference in BLEU, and how likely chance makes it."""
+"""The table of paired significance: difference in BLEU and p-value for each pair of systems."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SIGNIFICANT = 0.05
 
 
 def significance(comparison: Mapping[str, Any], settings: Report) -> Table:
-    """A row for each pair of systems; differences are the model's BLEU less that of the one it is compared with."""
+    """Return a row per pair of systems. A difference is the model's BLEU minus that of the other system."""
     rows = [row for column in _HEADERS for row in _rows(column, comparison[column], settings)]
     shown = _shown(comparison, settings)
     return Table(frame(rows, COLUMNS), shown, _WORDS, notes=_notes(comparison, settings))
@@ -42,7 +42,7 @@ def _rows(column: str, found: Mapping[str, Any], settings: Report) -> list[Row]:
 
 
 def _shown(comparison: Mapping[str, Any], settings: Report) -> pd.DataFrame:
-    """A row for each pair, both columns of Table 1 beside each other."""
+    """Return a row for each pair, both columns of Table 1 beside each other."""
     by_pair = {
         column: {(pair["first"], pair["second"]): pair for pair in comparison[column]["pairs"]}
         for column in _HEADERS
@@ -60,7 +60,7 @@ def _shown(comparison: Mapping[str, Any], settings: Report) -> pd.DataFrame:
 
 
 def shown_p(value: float | None, samples: int) -> str:
-    """`0.042`, or `≤ 0.001` where so many samples cannot tell less: the least p is 1 / (samples + 1)."""
+    """Return `0.042`, or `≤ 0.001` for the least p that so many samples can give: 1 / (samples + 1)."""
     if value is None:
         return ""
     least = 1 / (samples + 1)

@@ -1,4 +1,4 @@
-"""Tables of learning statistics, a row or two for each model."""
+"""Tables of learning statistics with a row or two per model."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ COLUMNS = [
 
 
 def training_table(table: TrainingTable, paper: str, summaries: Runs, settings: Report) -> Table:
-    """Learning statistics; rows in the order of `summaries`, but a family stays together."""
+    """Return learning statistics; rows in the order of `summaries`, but a family stays together."""
     models = [{**merged_summary(runs), **_kept(runs)} for runs in summaries.values()]
     families = list(dict.fromkeys(summary["family"] for summary in models))
     ordered = sorted(models, key=lambda summary: families.index(summary["family"]))
@@ -63,7 +63,7 @@ def training_table(table: TrainingTable, paper: str, summaries: Runs, settings: 
 
 
 def _dev_note(summaries: Sequence[Row], settings: Report) -> list[str]:
-    """Whose development NLL is not that of all sentences; older summaries are."""
+    """Return a note on models whose development NLL is not that of all sentences, as in older summaries."""
     limited = [each for each in summaries if each.get("dev_sentences") == "within_limit"]
     if not limited:
         return []
@@ -72,7 +72,7 @@ def _dev_note(summaries: Sequence[Row], settings: Report) -> list[str]:
 
 
 def _kept(runs: Sequence[Row]) -> Row:
-    """Of which update each run's weights are: for the CSV, and for readers where they are not of the last."""
+    """Return the update of each run's weights, for the CSV, and for readers if it is not the last one."""
     updates = [run.get(_KEPT) for run in runs]
     texts = [
         f"{kept:,} of {run['updates']:,}" for kept, run in zip(updates, runs, strict=True) if kept is not None
@@ -83,7 +83,7 @@ def _kept(runs: Sequence[Row]) -> Row:
 
 
 def _kept_note(rows: Sequence[Row]) -> list[str]:
-    """Whose weights are not of the last update; a model that goes on may keep those that it began with."""
+    """Return a note on weights that are not of the last update. A continued model may keep its first ones."""
     kept = [(" / ".join(row["kept"]), row["model"]) for row in rows if any(row["kept"])]
     return [f"Best by development score, and so kept: the weights of update {grouped(kept)}."] if kept else []
 
@@ -100,7 +100,7 @@ def _row(summary: Row, settings: Report, reported: ReportedTraining | None) -> R
 
 
 def _plain(row: Row) -> Row:
-    """The CSV's form: own numbers with four decimals, reported ones as the paper gives them."""
+    """Return the CSV's form: own numbers with four decimals, reported ones as the paper gives them."""
     decimals = {"epochs": 1, "hours": 0, "train_nll": 1, "dev_nll": 1}
     reported = {f"reported_{name}": fixed(row[f"reported_{name}"], count) for name, count in decimals.items()}
     own = {name: fixed(row[name], 4) for name in (*decimals, *(f"{name}_std" for name in LEARNING))}
@@ -108,7 +108,7 @@ def _plain(row: Row) -> Row:
 
 
 def _unit(rows: Sequence[Row]) -> int:
-    """The paper's unit of updates, 10⁵, unless all numbers are less."""
+    """Return the paper's unit of updates, 10⁵, unless all numbers are less."""
     numbers = [row[name] for row in rows for name in ("updates", "reported_updates")]
     return PAPERS_UNIT if any(number and number >= PAPERS_UNIT for number in numbers) else 1
 
@@ -121,7 +121,7 @@ def _cells(row: Row, with_reported: bool, unit: int) -> list[list[str]]:
 
 
 def _updates(value: float | None, std: float | None, unit: int) -> str:
-    """In the paper's unit with at least two decimals, or plain."""
+    """Return updates in the paper's unit with at least two decimals, or as they are."""
     if value is None:
         return ""
     if unit > 1:

@@ -1,4 +1,4 @@
-"""How tables are written: as CSV for programs, Markdown for the eye and LaTeX for a paper."""
+"""Output of tables as CSV for programs, Markdown for reading, and LaTeX for a paper."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ WIDE = "Text"
 class Table:
     """A table in its two forms.
 
-    `frame` is the machine's: plain columns, everything known. `shown` is the reader's: cells as text, laid out as in
-    the paper. `words`: its columns that hold words and so stand to the left; `rules`: rows with a rule above them;
-    `notes`: paragraphs below.
+    frame: the form for programs, with all columns. shown: the form for readers, with cells of text, laid out as in the
+    paper. words: its columns with words, which are aligned to the left. rules: rows with a rule above them. notes:
+    paragraphs below.
     """
 
     frame: pd.DataFrame
@@ -39,22 +39,22 @@ class Table:
 
 
 def fixed(value: float | None, decimals: int) -> str:
-    """A number with so many decimals; nothing for a missing one."""
+    """Return a number with so many decimals; nothing for a missing one."""
     return "" if value is None else f"{value:.{decimals}f}"
 
 
 def signed(value: float, decimals: int) -> str:
-    """A difference for readers: always with its sign, which is a true minus."""
+    """Return a difference for readers: always with its sign, which is a true minus."""
     return f"{value:+.{decimals}f}".replace("-", "−")
 
 
 def enough(value: float, decimals: int) -> int:
-    """The paper's decimals, or more where fewer than two digits would be left (0.034 hours)."""
+    """Return the paper's decimals, or more where fewer than two digits would be left (0.034 hours)."""
     return max(decimals, 1 - math.floor(math.log10(abs(value)))) if value else decimals
 
 
 def frame(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
-    """The machine's form: these columns of the rows."""
+    """Return the machine's form: these columns of the rows."""
     # as objects: a column of whole numbers with a gap would otherwise turn into floats
     return pd.DataFrame(rows, columns=list(columns), dtype=object)
 
@@ -77,7 +77,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def as_csv(frame: pd.DataFrame) -> str:
-    """A frame as CSV; text that a spreadsheet would take for a formula begins with an apostrophe."""
+    """Return a frame as CSV; text that a spreadsheet would take for a formula begins with an apostrophe."""
     # row by row: `map` would turn whole numbers beside a gap into floats
     rows = [[_as_text(value) for value in row] for row in frame.itertuples(index=False)]
     safe = pd.DataFrame(rows, columns=frame.columns, dtype=object)
@@ -90,13 +90,13 @@ def _as_text(value: object) -> object:
 
 
 def as_markdown(table: Table) -> str:
-    """A pipe table with aligned columns, notes below."""
+    """Return a pipe table with aligned columns, notes below."""
     notes = [textwrap.fill(without_markup(note), 100, break_on_hyphens=False) for note in table.notes]
     return "\n\n".join([pipe_table(table.shown, table.words), *notes]) + "\n"
 
 
 def pipe_table(shown: pd.DataFrame, words: Collection[str]) -> str:
-    """Cells of text as a table in Markdown: columns of words to the left, others to the right."""
+    """Return cells of text as a table in Markdown: columns of words to the left, others to the right."""
     sides = ["left" if header in words else "right" for header in shown.columns]
     cells = shown.map(_cell).set_axis([_cell(header) for header in shown.columns], axis=1)
     return str(cells.to_markdown(index=False, tablefmt="pipe", colalign=sides, disable_numparse=True))
@@ -112,13 +112,13 @@ def _markdown() -> MarkdownIt:
 
 
 def without_markup(text: str) -> str:
-    """Text in which Markdown finds no mark-up: as it is where it finds none anyway, otherwise escaped."""
+    """Return text in which Markdown finds no mark-up: as it is where it finds none anyway, otherwise escaped."""
     plain = html.escape(text, quote=False).replace('"', "&quot;")
     return text if _markdown().renderInline(text) == plain else re.sub(r"([\\`*_~<>&\[\]|])", r"\\\1", text)
 
 
 def as_tex(table: Table) -> str:
-    """A bare tabular with booktabs' rules."""
+    """Return a bare tabular with booktabs' rules."""
     columns = "".join(
         r">{\raggedright\arraybackslash}p{12cm}" if header == WIDE else "l" if header in table.words else "r"
         for header in table.shown.columns

@@ -1,7 +1,7 @@
-"""Snakemake's logger for the make targets: what a run is doing in the words of `workflow.progress`.
+"""Snakemake's logger for the make targets. It prints the progress of a run (`workflow.progress`).
 
-Snakemake's own lines stay in `.snakemake/log`, and what the jobs print in their logs. Snakemake finds the package by
-its name, in the folder that `workflow/run.py` puts on the path.
+Snakemake's own lines are in `.snakemake/log`, and the output of jobs in their logs. Snakemake finds the package by its
+name, in the folder that `workflow/run.py` puts on the path.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ AGAIN = "NMT_AGAIN"
 
 
 class LogHandler(LogHandlerBase):
-    """Hands on what Snakemake says of its jobs; prints warnings and errors, and nothing else of what it says."""
+    """Passes on the events of jobs, and prints warnings and errors, but no other lines of Snakemake."""
 
     writes_to_stream = True
     writes_to_file = False
@@ -33,7 +33,7 @@ class LogHandler(LogHandlerBase):
     needs_rulegraph = False
 
     def __post_init__(self) -> None:
-        """Nothing is known of the run yet."""
+        """Begin without knowledge of the run."""
         self.caller = Path.cwd()  # Snakemake goes to the experiment's folder later
         self.progress: RunProgress | None = None
         self.logs: dict[int, str] = {}
@@ -67,7 +67,7 @@ class LogHandler(LogHandlerBase):
             self._print(record)
 
     def _print(self, record: logging.LogRecord) -> None:
-        """A warning, an error that no job's log explains, or one of the few other lines that matter."""
+        """Print a warning, an error that no job's log explains, or one of the few other lines that matter."""
         message = str(record.msg)
         wanted = record.levelno >= logging.WARNING and not self.explained
         others = (RESTARTS,) if os.environ.get(AGAIN) else (RESTARTS, NOTHING_TO_DO)
@@ -80,7 +80,7 @@ class LogHandler(LogHandlerBase):
         return self.progress
 
     def close(self) -> None:
-        """The run has ended."""
+        """End the progress of the run."""
         if self.progress:
             self.progress.close()
         super().close()
