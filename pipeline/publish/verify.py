@@ -23,9 +23,12 @@ from nmt.io.environment import code, packages, release_name
 from nmt.io.files import read_json, sha256
 from nmt.model.model_folder import WEIGHTS
 from nmt.settings.decoding import Decoding
+from nmt.settings.faults import shown
 from nmt.settings.flatten import flatten
 from nmt.settings.training import ModelRun
 from pipeline.config import snapshot
+from pipeline.config.checkout import REPOSITORY
+from pipeline.config.overlays import ConfigError, find_layers, load
 from pipeline.config.runs import run_settings, runs_of
 from pipeline.config.schema import Config
 from pipeline.config.systems import systems_in_use
@@ -36,6 +39,8 @@ from pipeline.report.papers import read_paper
 
 _TABLES = (".csv", ".md", ".tex", ".json")
 _OWN = ("data.", "data_lengths.", "decoding_sweep.")  # the last of version 0.1.0
+_SHOWN = 20
+"""Number of differing settings that are listed."""
 NOT_RECORDED = (RECORD, "README.md")
 """What a results folder may hold beside what the record names."""
 
@@ -86,6 +91,8 @@ def verify(results: Path, scratch: Path, archives: Path | None = None, cores: in
     if not in_package:
         with found.failing("nothing can be made again"):
             config = snapshot.read(ReplicationPackage(results).configuration)
+            if (line := other_than_ours(config, results)) and not missing_workflow():
+                found.notes.append(line)
             with found.failing("the settings cannot be checked"):
                 _check_settings(config, results, found)
             made = _remade(config, results, files, scratch, archives, cores, found)
@@ -202,6 +209,37 @@ def other_paper(published: Path, ours: Path) -> list[str]:
 def _is_table(name: str) -> bool:
     """Return whether a file of the results holds numbers that follow from the package: none on the text."""
     return name.endswith(_TABLES) and not name.startswith(_OWN)
+
+
+def other_than_ours(config: Config, results: Path) -> str | None:
+    """Return how the settings differ from those of an experiment here: that of the folder's name, else the most similar.
+
+    A forger who asks for fewer tables, or for other test text, changes the settings.
+    """
+    theirs = flatten(snapshot.published(config))
+    ours = {path.parent.name: path.parent for path in (REPOSITORY / "experiments").glob("*/config.yaml")}
+    name = results.resolve().parent.name
+    found = [
+        (path, differing)
+        for path in ([ours[name]] if name in ours else [REPOSITORY, *ours.values()])
+        if (differing := _differing(path, theirs)) is not None
+    ]
+    if not found:
+        return None
+    path, keys = min(found, key=lambda one: len(one[1]))
+    place = path.relative_to(REPOSITORY).as_posix()
+    listed = "; ".join(keys[:_SHOWN]) + (f"; and {len(keys) - _SHOWN} more" if len(keys) > _SHOWN else "")
+    return f"settings other than those of {place} here: {listed}" if keys else None
+
+
+def _differing(experiment: Path, theirs: dict[str, Any]) -> list[str] | None:
+    """Return a description of each differing key; None where the experiment's own settings cannot be read."""
+    try:
+        own = flatten(snapshot.published(load(find_layers(REPOSITORY / "config.yaml", experiment))))
+    except ConfigError:
+        return None
+    keys = sorted(key for key in own.keys() | theirs.keys() if own.get(key) != theirs.get(key))
+    return [f"{key} is {shown(theirs.get(key))}, here {shown(own.get(key))}" for key in keys]
 
 
 def other_program(record: Path) -> Iterator[str]:

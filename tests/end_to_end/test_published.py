@@ -337,6 +337,8 @@ def test_settings_that_ask_for_no_table_make_none_of_it(results: Path) -> None:
     for form in ("csv", "md", "tex"):
         says = f"does not follow: {path} asks for no such table, so it is not made again"
         assert f"{results / 'table1'}.{form}: {says}" in found
+    (note,) = (line for line in found if line.startswith("note: settings other than those of experiments/"))
+    assert "artifacts.papers" in note
 
 
 def test_altered_weights_beside_the_results_are_named(finished: Path, tmp_path: Path) -> None:
