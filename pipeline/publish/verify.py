@@ -212,7 +212,7 @@ def _is_table(name: str) -> bool:
 
 
 def other_than_ours(config: Config, results: Path) -> str | None:
-    """Return how the settings differ from those of an experiment here: that of the folder's name, else the most similar.
+    """Return how the settings differ from those of the experiment here of that name, else of the most similar one.
 
     A forger who asks for fewer tables, or for other test text, changes the settings.
     """
