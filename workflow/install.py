@@ -171,9 +171,8 @@ class Uv:
     def __init__(self) -> None:
         # Bytecode now: where Python writes none later (images set PYTHONDONTWRITEBYTECODE, folders are read-only), each
         # of the hundreds of processes of a run would compile PyTorch or pandas anew, which takes a second or two.
-        # CC: what has no wheel for a Python this new (immutables, for 3.14) does without its compiled part.
         settings = pip_settings()
-        own = {"UV_INDEX_STRATEGY": "unsafe-best-match", "UV_COMPILE_BYTECODE": "1", "CC": "true", **settings}
+        own = {"UV_INDEX_STRATEGY": "unsafe-best-match", "UV_COMPILE_BYTECODE": "1", **settings}
         self.environment = {**own, **os.environ}
         home = Path.home()
         for found in (UV, shutil.which("uv"), home / ".local" / "bin" / "uv", home / ".cargo" / "bin" / "uv"):
