@@ -18,7 +18,7 @@ OPTIONS ?=
 
 # Programs get the values through the environment, so that neither make nor the shell runs anything in them. Only OPTIONS
 # is a part of a shell's command line.
-VALUES := PYTHON CORES TORCH EXPERIMENT SOURCE TARGET LANGUAGES EXAMPLES FOLDERS
+VALUES := PYTHON CORES TORCH EXPERIMENT SOURCE TARGET LANGUAGES EXAMPLES FOLDERS PIP_OPTIONS
 $(foreach name,$(VALUES),$(eval override $(name) := $$(value $(name))))
 export $(VALUES)
 
@@ -140,16 +140,16 @@ bench: $(DEV) ## Measure what it costs to load a batch, and how threads should w
 	$(BIN)/python -m benchmarks.waiting
 
 bench-training: $(DEV) ## Compare a training update with JoeyNMT, Sockeye, Marian, a plain loop and the machine's rate
-	$(BIN)/python -m benchmarks.training --pip-options="$(PIP_OPTIONS)" $(OPTIONS)
+	$(BIN)/python -m benchmarks.training --pip-options="$$PIP_OPTIONS" $(OPTIONS)
 
 gpu-check: $(DEV) ## Check a GPU's results, speed and memory: about ten minutes
-	$(BIN)/python -m benchmarks.gpu_check --pip-options="$(PIP_OPTIONS)" $(OPTIONS)
+	$(BIN)/python -m benchmarks.gpu_check --pip-options="$$PIP_OPTIONS" $(OPTIONS)
 
 bench-decoding: $(DEV) ## Compare beam search with JoeyNMT and Marian at beam 1, 5 and 10
-	$(BIN)/python -m benchmarks.decoding --pip-options="$(PIP_OPTIONS)" $(OPTIONS)
+	$(BIN)/python -m benchmarks.decoding --pip-options="$$PIP_OPTIONS" $(OPTIONS)
 
 bench-data: $(DEV) ## Measure speed and memory of the data pipeline as the text grows
-	$(BIN)/python -m benchmarks.data --pip-options="$(PIP_OPTIONS)" $(OPTIONS)
+	$(BIN)/python -m benchmarks.data --pip-options="$$PIP_OPTIONS" $(OPTIONS)
 
 format: $(DEV) ## Format code and rules; write the schema and docs/pictures/structure.svg
 	$(BIN)/ruff check --fix nmt pipeline workflow tests benchmarks

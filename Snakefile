@@ -72,7 +72,7 @@ rule models:
 
 
 rule tables:
-    """Every table and alignment error rate: what follows to the byte from the replication package."""
+    """Every table, alignment error rate and the finding: what follows to the byte from the replication package."""
     input:
         [
             file
@@ -80,6 +80,7 @@ rule tables:
             if file.endswith((".csv", ".md", ".tex", ".json")) and file not in DATA_REPORT
         ],
         "results/comparison.json",
+        "results/finding.txt",
 
 
 rule releases:

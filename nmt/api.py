@@ -182,14 +182,14 @@ def load(
 
 
 def _path(value: object, where: str) -> Path:
-    if not isinstance(value, str | os.PathLike):
+    if not isinstance(value, str | os.PathLike) or "\0" in str(value):
         raise UserError(f"{where}: found {shown(value)}, expected a path")
     return Path(value)
 
 
 def _lines(text: str | Sequence[str]) -> list[str]:
     """The given line or lines as a list; a `UserError` if anything in it is not text."""
-    lines = list(text) if isinstance(text, Sequence) and not isinstance(text, str) else [text]
+    lines = list(text) if isinstance(text, Sequence) and not isinstance(text, str | bytes) else [text]
     for line in lines:
         if not isinstance(line, str):
             raise UserError(f"translate: found {shown(line)}, expected text, or a list of lines of text")

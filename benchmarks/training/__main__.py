@@ -22,6 +22,7 @@ from benchmarks.training.contest import ROOT, Rules
 from benchmarks.training.environment import peer_of
 from benchmarks.training.sizes import Machine, Sizes
 from benchmarks.waiting import busy
+from nmt.io.files import atomic_path
 
 CONTENDERS = ("rnnsearch", "rnnencdec", "plain", "joeynmt", "sockeye", "marian", "marian-intel")
 SLOW = "grconv"
@@ -158,10 +159,8 @@ def show(
 
 def write(path: Path, found: dict[str, Any]) -> None:
     """Write the JSON file, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    temporary.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-    temporary.replace(path)
+    with atomic_path(path) as temporary:
+        temporary.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

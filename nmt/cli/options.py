@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,16 @@ from nmt.settings.json_settings import parse, read
 
 Model = TypeVar("Model", bound=BaseModel)
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class NumberRange(click.FloatRange):
+    """Numbers in a range. NaN, which click takes for any, is none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number, or refuse the value."""
+        number = super().convert(value, param, ctx)
+        return self.fail(f"{number} is no number", param, ctx) if math.isnan(number) else number
+
 
 PATH = click.Path(path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)

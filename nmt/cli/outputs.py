@@ -15,7 +15,7 @@ import click
 from nmt.cli.options import files_of
 from nmt.errors import UserError
 from nmt.io.files import replaceable
-from nmt.model.model_folder import SETTINGS, SOURCE_VOCABULARY, TARGET_VOCABULARY, TEXT, WEIGHTS
+from nmt.model.model_folder import FINAL_STATE, SETTINGS, SOURCE_VOCABULARY, TARGET_VOCABULARY, TEXT, WEIGHTS
 
 _OF_A_MODEL = (WEIGHTS, SETTINGS, SOURCE_VOCABULARY, TARGET_VOCABULARY, TEXT)
 """Files that are read from the folder of a model."""
@@ -24,7 +24,7 @@ _NAMES_OF_FILES = ("patterns", "inputs", "settings")
 
 
 class Written(click.Path):
-    """The type of an output file whose parameter is not called `output...`."""
+    """The type of an output file whose parameter is not called `output...`, also as one of several values."""
 
 
 WRITTEN = Written(path_type=Path)
@@ -46,23 +46,35 @@ def refuse_same(command: click.Command, values: Mapping[str, Any]) -> None:
     outputs = [
         (_named(parameter), path)
         for parameter in command.params
-        if _is_written(parameter)
-        for path in _paths(values.get(str(parameter.name)))
+        for path in _paths(_part(parameter, values.get(str(parameter.name)), written=True))
     ]
-    written = {parameter.name for parameter in command.params if _is_written(parameter)}
     inputs = [
-        path for name, value in values.items() if name not in written for path in _read(name, value, values)
+        path
+        for parameter in command.params
+        for path in _read(parameter, values.get(str(parameter.name)), values)
+        if outputs
     ]
     for number, (name, output) in enumerate(outputs):
-        if any(_is(input, output) for input in inputs):
+        # a model's folder may hold what its training continues from
+        if any(_is(input, file) for input in inputs for file in (output, output / FINAL_STATE)):
             raise UserError(f"{name} {output}: is an input; name another file")
         for other, earlier in outputs[:number]:
             if replaceable(output) and os.path.realpath(output) == os.path.realpath(earlier):
                 raise UserError(f"{name} {output}: is {other}, too; name another file")
 
 
-def _is_written(parameter: click.Parameter) -> bool:
-    return isinstance(parameter.type, Written) or str(parameter.name).startswith("output")
+def _part(parameter: click.Parameter, value: Any, written: bool) -> Any:
+    """Return the part of a parameter's value that is written, or the part that is not."""
+    kinds = parameter.type.types if isinstance(parameter.type, click.Tuple) else []
+    if any(isinstance(kind, Written) for kind in kinds):
+        return tuple(
+            path
+            for row in value or ()
+            for kind, path in zip(kinds, row, strict=True)
+            if isinstance(kind, Written) == written
+        )
+    whole = isinstance(parameter.type, Written) or str(parameter.name).startswith("output")
+    return value if whole == written else None
 
 
 def _named(parameter: click.Parameter) -> str:
@@ -78,9 +90,10 @@ def _paths(value: Any) -> Iterator[Path]:
             yield from _paths(part)
 
 
-def _read(name: str, value: Any, values: Mapping[str, Any]) -> Iterator[Path]:
+def _read(parameter: click.Parameter, value: Any, values: Mapping[str, Any]) -> Iterator[Path]:
     """Yield the files that a subcommand reads for a parameter."""
-    if name in _NAMES_OF_FILES:
+    value = _part(parameter, value, written=False)
+    if parameter.name in _NAMES_OF_FILES:
         texts = value if isinstance(value, tuple) else (value,)
         value = tuple(
             path
@@ -91,7 +104,9 @@ def _read(name: str, value: Any, values: Mapping[str, Any]) -> Iterator[Path]:
     for path in _paths(value):
         yield path
         if os.path.isdir(path):
-            yield from (path / part for part in _OF_A_MODEL)
+            from nmt.data.bitext import BITEXT_FILES
+
+            yield from (path / part for part in (*_OF_A_MODEL, *BITEXT_FILES))
 
 
 def _names_files(text: Any) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from nmt.cli.options import FILE, average_option, device_option, threads_option
+from nmt.cli.options import FILE, NumberRange, average_option, device_option, threads_option
 from nmt.settings.base import MOST_SENTENCES
 from nmt.settings.decoding import Average
 
@@ -37,7 +37,7 @@ _lists = click.option(
 @_lists
 @click.option(
     "--weight",
-    type=click.FloatRange(0, 1),
+    type=NumberRange(0, 1),
     default=0.5,
     show_default=True,
     help="Weight w of the model: score = w log p + (1 - w) score of the list.",

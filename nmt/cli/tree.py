@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from nmt.cli.options import PATH, device_option, file_option, threads_option
+from nmt.cli.options import PATH, NumberRange, device_option, file_option, threads_option
 from nmt.errors import UserError
 
 BEST = 10
@@ -29,7 +29,7 @@ FORMS = (".pdf", ".svg", ".png")
 )
 @click.option(
     "--least",
-    type=click.FloatRange(0, 1, max_open=True),
+    type=NumberRange(0, 1, max_open=True),
     default=0.1,
     show_default=True,
     help="Largest value of a gate that is not shown.",

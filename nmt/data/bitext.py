@@ -70,7 +70,8 @@ class Bitext:
         folder = Path(folder)
         if not (folder / "meta.json").is_file():
             raise UserError(f"{folder}: no bitext (meta.json is missing); make it with `nmt data binarize`")
-        return cls(folder, read_json(folder / "meta.json"))
+        meta = read_json(folder / "meta.json")
+        return cls(folder, meta if isinstance(meta, dict) else {})
 
     def refuse_altered(self) -> None:
         """Raise a UserError if the arrays were altered after binarization.
@@ -78,7 +79,7 @@ class Bitext:
         This reads the whole arrays, at the rate of SHA-256: 1.8 GB/s on a CPU with instructions for it, which is three
         seconds for 41 million pairs of 60 words.
         """
-        if fingerprint(self.folder) != self.meta["sha256"]:
+        if fingerprint(self.folder) != self.meta.get("sha256"):
             raise UserError(
                 f"{self.folder}: altered since it was made: its arrays have another checksum than meta.json says; "
                 "remove that folder and make it again"
@@ -87,11 +88,12 @@ class Bitext:
     def _mapped(self, side: str) -> tuple[Ids, NDArray[np.int64]]:
         ids = map_array(self.folder / f"{side}.ids.npy", np.uint16, np.uint32)
         offsets = map_array(self.folder / f"{side}.offsets.npy", np.int64)
-        pairs, words = self.meta["pairs"], self.meta[f"{side}_words"]
-        if len(offsets) != pairs + 1 or len(ids) != words or int(offsets[-1]) != words:
+        pairs, words = self.meta.get("pairs"), self.meta.get(f"{side}_words")
+        last = offsets[-1:].tolist()
+        if [len(offsets) - 1, len(ids), *last] != [pairs, words, words]:
             raise UserError(
-                f"{self.folder}: {side} files hold {len(offsets) - 1} sentences and {len(ids)} words, "
-                f"meta.json says {pairs} and {words}; make the bitext again"
+                f"{self.folder}: {side} files hold {len(offsets) - 1} sentences and {len(ids)} words, the last offset"
+                f" is {last}; meta.json says {pairs} and {words}; make the bitext again"
             )
         return ids, offsets
 

@@ -158,7 +158,8 @@ def _parsed(line: str, where: str) -> tuple[int, Hypothesis]:
 
 def _number(text: str, where: str) -> float:
     try:
-        value = float(text) if "_" not in text else math.nan  # 1_000 is a number in Python alone
+        # 1_000 and digits of other scripts are numbers in Python alone
+        value = float(text) if text.isascii() and "_" not in text else math.nan
     except ValueError:
         value = math.nan
     if not math.isfinite(value):

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save, save_file
 from torch import Tensor
 
 from nmt.errors import UserError
-from nmt.io.files import allow_by_umask, atomic_path, refuse_special
+from nmt.io.files import allow_by_umask, atomic_path, refuse_special, replaceable
 
 _ABOUT, _SUM = "about", "sha256"
 
@@ -28,8 +28,12 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str
     written = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     about = {**(metadata or {}), _SUM: _sum_of(written, metadata or {})}
     with atomic_path(path) as temporary, write_errors(path):
-        save_file(written, temporary, {_ABOUT: json.dumps(about, sort_keys=True)})
-        allow_by_umask(temporary)  # the library lets nobody but the owner read its files
+        said = {_ABOUT: json.dumps(about, sort_keys=True)}
+        if replaceable(temporary):
+            save_file(written, temporary, said)
+            allow_by_umask(temporary)  # the library lets nobody but the owner read its files
+        else:  # the library renames its file to that name, also if /dev/null has it
+            temporary.write_bytes(save(written, said))
 
 
 @contextmanager

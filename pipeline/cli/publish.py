@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from nmt.cli.options import FILE, FOLDER, Command, parse_settings
+from nmt.cli.outputs import WRITTEN
 from nmt.errors import printable
 from nmt.io.files import write_json
 
@@ -19,7 +20,7 @@ _RESULTS = click.argument("results", type=click.Path(exists=True, file_okay=Fals
 def _copies(name: str, what: str) -> Callable[[Command], Command]:
     """Return an option for files that are copied into the replication package."""
     return click.option(
-        f"--{name}", type=(FILE, FILE), multiple=True, metavar="FILE COPY", help=f"{what} Repeat it."
+        f"--{name}", type=(FILE, WRITTEN), multiple=True, metavar="FILE COPY", help=f"{what} Repeat it."
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from nmt.errors import UserError
-from nmt.io.files import commit, write_json
+from nmt.io.files import commit, replaceable, write_json
 from pipeline.download.sources import local_path, places
 from pipeline.download.transfer import Expected, Patience, SourceError, Transfer
 
@@ -39,6 +39,8 @@ def download(
     Raises:
         UserError: no source gave the file, or the disk has no room for it.
     """
+    if not replaceable(output):
+        raise UserError(f"{output}: a pipe or device, expected a file")
     files = [file, *alternatives]
     if mirrors and any(each.path is None for each in files):
         raise UserError("download: a mirror needs --path, the file's place under it")

@@ -128,8 +128,9 @@ def cell(path: Path, row: str, column: str) -> str:
 def test_untouched_results_are_verified(results: Path) -> None:
     result = nmt("verify", results)
     assert result.returncode == 0, result.stdout
-    # eight tables in three forms, a document of them, the comparison, and the error rate of the model that aligns
-    assert "27 files of tables made again identically; test text made again identically" in result.stdout
+    # eight tables in three forms, a document of them, the comparison, the finding, and the error rate of the model that
+    # aligns
+    assert "28 files of tables made again identically; test text made again identically" in result.stdout
     assert "not in the record" not in result.stdout
     alone = next(line for line in result.stdout.split("\n") if line.startswith("note: known by checksum"))
     named = set(alone.partition("alone: ")[2].split(", "))
@@ -309,11 +310,13 @@ def test_changed_digits_are_named_with_their_lines_though_the_record_was_made_an
     }
     for path, (old, new) in changes.items():
         change(path, old, new)
+    finding = results / "finding.txt"
+    finding.write_text(finding.read_text(encoding="utf-8").replace(" BLEU", "9 BLEU"), encoding="utf-8")
     table3 = results / "table3.md"
     table3.write_text(table3.read_text(encoding="utf-8") + "One line more.\n", encoding="utf-8")
     forge(results)
     found = problems(results)
-    assert len(found) == 4
+    assert len(found) == 5 and any(line.startswith(f"{finding}, line 1: ") for line in found)
     for path, (old, new) in changes.items():
         (line,) = (line for line in found if line.startswith(f"{path}, line ") and line.endswith(" follows"))
         written, follows = line.split(" is written, ")

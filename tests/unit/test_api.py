@@ -162,9 +162,11 @@ def test_options_of_load_are_checked_as_those_of_the_command(
         nmt.load(folder, **options)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("text", [3, None, b"w3", ["w3", 4]])
-def test_only_text_is_translated(model: nmt.Model, text: object) -> None:
-    with pytest.raises(UserError, match=r"^translate: found .+, expected text, or a list of lines of text$"):
+@pytest.mark.parametrize(("text", "found"), [(3, "3"), (None, "None"), (b"w3", "b'w3'"), (["w3", 4], "4")])
+def test_only_text_is_translated(model: nmt.Model, text: object, found: str) -> None:
+    with pytest.raises(
+        UserError, match=f"^translate: found {found}, expected text, or a list of lines of text$"
+    ):
         model.translate(text)  # type: ignore[call-overload]
 
 
@@ -176,6 +178,8 @@ def test_paths_that_are_none_are_said_in_one_line(model: nmt.Model, tmp_path: Pa
     assert (tmp_path / "new" / "matrix.png").is_file()
     with pytest.raises(UserError, match=r"^File exists: .+matrix.png"):
         one.plot(tmp_path / "new" / "matrix.png" / "other.png")
+    with pytest.raises(UserError, match=r"plot: found 'a\\x00.png', expected a path"):
+        one.plot("a\0.png")
     with pytest.raises(UserError, match="plot: found 3, expected a path"):
         one.plot(3)  # type: ignore[arg-type]
 

@@ -323,6 +323,12 @@ def test_a_mirror_needs_the_path_under_it(tmp_path: Path) -> None:
         download(File(NOWHERE, WHOLE), tmp_path / "a", ["/mirror"])
 
 
+def test_a_device_is_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a")
+    with pytest.raises(UserError, match="a: a pipe or device, expected a file"):
+        download(File(NOWHERE, WHOLE), tmp_path / "a")
+
+
 def test_another_archive_is_asked_for_when_nobody_gives_the_file(tmp_path: Path) -> None:
     part(tmp_path / "a").write_bytes(DATA[:1000])
     with serving(ABSENT, ABSENT, file(OTHER)) as server:

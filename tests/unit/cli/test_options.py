@@ -44,3 +44,10 @@ def test_wrong_settings_are_named_by_their_key_or_their_file() -> None:
 def test_counts_beyond_memory_are_refused_by_the_command_line(option: str, value: str) -> None:
     result = CliRunner().invoke(commands, ["translate", "--model", "none", option, value])
     assert result.exit_code == 2 and f"Invalid value for '{option}'" in result.output
+
+
+def test_what_is_no_number_is_in_no_range() -> None:
+    result = CliRunner().invoke(
+        commands, ["tree", "a", "--model", "none", "--output", "a.svg", "--least", "nan"]
+    )
+    assert result.exit_code == 2 and "Invalid value for '--least': nan is no number" in result.output

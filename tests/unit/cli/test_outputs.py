@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,9 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for shard in "01":
         (tmp_path / "x" / shard).write_text("text\n", encoding="utf-8")
     (tmp_path / "model").mkdir()
-    (tmp_path / "model" / "source.tsv").write_text("rank\n", encoding="utf-8")
+    (tmp_path / "bitext").mkdir()
+    for name in ("model/source.tsv", "model/final_state.safetensors", "bitext/meta.json"):
+        (tmp_path / name).write_text(f"{name}\n", encoding="utf-8")
     return tmp_path
 
 
@@ -48,6 +51,17 @@ RESCORE = "test-set rescore --model model --source source --lists lists --output
         ("data tokenize --language en --settings {} source source", "OUTPUT source: is an input"),
         ("data tokenize --language en --settings lists source lists", "OUTPUT lists: is an input"),
         ("data vocabulary --words 9 source lists --output lists", "--output lists: is an input"),
+        ("shortlist --model model --bitext bitext --output bitext/meta.json", "--output bitext/meta.json: is an input"),
+        ("results package --lines lists ./link --configuration {} --output x", "--lines link: is an input"),
+        (
+            "results package --file lists x/a --lines source x/a --configuration {} --output x",
+            "--file x/a: is --lines, too",
+        ),
+        (
+            "train --train bitext --dev bitext --source-vocabulary source --target-vocabulary source --state state"
+            " --settings {} --continue-from model/final_state.safetensors --output model",
+            "--output model: is an input",
+        ),
         ("data vocabulary --words 9 --corpus x 2 {shard} --output x/1", "--output x/1: is an input"),
         (
             "data clean --settings {} source lists --output-source a --output-target b --counts source",
@@ -69,7 +83,7 @@ def _paths(command: click.Command) -> list[tuple[click.Parameter, Any]]:
     for parameter in command.params:
         kinds = parameter.type.types if isinstance(parameter.type, click.Tuple) else [parameter.type]
         if any(isinstance(kind, click.Path) for kind in kinds):
-            found.append((parameter, lambda path, kinds=kinds: (*("x" for _ in kinds[1:]), path)))
+            found.append((parameter, lambda path, kinds=kinds: ((*("x" for _ in kinds[1:]), path),)))
     return found
 
 
@@ -79,20 +93,21 @@ def test_this_holds_for_every_file_of_every_subcommand(name: str, files: Path) -
     written = {
         parameter.name: make
         for parameter, make in _paths(command)
-        if isinstance(parameter.type, Written) or str(parameter.name).startswith("output")
+        if str(parameter.name).startswith("output")
+        or any(isinstance(kind, Written) for kind in getattr(parameter.type, "types", [parameter.type]))
     }
     read = {parameter.name: make for parameter, make in _paths(command) if parameter.name not in written}
     for output in written:
         for input, make in read.items():
             with pytest.raises(UserError, match="is an input"):
-                refuse_same(command, {output: files / "lists", input: make(files / "lists")})
+                refuse_same(command, {output: written[output](files / "lists"), input: make(files / "lists")})
     for output, other in zip(written, [*written][1:], strict=False):
         with pytest.raises(UserError, match="too; name another file"):
-            refuse_same(command, {output: files / "new", other: files / "new"})
+            refuse_same(command, {each: written[each](files / "new") for each in (output, other)})
 
 
 def test_devices_are_written_as_often_as_one_likes(files: Path) -> None:
-    refuse_same(
-        subcommand("test-set rescore"), {"output": Path("/dev/null"), "output_lists": Path("/dev/null")}
-    )
+    os.mkfifo(files / "pipe")
+    for device in (Path("/dev/zero"), files / "pipe"):
+        refuse_same(subcommand("test-set rescore"), {"output": device, "output_lists": device})
     refuse_same(subcommand("score"), {"source": Path("/dev/stdin"), "output": Path("/dev/stdout")})

@@ -73,6 +73,7 @@ def test_what_is_written_can_be_read_and_holds_the_models_feature() -> None:
         ("-1 ||| a ||| b ||| -1\n", "line 1: the id is '-1', expected"),
         ("0 ||| a ||| b ||| high\n", "line 1: the score is 'high', expected a number"),
         ("0 ||| a ||| b ||| 1_000\n", "line 1: the score is '1_000', expected a number"),
+        ("0 ||| a ||| b ||| \u0661\n", "line 1: the score is '\u0661', expected a number"),
         ("0 ||| a ||| b ||| nan\n", "line 1: the score is 'nan', expected a number"),
         ("1 ||| a ||| b ||| -1\n0 ||| a ||| b ||| -1\n", "line 2: sentence 0 comes after 1"),
         ("1 ||| a ||| b ||| -1\n", "no hypothesis of sentence 0 (the next list is of sentence 1)"),
