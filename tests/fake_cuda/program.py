@@ -181,10 +181,10 @@ def on_gpu(chosen: str = "torch") -> Iterator[OnGPU]:
 
 def fake_model(mode: FakeTensorMode, family: FamilyName, paper: bool, **changes: Any) -> EncoderDecoder:
     """A model on the fake GPU."""
-    of_paper = PAPERS[family]
-    architecture = small_architecture(family, **(of_paper.architecture if paper else {}), **changes)
+    of_paper = PAPERS[family] if paper else Paper({}, 3, (9, 7))
+    architecture = small_architecture(family, **of_paper.architecture, **changes)
     with mode, torch.device(CUDA):
-        return families.build(family, architecture, *(of_paper.words if paper else (9, 7)))
+        return families.build(family, architecture, *of_paper.words)
 
 
 def batch_of(mode: FakeTensorMode, length: int, sentences: int) -> Batch:
@@ -302,7 +302,7 @@ def compiled() -> Iterator[tuple[str, Callable[[], int]]]:
 
 def counts() -> Iterator[tuple[str, Callable[[], int]]]:
     """Kernels at the papers' sizes."""
-    for family in FAMILIES:
+    for family in PAPERS:
         for chosen in ("torch", "triton"):
             for length in (27, 50) if "--all" in sys.argv else (27,):
                 name = f"update {family} {length} {chosen}"
