@@ -130,15 +130,11 @@ def write(
     texts = Captions(captions, seeds)
     tables = [_table(path, texts) for path in artifacts if path.suffix == ".md"]
     pictures = {path.stem: _figure(path, texts) for path in artifacts if path.suffix == ".png"}
-    labels = _labels(settings)
-    rates = [_error_rate(path, labels) for path in artifacts if path.suffix == ".json"]
+    rates = _error_rates([path for path in artifacts if path.suffix == ".json"], _labels(settings))
     sections = [
-        Section("Tables", tables),
+        Section("Tables", tables + rates),
         Section("Figures", [item for name, item in pictures.items() if name not in FIRST]),
-        Section("Alignments", rates),
-        Section("Configuration", [_settings(settings)]),
-        Section("Run times", [_times(benchmarks)]),
-        Section("Software", [_versions()]),
+        Section("This run", [_settings(settings), _times(benchmarks), _versions()]),
     ]
     text = resources.files("pipeline.report").joinpath("templates", "report.html").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
@@ -201,10 +197,17 @@ def _encoded(picture: Image.Image) -> str:
     return base64.b64encode(content.getvalue()).decode()
 
 
-def _error_rate(path: Path, labels: dict[str, str]) -> Item:
-    name = labels.get(path.stem, path.stem)
+def _error_rates(paths: Sequence[Path], labels: dict[str, str]) -> list[Item]:
+    """A sentence for each model, under one heading."""
+    told = [
+        Markup("<p>{}</p>\n").format(_error_rate(path, labels.get(path.stem, path.stem))) for path in paths
+    ]
+    return [Item("Alignment error rates", Markup().join(told))] if told else []
+
+
+def _error_rate(path: Path, name: str) -> str:
     try:
-        return Item(name, Markup.escape(in_words({**read_json(path), "model": name})))
+        return in_words({**read_json(path), "model": name})
     except (AttributeError, LookupError, TypeError, ValueError):
         raise UserError(
             f"{path}: expected what `nmt test-set alignment-error-rate` writes; make it again"
@@ -245,7 +248,7 @@ def _times(folder: Path) -> Item:
     headers = ["Stage", "Jobs", "Hours", "Largest memory (MB)"]
     table = tabulate(rows, headers, "pipe", floatfmt=("", "", ".3f", ".0f"))
     caption = Markup("From Snakemake's benchmark files; memory is sampled.")
-    return Item("Stages", rendered(table, "Stages", 3), caption, folded=True)
+    return Item("Run times", rendered(table, "Run times", 3), caption, folded=True)
 
 
 def _hours(rows: Sequence[dict[str, str]]) -> float:
@@ -263,4 +266,4 @@ def _versions() -> Item:
     rows = [["this project", __version__], ["Python", platform.python_version()]]
     rows += [[name, version] for name, version in packages().items()]
     table = tabulate(rows, ["Package", "Version"], "pipe", disable_numparse=True)
-    return Item("Versions", rendered(table, "Versions", 3), folded=True)
+    return Item("Software", rendered(table, "Software", 3), folded=True)

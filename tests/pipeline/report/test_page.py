@@ -134,7 +134,7 @@ def test_pictures_say_what_is_seen(page: str) -> None:
 
 def test_tables_can_be_scrolled_and_read_without_a_mouse(page: str) -> None:
     names = re.findall(r'<div class="wide" role="region" tabindex="0" aria-label="([^"]+)">\s*<table>', page)
-    assert names == ["Part", "Stages", "Versions"]  # the first from the heading above it
+    assert names == ["Part", "Run times", "Software"]  # the first from the heading above it
     assert re.findall(r'<caption class="unseen">([^<]+)</caption>', page) == names
     assert page.count("<table>") == len(names)
     assert not re.search(r"<th(?![^>]* scope=)[ >]", page)
@@ -179,7 +179,7 @@ def written(folder: Path, *artifacts: str, settings: dict[str, Any] | None = Non
 
 def test_notes_and_what_few_need_are_folded(page: str, tmp_path: Path) -> None:
     folded = re.findall(r"<details><summary><h3>([^<]+)</h3></summary>", page)
-    assert folded == ["Settings", "Stages", "Versions"]
+    assert folded == ["Settings", "Run times", "Software"]
     assert "<summary>Notes</summary>\n<p>A note &amp; more.</p>" in page
     table = "| Model | p |\n|:--|--:|\n| X | 0.5 |\n"
     (tmp_path / "significance.md").write_text(f"{table}\nA note.\n")
@@ -199,8 +199,12 @@ def test_each_sentence_of_table_3_begins_a_group(tmp_path: Path) -> None:
 def test_a_model_has_its_label_in_error_rates_too(tmp_path: Path) -> None:
     rate = {"model": "m", "alignment_error_rate": 0.125, "sentences": 7, "baselines": {}}
     (tmp_path / "m.json").write_text(json.dumps(rate))
-    page = written(tmp_path, "m.json", settings={"models": {"m": {"label": "Model*"}}})
-    assert "<h3>Model*</h3>" in page and "Alignment error rate of Model*: 12.5%" in page
+    (tmp_path / "n.json").write_text(json.dumps(rate))
+    page = written(tmp_path, "m.json", "n.json", settings={"models": {"m": {"label": "Model*"}}})
+    assert page.count("<h3>Alignment error rates</h3>") == 1
+    assert (
+        "<p>Alignment error rate of Model*: 12.5%" in page and "<p>Alignment error rate of n: 12.5%" in page
+    )
 
 
 def test_matrices_stand_apart_and_are_the_same_on_a_dark_page(tmp_path: Path) -> None:
