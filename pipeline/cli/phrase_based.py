@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -40,8 +42,31 @@ def _text(command: Command) -> Command:
     return command
 
 
-def _system(command: Command) -> Command:
-    """Add the options for tables, language model and search of a phrase-based system."""
+def _system(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of a phrase-based system and its search to a command that takes `system` and `search`."""
+
+    @wraps(command)
+    def with_system(
+        phrase_table: Path,
+        reordering_table: Path,
+        reordering: str,
+        language_model: Path,
+        order: int,
+        distortion_limit: int,
+        cube_pruning: int | None,
+        **options: Any,
+    ) -> None:
+        from pipeline.phrase_based.configuration import System
+        from pipeline.phrase_based.phrases import number_of_scores
+
+        scores = number_of_scores(phrase_table)
+        system = System(
+            phrase_table, reordering_table, reordering, language_model, order, distortion_limit, scores
+        )
+        pops = str(cube_pruning)
+        cubes = ["-search-algorithm", "1", "-cube-pruning-pop-limit", pops, "-s", pops]
+        command(system=system, search=cubes if cube_pruning else [], **options)
+
     for option in (
         click.option(
             "--cube-pruning",
@@ -71,23 +96,8 @@ def _system(command: Command) -> Command:
         file_option("--phrase-table", "Phrase table written by `nmt moses phrases`."),
         _programs,
     ):
-        command = option(command)
-    return command
-
-
-def _system_of(
-    phrase_table: Path, reordering_table: Path, reordering: str, language_model: Path, order: int, limit: int
-) -> System:
-    from pipeline.phrase_based.configuration import System
-    from pipeline.phrase_based.phrases import number_of_scores
-
-    scores = number_of_scores(phrase_table)
-    return System(phrase_table, reordering_table, reordering, language_model, order, limit, scores)
-
-
-def _search(cube_pruning: int | None) -> list[str]:
-    pops = str(cube_pruning)
-    return ["-search-algorithm", "1", "-cube-pruning-pop-limit", pops, "-s", pops] if cube_pruning else []
+        with_system = option(with_system)
+    return with_system
 
 
 def _work(output: Path) -> Path:
@@ -314,13 +324,8 @@ def moses_phrase_scores(
 @click.option("--output", required=True, type=PATH, help="File for the weights, one feature per line.")
 def moses_tune(
     programs: Path,
-    phrase_table: Path,
-    reordering_table: Path,
-    reordering: str,
-    language_model: Path,
-    order: int,
-    distortion_limit: int,
-    cube_pruning: int | None,
+    system: System,
+    search: list[str],
     source: Path,
     target: Path,
     tuner: Literal["mert", "mira"],
@@ -333,9 +338,7 @@ def moses_tune(
     from pipeline.phrase_based.programs import Moses
     from pipeline.phrase_based.tuning import Tuning, tune
 
-    system = _system_of(phrase_table, reordering_table, reordering, language_model, order, distortion_limit)
     tuning = Tuning(tuner, rounds, n_best)
-    search = _search(cube_pruning)
     tune(Moses(programs), system, source, target, output, _work(output), tuning, search, threads)
 
 
@@ -358,13 +361,8 @@ def moses_tune(
 @click.option("--output", required=True, type=PATH, help="File for the translations, one per line.")
 def moses_decode(
     programs: Path,
-    phrase_table: Path,
-    reordering_table: Path,
-    reordering: str,
-    language_model: Path,
-    order: int,
-    distortion_limit: int,
-    cube_pruning: int | None,
+    system: System,
+    search: list[str],
     weights: Path,
     source: Path,
     threads: int,
@@ -380,8 +378,6 @@ def moses_decode(
     if (n_best is None) != (output_n_best is None):
         raise click.UsageError("give --n-best and --output-n-best together")
     lists = NBest(n_best, n_best_factor, output_n_best) if n_best and output_n_best else None
-    system = _system_of(phrase_table, reordering_table, reordering, language_model, order, distortion_limit)
-    search = _search(cube_pruning)
     sentences = decode(
         Moses(programs), system, weights, source, output, _work(output), search, threads, lists
     )

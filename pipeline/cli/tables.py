@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from nmt.cli.options import PATH, Command, file_option, parse_settings
+from nmt.cli.options import PATH, Command, file_option
 from nmt.errors import UserError
 from nmt.io.files import read_json
-from pipeline.cli.options import given_translations, report_settings, summaries, table_outputs
+from pipeline.cli.options import given_translations, summaries, table_command
 from pipeline.config.artifacts import Report
+
+if TYPE_CHECKING:
+    from pipeline.report.tables.writer import Table
 
 
 def table_of_paper(command: Command) -> Command:
@@ -48,8 +52,7 @@ def table_of_paper(command: Command) -> Command:
     metavar="FILE",
     help="Output of `nmt table compare`. It adds intervals and further metrics.",
 )
-@report_settings
-@table_outputs
+@table_command
 def score_table(
     paper: Path,
     name: str,
@@ -57,11 +60,8 @@ def score_table(
     dev_score: tuple[Path, ...],
     summary: tuple[Path, ...],
     comparison: Path | None,
-    settings: str,
-    output_csv: Path,
-    output_md: Path,
-    output_tex: Path,
-) -> None:
+    settings: Report,
+) -> Table:
     """Write a table of BLEU scores: one row per system, one column per set and kind of sentences (Table 1).
 
     The file of --paper defines the columns, and the reported scores that stand beside the measured ones.
@@ -70,47 +70,36 @@ def score_table(
     from pipeline.report.run_results import read_runs
     from pipeline.report.tables.scores import SCORES, Measured
     from pipeline.report.tables.scores import score_table as make
-    from pipeline.report.tables.writer import write_table
 
-    wanted = parse_settings(Report, settings)
-    called, table = read_table(paper, name, ScoreTable, wanted.reported)
+    called, table = read_table(paper, name, ScoreTable, settings.reported)
     measured = Measured(
         {"test": read_runs(score, SCORES), "dev": read_runs(dev_score, SCORES)},
         read_runs(summary, ("family", "optimizer", "hidden_units", "updates")),
         read_json(comparison) if comparison else None,
     )
-    write_table(make(table, called, measured, wanted), output_csv, output_md, output_tex)
+    return make(table, called, measured, settings)
 
 
 @click.command()
 @file_option("--comparison", "Output of `nmt table compare`.")
-@report_settings
-@table_outputs
-def significance(
-    comparison: Path, settings: str, output_csv: Path, output_md: Path, output_tex: Path
-) -> None:
+@table_command
+def significance(comparison: Path, settings: Report) -> Table:
     """Write the table of paired significance: the difference in BLEU and the p-value of each pair of models."""
     from pipeline.report.tables.significance import significance as make
-    from pipeline.report.tables.writer import write_table
 
-    table = make(read_json(comparison), parse_settings(Report, settings))
-    write_table(table, output_csv, output_md, output_tex)
+    return make(read_json(comparison), settings)
 
 
 @click.command()
 @table_of_paper
 @summaries
-@report_settings
-@table_outputs
+@table_command
 def training_table(
     paper: Path,
     name: str,
     summary: tuple[Path, ...],
-    settings: str,
-    output_csv: Path,
-    output_md: Path,
-    output_tex: Path,
-) -> None:
+    settings: Report,
+) -> Table:
     """Write a table of learning statistics (Table 2).
 
     Models of one family (RNNencdec, RNNsearch) come one after the other, otherwise in the order given.
@@ -118,9 +107,7 @@ def training_table(
     from pipeline.report.papers import TrainingTable, read_table
     from pipeline.report.run_results import read_runs
     from pipeline.report.tables.training import training_table as make
-    from pipeline.report.tables.writer import write_table
 
-    wanted = parse_settings(Report, settings)
     keys = (
         "family",
         "updates",
@@ -132,9 +119,8 @@ def training_table(
         "optimizer",
         "hidden_units",
     )
-    called, table = read_table(paper, name, TrainingTable, wanted.reported)
-    made = make(table, called, read_runs(summary, keys), wanted)
-    write_table(made, output_csv, output_md, output_tex)
+    called, table = read_table(paper, name, TrainingTable, settings.reported)
+    return make(table, called, read_runs(summary, keys), settings)
 
 
 @click.command()
@@ -166,8 +152,7 @@ def training_table(
 @click.option(
     "--dev-reference", type=PATH, metavar="FILE", help="Tokenized reference of the development set."
 )
-@report_settings
-@table_outputs
+@table_command
 def sentence_table(
     paper: Path,
     name: str,
@@ -177,11 +162,8 @@ def sentence_table(
     dev_translations: tuple[tuple[str, Path], ...],
     dev_given: tuple[tuple[str, Path], ...],
     dev_reference: Path | None,
-    settings: str,
-    output_csv: Path,
-    output_md: Path,
-    output_tex: Path,
-) -> None:
+    settings: Report,
+) -> Table:
     """Write a table of sentences with their reference and the systems' translations (Table 3).
 
     The paper's own sentences come first if the sets contain them. The others are drawn at random from the sentences
@@ -192,7 +174,6 @@ def sentence_table(
     from pipeline.report.papers import SentenceTable, read_table
     from pipeline.report.tables.sentences import SetTexts
     from pipeline.report.tables.sentences import sentence_table as make
-    from pipeline.report.tables.writer import write_table
 
     def read(
         translations: tuple[tuple[str, Path], ...], given: tuple[tuple[str, Path], ...], reference: Path
@@ -209,7 +190,7 @@ def sentence_table(
         if dev_reference is None:
             raise UserError(f"--dev-reference: not given, but {name} has sentences of the development set")
         sets["dev"] = read(dev_translations, dev_given, dev_reference)
-    write_table(make(table, sets, parse_settings(Report, settings)), output_csv, output_md, output_tex)
+    return make(table, sets, settings)
 
 
 @click.command()
@@ -219,27 +200,21 @@ def sentence_table(
     "Perplexity of a run, written by `nmt test-set perplexity`. Repeat it, in the order of the rows.",
     multiple=True,
 )
-@report_settings
-@table_outputs
+@table_command
 def perplexity_table(
     paper: Path,
     name: str,
     perplexity: tuple[Path, ...],
-    settings: str,
-    output_csv: Path,
-    output_md: Path,
-    output_tex: Path,
-) -> None:
+    settings: Report,
+) -> Table:
     """Write a table of perplexities on the test set (Sutskever et al., 2014)."""
     from pipeline.report.papers import PerplexityTable, read_table
     from pipeline.report.run_results import read_runs
     from pipeline.report.tables.perplexity import perplexity_table as make
-    from pipeline.report.tables.writer import write_table
 
-    wanted = parse_settings(Report, settings)
-    called, table = read_table(paper, name, PerplexityTable, wanted.reported)
+    called, table = read_table(paper, name, PerplexityTable, settings.reported)
     found = read_runs(perplexity, ("perplexity", "log_probability", "sentences", "words"))
-    write_table(make(table, called, found, wanted), output_csv, output_md, output_tex)
+    return make(table, called, found, settings)
 
 
 @click.command()
@@ -248,17 +223,13 @@ def perplexity_table(
 @file_option(
     "--run-settings", "The settings.json of a run, written by `nmt train`. Repeat it.", multiple=True
 )
-@report_settings
-@table_outputs
+@table_command
 def ablations(
     score: tuple[Path, ...],
     summary: tuple[Path, ...],
     run_settings: tuple[Path, ...],
-    settings: str,
-    output_csv: Path,
-    output_md: Path,
-    output_tex: Path,
-) -> None:
+    settings: Report,
+) -> Table:
     """Write the table of ablations: how much each ambiguous detail of the paper changes BLEU and NLL.
 
     The table has one block per baseline of the setting `ablations`. The details in which a run differs from its
@@ -266,15 +237,13 @@ def ablations(
     """
     from pipeline.report.run_results import read_runs
     from pipeline.report.tables.ablations import ablations as make
-    from pipeline.report.tables.writer import write_table
 
-    table = make(
+    return make(
         read_runs(score, ("bleu_all", "bleu_no_unk")),
         read_runs(summary, ("dev_nll",)),
         read_runs(run_settings, ("architecture", "training")),
-        parse_settings(Report, settings),
+        settings,
     )
-    write_table(table, output_csv, output_md, output_tex)
 
 
 @click.command()

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from nmt.model.model_folder import MODEL, RECORDS, SUMMARY, WEIGHTS
+from nmt.model.model_folder import MODEL, RECORDS, SETTINGS, SUMMARY, WEIGHTS
 from nmt.settings.flatten import differences, flatten
 from nmt.settings.training import ModelRun
 from pipeline.config.experiment import runs_in_use
@@ -43,7 +43,7 @@ def _fits(model: Path, config: Config, run: Run, data: Path) -> bool:
     if not all((model / name).is_file() for name in (*MODEL, *RECORDS)):
         return False
     try:
-        had = ModelRun.model_validate(_read(model / "settings.json"))
+        had = ModelRun.model_validate(_read(model / SETTINGS))
     except ValidationError:
         return False
     if had.outcome() != run_settings(config, run).outcome():
@@ -80,9 +80,9 @@ def _danger(folder: Path, run: str, wanted: ModelRun, text: Path, text_is_due: b
     if not (model / WEIGHTS).is_file():
         return None
     try:
-        had = ModelRun.model_validate(_read(model / "settings.json"))
+        had = ModelRun.model_validate(_read(model / SETTINGS))
     except ValidationError:
-        return "but its settings.json cannot be read"
+        return f"but its {SETTINGS} cannot be read"
     if changed := differences(flatten(had.deciding()), flatten(wanted.deciding())):
         return f"but with other settings: {changed}"
     if text_is_due:

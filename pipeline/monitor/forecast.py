@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nmt.data.bitext import BITEXT_FILES
+from nmt.model.model_folder import HISTORY
 from nmt.settings.families import FAMILIES
 from nmt.settings.training import ModelEntry
 from nmt.training.history import Reached, last_update, reached
@@ -56,8 +57,8 @@ def training_times(config: Config, folder: Path, runs: Iterable[str]) -> list[Tr
 
 def _history(folder: Path, run: str) -> Path:
     """Return the history of a run that is at work or has ended."""
-    state = folder / "state" / run / "history.jsonl"
-    return state if state.exists() else folder / "models" / run / "history.jsonl"
+    state = folder / "state" / run / HISTORY
+    return state if state.exists() else folder / "models" / run / HISTORY
 
 
 def _training_time(

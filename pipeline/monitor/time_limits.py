@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from pathlib import Path
 
+from nmt.model.model_folder import HISTORY
 from nmt.settings.families import FAMILIES
 from nmt.training.history import last_update, reached
 from pipeline.config.runs import Run
@@ -33,10 +34,10 @@ def time_slices(updates: int, updates_per_hour: float, longest_hours: float) -> 
 
 def training_minutes(config: Config, run: Run, folder: Path) -> int:
     """Return the minutes for a training job's remaining updates, at the rate of the run or else of the settings."""
-    done = reached(folder / "state" / run.name / "history.jsonl")
+    done = reached(folder / "state" / run.name / HISTORY)
     end = last_update(config.models[run.model].training, done)
     if done.updates_per_second is None and run.base:
-        done = reached(folder / "models" / run.base / "history.jsonl")
+        done = reached(folder / "models" / run.base / HISTORY)
     rate = 3600 * done.updates_per_second if done.updates_per_second else expected_rate(config, run.model)
     base = config.models[run.model].continue_from
     before = config.models[base].training.updates if base else 0

@@ -14,6 +14,7 @@ from nmt.io.files import read_json
 from nmt.io.job_progress import JobProgress
 from nmt.io.locks import Writer, observe
 from nmt.io.progress import clock
+from nmt.model.model_folder import HISTORY, SETTINGS
 from nmt.settings.flatten import differences, flatten
 from nmt.settings.training import ModelRun
 from nmt.training.history import Reached, last_update, reached
@@ -60,7 +61,7 @@ def training_status(folder: Folder, listed: JobList, run: Run) -> TrainingStatus
     state, note = _state(folder, listed, run, checkpoint, writer)
     finished = state in ("done", "outdated")
     source = folder.path / "models" / run.name if finished else state_folder
-    told = reached(source / "history.jsonl", entry.training.dev_score)
+    told = reached(source / HISTORY, entry.training.dev_score)
     end = last_update(entry.training, told)
     if state == "running" and (told.epoch or entry.training.epochs is None):
         told = _with_progress(told, folder.reading(job), end)
@@ -93,7 +94,7 @@ def _state(
         return "running", f"process {writer.process} on {writer.host}"
     if folder.has(job):
         changed = changed_settings(
-            folder.path / "models" / run.name / "settings.json", run_settings(listed.config, run)
+            folder.path / "models" / run.name / SETTINGS, run_settings(listed.config, run)
         )
         return ("outdated", changed) if changed else ("done", None)
     submitted = _newly_submitted(folder, job)

@@ -26,6 +26,7 @@ from nmt.decoding import sidecar
 from nmt.errors import UserError
 from nmt.io.environment import origin, release_name
 from nmt.io.files import read_json, sha256, write_json
+from nmt.model.model_folder import SETTINGS, SUMMARY
 from pipeline.config import snapshot
 from pipeline.config.catalogue import Archive
 from pipeline.config.runs import Run, runs_of
@@ -166,7 +167,7 @@ class _Crate:
 
     def add_run(self, run: Run, package: ReplicationPackage, text: Sequence[Entity]) -> None:
         """Add the training of one model at one seed."""
-        summary = read_json(package.of_run(run.name, "summary.json"))
+        summary = read_json(package.of_run(run.name, SUMMARY))
         made_with = summary.get("made_with", {})
         data = [self._prepared(side, total) for side, total in summary.get("data", {}).items()]
         action = self._thing(
@@ -175,7 +176,7 @@ class _Crate:
             name=f"Training of {summary['label']} with seed {run.seed}",
             instrument=self._code(made_with or {"code": {"version": "unknown"}}),
             object=[*text, *data],
-            result=[self.file(package.of_run(run.name, name)) for name in ("summary.json", "settings.json")],
+            result=[self.file(package.of_run(run.name, name)) for name in (SUMMARY, SETTINGS)],
         )
         facts = {"seed": run.seed, **{name: summary.get(name) for name in _SUMMARY}}
         machine = {name: made_with.get(name) for name in ("python", "system", "processor")}

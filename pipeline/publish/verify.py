@@ -21,7 +21,7 @@ from nmt.decoding import sidecar
 from nmt.errors import UserError
 from nmt.io.environment import code, packages, release_name
 from nmt.io.files import read_json, sha256
-from nmt.model.model_folder import WEIGHTS
+from nmt.model.model_folder import SETTINGS, SUMMARY, WEIGHTS
 from nmt.settings.decoding import Decoding
 from nmt.settings.faults import shown
 from nmt.settings.flatten import flatten
@@ -259,7 +259,7 @@ def other_program(record: Path) -> Iterator[str]:
 def other_settings(config: Config, package: ReplicationPackage) -> Iterator[str]:
     """Yield a line for each setting in which a run's own settings differ from the configuration."""
     for run in runs_of(config, config.use.models).values():
-        path = package.of_run(run.name, "settings.json")
+        path = package.of_run(run.name, SETTINGS)
         written = flatten(run_settings(config, run).outcome())
         trained = flatten(ModelRun.model_validate(read_json(path)).outcome())
         for key in sorted(written.keys() | trained.keys()):
@@ -293,9 +293,9 @@ def other_weights(config: Config, results: Path) -> Iterator[str]:
     for run in runs_of(config, config.use.models):
         making = sidecar.beside(package.translations(run, MODES[0]))
         (used,) = (model["sha256"] for model in sidecar.read(package.translations(run, MODES[0]))["models"])
-        trained = read_json(package.of_run(run, "summary.json")).get("weights", used)
+        trained = read_json(package.of_run(run, SUMMARY)).get("weights", used)
         if trained != used:
-            yield f"{making}: made with other weights than {package.of_run(run, 'summary.json')} names"
+            yield f"{making}: made with other weights than {package.of_run(run, SUMMARY)} names"
         weights = results.resolve().parent / "models" / run / WEIGHTS
         if weights.is_file() and not weights.is_symlink() and sha256(weights) != used:
             yield f"{weights}: altered: other weights than those that {making} names"
