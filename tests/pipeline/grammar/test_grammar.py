@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import random
@@ -20,9 +21,9 @@ from nmt.io.text_files import read_lines, read_pairs
 from pipeline.config.catalogue import GrammarSettings
 from pipeline.grammar import lexicon
 from pipeline.grammar.corpus import sentence_pairs, split_of
-from pipeline.grammar.elision import join_words, opens_with_vowel
+from pipeline.grammar.elision import join_words
 from pipeline.grammar.grammar import Grammar, SentencePair
-from pipeline.grammar.rare_words import RareWords, Zipf
+from pipeline.grammar.rare_words import RareWords
 
 DEMO = GrammarSettings(seed=1, max_words=60, lexicon=4000, zipf_exponent=1.0)
 NOUNS = (*lexicon.PERSONS, *lexicon.THINGS, *lexicon.PLACES)
@@ -68,26 +69,6 @@ def test_words_meet_as_in_french(parts: str, expected: str) -> None:
 
 def test_contraction_keeps_the_links_of_both_words() -> None:
     assert join_words([("de", (3,)), ("le", (4,)), ("roi", (5,))]) == [("du", (3, 4)), ("roi", (5,))]
-
-
-def test_no_vowel_meets_an_unelided_word() -> None:
-    elided = {"le", "la", "de", "que", "ne", "ce", "sa", "du", "au"}
-    for pair in sample():
-        for word, following in zip(pair.french, pair.french[1:], strict=False):
-            if opens_with_vowel(following):
-                assert word.lower() not in elided, (word, following)
-            elif word.endswith("'"):
-                assert word == "aujourd'" or following == "hui", (word, following)
-
-
-def test_adjectives_have_their_form_before_a_masculine_vowel() -> None:
-    singular, seen = {"un", "le", "ce", "son", "leur", "chaque"}, Counter[str]()
-    for pair in sample():
-        for left, word, right in zip(pair.french, pair.french[1:], pair.french[2:], strict=False):
-            if left in singular and word in {"vieux", "vieil", "beau", "bel", "nouveau", "nouvel"}:
-                assert opens_with_vowel(right) == word.endswith("l"), (left, word, right)
-                seen[word] += 1
-    assert len(seen) == 6
 
 
 # --- agreement and order ------------------------------------------------------
@@ -136,181 +117,23 @@ def test_adjectives_agree_with_the_noun_beside_them() -> None:
     assert min(seen.values()) > 500
 
 
-def test_english_adjectives_stand_before_their_nouns() -> None:
-    nouns = {f for noun in NOUNS for f in noun.english}
-    adjectives = {adjective.english for adjective in (*lexicon.ADJECTIVES_BEFORE, *lexicon.ADJECTIVES_AFTER)}
-    for pair in sample():
-        for left, right in zip(pair.english, pair.english[1:], strict=False):
-            assert not (left in nouns and right in adjectives), (left, right)
-
-
-DETERMINERS = {
-    "un": (False, False), "une": (False, True), "ce": (False, False), "cet": (False, False),
-    "cette": (False, True), "du": (False, False), "au": (False, False), "chaque": (False, None),
-    "leur": (False, None), "des": (True, None), "les": (True, None), "aux": (True, None), "ces": (True, None),
-    "ses": (True, None), "leurs": (True, None), "deux": (True, None), "trois": (True, None),
-    "l'": (False, None), "le": (False, False), "la": (False, True),
-}  # fmt: skip
-
-
-def test_determiners_agree_with_their_nouns() -> None:
-    nouns, checked = noun_forms(), 0
-    for pair in sample():
-        for left, right in zip(pair.french, pair.french[1:], strict=False):
-            if left in DETERMINERS and right in nouns:
-                plural, feminine = DETERMINERS[left]
-                checked += 1
-                assert any(p == plural and feminine in (None, f) for p, f in nouns[right]), (left, right)
-    assert checked > 5000
-
-
-def test_verbs_agree_with_names_and_pronouns_before_them() -> None:
-    singular = {"Anna", "Paul", "Il", "Elle", "il", "elle"}
-    verbs = (*lexicon.TRANSITIVE, *lexicon.INTRANSITIVE, lexicon.BE)
-    plural_forms = {verb.french[1] for verb in verbs}
-    singular_forms = {verb.french[0] for verb in verbs}
-    checked = 0
-    for pair in sample():
-        for before, left, right in zip([".", *pair.french], pair.french, pair.french[1:], strict=False):
-            if before in {".", ",", "que", "qu'", "quand", "si", "s'"}:
-                checked += left in singular and right in singular_forms
-                assert not (left in singular and right in plural_forms), (left, right)
-                assert not (left in {"Ils", "ils"} and right in singular_forms), (left, right)
-    assert checked > 300
-
-
-def test_negation_wraps_the_verb_and_its_clitic() -> None:
-    forms = {verb.english[1]: verb.french for verb in lexicon.TRANSITIVE if not verb.particle}
-    checked = 0
-    for pair in sample():
-        for position in range(1, len(pair.english) - 3):
-            auxiliary, mark, verb, pronoun = pair.english[position : position + 4]
-            if mark == "not" and pronoun == "them" and auxiliary in {"do", "does"} and verb in forms:
-                ne, pas = (j for i, j in pair.links if i == position + 1)
-                finite = forms[verb][auxiliary == "do"]
-                assert pair.french[ne : pas + 1] == ["ne", "les", finite, "pas"], pair.french_text()
-                checked += 1
-    assert checked > 10
-
-
-def test_negated_indefinite_objects_take_de() -> None:
-    for pair in sample():
-        for position, (left, right) in enumerate(zip(pair.french, pair.french[1:], strict=False)):
-            if left in {"pas", "jamais"} and right in {"un", "une", "des"}:
-                english = {pair.english[i] for i, j in pair.links if j == position + 1}
-                assert not english & {"a", "an", "some"}, pair.french_text()
-
-
-def phrases(pair: SentencePair, *wanted: set[str]) -> list[tuple[list[str], list[str], list[int]]]:
-    """Where English has words of these sets in a row: the words, all French linked to them, and its positions."""
-    found = []
-    for start in range(len(pair.english) - len(wanted) + 1):
-        words = pair.english[start : start + len(wanted)]
-        if all(word in choice for word, choice in zip(words, wanted, strict=True)):
-            at = sorted({j for i, j in pair.links if start <= i < start + len(wanted)})
-            found.append((words, [pair.french[j] for j in at], at))
-    return found
-
-
-DIRECT = {"him": "le", "her": "la", "them": "les"}
-DATIVE = {"him": "lui", "her": "lui", "them": "leur"}
-ENDINGS = {"him": "", "her": "e", "them": "s"}
-
-
-def test_two_object_pronouns_stand_before_the_verb_direct_first() -> None:
-    verbs = {verb.english[0]: verb.french[0] for verb in lexicon.DITRANSITIVE}
-    checked = 0
-    for pair in sample():
-        for words, french, at in phrases(pair, set(verbs), set(DIRECT), {"to"}, set(DATIVE)):
-            assert french == [DIRECT[words[1]], DATIVE[words[3]], verbs[words[0]]], pair.french_text()
-            assert at == list(range(at[0], at[0] + 3))
-            checked += 1
-    assert checked > 20
-
-
-def test_a_dative_moves_before_the_verb_and_leaves_the_object_behind() -> None:
-    verbs = {verb.english[0]: verb.french[0] for verb in lexicon.DITRANSITIVE}
-    articles = {determiner.english for determiner in lexicon.SINGULAR_DETERMINERS} - {"his", "a"}
-    checked = 0
-    for pair in sample():
-        for words, french, at in phrases(pair, set(verbs), set(DATIVE), articles):
-            assert french[:2] == [DATIVE[words[1]], verbs[words[0]]], pair.french_text()
-            assert at[1] == at[0] + 1
-            checked += 1
-    assert checked > 20
-
-
-def test_participles_agree_with_the_direct_object_only_where_it_precedes() -> None:
-    participles = {
-        verb.english_participle: verb.participle for verb in lexicon.TRANSITIVE if not verb.particle
-    }
-    have, verbs, names = {"has", "have"}, set(participles), {name.english for name in lexicon.PEOPLE}
-    nouns = {n.english[p]: "e" * n.feminine + "s" * p for n in NOUNS for p in (0, 1) if n.kind != "place"}
-    seen: Counter[str] = Counter()
-    for pair in sample():
-        for words, french, _ in phrases(pair, have, verbs, set(DIRECT)):
-            assert french[-1] == participles[words[1]] + ENDINGS[words[2]], pair.french_text()
-            seen[words[2]] += 1
-        for words, french, _ in phrases(pair, have, verbs, {"the", "some", "Clara"}):
-            assert french[1] == participles[words[1]], pair.french_text()
-            seen["behind"] += 1
-        for words, french, _ in phrases(pair, set(nouns), {"that"}, names, have, verbs):
-            assert french[-1] == participles[words[4]] + nouns[words[0]], pair.french_text()
-            seen["relative"] += 1
-        for words, french, _ in phrases(pair, set(nouns), verbs, {"by"}):
-            assert french[-2:] == [participles[words[1]] + nouns[words[0]], "par"], pair.french_text()
-            seen["passive"] += 1
-    assert len(seen) == 6, seen
-
-
-def test_arriving_takes_to_be_and_agrees_with_the_subject() -> None:
-    subjects = {"she": "est arrivée", "he": "est arrivé", "they": "sont arrivés", "Emma": "est arrivée"}
-    seen = set()
-    for pair in sample():
-        for words, french, _ in phrases(pair, set(subjects), {"has", "have"}, {"arrived"}):
-            assert " ".join(french[-2:]) == subjects[words[0]], pair.french_text()
-            seen.add(words[0])
-    assert len(seen) == len(subjects)
-
-
-def test_compounds_turn_round_with_their_adjectives() -> None:
-    places = {noun.english[0]: noun.french[0] for noun in lexicon.PLACES}
-    things = {noun.english[0]: noun for noun in lexicon.THINGS}
-    adjectives = {adjective.english: adjective for adjective in lexicon.ADJECTIVES_AFTER}
-    checked = 0
-    for pair in sample():
-        for words, french, _ in phrases(pair, set(adjectives), set(places), set(things)):
-            adjective, place, noun = adjectives[words[0]], places[words[1]], things[words[2]]
-            de = "d'" if opens_with_vowel(place) else "de"
-            expected = [noun.french[0], de, place, adjective.french[0][noun.feminine]]
-            assert french == expected, pair.french_text()
-            checked += 1
-    assert checked > 50
-
-
-def test_very_moves_with_its_adjective_and_days_before_their_months() -> None:
-    adjectives = {adjective.english for adjective in lexicon.ADJECTIVES_AFTER}
-    people = {noun.english[0] for noun in lexicon.PERSONS}
-    months = {month.english[0]: month.french[0] for month in lexicon.MONTHS}
-    seen: Counter[str] = Counter()
-    for pair in sample():
-        for _, french, at in phrases(pair, {"very"}, adjectives, people):
-            assert french[1] == "très" and at == list(range(at[0], at[0] + 3)), pair.french_text()
-            seen["very"] += 1
-        for words, french, _ in phrases(pair, {"on"}, set(months), set(lexicon.DAYS)):
-            assert french == ["le", words[2], months[words[1]]], pair.french_text()
-            seen["date"] += 1
-    assert min(seen["very"], seen["date"]) > 50
-
-
-def test_english_articles_fit_the_next_word() -> None:
-    for pair in sample():
-        for left, right in zip(pair.english, pair.english[1:], strict=False):
-            if left.lower() in {"a", "an"}:
-                assert (left.lower() == "an") == (right[0] in "aeiou"), (left, right)
-
-
 # --- alignments and tokens ----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("split", "count", "expected"),
+    [
+        ("train", 6000, "2dbb166bc6d63dcd245f3f27c561f101ef99b35941d09d49bf7605af80c02554"),
+        ("dev", 500, "3b57f5d319cb501b93298ba3fd44ab61452ef5554880a558950145450dc737d5"),
+        ("test", 500, "04870fb4eca2e5e8c80ac45efe748bf4266d84c2f6c4333eadec1b3b9e1bc7ff"),
+    ],
+)
+def test_the_demos_text_stays_as_it_is(split: str, count: int, expected: str) -> None:
+    """Trained models of the demo depend on it: any other word, link or order would train them again."""
+    lines = (
+        f"{pair.english_text()}\t{pair.french_text()}\t{pair.pharaoh()}\n" for pair in sample(split, count)
+    )
+    assert hashlib.sha256("".join(lines).encode()).hexdigest() == expected
 
 
 def test_every_french_word_is_linked_and_every_english_word_too() -> None:
@@ -318,31 +141,6 @@ def test_every_french_word_is_linked_and_every_english_word_too() -> None:
         assert {j for _, j in pair.links} == set(range(len(pair.french)))
         assert {i for i, _ in pair.links} == set(range(len(pair.english)))
         assert pair.links == sorted(set(pair.links))
-
-
-def test_links_join_translations() -> None:
-    translations = {n.english[p]: n.french[p] for n in (*lexicon.PERSONS, *lexicon.PLACES) for p in (0, 1)}
-    translations |= {name.english: name.french for name in lexicon.PEOPLE}
-    for pair in sample():
-        for position, word in enumerate(pair.english):
-            if position and word in translations:
-                linked = [pair.french[j] for i, j in pair.links if i == position]
-                if linked[0] in {"de", "d'"}:  # a compound
-                    del linked[0]
-                assert [form[0].lower() + form[1:] for form in linked] == [
-                    translations[word][0].lower() + translations[word][1:]
-                ]
-
-
-def test_alignments_are_mostly_one_to_one_but_neither_monotone_nor_diagonal() -> None:
-    links = one_to_one = crossing = 0
-    for pair in sample()[:2000]:
-        sources, targets = Counter(i for i, _ in pair.links), Counter(j for _, j in pair.links)
-        links += len(pair.links)
-        one_to_one += sum(sources[i] == targets[j] == 1 for i, j in pair.links)
-        crossing += sum(a[1] > b[1] for a, b in zip(pair.links, pair.links[1:], strict=False))
-    assert 0.6 < one_to_one / links < 0.95
-    assert crossing / links > 0.1
 
 
 @settings(max_examples=60)
@@ -393,32 +191,7 @@ def test_words_of_the_open_lexicon_are_distinct() -> None:
     assert len(forms) == len(set(forms)) > 4000
 
 
-def test_zipf_frequencies() -> None:
-    zipf, rng = Zipf("abcdefgh", 1.0), random.Random(1)
-    counts = Counter(zipf.draw(rng) for _ in range(40_000))
-    assert counts["a"] / counts["b"] == pytest.approx(2, rel=0.1)
-    assert counts["a"] / counts["h"] == pytest.approx(8, rel=0.15)
-
-
-def test_frequent_words_carry_most_sentences_but_not_all() -> None:
-    english = Counter(word for pair in sample() for word in pair.english)
-    french = Counter(word for pair in sample() for word in pair.french)
-    vocabulary = {word for counts in (english, french) for word, _ in counts.most_common(430)}
-    known = [vocabulary.issuperset(pair.english + pair.french) for pair in sample("test", 1000)]
-    assert 0.5 <= sum(known) / len(known) <= 0.7
-    assert all(name.english in vocabulary for name in lexicon.PEOPLE)
-
-
 # --- lengths, splits, determinism ---------------------------------------------
-
-
-def test_lengths_are_broad() -> None:
-    lengths = [len(pair.english) for pair in sample()]
-    assert max(lengths) == DEMO.max_words
-    assert min(lengths) <= 5
-    assert 0.4 < sum(length < 25 for length in lengths) / len(lengths) < 0.6
-    for start in range(5, 60, 5):
-        assert sum(start <= length < start + 5 for length in lengths) / len(lengths) > 0.03, start
 
 
 @pytest.mark.parametrize("limit", [12, 20, 50])
@@ -451,17 +224,8 @@ def generate(
     folder: Path, pairs: int, shards: int, hash_seed: str = "0", **changes: object
 ) -> subprocess.CompletedProcess[str]:
     settings_json = json.dumps(DEMO.model_dump() | changes)
-    command = [
-        sys.executable,
-        "-m",
-        "nmt",
-        "data",
-        "generate",
-        "--settings",
-        settings_json,
-        "--split",
-        "train",
-    ]
+    command = [sys.executable, "-m", "nmt", "data", "generate", "--settings", settings_json]
+    command += ["--split", "train"]
     command += ["--pairs", str(pairs), "--counts", str(folder / "counts.json")]
     for shard in range(shards):
         for option, extension in (("source", "en"), ("target", "fr"), ("alignment", "align")):
