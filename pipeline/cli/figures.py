@@ -58,9 +58,9 @@ def figure3(all: Path, no_unk: Path, paper: Path | None, settings: Report) -> Fi
     from pipeline.report.figures.figure3 import figure3 as draw
     from pipeline.report.papers import read_paper
 
-    everything, known = list(read_translations(all)), list(read_translations(no_unk))
+    everything, no_unk_records = list(read_translations(all)), list(read_translations(no_unk))
     own = read_paper(paper).openings if paper else []
-    choice = choose_sentences(everything, known, settings.figure3_words, settings.figure3_seed, own)
+    choice = choose_sentences(everything, no_unk_records, settings.figure3_words, settings.figure3_seed, own)
     if choice.compromise:
         print(choice.compromise, file=sys.stderr)
     lines = ", ".join(
@@ -128,8 +128,8 @@ def score_groups(score: tuple[Path, ...], text: Path, vocabulary: Path, settings
     from pipeline.report.figures.score_groups import score_groups as draw
     from pipeline.report.run_results import read_by_model
 
-    known = Vocabulary.read(vocabulary)
-    ranks = [known.mean_rank(words(line)) for line in read_lines(text)]
+    ranked = Vocabulary.read(vocabulary)
+    ranks = [ranked.mean_rank(words(line)) for line in read_lines(text)]
     scores = {system: row["by_sentence"] for system, row in read_by_model(score, ("by_sentence",)).items()}
     return draw(scores, ranks, settings)
 

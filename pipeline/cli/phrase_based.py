@@ -148,8 +148,8 @@ def moses_text(
     from pipeline.phrase_based.text import write_text
 
     shards = [(files[0], files[1]) for _, files in shard_files(corpora, *patterns)]
-    kept, long = write_text(shards, max_words, output_source, output_target, sentences)
-    click.echo(f"{output_source}: {kept:,} pairs; {long:,} left out for their length", err=True)
+    written, long = write_text(shards, max_words, output_source, output_target, sentences)
+    click.echo(f"{output_source}: {written:,} pairs; {long:,} left out for their length", err=True)
 
 
 @click.command(short_help="Align words with eflomal, both directions symmetrised.")

@@ -166,13 +166,13 @@ def _systems(config: Config) -> Iterator[Problem]:
         if name in runs or name in config.models:
             yield Problem(("systems", name), "the name is that of a model or its run: expected another one")
         yield from _members(config, ("systems", name), config.systems[name], runs)
-    known = [*config.n_best_lists, *runs, *use.systems]
+    taken = [*config.n_best_lists, *runs, *use.systems]
     for name in use.rescored:
-        if name in known or name in config.models:
+        if name in taken or name in config.models:
             text = "the name is that of a model or another system: expected another one"
             yield Problem(("rescored", name), text)
         path, lists = ("rescored", name, "lists"), [config.rescored[name].lists]
-        yield from _lacking(path, lists, "`n_best_lists` and what is in use", known)
+        yield from _lacking(path, lists, "`n_best_lists` and what is in use", taken)
         yield from _members(config, ("rescored", name), config.rescored[name], runs)
 
 

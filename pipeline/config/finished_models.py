@@ -60,14 +60,14 @@ def in_danger(config: Config, runs: Sequence[str], rules: Collection[str], folde
         rules: those of the workflow that have jobs due.
         folder: of the experiment.
     """
-    known = runs_of(config, list(config.models))
+    all_runs = runs_of(config, list(config.models))
     sentences = Path(config.data_from or "", "data", "binary")
     found = {}
     for run in runs:
-        phrases = config.moses.enabled and known[run].model == config.moses.phrase_model
+        phrases = config.moses.enabled and all_runs[run].model == config.moses.phrase_model
         text = Path("moses", "phrases") if phrases else sentences
         due = ("moses_phrase_ids" if phrases else "binarize") in rules
-        found[run] = _danger(folder, run, run_settings(config, known[run]), text, due)
+        found[run] = _danger(folder, run, run_settings(config, all_runs[run]), text, due)
     return [
         f"models/{run}: finished, {problem}; set back what was changed, or move models/{run} and state/{run} away"
         for run, problem in found.items()

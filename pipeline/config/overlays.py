@@ -234,16 +234,16 @@ def _completed(entry: Any, blocks: Sequence[str], values: Mapping[str, Any]) -> 
     for block in blocks:
         shared, own = values.get(block), entry.get(block, {})
         if isinstance(shared, Mapping) and isinstance(own, Mapping):
-            known = _keys_of_family(entry.get("family")) if block == "architecture" else shared
-            own = {**{key: value for key, value in shared.items() if key in known}, **own}
+            keys = _keys_of_family(entry.get("family")) if block == "architecture" else shared
+            own = {**{key: value for key, value in shared.items() if key in keys}, **own}
         completed[block] = own
     return completed
 
 
 def _keys_of_family(family: Any) -> Container[str]:
     """Return keys of a family's `architecture`; those of the shared one where there is no such family."""
-    known = FAMILIES.get(family) if isinstance(family, str) else None  # type: ignore[call-overload]
-    return (known.architecture if known else GatedArchitecture).model_fields
+    entry = FAMILIES.get(family) if isinstance(family, str) else None  # type: ignore[call-overload]
+    return (entry.architecture if entry else GatedArchitecture).model_fields
 
 
 def _with_resolved_paths(merged: Merged, values: dict[str, Any]) -> dict[str, Any]:

@@ -44,8 +44,8 @@ def data_settings(config: Config) -> str:
     """
     if config.data_from:
         return as_json({"data_from": config.data_from})
-    kept = ("seed", "languages", "cleaning", "tokenization", "selection", "vocabulary")
-    values = config.model_dump(include=set(kept))
+    deciding = ("seed", "languages", "cleaning", "tokenization", "selection", "vocabulary")
+    values = config.model_dump(include=set(deciding))
     values["selection"] = _deciding_selection(config)
     values["train"], values["dev"] = list(config.use.train), list(config.use.dev)
     text = (*config.use.train, *config.use.dev)

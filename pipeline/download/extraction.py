@@ -96,7 +96,7 @@ def extract(source: Side, target: Side, counts: Path, pairs: int | None = None) 
         _check(source, target, pairs)
     archives = {side.archive: receipt(side.archive) for side in (source, target)}
     found = {"pairs": source.lines} | _counts("source", source) | _counts("target", target)
-    found["archives"] = {str(archive): known for archive, known in archives.items() if known}
+    found["archives"] = {str(archive): note for archive, note in archives.items() if note}
     write_json(counts, found)
     return found
 

@@ -30,20 +30,20 @@ class Damaged:
 
 def record(files: Iterable[str]) -> None:
     """Add the times and sizes of files that a run has looked at, and forget files that are gone."""
-    known, found = _known(Path()), {}
-    for file in {*known, *files}:
+    recorded, updated = _recorded(Path()), {}
+    for file in {*recorded, *files}:
         if os.path.isfile(file):
             status = os.stat(file)
-            time, size = known.get(file, (None, None))
+            time, size = recorded.get(file, (None, None))
             # one that is damaged still is
-            found[file] = [status.st_mtime_ns, size if time == status.st_mtime_ns else status.st_size]
-    write_json(FILE, found)
+            updated[file] = [status.st_mtime_ns, size if time == status.st_mtime_ns else status.st_size]
+    write_json(FILE, updated)
 
 
-def _known(folder: Path) -> dict[str, tuple[int, int]]:
+def _recorded(folder: Path) -> dict[str, tuple[int, int]]:
     try:
-        known = read_json(folder / FILE) if (folder / FILE).is_file() else {}
-        return {str(file): (int(time), int(size)) for file, (time, size) in known.items()}
+        recorded = read_json(folder / FILE) if (folder / FILE).is_file() else {}
+        return {str(file): (int(time), int(size)) for file, (time, size) in recorded.items()}
     except (UserError, AttributeError, TypeError, ValueError):
         return {}  # this run's end writes it anew
 
@@ -52,7 +52,7 @@ def damaged(folder: Path) -> list[Damaged]:
     """Return the files of an experiment that have the time, but not the size, that they were made with."""
     return [
         Damaged(file, status.st_size, size)
-        for file, (time, size) in _known(folder).items()
+        for file, (time, size) in _recorded(folder).items()
         if (folder / file).is_file()
         and (status := (folder / file).stat()).st_mtime_ns == time
         and status.st_size != size

@@ -50,9 +50,9 @@ class TrainingTime:
 
 def training_times(config: Config, folder: Path, runs: Iterable[str]) -> list[TrainingTime]:
     """Return what is left of these runs, each at its own rate, that of a like run here, or that of the settings."""
-    known = runs_of(config, list(config.models))
-    told = {name: reached(_history(folder, name)) for name in known}
-    return [_training_time(config, known, name, told) for name in runs]
+    all_runs = runs_of(config, list(config.models))
+    told = {name: reached(_history(folder, name)) for name in all_runs}
+    return [_training_time(config, all_runs, name, told) for name in runs]
 
 
 def _history(folder: Path, run: str) -> Path:
@@ -62,27 +62,27 @@ def _history(folder: Path, run: str) -> Path:
 
 
 def _training_time(
-    config: Config, known: dict[str, Run], name: str, told: dict[str, Reached]
+    config: Config, all_runs: dict[str, Run], name: str, told: dict[str, Reached]
 ) -> TrainingTime:
-    run = known[name]
+    run = all_runs[name]
     entry = config.models[run.model]
-    begun = last_update(config.models[known[run.base].model].training, told[run.base]) if run.base else 0
+    begun = last_update(config.models[all_runs[run.base].model].training, told[run.base]) if run.base else 0
     left = max(0, last_update(entry.training, told[name]) - max(told[name].update, begun))
-    for other in dict.fromkeys([name, run.base, *known]):
+    for other in dict.fromkeys([name, run.base, *all_runs]):
         rate = told[other].updates_per_second if other else None
-        if other and rate and _alike(entry, config.models[known[other].model]):
+        if other and rate and _alike(entry, config.models[all_runs[other].model]):
             return TrainingTime(name, left, 3600 * rate, other)
     return TrainingTime(name, left, expected_rate(config, run.model), SETTINGS)
 
 
 def _alike(one: ModelEntry, other: ModelEntry) -> bool:
     """Return whether an update of one takes as long as one of the other."""
-    kept = {"batch_size", "optimizer", "precision", "device", "threads"}
+    deciding = {"batch_size", "optimizer", "precision", "device", "threads"}
     return (
         one.family == other.family
         and one.max_words == other.max_words
         and one.architecture == other.architecture
-        and one.training.model_dump(include=kept) == other.training.model_dump(include=kept)
+        and one.training.model_dump(include=deciding) == other.training.model_dump(include=deciding)
     )
 
 
@@ -120,16 +120,16 @@ def hours_in_words(hours: float) -> str:
 
 def longest_chain(config: Config, times: Collection[TrainingTime]) -> float:
     """Return the hours until all are trained with a processor for each. A run that continues another waits for it."""
-    known, hours = runs_of(config, list(config.models)), {time.run: time.hours for time in times}
-    return max((hours[run] + hours.get(known[run].base or "", 0.0) for run in hours), default=0.0)
+    all_runs, hours = runs_of(config, list(config.models)), {time.run: time.hours for time in times}
+    return max((hours[run] + hours.get(all_runs[run].base or "", 0.0) for run in hours), default=0.0)
 
 
 def disk_bytes(config: Config, folder: Path, archives: Iterable[str], runs: Iterable[str]) -> dict[str, int]:
     """Return the bytes of archives to fetch, text to prepare and models to train. Archives of unknown size count 0."""
-    known = runs_of(config, list(config.models))
+    all_runs = runs_of(config, list(config.models))
     fetched = sum(config.archives[archive].bytes or 0 for archive in archives)
     text = _unprepared(config, folder)
-    models = [config.models[known[run].model] for run in runs]
+    models = [config.models[all_runs[run].model] for run in runs]
     weights = [
         FAMILIES[model.family].weights(model.architecture, config.vocabulary.sizes) for model in models
     ]

@@ -91,8 +91,8 @@ class JobList:
     @cached_property
     def ordered(self) -> tuple[Job, ...]:
         """Return the jobs in the order in which data flows: each after those whose files it reads."""
-        known = {job.log: job for job in self.jobs}
-        return tuple(known[log] for log in TopologicalSorter(self.sources).static_order())
+        by_log = {job.log: job for job in self.jobs}
+        return tuple(by_log[log] for log in TopologicalSorter(self.sources).static_order())
 
     @cached_property
     def stages(self) -> dict[str, list[Job]]:

@@ -95,10 +95,10 @@ def _unknown(name: str, known: Sequence[str]) -> str:
     return f"slurm_partition: found {name!r}, which this cluster lacks{guess}; known: {', '.join(known)}"
 
 
-def _too_much(request: ResourceRequest, known: Partitions) -> Iterator[str]:
+def _too_much(request: ResourceRequest, slurm: Partitions) -> Iterator[str]:
     """Yield what none of the partitions has that jobs may go to."""
-    names = [name for name in (request.partition or known.default or "").split(",") if name in known.nodes]
-    nodes = [some for name in names for some in known.nodes[name]]
+    names = [name for name in (request.partition or slurm.default or "").split(",") if name in slurm.nodes]
+    nodes = [some for name in names for some in slurm.nodes[name]]
     if not nodes:
         return
     where = ", ".join(names) + (
@@ -107,7 +107,7 @@ def _too_much(request: ResourceRequest, known: Partitions) -> Iterator[str]:
     if request.gpu and not any(some.gpus for some in nodes):
         yield (
             f"slurm_partition of jobs with a GPU: {where}: none of its nodes has a GPU, as sinfo tells; those of"
-            f" {_having(known, lambda some: some.gpus)} have"
+            f" {_having(slurm, lambda some: some.gpus)} have"
         )
         return
     models = {model.lower() for some in nodes for model in some.gpu_models}
@@ -136,8 +136,8 @@ def _too_much(request: ResourceRequest, known: Partitions) -> Iterator[str]:
         )
 
 
-def _having(known: Partitions, has: Callable[[Nodes], bool]) -> str:
-    return ", ".join(name for name, nodes in known.nodes.items() if any(map(has, nodes))) or "no partition"
+def _having(slurm: Partitions, has: Callable[[Nodes], bool]) -> str:
+    return ", ".join(name for name, nodes in slurm.nodes.items() if any(map(has, nodes))) or "no partition"
 
 
 def _less_time(setting: str, longest: float) -> str:

@@ -35,11 +35,11 @@ class Work:
     def of_jobs(listed: JobList, cluster: Cluster | None = None) -> Work:
         """Return the jobs that are due."""
         paths = {job.wildcards["archive"] for job in listed.due if job.rule == "download"}
-        known = listed.config.archives.items()
+        catalogue = listed.config.archives.items()
         return Work(
             rules=frozenset(job.rule for job in listed.due),
             runs=tuple(run for run, job in listed.training.items() if job.due),
-            archives=tuple(name for name, archive in known if archive.path in paths),
+            archives=tuple(name for name, archive in catalogue if archive.path in paths),
             cluster=cluster,
             decodes=any(job.resources.get("gpu") for job in listed.due if job.stage != "train"),
         )

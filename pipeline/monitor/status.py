@@ -72,8 +72,10 @@ def look(listed: JobList, path: Path) -> Status:
     """Return how far the experiment in a folder is."""
     folder = Folder(path)
     states = job_states(folder, listed)
-    known = runs_of(listed.config, list(listed.config.models))
-    models = tuple(training_status(folder, listed, known[run]) for run in listed.training if run in known)
+    all_runs = runs_of(listed.config, list(listed.config.models))
+    models = tuple(
+        training_status(folder, listed, all_runs[run]) for run in listed.training if run in all_runs
+    )
     labels = labels_of(listed.config) | {model.run: model.label for model in models}
     unfinished = [model.run for model in models if model.state not in ENDED]
     scored = {str(job.run): _scores(path / job.outputs[0]) for job in listed.jobs if job.rule == "score"}

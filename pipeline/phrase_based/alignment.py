@@ -85,10 +85,10 @@ def _align_block(
             (folder / name).write_text(lines, encoding="utf-8")
         forward, reverse = folder / "forward", folder / "reverse"
         sources, targets = zip(*block, strict=True)
-        known = priors.read_text(encoding="utf-8").split("\n")[:-1] if priors else None
+        given = priors.read_text(encoding="utf-8").split("\n")[:-1] if priors else None
         try:
             eflomal.Aligner(model=MODEL).align(
-                sources, targets, str(forward), str(reverse), priors_input=known
+                sources, targets, str(forward), str(reverse), priors_input=given
             )
         except subprocess.CalledProcessError as error:
             code = error.returncode

@@ -31,10 +31,10 @@ def write_pairs(
     total = sum(1 for _ in entries_of(table))
     held_out = min(held_out, total // 2)
     with ExitStack() as files:
-        kept, apart = ([files.enter_context(write_lines(path)) for path in part] for part in (train, dev))
+        training, apart = ([files.enter_context(write_lines(path)) for path in part] for part in (train, dev))
         for number, entry in enumerate(with_progress(table, "moses phrase-pairs")):
             spread = (number + 1) * held_out // total > number * held_out // total
-            for writer, phrase in zip(apart if spread else kept, entry, strict=False):
+            for writer, phrase in zip(apart if spread else training, entry, strict=False):
                 writer.write(phrase)
     return total - held_out, held_out
 

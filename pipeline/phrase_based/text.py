@@ -36,21 +36,21 @@ def write_text(
         UserError: no pair is left, or the text holds characters that Moses takes for its own notation.
     """
     total = None if sentences is None else sum(map(bool, _pairs(shards, max_words, "counting pairs")))
-    kept = fitting = too_long = 0
+    written = fitting = too_long = 0
     with write_lines(source) as sources, write_lines(target) as targets:
         for pair in _pairs(shards, max_words, "moses text"):
             if not pair:
                 too_long += 1
                 continue
             fitting += 1
-            if sentences is None or total is None or fitting * sentences // total > kept:
+            if sentences is None or total is None or fitting * sentences // total > written:
                 for writer, (path, line, words) in zip((sources, targets), pair, strict=True):
                     writer.write(_checked(" ".join(words), path, line))
-                kept += 1
-        if not kept:
+                written += 1
+        if not written:
             names = ", ".join(str(path) for pair in shards for path in pair)
             raise UserError(f"nmt moses text: no pair with words on both sides in {names}; give it text")
-    return kept, too_long
+    return written, too_long
 
 
 def _pairs(

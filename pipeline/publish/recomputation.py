@@ -103,10 +103,10 @@ def _settings(config: Config, files: Collection[str]) -> dict[str, Any]:
         values["artifacts"][key] = f"{_GIVEN}/{moses}" if moses in files else None
     # whose rescored translations are among those given
     values["n_best_lists"] = dict.fromkeys(config.n_best_lists, _GIVEN)
-    known = read_layer(REPOSITORY / "config.yaml").values
+    ours = read_layer(REPOSITORY / "config.yaml").values
     for catalogue in ("archives", "corpora"):
         values[catalogue] = {
-            name: entry for name, entry in values[catalogue].items() if name not in known[catalogue]
+            name: entry for name, entry in values[catalogue].items() if name not in ours[catalogue]
         }
     return values
 

@@ -110,8 +110,8 @@ def keep_translations(source: Path, target: Path, attention: bool) -> None:
     dropped = _DROPPED if attention else (*_DROPPED, "alignment")
     with write_lines(target) as writer:
         for value in _objects(source):
-            kept = {key: value[key] for key in value if key not in dropped}
-            writer.write(json.dumps(kept, ensure_ascii=False))
+            fields = {key: value[key] for key in value if key not in dropped}
+            writer.write(json.dumps(fields, ensure_ascii=False))
     if "lines" in making:  # which a version without sums did not write
         making["lines"] = sum_of_lines(target)
     write_json(sidecar.beside(target), making)

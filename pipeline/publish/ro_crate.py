@@ -220,16 +220,16 @@ class _Crate:
         return self._thing(identifier, "DigitalDocument", name=names.get(side, side), sha256=total)
 
     def add_making(self, package: ReplicationPackage) -> None:
-        """Add what made the tables and figures of the parts that are kept."""
+        """Add the program that made tables and figures from their inputs."""
         files = {entity.id: entity for entity in self._crate.data_entities}
-        kept = [entity for name, entity in files.items() if is_part(name)]
+        inputs = [entity for name, entity in files.items() if is_part(name)]
         made = [entity for name, entity in files.items() if not is_part(name)]
         action = self._thing(
             REPORT,
             "CreateAction",
             name="Evaluation of the translations, tables and figures",
             instrument=self._code(self._here),
-            object=kept,
+            object=inputs,
             result=made,
         )
         self._with_facts(action, {name: self._here[name] for name in ("python", "system", "processor")})

@@ -123,7 +123,7 @@ def _count_stage(
 ) -> dict[str, Any]:
     sides = [_SideCounts(vocabulary, types=Counter() if types else None) for vocabulary in vocabularies]
     longer: dict[int, list[int]] = {}
-    pairs = known = 0
+    pairs = without_unknown = 0
     files = stage.source, stage.target
     with Progress.over_files(files, f"count {stage.source}") as progress:
         for lines in read_pairs(*files, progress):
@@ -132,14 +132,14 @@ def _count_stage(
                 continue
             pairs += 1
             # no `and`: both sides are counted whatever the first one says
-            known += sides[0].add(source) & sides[1].add(target)
+            without_unknown += sides[0].add(source) & sides[1].add(target)
             row = longer.setdefault(max(len(source), len(target)), [0, 0, 0])
             row[0] += 1
             row[1] += len(source)
             row[2] += len(target)
     values = {"name": stage.name, "pairs": pairs, "longer": _by_length(longer)}
     values |= {name: side.as_dict() for name, side in zip(SIDES, sides, strict=True)}
-    return values | ({"known_pairs": known} if vocabularies[0] is not None else {})
+    return values | ({"known_pairs": without_unknown} if vocabularies[0] is not None else {})
 
 
 @dataclass
@@ -212,7 +212,7 @@ def sum_corpus(files: CorpusFiles) -> Counts:
         total([read_json(path) for path in paths]) for paths in (files.clean, files.stages, files.overlap)
     )
     _check(files, raw, clean, stages)
-    archives = [{"archive": name, **known} for name, known in raw.pop("archives", {}).items()]
+    archives = [{"archive": name, **facts} for name, facts in raw.pop("archives", {}).items()]
     values = {"name": files.name, "part": files.part, "archives": archives, "raw": raw, "clean": clean}
     return {**values, **stages, "overlap": overlap}
 

@@ -75,10 +75,14 @@ def _kept(runs: Sequence[Row]) -> Row:
     """Return the update of each run's weights, for the CSV, and for readers if it is not the last one."""
     updates = [run.get(_KEPT) for run in runs]
     texts = [
-        f"{kept:,} of {run['updates']:,}" for kept, run in zip(updates, runs, strict=True) if kept is not None
+        f"{update:,} of {run['updates']:,}"
+        for update, run in zip(updates, runs, strict=True)
+        if update is not None
     ]
-    earlier = any(kept not in (None, run["updates"]) for kept, run in zip(updates, runs, strict=True))
-    plain = updates[0] if len(runs) == 1 else " ".join(str(kept) for kept in updates if kept is not None)
+    earlier = any(update not in (None, run["updates"]) for update, run in zip(updates, runs, strict=True))
+    plain = (
+        updates[0] if len(runs) == 1 else " ".join(str(update) for update in updates if update is not None)
+    )
     return {_KEPT: plain, "kept": texts if earlier else []}
 
 
