@@ -5,19 +5,11 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from pipeline.config.overlays import find_layers, load
-from pipeline.config.schema import Config
-from tests.running import ROOT
+from tests.experiments import paper
 from workflow import options
-
-
-def paper(folder: Path, **pairs: Any) -> Config:
-    (folder / "config.yaml").touch()
-    return load(find_layers(ROOT / "config.yaml", folder, pairs=pairs))
 
 
 def test_values_are_quoted() -> None:

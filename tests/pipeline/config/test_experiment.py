@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from pipeline.config import experiment
 from pipeline.config.overlays import find_layers, load
-from pipeline.config.schema import Config
+from tests.experiments import paper
 from tests.running import ROOT
-
-
-def paper(folder: Path, **pairs: Any) -> Config:
-    (folder / "config.yaml").touch()
-    return load(find_layers(ROOT / "config.yaml", folder, pairs=pairs))
 
 
 def test_what_the_selection_compares_with_is_in_use(tmp_path: Path) -> None:

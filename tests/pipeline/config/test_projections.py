@@ -10,15 +10,8 @@ import pytest
 
 from nmt.settings.text import Cleaning
 from pipeline.config import projections
-from pipeline.config.overlays import find_layers, load
 from pipeline.config.runs import runs_of
-from pipeline.config.schema import Config
-from tests.running import ROOT
-
-
-def paper(folder: Path, **pairs: Any) -> Config:
-    (folder / "config.yaml").touch()
-    return load(find_layers(ROOT / "config.yaml", folder, pairs=pairs))
+from tests.experiments import paper
 
 
 @pytest.mark.parametrize(

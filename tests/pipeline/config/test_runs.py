@@ -6,29 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.config.overlays import ConfigError, find_layers, load
+from pipeline.config.overlays import ConfigError
 from pipeline.config.runs import runs_of
-from pipeline.config.schema import Config
-from tests.running import ROOT
+from tests.experiments import paper
 
 PAIR = ["rnnsearch-50", "rnnsearch-50-star"]
 
 
-def config(folder: Path, overlay: str) -> Config:
-    """The paper's settings with an overlay."""
-    (folder / "config.yaml").write_text(overlay, encoding="utf-8")
-    return load(find_layers(ROOT / "config.yaml", folder))
-
-
 def names(folder: Path, overlay: str) -> dict[str, tuple[str, int, str | None]]:
-    runs = runs_of(config(folder, overlay), PAIR)
+    runs = runs_of(paper(folder, overlay), PAIR)
     assert all(name == run.name for name, run in runs.items())
     return {run.name: (run.model, run.seed, run.base) for run in runs.values()}
 
 
 def problems(folder: Path, overlay: str) -> list[str]:
     with pytest.raises(ConfigError) as error:
-        config(folder, overlay)
+        paper(folder, overlay)
     return error.value.problems
 
 
@@ -80,4 +73,4 @@ def test_no_model_has_the_name_of_a_run(tmp_path: Path) -> None:
     model = "{label: Mine, family: rnnsearch, max_words: 50}"
     (problem,) = problems(tmp_path, f"models: {{rnnsearch-50.seed-2: {model}}}\n")
     assert "models.rnnsearch-50.seed-2: the name is that of a run" in problem
-    assert config(tmp_path, f"models: {{rnnsearch-50.seed-two: {model}}}\n")
+    assert paper(tmp_path, f"models: {{rnnsearch-50.seed-two: {model}}}\n")

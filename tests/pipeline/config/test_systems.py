@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from pipeline.config.experiment import runs_in_use
-from pipeline.config.overlays import ConfigError, find_layers, load
+from pipeline.config.overlays import ConfigError
 from pipeline.config.projections import page_settings, report_settings
-from pipeline.config.schema import Config
 from pipeline.config.snapshot import published
 from pipeline.config.systems import systems_in_use, systems_of
-from tests.running import ROOT
+from tests.experiments import paper
 
 OVERLAY = """
 use: {models: [rnnencdec-50, rnnsearch-50], systems: [two, narrow], rescored: [moses-mixed, own, best]}
@@ -32,13 +31,8 @@ artifacts: {figure2_models: [rnnsearch-50]}
 """
 
 
-def config(folder: Path, overlay: str) -> Config:
-    (folder / "config.yaml").write_text(overlay, encoding="utf-8")
-    return load(find_layers(ROOT / "config.yaml", folder))
-
-
 def test_runs_then_systems_in_their_order_each_with_its_members_and_decoding(tmp_path: Path) -> None:
-    settings = config(tmp_path, OVERLAY)
+    settings = paper(tmp_path, OVERLAY)
     used = systems_in_use(settings)
     assert {name: system.members for name, system in used.items()} == {
         "rnnencdec-50": ("rnnencdec-50",),
@@ -56,7 +50,7 @@ def test_runs_then_systems_in_their_order_each_with_its_members_and_decoding(tmp
 
 
 def test_results_name_the_systems_in_use_alone(tmp_path: Path) -> None:
-    settings = config(tmp_path, OVERLAY)
+    settings = paper(tmp_path, OVERLAY)
     assert report_settings(settings).labels["two"] == "Two"
     assert list(published(settings)["systems"]) == ["two", "narrow"]
     assert '"idle"' not in page_settings(settings)
@@ -68,7 +62,7 @@ def test_results_name_the_systems_in_use_alone(tmp_path: Path) -> None:
 
 
 def test_rescored_lists_are_no_systems_that_translate(tmp_path: Path) -> None:
-    settings = config(tmp_path, OVERLAY)
+    settings = paper(tmp_path, OVERLAY)
     assert not {"moses-mixed", "own", "best"} & set(systems_of(settings))
     assert settings.rescored["own"].weight == 0.5, "an even average"
     assert settings.rescored["best"].members is None
@@ -77,7 +71,7 @@ def test_rescored_lists_are_no_systems_that_translate(tmp_path: Path) -> None:
 
 def test_without_systems_nothing_is_written_of_them(tmp_path: Path) -> None:
     """What was made before there were any is not made again."""
-    settings = config(tmp_path, "")
+    settings = paper(tmp_path, "")
     for name in ("systems", "rescored", "n_best_lists"):
         assert name not in published(settings) and name not in published(settings)["use"]
         assert name not in page_settings(settings)
@@ -106,7 +100,7 @@ def test_what_is_wrong_with_a_system_is_one_line(tmp_path: Path, entry: str, pro
     lines = OVERLAY.split("\n")
     text = "\n".join(f"  two: {{label: Two, {entry}}}" if "label: Two" in line else line for line in lines)
     with pytest.raises(ConfigError) as error:
-        config(tmp_path, text)
+        paper(tmp_path, text)
     (found,) = error.value.problems
     assert problem in found
 
@@ -132,7 +126,7 @@ def test_what_is_wrong_with_rescored_lists_is_one_line(
 ) -> None:
     text = OVERLAY.replace("lists/moses.gz", '"lists/moses.gz"').replace("lists/other.gz", '"lists/other.gz"')
     with pytest.raises(ConfigError) as error:
-        config(tmp_path, text.replace(old, new))
+        paper(tmp_path, text.replace(old, new))
     assert any(problem in line for line in error.value.problems), error.value.problems
 
 
@@ -140,15 +134,15 @@ def test_systems_have_names_of_their_own(tmp_path: Path) -> None:
     names = OVERLAY.replace("two", "rnnsearch-50.seed-2").replace("narrow", "rnnsearch-30")
     names = names.replace("best]", "moses]").replace("best:", "moses:")
     with pytest.raises(ConfigError) as error:
-        config(tmp_path, names)
+        paper(tmp_path, names)
     assert len(error.value.problems) == 4
     assert all("the name is that of" in line for line in error.value.problems)
 
 
 def test_figures_show_systems_in_use_beside_models(tmp_path: Path) -> None:
     shown = OVERLAY.replace("figure2_models: [rnnsearch-50]", "figure2_models: [two, rnnsearch-50]")
-    settings = config(tmp_path, shown)
+    settings = paper(tmp_path, shown)
     assert settings.artifacts.figure2_models == ["two", "rnnsearch-50"]
     assert "two" not in runs_in_use(settings)
     with pytest.raises(ConfigError, match=r"'idle', which `use.models` and `use.systems` lacks"):
-        config(tmp_path, shown.replace("[two, rnns", "[idle, rnns"))
+        paper(tmp_path, shown.replace("[two, rnns", "[idle, rnns"))

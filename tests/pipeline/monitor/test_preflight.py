@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 
 from pipeline.config.catalogue import Archive
-from pipeline.config.overlays import find_layers, load
 from pipeline.config.schema import Config
 from pipeline.download.sources import unreachable
 from pipeline.monitor import preflight
@@ -24,14 +23,10 @@ from pipeline.monitor.forecast import SETTINGS, longest_chain, training_times
 from pipeline.monitor.jobs import Job, JobList
 from pipeline.monitor.preflight import Work, forecast, missing
 from pipeline.monitor.time_limits import expected_rate
-from tests.running import ROOT, run, slurm_of
+from tests.experiments import paper
+from tests.running import run, slurm_of
 
 NOTHING = Work(frozenset(), (), ())
-
-
-def paper(folder: Path, **pairs: Any) -> Config:
-    (folder / "config.yaml").touch()
-    return load(find_layers(ROOT / "config.yaml", folder, pairs=pairs))
 
 
 class Server(SimpleHTTPRequestHandler):

@@ -1,0 +1,16 @@
+"""Settings of experiments for tests: the paper's with changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pipeline.config.overlays import find_layers, load
+from pipeline.config.schema import Config
+from tests.running import ROOT
+
+
+def paper(folder: Path, overlay: str = "", **pairs: Any) -> Config:
+    """The paper's settings with an experiment's own in a folder, and with single keys as on the command line."""
+    (folder / "config.yaml").write_text(overlay, encoding="utf-8")
+    return load(find_layers(ROOT / "config.yaml", folder, pairs=pairs))
