@@ -23,9 +23,9 @@ from pipeline.monitor.jobs import JobList, list_jobs  # noqa: E402
 TARGET = ROOT / "docs" / "pictures" / "structure.svg"
 _WIDTH, _MARGIN, _TOP = 700, 20, 40
 _BOX, _HIGH, _COLUMN, _STEP = 150, 34, 190, 48
-"""Of a stage: width, height, and from one to the next."""
+"""Sizes of a stage: width, height, distances between columns and between rows."""
 _NAME, _LINE = 110, 24
-"""Of a package, likewise."""
+"""Sizes of a package: width of its name, height of a line."""
 _STYLE = """
 text { font: 13px system-ui, 'DejaVu Sans', sans-serif; fill: #1d2126 }
 .soft { font-size: 11px; fill: #5d6670 }

@@ -33,11 +33,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 BEGUN = VENV / "begun"
-"""There while an installation is at work; it holds the build of PyTorch."""
+"""A file that exists during an installation and holds the build of PyTorch."""
 UV = ROOT / ".uv" / "uv"
 FITS = (3, 11) <= sys.version_info < (3, 15)
 UNFIT = 3
-"""Exit status where there is no Python for the project."""
+"""Exit status if there is no Python for the project."""
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 CUDA_13_DRIVER = 580
 UV_NAMES = {

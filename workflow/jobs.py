@@ -10,7 +10,7 @@ from pipeline.monitor.jobs import Job, JobList
 from workflow import engine
 
 RESOURCES = ("runtime", "mem_mb", "gpu", "gpu_model", "slurm_partition", "qos", "limited_by")
-"""What a cluster is asked for, and the key of `resources` that limits the time."""
+"""The resources that jobs request of a cluster, and the key of `resources` that limits the time."""
 
 
 def job_list(config: Config, workflow: Any) -> JobList:

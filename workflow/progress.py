@@ -24,9 +24,9 @@ from pipeline.monitor.job_state import Folder
 from pipeline.monitor.training_state import TrainingStatus, label_of, training_status
 
 PARTS = 4
-"""A job that takes long has a line when so many parts of it are done, besides the last."""
+"""A long job has a line after each of so many parts, except the last."""
 SILENCE = 60.0
-"""Seconds without a line, elsewhere than on a terminal, after which one job that runs has one."""
+"""Seconds without a line, outside of a terminal, after which a running job has one."""
 LEFT_SECONDS = 5.0
 """Seconds for which a forecast of the time left is shown."""
 LOOKS = {True: 1.0, False: 5.0}
@@ -34,7 +34,7 @@ LOOKS = {True: 1.0, False: 5.0}
 HEADING = f"{'time':>8}  {'left':>9}  stage"
 ERROR = "nmt: error: "
 TAIL = 10
-"""Lines of a failed job's log that are shown where it has no error of `nmt`."""
+"""Lines of a failed job's log that are shown if it has no error of `nmt`."""
 
 
 class RunProgress:

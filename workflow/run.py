@@ -31,14 +31,14 @@ RESULTS = (
     "explorer.html",
     "report.html",
 )
-"""What is shown when all is made; the page has the figures, too."""
+"""Results that are shown at the end. The page also has the figures."""
 PASSES = 2
-"""Snakemake does not look at a model's settings while the text that it reads is being made again (its inputs
-are `ancient`); a second look finds a model that both changes made outdated, and costs seconds otherwise."""
+"""Number of looks. Snakemake does not check a model's settings while its text is made again (its inputs are `ancient`).
+A second look finds a model that is outdated in both, and otherwise costs seconds."""
 
 
 PATIENCE = 75.0
-"""Seconds until a run that ended on another machine is known to have: its heartbeat counts for a minute."""
+"""Seconds after which a run on another machine is known to have ended. Its heartbeat is valid for a minute."""
 
 
 def main() -> int:
@@ -163,7 +163,7 @@ def _environment(folder: Path, again: bool) -> dict[str, str]:
 
 
 SNAKEMAKE_OUTPUT_OPTIONS = {"--logger", "--printshellcmds", "-p", "--quiet", "-q", "--verbose"}
-"""Options that ask for Snakemake's own lines; otherwise `workflow.progress` says how far the run is."""
+"""Options that ask for Snakemake's own lines instead of those of `workflow.progress`."""
 
 
 def _run(folder: Path, command: Sequence[str], lock: int, again: bool = False) -> int:

@@ -25,12 +25,12 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ("*.md", "docs/**/*.md", "docs/*.ipynb", "benchmarks/README.md", "results/README.md")
 SHOWN = {"report.html": "Results", "playground.html": "Playground", "explorer.html": "Explorer"}
-"""Pages of an experiment, and what they are called."""
+"""Pages of an experiment, with their names."""
 PICTURES = {
     "figure2.png": "BLEU against sentence length",
     "figure3.png": "What a model with attention looks at",
 }
-"""Figures of an experiment, and what they show."""
+"""Figures of an experiment, with their descriptions."""
 SITE_FILES = ROOT / "workflow" / "site_files"
 LINK = re.compile(r"\]\((?!\w+:)([^)\s#]+)")
 

@@ -20,19 +20,19 @@ class Artifacts(Settings):
     """
 
     reported: bool
-    """Show the paper's numbers beside ours: only where the run is the paper's."""
+    """Whether the paper's numbers stand beside ours. They should only if the run is the paper's."""
     figure2_models: Annotated[list[Identifier], Field(min_length=1)]
     figure2_length: SentenceLength
     figure2_window: Words
     figure2_max_words: Words
     bootstrap_samples: Annotated[int, Field(ge=0, le=10_000)]
-    """Samples of sentences behind each confidence interval; 0: none are shown. All are in memory at once: 10,000 of the
-    3,003 sentences of a test set take 2 GB, and five models some minutes."""
+    """Bootstrap samples for each confidence interval; 0: no intervals. All are in memory at once: 10,000 samples of
+    3,003 sentences take 2 GB, and some minutes for five models."""
     bootstrap_seed: Seed
     unknown_words_most: Words
     """Right end of the axis of BLEU against unknown words."""
     figure3_model: Identifier | None
-    """None: there is no Figure 3, as where no model aligns."""
+    """The model of Figure 3. None: there is no Figure 3, for example because no model aligns."""
     figure3_words: Annotated[list[Words], Field(min_length=2, max_length=2)]
     figure3_seed: Seed
     table3_models: Annotated[list[Identifier], Field(min_length=1)]
@@ -40,17 +40,17 @@ class Artifacts(Settings):
     table3_sentences: Annotated[int, Field(ge=1, le=1000)]
     table3_seed: Seed
     tree_model: Identifier | None = None
-    """Whose tree Figure 6 of Cho et al. (2014b) shows; None: there is no such figure."""
+    """The model whose tree Figure 6 of Cho et al. (2014b) shows. None: there is no such figure."""
     tree_sentence: Annotated[str, Field(min_length=1, max_length=1000)] = (
         "Obama is the President of the United States."
     )
-    """The sentence there."""
+    """The sentence of that figure."""
     gold_alignments: str | None = None
-    """File of the test set's known alignments; text that the grammar wrote brings its own."""
+    """File of the test set's known alignments. Generated text has its own."""
     moses_translations: str | None = None
     """File of Moses' translations of the test set, one sentence per line; None: its row is only reported."""
     moses_dev_translations: str | None = Field(default=None, exclude_if=lambda file: file is None)
-    """The same of the development set, where a table wants it."""
+    """File of Moses' translations of the development set, for tables that show them."""
     score_groups: Annotated[int, Field(ge=2, le=1000)] = Field(
         default=8, exclude_if=lambda groups: groups == 8
     )
@@ -58,7 +58,7 @@ class Artifacts(Settings):
     rank_of: Literal["source", "reference"] = Field(
         default="source", exclude_if=lambda side: side == "source"
     )
-    """Whose words' ranks sort the sentences there."""
+    """The side whose words' ranks sort these sentences."""
     papers: Annotated[list[Identifier], Field(min_length=1)] = Field(
         default=[FIRST_PAPER], exclude_if=lambda papers: papers == [FIRST_PAPER]
     )
@@ -73,12 +73,12 @@ class Report(Artifacts):
     labels: dict[Identifier, str]
     unknown: Unknown
     unfinished: Unfinished = "widen"
-    """Both as in `Decoding`: Table 1 says how its columns came about."""
+    """This and `unknown` are those of `Decoding`. Table 1 says how its columns were decoded."""
     languages: Languages
     tokenization: Tokenization
     """How text was tokenized, which detokenization undoes."""
     subwords: bool = Field(default=False, exclude_if=lambda subwords: not subwords)
-    """Whether models read and write units of words: what Table 1 says of unknown words."""
+    """Whether models read and write subword units, which Table 1 mentions."""
 
     def label(self, model: str) -> str:
         """Return the name that tables and figures show; a model without one is shown by its id."""

@@ -17,7 +17,7 @@ class Source(Settings):
 
     url: Annotated[str, Field(pattern=r"^(https?|file)://")]
     path: Annotated[str, Field(pattern=r"^[^/{}][^{}]*[^/{}]$")]
-    """Where it lies under a mirror; Snakemake would take braces for wildcards."""
+    """Its path under a mirror, without braces, which Snakemake takes for wildcards."""
     bytes: PositiveInt | None = None
     md5: Md5 | None = None
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
@@ -27,7 +27,7 @@ class Archive(Source):
     """A file to download, and others with the same members. All that is known of it is checked."""
 
     alternatives: list[Source] = Field(default=[])
-    """Asked for in order when nobody gives the file itself."""
+    """Other archives, tried in order if no source has the file itself."""
 
 
 class Member(Settings):
@@ -62,11 +62,11 @@ class Corpus(Settings):
     target: Member | None = None
     grammar: GrammarCorpus | None = None
     shards: Annotated[int, Field(ge=1, le=500)] = 1
-    """The command that cuts the text names each; one command has 128 KB."""
+    """Shards of the text. The command that makes them names each, and a command has at most 128 KB."""
     pairs: PositiveInt | None = None
-    """As many as the archives must hold; None: any number."""
+    """Pairs that the archives must hold; None: any number."""
     tokenized: bool = False
-    """Whether the text is words already, so that nothing cuts it again."""
+    """Whether the text is tokenized already."""
 
     @property
     def sides(self) -> dict[str, Member]:
@@ -103,7 +103,7 @@ class RescoredEntry(Settings):
 
     label: str
     lists: Identifier
-    """Whose: a name in `n_best_lists`, or a run or system in use."""
+    """The lists: a name in `n_best_lists`, or a run or system in use."""
     members: Annotated[list[Identifier], Field(min_length=1, max_length=100)] | None = None
     average: Average = "probability"
     weight: Share = 0.5
@@ -115,6 +115,6 @@ class GrammarSettings(Settings):
 
     seed: Seed
     max_words: Annotated[int, Field(ge=12, le=1000)]
-    """The least that every kind of clause fits into."""
+    """Longest sentence in words. Every kind of clause fits into the least value."""
     lexicon: Annotated[int, Field(ge=1, le=100_000)]
     zipf_exponent: Annotated[float, Field(gt=0, le=10)]

@@ -25,7 +25,7 @@ from pipeline.config.schema import Config
 from pipeline.config.yaml_text import parse, parsed_or_text
 
 SHARED = {"models": ("architecture", "training"), "systems": ("decoding",)}
-"""Blocks at the top of the settings from which each entry of a catalogue starts."""
+"""Blocks at the top of the settings with the defaults for each entry of a catalogue."""
 
 EXTENDS = "extends"
 """Key of an experiment's own settings: the folder of another experiment, whose settings this one starts from."""
@@ -51,9 +51,9 @@ class Layer:
     """One file (or the pairs of a command line) and its values."""
 
     name: str
-    """As error messages name it."""
+    """Its name in error messages."""
     folder: Path
-    """Where its relative paths start."""
+    """The folder in which its relative paths start."""
     values: Mapping[str, Any]
 
 

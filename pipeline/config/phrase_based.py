@@ -29,7 +29,7 @@ class PhraseBased(Settings):
     lm_corpora: list[Identifier] = Field(default=[], exclude_if=lambda corpora: not corpora)
     """Corpora of the catalogue whose target side is such text."""
     lm_words: PositiveInt | None = Field(default=None, exclude_if=lambda words: words is None)
-    """Most words of all this text; None: as many as there are."""
+    """Limit for the words of all this text; None: no limit."""
     phrase_model: Identifier | None = Field(default=None, exclude_if=lambda model: model is None)
     """A model of the catalogue that learns the phrase table's pairs and scores them in a second system."""
     cube_pruning: Annotated[int, Field(ge=1, le=1_000_000)] | None
@@ -41,5 +41,5 @@ class PhraseBased(Settings):
     """Sentences of the development text that the weights are tuned on; None: all."""
     n_best: Annotated[int, Field(ge=1, le=100_000)]
     n_best_factor: Annotated[int, Field(ge=1, le=1000)]
-    """Hypotheses considered for each that is wanted: more of them differ."""
+    """Hypotheses considered per wanted entry. More of them give more different entries."""
     threads: Threads

@@ -23,7 +23,7 @@ _LM_VOCABULARY_KEYS = ("lm_vocabulary", "lm_vocabulary_least")
 
 
 _SYSTEMS = ("models", "systems", "rescored")
-"""Catalogues of what translates."""
+"""Catalogues of models and systems."""
 
 
 def as_json(settings: BaseModel | Mapping[str, Any]) -> str:

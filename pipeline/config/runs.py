@@ -10,7 +10,7 @@ from nmt.settings.training import ModelRun
 from pipeline.config.schema import Config
 
 LATER = re.compile(r"\.seed-(\d+)$")
-"""How the names of runs end whose seed is not their model's first."""
+"""The end of a run's name if its seed is not the first of its model."""
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class ClusterResources(Settings):
 
     train_hours: Hours
     updates_per_hour: dict[FamilyName, Rate]
-    """How fast a family is trained; of one that is not in it, an estimate from `gpu_teraflops`."""
+    """Training speed by family. For other families it is estimated from `gpu_teraflops`."""
     gpu_teraflops: Annotated[float, Field(gt=0, le=100_000)]
     """Speed of the GPU that trains: 10^12 operations per second with numbers of 32 bits, from its data sheet."""
     train_attempts: Annotated[int, Field(ge=1, le=1000)]
@@ -60,7 +60,7 @@ class Config(WithoutDefaults):
 
     seed: Seed
     seeds: Seeds | None
-    """Each makes a run of every model; None: `seed` alone."""
+    """Seeds of the runs of every model; None: `seed` alone."""
     data_from: str | None
     released: Released
     languages: Languages
@@ -79,7 +79,7 @@ class Config(WithoutDefaults):
     models: dict[Identifier, ModelEntry]
     systems: dict[Identifier, SystemEntry] = Field(default={})
     n_best_lists: dict[Identifier, str] = Field(default={})
-    """Files of other systems' lists of the test text."""
+    """Files with n-best lists of the test text by other systems."""
     rescored: dict[Identifier, RescoredEntry] = Field(default={})
     decoding: Decoding
     moses: PhraseBased

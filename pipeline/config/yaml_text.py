@@ -15,7 +15,7 @@ import yaml
 from nmt.settings.faults import shortened
 
 DEEPEST = 50
-"""Levels of a text; settings have six."""
+"""Limit for nested levels. Settings have six."""
 
 
 def parse(text: str) -> Any:
@@ -85,7 +85,7 @@ _CORE: dict[str, tuple[str, str, Callable[[str], Any]]] = {
         _float,
     ),
 }
-"""Name of a tag -> form, first characters, value."""
+"""Name of a tag: its form, its first characters, the function for its value."""
 
 
 def _scalar(

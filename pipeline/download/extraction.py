@@ -29,7 +29,7 @@ _NAME = re.compile(rb"""\b(?:doc)?id\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""",
 _ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
 _CHUNK = 1 << 17
 _LARGEST_SGML = 1 << 26
-"""Test sets have a megabyte; the whole of one is held in memory."""
+"""Limit for the bytes of an SGML file, which is held in memory. Test sets have a megabyte."""
 
 
 @dataclass

@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote, urlsplit
 from pipeline.config.catalogue import Archive
 
 SECONDS = 5.0
-"""To connect and to answer: a look before the start, not the download, which is patient."""
+"""Time limit for an answer. This is a check before the start; downloads are more patient."""
 
 
 def places(url: str, path: str | None, mirrors: Sequence[str]) -> Iterator[str]:

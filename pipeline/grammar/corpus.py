@@ -22,7 +22,7 @@ from pipeline.grammar.grammar import Grammar, SentencePair
 Split = Literal["train", "dev", "test"]
 
 SHARES: tuple[Split, ...] = ("dev", "dev", "test", "test") + ("train",) * 12
-"""Which split a sentence belongs to, by its hash modulo the length."""
+"""The split of a sentence, by its hash modulo the length."""
 PATIENCE = 10_000
 """Draws in a row that may fail before the language counts as used up."""
 

@@ -19,9 +19,9 @@ from pipeline.monitor.jobs import Job
 State = Literal[
     "done", "outdated", "running", "silent", "stopped", "failed", "submitted", "waiting", "not needed"
 ]
-"""outdated: finished under other settings; silent: begun, not heard of for long; stopped: begun, and broken off;
-submitted: handed to a scheduler, not heard of since; not
-needed: its files are gone, but all that is made from them is there."""
+"""outdated: finished with other settings. silent: begun, but without a sign of life for long. stopped: interrupted.
+submitted: handed to a scheduler, without a sign of life yet. not needed: its files are gone, but all that is made from
+them is there."""
 
 FRESH = 3 * LOG_SECONDS
 """Seconds within which a job that reports its progress must have been heard of."""

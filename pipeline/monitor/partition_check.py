@@ -12,7 +12,7 @@ from nmt.io.slurm import Nodes, Partitions, configuration, partitions
 from pipeline.monitor.jobs import Job
 
 FORGOTTEN_AFTER = 240
-"""Seconds for which a scheduler has to remember a job that has ended: the executor asks every 180 at the latest."""
+"""Seconds for which a scheduler must remember a finished job. The executor asks at least every 180 seconds."""
 
 
 @dataclass(frozen=True)

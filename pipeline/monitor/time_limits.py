@@ -13,12 +13,12 @@ from pipeline.config.runs import Run
 from pipeline.config.schema import Config
 
 MARGIN = 1.25
-"""A job that is given too little only comes back once more; one that asks for too much waits longer in the queue."""
+"""Factor for the time limit. With too short a limit, a job must run once more; with too long a one, it waits longer."""
 REACHED = 0.3
-"""Share of a GPU's operations that an update reaches: 20 of an H200's 67 TFLOP/s, by a count of its kernels and their
-times (no GPU has been measured)."""
+"""Share of a GPU's speed that an update reaches: 20 of an H200's 67 TFLOP/s, by a count of its kernels and their times
+(no GPU has been measured)."""
 OVERHEAD_MINUTES = 30
-"""Starting, reading, and stopping five minutes early."""
+"""Minutes for the start, for reading, and because jobs stop five minutes early."""
 
 
 def time_limit(updates: int, updates_per_hour: float, longest_hours: float) -> int:

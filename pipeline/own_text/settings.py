@@ -17,14 +17,14 @@ from pipeline.own_text.text import PARTS, Given, Statistics, write_parts
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 LONGEST, SHORTEST = 50, 10
-"""Range of the greater length limit; the paper's is its upper end."""
+"""Range of the greater length limit. The paper's limit is its upper end."""
 SHORTER = 0.6
 """The smaller length limit as a share of the greater one: 30 of 50 in the paper."""
 LARGEST_VOCABULARY = 30_000
-"""The paper's."""
+"""The size of the paper's vocabularies."""
 PAIRS_OF_SHARD, MOST_SHARDS = 1_000_000, 500
 STAR = 2
-"""RNNsearch-N* may train so many times as long as RNNsearch-N."""
+"""Limit for the updates of RNNsearch-N* as a multiple of those of RNNsearch-N."""
 
 
 @dataclass(frozen=True)

@@ -27,13 +27,13 @@ from nmt.settings.text import Languages, Tokenization
 Pair = tuple[str, str]
 PARTS = ("train", "dev", "test")
 LEAST_PAIRS = 1000
-"""Least pairs of training text, whether parts are drawn from it or not: fewer teach no model anything."""
+"""Least pairs of training text. No model learns anything from fewer."""
 SHARE, FEWEST, MOST = 20, 100, 2000
-"""A drawn set has a twentieth of the pairs, but at least and at most so many."""
+"""A drawn set has one pair in SHARE, but at least FEWEST and at most MOST."""
 SPARE = 2
-"""Times as many candidates as wanted: some share a side with others."""
+"""Candidates per wanted pair. More are needed, since some share a side with others."""
 SAMPLE = 200_000
-"""Training pairs, evenly spread, that lengths and words are counted in."""
+"""Size of the evenly spread sample of training pairs for the counts of lengths and words."""
 PERCENTILE = 0.98
 TOKENIZATION = Tokenization(tokenizer="moses", escape=True, split_hyphens=False)
 

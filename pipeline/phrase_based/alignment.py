@@ -23,7 +23,7 @@ from pipeline.phrase_based.programs import Moses
 from pipeline.phrase_based.unfinished import held
 
 MODEL = 3
-"""HMM and fertilities: eflomal's own default."""
+"""eflomal's default model: HMM and fertilities."""
 
 
 def align(

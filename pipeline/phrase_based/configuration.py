@@ -16,7 +16,7 @@ LexicalReordering0= 0.3 0.3 0.3 0.3 0.3 0.3
 Distortion0= 0.3
 LM0= 0.5
 """
-"""The weights that Moses' training script starts from, of a table with so many scores."""
+"""The initial weights of Moses' training script, for a table with a number of scores."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from pipeline.phrase_based.programs import Moses
 from pipeline.phrase_based.unfinished import held
 
 BLOCK = 200
-"""Sentences that a process of the decoder translates; it reads the tables anew for each block."""
+"""Sentences per process of the decoder, which reads the tables again for each block."""
 
 
 @dataclass(frozen=True)

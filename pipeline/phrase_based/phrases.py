@@ -17,10 +17,10 @@ from pipeline.phrase_based.programs import Moses
 from pipeline.phrase_based.unfinished import held
 
 STEPS = {4: "lexical weights", 5: "extraction", 6: "scores", 7: "reordering"}
-"""Steps of train-model.perl; those before make the alignment, those after a configuration."""
+"""Steps of train-model.perl. Earlier steps make the alignment, later ones a configuration."""
 
 REPEATABLE = {"LC_ALL": "C", "PERL_HASH_SEED": "0"}
-"""Perl's own order of its hashes decides the order of a table's lines, unless it is told not to."""
+"""Without these variables, the order of a table's lines would depend on the order of Perl's hashes."""
 
 
 SEPARATOR = " ||| "

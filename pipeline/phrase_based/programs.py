@@ -36,7 +36,7 @@ TARGETS = {
     "consolidate": "phrase-extract//consolidate",
     "lexical-reordering-score": "phrase-extract/lexical-reordering//lexical-reordering-score",
 }
-"""The programs that are used, by the names that Moses' scripts know, each with what builds it."""
+"""The programs by the names in Moses' scripts, each with its target of the build."""
 
 HEADERS = {"Boost": "boost/thread.hpp", "zlib": "zlib.h", "bzip2": "bzlib.h", "liblzma": "lzma.h"}
 """What a build needs besides a compiler and Perl."""

@@ -10,7 +10,7 @@ from nmt.io.progress import Progress
 from nmt.io.text_files import read_pairs, write_lines
 
 RESERVED = ("|", "<", "[")
-"""What Moses takes for its own notation; its tokenizer writes these characters in another form."""
+"""Characters of Moses' own notation. Its tokenizer writes them in another form."""
 
 
 def write_text(

@@ -22,7 +22,7 @@ class Tuning:
 
     tuner: Literal["mert", "mira"]
     rounds: int
-    """Most rounds of decoding and optimizing; both tuners may end earlier."""
+    """Limit for rounds of decoding and optimizing. Both tuners may end earlier."""
     n_best: int
     """Hypotheses per sentence and round."""
 

@@ -30,11 +30,11 @@ from pipeline.publish.replication_package import ReplicationPackage, is_part
 
 PAPERS = REPOSITORY / "workflow" / "papers"
 _GIVEN = "given"
-"""Where the copy of the package lies in the temporary experiment."""
+"""The folder of the package's copy in the temporary experiment."""
 _SHOWN = 120
 """Letters of a line that a problem quotes."""
 _ERROR = re.compile(r"(?:nmt: )?error: (.+)|((?:\w+\.)*\w*(?:Error|Exception)(?:: .*)?)")
-"""What a job or the settings' check says before it ends."""
+"""The form of the last line of a failed job, or of the check of settings."""
 
 
 @dataclass(frozen=True)

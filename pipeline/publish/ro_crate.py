@@ -36,7 +36,7 @@ from pipeline.publish.replication_package import MODES, ReplicationPackage, is_p
 
 RECORD = "ro-crate-metadata.json"
 REPORT = "#report"
-"""Id of what made the tables and figures."""
+"""Id of the action that made tables and figures."""
 PAPER = "https://arxiv.org/abs/1409.0473"
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 LICENSE = "https://spdx.org/licenses/MIT"
@@ -50,7 +50,7 @@ _KINDS = {
     ".html": "text/html",
 }
 _SUMMARY = ("updates", "epochs", "hours", "device", "stopped_by", "train_pairs", "parameters")
-"""What is taken over from a run's summary.json."""
+"""Keys that are copied from a run's summary."""
 
 Facts = dict[str, Any]
 

@@ -42,7 +42,7 @@ _OWN = ("data.", "data_lengths.", "decoding_sweep.")  # the last of version 0.1.
 _SHOWN = 20
 """Number of differing settings that are listed."""
 NOT_RECORDED = (RECORD, "README.md")
-"""What a results folder may hold beside what the record names."""
+"""Files of a results folder that the record does not name."""
 
 
 @dataclass

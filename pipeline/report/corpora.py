@@ -19,7 +19,7 @@ from pipeline.report.tables.writer import as_csv, write_text
 COLUMNS = ["part", "corpus", "stage", "measure", "side", "unit", "value", "reported"]
 TOTAL = "total"
 BEFORE, AFTER = "words", "tokens"
-"""Units: what white space separates, before tokenization; what the tokenizer makes of it, after."""
+"""Units of counts: words between white space before tokenization, tokens after it."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Corpus:
 
 
 _LOST = {"tokens": "no_token", "kept": "overlap", "selected": "not_selected"}
-"""Why pairs are missing at a stage."""
+"""The reason why pairs are missing at a stage."""
 
 
 def _words(counts: Mapping[str, Any], name: str) -> tuple[int | None, int | None]:

@@ -12,9 +12,9 @@ from pipeline.config.artifacts import Report
 from pipeline.report.run_results import Runs
 
 LEAST = 20
-"""Sentences that a statement needs; the range of lengths widens downwards until it has them."""
+"""Least number of sentences for a statement. The range of lengths is extended downwards until it has them."""
 _KEPT = 0.8
-"""Share of its BLEU that a model keeps, or else it falls."""
+"""Least share of its BLEU that a model has on long sentences, or else it falls."""
 
 Rows = Sequence[Mapping[str, Any]]
 

@@ -83,7 +83,7 @@ class SentenceGroup(_Entry):
 
 class _Table(_Entry):
     called: str
-    """What the paper calls it: Table 1, or Table 1 (a)."""
+    """Its name in the paper: Table 1, or Table 1 (a)."""
 
 
 class ScoreTable(_Table):

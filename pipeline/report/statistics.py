@@ -20,7 +20,7 @@ from nmt.io.progress import Progress
 from nmt.io.text_files import read_pairs
 
 PARTS = ("train", "dev", "test", "in-domain")
-"""What a corpus is for."""
+"""The uses of a corpus."""
 SIDES = ("source", "target")
 
 Counts = dict[str, Any]
@@ -51,7 +51,7 @@ class _SideCounts:
     lengths: Counter[int] = field(default_factory=Counter)
     ids: Counter[int] = field(default_factory=Counter)
     types: Counter[str] | None = None
-    """How often each different word occurs, if that is asked for."""
+    """Counts of each different word, if they are wanted."""
 
     def add(self, words: Sequence[str]) -> bool:
         """Count a sentence. Return whether the vocabulary, if there is one, has all its words."""

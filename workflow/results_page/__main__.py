@@ -44,7 +44,7 @@ from workflow.results_page.tables import (
 
 TEMPLATE = Path(__file__).with_name("page.md.jinja")
 PICTURES = {"figure2": "BLEU against sentence length", "figure3": "Alignments"}
-"""Figures that the page shows, and what is seen on them."""
+"""Figures of the page, with their descriptions."""
 Record = dict[str, Any]
 """What the page says of an experiment: its section, and its columns and rows of the tables of all."""
 _COLOURS = 128

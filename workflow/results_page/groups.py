@@ -36,7 +36,7 @@ REPORTED = "the paper, reported"
 Cells = dict[str, str]
 Sentences = Iterable[Mapping[str, Any]]
 Comparison = dict[str, dict[str, Any]]
-"""By column what `compare` found."""
+"""The output of `compare`, by column."""
 
 
 def compared(package: ReplicationPackage, config: Config, limit: int) -> Comparison:

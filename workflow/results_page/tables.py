@@ -20,9 +20,9 @@ from workflow.results_page.folder import PAPERS, Experiment
 from workflow.results_page.groups import REPORTED, Cells, findings, reported
 
 _WORDS = ("minus", "Machine", "Code", "PyTorch")
-"""Columns that hold words."""
+"""Columns with words."""
 _CURVE = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
-"""Where the learning curves are read: shares of the longest run's updates."""
+"""Points of the learning curves, as shares of the longest run's updates."""
 
 
 def markdown(rows: Sequence[Mapping[str, str]]) -> str:

@@ -17,10 +17,10 @@ from pipeline.report.tables.notes import seeds_note
 from pipeline.report.tables.writer import Table, fixed, frame, signed
 
 NUMBERS = {"bleu_all": 2, "bleu_no_unk": 2, "dev_nll": 2}
-"""What is compared, with the decimals that readers see."""
+"""The compared numbers, with the decimals for readers."""
 CSV_DECIMALS = {"bleu_all": 2, "bleu_no_unk": 2, "dev_nll": 4}
 IDENTITY = {"model", "label", "seed", "sample_seed"}
-"""Settings that say which run it is, not how its model was trained."""
+"""Settings that identify a run and do not say how its model was trained."""
 NOISE = 2.0
 """A difference of less than so many of its standard errors is put in parentheses."""
 

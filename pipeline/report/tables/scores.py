@@ -24,7 +24,7 @@ from pipeline.report.tables.notes import (
 from pipeline.report.tables.writer import Table, fixed, frame, signed
 
 SCORES = ("bleu_all", "bleu_no_unk", "signature", "sentences_all", "sentences_no_unk")
-"""What scores must hold."""
+"""Keys that score files must have."""
 _TODAYS = ("sacrebleu", "chrf")
 
 

@@ -17,7 +17,7 @@ from pipeline.report.tables.writer import Table
 
 COLUMNS = ["line", "words", "sentence", "text"]
 GROUPS_BEGIN = "Source"
-"""What the first row of each sentence is called."""
+"""The name of the first row of each sentence."""
 CALLED = {"dev": "development", "test": "test"}
 
 

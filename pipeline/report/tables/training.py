@@ -16,9 +16,9 @@ from pipeline.report.tables.writer import Table, enough, fixed, frame
 _TRAINING = ["updates", "epochs", "hours", "device", "train_nll", "dev_nll"]
 _SIZES = ["optimizer", "hidden_units", "embedding_size", "parameters", "stopped_by", "train_pairs", "seed"]
 _KEPT = "best_update"
-"""Update of the weights that a run keeps, where these are the best."""
+"""Key for the update of a run's best weights."""
 PAPERS_UNIT = 100_000
-"""The paper counts updates in units of so many."""
+"""The paper's unit of updates."""
 COLUMNS = [
     "model",
     *_TRAINING,

@@ -20,7 +20,7 @@ from workflow.progress import RunProgress
 NOTHING_TO_DO = "Nothing to be done"
 RESTARTS = "Trying to restart job"
 AGAIN = "NMT_AGAIN"
-"""Names the environment variable that is set where `workflow/run.py` looks a second time."""
+"""The environment variable that is set if `workflow/run.py` looks a second time."""
 
 
 class LogHandler(LogHandlerBase):
