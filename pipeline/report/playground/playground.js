@@ -203,7 +203,10 @@ class Playground {
   /** The lines of the field, and which of them the cursor is in: that is the sentence. */
   get lines() {
     const area = element("source");
-    return [area.value.split("\n"), area.value.slice(0, area.selectionStart).split("\n").length - 1];
+    const lines = area.value.split("\n");
+    let at = area.value.slice(0, area.selectionStart).split("\n").length - 1;
+    while (at && !lines[at].trim()) at -= 1;  // what is pasted often ends in an empty line
+    return [lines, at];
   }
 
   get line() {
