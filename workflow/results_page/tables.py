@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from nmt.evaluation.seeds import with_deviation
+from nmt.evaluation.seeds import mean, standard_deviation, with_deviation
 from nmt.io.environment import REPOSITORY, release_name
 from nmt.io.files import read_json
 from pipeline.config.artifacts import FIRST_PAPER
@@ -172,16 +172,29 @@ def curves(experiment: Experiment) -> list[Cells]:
 
 
 def alignment_error_rates(experiment: Experiment) -> list[Cells]:
-    """Return a row for each model whose attention was compared with known alignments, a diagonal's rate beside it."""
-    found = {run: experiment.folder / "alignment_error_rate" / f"{run}.json" for run in experiment.runs}
+    """Return a row per model whose attention was compared with known alignments: mean ± deviation over its seeds."""
+    rates: dict[str, list[tuple[float, float]]] = {}
+    for name, run in experiment.runs.items():
+        file = experiment.folder / "alignment_error_rate" / f"{name}.json"
+        if file.is_file():
+            rate = read_json(file)
+            diagonal = rate["baselines"]["diagonal"]["alignment_error_rate"]
+            rates.setdefault(run.model, []).append((rate["alignment_error_rate"], diagonal))
     return [
         {
-            "Model": experiment.settings.label(run),
-            "Attention": f"{rate['alignment_error_rate']:.1%}",
-            "Diagonal": f"{rate['baselines']['diagonal']['alignment_error_rate']:.1%}",
+            "Model": experiment.settings.label(model),
+            "Attention": _percent(attention),
+            "Diagonal": _percent(diagonal),
         }
-        for run, rate in ((run, read_json(file)) for run, file in found.items() if file.is_file())
+        for model, (attention, diagonal) in (
+            (model, zip(*pairs, strict=True)) for model, pairs in rates.items()
+        )
     ]
+
+
+def _percent(shares: Sequence[float]) -> str:
+    values = [100 * share for share in shares]
+    return f"{with_deviation(mean(values), standard_deviation(values), 1)}%"
 
 
 # --- scale and origin -------------------------------------------------------------------------------------------------
