@@ -36,6 +36,11 @@ def main(arguments: Sequence[str]) -> int:
         unfinished = [place for place in experiments if not (place / "results" / "report.html").is_file()]
         if unfinished:
             raise UserError(f"{unfinished[0]}: not finished; make EXPERIMENT={unfinished[0]} run")
+        names = [place.resolve().name for place in experiments]
+        if twice := {name for name in names if names.count(name) > 1}:
+            raise UserError(
+                f"{twice.pop()}: two experiments of this name, one would replace the other; rename one"
+            )
         making = folder.with_name(f".{folder.name}.part")
         shutil.rmtree(making, ignore_errors=True)
         making.mkdir(parents=True)

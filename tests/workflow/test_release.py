@@ -40,4 +40,8 @@ def test_what_is_missing_is_said_in_a_line_and_nothing_is_left(
     )
     assert release.main([str(tmp_path / "demo"), str(tmp_path / "demo")]) == 2
     assert "is there already; name a new folder, or remove it" in capsys.readouterr().err
+    (tmp_path / "demo" / "results").mkdir()
+    (tmp_path / "demo" / "results" / "report.html").touch()
+    assert release.main([str(tmp_path / "new"), str(tmp_path / "demo"), str(tmp_path / "demo" / ".")]) == 2
+    assert "demo: two experiments of this name" in capsys.readouterr().err
     assert os.listdir(tmp_path) == ["demo"]
