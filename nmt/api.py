@@ -93,7 +93,7 @@ class Model:
         self._text = text_settings_of(folders)
         self._computing = computing
         self._models = load_models(folders, decoding_with(self._text.decoding, computing))
-        refuse_unable(computing.precision, next(self._models[0].network.parameters()).device)
+        refuse_unable(computing.precision, self._models[0].device)
         self._shortlist = shortlists.load(shortlist, self._models) if shortlist else None
         self.labels = [model.run.label for model in self._models]
         self.languages = self._text.languages.source, self._text.languages.target
@@ -283,9 +283,7 @@ def unknown_words(decoding: Decoding) -> Literal["keep", "forbid"]:
 def load_models(folders: Sequence[Path], decoding: Decoding) -> list[TrainedModel]:
     """Load the models onto the device that the settings name."""
     from nmt.model import cpu_products, trained_model
-    from nmt.model.device import choose_device, keep_freed_memory, make_deterministic
 
-    make_deterministic(decoding.threads)
+    models = trained_model.load_all(folders, decoding.device, decoding.threads, announced=False)
     cpu_products.use(cpu_products.choose())
-    keep_freed_memory()
-    return [trained_model.load(folder, choose_device(decoding.device, announced=False)) for folder in folders]
+    return models

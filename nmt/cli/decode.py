@@ -8,44 +8,25 @@ from typing import Literal
 import click
 
 from nmt.cli.options import (
+    EXISTING,
     FILE,
     average_option,
-    device_option,
+    batch_size_option,
+    computing_options,
+    model_option,
+    models_option,
     parse_settings,
     settings_option,
-    threads_option,
+    source_option,
 )
 from nmt.errors import UserError
-from nmt.settings.base import MOST_SENTENCES
 from nmt.settings.decoding import Average, Decoding
-
-EXISTING = click.Path(exists=True, path_type=Path)
-_trained_model = click.option(
-    "--model",
-    "model_path",
-    required=True,
-    type=EXISTING,
-    help="Folder of a trained model, written by `nmt train`.",
-)
-_source = click.option(
-    "--source", required=True, type=EXISTING, help="Tokenized text, one sentence per line."
-)
-
-
-_trained_models = click.option(
-    "--model",
-    "model_paths",
-    required=True,
-    multiple=True,
-    type=EXISTING,
-    help="Folder of a trained model, written by `nmt train`. Repeat it for an ensemble.",
-)
 
 
 @click.command()
-@_trained_models
+@models_option
 @average_option
-@_source
+@source_option
 @click.option("--reference", type=EXISTING, help="Tokenized reference translation, needed for --mode no_unk.")
 @click.option(
     "--mode",
@@ -78,39 +59,25 @@ def decode(
         raise UserError("--mode no_unk needs --reference: its sentences have no unknown word on both sides")
     from nmt.decoding.sidecar import Making
     from nmt.decoding.test_set import translate_file
-    from nmt.decoding.text_translator import refuse_unlike
     from nmt.model import trained_model
-    from nmt.model.device import choose_device, device_name, keep_freed_memory, make_deterministic
+    from nmt.model.device import device_name
 
-    make_deterministic(decoding.threads)
-    keep_freed_memory()
-    models = [trained_model.load(path, choose_device(decoding.device)) for path in model_paths]
-    refuse_unlike(models)
-    making = Making.of(mode, decoding, model_paths, device_name(choose_device(decoding.device)), average)
+    models = trained_model.load_all(model_paths, decoding.device, decoding.threads)
+    making = Making.of(mode, decoding, model_paths, device_name(models[0].device), average)
     done = translate_file(models, source, reference, mode, decoding, output, average)
     making.write(output, done.sentences, done.seconds, done.resumed)
     click.echo(f"{output}: {done.sentences:,} sentences", err=True)
 
 
-_batch_size = click.option(
-    "--batch-size",
-    type=click.IntRange(1, MOST_SENTENCES),
-    default=80,
-    show_default=True,
-    help="Pairs per batch.",
-)
-
-
 @click.command()
-@_trained_models
+@models_option
 @average_option
 @click.option("--name", required=True, metavar="ID", help="Id of the model or ensemble in the config.")
 @click.option("--seed", type=int, help="Seed of the run. An ensemble has none.")
-@_source
+@source_option
 @click.option("--reference", required=True, type=EXISTING, help="Tokenized reference translation.")
-@_batch_size
-@threads_option
-@device_option
+@batch_size_option("Pairs")
+@computing_options
 @click.option(
     "--output", required=True, type=FILE, help="JSON file for perplexity, words and log-probability."
 )
@@ -128,25 +95,20 @@ def perplexity(
 ) -> None:
     """Measure the perplexity per word of a tokenized test set's reference, end symbols included."""
     from nmt.decoding.perplexity import perplexity as measure
-    from nmt.decoding.text_translator import refuse_unlike
     from nmt.io.files import write_json
     from nmt.model import trained_model
-    from nmt.model.device import choose_device, make_deterministic
 
-    make_deterministic(threads)
-    models = [trained_model.load(path, choose_device(device)) for path in model_paths]
-    refuse_unlike(models)
+    models = trained_model.load_all(model_paths, device, threads)
     found = measure(models, source, reference, batch_size, average)
     write_json(output, {"model": name, "seed": seed, **found})
 
 
 @click.command()
-@_trained_model
-@_source
+@model_option
+@source_option
 @click.option("--target", required=True, type=EXISTING, help="Tokenized translation of --source.")
-@_batch_size
-@threads_option
-@device_option
+@batch_size_option("Pairs")
+@computing_options
 @click.option(
     "--output", required=True, type=FILE, help="File for the attention: JSON lines, one per sentence pair."
 )
@@ -156,8 +118,6 @@ def align(
     """Write the attention of a model while it is fed given translations (teacher forcing)."""
     from nmt.decoding.test_set import align_file
     from nmt.model import trained_model
-    from nmt.model.device import choose_device, make_deterministic
 
-    make_deterministic(threads)
-    model = trained_model.load(model_path, choose_device(device))
+    (model,) = trained_model.load_all([model_path], device, threads)
     align_file(model, source, target, batch_size, output)

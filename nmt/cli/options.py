@@ -12,7 +12,7 @@ import click
 from pydantic import BaseModel
 
 from nmt.errors import UserError
-from nmt.settings.base import MOST_THREADS
+from nmt.settings.base import MOST_SENTENCES, MOST_THREADS
 from nmt.settings.faults import shortened
 from nmt.settings.json_settings import parse, read
 
@@ -32,7 +32,7 @@ class NumberRange(click.FloatRange):
 PATH = click.Path(path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
-
+EXISTING = click.Path(exists=True, path_type=Path)
 
 Shards = tuple[tuple[str, int], ...]
 """Corpora with the number of shards that each is cut into."""
@@ -128,6 +128,25 @@ def _type(schema: type[BaseModel], key: str) -> click.Choice[str] | click.IntRan
     return click.Choice(kind["enum"]) if "enum" in kind else click.IntRange(kind["minimum"], kind["maximum"])
 
 
+_A_MODEL = "Folder of a trained model, for example experiments/demo/models/rnnsearch-50."
+model_option = click.option(
+    "--model", "model_path", required=True, type=PATH, metavar="FOLDER", help=_A_MODEL
+)
+models_option = click.option(
+    "--model",
+    "model_paths",
+    required=True,
+    multiple=True,
+    type=PATH,
+    metavar="FOLDER",
+    help=f"{_A_MODEL} Repeat it for an ensemble.",
+)
+source_option = click.option(
+    "--source", required=True, type=EXISTING, help="Tokenized text, one sentence per line."
+)
+tokenized_option = click.option(
+    "--tokenized", is_flag=True, help="The text is already tokenized, as by `nmt data tokenize`."
+)
 average_option = click.option(
     "--average",
     type=click.Choice(["probability", "log_probability"]),
@@ -137,20 +156,23 @@ average_option = click.option(
 )
 
 
-threads_option = click.option(
-    "--threads",
-    type=click.IntRange(1, MOST_THREADS),
-    default=1,
-    show_default=True,
-    help="CPU threads of PyTorch.",
-)
-device_option = click.option(
-    "--device",
-    type=click.Choice(["auto", "cpu", "cuda"]),
-    default="auto",
-    show_default=True,
-    help="auto takes the GPU if there is one.",
-)
+def computing_options(command: Command) -> Command:
+    """Add the options `--threads` and `--device`."""
+    threads, device = click.IntRange(1, MOST_THREADS), click.Choice(["auto", "cpu", "cuda"])
+    for name, kind, default, text in (
+        ("--device", device, "auto", "auto takes the GPU if there is one."),
+        ("--threads", threads, 1, "CPU threads of PyTorch."),
+    ):
+        command = click.option(name, type=kind, default=default, show_default=True, help=text)(command)
+    return command
+
+
+def batch_size_option(what: str, default: int = 80) -> Callable[[Command], Command]:
+    """Return the option `--batch-size`; `what` names the items of a batch."""
+    kind = click.IntRange(1, MOST_SENTENCES)
+    return click.option(
+        "--batch-size", type=kind, default=default, show_default=True, help=f"{what} per batch."
+    )
 
 
 def parse_settings(schema: type[Model], value: str, option: str = "--settings") -> Model:

@@ -6,14 +6,18 @@ from pathlib import Path
 
 import click
 
-from nmt.cli.options import FILE, NumberRange, average_option, device_option, threads_option
-from nmt.settings.base import MOST_SENTENCES
+from nmt.cli.options import (
+    EXISTING,
+    FILE,
+    NumberRange,
+    average_option,
+    batch_size_option,
+    computing_options,
+    models_option,
+    source_option,
+)
 from nmt.settings.decoding import Average
 
-EXISTING = click.Path(exists=True, path_type=Path)
-_source = click.option(
-    "--source", required=True, type=EXISTING, help="Tokenized text, one sentence per line."
-)
 _lists = click.option(
     "--lists",
     required=True,
@@ -24,16 +28,9 @@ _lists = click.option(
 
 
 @click.command(short_help="Rescore another system's n-best lists with a model, mixing both scores.")
-@click.option(
-    "--model",
-    "model_paths",
-    required=True,
-    multiple=True,
-    type=EXISTING,
-    help="Folder of a trained model, written by `nmt train`. Repeat it for an ensemble.",
-)
+@models_option
 @average_option
-@_source
+@source_option
 @_lists
 @click.option(
     "--weight",
@@ -46,15 +43,8 @@ _lists = click.option(
 @click.option(
     "--output-lists", type=FILE, help="File for the lists, best first, with log p as one more feature."
 )
-@click.option(
-    "--batch-size",
-    type=click.IntRange(1, MOST_SENTENCES),
-    default=256,
-    show_default=True,
-    help="Hypotheses per batch.",
-)
-@threads_option
-@device_option
+@batch_size_option("Hypotheses", 256)
+@computing_options
 def rescore(
     model_paths: tuple[Path, ...],
     average: Average,
@@ -75,14 +65,9 @@ def rescore(
     """
     from nmt.decoding.rescoring import Rescorer
     from nmt.decoding.rescoring import rescore as run
-    from nmt.decoding.text_translator import refuse_unlike
     from nmt.model import trained_model
-    from nmt.model.device import choose_device, keep_freed_memory, make_deterministic
 
-    make_deterministic(threads)
-    keep_freed_memory()
-    models = [trained_model.load(path, choose_device(device)) for path in model_paths]
-    refuse_unlike(models)
+    models = trained_model.load_all(model_paths, device, threads)
     rescorer = Rescorer(models, average, batch_size, weight)
     done = run(rescorer, source, lists, output, output_lists)
     rate = f", {done.words / done.seconds:,.0f} words/s" if done.seconds else ""
@@ -94,7 +79,7 @@ def rescore(
 
 
 @click.command()
-@_source
+@source_option
 @_lists
 @click.option("--reference", required=True, type=EXISTING, help="Tokenized reference translation.")
 @click.option("--output", required=True, type=FILE, help="File for the chosen hypotheses, one per line.")

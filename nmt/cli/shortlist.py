@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from nmt.cli.options import file_option
+from nmt.cli.options import file_option, model_option
 from nmt.settings.base import MOST_WORDS
 
 MOST_PAIRS = 10_000_000
@@ -14,7 +14,7 @@ LIKELY, FREQUENT = 20, 1000
 
 
 @click.command(short_help="Write a shortlist: the likely translations of each source word.")
-@file_option("--model", "Folder of a trained model.", metavar="FOLDER")
+@model_option
 @file_option(
     "--bitext",
     "Folder of the training text of the model (data/binary/... of its experiment).",
@@ -42,7 +42,7 @@ LIKELY, FREQUENT = 20, 1000
     help="Number of sentence pairs to count, from the first. Each of their words takes 45 bytes of memory.",
 )
 @file_option("--output", "File for `nmt translate --shortlist`.")
-def shortlist(model: Path, bitext: Path, likely: int, frequent: int, pairs: int, output: Path) -> None:
+def shortlist(model_path: Path, bitext: Path, likely: int, frequent: int, pairs: int, output: Path) -> None:
     """Write a shortlist for `nmt translate --shortlist`: the likely translations of each source word.
 
     These are the target words that are most associated with the source word, by Dice's coefficient over sentence pairs.
@@ -53,5 +53,5 @@ def shortlist(model: Path, bitext: Path, likely: int, frequent: int, pairs: int,
     from nmt.decoding import shortlist as shortlists
     from nmt.model import trained_model
 
-    trained = trained_model.load(model, torch.device("cpu"))
+    trained = trained_model.load(model_path, torch.device("cpu"))
     shortlists.make(trained, Bitext.open(bitext), likely, frequent, pairs, output)

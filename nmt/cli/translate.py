@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from nmt.api import best_of, decoding_with, load_models, sides, text_settings_of, unknown_words
-from nmt.cli.options import PATH, Command, parse_settings, setting_option, settings_option
+from nmt.cli.options import (
+    PATH,
+    Command,
+    model_option,
+    models_option,
+    parse_settings,
+    setting_option,
+    settings_option,
+    tokenized_option,
+)
 from nmt.cli.outputs import WRITTEN
 from nmt.cli.terminal import (
     like_unix_tools,
@@ -35,18 +44,6 @@ PLOTS = (".png", ".pdf", ".svg")
 MAX_SCORED = 20_000
 """Maximum number of tokens in a line to score. It takes 2 GB at the paper's sizes; memory grows with the number."""
 
-_models = click.option(
-    "--model",
-    "model_paths",
-    required=True,
-    multiple=True,
-    type=PATH,
-    metavar="FOLDER",
-    help="Folder of a trained model, for example experiments/demo/models/rnnsearch-50. Repeat it for an ensemble.",
-)
-_tokenized = click.option(
-    "--tokenized", is_flag=True, help="The text is already tokenized, as by `nmt data tokenize`."
-)
 _output = click.option(
     "--output", type=PATH, metavar="FILE", help="File to write instead of standard output."
 )
@@ -78,9 +75,7 @@ def _running(command: Command) -> Command:
 
 
 @click.command(short_help="Write text.json into a model's folder, so that it can translate raw text.")
-@click.option(
-    "--model", "model_path", required=True, type=PATH, metavar="FOLDER", help="Folder of a trained model."
-)
+@model_option
 @settings_option("The config's `languages`, `tokenization` and `decoding`")
 def package(model_path: Path, settings: str) -> None:
     """Write text.json into a model's folder, so that it can translate raw text.
@@ -95,7 +90,7 @@ def package(model_path: Path, settings: str) -> None:
 
 
 @click.command(short_help="Translate text with a trained model: raw text in, raw text out.")
-@_models
+@models_option
 @click.argument("input", type=PATH, default="-", metavar="[FILE]")
 @_output
 @setting_option(
@@ -132,7 +127,7 @@ def package(model_path: Path, settings: str) -> None:
     "-2, -3 and so on before the extension of FILE.",
 )
 @_json
-@_tokenized
+@tokenized_option
 @setting_option(
     Asked,
     "max_words",
@@ -228,12 +223,12 @@ def translate(
 
 
 @click.command(short_help="Score given translations with a trained model: their log-probabilities.")
-@_models
+@models_option
 @click.argument("source", type=PATH)
 @click.argument("target", type=PATH)
 @_output
 @_json
-@_tokenized
+@tokenized_option
 @_running
 def score(
     model_paths: tuple[Path, ...],
@@ -261,12 +256,10 @@ def score(
         refuse_impossible([source, target], output)
         text = text_settings_of(model_paths)
         from nmt.decoding.forced_decoding import score as score_pairs
-        from nmt.decoding.text_translator import refuse_unlike
 
         computing = Computing(device=device, threads=threads, batch_size=batch_size)
         decoding = decoding_with(text.decoding, computing)
         models = load_models(model_paths, decoding)
-        refuse_unlike(models)
         cut = [side.tokens for side in sides(text, tokenized)]
         number = 0
         with (

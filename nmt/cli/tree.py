@@ -6,7 +6,14 @@ from pathlib import Path
 
 import click
 
-from nmt.cli.options import PATH, NumberRange, device_option, file_option, threads_option
+from nmt.cli.options import (
+    NumberRange,
+    computing_options,
+    file_option,
+    model_option,
+    source_option,
+    tokenized_option,
+)
 from nmt.errors import UserError
 
 BEST = 10
@@ -19,14 +26,7 @@ FORMS = (".pdf", ".svg", ".png")
 # a sentence may begin with a dash
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("sentence")
-@click.option(
-    "--model",
-    "model_path",
-    required=True,
-    type=PATH,
-    metavar="FOLDER",
-    help="Folder of a trained model of the family grconv.",
-)
+@model_option
 @click.option(
     "--least",
     type=NumberRange(0, 1, max_open=True),
@@ -34,7 +34,7 @@ FORMS = (".pdf", ".svg", ".png")
     show_default=True,
     help="Largest value of a gate that is not shown.",
 )
-@click.option("--tokenized", is_flag=True, help="The sentence is tokenized, as by `nmt data tokenize`.")
+@tokenized_option
 @file_option(
     "--output", "File for the picture (.pdf, .svg or .png). Repeat it for further files.", multiple=True
 )
@@ -79,12 +79,9 @@ def tree(sentence: str, model_path: Path, least: float, tokenized: bool, output:
 
 
 @click.command()
-@click.option(
-    "--model", "model_path", required=True, type=PATH, metavar="FOLDER", help="Folder of a trained model."
-)
-@file_option("--source", "Tokenized text, one sentence per line.")
-@threads_option
-@device_option
+@model_option
+@source_option
+@computing_options
 @file_option("--output", "File for the trees, one JSON object per sentence and line.")
 def trees(model_path: Path, source: Path, threads: int, device: str, output: Path) -> None:
     """Write the gates of the trees that a grConv makes of a text. The explorer shows these trees."""
@@ -94,10 +91,8 @@ def trees(model_path: Path, source: Path, threads: int, device: str, output: Pat
     from nmt.io.files import atomic_path
     from nmt.io.text_files import read_lines
     from nmt.model import trained_model
-    from nmt.model.device import choose_device, make_deterministic
 
-    make_deterministic(threads)
-    model = trained_model.load(model_path, choose_device(device))
+    (model,) = trained_model.load_all([model_path], device, threads)
     with atomic_path(output) as temporary, temporary.open("w", encoding="utf-8") as file:
         for line in read_lines(source):
             file.write(as_line(tree_of(model, words(line)).gates) + "\n")

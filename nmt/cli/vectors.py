@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nmt.cli.options import FILE, PATH, device_option, threads_option
+from nmt.cli.options import (
+    FILE,
+    PATH,
+    batch_size_option,
+    computing_options,
+    model_option,
+    tokenized_option,
+)
 from nmt.cli.terminal import like_unix_tools, progress_over, refuse_impossible, warn_of_replaced
 from nmt.errors import UserError
-from nmt.settings.base import MOST_SENTENCES
 
 if TYPE_CHECKING:
     from nmt.evaluation.principal_components import Panel, Vectors
@@ -24,9 +30,7 @@ AHEAD = 500
 @click.command(
     short_help="Write the vector of each sentence, and sentences in the plane in which they differ most."
 )
-@click.option(
-    "--model", "model_path", required=True, type=PATH, metavar="FOLDER", help="Folder of a trained model."
-)
+@model_option
 @click.argument("input", type=PATH, default="-", metavar="[FILE]")
 @click.option(
     "--output-npy", type=FILE, help="File for the vectors: a NumPy array (float32) with one row per line."
@@ -37,16 +41,9 @@ AHEAD = 500
     help="File for the place of each sentence in the plane of the first two principal components (PCA) of its panel."
     " An empty line of the text begins a new panel. `nmt figure vectors` draws the file.",
 )
-@click.option("--tokenized", is_flag=True, help="The text is tokenized, as by `nmt data tokenize`.")
-@click.option(
-    "--batch-size",
-    type=click.IntRange(1, MOST_SENTENCES),
-    default=80,
-    show_default=True,
-    help="Sentences per batch.",
-)
-@threads_option
-@device_option
+@tokenized_option
+@batch_size_option("Sentences")
+@computing_options
 def vectors(
     model_path: Path,
     input: Path,
@@ -98,12 +95,9 @@ def _read(
     from nmt.decoding.sentence_vectors import sentence_vectors
     from nmt.io.streams import open_lines
     from nmt.model import trained_model
-    from nmt.model.device import choose_device, keep_freed_memory, make_deterministic
 
     source = TokenText() if tokenized else sides(text_settings_of([model_path]), tokenized)[0]
-    make_deterministic(threads)
-    keep_freed_memory()
-    model = trained_model.load(model_path, choose_device(device))
+    (model,) = trained_model.load_all([model_path], device, threads)
     with open_lines(input) as lines, progress_over("vectors", lines, input, Path()) as progress:
         for group in lines.groups(AHEAD):
             sentences = [source.tokens(line) for line in group]

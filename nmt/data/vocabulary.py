@@ -37,11 +37,6 @@ class Vocabulary:
     With subword units, a word has one or several ids; an unknown word is still one [UNK].
     """
 
-    END = END
-    UNKNOWN = UNKNOWN
-    END_WORD = END_WORD
-    UNKNOWN_WORD = UNKNOWN_WORD
-
     def __init__(self, ranked: Sequence[tuple[str, int]], subwords: bool = False) -> None:
         self.counts = [count for _, count in ranked]
         self._words = [*SPECIALS, *(word for word, _ in ranked)]

@@ -15,7 +15,7 @@ then the better ranked one.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -55,17 +55,6 @@ class Hypothesis:
     def score(self, normalize: bool) -> float:
         """Return the score for ranking. Division by length counts the end symbol."""
         return self.log_probability / (len(self.words) + self.finished) if normalize else self.log_probability
-
-
-def best(hypotheses: Sequence[Hypothesis], normalize: bool) -> Hypothesis:
-    """Return the best of all hypotheses of a search, with or without division by length.
-
-    If a search keeps all finished hypotheses, division by length only changes their final ranking. `hypotheses` must
-    be all hypotheses of a search with `normalize_by_length`, in its order. Ties are broken as in the search.
-    """
-    if normalize:
-        return hypotheses[0]
-    return min(hypotheses, key=lambda found: (-found.log_probability, len(found.words)))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from nmt.errors import UserError
 from nmt.model.encoder_decoder import Encoded, EncoderDecoder, Steps
 from nmt.model.readout import Candidates
 from nmt.settings.decoding import Average
@@ -50,17 +49,7 @@ class Ensemble:
     """Any number of models, which are used in a search like one `EncoderDecoder`."""
 
     def __init__(self, models: Sequence[EncoderDecoder], average: Average = "probability") -> None:
-        """Raise a UserError unless all models have equally many target words and treat the end of the source alike."""
-        if not models:
-            raise UserError("an ensemble needs at least one model")
-        for name, values in (
-            ("target words", [model.target_vocabulary for model in models]),
-            ("architecture.source_end", [model.architecture.source_end for model in models]),
-        ):
-            if len(set(values)) > 1:
-                raise UserError(
-                    f"an ensemble needs models of the same vocabularies that read alike: {name} are {values}"
-                )
+        """Take models that share their vocabularies and read the source alike (`trained_model.refuse_unlike`)."""
         self.models, self.average = list(models), average
 
     def encode(self, source: Tensor, mask: Tensor) -> EncodedByAll:

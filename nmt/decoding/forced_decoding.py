@@ -59,7 +59,7 @@ def read(
     With subword units, the log-probability of a word is the sum over its units. The attention to a word is the sum of
     the attention to its units; the attention from a word is the mean over its units.
     """
-    device = next(models[0].network.parameters()).device
+    device = models[0].device
     found = []
     for model in models:
         batch = make_batch(model, sources, targets).to(device)

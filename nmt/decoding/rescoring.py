@@ -144,7 +144,7 @@ class _Reader:
 
     def __init__(self, rescorer: Rescorer, sources: Sequence[Words]) -> None:
         self.rescorer, first = rescorer, rescorer.models[0]
-        self.device = next(first.network.parameters()).device
+        self.device = first.device
         batch = make_batch(first, sources, [[] for _ in sources]).to(self.device)
         self.encoded = [model.network.encode(batch.source, batch.source_mask) for model in rescorer.models]
 

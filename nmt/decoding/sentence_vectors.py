@@ -21,7 +21,7 @@ def sentence_vectors(model: TrainedModel, sentences: Sequence[Words], size: int)
         UserError: the model does not encode a sentence as a fixed vector.
     """
     found: dict[int, Vectors] = {}
-    device = next(model.network.parameters()).device
+    device = model.device
     for places in batches([len(words) for words in sentences], size):
         batch = make_batch(model, [sentences[place] for place in places], [[] for _ in places]).to(device)
         vectors = model.network.sentence_vectors(model.network.encode(batch.source, batch.source_mask))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import nmt
 from nmt.data.vocabulary import UNKNOWN, Vocabulary
-from nmt.decoding.beam_search import Hypothesis, Model, translate
+from nmt.decoding.beam_search import Hypothesis, translate
 from nmt.decoding.ensemble import joined
 from nmt.decoding.forced_decoding import ForcedScores, make_batch, read
 from nmt.decoding.shortlist import Shortlist
@@ -24,8 +24,6 @@ from nmt.io.journal import Journal
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, read_pairs, write_lines
 from nmt.model.device import device_name
-from nmt.model.encoder_decoder import Encoded
-from nmt.model.readout import Candidates
 from nmt.model.trained_model import TrainedModel
 from nmt.settings.decoding import Average, Decoding
 
@@ -134,7 +132,7 @@ def sum_of_models(models: Sequence[TrainedModel]) -> str:
         total.update(f"{model.source.sha256} {model.target.sha256}".encode())
         for weight in model.network.state_dict().values():
             total.update(weight.cpu().contiguous().numpy())
-    device = device_name(next(models[0].network.parameters()).device)
+    device = device_name(models[0].device)
     total.update(json.dumps([nmt.__version__, device, torch.__version__]).encode())
     return total.hexdigest()
 
@@ -165,6 +163,7 @@ def translate_group(
     ]
 
 
+@torch.no_grad()
 def search(
     models: Sequence[TrainedModel],
     sources: Sequence[Sequence[str]],
@@ -173,43 +172,17 @@ def search(
     average: Average = "probability",
     shortlist: Shortlist | None = None,
 ) -> list[list[Hypothesis]]:
-    """Return the hypotheses of one model or an ensemble for one batch of sources, best first."""
-    return ReadSources.by(models, sources, average, shortlist).search(decoding, forbid_unknown)
+    """Return the hypotheses of one model or an ensemble for one batch of sources, best first.
 
-
-@dataclass(frozen=True)
-class ReadSources:
-    """A batch of sources as encoded by one model or an ensemble, for any number of searches.
-
-    lengths: number of ids of each source without the end symbol, (B,). candidates: the allowed target words; None for
-    all.
+    Only the words of `shortlist` are allowed if it is given.
     """
-
-    model: Model
-    encoded: Encoded
-    lengths: NDArray[np.int64]
-    candidates: Candidates | None = None
-
-    @classmethod
-    @torch.no_grad()
-    def by(
-        cls,
-        models: Sequence[TrainedModel],
-        sources: Sequence[Sequence[str]],
-        average: Average = "probability",
-        shortlist: Shortlist | None = None,
-    ) -> ReadSources:
-        """Encode the sources with the models."""
-        model = joined([one.network for one in models], average)
-        device = next(models[0].network.parameters()).device
-        batch = make_batch(models[0], sources, [[] for _ in sources]).to(device)
-        lengths = np.array([models[0].source.beginnings(words)[-1] for words in sources])
-        candidates = shortlist.candidates(batch.source) if shortlist else None
-        return cls(model, model.encode(batch.source, batch.source_mask), lengths, candidates)
-
-    def search(self, decoding: Decoding, forbid_unknown: bool) -> list[list[Hypothesis]]:
-        """Return the hypotheses of each sentence, best first. For the arguments, see `beam_search.translate`."""
-        return translate(self.model, self.encoded, self.lengths, decoding, forbid_unknown, self.candidates)
+    model = joined([one.network for one in models], average)
+    device = models[0].device
+    batch = make_batch(models[0], sources, [[] for _ in sources]).to(device)
+    lengths = np.array([models[0].source.beginnings(words)[-1] for words in sources])
+    candidates = shortlist.candidates(batch.source) if shortlist else None
+    encoded = model.encode(batch.source, batch.source_mask)
+    return translate(model, encoded, lengths, decoding, forbid_unknown, candidates)
 
 
 def record(
@@ -244,31 +217,24 @@ def rounded(weights: NDArray[np.float32]) -> Matrix:
 
 
 def align_file(model: TrainedModel, source: Path, target: Path, batch_size: int, output: Path) -> None:
-    """Write the attention of the model while it is fed given translations (teacher forcing)."""
+    """Write the attention of the model while it is fed given translations (teacher forcing).
+
+    It is alpha_ij of each pair: rows are target words and the end symbol, columns source words and the end symbol. It
+    is null for a model without attention.
+    """
     sentences = read_sentences(source, target)
     found: dict[int, dict[str, Any]] = {}
     for group in by_length(sentences, batch_size):
         targets = [sentence.reference or [] for sentence in group]
-        matrices = attention(model, [sentence.source for sentence in group], targets)
-        for sentence, target_words, matrix in zip(group, targets, matrices, strict=True):
+        scored = read([model], [sentence.source for sentence in group], targets)
+        for sentence, target_words, forced in zip(group, targets, scored, strict=True):
             found[sentence.line] = {
                 "line": sentence.line,
                 "source": " ".join(sentence.source),
                 "target": " ".join(target_words),
-                "alignment": matrix,
+                "alignment": None if forced.attention is None else rounded(forced.attention),
             }
     write_records(output, [found[sentence.line] for sentence in sentences])
-
-
-def attention(
-    model: TrainedModel, sources: Sequence[Sequence[str]], targets: Sequence[Sequence[str]]
-) -> list[Matrix | None]:
-    """Return alpha_ij of each pair: rows are target words and the end symbol, columns source words and the end symbol.
-
-    The result is None for models without attention.
-    """
-    found = read([model], sources, targets)
-    return [None if entry.attention is None else rounded(entry.attention) for entry in found]
 
 
 def write_records(path: Path, records: Sequence[dict[str, Any]]) -> None:

@@ -63,8 +63,7 @@ class TextTranslator:
 
     def __init__(self, models: Sequence[TrainedModel], source: Text, target: Text, options: Options) -> None:
         """Take the models, and the text processors that turn source lines into tokens and target tokens into lines."""
-        refuse_unlike(models)
-        refuse_unable(options.precision, next(models[0].network.parameters()).device)
+        refuse_unable(options.precision, models[0].device)
         self.models, self.options = list(models), options
         self.aligns = any(model.run.aligns for model in models)
         if options.unknown == "copy" and not self.aligns:
@@ -159,23 +158,6 @@ def with_details(found: Found, forced: ForcedScores, source_words: int) -> Found
         word_log_probabilities=forced.word_log_probabilities[: words + found.finished].tolist(),
         weights=None if weights is None else [weights[:words, :source_words]],
     )
-
-
-def refuse_unlike(models: Sequence[TrainedModel]) -> None:
-    """Raise a UserError unless the models of an ensemble share their vocabularies and read the source alike."""
-    first = models[0]
-    for other in models[1:]:
-        for side in ("source", "target"):
-            if getattr(first, side).sha256 != getattr(other, side).sha256:
-                raise UserError(
-                    f"--model: {first.run.label} and {other.run.label} have different {side} vocabularies; "
-                    f"an ensemble needs models that were trained on the same prepared text"
-                )
-        if first.run.architecture.source_end != other.run.architecture.source_end:
-            raise UserError(
-                f"--model: {first.run.label} and {other.run.label} differ in architecture.source_end; "
-                f"an ensemble needs models that read the source in the same way"
-            )
 
 
 def copied(found: Found, source: Words) -> Found:

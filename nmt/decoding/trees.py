@@ -36,7 +36,7 @@ def tree_of(model: TrainedModel, words: Words) -> Tree:
         )
     ends = model.run.architecture.source_end or not words
     ids = [*model.source.ids(words), *([END] if ends else [])]
-    source = torch.tensor(ids, device=next(model.network.parameters()).device)
+    source = torch.tensor(ids, device=model.device)
     levels = [level.double().cpu() for level in model.network.gates(source)]
     for level in levels:
         refuse_nan(level, "tree")

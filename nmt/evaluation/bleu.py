@@ -69,13 +69,7 @@ class BleuCounts:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the counts in the form of the JSON files."""
-        return {
-            "sentences": self.sentences,
-            "correct": list(self.correct),
-            "total": list(self.total),
-            "hypothesis_words": self.hypothesis_words,
-            "reference_words": self.reference_words,
-        }
+        return vars(self) | {"correct": list(self.correct), "total": list(self.total)}
 
     @property
     def row(self) -> list[int]:

@@ -120,19 +120,9 @@ def _sync(path: Path) -> None:
 
 def sha256(path: str | Path) -> str:
     """Return the SHA-256 of a file's bytes, as hexadecimal digits."""
-    return checksum(path, "sha256")
-
-
-def md5(path: str | Path) -> str:
-    """Return the MD5 of a file's bytes, as hexadecimal digits."""
-    return checksum(path, "md5")
-
-
-def checksum(path: str | Path, algorithm: str) -> str:
-    """Return the checksum of a file's bytes by an algorithm of `hashlib`, as hexadecimal digits."""
     refuse_special(path)
     with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, algorithm).hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_json(path: str | Path, value: Any) -> None:

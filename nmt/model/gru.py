@@ -74,13 +74,6 @@ class GatedUnit(nn.Module):
         flat = embedded.reshape(-1, embedded.shape[-1])
         return affine(flat, self.input_factor(), self.input_bias()).view(*embedded.shape[:-1], -1)
 
-    def step(self, projected: Tensor, state: Tensor) -> Tensor:
-        """Compute h_i (..., N) from pre-activations (..., 3N) and h_{i-1} (..., N)."""
-        gates = torch.sigmoid(projected[..., : 2 * self.hidden] + product(state, self.gate_weights()))
-        update, reset = gates.chunk(2, dim=-1)
-        candidate = torch.tanh(projected[..., 2 * self.hidden :] + product(reset * state, self.U))
-        return torch.lerp(state, candidate, update)
-
 
 def scan(
     units: list[GatedUnit], projected: list[Tensor], start: Tensor, mask: Tensor | None = None

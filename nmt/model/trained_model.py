@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import torch
 
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
+from nmt.model.device import choose_device, keep_freed_memory, make_deterministic
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.model.families import build
 from nmt.model.model_folder import (
@@ -36,6 +37,44 @@ class TrainedModel:
     network: EncoderDecoder
     source: Vocabulary
     target: Vocabulary
+
+    @property
+    def device(self) -> torch.device:
+        """The device that holds the weights."""
+        return next(self.network.parameters()).device
+
+
+def load_all(
+    folders: Sequence[Path], device: str, threads: int, announced: bool = True
+) -> list[TrainedModel]:
+    """Load the models that this process uses together, and let it compute with this number of CPU threads.
+
+    For `device` and `announced`, see `nmt.model.device.choose_device`. Raises a UserError unless the models share their
+    vocabularies and read the source alike.
+    """
+    make_deterministic(threads)
+    keep_freed_memory()
+    place = choose_device(device, announced)
+    models = [load(folder, place) for folder in folders]
+    refuse_unlike(models)
+    return models
+
+
+def refuse_unlike(models: Sequence[TrainedModel]) -> None:
+    """Raise a UserError unless the models of an ensemble share their vocabularies and read the source alike."""
+    first = models[0]
+    for other in models[1:]:
+        for side in SIDES:
+            if getattr(first, side).sha256 != getattr(other, side).sha256:
+                raise UserError(
+                    f"--model: {first.run.label} and {other.run.label} have different {side} vocabularies; "
+                    f"an ensemble needs models that were trained on the same prepared text"
+                )
+        if first.run.architecture.source_end != other.run.architecture.source_end:
+            raise UserError(
+                f"--model: {first.run.label} and {other.run.label} differ in architecture.source_end; "
+                f"an ensemble needs models that read the source in the same way"
+            )
 
 
 def load(folder: Path, device: torch.device) -> TrainedModel:

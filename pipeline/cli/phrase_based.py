@@ -13,12 +13,11 @@ from nmt.cli.options import (
     PATH,
     Command,
     Shards,
+    computing_options,
     corpora_option,
-    device_option,
     file_option,
     pattern_option,
     shard_files,
-    threads_option,
 )
 from nmt.cli.outputs import WRITTEN
 from nmt.errors import UserError
@@ -283,8 +282,7 @@ def moses_phrase_pairs(
     help="Folder of a model trained on the table's pairs.",
 )
 @file_option("--text", "Token file of sentences to be translated. Repeat it.", multiple=True)
-@threads_option
-@device_option
+@computing_options
 @click.option("--output", required=True, type=WRITTEN, help="Phrase table to write (.gz).")
 def moses_phrase_scores(
     phrase_table: Path, model: Path, text: tuple[Path, ...], threads: int, device: str, output: Path
@@ -294,12 +292,9 @@ def moses_phrase_scores(
     The new table leaves out the pairs whose source phrase occurs in none of the texts.
     """
     from nmt.model import trained_model
-    from nmt.model.device import choose_device, keep_freed_memory, make_deterministic
     from pipeline.phrase_based.phrase_scores import add_scores
 
-    make_deterministic(threads)
-    keep_freed_memory()
-    loaded = trained_model.load(model, choose_device(device))
+    (loaded,) = trained_model.load_all([model], device, threads)
     written, total = add_scores(loaded, phrase_table, text, output)
     click.echo(f"{output}: {written:,} of {total:,} pairs", err=True)
 

@@ -13,7 +13,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from nmt.data.vocabulary import SPECIALS, Vocabulary
+from nmt.data.vocabulary import SPECIALS, UNKNOWN, Vocabulary
 from nmt.errors import UserError
 from nmt.io.files import read_json, write_json
 from nmt.io.progress import Progress
@@ -63,12 +63,12 @@ class _SideCounts:
         self.ids.update(ids)
         if self.types is not None:
             self.types.update(words)
-        return Vocabulary.UNKNOWN not in ids
+        return UNKNOWN not in ids
 
     def as_dict(self) -> dict[str, Any]:
         values: dict[str, Any] = {"words": self.words, "lengths": _by_length(self.lengths)}
         if self.vocabulary is not None:
-            values |= {"unknown": self.ids[Vocabulary.UNKNOWN], "covered": self._covered(self.vocabulary)}
+            values |= {"unknown": self.ids[UNKNOWN], "covered": self._covered(self.vocabulary)}
             values |= {} if self.types is None else {"types": self._types(self.vocabulary, self.types)}
         return values
 

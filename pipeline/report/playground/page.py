@@ -15,13 +15,12 @@ import torch
 
 from nmt.data.text_processor import RawText
 from nmt.data.vocabulary import SPECIALS, Vocabulary
-from nmt.decoding.text_translator import refuse_unlike
 from nmt.errors import UserError
 from nmt.evaluation.translations import words
 from nmt.io.text_files import read_pairs
 from nmt.model import trained_model
 from nmt.model.model_folder import SETTINGS, WEIGHTS
-from nmt.model.trained_model import TrainedModel
+from nmt.model.trained_model import TrainedModel, refuse_unlike
 from nmt.settings.decoding import TextSettings
 from nmt.settings.families import FAMILIES
 from nmt.settings.json_settings import read

@@ -12,7 +12,6 @@ import torch
 from nmt.data.vocabulary import END
 from nmt.decoding.beam_search import Hypothesis, translate
 from nmt.decoding.ensemble import Ensemble
-from nmt.errors import UserError
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.decoding import Average
 from nmt.settings.families import FamilyName
@@ -99,10 +98,3 @@ def test_two_models_are_the_mean_of_what_they_say(
         best = int(np.argmax(means))
         assert found.words == sequences[best]
         assert found.log_probability == pytest.approx(means[best], rel=1e-9)
-
-
-def test_models_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(UserError, match="source_end are"):
-        Ensemble([small_model("rnnsearch"), small_model("rnnsearch", source_end=False)])
-    with pytest.raises(UserError, match="at least one"):
-        Ensemble([])

@@ -11,12 +11,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding import sidecar
-from nmt.decoding.test_set import align_file, attention, translate_file
+from nmt.decoding.forced_decoding import read
+from nmt.decoding.test_set import align_file, translate_file
 from nmt.errors import UserError
 from nmt.io.files import sha256, write_json
 from nmt.io.journal import Journal
@@ -125,10 +127,9 @@ def test_alignments_of_given_translations(folder: Path, model: TrainedModel, tmp
         assert (entry["source"], entry["target"]) == (source, target)
         assert len(entry["alignment"]) == len(target.split()) + 1
         assert all(len(row) == len(source.split()) + 1 for row in entry["alignment"])
-    alone = attention(model, [SOURCES[0].split()], [TARGETS[0].split()])[0]
-    assert alone is not None
-    assert torch.tensor(alone).allclose(
-        torch.tensor(records(tmp_path / "out.jsonl")[0]["alignment"]), atol=1e-4
+    (alone,) = read([model], [SOURCES[0].split()], [TARGETS[0].split()])
+    assert alone.attention == pytest.approx(
+        np.array(records(tmp_path / "out.jsonl")[0]["alignment"]), abs=1e-4
     )
 
 

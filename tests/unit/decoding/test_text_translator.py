@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from nmt.decoding.text_translator import Options, TextTranslator, copied
 from nmt.errors import UserError
 from nmt.model import int8, model_folder
 from nmt.model.tensors import save_tensors
-from nmt.model.trained_model import TrainedModel, load
+from nmt.model.trained_model import TrainedModel, load, refuse_unlike
 from nmt.settings.families import FamilyName
 from tests.translators import MOSES, text_settings, trained_model
 from tests.unit.decoding.test_beam_search import decoding
@@ -188,10 +189,12 @@ def test_no_command_lets_models_of_other_vocabularies_work_together(
     assert "different source vocabularies" in str(result.exception) and not output.exists()
 
 
-def test_models_of_other_vocabularies_are_no_ensemble(model: TrainedModel, tmp_path: Path) -> None:
-    other = load(trained_model(tmp_path, size=29), torch.device("cpu"))
-    with pytest.raises(UserError, match="different source vocabularies"):
-        translator(model, other)
+def test_models_that_read_the_source_in_another_way_are_no_ensemble(model: TrainedModel) -> None:
+    architecture = model.run.architecture.model_copy(update={"source_end": False})
+    other = replace(model, run=model.run.model_copy(update={"architecture": architecture}))
+    refuse_unlike([model, model])
+    with pytest.raises(UserError, match=r"differ in architecture\.source_end"):
+        refuse_unlike([model, other])
 
 
 def test_weights_that_are_no_numbers_are_refused(folder: Path, tmp_path: Path) -> None:
