@@ -32,7 +32,7 @@ from nmt.data.bitext import Bitext, binarize
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
 from nmt.io.text_files import write_lines
-from nmt.model.device import enough_memory
+from nmt.model.device import memory_errors
 from nmt.model.kernels import kernels_of
 from nmt.settings.training import ModelRun
 from nmt.training.trainer import Trainer
@@ -259,7 +259,7 @@ def out_of_memory(setup: Setup) -> Figures:
     with tempfile.TemporaryDirectory() as folder:
         text = write_text(Path(folder), 4000, setup)
         try:
-            with enough_memory("a training update"):
+            with memory_errors("a training update"):
                 trained(model_run(setup, updates=60), text, setup, Path(folder) / "state")
         except UserError as error:
             assert "\n" not in str(error) and "out of memory" in str(error), error

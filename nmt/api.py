@@ -1,4 +1,4 @@
-"""Translating from Python: `nmt.load(FOLDER).translate(TEXT)`. What `nmt translate` does, without files and streams."""
+"""Translates from Python: `nmt.load(FOLDER).translate(TEXT)` does the same as `nmt translate`, without files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Translation:
-    """One translation of a line.
+    """A translation of a line.
 
     Attributes:
         source: the line.
@@ -188,7 +188,7 @@ def _path(value: object, where: str) -> Path:
 
 
 def _lines(text: str | Sequence[str]) -> list[str]:
-    """The given line or lines as a list; a `UserError` if anything in it is not text."""
+    """Return the given line or lines as a list. Raise a UserError if anything in it is not text."""
     lines = list(text) if isinstance(text, Sequence) and not isinstance(text, str | bytes) else [text]
     for line in lines:
         if not isinstance(line, str):
@@ -209,7 +209,7 @@ def system_errors() -> Iterator[None]:
 
 
 def best_of(line: Translated) -> Translation:
-    """The best translation of a line whose details are known."""
+    """Return the best translation of a line that was translated with details."""
     best = line.n_best[0]
     scores = best.word_log_probabilities or []
     return Translation(
@@ -224,7 +224,7 @@ def best_of(line: Translated) -> Translation:
 
 
 def _whole(best: Candidate) -> NDArray[np.float32] | None:
-    """Attention over the whole line, [T, S]; it is 0 between different pieces of a long line."""
+    """Return the attention over the whole line, [T, S]. It is 0 between different pieces of a long line."""
     import numpy as np
 
     if best.weights is None:
@@ -239,7 +239,7 @@ def _whole(best: Candidate) -> NDArray[np.float32] | None:
 
 
 def text_settings_of(folders: Sequence[Path]) -> TextSettings:
-    """The models' text settings; a `UserError` if their languages or tokenizations differ."""
+    """Return the models' text settings. Raise a UserError if their languages or tokenizations differ."""
     for folder in folders:
         refuse_other_than_model(folder)
     first, *others = (text_settings(folder) for folder in folders)
@@ -252,7 +252,7 @@ def text_settings_of(folders: Sequence[Path]) -> TextSettings:
 
 
 def sides(text: TextSettings, tokenized: bool) -> tuple[Text, Text]:
-    """How lines of source and target become tokens and the other way round."""
+    """Return the text processors of source and target, which turn lines into tokens and back."""
     from nmt.data.text_processor import RawText, TokenText
 
     if tokenized:
@@ -262,7 +262,7 @@ def sides(text: TextSettings, tokenized: bool) -> tuple[Text, Text]:
 
 
 def decoding_with(decoding: Decoding, computing: Computing, asked: Asked | None = None) -> Decoding:
-    """The model's decoding settings, with those replaced that the user gave."""
+    """Return the model's decoding settings, with those replaced that the user gave."""
     asked = asked or Asked()
     return decoding.model_copy(
         update={
@@ -276,7 +276,7 @@ def decoding_with(decoding: Decoding, computing: Computing, asked: Asked | None 
 
 
 def unknown_words(decoding: Decoding) -> Literal["keep", "forbid"]:
-    """What the model does about words that it cannot write."""
+    """Return what the model does about words that it cannot write."""
     return "forbid" if decoding.unknown == "excluded" else "keep"
 
 

@@ -73,7 +73,7 @@ def train(
     run = parse_settings(ModelRun, settings)
     from nmt.io import locks
     from nmt.io.slurm import seconds_to_work
-    from nmt.model.device import enough_memory
+    from nmt.model.device import memory_errors
     from nmt.training.data import TrainingData
     from nmt.training.export import export
     from nmt.training.trainer import Trainer
@@ -87,7 +87,7 @@ def train(
     with (
         stopping_in_good_order(run),
         locks.hold(state, if_locked, deadline) as holding,
-        enough_memory(work),
+        memory_errors(work),
     ):
         data = TrainingData.open(train_folder, dev_folder, source_vocabulary, target_vocabulary)
         trainer = Trainer(run, data.train, data.dev, data.sizes, state)

@@ -84,14 +84,14 @@ def overlap(
         counts: JSON file for the counts `SET_{same,alike}_{source,target,both}` and `dropped`.
         outputs: files for both sides without the dropped pairs.
     """
-    known = HeldOut.read(held_out)
+    sentences = HeldOut.read(held_out)
     names = [f"{name}_{way}_{side}" for name in held_out for way in WAYS for side in (*SIDES, "both")]
     found: Counter[str] = Counter()
     with ExitStack() as stack:
         progress = stack.enter_context(Progress.over_files([source, target], f"overlap {source}"))
         writers = [stack.enter_context(write_lines(path)) for path in outputs or ()]
         for pair in read_pairs(source, target, progress):
-            sets = known.sets(pair)
+            sets = sentences.sets(pair)
             found.update(_names(sets))
             gone = bool(writers) and _goes(sets["alike" if settings.alike else "same"], settings.drop)
             found["dropped"] += gone

@@ -64,11 +64,12 @@ def without_unknown(sentences: Sequence[Sentence], model: TrainedModel) -> list[
     return [
         sentence
         for sentence in sentences
-        if known(sentence.source, model.source) and known(sentence.reference or [], model.target)
+        if in_vocabulary(sentence.source, model.source)
+        and in_vocabulary(sentence.reference or [], model.target)
     ]
 
 
-def known(tokens: Sequence[str], vocabulary: Vocabulary) -> bool:
+def in_vocabulary(tokens: Sequence[str], vocabulary: Vocabulary) -> bool:
     """Return whether every token is in the vocabulary."""
     return UNKNOWN not in vocabulary.ids(tokens)
 

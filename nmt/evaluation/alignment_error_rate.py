@@ -78,17 +78,17 @@ def alignment_error_rate(model: str, alignments: Path, gold: Sequence[Path]) -> 
     links.
     """
     names = {"attention": LinkCounts(), "diagonal": LinkCounts(), "same_position": LinkCounts()}
-    known = read_gold(gold, sentences=sum(1 for _ in read_lines(alignments)))
+    links = read_gold(gold, sentences=sum(1 for _ in read_lines(alignments)))
     sentences = 0
     for record in read_alignments(alignments):
         if record.alignment is None:
             raise UserError(
                 f"{alignments}: line {record.line} has no attention; only an RNNsearch model has one"
             )
-        if record.line not in known:
+        if record.line not in links:
             continue
         size = (len(record.source), len(record.target))
-        true = known[record.line]
+        true = links[record.line]
         true.check(*size)
         names["attention"].add(attended_links(record.alignment, *size), true)
         names["diagonal"].add(diagonal_links(*size), true)

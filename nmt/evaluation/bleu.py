@@ -140,28 +140,28 @@ def score_given(system: str, path: Path, no_unk_path: Path, test: _PathsOfSides)
         Scored(Record(line, words(source), found, None), reference)
         for line, (found, (source, reference)) in lines
     ]
-    known = [everything[item.record.line] for item in match(no_unk_path, pairs)]
-    return _scores(system, everything, known)
+    no_unk = [everything[item.record.line] for item in match(no_unk_path, pairs)]
+    return _scores(system, everything, no_unk)
 
 
 def _pairs(test: _PathsOfSides) -> list[tuple[str, str]]:
     return [pair for source, reference in test for pair in read_pairs(source, reference)]
 
 
-def _scores(model: str, everything: Sequence[Scored], known: Sequence[Scored]) -> dict[str, Any]:
+def _scores(model: str, everything: Sequence[Scored], no_unk: Sequence[Scored]) -> dict[str, Any]:
     bleu_all, signature = _corpus_bleu(everything)
-    bleu_no_unk, _ = _corpus_bleu(known)
+    bleu_no_unk, _ = _corpus_bleu(no_unk)
     return {
         "model": model,
         "bleu_all": bleu_all,
         "bleu_no_unk": bleu_no_unk,
         "signature": signature,
         "sentences_all": len(everything),
-        "sentences_no_unk": len(known),
+        "sentences_no_unk": len(no_unk),
         "unfinished_all": sum(not item.record.finished for item in everything),
         "unknown_words_written": sum(item.record.target.count(UNKNOWN_WORD) for item in everything),
         "by_sentence": [_sentence(item) for item in everything],
-        "by_sentence_no_unk": [_sentence(item) for item in known],
+        "by_sentence_no_unk": [_sentence(item) for item in no_unk],
     }
 
 

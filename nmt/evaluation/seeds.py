@@ -15,16 +15,16 @@ LEARNING = ("updates", "epochs", "hours", "train_nll", "dev_nll")
 
 def mean(values: Sequence[float | None]) -> float | None:
     """Return the mean, exactly the common value if all are equal; None if one is missing."""
-    known = [value for value in values if value is not None]
-    if len(known) < len(values):
+    present = [value for value in values if value is not None]
+    if len(present) < len(values):
         return None
-    return known[0] if len(set(known)) == 1 else statistics.fmean(known)
+    return present[0] if len(set(present)) == 1 else statistics.fmean(present)
 
 
 def standard_deviation(values: Sequence[float | None]) -> float | None:
     """Return the sample standard deviation (n - 1); None for a single value or if one is missing."""
-    known = [value for value in values if value is not None]
-    return statistics.stdev(known) if len(known) == len(values) > 1 else None
+    present = [value for value in values if value is not None]
+    return statistics.stdev(present) if len(present) == len(values) > 1 else None
 
 
 def merged(rows: Sequence[Row], numbers: Sequence[str]) -> Row:

@@ -29,8 +29,8 @@ class TreeRecord:
 def as_line(gates: Sequence[Sequence[Sequence[float]]]) -> str:
     """Return the line for a tree with gates `[t][j]` for node j of level t + 1."""
     values = np.array([gate for level in gates for node in level for gate in node], dtype=np.float64)
-    kept = np.rint(values * STEPS).clip(0, STEPS).astype(np.uint8).tobytes()
-    return json.dumps({"leaves": len(gates) + 1, "gates": base64.b64encode(kept).decode("ascii")})
+    steps = np.rint(values * STEPS).clip(0, STEPS).astype(np.uint8).tobytes()
+    return json.dumps({"leaves": len(gates) + 1, "gates": base64.b64encode(steps).decode("ascii")})
 
 
 def read_trees(path: Path) -> Iterator[TreeRecord]:

@@ -57,8 +57,8 @@ def partitions() -> Partitions:
         name = marked.rstrip("*")
         default = name if marked.endswith("*") else default
         megabytes = re.match(r"[0-9]+", memory)
-        known = Nodes(seconds(limit) or math.inf, float(megabytes[0]) if megabytes else math.inf, resources)
-        nodes.setdefault(name, []).append(known)
+        equal = Nodes(seconds(limit) or math.inf, float(megabytes[0]) if megabytes else math.inf, resources)
+        nodes.setdefault(name, []).append(equal)
     return Partitions(nodes, default)
 
 

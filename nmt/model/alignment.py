@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from nmt.model.cpu_products import tanh_
 from nmt.model.gru import gated_step, gated_step_backward, recurrent_gradients, weight
 from nmt.model.kernels import fused
-from nmt.model.precision import add_product, affine, factor, kept, product
+from nmt.model.precision import add_product, affine, cached_factor, factor, product
 from nmt.settings.families import Biases
 
 IN_CACHE = 1 << 18
@@ -42,14 +42,14 @@ class Alignment(nn.Module):
     def keys(self, annotations: Tensor) -> Tensor:
         """Return U_a h_j, which does not depend on i and is computed once: (B, S, C) -> (B, S, A)."""
         if self.b_a is None:
-            return product(annotations, kept(self, "keys", lambda: self.U_a))
-        keys = affine(annotations.flatten(0, 1), kept(self, "keys", lambda: self.U_a), self.b_a)
+            return product(annotations, cached_factor(self, "keys", lambda: self.U_a))
+        keys = affine(annotations.flatten(0, 1), cached_factor(self, "keys", lambda: self.U_a), self.b_a)
         return keys.view(*annotations.shape[:2], -1)
 
     def weights(self, state: Tensor, keys: Tensor, padding: Tensor) -> Tensor:
         """Return alpha (B, K, S) for states (B, K, N). All hypotheses of a sentence share its keys (B, S, A)."""
         batch, hypotheses, _ = state.shape
-        queries = product(state, kept(self, "queries", lambda: self.W_a))
+        queries = product(state, cached_factor(self, "queries", lambda: self.W_a))
         energy = queries.new_empty(batch, hypotheses, keys.shape[1])
         size = max(1, IN_SEARCH[keys.device.type] // keys[0].numel())
         sentences, each = max(1, size // hypotheses), min(size, hypotheses)

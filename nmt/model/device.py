@@ -98,16 +98,15 @@ def supported(capability: tuple[int, int], kernels: Sequence[str]) -> bool:
     (`sm_90a`) runs on that capability alone. `compute_...` is compiled again for newer GPUs.
     """
     for kind, number, exact in re.findall(r"(sm|compute)_([0-9]+)([a-z]?)", " ".join(kernels)):
-        known = divmod(int(number), 10)
-        if capability == known or (
-            not exact and known <= capability and (kind == "compute" or known[0] == capability[0])
-        ):
+        built_for = divmod(int(number), 10)
+        newer = built_for <= capability and (kind == "compute" or built_for[0] == capability[0])
+        if capability == built_for or (newer and not exact):
             return True
     return False
 
 
 @contextmanager
-def enough_memory(work: str, remedy: str = _REMEDY) -> Iterator[None]:
+def memory_errors(work: str, remedy: str = _REMEDY) -> Iterator[None]:
     """Turn an out-of-memory error into a `RecurringError` in one line: the work that failed, and a remedy."""
     try:
         yield

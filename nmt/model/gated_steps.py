@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from nmt.model.gru import gated_step
-from nmt.model.precision import affine, kept, product
+from nmt.model.precision import affine, cached_factor, product
 from nmt.model.readout import Candidates, WordProbabilities, maxout
 
 if TYPE_CHECKING:
@@ -34,12 +34,14 @@ class GatedSteps:
         self.model, self.encoded = model, encoded
         self.order = model.architecture.step_order
         self.from_word, self.bias = unit.input_factor(), unit.input_bias()
-        self.to_gates = kept(unit, "gates", unit.gate_weights)
-        self.to_candidate = kept(unit, "candidate", lambda: unit.U)
-        self.to_readout = kept(readout, "search", lambda: torch.cat([readout.U_o, readout.V_o]))
+        self.to_gates = cached_factor(unit, "gates", unit.gate_weights)
+        self.to_candidate = cached_factor(unit, "candidate", lambda: unit.U)
+        self.to_readout = cached_factor(readout, "search", lambda: torch.cat([readout.U_o, readout.V_o]))
         self.words = WordProbabilities(readout, model.target_vocabulary, candidates)
         self.recurrent = 3 * unit.hidden
-        to_shares = kept(model, "shares", lambda: torch.cat([unit.context_weights(), readout.C_o], dim=1))
+        to_shares = cached_factor(
+            model, "shares", lambda: torch.cat([unit.context_weights(), readout.C_o], dim=1)
+        )
         self.shares = product(encoded.annotations, to_shares)
         self.state = model.decoder.start(encoded).unsqueeze(1)
         self.previous = self.state.new_zeros(*self.state.shape[:2], model.architecture.embedding_size)

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from nmt.model.cpu_products import tanh_
 from nmt.model.kernels import fused
-from nmt.model.precision import Factor, add_product, affine, factor, fixed, kept, product
+from nmt.model.precision import Factor, add_product, affine, cached_factor, factor, fixed, product
 from nmt.settings.families import Biases
 
 
@@ -67,7 +67,7 @@ class GatedUnit(nn.Module):
 
     def input_factor(self) -> Factor:
         """The factor for products with `input_weights`."""
-        return kept(self, "input", self.input_weights)
+        return cached_factor(self, "input", self.input_weights)
 
     def project(self, embedded: Tensor) -> Tensor:
         """Return W E x of gates and candidate for all steps at once: (..., M) -> (..., 3N)."""
@@ -98,7 +98,10 @@ def scan(
         return torch.stack([unit.U for unit in units])
 
     if fixed(first):
-        factors = kept(first, "gates of all", gates), kept(first, "candidates of all", candidate)
+        factors = (
+            cached_factor(first, "gates of all", gates),
+            cached_factor(first, "candidates of all", candidate),
+        )
         return recurrence(together, start, *factors, mask)[0]
     states: Tensor = GatedScan.apply(together, start, gates(), candidate(), mask)  # type: ignore[no-untyped-call]
     return states

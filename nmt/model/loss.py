@@ -35,11 +35,11 @@ class SummedNLL(torch.autograd.Function):
         ahead, back = factor(W), factor(W.t())
         for start in range(0, len(features), CHUNK):
             rows = slice(start, start + CHUNK)
-            kept = None if mask is None else mask[rows].unsqueeze(1)
+            counts = None if mask is None else mask[rows].unsqueeze(1)
             logits = product(features[rows], ahead)
-            total += become_error(logits, b, words[rows].unsqueeze(1), kept)
+            total += become_error(logits, b, words[rows].unsqueeze(1), counts)
             grads[0][rows] = product(logits, back)
-            put_product(grads[1], features[rows].t(), logits, kept=start > 0)
+            put_product(grads[1], features[rows].t(), logits, add=start > 0)
             grads[2].addmv_(logits.t(), logits.new_ones(len(logits)))
         ctx.save_for_backward(*grads)
         return total.to(features.dtype)
@@ -78,12 +78,12 @@ def become_error(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None) 
     return total
 
 
-def put_product(sums: Tensor, left: Tensor, right: Tensor, kept: bool) -> None:
-    """Set `sums` to left @ right, added to its old values if `kept`; without a copy if the precision allows it."""
+def put_product(sums: Tensor, left: Tensor, right: Tensor, add: bool) -> None:
+    """Set `sums` to left @ right, added to its old values with `add`; without a copy if the precision allows it."""
     left, right = rounded(left), rounded(right)
     if left.dtype == sums.dtype:
-        sums.addmm_(left, right, beta=1 if kept else 0)
-    elif kept:
+        sums.addmm_(left, right, beta=1 if add else 0)
+    elif add:
         sums += product(left, right)
     else:
         sums.copy_(product(left, right))

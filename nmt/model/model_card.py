@@ -5,7 +5,7 @@ It has front matter in the format of model hubs, which contains scores only if t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ class Text:
     languages: tuple[str, ...] = ()
     train: tuple[str, ...] = ()
     dev: tuple[str, ...] = ()
-    test: tuple[str, ...] = field(default=())
+    test: tuple[str, ...] = ()
 
 
 def write(folder: Path, text: Text | None = None, scores: dict[str, Any] | None = None) -> None:

@@ -3,8 +3,8 @@
 fp32: factors are not rounded. tf32: a GPU's tensor cores read 32-bit factors with 10 bits of mantissa; nothing else is
 rounded. bf16: factors are first rounded to 8 bits of mantissa. Sums have 32 bits, also where a GPU splits them. Each
 result is rounded to 8 bits of mantissa once, before it is stored in 32 bits. int8: the weights made by `factor` or
-`kept` and the rows that they are multiplied with are rounded to 8-bit integers (`nmt.model.int8`). It is only for
-translation on a CPU.
+`cached_factor` and the rows that they are multiplied with are rounded to 8-bit integers (`nmt.model.int8`). It is only
+for translation on a CPU.
 """
 
 from __future__ import annotations
@@ -71,11 +71,11 @@ def fixed(module: nn.Module) -> bool:
     return not (module.training or torch.is_grad_enabled())
 
 
-def kept(module: nn.Module, name: str, make: Callable[[], Tensor]) -> Factor:
+def cached_factor(module: nn.Module, name: str, make: Callable[[], Tensor]) -> Factor:
     """Return `factor(make())` of a module's weights: computed once if they are fixed, otherwise at each call."""
     if not fixed(module):
         return factor(make())
-    made: dict[tuple[str, Precision], Factor] = module.__dict__.setdefault("_kept_factors", {})
+    made: dict[tuple[str, Precision], Factor] = module.__dict__.setdefault("_cached_factors", {})
     key = name, COMPUTING.precision
     if key not in made:
         with torch.no_grad():

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from nmt.model.gru import weight
-from nmt.model.precision import Factor, affine, factor, kept, product
+from nmt.model.precision import Factor, affine, cached_factor, factor, product
 from nmt.settings.families import GatedDecoderArchitecture
 
 
@@ -38,7 +38,7 @@ class OutputLayer(nn.Module, ABC):
 
     def word_factor(self) -> Factor:
         """The factor for products with W_o, (D, V)."""
-        return kept(self, "words", lambda: self.W_o)
+        return cached_factor(self, "words", lambda: self.W_o)
 
 
 @dataclass(frozen=True)

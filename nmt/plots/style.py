@@ -142,8 +142,8 @@ def _panel(axes: Axes, shared: str) -> str:
 def _points(line: Line2D) -> str:
     """Describe some points as `y at x`."""
     xs, ys = (np.ravel(np.asarray(values, dtype=float)) for values in line.get_data())
-    known = np.flatnonzero(np.isfinite(xs) & np.isfinite(ys))
-    if not len(known):
+    finite = np.flatnonzero(np.isfinite(xs) & np.isfinite(ys))
+    if not len(finite):
         return ""
-    some = dict.fromkeys(known[np.linspace(0, len(known) - 1, _TOLD).round().astype(int)].tolist())
+    some = dict.fromkeys(finite[np.linspace(0, len(finite) - 1, _TOLD).round().astype(int)].tolist())
     return ", ".join(f"{ys[place]:.3g} at {xs[place]:,.6g}" for place in some)

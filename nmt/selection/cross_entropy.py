@@ -209,9 +209,9 @@ def apply(
     Other pairs become empty lines on both sides, so that every pair keeps its global line number.
     """
     if corpus not in threshold.corpora:
-        known = ", ".join(threshold.corpora)
         raise UserError(
-            f"nmt selection apply: the threshold knows no corpus {corpus!r}, only {known}; choose it again"
+            f"nmt selection apply: the threshold knows no corpus {corpus!r}, only {', '.join(threshold.corpora)}; "
+            "choose it again"
         )
     taken = _taken(threshold, corpus, shard, map_array(scores, np.int32))
     with (

@@ -1,1 +1,1 @@
-"""What a text, a model, its training and a search are made of: settings that files and commands hold."""
+"""The settings of a text, a model, its training and a search, as files and commands contain them."""

@@ -1,4 +1,4 @@
-"""What all settings are made of: numbers with the range that their users have, and the base of every block."""
+"""The base of all settings, and numbers with their ranges."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
 PositiveInt = Annotated[int, Field(ge=1, le=10**12)]
 """A count: no text has more words, no training more updates."""
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]
-"""What both NumPy and torch take."""
+"""The seeds that both NumPy and torch accept."""
 Seeds = Annotated[list[Seed], Field(min_length=1, max_length=1000)]
 Words = Annotated[int, Field(ge=1, le=MOST_WORDS)]
 """Length of a sentence."""
 Width = Annotated[int, Field(ge=1, le=WIDEST)]
-"""Hypotheses side by side for each sentence."""
+"""Number of hypotheses per sentence."""
 BatchSize = Annotated[int, Field(ge=1, le=MOST_SENTENCES)]
 Threads = Annotated[int, Field(ge=1, le=MOST_THREADS)]
 Hours = Annotated[float, Field(gt=0, le=10_000)]
@@ -29,15 +29,15 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Settings(BaseModel):
-    """Base of all settings: frozen, strict about types, unknown keys and numbers that are not finite refused."""
+    """The base of all settings. They are frozen and strict: unknown keys, other types, NaN and infinity are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class WithoutDefaults(Settings):
-    """Settings of which a key that has its default is not written; a key without a default always is.
+    """Settings that are written without the keys that have their default value.
 
-    So a new key, which comes with a default, changes nothing that was made before there was such a key.
+    So a new key, which has a default value, changes nothing that was made before there was such a key.
     """
 
     @model_serializer(mode="wrap")
@@ -53,4 +53,4 @@ class WithoutDefaults(Settings):
 
 
 class TrainedWith(WithoutDefaults):
-    """Settings that a model is trained with: its command and its fingerprint."""
+    """Settings that a model is trained with. They are in its command and its fingerprint."""

@@ -10,32 +10,32 @@ from nmt.settings.base import BatchSize, Settings, Threads, Width, WithoutDefaul
 from nmt.settings.text import Languages, Tokenization
 
 MinLength = Literal["half", "none"]
-"""When a translation may end: behind half the source's length, or any time."""
+"""When a translation may end: after half the source's length, or at any time."""
 
 
 Unfinished = Literal["widen", "retry", "best"]
-"""What follows a search in which no translation ends: wider beams; first the same beam with the unknown word allowed,
-as in the authors' code; or the best unfinished translation, which is taken in the end in any case."""
+"""What is done after a search in which no translation ends. `widen`: search again with wider beams. `retry`: as in the
+authors' code, first search again with the unknown word allowed. `best`: take the best unfinished translation."""
 
 
 Unknown = Literal["allowed", "excluded"]
-"""Whether translations of the column "All" may hold the unknown word; those of "No UNK" may where
-`Unfinished` is `retry`."""
+"""Whether translations of all sentences may contain the unknown word. Translations of the column "No UNK" may only
+contain it if `unfinished` is `retry`."""
 
 
 Device = Literal["auto", "cpu", "cuda"]
-"""auto: the GPU where there is one."""
+"""`auto` is the GPU if there is one."""
 
 
 class Decoding(WithoutDefaults):
-    """Beam search; the defaults are the authors' (see docs/fidelity/bahdanau2015.md)."""
+    """Settings of beam search. Those of the authors are in docs/fidelity/bahdanau2015.md."""
 
     max_length_factor: Annotated[int, Field(ge=1, le=1000)]
     unfinished: Unfinished
     widest_beam: Width
-    """A search in which nothing finishes is tried again until its beam was at least this wide."""
+    """If nothing finishes, the search is repeated until its beam size was at least this number."""
     widening_budget: Annotated[float, Field(ge=0, le=1e6)] | None = None
-    """Work of a sentence's further searches together, in multiples of the first one's; None: as much as they take."""
+    """Limit for the work of all repeated searches of a sentence, as a multiple of the first search; None: no limit."""
     batch_size: BatchSize
     device: Device
     threads: Threads
@@ -47,28 +47,29 @@ class Decoding(WithoutDefaults):
 
 
 Average = Literal["probability", "log_probability"]
-"""What several models that translate together take the mean of, word by word."""
+"""The quantity that an ensemble averages, word by word."""
 
 
 class TextSettings(Settings):
-    """What a model's folder says so that the model can translate raw text: text.json, of `nmt model package`."""
+    """The settings with which a model translates raw text: text.json in its folder, by `nmt model package`."""
 
     languages: Languages
     tokenization: Tokenization
     decoding: Decoding
-    """What `nmt translate` does unless it is told otherwise."""
+    """The default settings of `nmt translate`."""
 
 
 UnknownWords = Literal["keep", "forbid", "copy"]
-"""Words that the model cannot write: [UNK] stays, is forbidden, or gives way to the source word with most attention."""
+"""What is done about words that the model cannot write. [UNK] is kept, forbidden, or replaced by the source word with
+most attention."""
 
 
 SearchPrecision = Literal["fp32", "bf16", "int8"]
-"""The number type of the factors of a search's matrix products."""
+"""The number type of the factors in the matrix products of a search."""
 
 
 class Computing(Settings):
-    """How a trained model computes for its user, who calls from Python or the command line. None: as the model says."""
+    """How a trained model computes, as asked for in Python or on the command line. None is the model's own setting."""
 
     device: Device = "auto"
     threads: Threads | None = None
@@ -77,12 +78,12 @@ class Computing(Settings):
 
 
 class Asked(Settings):
-    """What its user asks of translations, from Python or on the command line. None: as the model decodes."""
+    """What is asked of translations in Python or on the command line. None is the model's own setting."""
 
     beam_size: Width | None = None
     n_best: Width = 1
-    """Widens a beam that is narrower."""
+    """A smaller beam size is raised to this number."""
     unknown: UnknownWords | None = None
     tokenized: bool = False
     max_words: Words = 100
-    """Longer lines are translated in pieces of so many tokens."""
+    """Longer lines are translated in pieces of at most this many tokens."""

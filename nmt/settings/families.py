@@ -1,7 +1,7 @@
-"""The families of models: what the settings of each may say, and what is known of it without building one.
+"""The families of models: the settings of each, and facts that are needed without building a model.
 
-A family is an entry of `FAMILIES` and of the types above it here, and a module of its name in `nmt.model.families`.
-Everything else, from the settings' checks to a model's card, asks `FAMILIES`. Nothing here needs torch.
+A family is an entry of `FAMILIES` and of the types above it, and a module of its name in `nmt.model.families`. All
+other code, from the checks of settings to a model's card, asks `FAMILIES`. This module does not need torch.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from nmt.settings.base import TrainedWith
 
 Biases = Literal["groundhog", "every"]
 Size = Annotated[int, Field(ge=1, le=100_000)]
-"""Units of a layer."""
+"""Number of units of a layer."""
 Deviation = Annotated[float, Field(gt=0, le=100)]
-"""Standard deviation of normal start values."""
+"""Standard deviation of normally distributed initial weights."""
 
 
 class Architecture(TrainedWith):
-    """What the architecture of every family says. `unused_ids`: rows of the embeddings beyond the vocabularies."""
+    """Settings that every family has. unused_ids: rows of the embeddings beyond the vocabularies."""
 
     hidden_units: Size
     embedding_size: Size
@@ -31,7 +31,7 @@ class Architecture(TrainedWith):
 
 
 class GatedDecoderArchitecture(Architecture):
-    """What all models with the gated decoder say: Bahdanau et al. (2015), App. A and B.1."""
+    """Settings of all models with the gated decoder: Bahdanau et al. (2015), App. A and B.1."""
 
     maxout_units: Size
     step_order: Literal["groundhog", "appendix", "section3"]
@@ -43,24 +43,24 @@ class GatedDecoderArchitecture(Architecture):
 
 
 class GatedArchitecture(GatedDecoderArchitecture):
-    """RNNencdec and RNNsearch: paper, Sec. 3, App. A and B.1. Keys with `alignment` decide nothing of an RNNencdec."""
+    """Settings of RNNencdec and RNNsearch: paper, Sec. 3, App. A, B.1. RNNencdec ignores the keys with `alignment`."""
 
     alignment_units: Size
     alignment_init_std: Deviation
 
 
 class GrConvArchitecture(GatedDecoderArchitecture):
-    """The gated recursive convolution: Cho et al. (2014b), Sec. 2.2 and 4.1. `hidden_units` are the decoder's."""
+    """Settings of grConv: Cho et al. (2014b), Sec. 2.2 and 4.1. `hidden_units` are those of the decoder."""
 
     encoder_units: Size | None = None
-    """Units of a node of the tree; None: as many as the decoder has, as in the authors' code."""
+    """Units of a node of the tree. None: as many as in the decoder, as in the authors' code."""
     activation: Literal["relu", "tanh"] = "relu"
     tree_biases: bool = True
-    """Whether words, new nodes and gates have biases, as in the authors' code; the paper's equations have none."""
+    """Whether words, new nodes and gates have biases. The authors' code has them, the paper's equations do not."""
     tree_init_scale: Deviation = 0.4
-    """Singular values of W_l and W_r at the start."""
+    """Initial singular values of W_l and W_r."""
     recurrent_init_scale: Deviation = 1.0
-    """And of the decoder's square matrices."""
+    """Initial singular values of the decoder's square matrices."""
 
     @property
     def tree_units(self) -> int:
@@ -69,49 +69,49 @@ class GrConvArchitecture(GatedDecoderArchitecture):
 
 
 class LSTMArchitecture(Architecture):
-    """Deep LSTMs: Sutskever et al. (2014), Sec. 2 and 3.4. The defaults are the paper's."""
+    """Settings of deep LSTMs: Sutskever et al. (2014), Sec. 2 and 3.4. The defaults are those of the paper."""
 
     layers: Annotated[int, Field(ge=1, le=100)] = 4
-    """Layers of the encoder, and as many of the decoder."""
+    """Number of layers of the encoder, and of the decoder."""
     source_order: Literal["reversed", "forward"] = "reversed"
     peepholes: bool = False
-    """Whether gates see the cell, as those of Graves (2013) do."""
+    """Whether gates read the cell, as in Graves (2013)."""
     first_input: Literal["end", "zero"] = "end"
     """What the decoder reads before the first word: the end symbol, or a vector of zeros."""
     init_range: Deviation = 0.08
-    """All weights start uniformly between minus this and this."""
+    """All initial weights are uniform between minus this number and this number."""
 
 
 Vocabularies = tuple[int, int]
-"""Words of the source and of the target side."""
+"""Number of words of the source side and of the target side."""
 
 
 def rnnencdec_weights(a: GatedArchitecture, words: Vocabularies) -> int:
-    """Weights of an RNNencdec."""
+    """Return the number of weights of an RNNencdec."""
     return _unit_weights(a) + _decoder_weights(a, words, context=a.hidden_units, summary=a.hidden_units)
 
 
 def rnnsearch_weights(a: GatedArchitecture, words: Vocabularies) -> int:
-    """Weights of an RNNsearch."""
+    """Return the number of weights of an RNNsearch."""
     n = a.hidden_units
     aligned = a.alignment_units * (n + 2 * n)
     return 2 * _unit_weights(a) + aligned + _decoder_weights(a, words, context=2 * n, summary=n)
 
 
 def grconv_weights(a: GrConvArchitecture, words: Vocabularies) -> int:
-    """Weights of a grConv."""
+    """Return the number of weights of a grConv."""
     n = a.tree_units
     tree = a.embedding_size * n + 2 * n * n + 6 * n
     return tree + _decoder_weights(a, words, context=n, summary=n)
 
 
 def _unit_weights(a: GatedDecoderArchitecture) -> int:
-    """The number of weights of a gated unit without a context."""
+    """Return the number of weights of a gated unit without a context."""
     return 3 * (a.embedding_size + a.hidden_units) * a.hidden_units
 
 
 def _decoder_weights(a: GatedDecoderArchitecture, words: Vocabularies, context: int, summary: int) -> int:
-    """Decoder with contexts and a summary of these sizes, embeddings of both sides and output layer."""
+    """Return the weights of decoder, embeddings and output layer, given the sizes of a context and of the summary."""
     n, m, maxout = a.hidden_units, a.embedding_size, a.maxout_units
     body = _unit_weights(a) + 3 * context * n + summary * n + (n + m + context) * 2 * maxout
     target = words[1]
@@ -120,7 +120,7 @@ def _decoder_weights(a: GatedDecoderArchitecture, words: Vocabularies, context: 
 
 
 def lstm_weights(a: LSTMArchitecture, words: Vocabularies) -> int:
-    """Weights of two deep LSTMs, embeddings and softmax."""
+    """Return the number of weights of two deep LSTMs, the embeddings and the softmax."""
     n, m = a.hidden_units, a.embedding_size
     stack = 4 * n * ((m + n) + (a.layers - 1) * 2 * n)
     return 2 * stack + sum(words) * m + n * words[1]
@@ -133,12 +133,12 @@ AnyArchitecture = GatedArchitecture | GrConvArchitecture | LSTMArchitecture
 
 @dataclass(frozen=True)
 class Family:
-    """What is known of a family.
+    """Facts about a family.
 
-    architecture: the class of its settings. weights: how many a model has, given its architecture and the words of both
-    vocabularies; those of biases and other vectors may be left out. aligns: whether a model says which source words a
-    target word comes from. description, paper: for a model's card. trees: whether it reads a sentence as a tree.
-    in_browser: whether the playground computes it.
+    architecture: the class of its settings. weights: returns the number of a model's weights, mostly without biases and
+    other vectors, for an architecture and the sizes of both vocabularies. aligns: whether a model has attention.
+    description, paper: text for a model's card. trees: whether a model reads a sentence as a tree. in_browser: whether
+    the playground computes it.
     """
 
     architecture: type[AnyArchitecture]
@@ -194,5 +194,5 @@ TREE_MAKING = tuple(name for name, family in FAMILIES.items() if family.trees)
 
 
 def architecture_of(family: FamilyName | None, values: Any) -> Any:
-    """The architecture of a family's model; as it came where the family is unknown, for another error to say so."""
+    """Return the architecture of a family, or `values` unchanged if the family is wrong, which another error says."""
     return values if family is None else FAMILIES[family].architecture.model_validate(values)

@@ -1,4 +1,4 @@
-"""What is wrong with settings, as one short line: the key, what was found, what was expected."""
+"""Turns errors of settings into one short line: the key, what was found, what was expected."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nmt.errors import UserError
 
 KeyPath = tuple[Any, ...]
 LONGEST = 80
-"""Characters of a value or a key that are shown."""
+"""Maximum number of characters of a value or a key in a message."""
 
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = LONGEST
@@ -24,7 +24,7 @@ _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = LONGEST
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong at which key."""
+    """An error at a key."""
 
     path: KeyPath
     text: str
@@ -34,7 +34,7 @@ class Problem:
 
 
 def problems(error: ValidationError, schema: type[BaseModel]) -> Iterator[Problem]:
-    """All that `schema` finds wrong, in its order."""
+    """Yield all errors that `schema` found, in its order."""
     for detail in error.errors(include_url=False):
         place = detail["loc"]
         if place[-1:] == ("[key]",) and detail["type"] != "extra_forbidden":
@@ -44,7 +44,7 @@ def problems(error: ValidationError, schema: type[BaseModel]) -> Iterator[Proble
 
 
 def summary(error: ValidationError, schema: type[BaseModel]) -> str:
-    """The first of them, and how many others there are."""
+    """Return the first error, and the number of others."""
     first, *others = problems(error, schema)
     return f"{first} (and {len(others)} more)" if others else str(first)
 
@@ -53,7 +53,7 @@ Schema = TypeVar("Schema", bound=BaseModel)
 
 
 def checked(schema: type[Schema], where: str, **values: Any) -> Schema:
-    """Settings that somebody states in Python; a UserError names the first that cannot be, behind `where`."""
+    """Return settings given in Python. Raise a UserError that begins with `where` and names the first wrong one."""
     try:
         return schema(**values)
     except ValidationError as error:
@@ -61,32 +61,32 @@ def checked(schema: type[Schema], where: str, **values: Any) -> Schema:
 
 
 def dotted(path: KeyPath) -> str:
-    """A key's path as messages show it."""
+    """Return the path of a key as messages show it."""
     return shortened(".".join(map(str, path)) or "(top)")
 
 
 def shown(value: Any) -> str:
-    """A value as a short piece of one line."""
+    """Return a value as a short piece of one line."""
     if isinstance(value, Mapping):
         return shortened("keys " + ", ".join(map(str, value)) if value else "no keys")
     return shortened(_SHORT.repr(value))
 
 
 def shortened(text: str, most: int = LONGEST) -> str:
-    """Text of one line without control characters, its middle left out where it is longer than `most`."""
+    """Return text in one line without control characters. If it is longer than `most`, its middle is left out."""
     if len(text) > most:
         text = f"{text[: most // 2]}...{text[-most // 4 :]}"
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
 
 
 def nearest(found: str, known: Sequence[str]) -> str:
-    """`; did you mean ...?`, or nothing where no known name is like the one found."""
+    """Return `; did you mean ...?` with the most similar name, or an empty text if no name is similar."""
     close = difflib.get_close_matches(found[:LONGEST], known, n=1, cutoff=0.6)
     return f"; did you mean `{close[0]}`?" if close else ""
 
 
 def known_keys(path: KeyPath, schema: Any, but: Any = None) -> list[str]:
-    """The keys that a schema knows at a path; none where names are free. Kinds that know the key `but` do not count."""
+    """Return the keys that a schema has at a path; none if names are free. Types with the key `but` do not count."""
     kinds = _models(schema)
     for part in path:
         kinds = [inner for kind in kinds for inner in _below(kind, part)]
@@ -142,7 +142,7 @@ def _expected(detail: ErrorDetails) -> str:
 
 
 def _without_quotes(found: Any, number: type) -> str:
-    """What to write instead where a number stands in quotes."""
+    """Return a hint if a number was written in quotes."""
     try:
         number(found if isinstance(found, str) else "")
     except ValueError:
@@ -151,7 +151,7 @@ def _without_quotes(found: Any, number: type) -> str:
 
 
 def _keys(location: KeyPath, schema: type[BaseModel]) -> KeyPath:
-    """An error's place without the kind of a union that pydantic looked at."""
+    """Return the path of an error without the names of a union's types, which pydantic adds."""
     kinds, path = _models(schema), []
     for part in location:
         tagged = [kind for kind in kinds if len(kinds) > 1 and part in _tags(kind)]
@@ -164,13 +164,13 @@ def _keys(location: KeyPath, schema: type[BaseModel]) -> KeyPath:
 
 
 def _tags(kind: Any) -> tuple[Any, ...]:
-    """What a member of a union is called in an error's place: its name, or the values of its literal fields."""
+    """Return pydantic's names for a type in a union: its name, and the values of its literal fields."""
     literals = [get_args(field.annotation) for field in kind.model_fields.values()] if _is_model(kind) else []
     return (getattr(kind, "__name__", None), *(value for values in literals for value in values))
 
 
 def _below(kind: Any, part: Any) -> list[Any]:
-    """The kinds that a key of a model or of a mapping, or an item of a list, may have."""
+    """Return the possible types of a key of a model or a mapping, or of an item of a list."""
     if _is_model(kind):
         field = kind.model_fields.get(str(part))
         return _models(field.annotation) if field else []
@@ -178,7 +178,7 @@ def _below(kind: Any, part: Any) -> list[Any]:
 
 
 def _models(kind: Any) -> list[Any]:
-    """A type's alternatives: without annotations, aliases and `| None`."""
+    """Return the alternatives of a type, without annotations and `| None`."""
     if get_origin(kind) is Annotated:
         return _models(get_args(kind)[0])
     if get_origin(kind) in (Union, UnionType):

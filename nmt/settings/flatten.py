@@ -1,4 +1,4 @@
-"""Nested settings as flat dotted keys, and what differs between two of them."""
+"""Flattens nested settings to dotted keys, and compares two of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Flat = dict[str, Any]
 
 
 def flatten(tree: dict[str, Any], prefix: str = "") -> Flat:
-    """{"a": {"b": 1}} -> {"a.b": 1}."""
+    """Return nested settings with dotted keys: {"a": {"b": 1}} becomes {"a.b": 1}."""
     flat: Flat = {}
     for key, value in tree.items():
         flat |= flatten(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": value}
@@ -16,7 +16,7 @@ def flatten(tree: dict[str, Any], prefix: str = "") -> Flat:
 
 
 def differences(was: Flat, now: Flat, ignore: frozenset[str] = frozenset()) -> str:
-    """What changed, in words; empty if nothing did."""
+    """Return what changed as text, which is empty if nothing did."""
     keys = sorted(
         key for key in was.keys() | now.keys() if was.get(key) != now.get(key) and key not in ignore
     )

@@ -1,4 +1,4 @@
-"""Settings as JSON: those of a job, of a finished run, of a model's folder."""
+"""Reads settings in JSON: those of a job, of a finished run, of a model's folder."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def parse(schema: type[Model], text: str | bytes, where: str, remedy: str = "") -> Model:
-    """The settings of a text; a `UserError` names the first key at fault and how many others there are.
+    """Return the settings in a text. Raise a UserError that names the first wrong key and the number of others.
 
     Args:
-        where: what the message starts with, such as a path.
-        remedy: what to do, at the end of the message.
+        schema: the class of the settings.
+        text: the text in JSON.
+        where: beginning of the error message, such as a path.
+        remedy: end of the error message, which says what to do.
     """
     try:
         return schema.model_validate_json(text)
@@ -29,7 +31,7 @@ def parse(schema: type[Model], text: str | bytes, where: str, remedy: str = "") 
 
 
 def read(schema: type[Model], path: Path, remedy: str = "") -> Model:
-    """The settings of a file; a `UserError` where there is none or it is at fault."""
+    """Return the settings in a file. Raise a UserError if it cannot be read or has a wrong key."""
     refuse_special(path)
     try:
         text = path.read_bytes()

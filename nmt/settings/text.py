@@ -1,4 +1,4 @@
-"""Settings of the text: languages, cleaning, tokenization, overlap, selection, vocabularies; the generated text."""
+"""Settings of the text: languages, cleaning, tokenization, overlap, selection, vocabularies."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from pydantic import Field
 from nmt.settings.base import Identifier, PositiveInt, Settings, TrainedWith, Words
 
 LARGEST_VOCABULARY = 2**31 - 3
-"""Ids are stored in 16 bits, or in 32 where they don't fit; two of them are the end symbol and UNK."""
+"""Maximum number of words: ids have at most 32 bits, and two ids are the end symbol and UNK."""
 
 
 Remedy = Literal["repair", "keep", "drop", "stop"]
-"""What becomes of a line with malformed characters: repaired, kept, dropped with its pair, or the run stops."""
+"""What is done about a line with malformed characters: repair it, keep it, drop its pair, or stop the run."""
 
 
 LANGUAGES = (
     "as", "bn", "ca", "cs", "de", "el", "en", "es", "et", "fi", "fr", "ga", "gu", "hi", "hu", "is", "it", "kn", "lt",
     "lv", "ml", "mni", "mr", "nl", "or", "pa", "pl", "pt", "ro", "ru", "sk", "sl", "sv", "ta", "tdt", "te", "yue", "zh",
 )  # fmt: skip
-"""Languages whose abbreviations Moses' tokenizer has; it would cut others as English."""
+"""Languages whose abbreviations Moses' tokenizer knows. It tokenizes other languages as English."""
 
 
 class Languages(Settings):
-    """Codes of both languages, as Moses' tokenizer knows them."""
+    """Codes of both languages, as in Moses' tokenizer."""
 
     source: Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
     target: Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
@@ -34,7 +34,7 @@ _LIMITS = {"min_words", "max_words", "max_ratio", "max_characters", "max_word_ch
 
 
 class Cleaning(Settings):
-    """Which pairs are blanked before tokenisation, and what becomes of malformed characters; empty sides always go."""
+    """Which pairs are removed before tokenization besides those with an empty side, and how characters are repaired."""
 
     min_words: Words = 1
     max_words: Words | None = None
@@ -48,13 +48,13 @@ class Cleaning(Settings):
     control_characters: Remedy = "repair"
 
     def keeping_all(self) -> Cleaning:
-        """The same without limits, and with repairs where pairs would go: for text that is scored whole."""
+        """Return settings that remove no pair, for test sets: no limits, and repairs instead of removals."""
         remedies = {name: "repair" for name, remedy in self if remedy == "drop"}
         return Cleaning.model_validate(self.model_dump(include={*Cleaning.model_fields} - _LIMITS) | remedies)
 
     @property
     def limits(self) -> tuple[str, ...]:
-        """What a pair may exceed, in the order in which it is looked for; an empty side always goes."""
+        """The names of the limits, in the order of the checks."""
         limits = {
             "too_short": self.min_words > 1 or None,
             "too_long": self.max_words,
@@ -66,7 +66,7 @@ class Cleaning(Settings):
 
 
 class Tokenization(Settings):
-    """Moses' tokenizer and its switches, by default as Moses has them."""
+    """Moses' tokenizer and its options, with Moses' defaults."""
 
     tokenizer: Literal["moses"] = "moses"
     escape: bool = True
@@ -74,48 +74,48 @@ class Tokenization(Settings):
 
 
 class Selection(Settings):
-    """Axelrod et al. (2011): bilingual cross-entropy difference."""
+    """Selection by bilingual cross-entropy difference (Axelrod et al., 2011)."""
 
     enabled: bool
     in_domain: list[Identifier]
     order: Annotated[int, Field(ge=2, le=6)]
     lm_vocabulary: Literal["all", "in_domain"] = "all"
-    """Words that the language models know: each those of its own text, or all of them those of the in-domain text."""
+    """Words of the language models: `all` words of their own text, or for each model those of the in-domain text."""
     lm_vocabulary_least: PositiveInt = 2
-    """So often must a word occur in the in-domain text; decides nothing where they know all words."""
+    """Minimum count of a word in the in-domain text, for `lm_vocabulary: in_domain`."""
     sample_pairs: PositiveInt | None = None
-    """Size of the out-of-domain sample; None takes as many pairs as the in-domain text has."""
+    """Size of the out-of-domain sample. None: as many pairs as the in-domain text has."""
     target_words: PositiveInt
     corpus_words: dict[Identifier, PositiveInt] = Field(default={})
-    """Corpora with a budget of their own; all others share `target_words`."""
+    """Budgets of single corpora. All other corpora share `target_words`."""
     discount_fallback: bool = False
 
 
 class VocabularySettings(TrainedWith):
-    """The words that keep their own id."""
+    """Settings of the vocabularies."""
 
     words: Annotated[int, Field(ge=1, le=LARGEST_VOCABULARY)]
     target_words: Annotated[int, Field(ge=1, le=LARGEST_VOCABULARY)] | None = None
-    """Words of the target side where it has another number; None: `words`."""
+    """Number of words of the target side. None: `words`."""
     subwords: bool = False
-    """Whether these are units that words are cut into."""
+    """Whether the vocabularies consist of subword units."""
     specials_count: bool
     """Whether UNK and the end symbol count among the words."""
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """Words of the source and of the target side."""
+        """Number of words of the source side and of the target side."""
         return self.words, self.target_words or self.words
 
 
 class Overlap(Settings):
-    """What becomes of training pairs with a sentence of the development or test set."""
+    """Which training pairs with a sentence of the development or test set are dropped."""
 
     drop: Literal["none", "source", "target", "either", "both"]
-    """Which side must stand in a held-out set for a pair to go."""
+    """Which sides of a pair must be in a held-out set."""
     alike: bool
-    """Compare letters and digits alone, whatever their case, instead of tokens."""
+    """Whether sentences are compared by letters and digits alone, without case, instead of token by token."""
 
 
 SentenceLength = Literal["source", "reference", "both"]
-"""Whose words are counted when sentences are sorted by length; both: source and reference each."""
+"""The side whose words are the length of a sentence; both: source and reference each."""

@@ -20,7 +20,8 @@ from nmt.errors import UserError
 from nmt.io.files import read_json, sha256, write_json
 from nmt.model.tensors import load_metadata, load_tensors, save_tensors
 
-KEPT = 2
+MOST = 2
+"""Number of checkpoints in a state folder; older ones are deleted."""
 NAME = re.compile(r"^checkpoint-(\d+)\.json$")
 
 
@@ -37,7 +38,7 @@ def save(folder: Path, update: int, checkpoint: Checkpoint) -> None:
     tensors = folder / f"checkpoint-{update:09d}.safetensors"
     save_tensors(tensors, checkpoint.tensors, {"counters": json.dumps(checkpoint.counters)})
     write_json(tensors.with_suffix(".json"), {"tensors": tensors.name, "sha256": sha256(tensors)})
-    for old in saved(folder)[:-KEPT]:
+    for old in saved(folder)[:-MOST]:
         old.unlink()
         old.with_suffix(".safetensors").unlink(missing_ok=True)
 

@@ -26,10 +26,10 @@ from nmt.model import cpu_products, families
 from nmt.model.computing import Products
 from nmt.model.device import (
     choose_device,
-    enough_memory,
     give_back_freed_memory,
     keep_freed_memory,
     make_deterministic,
+    memory_errors,
 )
 from nmt.model.kernels import set_kernels
 from nmt.model.precision import refuse_unable, set_precision
@@ -207,7 +207,7 @@ class Trainer:
         """Run the largest updates, so that too little GPU memory is an error now and not after a day of training."""
         longest = self.pairs.longest
         work = f"{self.state}: updates of {self.settings.batch_size} pairs of up to {longest} words"
-        with enough_memory(work, LESS_MEMORY):
+        with memory_errors(work, LESS_MEMORY):
             self.updater.rehearse(longest)
 
     def _finished(self) -> str | None:

@@ -77,10 +77,10 @@ def greedy_bleu(
         encoded = model.encode(batch.source, batch.source_mask)
         found = translate(model, encoded, lengths, GREEDY, forbid_unknown=False)
         hypotheses += [" ".join(map(str, best[0].words)) for best in found]
-        references += [" ".join(map(known, bitext.target(row).tolist())) for row in group]
+        references += [" ".join(map(reference_word, bitext.target(row).tolist())) for row in group]
     return float(multi_bleu().corpus_score(hypotheses, [references]).score)
 
 
-def known(word: int) -> str:
+def reference_word(word: int) -> str:
     """Return the id of a reference word as text; for the unknown word, a text that no translation contains."""
     return "?" if word == UNKNOWN else str(word)

@@ -23,7 +23,7 @@ from nmt.model import reference
 from nmt.model.encoder_decoder import EncoderDecoder, Inputs
 from nmt.model.gru import weight
 from nmt.model.initialization import Start, uniform
-from nmt.model.precision import affine, kept, product, rounds_factors
+from nmt.model.precision import affine, cached_factor, product, rounds_factors
 from nmt.model.readout import Candidates, OutputLayer, WordProbabilities
 from nmt.settings.families import LSTMArchitecture
 
@@ -53,7 +53,7 @@ class Layer(nn.Module):
         if self.P is None and not rounds_factors():
             return self._scan_by_library(x, start, present)
         given = product(x, self.W) + present.unsqueeze(2) * self.b
-        U, states = kept(self, "U", lambda: self.U), []
+        U, states = cached_factor(self, "U", lambda: self.U), []
         h, c = start
         for step in given:
             h, c = self.cell(step + product(h, U), c)
@@ -82,7 +82,7 @@ class Layer(nn.Module):
     def step(self, x: Tensor, state: State) -> State:
         """Compute one step for any number of hypotheses, from inputs (R, M) and their states."""
         h, c = state
-        W, U = kept(self, "W", lambda: self.W), kept(self, "U", lambda: self.U)
+        W, U = cached_factor(self, "W", lambda: self.W), cached_factor(self, "U", lambda: self.U)
         return self.cell(affine(x, W, self.b) + product(h, U), c)
 
     def cell(self, inner: Tensor, c: Tensor) -> State:

@@ -86,7 +86,7 @@ def test_translations_and_alignments_are_of_words(model: TrainedModel, tmp_path:
         assert len(found["word_log_probabilities"]) == written
         if found["alignment"] is not None:
             assert np.shape(found["alignment"]) == (written, len(sentence.source) + 1)
-    assert not test_set.known(SOURCES[2], model.source)
+    assert not test_set.in_vocabulary(SOURCES[2], model.source)
     for side, lines in (("source", SOURCES), ("target", TARGETS)):
         (tmp_path / side).write_text("".join(" ".join(line) + "\n" for line in lines))
     align_file(model, tmp_path / "source", tmp_path / "target", 2, tmp_path / "aligned")

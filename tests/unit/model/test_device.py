@@ -14,7 +14,7 @@ import torch
 
 from nmt.errors import RecurringError, UserError
 from nmt.model import device, gpu_pool
-from nmt.model.device import choose_device, enough_memory, supported
+from nmt.model.device import choose_device, memory_errors, supported
 from tests.bitexts import write_bitext
 from tests.running import ROOT
 from tests.training_settings import model_run
@@ -152,7 +152,7 @@ def test_who_holds_the_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (200 * 10**6, 12 * 10**9))
     monkeypatch.setattr(torch.cuda, "memory_reserved", lambda: 7 * 10**9)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "a GPU")
-    with pytest.raises(RecurringError) as found, enough_memory("training of m with training.batch_size 80"):
+    with pytest.raises(RecurringError) as found, memory_errors("training of m with training.batch_size 80"):
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.\nMore lines.")
     assert str(found.value) == (
         "training of m with training.batch_size 80: out of memory: a GPU: 12.0 GB in all, 0.2 GB free, 7.0 GB of this"
@@ -162,7 +162,7 @@ def test_who_holds_the_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_other_errors_stay_what_they_are() -> None:
-    with pytest.raises(RuntimeError, match="shapes"), enough_memory("work"):
+    with pytest.raises(RuntimeError, match="shapes"), memory_errors("work"):
         raise RuntimeError("shapes do not fit")
 
 

@@ -11,7 +11,7 @@ from torch import nn
 from nmt.errors import UserError
 from nmt.model import int8
 from nmt.model.int8 import Int8Factor
-from nmt.model.precision import affine, kept, precision_of, product, refuse_unable
+from nmt.model.precision import affine, cached_factor, precision_of, product, refuse_unable
 
 needs_vnni = pytest.mark.skipif(not int8.supported(), reason="the processor multiplies no 8-bit numbers")
 CPU = torch.device("cpu")
@@ -51,17 +51,19 @@ def test_only_weights_that_are_told_are_rounded() -> None:
 def test_factors_are_kept_of_fixed_weights_only_and_for_each_precision() -> None:
     module = nn.Linear(3, 2)
     weight = module.weight
-    assert kept(module, "weight", lambda: weight) is weight
+    assert cached_factor(module, "weight", lambda: weight) is weight
     with precision_of("bf16"):
-        assert kept(module, "weight", lambda: weight) is not kept(module, "weight", lambda: weight)
+        assert cached_factor(module, "weight", lambda: weight) is not cached_factor(
+            module, "weight", lambda: weight
+        )
         module.eval()
-        with_gradient = kept(module, "weight", lambda: weight)
+        with_gradient = cached_factor(module, "weight", lambda: weight)
         assert isinstance(with_gradient, torch.Tensor) and with_gradient.requires_grad
         with torch.no_grad():
-            rounded = kept(module, "weight", lambda: weight)
-            assert rounded is kept(module, "weight", lambda: weight)
+            rounded = cached_factor(module, "weight", lambda: weight)
+            assert rounded is cached_factor(module, "weight", lambda: weight)
     assert isinstance(rounded, torch.Tensor) and rounded.dtype == torch.bfloat16
-    assert kept(module, "weight", lambda: weight) is weight
+    assert cached_factor(module, "weight", lambda: weight) is weight
 
 
 def test_what_cannot_be_computed_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
