@@ -7,11 +7,14 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from nmt.errors import UserError
 from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
+from nmt.settings.faults import validated
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,33 @@ class Record:
     """Number of source words that the model does not know."""
 
 
+Count = Annotated[int, Field(ge=0)]
+Text = str | list[str]
+
+
+class _Line(BaseModel):
+    """The keys of a line that are checked; a line may have others. `target_key`: the key of the target's words."""
+
+    model_config = ConfigDict(strict=True)
+    target_key: ClassVar[str]
+
+    line: Count
+    source: Text
+    alignment: list[list[float]] | None = None
+    finished: bool = True
+    source_unknown: Count = 0
+
+
+class _Decoded(_Line):
+    target_key = "text"
+    text: Text
+
+
+class _Aligned(_Line):
+    target_key = "target"
+    target: Text
+
+
 def beside(translations: Path) -> Path:
     """Return the path of the record of a file of translations: `NAME.made.json` beside NAME.jsonl or NAME.jsonl.gz."""
     return translations.with_name(f"{translations.name.removesuffix('.gz').removesuffix('.jsonl')}.made.json")
@@ -46,17 +76,17 @@ def sum_of_lines(path: Path) -> str:
 
 def read_translations(path: str | Path) -> Iterator[Record]:
     """Yield the records that `decode` wrote; `target` holds the generated words."""
-    return _read(path, "text")
+    return _read(path, _Decoded)
 
 
 def read_records(path: str | Path) -> Iterator[tuple[Record, dict[str, Any]]]:
     """Yield the records that `decode` wrote, each with all entries of its line."""
-    yield from _read_with_values(path, "text")
+    yield from _read_with_values(path, _Decoded)
 
 
 def read_alignments(path: str | Path) -> Iterator[Record]:
     """Yield the records that `align` wrote; `target` holds the words of the reference."""
-    return _read(path, "target")
+    return _read(path, _Aligned)
 
 
 def read_given(path: str | Path, count: int) -> list[list[str]]:
@@ -74,20 +104,20 @@ def words(text: str | Sequence[str]) -> list[str]:
     return text.split() if isinstance(text, str) else list(text)
 
 
-def _read(path: str | Path, target: str) -> Iterator[Record]:
-    return (record for record, _ in _read_with_values(path, target))
+def _read(path: str | Path, schema: type[_Line]) -> Iterator[Record]:
+    return (record for record, _ in _read_with_values(path, schema))
 
 
-def _read_with_values(path: str | Path, target: str) -> Iterator[tuple[Record, dict[str, Any]]]:
+def _read_with_values(path: str | Path, schema: type[_Line]) -> Iterator[tuple[Record, dict[str, Any]]]:
     total = hashlib.sha256()
     for number, line in enumerate(read_lines(path), start=1):
         where = f"{path}, line {number}"
         total.update(f"{line}\n".encode())
-        value = _parse(line, where, target)
+        value = _parse(line, where, schema)
         record = Record(
             line=value["line"],
             source=words(value["source"]),
-            target=words(value[target]),
+            target=words(value[schema.target_key]),
             alignment=value.get("alignment"),
             finished=value.get("finished", True),
             source_unknown=value.get("source_unknown", 0),
@@ -107,52 +137,16 @@ def _recorded_sum(translations: Path) -> str | None:
     return values.get("lines") if isinstance(values, dict) else None
 
 
-def _parse(line: str, where: str, target: str) -> dict[str, Any]:
+def _parse(line: str, where: str, schema: type[_Line]) -> dict[str, Any]:
     """Parse a line as an object, and check the types of its keys."""
     try:
-        value = json.loads(line)
+        value: dict[str, Any] = json.loads(line)
     except json.JSONDecodeError as error:
         raise UserError(f"{where}: not JSON: {error.msg}; make the file again") from None
     except (ValueError, RecursionError):
         raise UserError(f"{where}: no JSON of a sane size; make the file again") from None
-    if not isinstance(value, dict):
-        raise UserError(f"{where}: found {type(value).__name__}, expected an object; make the file again")
-    needed = ("line", "source", target)
-    missing = [key for key in needed if key not in value]
-    if missing:
-        raise UserError(
-            f"{where}: key {missing[0]!r} is missing, expected {', '.join(needed)}; make the file again"
-        )
-    for key, (is_right, expected) in (_TYPES | {target: _TYPES["source"]}).items():
-        if key in value and not is_right(value[key]):
-            found = type(value[key]).__name__
-            raise UserError(f"{where}: {key!r} is {found}, expected {expected}; make the file again")
+    validated(schema, value, where, "make the file again")
     return value
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(v, str) for v in value))
-
-
-def _is_matrix(value: Any) -> bool:
-    return value is None or (isinstance(value, list) and all(map(_is_row, value)))
-
-
-def _is_row(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(weight, int | float) for weight in value)
-
-
-_TYPES = {
-    "line": (_is_count, "a number of a line"),
-    "source": (_is_text, "words"),
-    "alignment": (_is_matrix, "rows of numbers, or null"),
-    "finished": (lambda value: isinstance(value, bool), "true or false"),
-    "source_unknown": (_is_count, "a number of words"),
-}
 
 
 def _check_shape(record: Record, where: str) -> None:

@@ -54,10 +54,15 @@ Schema = TypeVar("Schema", bound=BaseModel)
 
 def checked(schema: type[Schema], where: str, **values: Any) -> Schema:
     """Return settings given in Python. Raise a UserError that begins with `where` and names the first wrong one."""
+    return validated(schema, values, where)
+
+
+def validated(schema: type[Schema], values: Any, where: str, remedy: str = "") -> Schema:
+    """Return values as a schema has them. Raise a UserError: `where`, the first wrong key, and what to do."""
     try:
-        return schema(**values)
+        return schema.model_validate(values)
     except ValidationError as error:
-        raise UserError(f"{where}: {summary(error, schema)}") from None
+        raise UserError(f"{where}: {summary(error, schema)}{remedy and f'; {remedy}'}") from None
 
 
 def dotted(path: KeyPath) -> str:

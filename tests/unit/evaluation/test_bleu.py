@@ -131,8 +131,19 @@ def test_a_translation_of_another_text_is_refused(tmp_path: Path) -> None:
     ("line", "message"),
     [
         ("{", "all.jsonl, line 1: not JSON"),
-        ("[]", "all.jsonl, line 1: found list, expected an object"),
-        ('{"line": 0, "source": "a"}', "all.jsonl, line 1: key 'text' is missing"),
+        ("[]", "all.jsonl, line 1: (top): found [], expected keys"),
+        ('{"line": 0, "source": "a"}', "all.jsonl, line 1: text: missing"),
+        ('{"line": "0", "source": "a", "text": "b"}', "all.jsonl, line 1: line: found '0', expected integer"),
+        ('{"line": -1, "source": "a", "text": "b"}', "all.jsonl, line 1: line: found -1, expected 0 or more"),
+        ('{"line": 0, "source": 3, "text": "b"}', "all.jsonl, line 1: source: found 3, expected text"),
+        (
+            '{"line": 0, "source": "a", "text": "b", "finished": 1}',
+            "finished: found 1, expected true or false",
+        ),
+        (
+            '{"line": 0, "source": "a", "text": "b", "alignment": [["x"]]}',
+            "alignment.0.0: found 'x', expected",
+        ),
         ('{"line": 0, "source": "a", "text": "b", "alignment": [[1, 0, 0]]}', "the alignment is 1 x 3"),
         ('{"line": 7, "source": "a", "text": "b"}', "line 7 is outside the test set of 3 lines"),
     ],
