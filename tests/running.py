@@ -65,11 +65,11 @@ def run(command: list[str]) -> subprocess.CompletedProcess[str]:
     )
 
 
-def nmt(*arguments: str | Path, hash_seed: str = "1") -> subprocess.CompletedProcess[str]:
-    """Run a subcommand in a process of its own, from the repository's root."""
+def nmt(*arguments: str | Path, hash_seed: str = "1", cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """Run a subcommand in a process of its own, from the repository's root or another folder."""
     command = [sys.executable, "-m", "nmt", *map(str, arguments)]
-    environment = os.environ | {"PYTHONHASHSEED": hash_seed}
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
 
 
 def outputs(folder: Path, name: str, *forms: str) -> list[str]:

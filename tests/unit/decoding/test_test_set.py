@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -29,10 +30,10 @@ from nmt.training.export import export
 from nmt.training.trainer import Trainer
 from pipeline.publish.replication_package import keep_translations
 from tests.bitexts import write_bitext
+from tests.running import ROOT, nmt
 from tests.training_settings import model_run
 from tests.unit.decoding.test_beam_search import decoding
 
-ROOT = Path(__file__).parents[3]
 SOURCES = ["w3 w4 w5 w6", "w2", "w7 strange w8", "", "w9 w10 w11 w12 w13 w14"]
 TARGETS = ["w4 w5", "odd w3", "w8 w9 w10", "", "w2 w3 w4 w5 w6"]
 
@@ -133,12 +134,6 @@ def test_alignments_of_given_translations(folder: Path, model: TrainedModel, tmp
     )
 
 
-def nmt(*arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "nmt", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-
-
 def train_options(folder: Path, output: Path, **changes: object) -> list[str]:
     settings = model_run(updates=6, **changes).model_dump_json()
     text = str(folder / "bitext")
@@ -200,10 +195,8 @@ def test_a_killed_decode_goes_on_where_it_stopped(folder: Path, tmp_path: Path) 
 def test_what_made_translations_stands_beside_them(folder: Path, tmp_path: Path) -> None:
     settings = decoding(beam=3, max_length_factor=2)
     output = tmp_path / "out.jsonl"
-    options = ["--model", str(folder / "model"), "--source", str(folder / "test.en")]
-    result = nmt(
-        "test-set", "decode", *options, "--settings", settings.model_dump_json(), "--output", str(output)
-    )
+    options = ["--model", folder / "model", "--source", folder / "test.en", "--output", output]
+    result = nmt("test-set", "decode", *options, "--settings", settings.model_dump_json())
     assert result.returncode == 0, result.stderr
     made = sidecar.read(output)
     assert (made["mode"], made["sentences"], made["settings"]) == ("all", 5, settings.model_dump())
@@ -260,82 +253,53 @@ def test_a_second_process_waits_for_the_first(tmp_path: Path) -> None:
             assert second.returncode == 0
 
 
-class TestVerbs:
-    """`nmt train`, `decode` and `align` in processes of their own."""
+def test_train_then_decode_then_align(folder: Path, tmp_path: Path) -> None:
+    trained = nmt(*train_options(folder, tmp_path))
+    assert trained.returncode == 0, trained.stderr
+    assert "Small: 6 updates" in trained.stderr
+    both = ["--model", tmp_path / "model", "--source", folder / "test.en"]
+    settings = decoding().model_dump_json()
+    translated = nmt("test-set", "decode", *both, "--settings", settings, "--output", tmp_path / "t")
+    assert translated.returncode == 0, translated.stderr
+    aligned = nmt("test-set", "align", *both, "--target", folder / "test.fr", "--output", tmp_path / "a")
+    assert aligned.returncode == 0, aligned.stderr
+    assert [len(records(tmp_path / name)) for name in "ta"] == [5, 5]
 
-    def test_train_then_decode_then_align(self, folder: Path, tmp_path: Path) -> None:
-        trained = nmt(*train_options(folder, tmp_path))
-        assert trained.returncode == 0, trained.stderr
-        assert "Small: 6 updates" in trained.stderr
-        settings = decoding().model_dump_json()
-        both = ["--source", str(folder / "test.en")]
-        translated = nmt(
-            "test-set",
-            "decode",
-            "--model",
-            str(tmp_path / "model"),
-            *both,
-            "--settings",
-            settings,
-            "--output",
-            str(tmp_path / "t"),
-        )
-        assert translated.returncode == 0, translated.stderr
-        assert len(records(tmp_path / "t")) == 5
-        both += ["--target", str(folder / "test.fr")]
-        aligned = nmt(
-            "test-set", "align", "--model", str(tmp_path / "model"), *both, "--output", str(tmp_path / "a")
-        )
-        assert aligned.returncode == 0, aligned.stderr
-        assert len(records(tmp_path / "a")) == 5
 
-    def test_a_run_over_its_time_says_so_and_goes_on(self, folder: Path, tmp_path: Path) -> None:
-        options = train_options(folder, tmp_path)
-        first = nmt(*options, "--max-seconds", "0.000001")
-        assert first.returncode == 75
-        assert "run again" in first.stderr
-        assert not (tmp_path / "model").exists()
-        assert nmt(*options).returncode == 0
+def test_a_run_over_its_time_says_so_and_goes_on(folder: Path, tmp_path: Path) -> None:
+    options = train_options(folder, tmp_path)
+    first = nmt(*options, "--max-seconds", "0.000001")
+    assert first.returncode == 75
+    assert "run again" in first.stderr
+    assert not (tmp_path / "model").exists()
+    assert nmt(*options).returncode == 0
 
-    def test_settings_that_are_wrong_are_one_line(self, folder: Path, tmp_path: Path) -> None:
-        options = train_options(folder, tmp_path)
-        options[2] = options[2].replace('"batch_size":4', '"batch_size":0')
+
+def test_what_does_not_fit_is_one_line(folder: Path, tmp_path: Path) -> None:
+    other, model = tmp_path / "other", tmp_path / "model"
+    other.mkdir()
+    write_bitext(other, [([2], [3])], size=20)
+    shutil.copytree(folder / "model", model)
+    weights = model / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:100])
+    train = train_options(folder, tmp_path)
+    text = ["--source", folder / "test.en", "--output", tmp_path / "t"]
+    decode = ["test-set", "decode", "--model", folder / "model", "--mode", "no_unk", *text]
+    for options, said in (
+        (
+            [word.replace('"batch_size":4', '"batch_size":0') for word in train],
+            "--settings: training.batch_size",
+        ),
+        (
+            [word.replace(f"{folder}/source.tsv", f"{other}/source.tsv") for word in train],
+            f"{folder}/bitext: its source ids were made with another vocabulary",
+        ),
+        ([*decode, "--settings", decoding().model_dump_json()], "--mode no_unk needs --reference"),
+        (
+            ["test-set", "align", "--model", model, "--target", folder / "test.fr", *text],
+            f"{weights}: damaged",
+        ),
+    ):
         found = nmt(*options)
-        assert found.returncode == 2
-        assert found.stderr.startswith("nmt: error: --settings: training.batch_size")
+        assert found.returncode == 2 and found.stderr.startswith(f"nmt: error: {said}"), found.stderr
         assert found.stderr.count("\n") == 1
-
-    def test_text_of_another_vocabulary_is_refused(self, folder: Path, tmp_path: Path) -> None:
-        other = tmp_path / "other"
-        other.mkdir()
-        write_bitext(other, [([2], [3])], size=20)
-        options = train_options(folder, tmp_path)
-        options = [
-            option.replace(str(folder / "source.tsv"), str(other / "source.tsv")) for option in options
-        ]
-        found = nmt(*options)
-        assert found.returncode == 2
-        assert "its source ids were made with another vocabulary" in found.stderr
-
-    def test_no_unk_needs_a_reference(self, folder: Path, tmp_path: Path) -> None:
-        found = nmt(
-            "test-set", "decode", "--model", str(folder / "model"), "--source", str(folder / "test.en"),
-            "--mode", "no_unk",
-            "--settings", decoding().model_dump_json(), "--output", str(tmp_path / "t"),
-        )  # fmt: skip
-        assert found.returncode == 2
-        assert "--mode no_unk needs --reference" in found.stderr
-
-    def test_a_damaged_model_is_one_line(self, folder: Path, tmp_path: Path) -> None:
-        (tmp_path / "model").mkdir()
-        for path in (folder / "model").iterdir():
-            (tmp_path / "model" / path.name).write_bytes(path.read_bytes())
-        weights = tmp_path / "model" / "model.safetensors"
-        weights.write_bytes(weights.read_bytes()[:100])
-        found = nmt(
-            "test-set", "align", "--model", str(tmp_path / "model"), "--source", str(folder / "test.en"),
-            "--target", str(folder / "test.fr"), "--output", str(tmp_path / "a"),
-        )  # fmt: skip
-        assert found.returncode == 2
-        assert "model.safetensors: damaged" in found.stderr
-        assert "Traceback" not in found.stderr
