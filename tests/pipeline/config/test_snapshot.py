@@ -57,3 +57,23 @@ def test_whatever_the_results_are_made_from_is_named() -> None:
     assert set(values["archives"]) == set(archives_in_use(config))
     # what it continues from, and what is compared with it, too
     assert {"rnnsearch-50-star", "rnnsearch-50", "rnnsearch-30", "rnnencdec-30"} <= set(values["models"])
+
+
+def test_settings_are_published_without_what_has_no_influence_and_read_again(tmp_path: Path) -> None:
+    demo = load([read_layer(path / "config.yaml") for path in (ROOT, ROOT / "experiments" / "demo")])
+    values = published(demo)
+    assert not {"mirrors", "resources"} & set(values)
+    assert sorted(values["corpora"]) == ["demo-dev", "demo-test", "demo-train"] and not values["archives"]
+    again = kept(values, tmp_path)
+    assert published(again) == values
+    assert again.models == demo.models and again.artifacts == demo.artifacts
+
+
+@pytest.mark.parametrize(
+    ("text", "says"), [("{", "expected JSON"), ("{}", "seed: missing"), ("[]", "settings of a run")]
+)
+def test_other_files_are_refused_by_their_first_key(tmp_path: Path, text: str, says: str) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UserError, match=says):
+        read(path)

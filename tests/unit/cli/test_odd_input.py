@@ -61,17 +61,8 @@ def value_of(kind: click.ParamType, settings: bool) -> st.SearchStrategy[list[st
     if isinstance(kind, click.Choice):
         return st.sampled_from([[str(choice)] for choice in kind.choices])
     if isinstance(kind, click.Path):
-        places = [
-            *FILES,
-            "made",
-            "made/model",
-            "made/source.tsv",
-            "made/text",
-            "new",
-            "no/where",
-            "-",
-            "",
-        ]
+        made = ("made", "made/model", "made/source.tsv", "made/text")
+        places = [*FILES, *made, "new", "no/where", "-", ""]
         return st.sampled_from([[place] for place in places])
     numbers = st.sampled_from(["0", "1", "2", "-1", "2147483648", "9" * 30, "nan", "1e308", "x", "a.b-c", ""])
     return (numbers | st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=5)).map(

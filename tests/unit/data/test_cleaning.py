@@ -135,11 +135,7 @@ FAULTY: dict[str, tuple[bytes, str, str]] = {
 }
 
 
-def test_every_fault_has_a_test() -> None:
-    assert set(FAULTY) == set(FAULT_NAMES)
-
-
-@pytest.mark.parametrize("fault", FAULTY)
+@pytest.mark.parametrize("fault", FAULT_NAMES)
 @pytest.mark.parametrize("side", ["source", "target"])
 def test_odd_characters_are_handled_as_the_settings_say(tmp_path: Path, fault: str, side: str) -> None:
     text, repaired, kept = FAULTY[fault]

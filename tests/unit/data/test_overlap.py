@@ -63,14 +63,6 @@ def test_letters_in_pieces_are_those_in_one() -> None:
     assert letters("\u00e9t\u00e9") != letters("ete")
 
 
-def test_a_sentence_is_found_whatever_form_it_has(tmp_path: Path) -> None:
-    held_out = {"test": [write(tmp_path, "test", [("Zoe\u0308 .", "d\u00e9j\u00e0 .")])]}
-    train = write(tmp_path, "train", [("Zo\u00eb .", "de\u0301ja\u0300 .")])
-    wish = Overlap.model_validate({"drop": "none", "alike": True})
-    counts = overlap(*train, held_out, wish, tmp_path / "counts.json")
-    assert (counts["test_alike_both"], counts["test_same_both"]) == (1, 0)
-
-
 def test_counts_by_hand(tmp_path: Path) -> None:
     counts, kept = found(tmp_path, TRAIN)
     assert counts == {

@@ -18,22 +18,9 @@ from nmt.data.vocabulary import SPECIALS, UNKNOWN, Vocabulary
 from nmt.errors import UserError
 
 STEMS = [
-    "haus",
-    "schul",
-    "kind",
-    "er",
-    "ung",
-    "lich",
-    "frei",
-    "heit",
-    "arbeit",
-    "s",
-    "ärz",
-    "te",
-    "1",
-    "2",
-    ".",
-]
+    "haus", "schul", "kind", "er", "ung", "lich", "frei", "heit",
+    "arbeit", "s", "ärz", "te", "1", "2", ".",
+]  # fmt: skip
 
 
 def words(count: int = 800) -> list[str]:

@@ -121,17 +121,6 @@ def test_width_one_is_greedy(family: FamilyName) -> None:
         assert hypothesis.finished == (words[-1] == END)
 
 
-@pytest.mark.parametrize("normalize", [False, True])
-def test_results_do_not_depend_on_the_batch(family: FamilyName, normalize: bool) -> None:
-    model = small_model(family)
-    options = {"beam": 4, "max_length_factor": 3, "normalize_by_length": normalize}
-    together = search(model, SOURCES, False, **options)
-    alone = [search(model, [source], False, **options)[0] for source in SOURCES]
-    backwards = search(model, SOURCES[::-1], False, **options)[::-1]
-    assert [found.words for found in together] == [found.words for found in alone]
-    assert [found.words for found in together] == [found.words for found in backwards]
-
-
 def scrambled(model: EncoderDecoder, sources: list[list[int]], **options: object) -> list[list[Hypothesis]]:
     """The same sentences in another order, in two batches, behind much padding."""
     order = [*range(1, len(sources), 2), *range(0, len(sources), 2)]

@@ -51,12 +51,13 @@ def test_our_own_lists_and_records_of_decode_are_lists_too(tmp_path: Path) -> No
     record = {"line": 0, "source": "yes", "text": "oui", "n_best": n_best}
     expected = [(0, ["yes"], [Hypothesis("oui", -1.25), Hypothesis("", -3)])]
     assert lists(tmp_path, json.dumps(record) + "\n", "yes\n", "x.jsonl") == expected
-    del record["n_best"]
-    with pytest.raises(UserError, match=r"x\.jsonl: sentence 0 has no n-best list"):
-        lists(tmp_path, json.dumps(record) + "\n", "yes\n", "x.jsonl")
-    for n_best in (3, [3], [{"text": 3, "log_probability": -1}], [{"text": "a", "log_probability": "high"}]):
+    beyond = {"text": "b", "log_probability": int("9" * 400)}
+    high = {"text": "a", "log_probability": "high"}
+    for n_best in (None, 3, [], [3], [{"text": 3, "log_probability": -1}], [high], [beyond]):
         with pytest.raises(UserError, match=r"x\.jsonl: sentence 0 has no n-best list"):
             lists(tmp_path, json.dumps(record | {"n_best": n_best}) + "\n", "yes\n", "x.jsonl")
+    with pytest.raises(UserError, match=r"x\.jsonl: sentence 0 is of another text than"):
+        lists(tmp_path, json.dumps(record) + "\n", "no\n", "x.jsonl")
 
 
 def test_what_is_written_can_be_read_and_holds_the_models_feature() -> None:

@@ -12,10 +12,8 @@ import torch
 from nmt.decoding import rescoring
 from nmt.decoding.forced_decoding import read
 from nmt.decoding.n_best_lists import Hypothesis, NBestList
-from nmt.decoding.n_best_lists import read_lists as read_n_best_lists
 from nmt.decoding.oracle import best_by_bleu
 from nmt.decoding.rescoring import Rescorer, log_probabilities, rescore
-from nmt.errors import UserError
 from nmt.io.text_files import read_lines, write_lines
 from nmt.model import trained_model
 from nmt.model.trained_model import TrainedModel
@@ -125,29 +123,6 @@ def test_the_oracle_takes_the_best_sentence_bleu() -> None:
     assert best_by_bleu(sentence, "entirely different words") == texts[0]
     cased = NBestList(0, ["x"], [Hypothesis("The Cat", 0.0), Hypothesis("the cat", 0.0)])
     assert best_by_bleu(cased, "the cat") == "the cat"
-
-
-@pytest.mark.parametrize(
-    ("record", "said"),
-    [
-        ({"n_best": []}, "sentence 0 has no n-best list"),
-        ({"n_best": [{"text": "b", "log_probability": int("9" * 400)}]}, "sentence 0 has no n-best list"),
-        ({"source": "another text"}, "sentence 0 is of another text than"),
-    ],
-)
-def test_records_that_are_no_lists_of_this_text_are_refused(
-    tmp_path: Path, record: dict[str, object], said: str
-) -> None:
-    (tmp_path / "source").write_text("a\n", encoding="utf-8")
-    hypothesis = {"text": "b", "log_probability": -1.0}
-    whole = {"line": 0, "source": "a", "text": "b", "n_best": [hypothesis]}
-    for values in (whole, whole | record):
-        (tmp_path / "lists.jsonl").write_text(json.dumps(values) + "\n", encoding="utf-8")
-        if values is whole:
-            assert len([*read_n_best_lists(tmp_path / "lists.jsonl", tmp_path / "source")]) == 1
-            continue
-        with pytest.raises(UserError, match=said):
-            [*read_n_best_lists(tmp_path / "lists.jsonl", tmp_path / "source")]
 
 
 def test_a_rescoring_that_was_stopped_goes_on_to_the_same_bytes(

@@ -235,11 +235,6 @@ def test_the_scores_of_a_long_pair_are_those_of_one_run(
                 assert np.allclose(one.attention, other.attention, atol=1e-5)
 
 
-def test_an_ensemble_of_a_model_with_itself_translates_like_it(model: TrainedModel) -> None:
-    alone, twice = translator(model)(LINES), translator(model, model)(LINES)
-    assert [found.n_best[0].text for found in alone] == [found.n_best[0].text for found in twice]
-
-
 def test_the_score_of_several_models_is_that_of_their_mean_probability(
     model: TrainedModel, tmp_path: Path
 ) -> None:

@@ -1,4 +1,4 @@
-"""What records say of code, packages and settings."""
+"""What records say of code and packages."""
 
 from __future__ import annotations
 
@@ -7,12 +7,7 @@ import subprocess
 import tomllib
 from pathlib import Path
 
-import pytest
-
-from nmt.errors import UserError
 from nmt.io import environment
-from pipeline.config import snapshot
-from pipeline.config.overlays import find_layers, load
 from tests.running import ROOT
 
 
@@ -51,31 +46,3 @@ def test_no_user_or_host_is_told() -> None:
     told = json.dumps(environment.origin())
     assert str(Path.home()) not in told
     assert Path("/etc/hostname").read_text(encoding="utf-8").strip() not in told
-
-
-def test_settings_are_published_without_what_has_no_influence_and_read_again(tmp_path: Path) -> None:
-    demo = load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / "demo"))
-    values = snapshot.published(demo)
-    assert not {"mirrors", "resources"} & set(values)
-    assert sorted(values["corpora"]) == ["demo-dev", "demo-test", "demo-train"] and not values["archives"]
-    path = tmp_path / "config.json"
-    path.write_text(json.dumps(values), encoding="utf-8")
-    again = snapshot.read(path)
-    assert snapshot.published(again) == values
-    assert again.models == demo.models and again.artifacts == demo.artifacts
-
-
-def test_published_settings_name_the_archives_and_texts_in_use() -> None:
-    values = snapshot.published(load(find_layers(ROOT / "config.yaml", ROOT)))
-    assert "wmt14-test" in values["archives"] and "giga-fren" in values["corpora"]
-    assert "newstest2010" not in values["corpora"]
-
-
-@pytest.mark.parametrize(
-    ("text", "says"), [("{", "expected JSON"), ("{}", "seed: missing"), ("[]", "settings of a run")]
-)
-def test_other_files_are_refused_by_their_first_key(tmp_path: Path, text: str, says: str) -> None:
-    path = tmp_path / "config.json"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(UserError, match=says):
-        snapshot.read(path)

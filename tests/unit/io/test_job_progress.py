@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -60,10 +59,3 @@ def test_nothing_is_written_outside_of_a_job(
     monkeypatch.setenv(job_progress.LOG, value)
     job_progress.failed("something")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_shell_knows_a_job_s_log() -> None:
-    function = """nmt() { NMT_LOG="${BASH_EXECUTION_STRING##*| tee -i }" sh -c 'echo "$NMT_LOG"'; }"""
-    command = f"{function}; nmt 2>&1 | tee -i '/dev/null'"
-    said = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
-    assert said.stdout == "'/dev/null'\n"

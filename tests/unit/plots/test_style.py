@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontEntry, fontManager
 from PIL import Image
 
-from nmt.plots.style import COLORS, DASHES, _families, described, drawing, save
+from nmt.plots.style import _families, described, drawing, save
 
 
 def curves() -> Figure:
@@ -47,10 +47,6 @@ def test_a_saved_picture_holds_its_description_and_is_the_same_each_time(tmp_pat
     with Image.open(tmp_path / "one.png") as picture:
         assert picture.info["Description"] == described(curves())
     assert (tmp_path / "one.png").read_bytes() == (tmp_path / "other.png").read_bytes()
-
-
-def test_each_colour_has_a_line_of_its_own() -> None:
-    assert len(COLORS) == len(set(DASHES))
 
 
 def test_scripts_that_the_font_lacks_are_drawn_with_what_is_installed(

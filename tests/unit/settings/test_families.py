@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 import pytest
 from pydantic import ValidationError
 
@@ -13,10 +11,6 @@ from nmt.settings.families import FAMILIES, FamilyName
 from nmt.settings.training import ModelRun
 from tests.small_models import interpretations, small_architecture
 from tests.training_settings import model_run
-
-
-def test_every_name_has_its_family() -> None:
-    assert tuple(FAMILIES) == get_args(FamilyName)
 
 
 def test_the_estimate_counts_the_weights_of_the_model(family: FamilyName) -> None:

@@ -53,4 +53,6 @@ def test_a_file_at_fault_is_named_with_what_to_do(tmp_path: Path) -> None:
 def test_a_good_file_is_read(tmp_path: Path) -> None:
     file = tmp_path / "languages.json"
     file.write_text('{"source": "en", "target": "fr"}')
-    assert read(Languages, file) == Languages(source="en", target="fr")
+    expected = Languages(source="en", target="fr")
+    assert read(Languages, file) == expected
+    assert parse_settings(Languages, str(file)) == parse_settings(Languages, file.read_text()) == expected

@@ -164,16 +164,6 @@ def test_memory_is_found_too_small_before_the_first_update(
     assert made.counters.update == 0
 
 
-def test_the_stand_in_loses_recordings_that_other_threads_disturb(
-    text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stand_in = StandIn(monkeypatch)
-    careless = lambda *given, capture_error_mode, **more: stand_in.graph(*given, **more)  # noqa: E731
-    monkeypatch.setattr(torch.cuda, "graph", careless)
-    with pytest.raises(RuntimeError, match=r"capturing|during capture"):
-        trained(text, tmp_path, stand_in)
-
-
 def test_a_learning_rate_that_falls_is_recorded_anew(
     text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -160,17 +160,6 @@ def test_the_training_nll_is_of_pairs_within_the_limit(text: Bitext, tmp_path: P
     assert made.train_nll() == pytest.approx(expected, rel=1e-12)
 
 
-def test_the_choice_may_change_between_two_parts_of_a_run(text: Bitext, tmp_path: Path) -> None:
-    """The best weights are there whatever was asked for before."""
-    wild = {"optimizer": "adam", "learning_rate": 0.3, "cost": "mean", "validate_every": 5}
-    trainer(text, tmp_path, updates=30, keep="last", **wild).run()
-    later = trainer(text, tmp_path, updates=40, keep="best", patience=100, **wild)
-    later.run()
-    later.load_chosen_weights()
-    validations = [line["dev_nll"] for line in later.history.records() if "dev_nll" in line]
-    assert later.dev_nll() == pytest.approx(min(validations), rel=1e-12)
-
-
 def test_logits_exist_a_chunk_at_a_time(
     text: Bitext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
