@@ -25,20 +25,14 @@ from nmt.io.files import atomic_path
 
 _FONT = "DejaVu Sans"
 """This font comes with matplotlib, so it is the same everywhere."""
-_SCRIPTS = {
-    "Bengali": ("Noto Sans Bengali", "Lohit Bengali"),
-    "Chinese": ("Noto Sans CJK SC", "WenQuanYi Zen Hei", "Droid Sans Fallback"),
-    "Devanagari": ("Noto Sans Devanagari", "Lohit Devanagari"),
-    "Gujarati": ("Noto Sans Gujarati", "Lohit Gujarati"),
-    "Gurmukhi": ("Noto Sans Gurmukhi", "Lohit Gurmukhi"),
-    "Kannada": ("Noto Sans Kannada", "Lohit Kannada"),
-    "Malayalam": ("Noto Sans Malayalam", "Lohit Malayalam"),
-    "Manipuri": ("Noto Sans Meetei Mayek",),
-    "Oriya": ("Noto Sans Oriya", "Lohit Odia"),
-    "Tamil": ("Noto Sans Tamil", "Lohit Tamil"),
-    "Telugu": ("Noto Sans Telugu", "Lohit Telugu"),
-}
-"""Scripts of Moses' languages that the font lacks, and font families for them, of which the first installed is used."""
+_FALLBACKS = (
+    "Noto Sans Bengali", "Lohit Bengali", "Noto Sans CJK SC", "WenQuanYi Zen Hei", "Droid Sans Fallback",
+    "Noto Sans Devanagari", "Lohit Devanagari", "Noto Sans Gujarati", "Lohit Gujarati", "Noto Sans Gurmukhi",
+    "Lohit Gurmukhi", "Noto Sans Kannada", "Lohit Kannada", "Noto Sans Malayalam", "Lohit Malayalam",
+    "Noto Sans Meetei Mayek", "Noto Sans Oriya", "Lohit Odia", "Noto Sans Tamil", "Lohit Tamil", "Noto Sans Telugu",
+    "Lohit Telugu",
+)  # fmt: skip
+"""Fonts for scripts of Moses' languages that the font lacks, in the order of preference."""
 _STYLE = {
     "pdf.fonttype": 42,
     "pdf.compression": 9,
@@ -69,10 +63,9 @@ def drawing() -> Iterator[None]:
 
 @cache
 def _families() -> list[str]:
-    """Return the font, and an installed font for each script that it lacks, if there is one."""
+    """Return the font, and the installed fonts for scripts that it lacks."""
     installed = {font.name for font in fontManager.ttflist}
-    found = [next((name for name in names if name in installed), None) for names in _SCRIPTS.values()]
-    return [_FONT, *filter(None, found)]
+    return [_FONT, *(name for name in _FALLBACKS if name in installed)]
 
 
 def save(figure: Figure, pdf: Path, png: Path) -> None:

@@ -59,6 +59,12 @@ def nmt(*arguments: object, text: bytes = b"") -> subprocess.CompletedProcess[by
     )
 
 
+def shell(line: str, *arguments: object) -> subprocess.CompletedProcess[bytes]:
+    """Run a line of bash, in which $0 is Python and $1, $2 are the arguments."""
+    command = ["bash", "-c", line, sys.executable, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, check=False, env=environment(), timeout=300)
+
+
 def one_line_error(found: subprocess.CompletedProcess[bytes]) -> str:
     message = found.stderr.decode()
     assert found.returncode == 2, message
@@ -123,11 +129,8 @@ def test_whoever_types_gets_an_answer_to_each_line_and_leaves_with_an_interrupt(
 
 def test_a_reader_that_leaves_early_is_no_error(model: Path, tmp_path: Path) -> None:
     (tmp_path / "text.en").write_bytes(b"w3 w4 w5\n" * 20_000)
-    line = "PYTHON -m nmt translate --model $0 --beam-size 1 $1 | head -1; echo ${PIPESTATUS[0]}"
-    found = subprocess.run(
-        ["bash", "-c", line.replace("PYTHON", sys.executable), str(model), str(tmp_path / "text.en")],
-        capture_output=True, check=False, env=environment(), timeout=300,
-    )  # fmt: skip
+    line = "$0 -m nmt translate --model $1 --beam-size 1 $2 | head -1; echo ${PIPESTATUS[0]}"
+    found = shell(line, model, tmp_path / "text.en")
     lines = found.stdout.decode().split("\n")
     assert lines[1:] == [str(128 + signal.SIGPIPE), ""]
     assert found.stderr == b""
@@ -139,16 +142,8 @@ def test_scores_of_translations_are_those_of_the_search(model: Path, tmp_path: P
     translated = nmt("translate", "--model", model, "--json", "--tokenized", "--n-best", 3, source)
     records = [json.loads(line) for line in translated.stdout.decode().splitlines()]
     (tmp_path / "text.fr").write_text("".join(r["text"] + "\n" for r in records), encoding="utf-8")
-    found = nmt(
-        "score",
-        "--model",
-        model,
-        "--tokenized",
-        "--json",
-        source,
-        "-",
-        text=(tmp_path / "text.fr").read_bytes(),
-    )
+    text = (tmp_path / "text.fr").read_bytes()
+    found = nmt("score", "--model", model, "--tokenized", "--json", source, "-", text=text)
     assert found.returncode == 0, found.stderr
     scores = [json.loads(line) for line in found.stdout.decode().splitlines()]
     for record, scored in zip(records, scores, strict=True):
@@ -184,11 +179,7 @@ def test_no_input_is_written_over(model: Path, tmp_path: Path) -> None:
         found = nmt("score", "--model", model, *inputs, "--output", output)
         assert "is an input; name another file" in one_line_error(found)
     assert "a folder" in one_line_error(nmt("score", "--model", model, *inputs, "--output", tmp_path))
-    with inputs[0].open("rb") as file:
-        found = subprocess.run(
-            command("translate", "--model", model, "--output", inputs[0]),
-            stdin=file, capture_output=True, check=False, env=environment(), timeout=300,
-        )  # fmt: skip
+    found = shell("$0 -m nmt translate --model $1 --output $2 < $2", model, inputs[0])
     assert "is an input" in one_line_error(found)
     assert [path.read_text() for path in inputs] == ["w3 w4\n", "w5\n"]
 
@@ -213,17 +204,14 @@ def test_a_named_pipe_gets_each_line_as_it_comes(model: Path, tmp_path: Path) ->
 
 def test_standard_output_by_its_name_keeps_what_a_file_held(model: Path, tmp_path: Path) -> None:
     (tmp_path / "out").write_bytes(b"before\n")
-    with (tmp_path / "out").open("ab") as file:
-        found = subprocess.run(
-            command("translate", "--model", model, "--output", "/dev/stdout"),
-            input=b"\nw3\n", stdout=file, stderr=subprocess.PIPE, check=False, env=environment(), timeout=300,
-        )  # fmt: skip
+    line = r"printf '\nw3\n' | $0 -m nmt translate --model $1 --output /dev/stdout >> $2"
+    found = shell(line, model, tmp_path / "out")
     assert (found.returncode, found.stderr) == (0, b"")
     assert (tmp_path / "out").read_bytes().startswith(b"before\n\n")
 
 
 @pytest.mark.parametrize(
-    ("shell", "said"),
+    ("line", "said"),
     [
         ("$0 -m nmt translate --model $1 <&-", "standard input is closed"),
         ("$0 -m nmt translate --model $1 $2 >&-", "standard output is closed"),
@@ -231,22 +219,16 @@ def test_standard_output_by_its_name_keeps_what_a_file_held(model: Path, tmp_pat
         ("$0 -m nmt score --model $1 $2 $2 >&-", "standard output is closed"),
     ],
 )
-def test_what_is_closed_is_named(model: Path, tmp_path: Path, shell: str, said: str) -> None:
+def test_what_is_closed_is_named(model: Path, tmp_path: Path, line: str, said: str) -> None:
     (tmp_path / "text").write_text("w3\n")
-    found = subprocess.run(
-        ["bash", "-c", shell, sys.executable, str(model), str(tmp_path / "text")],
-        capture_output=True, check=False, env=environment(), timeout=300,
-    )  # fmt: skip
+    found = shell(line, model, tmp_path / "text")
     assert said in one_line_error(found)
 
 
 def test_closed_streams_that_nobody_needs_do_not_matter(model: Path, tmp_path: Path) -> None:
     (tmp_path / "text").write_text("w3\n")
-    shell = "$0 -m nmt translate --model $1 $2 --output $2.out <&- >&- 2>&-"
-    found = subprocess.run(
-        ["bash", "-c", shell, sys.executable, str(model), str(tmp_path / "text")],
-        check=False, env=environment(), timeout=300,
-    )  # fmt: skip
+    line = "$0 -m nmt translate --model $1 $2 --output $2.out <&- >&- 2>&-"
+    found = shell(line, model, tmp_path / "text")
     assert found.returncode == 0
     assert (tmp_path / "text.out").read_bytes().count(b"\n") == 1
 

@@ -10,7 +10,6 @@ import signal
 import struct
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ from tensorboardX.proto.event_pb2 import Event
 
 from nmt.data.bitext import Bitext
 from nmt.errors import UserError
-from nmt.io import locks
 from nmt.model import cpu_products, trained_model
 from nmt.model.tensors import save_tensors
 from nmt.settings.training import ModelRun
@@ -501,84 +499,10 @@ def test_a_folder_holds_all_that_table_2_and_a_translator_need(text: Bitext, tmp
     assert len(loaded.source) == SIZES[0] - 1 or len(loaded.source) == SIZES[0]
 
 
-class TestLock:
-    """One writer a state folder."""
-
-    def test_a_second_process_is_refused_and_the_first_named(self, tmp_path: Path) -> None:
-        with locks.hold(tmp_path, "refuse"):
-            code = "import sys; from pathlib import Path; from nmt.io import locks as state_lock\n"
-            code += "with state_lock.hold(Path(sys.argv[1]), 'refuse'): pass"
-            command = [sys.executable, "-c", code, str(tmp_path)]
-            found = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert f"process {os.getpid()} on" in found.stderr
-
-    def test_a_dead_processs_lock_is_broken_at_once(self, tmp_path: Path) -> None:
-        code = "import os, sys; from pathlib import Path; from nmt.io import locks as state_lock\n"
-        code += "with state_lock.hold(Path(sys.argv[1]), 'refuse'): os.kill(os.getpid(), 9)"
-        subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
-        assert (tmp_path / "lock").exists()
-        begun = time.monotonic()
-        with locks.hold(tmp_path, "refuse"):
-            assert time.monotonic() - begun < 10
-
-    def test_a_process_on_a_machine_of_the_same_name_is_not_taken_for_dead(self, tmp_path: Path) -> None:
-        code = "import os, sys; from pathlib import Path; from nmt.io import locks as state_lock\n"
-        code += "with state_lock.hold(Path(sys.argv[1]), 'refuse'): os.kill(os.getpid(), 9)"
-        subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
-        dead = locks.observe(tmp_path)
-        assert dead is not None and dead.dead
-        (tmp_path / "lock.machine").write_text("another", encoding="utf-8")
-        living = locks.observe(tmp_path)
-        assert living is not None and living.alive
-        with pytest.raises(UserError, match="works on it"), locks.hold(tmp_path, "refuse"):
-            pass
-
-    def test_a_lost_lock_stops_training(self, text: Bitext, tmp_path: Path) -> None:
-        with pytest.raises(UserError, match="another process has taken over"):
-            trainer(model_run(), text, tmp_path).run(lost=lambda: True)
-        assert not checkpoint.saved(tmp_path)
-
-    def test_a_suspended_process_is_not_taken_for_dead(self, tmp_path: Path) -> None:
-        code = "import sys, time; from pathlib import Path; from nmt.io import locks as state_lock\n"
-        code += "with state_lock.hold(Path(sys.argv[1]), 'refuse'): print('held', flush=True); time.sleep(60)"
-        with subprocess.Popen(
-            [sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True
-        ) as first:
-            try:
-                assert first.stdout is not None and first.stdout.readline() == "held\n"
-                first.send_signal(signal.SIGSTOP)
-                os.utime(tmp_path / "lock", (0, 0))  # its heartbeat is long overdue
-                with (
-                    pytest.raises(UserError, match=f"process {first.pid} on"),
-                    locks.hold(tmp_path, "refuse"),
-                ):
-                    pytest.fail("two at once")
-            finally:
-                first.kill()
-
-    def test_a_heartbeat_that_finds_its_lock_gone_says_so_for_good(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(locks, "HEARTBEAT", 0.01)
-        with locks.hold(tmp_path, "refuse") as holding:
-            claim = (tmp_path / "lock").read_text(encoding="utf-8")
-            (tmp_path / "lock").unlink()
-            deadline = time.monotonic() + 60
-            while any(isinstance(thread, locks.Heartbeat) for thread in threading.enumerate()):
-                assert time.monotonic() < deadline, "it beats on without a lock"
-                time.sleep(0.01)
-            # somebody else has had the folder meanwhile, though the lock looks like this process' own again
-            os.link(claim, tmp_path / "lock")
-            assert holding.lost()
-
-    def test_who_was_taken_over_knows_it_before_the_next_heartbeat(self, tmp_path: Path) -> None:
-        with locks.hold(tmp_path, "refuse") as holding:
-            assert not holding.lost()
-            claim = tmp_path / "lock|elsewhere|123|456"
-            claim.write_text(str(claim), encoding="utf-8")
-            (tmp_path / "lock").unlink()
-            os.link(claim, tmp_path / "lock")
-            assert holding.lost()
+def test_a_lost_lock_stops_training(text: Bitext, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="another process has taken over"):
+        trainer(model_run(), text, tmp_path).run(lost=lambda: True)
+    assert not checkpoint.saved(tmp_path)
 
 
 def test_a_resumed_run_keeps_the_library_of_its_products(

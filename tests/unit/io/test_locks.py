@@ -1,0 +1,90 @@
+"""One writer per folder."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from nmt.errors import UserError
+from nmt.io import locks
+from tests.running import ROOT
+
+
+def start(folder: Path, then: str) -> subprocess.Popen[str]:
+    """A process that holds the folder and then does something."""
+    code = "import os, sys, time; from pathlib import Path; from nmt.io import locks\n"
+    code += f"with locks.hold(Path(sys.argv[1]), 'refuse'): {then}"
+    command = [sys.executable, "-c", code, str(folder)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen(command, cwd=ROOT, text=True, **pipes)  # type: ignore[call-overload, no-any-return]
+
+
+def test_a_second_process_is_refused_and_the_first_named(tmp_path: Path) -> None:
+    with locks.hold(tmp_path, "refuse"):
+        _, said = start(tmp_path, "pass").communicate()
+    assert f"process {os.getpid()} on" in said
+
+
+def test_a_dead_processs_lock_is_broken_at_once(tmp_path: Path) -> None:
+    start(tmp_path, "os.kill(os.getpid(), 9)").communicate()
+    assert (tmp_path / "lock").exists()
+    begun = time.monotonic()
+    with locks.hold(tmp_path, "refuse"):
+        assert time.monotonic() - begun < 10
+
+
+def test_a_process_on_a_machine_of_the_same_name_is_not_taken_for_dead(tmp_path: Path) -> None:
+    start(tmp_path, "os.kill(os.getpid(), 9)").communicate()
+    dead = locks.observe(tmp_path)
+    assert dead is not None and dead.dead
+    (tmp_path / "lock.machine").write_text("another", encoding="utf-8")
+    living = locks.observe(tmp_path)
+    assert living is not None and living.alive
+    with pytest.raises(UserError, match="works on it"), locks.hold(tmp_path, "refuse"):
+        pass
+
+
+def test_a_suspended_process_is_not_taken_for_dead(tmp_path: Path) -> None:
+    with start(tmp_path, "print('held', flush=True); time.sleep(60)") as first:
+        try:
+            assert first.stdout is not None and first.stdout.readline() == "held\n"
+            first.send_signal(signal.SIGSTOP)
+            os.utime(tmp_path / "lock", (0, 0))  # its heartbeat is long overdue
+            named = pytest.raises(UserError, match=f"process {first.pid} on")
+            with named, locks.hold(tmp_path, "refuse"):
+                pytest.fail("two at once")
+        finally:
+            first.kill()
+
+
+def test_a_heartbeat_that_finds_its_lock_gone_says_so_for_good(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(locks, "HEARTBEAT", 0.01)
+    with locks.hold(tmp_path, "refuse") as holding:
+        claim = (tmp_path / "lock").read_text(encoding="utf-8")
+        (tmp_path / "lock").unlink()
+        deadline = time.monotonic() + 60
+        while any(isinstance(thread, locks.Heartbeat) for thread in threading.enumerate()):
+            assert time.monotonic() < deadline, "it beats on without a lock"
+            time.sleep(0.01)
+        # somebody else has had the folder meanwhile, though the lock looks like this process' own again
+        os.link(claim, tmp_path / "lock")
+        assert holding.lost()
+
+
+def test_who_was_taken_over_knows_it_before_the_next_heartbeat(tmp_path: Path) -> None:
+    with locks.hold(tmp_path, "refuse") as holding:
+        assert not holding.lost()
+        claim = tmp_path / "lock|elsewhere|123|456"
+        claim.write_text(str(claim), encoding="utf-8")
+        (tmp_path / "lock").unlink()
+        os.link(claim, tmp_path / "lock")
+        assert holding.lost()
