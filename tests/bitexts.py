@@ -1,7 +1,8 @@
-"""Bitexts from lists of ids, for tests."""
+"""Text files, and bitexts from lists of ids, for tests."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from nmt.data.bitext import Bitext, binarize
@@ -9,6 +10,25 @@ from nmt.data.vocabulary import Vocabulary
 from nmt.io.text_files import write_lines
 
 Pair = tuple[list[int], list[int]]
+
+
+def write_text(path: Path, lines: Iterable[str]) -> Path:
+    """A file of these lines, compressed by its extension."""
+    with write_lines(path) as writer:
+        for line in lines:
+            writer.write(line)
+    return path
+
+
+def write_pairs(folder: Path, name: str, pairs: Iterable[tuple[str, str]]) -> tuple[Path, Path]:
+    """Files NAME.en.zst and NAME.fr.zst of these pairs."""
+    pairs = list(pairs)
+    sides = ([pair[side] for pair in pairs] for side in (0, 1))
+    source, target = (
+        write_text(folder / f"{name}.{code}.zst", lines)
+        for code, lines in zip(("en", "fr"), sides, strict=True)
+    )
+    return source, target
 
 
 def vocabulary(size: int) -> Vocabulary:
@@ -20,9 +40,7 @@ def write_bitext(folder: Path, pairs: list[Pair], size: int = 30) -> Bitext:
     """A bitext of these pairs in this order, with both vocabularies beside it as source.tsv and target.tsv."""
     for side, name in enumerate(("source", "target")):
         vocabulary(size).write(folder / f"{name}.tsv")
-        with write_lines(folder / f"{name}.txt") as writer:
-            for pair in pairs:
-                writer.write(" ".join(f"w{i}" for i in pair[side]))
+        write_text(folder / f"{name}.txt", (" ".join(f"w{i}" for i in pair[side]) for pair in pairs))
     words = vocabulary(size)
     corpora = {"c": [(folder / "source.txt", folder / "target.txt")]}
     return binarize(corpora, words, words, folder / "bitext")

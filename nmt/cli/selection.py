@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nmt.cli.options import PATH, Command, Shards, corpora_option, pattern_option, shard_files
+from nmt.cli.options import PATH, Shards, corpora_option, pattern_option, shard_files
 from nmt.cli.outputs import WRITTEN
 
 if TYPE_CHECKING:
@@ -19,28 +19,6 @@ if TYPE_CHECKING:
 programs_option = click.option(
     "--programs", type=PATH, help="Folder of KenLM's programs [default: those on the PATH]."
 )
-
-
-def _lmplz_options(command: Command) -> Command:
-    """Add the options for training a language model."""
-    memory = click.IntRange(min=100)
-    for option in (
-        programs_option,
-        click.option("--memory-mb", default=2000, show_default=True, type=memory, help="Memory limit in MB."),
-        click.option(
-            "--discount-fallback",
-            is_flag=True,
-            help="Use fixed discounts if the text is too small to estimate them.",
-        ),
-        click.option(
-            "--order",
-            required=True,
-            type=click.IntRange(2, 6),
-            help="Order of the model: words in the longest n-gram.",
-        ),
-    ):
-        command = option(command)
-    return command
 
 
 @click.command(short_help="Draw the out-of-domain sample for the language models.")
@@ -107,7 +85,19 @@ def kenlm_programs(jobs: int, output: Path) -> None:
 
 
 @click.command(short_help="Train an n-gram language model with KenLM's lmplz.")
-@_lmplz_options
+@click.option(
+    "--order",
+    required=True,
+    type=click.IntRange(2, 6),
+    help="Order of the model: words in the longest n-gram.",
+)
+@click.option(
+    "--discount-fallback", is_flag=True, help="Use fixed discounts if the text is too small to estimate them."
+)
+@click.option(
+    "--memory-mb", default=2000, show_default=True, type=click.IntRange(min=100), help="Memory limit in MB."
+)
+@programs_option
 @corpora_option
 @pattern_option("--text", "TEXT", "The token file of each shard of the text.")
 @click.option("--also", multiple=True, type=PATH, help="Further token file, read after the text. Repeat it.")

@@ -18,10 +18,10 @@ from nmt.decoding import shortlist, sidecar
 from nmt.decoding.test_set import translate_file
 from nmt.errors import UserError
 from nmt.evaluation.translations import read_translations
-from nmt.io.text_files import write_lines
 from nmt.model import trained_model
 from nmt.training.data import TrainingData
 from nmt.training.trainer import load_final_state
+from tests.bitexts import write_text
 from tests.translators import text_settings
 from tests.translators import trained_model as train
 
@@ -69,9 +69,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
     model = trained_model.load(train(folder), CPU)
     shortlist.make(model, Bitext.open(folder / "bitext"), 3, 4, 40, folder / "shortlist")
-    with write_lines(folder / "test") as writer:
-        for line in ("w3 w4", "w5", "w6 w7 w8"):
-            writer.write(line)
+    write_text(folder / "test", ("w3 w4", "w5", "w6 w7 w8"))
     decoding = text_settings().decoding
     output = folder / "out.jsonl"
     making = sidecar.Making.of("all", decoding, [folder / "model"], "CPU")

@@ -13,6 +13,7 @@ import pytest
 from benchmarks.data import differences, estimate, grown, tokenizers, workflow
 from benchmarks.data.workflow import Run, Used
 from nmt.io.text_files import write_lines
+from tests.bitexts import write_text
 from tests.running import ROOT
 
 LINES = [
@@ -80,9 +81,7 @@ def test_lines_that_differ_are_written_with_both_tokenizations(
     monkeypatch.setattr(differences, "BLOCK", 3)
     lines = ["One.", "It's No. 7.", "", "Two, three.", "Four"]
     for name in ("a.zst", "b.zst"):
-        with write_lines(tmp_path / name) as writer:
-            for line in lines:
-                writer.write(line)
+        write_text(tmp_path / name, lines)
     other = {
         "sacremoses": tokenizers.stock("en"),
         "spaces": lambda block: [line.replace(",", " ,") for line in block],

@@ -16,18 +16,9 @@ from nmt.data.bitext import ARRAYS, BITEXT_FILES, Bitext, binarize, fingerprint
 from nmt.data.shards import shard_of
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
-from nmt.io.text_files import write_lines
+from tests.bitexts import write_pairs
 
 WORDS = Vocabulary([(f"w{i}", 1) for i in range(500)])
-
-
-def shard(folder: Path, name: str, pairs: list[tuple[str, str]]) -> tuple[Path, Path]:
-    paths = folder / f"{name}.en.zst", folder / f"{name}.fr.zst"
-    with write_lines(paths[0]) as sources, write_lines(paths[1]) as targets:
-        for source, target in pairs:
-            sources.write(source)
-            targets.write(target)
-    return paths
 
 
 def numbered(pairs: int) -> list[tuple[str, str]]:
@@ -40,8 +31,8 @@ def content(bitext: Bitext) -> list[tuple[list[int], list[int]]]:
 
 def test_pairs_come_back_in_order_without_empty_ones(tmp_path: Path) -> None:
     corpora = {
-        "a": [shard(tmp_path, "0", [("w0 no w1", "w2"), ("", ""), ("w3", "w3 w3")])],
-        "b": [shard(tmp_path, "1", [("w4", ""), ("", "w4"), ("w5", "w6")])],
+        "a": [write_pairs(tmp_path, "0", [("w0 no w1", "w2"), ("", ""), ("w3", "w3 w3")])],
+        "b": [write_pairs(tmp_path, "1", [("w4", ""), ("", "w4"), ("w5", "w6")])],
     }
     bitext = binarize(corpora, WORDS, WORDS, tmp_path / "b")
     assert content(bitext) == [([2, 1, 3], [4]), ([5], [5, 5]), ([7], [8])]
@@ -60,7 +51,7 @@ def test_a_side_with_more_words_than_16_bits_hold_has_ids_of_32(tmp_path: Path, 
     """The last id of 16 bits is that of word 65,534, since the specials take two."""
     many, few = (Vocabulary([(f"w{i}", 1) for i in range(size)]) for size in (65_535, 65_534))
     text = [("w65534 w0", "w65533"), ("w65533 no", "w65534")]
-    corpora = {"c": [shard(tmp_path, "0", text)]}
+    corpora = {"c": [write_pairs(tmp_path, "0", text)]}
     bitext = binarize(corpora, many, few, tmp_path / "b", seed)
     expected = [([65_536, 2], [65_535]), ([65_535, 1], [1])]
     assert sorted(content(Bitext.open(tmp_path / "b"))) == sorted(expected)
@@ -70,7 +61,7 @@ def test_a_side_with_more_words_than_16_bits_hold_has_ids_of_32(tmp_path: Path, 
 
 
 def test_shuffling_permutes_whole_pairs_by_the_seed_alone(tmp_path: Path) -> None:
-    corpora = {"c": [shard(tmp_path, "0", numbered(3000))]}
+    corpora = {"c": [write_pairs(tmp_path, "0", numbered(3000))]}
     straight = content(binarize(corpora, WORDS, WORDS, tmp_path / "straight"))
     first = content(binarize(corpora, WORDS, WORDS, tmp_path / "first", shuffle_seed=1))
     again = binarize(corpora, WORDS, WORDS, tmp_path / "again", shuffle_seed=1)
@@ -92,21 +83,23 @@ def test_shards_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, s
             [pair for i, pair in enumerate(pairs) if shard_of(i, shards) == number]
             for number in range(shards)
         ]
-        corpora = {"c": [shard(tmp_path, f"{shards}.{i}", lines) for i, lines in enumerate(own)]}
-        corpora["d"] = [shard(tmp_path, "d", numbered(30))]
+        corpora = {"c": [write_pairs(tmp_path, f"{shards}.{i}", lines) for i, lines in enumerate(own)]}
+        corpora["d"] = [write_pairs(tmp_path, "d", numbered(30))]
         made.append(binarize(corpora, WORDS, WORDS, tmp_path / str(shards), shuffle_seed=seed))
     for name in BITEXT_FILES:
         assert len({(bitext.folder / name).read_bytes() for bitext in made}) == 1
     if seed is None:
         assert content(made[2]) == content(
-            binarize({"c": [shard(tmp_path, "c", pairs + numbered(30))]}, WORDS, WORDS, tmp_path / "straight")
+            binarize(
+                {"c": [write_pairs(tmp_path, "c", pairs + numbered(30))]}, WORDS, WORDS, tmp_path / "straight"
+            )
         )
 
 
 def test_buckets_that_are_written_in_pieces_come_back_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    corpora = {"c": [shard(tmp_path, "0", numbered(3000))]}
+    corpora = {"c": [write_pairs(tmp_path, "0", numbered(3000))]}
     whole = content(binarize(corpora, WORDS, WORDS, tmp_path / "whole", shuffle_seed=1))
     monkeypatch.setattr("nmt.data.bitext._FLUSH_BYTES", 50)
     assert content(binarize(corpora, WORDS, WORDS, tmp_path / "pieces", shuffle_seed=1)) == whole
@@ -115,7 +108,7 @@ def test_buckets_that_are_written_in_pieces_come_back_whole(
 def test_shuffling_leaves_no_trace_of_the_old_order(tmp_path: Path) -> None:
     pairs = 10_000
     vocabulary = Vocabulary([(f"w{i}", 1) for i in range(pairs)])
-    corpora = {"c": [shard(tmp_path, "0", [(f"w{i}", "w0") for i in range(pairs)])]}
+    corpora = {"c": [write_pairs(tmp_path, "0", [(f"w{i}", "w0") for i in range(pairs)])]}
     bitext = binarize(corpora, vocabulary, vocabulary, tmp_path / "b", shuffle_seed=1)
     places = np.array([int(bitext.source(i)[0]) - 2 for i in range(pairs)])
     # uniform: each tenth of the new order has mean 4999.5 with deviation 2887 / sqrt(1000) = 91
@@ -127,7 +120,7 @@ def test_shuffling_leaves_no_trace_of_the_old_order(tmp_path: Path) -> None:
 
 
 def test_a_run_that_was_killed_leaves_nothing_that_looks_whole(tmp_path: Path) -> None:
-    corpora = {"c": [shard(tmp_path, "0", numbered(2000))]}
+    corpora = {"c": [write_pairs(tmp_path, "0", numbered(2000))]}
     binarize(corpora, WORDS, WORDS, tmp_path / "b", shuffle_seed=1)
     WORDS.write(tmp_path / "v.tsv")
     program = (
@@ -150,7 +143,7 @@ def test_a_run_that_was_killed_leaves_nothing_that_looks_whole(tmp_path: Path) -
 
 @pytest.mark.parametrize("name", ARRAYS)
 def test_a_file_cut_short_is_noticed(tmp_path: Path, name: str) -> None:
-    binarize({"c": [shard(tmp_path, "0", numbered(100))]}, WORDS, WORDS, tmp_path / "b")
+    binarize({"c": [write_pairs(tmp_path, "0", numbered(100))]}, WORDS, WORDS, tmp_path / "b")
     path = tmp_path / "b" / name
     os.truncate(path, path.stat().st_size - 2)
     with pytest.raises(UserError, match=re.escape(name)):
@@ -158,8 +151,8 @@ def test_a_file_cut_short_is_noticed(tmp_path: Path, name: str) -> None:
 
 
 def test_files_of_another_bitext_are_noticed(tmp_path: Path) -> None:
-    binarize({"c": [shard(tmp_path, "0", numbered(100))]}, WORDS, WORDS, tmp_path / "b")
-    binarize({"c": [shard(tmp_path, "1", numbered(90))]}, WORDS, WORDS, tmp_path / "c")
+    binarize({"c": [write_pairs(tmp_path, "0", numbered(100))]}, WORDS, WORDS, tmp_path / "b")
+    binarize({"c": [write_pairs(tmp_path, "1", numbered(90))]}, WORDS, WORDS, tmp_path / "c")
     shutil.copy(tmp_path / "c" / ARRAYS[0], tmp_path / "b" / ARRAYS[0])
     with pytest.raises(UserError, match=r"meta\.json says"):
         Bitext.open(tmp_path / "b")
@@ -175,9 +168,9 @@ def test_a_description_without_numbers_is_noticed(tmp_path: Path, meta: str) -> 
 
 def test_text_without_pairs_and_uneven_sides_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no pair"):
-        binarize({"c": [shard(tmp_path, "0", [("", "")])]}, WORDS, WORDS, tmp_path / "b")
-    source, _ = shard(tmp_path, "1", numbered(3))
-    _, target = shard(tmp_path, "2", numbered(4))
+        binarize({"c": [write_pairs(tmp_path, "0", [("", "")])]}, WORDS, WORDS, tmp_path / "b")
+    source, _ = write_pairs(tmp_path, "1", numbered(3))
+    _, target = write_pairs(tmp_path, "2", numbered(4))
     with pytest.raises(UserError, match=r"has 3 lines but .* has 4"):
         binarize({"c": [(source, target)]}, WORDS, WORDS, tmp_path / "b")
     assert not (tmp_path / "b" / "meta.json").exists()

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt.data.overlap import letters, overlap
-from nmt.io.text_files import read_pairs, write_lines
+from nmt.io.text_files import read_pairs
 from nmt.settings.text import Overlap
+from tests.bitexts import write_pairs
 
 Pairs = list[tuple[str, str]]
 TEST = [("It &apos;s me .", "C&apos; est moi ."), ("yes", "oui"), ("", ""), ("...", "!")]
@@ -28,20 +29,11 @@ TRAIN = [
 ]
 
 
-def write(folder: Path, name: str, pairs: Pairs) -> tuple[Path, Path]:
-    paths = folder / f"{name}.en.zst", folder / f"{name}.fr.zst"
-    with write_lines(paths[0]) as sources, write_lines(paths[1]) as targets:
-        for source, target in pairs:
-            sources.write(source)
-            targets.write(target)
-    return paths
-
-
 def found(folder: Path, train: Pairs, drop: str = "none", alike: bool = True) -> tuple[dict[str, int], Pairs]:
-    held_out = {"test": [write(folder, "test", TEST)]}
+    held_out = {"test": [write_pairs(folder, "test", TEST)]}
     outputs = (folder / "kept.en.zst", folder / "kept.fr.zst")
     wish = Overlap.model_validate({"drop": drop, "alike": alike})
-    counts = overlap(*write(folder, "train", train), held_out, wish, folder / "counts.json", outputs)
+    counts = overlap(*write_pairs(folder, "train", train), held_out, wish, folder / "counts.json", outputs)
     assert json.loads((folder / "counts.json").read_text()) == counts
     return counts, list(read_pairs(*outputs))
 
@@ -97,9 +89,10 @@ def test_what_goes_leaves_empty_lines(tmp_path: Path, drop: str, alike: bool, go
 @pytest.mark.parametrize(("drop", "gone"), [("both", 0), ("either", 1)])
 def test_both_sides_stand_in_one_set(tmp_path: Path, drop: str, gone: int) -> None:
     held_out = {
-        name: [write(tmp_path, name, [pair])] for name, pair in {"dev": TEST[0], "test": TEST[1]}.items()
+        name: [write_pairs(tmp_path, name, [pair])]
+        for name, pair in {"dev": TEST[0], "test": TEST[1]}.items()
     }
-    train = write(tmp_path, "train", [(TEST[0][0], TEST[1][1])])
+    train = write_pairs(tmp_path, "train", [(TEST[0][0], TEST[1][1])])
     outputs = (tmp_path / "kept.en.zst", tmp_path / "kept.fr.zst")
     wish = Overlap.model_validate({"drop": drop, "alike": True})
     counts = overlap(*train, held_out, wish, tmp_path / "counts.json", outputs)

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from nmt.data import tokenization
 from nmt.data.tokenization import Tokenizer, tokenize_file
-from nmt.io.text_files import read_lines, write_lines
+from nmt.io.text_files import read_lines
 from nmt.settings.text import Tokenization
+from tests.bitexts import write_text
 from tests.running import MIRROR, ROOT
 
 MOSES = Tokenization(tokenizer="moses", escape=True, split_hyphens=False)
@@ -108,9 +109,7 @@ def test_real_text_gives_the_tokens_of_sacremoses(language: str) -> None:
 
 def test_a_file_keeps_its_lines(tmp_path: Path) -> None:
     lines = ["Hello, world.", "", "a\u2028b", "\x85", "Bye!"]
-    with write_lines(tmp_path / "a.zst") as writer:
-        for line in lines:
-            writer.write(line)
+    write_text(tmp_path / "a.zst", lines)
     assert tokenize_file(tmp_path / "a.zst", tmp_path / "b.zst", "en", MOSES) == 5
     assert [*read_lines(tmp_path / "b.zst")] == ["Hello , world .", "", "a b", "", "Bye !"]
 
@@ -118,9 +117,7 @@ def test_a_file_keeps_its_lines(tmp_path: Path) -> None:
 def test_lines_of_a_megabyte_are_lines_like_others(tmp_path: Path) -> None:
     """One of very many words, and one of a single word."""
     lines = ["Before.", "Hello, world's end. " * 50_000, "x" * 1_000_000, "After."]
-    with write_lines(tmp_path / "a.zst") as writer:
-        for line in lines:
-            writer.write(line)
+    write_text(tmp_path / "a.zst", lines)
     assert tokenize_file(tmp_path / "a.zst", tmp_path / "b.zst", "en", MOSES) == 4
     first, long, word, last = read_lines(tmp_path / "b.zst")
     assert (first, word, last) == ("Before .", lines[2], "After .")

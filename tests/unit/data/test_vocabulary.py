@@ -7,14 +7,11 @@ import pytest
 from nmt.data.vocabulary import END, UNKNOWN, Vocabulary, build
 from nmt.errors import UserError
 from nmt.io.files import sha256
-from nmt.io.text_files import write_lines
+from tests.bitexts import write_text
 
 
 def tokens(path: Path, *lines: str) -> Path:
-    with write_lines(path) as writer:
-        for line in lines:
-            writer.write(line)
-    return path
+    return write_text(path, lines)
 
 
 def test_rank_is_by_count_then_code_point(tmp_path: Path) -> None:

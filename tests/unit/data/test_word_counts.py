@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.data import vocabulary, word_counts
-from nmt.io.text_files import write_lines
+from tests.bitexts import write_text
 
 LINES = st.lists(st.lists(st.text("abé\x01𝄞", min_size=1, max_size=3)))
 
@@ -30,9 +30,7 @@ def test_a_vocabulary_does_not_depend_on_the_memory_there_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = tmp_path / "text.zst"
-    with write_lines(text) as writer:
-        for line in range(300):
-            writer.write(f"w{line % 7} w{line % 31} w{line} [UNK] </s>")
+    write_text(text, (f"w{line % 7} w{line % 31} w{line} [UNK] </s>" for line in range(300)))
     vocabulary.build([text], 50, False, tmp_path / "whole.tsv")
     monkeypatch.setattr(word_counts, "IN_MEMORY", 20)
     vocabulary.build([text], 50, False, tmp_path / "pieces.tsv")

@@ -19,6 +19,7 @@ from nmt.model import trained_model
 from nmt.model.trained_model import TrainedModel
 from nmt.settings.decoding import Average
 from tests import translators
+from tests.bitexts import write_text
 from tests.running import nmt
 
 SOURCES = ["w3 w4 w5", "", "w7 strange w8", "w2"]
@@ -48,9 +49,7 @@ def models(folders: list[Path]) -> list[TrainedModel]:
 def text(tmp_path: Path) -> tuple[Path, Path]:
     """A source and lists of it; scores fall with the place in the list."""
     source, lists = tmp_path / "test.en", tmp_path / "lists.zst"
-    with write_lines(source) as writer:
-        for line in SOURCES:
-            writer.write(line)
+    write_text(source, SOURCES)
     with write_lines(lists) as writer:
         for number, texts in LISTS.items():
             for place, hypothesis in enumerate(texts):

@@ -23,13 +23,13 @@ from nmt.decoding.test_set import align_file, translate_file
 from nmt.errors import UserError
 from nmt.io.files import sha256, write_json
 from nmt.io.journal import Journal
-from nmt.io.text_files import read_lines, write_lines
+from nmt.io.text_files import read_lines
 from nmt.model import trained_model
 from nmt.model.trained_model import TrainedModel
 from nmt.training.export import export
 from nmt.training.trainer import Trainer
 from pipeline.publish.replication_package import keep_translations
-from tests.bitexts import write_bitext
+from tests.bitexts import write_bitext, write_text
 from tests.running import ROOT, nmt
 from tests.training_settings import model_run
 from tests.unit.decoding.test_beam_search import decoding
@@ -48,9 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     trainer.run()
     export(here / "model", trainer, (here / "source.tsv", here / "target.tsv"), "updates")
     for name, lines in (("test.en", SOURCES), ("test.fr", TARGETS)):
-        with write_lines(here / name) as writer:
-            for line in lines:
-                writer.write(line)
+        write_text(here / name, lines)
     return here
 
 
@@ -152,9 +150,13 @@ def test_words_have_their_probabilities(folder: Path, model: TrainedModel, tmp_p
 
 def test_a_killed_decode_goes_on_where_it_stopped(folder: Path, tmp_path: Path) -> None:
     """Killed for good after a few batches; what was done is not done again, and the bytes are the same."""
-    with write_lines(tmp_path / "long.en") as writer:
-        for number in range(1500):
-            writer.write(" ".join(f"w{2 + (number + place) % 28}" for place in range(1 + number % 5)))
+    write_text(
+        tmp_path / "long.en",
+        (
+            " ".join(f"w{2 + (number + place) % 28}" for place in range(1 + number % 5))
+            for number in range(1500)
+        ),
+    )
     settings = decoding(beam=3, batch_size=2, max_length_factor=2, n_best=2).model_dump_json()
 
     def start(output: Path) -> subprocess.Popen[bytes]:

@@ -27,6 +27,7 @@ from pipeline.report.papers import Column, ReportedScores, ScoreTable
 from pipeline.report.tables.scores import Measured, score_table
 from pipeline.report.tables.significance import COLUMNS, significance
 from pipeline.report.tables.writer import as_tex, write_table
+from tests.bitexts import write_text
 from tests.latex import assert_compiles
 from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
@@ -70,9 +71,7 @@ def evaluated_text(tmp_path: Path) -> EvaluatedText:
         "raw": [" ".join(words[:-1]) + "." for words in references],
     }
     for name, lines in sides.items():
-        with write_lines(tmp_path / name) as writer:
-            for line in lines:
-                writer.write(line)
+        write_text(tmp_path / name, lines)
     return EvaluatedText(tmp_path / "source", tmp_path / "reference", tmp_path / "raw", FRENCH)
 
 
@@ -221,9 +220,7 @@ def text_of(folder: Path, tokens: list[str], raw: list[str], detokenize: Detoken
     """A test set of these sentences, on whose source nothing depends."""
     sides = {"source": [f"s{line}" for line in range(len(raw))], "reference": tokens, "raw": raw}
     for name, lines in sides.items():
-        with write_lines(folder / name) as writer:
-            for line in lines:
-                writer.write(line)
+        write_text(folder / name, lines)
     return EvaluatedText(folder / "source", folder / "reference", folder / "raw", detokenize)
 
 

@@ -9,48 +9,42 @@ from hypothesis import strategies as st
 
 from nmt.errors import UserError
 from nmt.io.progress import Progress
-from nmt.io.text_files import line_writer, read_lines, read_pairs, write_lines
+from nmt.io.text_files import line_writer, read_lines, read_pairs
+from tests.bitexts import write_text
 
 SUFFIXES = ["", ".gz", ".zst"]
 LINES = st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"])))
 
 
-def write(path: Path, lines: list[str]) -> Path:
-    with write_lines(path) as writer:
-        for line in lines:
-            writer.write(line)
-    return path
-
-
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @given(lines=LINES)
 def test_lines_come_back(tmp_path_factory: pytest.TempPathFactory, suffix: str, lines: list[str]) -> None:
-    path = write(tmp_path_factory.mktemp("text") / f"a{suffix}", lines)
+    path = write_text(tmp_path_factory.mktemp("text") / f"a{suffix}", lines)
     assert [*read_lines(path)] == lines
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_only_a_line_feed_ends_a_line(tmp_path: Path, suffix: str) -> None:
     lines = ["a\u2028b\u2029c", "d\x85e\x0bf\x0cg", "h\ri\x1cj", ""]
-    assert [*read_lines(write(tmp_path / f"a{suffix}", lines))] == lines
+    assert [*read_lines(write_text(tmp_path / f"a{suffix}", lines))] == lines
 
 
 def test_a_line_break_inside_a_line_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="line 2: holds a line break"):
-        write(tmp_path / "a", ["a", "b\nc"])
+        write_text(tmp_path / "a", ["a", "b\nc"])
     assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_equal_lines_give_equal_bytes(tmp_path: Path, suffix: str) -> None:
-    first = write(tmp_path / f"a{suffix}", ["x"] * 1000).read_bytes()
-    assert write(tmp_path / f"b{suffix}", ["x"] * 1000).read_bytes() == first
+    first = write_text(tmp_path / f"a{suffix}", ["x"] * 1000).read_bytes()
+    assert write_text(tmp_path / f"b{suffix}", ["x"] * 1000).read_bytes() == first
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES[1:])
 @pytest.mark.parametrize("fault", ["cut", "flipped"])
 def test_damaged_files_are_never_taken_for_whole(tmp_path: Path, suffix: str, fault: str) -> None:
-    path = write(tmp_path / f"a{suffix}", [f"line {i * 7919}" for i in range(50_000)])
+    path = write_text(tmp_path / f"a{suffix}", [f"line {i * 7919}" for i in range(50_000)])
     data = bytearray(path.read_bytes())
     if fault == "cut":
         del data[-5:]
@@ -74,7 +68,7 @@ def test_what_is_appended_is_read_as_one_with_it(tmp_path: Path, suffix: str) ->
 
 @pytest.mark.parametrize("fault", ["cut", "garbage"])
 def test_what_follows_a_zstd_frame_must_be_one(tmp_path: Path, fault: str) -> None:
-    path = write(tmp_path / "a.zst", ["a"])
+    path = write_text(tmp_path / "a.zst", ["a"])
     frame = path.read_bytes()
     path.write_bytes(frame + (frame[:-3] if fault == "cut" else b"garbage"))
     with pytest.raises(UserError, match=r"a\.zst: damaged after line"):
@@ -92,14 +86,14 @@ def test_invalid_utf8_and_missing_files_are_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("sources", "targets"), [(3, 5), (5, 3), (0, 1), (1, 0)])
 def test_uneven_sides_name_both_files_and_counts(tmp_path: Path, sources: int, targets: int) -> None:
-    source = write(tmp_path / "s", ["x"] * sources)
-    target = write(tmp_path / "t", ["x"] * targets)
+    source = write_text(tmp_path / "s", ["x"] * sources)
+    target = write_text(tmp_path / "t", ["x"] * targets)
     with pytest.raises(UserError, match=rf"s has {sources} lines but .*t has {targets} lines:"):
         list(read_pairs(source, target))
 
 
 def test_progress_counts_the_bytes_on_the_disk(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.zst", [f"line {i}" for i in range(5000)])
+    path = write_text(tmp_path / "a.zst", [f"line {i}" for i in range(5000)])
     log = io.StringIO()
     with Progress(path.stat().st_size, "bytes", "read", stream=log, every=0) as progress:
         list(read_lines(path, progress))

@@ -12,11 +12,12 @@ import pytest
 from nmt.data.shards import BLOCK_LINES, shard_of
 from nmt.errors import UserError
 from nmt.io.files import read_json
-from nmt.io.text_files import read_lines, write_lines
+from nmt.io.text_files import read_lines
 from nmt.selection import cross_entropy, language_models
 from nmt.selection.cross_entropy import DROPPED, Models, ScoredShard, Threshold
 from nmt.selection.language_models import LINES, LogProbabilities, TokenShard, asking
 from tests import kenlm
+from tests.bitexts import write_text
 from tests.running import nmt
 
 INSIDE = {"<unk>": -3.0, "</s>": -1.0, "a": -0.5, "b": -1.0, "c": -2.0}
@@ -43,13 +44,6 @@ def unigrams(logs: dict[str, float]) -> LogProbabilities:
 @pytest.fixture
 def models() -> Models:
     return Models(unigrams(INSIDE), unigrams(OUTSIDE))
-
-
-def write(path: Path, lines: list[str]) -> Path:
-    with write_lines(path) as writer:
-        for line in lines:
-            writer.write(line)
-    return path
 
 
 def test_cross_entropy_difference_by_hand(tmp_path: Path) -> None:
@@ -97,8 +91,8 @@ def make_shards(folder: Path, corpus: str, pairs: list[tuple[str, str]], shards:
     result = []
     for number in range(shards):
         own = [pair for i, pair in enumerate(pairs) if shard_of(i, shards) == number]
-        source = write(folder / f"{corpus}.{number}.en.zst", [pair[0] for pair in own])
-        target = write(folder / f"{corpus}.{number}.fr.zst", [pair[1] for pair in own])
+        source = write_text(folder / f"{corpus}.{number}.en.zst", [pair[0] for pair in own])
+        target = write_text(folder / f"{corpus}.{number}.fr.zst", [pair[1] for pair in own])
         result.append(TokenShard(corpus, number, shards, source, target))
     return result
 
@@ -184,7 +178,7 @@ def test_scores_of_another_text_are_refused(tmp_path: Path, models: Models) -> N
     threshold = cross_entropy.choose_threshold([scored], 100, tmp_path / "threshold.json")
     outputs = tmp_path / "o.en", tmp_path / "o.fr"
     for lines in (["a"], ["a", "b", "c"]):
-        sides = write(tmp_path / "s", lines), write(tmp_path / "t", lines)
+        sides = write_text(tmp_path / "s", lines), write_text(tmp_path / "t", lines)
         with pytest.raises(UserError, match=r"scores\.npy: .* score the shard again"):
             cross_entropy.apply(threshold, "c", 0, scored.scores, sides, outputs)
         assert not outputs[0].exists()
@@ -252,7 +246,7 @@ def test_the_memory_of_the_job_reaches_lmplz(tmp_path: Path, monkeypatch: pytest
             f'#!/bin/sh\necho "$@" > {tmp_path}/{name}.said\ncat > {tmp_path}/in\nexit 3\n'
         )
         (programs / name).chmod(0o755)
-    text = write(tmp_path / "t.zst", ["a b", "", "c"])
+    text = write_text(tmp_path / "t.zst", ["a b", "", "c"])
     with pytest.raises(UserError, match=r"lm: lmplz ended with code 3"):
         language_models.train({"c": [text]}, 4, tmp_path / "lm", False, 5000, programs)
     said = (tmp_path / "lmplz.said").read_text().split()
@@ -263,7 +257,7 @@ def test_the_memory_of_the_job_reaches_lmplz(tmp_path: Path, monkeypatch: pytest
 def test_a_trained_model_knows_its_text(tmp_path: Path) -> None:
     draw = random.Random(3)
     lines = [" ".join(draw.choices("abcdefgh", range(1, 9), k=12)) for _ in range(2000)]
-    text = {"c": [write(tmp_path / "t.zst", ["", *lines])]}
+    text = {"c": [write_text(tmp_path / "t.zst", ["", *lines])]}
     language_models.train(text, 3, tmp_path / "lm.binary", True, 500, kenlm.programs())
     with asking(tmp_path / "lm.binary", kenlm.programs()) as ask:
         likely, unlikely = ask(["h h h h", "a a a a"])
@@ -275,8 +269,8 @@ def test_monolingual_text_stands_behind_and_ends_with_the_last_word_wanted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(kenlm.programs()))
-    text = write(tmp_path / "t.zst", [" ".join("abcdefgh"[: 1 + line % 8]) for line in range(200)])
-    more = [write(tmp_path / f"{name}.zst", ["", f"{name}1 {name}2", f"{name}3"]) for name in ("m", "n")]
+    text = write_text(tmp_path / "t.zst", [" ".join("abcdefgh"[: 1 + line % 8]) for line in range(200)])
+    more = [write_text(tmp_path / f"{name}.zst", ["", f"{name}1 {name}2", f"{name}3"]) for name in ("m", "n")]
     known = {}
     for most in (None, 2, 3, 4, 99):
         output = tmp_path / f"{most}.binary"
@@ -311,7 +305,9 @@ def test_two_models_know_the_words_that_they_are_told(tmp_path: Path) -> None:
     draw = random.Random(3)
     domains = {"in": "abcdef", "out": "defghijk"}
     texts = {
-        name: write(tmp_path / name, [" ".join(draw.choices(letters, k=12)) for _ in range(1000)] + ["rare"])
+        name: write_text(
+            tmp_path / name, [" ".join(draw.choices(letters, k=12)) for _ in range(1000)] + ["rare"]
+        )
         for name, letters in domains.items()
     }
     words = language_models.words_of([texts["in"]], 2)
@@ -336,17 +332,17 @@ def test_a_vocabulary_without_words_names_the_key(tmp_path: Path) -> None:
     with pytest.raises(
         UserError, match=r"3 words, none of which occurs 2 times, .*selection\.lm_vocabulary_least"
     ):
-        language_models.words_of([write(tmp_path / "t", ["a b", "c"])], 2)
+        language_models.words_of([write_text(tmp_path / "t", ["a b", "c"])], 2)
 
 
 def test_text_without_words_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no words in"):
-        text = {"c": [write(tmp_path / "t", ["", ""])]}
+        text = {"c": [write_text(tmp_path / "t", ["", ""])]}
         language_models.train(text, 4, tmp_path / "lm.binary", True, 500, kenlm.programs())
 
 
 def test_too_little_text_says_which_key_helps(tmp_path: Path) -> None:
-    text = {"c": [write(tmp_path / "t", ["a b c"])]}
+    text = {"c": [write_text(tmp_path / "t", ["a b c"])]}
     with pytest.raises(UserError, match=r"selection\.discount_fallback: true"):
         language_models.train(text, 4, tmp_path / "lm.binary", False, 500, kenlm.programs())
     assert not (tmp_path / "lm.binary").exists()
