@@ -17,7 +17,7 @@ from nmt.selection import cross_entropy, language_models
 from nmt.selection.cross_entropy import DROPPED, Models, ScoredShard, Threshold
 from nmt.selection.language_models import LINES, LogProbabilities, TokenShard, asking
 from tests import kenlm
-from tests.bitexts import write_text
+from tests.bitexts import write_pairs, write_text
 from tests.running import nmt
 
 INSIDE = {"<unk>": -3.0, "</s>": -1.0, "a": -0.5, "b": -1.0, "c": -2.0}
@@ -91,9 +91,8 @@ def make_shards(folder: Path, corpus: str, pairs: list[tuple[str, str]], shards:
     result = []
     for number in range(shards):
         own = [pair for i, pair in enumerate(pairs) if shard_of(i, shards) == number]
-        source = write_text(folder / f"{corpus}.{number}.en.zst", [pair[0] for pair in own])
-        target = write_text(folder / f"{corpus}.{number}.fr.zst", [pair[1] for pair in own])
-        result.append(TokenShard(corpus, number, shards, source, target))
+        sides = write_pairs(folder, f"{corpus}.{number}", own)
+        result.append(TokenShard(corpus, number, shards, *sides))
     return result
 
 
