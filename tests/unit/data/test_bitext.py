@@ -160,7 +160,7 @@ def test_files_of_another_bitext_are_noticed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("meta", ["{}", "[]", '{"pairs": "100", "source_words": null}'])
 def test_a_description_without_numbers_is_noticed(tmp_path: Path, meta: str) -> None:
-    binarize({"c": [shard(tmp_path, "0", numbered(100))]}, WORDS, WORDS, tmp_path / "b")
+    binarize({"c": [write_pairs(tmp_path, "0", numbered(100))]}, WORDS, WORDS, tmp_path / "b")
     (tmp_path / "b" / "meta.json").write_text(meta, encoding="utf-8")
     with pytest.raises(UserError, match=r"hold 100 sentences and .+; meta\.json says"):
         Bitext.open(tmp_path / "b")
