@@ -112,13 +112,12 @@ def figure_outputs(command: Command) -> Command:
 
 
 def setting_option(
-    schema: type[BaseModel], key: str, help_text: str, option: str | None = None, **extra: Any
+    schema: type[BaseModel], key: str, help_text: str, **extra: Any
 ) -> Callable[[Command], Command]:
     """Return an option for a key of the settings, with the same allowed values and the same default."""
     field = schema.model_fields[key]
     extra = {"default": field.default, "show_default": field.default is not None, **extra}
-    name = option or f"--{key.replace('_', '-')}"
-    return click.option(name, key, type=_type(schema, key), help=help_text, **extra)
+    return click.option(f"--{key.replace('_', '-')}", key, type=_type(schema, key), help=help_text, **extra)
 
 
 def _type(schema: type[BaseModel], key: str) -> click.Choice[str] | click.IntRange:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nmt.evaluation.bleu import BleuCounts
-from nmt.evaluation.bleu_curves import by_length, by_unknown_words
+from nmt.evaluation.bleu_curves import by_length, by_unknown_words, within
 from nmt.evaluation.bootstrap import Bootstrap, interval
 
 
@@ -54,6 +54,14 @@ def test_with_both_a_window_holds_the_pairs_with_both_sides_inside() -> None:
     rows = [row(10, True, 14), row(10, False, 15), row(14, True, 10), row(5, False, 12)]
     [point] = [window for window in by_length(rows, 5, 60, "both") if window.place == 12]
     assert (point.sentences, point.bleu) == (2, 100)
+
+
+@pytest.mark.parametrize(
+    ("length", "expected"), [("source", [0, 1, 2]), ("reference", [2, 3]), ("both", [2])]
+)
+def test_sentences_of_so_many_words_include_both_limits(length: Any, expected: list[int]) -> None:
+    rows = [row(4, True, 3), row(5, True, 9), row(8, True, 4), row(9, True, 8)]
+    assert within(rows, 4, 8, length) == [rows[place] for place in expected]
 
 
 def test_windows_end_with_the_axis() -> None:

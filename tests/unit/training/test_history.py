@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from nmt.errors import UserError
-from nmt.training.history import History, reached, records
+from nmt.training.history import History, Reached, last_update, reached, records
+from tests.training_settings import training
 
 
 def write(path: Path, *lines: dict[str, float | None]) -> Path:
@@ -58,3 +59,13 @@ def test_the_best_score_is_that_of_the_measure(tmp_path: Path, measure: str, bes
     found = reached(write(tmp_path / "history.jsonl", *lines), measure)
     assert found.dev and found.best
     assert (found.dev.update, found.best.update) == (30, best)
+
+
+@pytest.mark.parametrize(
+    ("epochs", "epoch", "end"),
+    [(None, 0.5, 30), (1.0, None, 30), (1.0, 0.5, 20), (1.1, 0.5, 22), (9.0, 0.5, 30)],
+)
+def test_a_run_ends_with_its_updates_or_with_those_of_its_epochs(
+    epochs: float | None, epoch: float | None, end: int
+) -> None:
+    assert last_update(training(updates=30, epochs=epochs), Reached(update=10, epoch=epoch)) == end
