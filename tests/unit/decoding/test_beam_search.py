@@ -205,6 +205,11 @@ def test_ties_of_finished_ones_go_to_the_first_then_to_the_better_placed(normali
     assert scripted(first, after, normalize_by_length=normalize) == [[], [2], [3]]
 
 
+def test_the_end_symbol_counts_in_the_length_that_divides() -> None:
+    """log 0.1 / 2 is more than log 0.3 / 1, and log 0.1 / 3 would be less than log 0.3 / 2."""
+    assert scripted([0.3, 0.0, 0.7, 0.0], {2: [1 / 7, 0, 0, 0]}, normalize_by_length=True) == [[2], []]
+
+
 def test_a_finished_hypothesis_takes_its_place_in_the_beam_along() -> None:
     """Of a beam of two one place is left, so the second word of the rest is never tried."""
     after = {2: [0.3, 0, 0, 0.7], 3: [1.0, 0, 0, 0]}
