@@ -127,9 +127,8 @@ def _type(schema: type[BaseModel], key: str) -> click.Choice[str] | click.IntRan
     return click.Choice(kind["enum"]) if "enum" in kind else click.IntRange(kind["minimum"], kind["maximum"])
 
 
-_A_MODEL = "Folder of a trained model, for example experiments/demo/models/rnnsearch-50."
 model_option = click.option(
-    "--model", "model_path", required=True, type=PATH, metavar="FOLDER", help=_A_MODEL
+    "--model", "model_path", required=True, type=PATH, metavar="FOLDER", help="Folder of a trained model."
 )
 models_option = click.option(
     "--model",
@@ -138,7 +137,7 @@ models_option = click.option(
     multiple=True,
     type=PATH,
     metavar="FOLDER",
-    help=f"{_A_MODEL} Repeat it for an ensemble.",
+    help="Folder of a trained model, for example experiments/demo/models/rnnsearch-50. Repeat it for an ensemble.",
 )
 source_option = click.option(
     "--source", required=True, type=EXISTING, help="Tokenized text, one sentence per line."
