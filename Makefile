@@ -134,12 +134,12 @@ lint: $(DEV) ## Check style, formatting, types and the order of imports
 	$(BIN)/lint-imports
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/snakemake --lint
+	$(BIN)/snakemake --lint --directory experiments/demo
 
-bench: $(DEV) ## Measure what it costs to load a batch, and how threads should wait
-	$(BIN)/python -m benchmarks.batches
+bench: $(DEV) ## Measure how threads should wait
 	$(BIN)/python -m benchmarks.waiting
 
-bench-training: $(DEV) ## Compare a training update with JoeyNMT, Sockeye, Marian, a plain loop and the machine's rate
+bench-training: $(DEV) ## Compare a training update with JoeyNMT, Sockeye, Marian and the machine's rate
 	$(BIN)/python -m benchmarks.training --pip-options="$$PIP_OPTIONS" $(OPTIONS)
 
 gpu-check: $(DEV) ## Check a GPU's results, speed and memory: about ten minutes

@@ -66,7 +66,7 @@ class MarianSearch(Remote):
         )  # fmt: skip
         if not (path := self.folder / "model.npz").exists():
             raise Failed(f"{self.name}: no model: {result.stderr[-300:]}")
-        weights = dict(np.load(path))
+        weights = dict(np.load(path))  # noqa: TID251  Marian writes no other form
         bias = next(name for name in weights if name.endswith(("ff_logit_b", "ff_logit_l2_b")))
         weights[bias] = weights[bias].copy()
         weights[bias][..., 0] = -1e9

@@ -24,7 +24,7 @@ from benchmarks.training.sizes import Machine, Sizes
 from benchmarks.waiting import busy
 from nmt.io.files import atomic_path
 
-CONTENDERS = ("rnnsearch", "rnnencdec", "plain", "joeynmt", "sockeye", "marian", "marian-intel")
+CONTENDERS = ("rnnsearch", "rnnencdec", "joeynmt", "sockeye", "marian", "marian-intel")
 SLOW = "grconv"
 """Not among them unless it is asked for: an update does four times the arithmetic of RNNencdec's."""
 FOLDER = ROOT / "benchmarks"

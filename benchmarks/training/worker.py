@@ -28,7 +28,6 @@ CONTENDERS = {
     "rnnsearch": "project:RNNsearch",
     "rnnencdec": "project:RNNencdec",
     "grconv": "project:GrConv",
-    "plain": "plain:Plain",
     "joeynmt": "joeynmt:JoeyNMT",
     "matrix": "matrix:Square",
     "matrix-output": "matrix:Output",

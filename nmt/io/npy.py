@@ -73,7 +73,7 @@ def map_array(path: str | Path, *dtypes: Any) -> np.ndarray[Any, Any]:
     """Memory-map a .npy file of one of these types. A `UserError` names a file that is malformed or of another type."""
     refuse_special(path)
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        array = np.load(path, mmap_mode="r", allow_pickle=False)  # noqa: TID251
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
     except _BROKEN as error:

@@ -25,7 +25,7 @@ def parse(text: str) -> Any:
         ValueError: where it is no YAML, and why, in one short line.
     """
     try:
-        return yaml.load(text, Loader=_Loader)
+        return yaml.load(text, Loader=_Loader)  # noqa: S506  a SafeLoader
     except yaml.YAMLError as error:
         raise ValueError(_line(error)) from None
 

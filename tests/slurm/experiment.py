@@ -128,8 +128,8 @@ class Watch:
     def __init__(self, cluster: Cluster, experiment: Experiment) -> None:
         self.cluster, self.experiment = cluster, experiment
 
-    def until(self, done: Callable[[], object], what: str) -> None:
-        deadline = time.monotonic() + PATIENCE
+    def until(self, done: Callable[[], object], what: str, patience: float = PATIENCE) -> None:
+        deadline = time.monotonic() + patience
         while not done():
             head = self.experiment.heads[-1]
             assert head.poll() is None, f"{what}: the head ended: {self.experiment.output()[-4000:]}"

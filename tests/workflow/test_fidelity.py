@@ -112,24 +112,6 @@ def defined(path: Path) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("paper", PAPERS)
-def test_each_page_has_its_tables_and_is_linked(paper: str) -> None:
-    sections = {row.section for row in ROWS if row.paper == paper}
-    assert {"Equations", "Where the paper leaves room"} <= sections
-    assert f"](fidelity/{paper}.md)" in (ROOT / "docs" / "fidelity.md").read_text(encoding="utf-8")
-
-
-def test_the_first_page_holds_what_all_papers_share() -> None:
-    mine = [row for row in ROWS if row.paper == FIRST]
-    assert {row.section for row in mine} == {
-        "Equations",
-        "Data, sizes, start values, training, artifacts",
-        "Where the paper leaves room",
-        OWN,
-    }
-    assert len(mine) > 80
-
-
 def test_every_key_on_a_page_exists() -> None:
     for row in ROWS:
         for key in row.quoted("key"):
@@ -150,9 +132,9 @@ def test_nothing_else_stands_where_a_test_is_named() -> None:
             assert TEST.fullmatch(quoted), f"{row.name}: {quoted}"
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if row.section != OWN], ids=lambda row: row.name)
-def test_every_row_has_a_test(row: Row) -> None:
-    assert row.quoted("test")
+def test_every_row_has_a_test() -> None:
+    rows = [row for row in ROWS if row.section != OWN]
+    assert len(rows) > 100 and not [row.name for row in rows if not row.quoted("test")]
 
 
 @pytest.mark.parametrize("paper", PAPERS)

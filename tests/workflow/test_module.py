@@ -38,14 +38,10 @@ def importer(folder: Path, **settings: object) -> list[str]:
     return [sys.executable, "-m", "snakemake", "--directory", str(folder), "-s", str(folder / "Snakefile")]
 
 
-def test_its_rules_make_what_the_other_workflow_asks_for(tmp_path: Path) -> None:
-    command = [*importer(tmp_path), "--cores", "2"]
-    planned = run([*command, "-n"])
+def test_its_rules_are_planned_for_what_the_other_workflow_asks_for(tmp_path: Path) -> None:
+    planned = run([*importer(tmp_path), "-n"])
     assert planned.returncode == 0, planned.stdout
     assert len(scheduled(planned.stdout, "translation_train")) == 1
-    made = run([*command, "--", "data/vocabulary/en.tsv"])
-    assert made.returncode == 0, made.stdout
-    assert (tmp_path / "data" / "vocabulary" / "en.tsv").is_file()
 
 
 def test_settings_that_it_refuses_are_a_line(tmp_path: Path) -> None:

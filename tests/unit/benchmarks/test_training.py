@@ -11,9 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
-from benchmarks import plain_loop
 from benchmarks.training import arithmetic, environment, memory, report
 from benchmarks.training.arithmetic import Arithmetic
 from benchmarks.training.contest import Failed, Measured, Remote
@@ -23,11 +21,10 @@ from benchmarks.training.toolkits import Toolkit
 from benchmarks.training.worker import Worker, make
 from nmt.model.precision import set_precision
 from tests.running import ROOT
-from tests.small_models import TARGET_VOCABULARY, small_model
 
 TINY = Sizes(length=6, batch=5, hidden=12, embedding=7, maxout=5, vocabulary=30, square=32)
 MACHINE = Machine(threads=1)
-OURS = ("rnnsearch", "rnnencdec", "plain", "grconv")
+OURS = ("rnnsearch", "rnnencdec", "grconv")
 SMALL = {
     "threads": 1,
     "rounds": 2,
@@ -65,28 +62,6 @@ def bench(*options: str, **environ: str) -> subprocess.CompletedProcess[str]:
 
 
 # The contenders ------------------------------------------------------------------------------------------------------
-
-
-def test_the_plain_loop_is_the_projects_model() -> None:
-    model = small_model("rnnsearch")
-    generator = torch.Generator().manual_seed(2)
-    source, target = (torch.randint(TARGET_VOCABULARY, (steps, 4), generator=generator) for steps in (5, 3))
-    ours = model.total_nll(source, torch.ones(5, 4, dtype=torch.float64), target, torch.arange(12))
-    plain = plain_loop.total_nll(dict(model.named_parameters()), source, target)
-    torch.testing.assert_close(plain, ours, rtol=1e-12, atol=0)
-    weights = list(model.parameters())
-    for one, other in zip(
-        torch.autograd.grad(plain, weights), torch.autograd.grad(ours, weights), strict=True
-    ):
-        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-12)
-
-
-def test_the_plain_contender_starts_and_goes_on_as_the_projects() -> None:
-    losses = {}
-    for name in ("rnnsearch", "plain"):
-        contender = make(name, TINY, MACHINE)
-        losses[name] = [float(contender.update(contender.batch(*draw(TINY, update)))) for update in range(4)]
-    assert losses["plain"] == pytest.approx(losses["rnnsearch"], rel=1e-5)
 
 
 @pytest.mark.parametrize("name", [*OURS, "joeynmt"])
@@ -150,8 +125,7 @@ def test_every_contender_gets_the_same_positions() -> None:
     source, target = draw(TINY, update=3)
     for name in OURS:
         batch = make(name, TINY, MACHINE).batch(source, target)
-        sides = batch if name == "plain" else (batch.source, batch.target)
-        for side, words in zip(sides, (source, target), strict=True):
+        for side, words in zip((batch.source, batch.target), (source, target), strict=True):
             assert side.shape == (TINY.length, TINY.batch)
             assert (side[:-1].numpy() == words.T).all()
             assert (side[-1] < SPECIALS).all()
@@ -196,28 +170,6 @@ def test_an_update_at_27_positions_is_547_gflop_and_the_attention() -> None:
     assert counted.gflop(Sizes(length=27)) == pytest.approx(products + attention + start)
 
 
-class Products(torch.utils._python_dispatch.TorchDispatchMode):
-    """Counts the multiply-adds of the matrix products that run under it."""
-
-    total = 0
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
-        name, found = func.overloadpacket.__name__, func(*args, **(kwargs or {}))
-        if name in ("mm", "bmm", "mv"):
-            self.total += args[0].numel() * (1 if name == "mv" else args[1].shape[-1])
-        elif name == "addmm":
-            self.total += args[1].numel() * args[2].shape[-1]
-        return found
-
-
-def test_the_count_is_what_the_plain_loop_multiplies() -> None:
-    plain = make("plain", TINY, MACHINE)
-    batch = plain.batch(*draw(TINY, 0))
-    with Products() as products, torch.no_grad():
-        plain_loop.total_nll(plain.weights, *batch)
-    assert products.total * 3 == arithmetic.rnnsearch(TINY).update(TINY)
-
-
 # The report ----------------------------------------------------------------------------------------------------------
 
 
@@ -233,7 +185,7 @@ def test_ratios_are_of_medians_and_shares_of_the_square_products_rate() -> None:
         {
             "rnnsearch": measured([5.0, 99.0, 4.0], 1000),
             "joeynmt": measured([8.0, 8.0, 1.0], 1500),
-            "plain": measured([10.0], 3000),
+            "rnnencdec": measured([10.0], 3000),
             "matrix": measured([1.0], 10, multiply_adds=100e9),
         },
         sizes,
@@ -243,16 +195,16 @@ def test_ratios_are_of_medians_and_shares_of_the_square_products_rate() -> None:
     assert ratios["arithmetic"] == pytest.approx(theirs / ours)
     assert ratios["time per multiply-add"] == pytest.approx(8 / 5 * ours / theirs)
     assert ratios["peak memory"] == pytest.approx(1.5)
-    assert found["ratios"]["plain"]["time"] == pytest.approx(2)
+    assert found["ratios"]["rnnencdec"]["time"] == pytest.approx(2)
     shares = {name: figures["share_of_matrix_rate"] for name, figures in found["contenders"].items()}
     assert shares["rnnsearch"] == pytest.approx(ours / 5 / 200)
     assert shares["joeynmt"] == pytest.approx(theirs / 8 / 200)
     assert found["contenders"]["rnnsearch"]["target_words_per_second"] == pytest.approx(80 * 29 / 5)
     shown = report.table(found).splitlines()
     cells = {line.split("|")[1].strip(): [cell.strip() for cell in line.split("|")[2:-1]] for line in shown}
-    assert cells[""] == ["RNNsearch", "plain loop", "JoeyNMT 2.3.0"]
+    assert cells[""] == ["RNNsearch", "RNNencdec", "JoeyNMT 2.3.0"]
     assert cells["time / RNNsearch's"] == ["1.00x", "2.00x", "1.60x"]
-    assert cells["arithmetic / RNNsearch's"] == ["1.00x", "1.00x", "1.27x"]
+    assert cells["arithmetic / RNNsearch's"] == ["1.00x", "0.63x", "1.27x"]
     assert cells["of them in the output layer"] == ["15.0M", "15.0M", "30.0M"]
     assert "peak GPU memory" not in cells
     assert len({len(line) for line in shown}) == 1
@@ -264,7 +216,7 @@ def test_the_whole_contest_without_its_peer(tmp_path: Path) -> None:
     # no index and no wheels: what a machine without a network sees
     options = ("--output", str(output), "--environments", str(tmp_path), "--pip-options=--no-index")
     peers = ("joeynmt", "sockeye", "marian-intel")
-    contenders = ("rnnsearch", "plain", *peers)
+    contenders = ("rnnsearch", "rnnencdec", *peers)
     result = bench(
         "--lengths", "4", "--contenders", *contenders, *options, PIP_CONFIG_FILE=os.devnull, PIP_FIND_LINKS=""
     )
@@ -277,8 +229,9 @@ def test_the_whole_contest_without_its_peer(tmp_path: Path) -> None:
     assert found["machine"]["processor"] and found["machine"]["torch"] and found["machine"]["threads"] == 1
     assert list(found["lengths"]) == ["4"]
     for length in found["lengths"].values():
-        assert list(length["ratios"]) == ["rnnsearch", "plain"] and length["ratios"]["plain"]["time"] > 0
-        assert list(length["contenders"]) == ["rnnsearch", "plain"]
+        assert list(length["ratios"]) == ["rnnsearch", "rnnencdec"]
+        assert length["ratios"]["rnnencdec"]["time"] > 0
+        assert list(length["contenders"]) == ["rnnsearch", "rnnencdec"]
         for contender in length["contenders"].values():
             assert len(contender["seconds_of_rounds"]) == 2
             assert 0 < contender["processors"] < 1.5

@@ -1,0 +1,52 @@
+"""What a run tells a person, as Snakemake's logger comes to tell it."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+from pathlib import Path
+
+from tests.running import ROOT, make_demo, run, run_command
+from workflow.progress import HEADING
+
+
+def test_a_terminal_sees_what_runs_in_its_last_line(tmp_path: Path) -> None:
+    overlay = make_demo(tmp_path)
+    near, far = pty.openpty()
+    command = run_command(tmp_path, "--configfile", str(overlay), "--", "data")
+    with subprocess.Popen(command, cwd=ROOT, stdin=far, stdout=far, stderr=far) as process:
+        os.close(far)
+        seen = b""
+        while True:
+            try:
+                chunk = os.read(near, 4096)
+            except OSError:  # its last writer has gone
+                break
+            seen += chunk
+        assert process.wait() == 0, seen.decode()
+    assert b"\r\x1b[Kabout " in seen
+    plain = [line.rpartition("\x1b[K")[2].strip() for line in seen.decode().split("\n")]
+    assert [line.split()[-2] for line in plain if line.endswith(" done")] != []
+    assert len([line for line in plain if line]) < 20, plain
+
+
+def test_snakemake_s_own_words_are_for_who_asks_and_a_failure_is_told_in_ours(tmp_path: Path) -> None:
+    overlay = make_demo(tmp_path)
+    text = tmp_path / "data" / "raw" / "demo-dev" / "0.en.zst"
+    target = str(text.relative_to(tmp_path))
+    asked = run(run_command(tmp_path, "-p", "--configfile", str(overlay), "--", target))
+    assert asked.returncode == 0, asked.stdout
+    assert "Building DAG of jobs" in asked.stdout and "nmt data generate" in asked.stdout
+    assert HEADING not in asked.stdout
+
+    text.write_bytes(b"damaged")
+    # one job at a time: none ends after the one that fails
+    result = run(run_command(tmp_path, "--cores", "1", "--configfile", str(overlay), "--", "data"))
+    assert result.returncode == 1
+    log = os.path.relpath(tmp_path / "logs" / "clean" / "demo-dev" / "0.log", ROOT)
+    failure = result.stdout[result.stdout.index("\nFAILED: ") :]
+    assert re.fullmatch(rf"\nFAILED: clean demo-dev/0\nnmt: error: .*0.en.zst.*\nlog: {log}\n\n", failure)
+    for chatter in ("rule ", "Select jobs", "jobid", "Building DAG", "reason:", "Traceback"):
+        assert chatter not in result.stdout, result.stdout
