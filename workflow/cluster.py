@@ -8,7 +8,6 @@ import threading
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from pipeline.config.runs import Run, runs_of
 from pipeline.config.schema import Config
@@ -55,16 +54,3 @@ def _show(reader: int) -> None:
     with os.fdopen(reader, encoding="utf-8", errors="replace") as lines:
         for line in lines:
             sys.stderr.write(line)
-
-
-def stated_hours(overwritten: Mapping[str, Mapping[str, Any]], rule: str) -> float | None:
-    """Return the time limit that a profile's `set-resources` gives a rule's jobs instead of the rule's own, or None.
-
-    Args:
-        overwritten: Snakemake's resources by rule and name.
-        rule: whose.
-    """
-    limit = overwritten.get(rule, {}).get("runtime")
-    if limit is None or limit.is_evaluable() or not isinstance(limit.value, int):
-        return None
-    return limit.value / 60

@@ -17,7 +17,6 @@ OF_WORKFLOW = {
     "config files": "config_settings.configfiles",
     "config": "config_settings.config",
     "jobs at once": "resource_settings.nodes",
-    "set-resources": "resource_settings.overwrite_resources",
     "resources": "global_resources",
     "inside a job": "remote_exec",
     "executor": "executor_settings",

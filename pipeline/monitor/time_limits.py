@@ -44,15 +44,9 @@ def training_minutes(config: Config, run: Run, folder: Path) -> int:
     return time_limit(end - max(done.update, before), rate, config.resources.train_hours)
 
 
-def training_retries(config: Config, runs: Iterable[Run], longest_hours: float | None = None) -> int:
-    """Return how often a training job is sent again: its time slices, by twice the estimate, and those lost on the way.
-
-    Args:
-        config: the run's settings.
-        runs: that may be trained.
-        longest_hours: the longest time limit, where it is not that of the settings.
-    """
-    longest = longest_hours or config.resources.train_hours
+def training_retries(config: Config, runs: Iterable[Run]) -> int:
+    """Return how often a training job is sent again: its time slices, by twice the estimate, and those lost on the way."""
+    longest = config.resources.train_hours
     slices = (
         time_slices(config.models[run.model].training.updates, expected_rate(config, run.model), longest)
         for run in runs

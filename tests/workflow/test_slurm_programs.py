@@ -13,13 +13,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from snakemake.resources import Resources
 from snakemake_executor_plugin_slurm.accounts import validate_account
 from snakemake_interface_common.exceptions import WorkflowError
 
 from nmt.errors import RecurringError, UserError
 from tests.running import ROOT, SLURM_PROGRAMS, programs_but
-from workflow.cluster import PROGRAMS, stated_hours, use_own_programs
+from workflow.cluster import PROGRAMS, use_own_programs
 
 PASSING = [
     "sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)",
@@ -287,13 +286,3 @@ def test_an_account_that_cannot_be_looked_up_is_left_to_sbatch(
     assert validate_account("us", logging.getLogger()) == "us"
     with pytest.raises(WorkflowError, match="appears to be invalid"):
         validate_account("others", logging.getLogger())
-
-
-def test_a_profile_s_own_limit_of_training_is_the_one_that_attempts_are_counted_by() -> None:
-    assert (
-        stated_hours({"train": Resources.from_mapping({"runtime": "4h", "slurm_partition": "gpu"})}, "train")
-        == 4
-    )
-    assert stated_hours({"train": Resources.from_mapping({"runtime": 90})}, "train") == 1.5
-    assert stated_hours({"train": Resources.from_mapping({"slurm_partition": "gpu"})}, "train") is None
-    assert stated_hours({"align": Resources.from_mapping({"runtime": 90})}, "train") is None

@@ -7,9 +7,7 @@ from workflow import cluster
 # would count the rule's attempts there once more.
 RETRIES = 0
 if SENDS_JOBS:
-    RETRIES = time_limits.training_retries(
-        CONFIG, RUNS.values(), cluster.stated_hours(engine.of(workflow, "set-resources"), "train")
-    )
+    RETRIES = time_limits.training_retries(CONFIG, RUNS.values())
     cluster.use_own_programs(cluster.niceness(CONFIG, RUNS.values()))
 
 
