@@ -17,18 +17,10 @@ from packaging.specifiers import SpecifierSet
 
 from nmt.cli import groups, subcommands
 from tests.running import ROOT, make_demo, snakemake_command
-from tests.workflow.test_house import SHARED, pins
+from tests.workflow.test_house import DISTRIBUTIONS, SHARED, pins
 
 RULES = [file for file in sorted((ROOT / "workflow" / "rules").glob("*.smk")) if file.name not in SHARED]
 CONTAINER = ROOT / "container"
-DISTRIBUTIONS = {
-    "markdown_it": "markdown-it-py",
-    "PIL": "pillow",
-    "yaml": "pyyaml",
-    "flufl": "flufl-lock",
-    "pydantic_core": "pydantic",
-}
-"""Packages whose import has another name than what is installed."""
 
 
 def environments() -> Iterator[tuple[str, str]]:

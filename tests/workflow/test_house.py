@@ -21,6 +21,14 @@ EXPERIMENTS = sorted((ROOT / "experiments").glob("*/config.yaml"))
 SHARED = ("common.smk", "paths.smk", "resources.smk", "start.smk")
 """What rule files share; the others hold rules."""
 RULES = sorted((ROOT / "workflow" / "rules").glob("*.smk"))
+DISTRIBUTIONS = {
+    "markdown_it": "markdown-it-py",
+    "PIL": "pillow",
+    "yaml": "pyyaml",
+    "flufl": "flufl-lock",
+    "pydantic_core": "pydantic",
+}
+"""Packages whose import has another name than what is installed."""
 
 
 def test_no_rule_file_takes_a_name_of_another() -> None:
@@ -115,14 +123,6 @@ def test_every_import_of_the_package_is_a_stated_dependency() -> None:
     # PyTorch brings triton where it can be used; logs for TensorBoard are an option of `nmt train`
     library = set(pins(project["dependencies"])) | {"triton", "tensorboardx"}
     stated = {"nmt": library, "pipeline": library | set(pins(project["optional-dependencies"]["workflow"]))}
-    renamed = {
-        "yaml": "pyyaml",
-        "flufl": "flufl-lock",
-        "pydantic_core": "pydantic",
-        "tensorboardX": "tensorboardx",
-        "markdown_it": "markdown-it-py",
-        "PIL": "pillow",
-    }
     for file in [*(ROOT / "nmt").rglob("*.py"), *(ROOT / "pipeline").rglob("*.py")]:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -130,7 +130,10 @@ def test_every_import_of_the_package_is_a_stated_dependency() -> None:
             for name in (
                 {name.split(".")[0] for name in names} - sys.stdlib_module_names - {"nmt", "pipeline"}
             ):
-                assert renamed.get(name, name) in stated[file.relative_to(ROOT).parts[0]], (file, name)
+                assert DISTRIBUTIONS.get(name, name).lower() in stated[file.relative_to(ROOT).parts[0]], (
+                    file,
+                    name,
+                )
 
 
 def test_packages_import_nothing_heavy() -> None:
