@@ -45,7 +45,7 @@ def training_minutes(config: Config, run: Run, folder: Path) -> int:
 
 
 def training_retries(config: Config, runs: Iterable[Run]) -> int:
-    """Return how often a training job is sent again: its time slices, by twice the estimate, and those lost on the way."""
+    """Return how often a training job is sent again: its time slices, by twice the estimate, and the lost ones."""
     longest = config.resources.train_hours
     slices = (
         time_slices(config.models[run.model].training.updates, expected_rate(config, run.model), longest)
