@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.data import estimate, grown, tokenizers, workflow
+from benchmarks.data import differences, estimate, grown, tokenizers, workflow
 from benchmarks.data.workflow import Run, Used
 from nmt.io.text_files import write_lines
 from tests.bitexts import write_text
@@ -73,6 +73,26 @@ def test_a_stage_takes_its_work_over_the_cores_but_at_least_its_longest_job() ->
     assert hours["data binarize"] == pytest.approx(10 * 100 / 3600, rel=1e-3)
     assert hours["selection train-lm"] == pytest.approx(10 / 10 / 3600)
     assert estimate.disk(run, pairs)["raw"] == pytest.approx(1000 * 100 / 1e9, rel=1e-3)
+
+
+def test_lines_that_differ_are_written_with_both_tokenizations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(differences, "BLOCK", 3)
+    lines = ["One.", "It's No. 7.", "", "Two, three.", "Four"]
+    for name in ("a.zst", "b.zst"):
+        write_text(tmp_path / name, lines)
+    other = {
+        "sacremoses": tokenizers.stock("en"),
+        "spaces": lambda block: [line.replace(",", " ,") for line in block],
+    }
+    with (tmp_path / "out").open("w") as output:
+        texts = [tmp_path / "a.zst", tmp_path / "b.zst"]
+        found = differences.compare(texts, tokenizers.ours("en"), other, output)
+    assert found == {"lines": 10, "sacremoses": 0, "spaces": 6}
+    told = (tmp_path / "out").read_text()
+    assert told.count("\n") == 3 * 6
+    assert f"{tmp_path}/b.zst, line 4\n  ours: Two , three .\n  spaces: Two , three.\n" in told
 
 
 def test_tokenizers_race_over_the_same_lines() -> None:
