@@ -145,6 +145,8 @@ def test_a_translation_of_another_text_is_refused(tmp_path: Path) -> None:
             "alignment.0.0: found 'x', expected",
         ),
         ('{"line": 0, "source": "a", "text": "b", "alignment": [[1, 0, 0]]}', "the alignment is 1 x 3"),
+        ('{"line": 0, "source": "a", "text": "b", "alignment": [[1], [1], [1]]}', "the alignment is 3 x 1"),
+        ('{"line": 0, "source": "a", "text": "b", "alignment": [[1], [1, 0]]}', "the alignment is 2 x 1/2"),
         ('{"line": 7, "source": "a", "text": "b"}', "line 7 is outside the test set of 3 lines"),
     ],
 )
