@@ -27,6 +27,7 @@ from nmt.errors import UserError
 from nmt.evaluation.alignment_error_rate import in_words
 from nmt.io.environment import packages
 from nmt.io.files import atomic_path, read_json
+from pipeline.config.runs import LATER
 from pipeline.report.markdown import rendered
 
 FIRST = ("figure2", "figure3")
@@ -198,11 +199,15 @@ def _encoded(picture: Image.Image) -> str:
 
 
 def _error_rates(paths: Sequence[Path], labels: dict[str, str]) -> list[Item]:
-    """A sentence for each model, under one heading."""
-    told = [
-        Markup("<p>{}</p>\n").format(_error_rate(path, labels.get(path.stem, path.stem))) for path in paths
-    ]
+    """A sentence for each run, under one heading."""
+    told = [Markup("<p>{}</p>\n").format(_error_rate(path, _called(path.stem, labels))) for path in paths]
     return [Item("Alignment error rates", Markup().join(told))] if told else []
+
+
+def _called(run: str, labels: dict[str, str]) -> str:
+    """The label of a run's model, with the seed of a later run."""
+    model = LATER.sub("", run)
+    return labels.get(model, model) + run.removeprefix(model).replace(".seed-", ", seed ")
 
 
 def _error_rate(path: Path, name: str) -> str:

@@ -199,8 +199,11 @@ def test_each_sentence_of_table_3_begins_a_group(tmp_path: Path) -> None:
 def test_a_model_has_its_label_in_error_rates_too(tmp_path: Path) -> None:
     rate = {"model": "m", "alignment_error_rate": 0.125, "sentences": 7, "baselines": {}}
     (tmp_path / "m.json").write_text(json.dumps(rate))
-    (tmp_path / "n.json").write_text(json.dumps(rate))
-    page = written(tmp_path, "m.json", "n.json", settings={"models": {"m": {"label": "Model*"}}})
+    for name in ("m.seed-2", "n"):
+        (tmp_path / f"{name}.json").write_text(json.dumps(rate))
+    page = written(
+        tmp_path, "m.json", "m.seed-2.json", "n.json", settings={"models": {"m": {"label": "Model*"}}}
+    )
     assert page.count("<h3>Alignment error rates</h3>") == 1
     assert (
         "<p>Alignment error rate of Model*: 12.5%" in page and "<p>Alignment error rate of n: 12.5%" in page
