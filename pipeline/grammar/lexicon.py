@@ -32,11 +32,10 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Adjective:
-    """An adjective: French forms by `[plural][feminine]`, its place, and its form before a masculine vowel."""
+    """An adjective: French forms by `[plural][feminine]`, and its form before a masculine vowel."""
 
     english: str
     french: tuple[tuple[str, str], tuple[str, str]]
-    precedes: bool
     before_vowel: str
 
 
@@ -109,10 +108,8 @@ def _names(table: str) -> tuple[Name, ...]:
     return tuple(Name(english, french, gender == "f") for english, french, gender in _rows(table))
 
 
-def _adjectives(table: str, precedes: bool) -> tuple[Adjective, ...]:
-    return tuple(
-        Adjective(e, ((a, b), (c, d)), precedes, (v or [a])[0]) for e, a, b, c, d, *v in _rows(table)
-    )
+def _adjectives(table: str) -> tuple[Adjective, ...]:
+    return tuple(Adjective(e, ((a, b), (c, d)), (v or [a])[0]) for e, a, b, c, d, *v in _rows(table))
 
 
 def _verbs(table: str, with_be: bool = False) -> tuple[Verb, ...]:
@@ -222,7 +219,6 @@ beautiful beau belle beaux belles bel
 new nouveau nouvelle nouveaux nouvelles nouvel
 young jeune jeune jeunes jeunes
 """,
-    precedes=True,
 )
 
 ADJECTIVES_AFTER = _adjectives(
@@ -238,7 +234,6 @@ strange étrange étrange étranges étranges
 famous célèbre célèbre célèbres célèbres
 expensive cher chère chers chères
 """,
-    precedes=False,
 )
 
 # English: present singular and plural, participle, particle. French: the same, infinitive before the participle.

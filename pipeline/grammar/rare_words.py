@@ -122,4 +122,4 @@ def _name(stem: str, rng: random.Random) -> Name:
 def _adjective(stem: str, rng: random.Random) -> Adjective:
     english, *french = (stem + ending for ending in rng.choice(ADJECTIVE_ENDINGS))
     masculine, feminine, masculines, feminines = french
-    return Adjective(english, ((masculine, feminine), (masculines, feminines)), False, masculine)
+    return Adjective(english, ((masculine, feminine), (masculines, feminines)), masculine)
