@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from pipeline.report.corpora import COLUMNS, TOTAL, Report, rows
+from pipeline.report.corpora import COLUMNS, Report, rows
 from pipeline.report.statistics import PARTS, SIDES
 from pipeline.report.tables.writer import pipe_table, write_text
 
@@ -45,8 +45,10 @@ def _facts(report: Report) -> pd.DataFrame:
     """Return the rows of the CSV by part, with languages for sides, and without the sum of a part of one corpus."""
     facts = pd.DataFrame(rows(report), columns=COLUMNS, dtype=object)
     facts["side"] = facts["side"].replace(dict(zip(SIDES, report.languages, strict=True)))
-    alone = [part for part in PARTS if len(report.of(part)) == 1]
-    facts = facts[(facts["corpus"] != TOTAL) | ~facts["part"].isin(alone)]
+    shown = {(one.part, one.name) for part in PARTS for one in report.with_total(part)}
+    facts = facts[
+        [not part or (part, corpus) in shown for part, corpus in facts[["part", "corpus"]].to_numpy()]
+    ]
     order = {part: place for place, part in enumerate(PARTS)}
     return facts.sort_values("part", key=lambda parts: parts.map(order), kind="stable")
 

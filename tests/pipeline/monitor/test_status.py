@@ -67,10 +67,14 @@ def test_time_left_of_a_stage_is_taken_from_its_finished_jobs(tmp_path: Path) ->
         experiment.begun(begun)
         progress = '{"count": 50, "total": 100, "unit": "lines", "seconds": 10.0}'
         experiment.file(f"logs/tokenize/{begun.name}.progress.json", progress)
-    (stage,) = look(experiment.listed, tmp_path).stages
+    status = look(experiment.listed, tmp_path)
+    (stage,) = status.stages
     assert (stage.state, stage.done, stage.jobs, stage.units_per_second) == ("running", 2, 5, 10)
     # two half done, one not begun: two jobs' time, two at a time
     assert stage.seconds_left == pytest.approx(30)
+    lines = [" ".join(line.split()) for line in shown(status).splitlines()]
+    assert "tokenize running 2 of 5 10 lines/s 0:00:30" in lines
+    assert lines[-2:] == [f"tokenize {number}: running: 50%, 5 lines/s, 0:00:10 left" for number in (2, 3)]
 
 
 def test_every_stage_and_every_score_is_shown_without_an_entry_anywhere(tmp_path: Path) -> None:
@@ -117,7 +121,9 @@ def test_a_run_of_some_epochs_ends_with_them_not_at_the_updates_that_would_be_to
         assert (begun.state, begun.reached.update, begun.updates) == ("running", 0, 720_000)
         line = {"update": 200, "epoch": 200 / 93_750, "train_nll": 1.0, "seconds": 20.0}
         experiment.file("state/lstm-forward/history.jsonl", json.dumps(line) + "\n")
-        (running,) = look(experiment.listed, tmp_path).models
+        status = look(experiment.listed, tmp_path)
+    (running,) = status.models
+    assert "300 of 703,125 (0%)" in shown(status) and "Left to train: " in shown(status)
     assert (running.reached.update, running.updates) == (300, 703_125)
     assert running.seconds_left == pytest.approx((703_125 - 300) / 10)
     (left,) = training_times(experiment.listed.config, tmp_path, ["lstm-forward"])
