@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from nmt.cli.options import files_of
+from nmt.data.bitext_folder import BITEXT_FILES
 from nmt.errors import UserError
 from nmt.io.files import replaceable
 from nmt.model.model_folder import FINAL_STATE, SETTINGS, SOURCE_VOCABULARY, TARGET_VOCABULARY, TEXT, WEIGHTS
@@ -104,8 +105,6 @@ def _read(parameter: click.Parameter, value: Any, values: Mapping[str, Any]) -> 
     for path in _paths(value):
         yield path
         if os.path.isdir(path):
-            from nmt.data.bitext import BITEXT_FILES
-
             yield from (path / part for part in (*_OF_A_MODEL, *BITEXT_FILES))
 
 

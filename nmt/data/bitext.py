@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nmt.data.bitext_folder import ARRAYS
 from nmt.data.shards import global_line, in_order, random_key
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
@@ -29,8 +30,6 @@ from nmt.io.npy import ArrayWriter, map_array, write_array
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_pairs
 
-ARRAYS = ("source.ids.npy", "target.ids.npy", "source.offsets.npy", "target.offsets.npy")
-BITEXT_FILES = (*ARRAYS, "meta.json")
 BUCKETS = 256
 """Number of buckets, one for each first byte of a key. Shuffling has one bucket in memory: 1/256 of the corpus."""
 

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from nmt.cli.options import figure_outputs, file_option
-from pipeline.cli.options import figure_command, own_sentences, summaries
+from nmt.cli.options import figure_outputs, file_option, parse_settings
+from pipeline.cli.options import own_sentences, report_settings, summaries
 from pipeline.config.artifacts import Report
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+def figure_command(draw: Callable[..., Figure]) -> Callable[..., None]:
+    """Turn a function that returns a figure of the report's settings into one that writes its two files."""
+
+    @wraps(draw)
+    def command(settings: str, output_pdf: Path, output_png: Path, **options: Any) -> None:
+        from nmt.plots.style import save
+
+        save(draw(settings=parse_settings(Report, settings), **options), output_pdf, output_png)
+
+    return report_settings(figure_outputs(command))
 
 
 @click.command()

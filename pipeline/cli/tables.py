@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from nmt.cli.options import PATH, Command, file_option
+from nmt.cli.options import PATH, Command, file_option, parse_settings
 from nmt.errors import UserError
 from nmt.io.files import read_json
-from pipeline.cli.options import given_translations, summaries, table_command
+from pipeline.cli.options import given_translations, report_settings, summaries
 from pipeline.config.artifacts import Report
 
 if TYPE_CHECKING:
     from pipeline.report.tables.writer import Table
+
+
+def table_command(make: Callable[..., Table]) -> Callable[..., None]:
+    """Turn a function that returns a table of the report's settings into one that writes its three files."""
+
+    @wraps(make)
+    def command(settings: str, output_csv: Path, output_md: Path, output_tex: Path, **options: Any) -> None:
+        from pipeline.report.tables.writer import write_table
+
+        table = make(settings=parse_settings(Report, settings), **options)
+        write_table(table, output_csv, output_md, output_tex)
+
+    for form in ("tex", "md", "csv"):
+        command = file_option(f"--output-{form}", f"The table as .{form}.")(command)
+    return report_settings(command)
 
 
 def table_of_paper(command: Command) -> Command:

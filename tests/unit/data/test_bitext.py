@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from nmt.data.batches import make_batch
-from nmt.data.bitext import ARRAYS, BITEXT_FILES, Bitext, binarize, fingerprint
+from nmt.data.bitext import Bitext, binarize, fingerprint
+from nmt.data.bitext_folder import ARRAYS, BITEXT_FILES
 from nmt.data.shards import shard_of
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
