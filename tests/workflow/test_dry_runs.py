@@ -280,9 +280,15 @@ def test_grconv_of_fifty_words_is_compared(tmp_path: Path) -> None:
     prepared(tmp_path / "other")
     mine = tmp_path / "mine"
     mine.mkdir()
-    output = resolved(mine, "cho2014b", "fifty_words.yaml", "--config", "data_from=../other")
+    output = resolved(mine, "cho2014b", "fifty_words.yaml", "--config", "data_from=../other", "seeds=[1, 2]")
     trained = {job.split("wildcards: model=")[1].split()[0] for job in scheduled(output, "train")}
-    assert trained == {"rnnencdec-30", "grconv-30", "rnnencdec-50", "grconv-50"}
+    models = {"rnnencdec-30", "grconv-30", "rnnencdec-50", "grconv-50"}
+    assert trained == models | {f"{model}.seed-2" for model in models}
+    # the explorer shows the first seed of each model
+    assert re.findall(r"--trees (\S+) (\S+)", output) == [
+        ("grConv", "trees/grconv-30.jsonl"),
+        ("grConv-50", "trees/grconv-50.jsonl"),
+    ]
     (figure,) = scheduled(output, "length_curves")
     assert "scores/grconv-50.json" in figure
 

@@ -11,10 +11,8 @@ CONTRASTED = experiment.contrasted_models(CONFIG)
 # A page with these models' weights, which somebody's published translations do not bring.
 PLAYGROUND = [] if KEPT or not experiment.has_playground(CONFIG) else ["results/playground.html"]
 
-# Runs whose trees the explorer shows; results that came without models have none.
-TREE_RUNS = (
-    [] if KEPT else [run for run in runs(CONFIG.use.models) if CONFIG.models[RUNS[run].model].makes_trees]
-)
+# Models whose trees the explorer shows, those of their first seeds; results that came without models have none.
+TREE_MODELS = [] if KEPT else [model for model in CONFIG.use.models if CONFIG.models[model].makes_trees]
 
 # What a run is for.
 ARTIFACTS = [
@@ -58,7 +56,7 @@ rule finding:
 
 # What the explorer shows of each system, in the order of their names.
 EXPLORED = [translated(system, "all") for system in labels_of(CONFIG)]
-TREES = expand("trees/{run}.jsonl", run=TREE_RUNS)
+TREES = expand("trees/{run}.jsonl", run=TREE_MODELS)
 
 
 rule explorer:
@@ -83,7 +81,7 @@ rule explorer:
     params:
         translations=constant(options.paired("translations", labels_of(CONFIG).values(), EXPLORED)),
         given=lambda wildcards, input: options.paired("given", ["Moses"] * len(input.given), input.given),
-        trees=constant(options.paired("trees", map(labels_of(CONFIG).get, TREE_RUNS), TREES)),
+        trees=constant(options.paired("trees", map(labels_of(CONFIG).get, TREE_MODELS), TREES)),
         compared=constant(options.repeated("compared", (CONFIG.models[model].label for model in CONTRASTED))),
         languages=f"{SOURCE} {TARGET}",
         title=f"Translations of {TEST}",
