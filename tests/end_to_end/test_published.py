@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
+from nmt import __version__
 from nmt.errors import UserError
 from nmt.plots.style import COLORS
 from tests.drawing import colors_of
@@ -365,7 +366,7 @@ def test_altered_and_missing_files_are_named(results: Path) -> None:
     (results / "notes.txt").write_text("mine\n", encoding="utf-8")
     record = results / "ro-crate-metadata.json"
     text = record.read_text(encoding="utf-8")
-    older = text.replace('"softwareVersion": "0.1.0', '"softwareVersion": "0.0.9')
+    older = text.replace(f'"softwareVersion": "{__version__}', '"softwareVersion": "0.0.9')
     record.write_text(older, encoding="utf-8")
     result = nmt("verify", results)
     assert result.returncode == 1 and "Traceback" not in result.stdout
@@ -425,12 +426,12 @@ def test_files_of_another_shape_are_problems_like_others(results: Path) -> None:
         "translations/rnnsearch-50.all.jsonl.gz": (
             '"text": "',
             '"text": null, "was": "',
-            "'text' is NoneType",
+            "text: found None, expected",
         ),
         "translations/rnnencdec-50.no_unk.jsonl.gz": (
             '"line": ',
             '"line": "x", "was": ',
-            "'line' is str, expected",
+            "line: found 'x', expected integer",
         ),
         "runs/rnnsearch-50/summary.json": ('"updates": 200', '"updates": "200"', "'updates' is '200'"),
         "translations/rnnencdec-50.all.made.json": ('"settings"', '"set"', "expected 'settings', dict"),
@@ -514,7 +515,7 @@ def test_settings_from_somebody_else_read_and_run_nothing(results: Path, tmp_pat
     assert sorted(tmp_path.iterdir()) == before and not trace.exists()
     # the label is another, and nothing else is
     tables = {line.partition(",")[0] for line in result.stdout.split("\n") if line.startswith(str(results))}
-    assert tables <= {str(results / name) for name in (*TABLES, "tables.tex")}, result.stdout
+    assert tables <= {str(results / name) for name in (*TABLES, "tables.tex", "finding.txt")}, result.stdout
 
 
 def test_settings_from_somebody_else_ask_for_no_work_without_end(results: Path) -> None:

@@ -59,5 +59,6 @@ def test_a_training_job_that_is_preempted_or_cancelled_is_sent_again(
 def history(cluster: Cluster) -> str:
     """How jobs ended, by the database or the controller's memory."""
     if cluster.accounting:
-        return run("sacct", "--allusers", "--noheader", "--format=State%30").stdout
+        since = "--starttime=now-1hour"  # else since midnight
+        return run("sacct", "--allusers", "--noheader", since, "--format=State%30").stdout
     return run("squeue", "--noheader", "--states=all", "--format=%T").stdout
