@@ -32,7 +32,7 @@ RUN := $(BIN)/python workflow/run.py --cores "$$CORES"
 SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: told help setup setup-dev new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report showcase results-page docs release moses test test-end-to-end fuzz test-docs test-fresh test-slurm test-moses lint bench bench-data bench-decoding bench-training gpu-check format pins clean
+.PHONY: told help setup setup-dev new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report showcase results-page docs release moses test test-slow fuzz test-docs test-fresh test-slurm test-moses lint bench bench-data bench-decoding bench-training gpu-check format pins clean
 
 help: ## List the make targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "%-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -102,10 +102,10 @@ release: $(DEV) ## Collect in release/ what a version publishes: make FOLDERS="e
 	$(BIN)/python -m workflow.release release $$FOLDERS
 
 test: $(DEV) ## Test each part
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile $(OPTIONS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" -n auto --dist loadfile $(OPTIONS)
 
-test-end-to-end: $(DEV) ## Test whole runs: small experiments that are killed, damaged, published
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile tests/end_to_end $(OPTIONS)
+test-slow: $(DEV) ## Test what takes longer: whole runs that are killed, damaged, published
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow -n auto --dist loadfile tests/unit tests/workflow tests/end_to_end $(OPTIONS)
 
 docs: $(DEV) ## Build the site with a gallery of finished experiments: site/pages/index.html
 	@sh workflow/setup.sh --group docs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 import tomllib
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 
 import nmt
-from nmt.errors import UserError
+from tests.messages import check, refused
 from tests.running import ROOT
 from tests.running import nmt as command
 from tests.translators import trained_model
@@ -89,9 +88,9 @@ def test_the_matrix_is_drawn_for_a_notebook_and_into_a_file(model: nmt.Model, tm
     (image,) = figure.axes[0].images
     assert np.array_equal(image.get_array(), one.attention)
     assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == one.source_tokens
-    with pytest.raises(UserError, match="expected a name that ends in"):
+    with refused():
         one.plot(tmp_path / "matrix.txt")
-    with pytest.raises(UserError, match="nothing to draw"):
+    with refused():
         model.translate("").plot()
 
 
@@ -102,85 +101,84 @@ def test_the_command_draws_a_file_per_line_with_words(folder: Path, tmp_path: Pa
     )
     assert done.returncode == 0, done.stderr
     assert sorted(path.name for path in tmp_path.glob("m*")) == ["m-3.png", "m.png"]
-    refused = command("translate", "--model", folder, "--plot", tmp_path / "m.gif", tmp_path / "text")
-    assert refused.returncode == 2 and "expected a name that ends in" in refused.stderr
+    done = command("translate", "--model", folder, "--plot", tmp_path / "m.gif", tmp_path / "text")
+    assert done.returncode == 2
+    check(done.stderr)
 
 
 def test_what_does_not_work_is_said_in_one_line(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="no such folder"):
+    with refused():
         nmt.load(tmp_path / "nowhere")
-    with pytest.raises(UserError, match="no model"):
+    with refused():
         nmt.load()
     blind = nmt.load(trained_model(tmp_path / "blind", "rnnencdec"), device="cpu")
     one = blind.translate("w3 w4")
     assert one.attention is None and not blind.aligns
-    with pytest.raises(UserError, match="no attention to draw"):
+    with refused():
         one.plot()
-    with pytest.raises(UserError, match="copy"):
+    with refused():
         blind.translate("w3", unknown="copy")
 
 
 @pytest.mark.parametrize(
-    ("options", "expected"),
+    "options",
     [
-        ({"max_words": 0}, "max_words: found 0, expected 1 or more"),
-        ({"max_words": -1}, "max_words: found -1, expected 1 or more"),
-        ({"unknown": "COPY"}, "unknown: found 'COPY', expected 'keep', 'forbid' or 'copy'"),
-        ({"unknown": "foo"}, "unknown: found 'foo'"),
-        ({"beam_size": 0}, "beam_size: found 0, expected 1 or more"),
-        ({"beam_size": -3}, "beam_size: found -3"),
-        ({"beam_size": 10**9}, "beam_size: found 1000000000, expected 10000 or less"),
-        ({"beam_size": "5"}, "beam_size: found '5', expected integer"),
-        ({"beam_size": 2.5}, "beam_size: found 2.5, expected integer"),
-        ({"beam_size": float("nan")}, "beam_size: found nan, expected integer"),
-        ({"tokenized": "yes"}, "tokenized: found 'yes', expected true or false"),
+        {"max_words": 0},
+        {"unknown": "COPY"},
+        {"beam_size": 0},
+        {"beam_size": -3},
+        {"beam_size": 10**9},
+        {"beam_size": "5"},
+        {"beam_size": 2.5},
+        {"beam_size": float("nan")},
+        {"tokenized": "yes"},
     ],
+    ids=str,
 )
 def test_options_of_translate_are_checked_as_those_of_the_command(
-    model: nmt.Model, options: dict[str, object], expected: str
+    model: nmt.Model, options: dict[str, object]
 ) -> None:
-    with pytest.raises(UserError, match=f"^translate: {expected}"):
+    with refused():
         model.translate("w3 w4", **options)  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize(
-    ("options", "expected"),
+    "options",
     [
-        ({"device": "tpu"}, "nmt.load: device: found 'tpu', expected 'auto', 'cpu' or 'cuda'"),
-        ({"threads": 0}, "nmt.load: threads: found 0, expected 1 or more"),
-        ({"threads": 10**9}, "nmt.load: threads: found 1000000000, expected 1024 or less"),
-        ({"threads": "2"}, "nmt.load: threads: found '2', expected integer"),
-        ({"precision": "int4"}, "nmt.load: precision: found 'int4', expected 'fp32', 'bf16' or 'int8'"),
-        ({"shortlist": "."}, ".: a folder, expected a safetensors file"),
-        ({"shortlist": 3}, "nmt.load: shortlist: found 3, expected a path"),
+        {"device": "tpu"},
+        {"threads": 0},
+        {"threads": 10**9},
+        {"threads": "2"},
+        {"precision": "int4"},
+        {"shortlist": "."},
+        {"shortlist": 3},
     ],
+    ids=str,
 )
 def test_options_of_load_are_checked_as_those_of_the_command(
-    folder: Path, options: dict[str, object], expected: str
+    folder: Path, options: dict[str, object]
 ) -> None:
-    with pytest.raises(UserError, match=f"^{re.escape(expected)}"):
+    with refused():
         nmt.load(folder, **options)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("text", "found"), [(3, "3"), (None, "None"), (b"w3", "b'w3'"), (["w3", 4], "4")])
-def test_only_text_is_translated(model: nmt.Model, text: object, found: str) -> None:
-    with pytest.raises(
-        UserError, match=f"^translate: found {found}, expected text, or a list of lines of text$"
-    ):
+@pytest.mark.parametrize("text", [3, None, b"w3", ["w3", 4]], ids=str)
+def test_only_text_is_translated(model: nmt.Model, text: object) -> None:
+    with refused():
         model.translate(text)  # type: ignore[call-overload]
 
 
 def test_paths_that_are_none_are_said_in_one_line(model: nmt.Model, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"nmt.load: found \['a'\], expected a path"):
+    with refused():
         nmt.load(["a"])  # type: ignore[arg-type]
     one = model.translate("w3 w4")
     one.plot(tmp_path / "new" / "matrix.png")  # as `--plot` and every `--output` do
     assert (tmp_path / "new" / "matrix.png").is_file()
-    with pytest.raises(UserError, match=r"^File exists: .+matrix.png"):
+    with refused():
         one.plot(tmp_path / "new" / "matrix.png" / "other.png")
-    with pytest.raises(UserError, match=r"plot: found 'a\\x00.png', expected a path"):
+    with refused():
         one.plot("a\0.png")
-    with pytest.raises(UserError, match="plot: found 3, expected a path"):
+    with refused():
         one.plot(3)  # type: ignore[arg-type]
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from nmt.errors import UserError
 from pipeline.config.experiment import archives_in_use, corpora_in_use
 from pipeline.config.overlays import load, read_layer
 from pipeline.config.schema import Config
 from pipeline.config.snapshot import published, read
+from tests.messages import refused
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -44,7 +44,7 @@ def test_records_of_finished_runs_stay_readable(record: Path) -> None:
 
 @pytest.mark.parametrize("values", [[], {"selection": {"cut": "none", "cuts": 1}}, {"selection": None}])
 def test_what_no_version_wrote_is_refused(values: object, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="expected the settings of a run"):
+    with refused():
         kept(values, tmp_path)
 
 
@@ -69,11 +69,9 @@ def test_settings_are_published_without_what_has_no_influence_and_read_again(tmp
     assert again.models == demo.models and again.artifacts == demo.artifacts
 
 
-@pytest.mark.parametrize(
-    ("text", "says"), [("{", "expected JSON"), ("{}", "seed: missing"), ("[]", "settings of a run")]
-)
-def test_other_files_are_refused_by_their_first_key(tmp_path: Path, text: str, says: str) -> None:
+@pytest.mark.parametrize("text", ["{", "{}", "[]"])
+def test_other_files_are_refused_by_their_first_key(tmp_path: Path, text: str) -> None:
     path = tmp_path / "config.json"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(UserError, match=says):
+    with refused():
         read(path)

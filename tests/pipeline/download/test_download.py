@@ -22,6 +22,7 @@ from nmt.io import job_progress
 from nmt.io.files import read_json
 from pipeline.download.download import File, download
 from pipeline.download.transfer import Expected, Patience, Seen
+from tests.messages import refused
 
 DATA = random.Random(1).randbytes(700_000)
 OTHER = DATA[::-1]
@@ -160,7 +161,7 @@ def test_a_source_is_asked_on_as_long_as_it_gives_something(tmp_path: Path) -> N
 
 
 def test_a_source_of_a_byte_per_connection_is_left(tmp_path: Path) -> None:
-    with serving(file(sent=1)) as server, pytest.raises(UserError, match="broke off"):
+    with serving(file(sent=1)) as server, refused():
         fetched(server, tmp_path / "a", SUM_ONLY)
     assert len(server.begins) == QUICK.attempts
 
@@ -214,7 +215,7 @@ def test_a_busy_server_is_asked_again_some_times(tmp_path: Path) -> None:
     mirrors = [mirror(tmp_path / "mirror")]
     with serving(BUSY, answering("Retry-After: 99", status="429 Busy"), file()) as server:
         assert fetched(server, tmp_path / "a") == DATA
-    with serving(BUSY) as server, pytest.raises(UserError, match="HTTP 503 Busy"):
+    with serving(BUSY) as server, refused():
         fetched(server, tmp_path / "b")
     assert len(server.begins) == QUICK.attempts
     with serving(BUSY) as server:
@@ -227,29 +228,29 @@ FLIPPED = DATA[:1000] + bytes([DATA[1000] ^ 1]) + DATA[1001:]
 
 
 @pytest.mark.parametrize(
-    ("reply", "expected", "message"),
+    ("reply", "expected"),
     [
-        (file(FLIPPED), WHOLE, f"md5 is .*expected {WHOLE.md5}"),
-        (file(FLIPPED), SUM_ONLY, f"md5 is .*expected {WHOLE.md5}"),
-        (file(DATA[:-1000]), WHOLE, "699000 bytes, expected 700000"),
-        (file(DATA[:-1000]), SUM_ONLY, "md5 is"),
-        (file(DATA, sent=None, length=699_000), WHOLE, "699000 bytes, expected 700000"),
-        (without_ranges(file(DATA, length=699_000)), SUM_ONLY, "md5 is"),
-        (without_ranges(file(DATA, length=701_000)), WHOLE, "701000 bytes"),
-        (without_ranges(file(DATA, length=701_000)), SUM_ONLY, "broke off"),
-        (answering(body=DATA[:-1000]), WHOLE, "broke off after 699000 of 700000 bytes"),
-        (answering(body=DATA + b"x"), WHOLE, "more than the 700,000 bytes expected"),
+        (file(FLIPPED), WHOLE),
+        (file(FLIPPED), SUM_ONLY),
+        (file(DATA[:-1000]), WHOLE),
+        (file(DATA[:-1000]), SUM_ONLY),
+        (file(DATA, sent=None, length=699_000), WHOLE),
+        (without_ranges(file(DATA, length=699_000)), SUM_ONLY),
+        (without_ranges(file(DATA, length=701_000)), WHOLE),
+        (without_ranges(file(DATA, length=701_000)), SUM_ONLY),
+        (answering(body=DATA[:-1000]), WHOLE),
+        (answering(body=DATA + b"x"), WHOLE),
     ],
 )
-def test_a_wrong_file_is_refused(tmp_path: Path, reply: Reply, expected: Expected, message: str) -> None:
-    with serving(reply) as server, pytest.raises(UserError, match=f"a: no source gave the file: .*{message}"):
+def test_a_wrong_file_is_refused(tmp_path: Path, reply: Reply, expected: Expected) -> None:
+    with serving(reply) as server, refused():
         fetched(server, tmp_path / "a", expected)
     assert not (tmp_path / "a").exists()
 
 
 def test_an_earlier_output_is_kept_when_the_download_fails(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("earlier")
-    with serving(ABSENT) as server, pytest.raises(UserError, match="HTTP 404"):
+    with serving(ABSENT) as server, refused():
         fetched(server, tmp_path / "a")
     assert (tmp_path / "a").read_text() == "earlier"
     assert len(server.begins) == 1
@@ -266,7 +267,7 @@ def endless(chunked: bool) -> Reply:
 
 @pytest.mark.parametrize("chunked", [False, True])
 def test_an_endless_body_ends_at_the_known_size(tmp_path: Path, chunked: bool) -> None:
-    with serving(endless(chunked)) as server, pytest.raises(UserError, match="more than the 700,000 bytes"):
+    with serving(endless(chunked)) as server, refused():
         fetched(server, tmp_path / "a")
     assert not [*tmp_path.iterdir()]
     assert len(server.begins) == 1
@@ -276,7 +277,7 @@ def test_an_endless_body_ends_at_the_known_size(tmp_path: Path, chunked: bool) -
 def test_a_disk_without_room_is_noticed_before(tmp_path: Path, expected: Expected, requests: int) -> None:
     with (
         serving(file(length=10**17)) as server,
-        pytest.raises(UserError, match="bytes free, 100,000,000,000,000,000 needed for a;"),
+        refused(),
     ):
         fetched(server, tmp_path / "a", expected)
     assert not [*tmp_path.iterdir()]
@@ -319,13 +320,13 @@ def test_when_all_are_down_one_line_names_them(tmp_path: Path) -> None:
 
 
 def test_a_mirror_needs_the_path_under_it(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="--path"):
+    with refused():
         download(File(NOWHERE, WHOLE), tmp_path / "a", ["/mirror"])
 
 
 def test_a_device_is_not_replaced(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a")
-    with pytest.raises(UserError, match="a: a pipe or device, expected a file"):
+    with refused():
         download(File(NOWHERE, WHOLE), tmp_path / "a")
 
 
@@ -348,7 +349,7 @@ def test_another_archive_is_asked_for_when_nobody_gives_the_file(tmp_path: Path)
 def test_what_is_known_of_another_archive_is_checked(tmp_path: Path) -> None:
     with serving(ABSENT, file()) as server:
         alternative = File(f"{server.address}/b", Expected(sha256="0" * 64))
-        with pytest.raises(UserError, match=rf"/a: HTTP 404.*; {server.address}/b: sha256 is"):
+        with refused():
             wanted = File(f"{server.address}/a", WHOLE)
             download(wanted, tmp_path / "a", alternatives=[alternative], patience=QUICK)
     assert not [*tmp_path.iterdir()]
@@ -384,7 +385,7 @@ def test_a_mirror_that_cannot_be_read_is_passed_over(
         return whole(path, *arguments, **options)
 
     monkeypatch.setattr(Path, read, fails)
-    with pytest.raises(UserError, match=rf"{stale}: cannot be read \(Stale file handle\)"):
+    with refused():
         download(File(NOWHERE, WHOLE, "a"), tmp_path / "b", [str(stale.parent)], patience=QUICK)
 
 

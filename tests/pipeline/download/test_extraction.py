@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import bz2
+import functools
 import gzip
 import hashlib
 import io
 import json
 import lzma
-import re
 import subprocess
 import sys
 import tarfile
@@ -28,6 +28,7 @@ from nmt.errors import UserError
 from nmt.io.files import read_json
 from nmt.io.text_files import decompressed, read_lines
 from pipeline.download.extraction import Side, extract
+from tests.messages import refused
 from tests.running import MIRROR, ROOT
 
 ENGLISH = b"Hello.\nA\xe2\x80\xa8B\xc2\x85C\nend\r\n\nlast"
@@ -210,8 +211,7 @@ def test_memory_does_not_grow_with_the_number_of_shards(tmp_path: Path) -> None:
 
 def test_sides_that_differ_by_a_line_are_refused(tmp_path: Path) -> None:
     archive = tar(tmp_path / "a.tgz", {"c.en": b"1\n2\n3\n", "c.fr": b"1\n2\n"})
-    message = r"a\.tgz:c\.en has 3 lines but .*a\.tgz:c\.fr has 2 lines"
-    with pytest.raises(UserError, match=message):
+    with refused():
         run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
     assert_nothing_left(tmp_path / "out")
 
@@ -221,16 +221,14 @@ def test_an_empty_file_is_refused(tmp_path: Path, empty: int) -> None:
     texts = [b"1\n", b"1\n"]
     texts[empty] = b""
     archive = tar(tmp_path / "a.tgz", {"c.0": texts[0], "c.1": texts[1]})
-    with pytest.raises(UserError, match=rf"a\.tgz:c\.{empty}: holds no lines"):
+    with refused():
         run(tmp_path / "out", (archive, archive), ("c.0", "c.1"))
     assert_nothing_left(tmp_path / "out")
 
 
 def test_a_missing_member_brings_near_names(tmp_path: Path) -> None:
     archive = tar(tmp_path / "a.tgz", {"training/europarl-v7.fr-en.en": b"1\n", "c.fr": b"1\n"})
-    with pytest.raises(
-        UserError, match=r"no member training/europarl-v7\.fr-en\.fr; near names: training/europarl"
-    ):
+    with refused():
         run(tmp_path / "out", (archive, archive), ("training/europarl-v7.fr-en.fr", "c.fr"))
     assert_nothing_left(tmp_path / "out")
 
@@ -248,15 +246,15 @@ def test_a_damaged_archive_is_refused(tmp_path: Path, pack: str, fault: str) -> 
     else:
         data = bytearray(b"<html>moved</html>" * 100)
     archive.write_bytes(data)
-    with pytest.raises(UserError, match=r"a\.tgz: damaged"):
+    with refused():
         run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
     assert_nothing_left(tmp_path / "out")
 
 
 def test_missing_archives_and_equal_sides_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="no such file"):
+    with refused():
         run(tmp_path / "out", (tmp_path / "a.tgz", tmp_path / "a.tgz"), ("a", "b"))
-    with pytest.raises(UserError, match="two different texts"):
+    with refused():
         run(tmp_path / "out", (tmp_path / "a.tgz", tmp_path / "a.tgz"), ("a", "a"))
 
 
@@ -284,7 +282,7 @@ def test_members_in_another_folder_are_found_and_told(
 
 def test_of_two_members_with_one_name_none_is_guessed(tmp_path: Path) -> None:
     archive = tar(tmp_path / "a.tgz", {"x/c.en": ENGLISH, "y/c.en": ENGLISH, "c.fr": FRENCH})
-    with pytest.raises(UserError, match=r"no member z/c\.en; near names: "):
+    with refused():
         run(tmp_path / "out", (archive, archive), ("z/c.en", "c.fr"))
     assert_nothing_left(tmp_path / "out")
 
@@ -295,7 +293,7 @@ def test_an_encrypted_or_unknown_zip_is_one_line(tmp_path: Path) -> None:
     for header, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         data[data.index(header) + flags] |= 1
     archive.write_bytes(data)
-    with pytest.raises(UserError, match=r"a\.zip: damaged .*encrypted"):
+    with refused():
         run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
     assert_nothing_left(tmp_path / "out")
 
@@ -303,16 +301,16 @@ def test_an_encrypted_or_unknown_zip_is_one_line(tmp_path: Path) -> None:
 # --- what is known of the text
 
 
-@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("pack", [bytes, functools.partial(gzip.compress, mtime=0)], ids=["plain", "gzip"])
 def test_sums_are_those_of_the_members(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
     members = {"c.en": pack(ENGLISH), "c.fr": pack(FRENCH)}
     sums = md5(members["c.en"]), md5(members["c.fr"])
     archive = tar(tmp_path / "a.tgz", members)
     counts = run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"), pairs=5, sums=sums)
     assert (counts["source_md5"], counts["target_md5"]) == sums
-    with pytest.raises(UserError, match=rf"a\.tgz:c\.fr: its md5 is {sums[1]}, expected {'0' * 32}"):
+    with refused():
         run(tmp_path / "other", (archive, archive), ("c.en", "c.fr"), sums=(sums[0], "0" * 32))
-    with pytest.raises(UserError, match=r"a\.tgz:c\.en: 5 pairs, expected 6"):
+    with refused():
         run(tmp_path / "other", (archive, archive), ("c.en", "c.fr"), pairs=6)
     assert_nothing_left(tmp_path / "other")
 
@@ -336,16 +334,10 @@ def sgml(kind: str, names: list[tuple[str, str]]) -> bytes:
 
 def test_segments_with_other_names_on_the_other_side_are_refused(tmp_path: Path) -> None:
     names = [("a", "1"), ("a", "2"), ("b", "1")]
-    for other, message in (
-        (
-            [("a", "1"), ("b", "1"), ("a", "2")],
-            "sentence 2 is document 'a', segment '2' here and document 'b'",
-        ),
-        (names[:2], "has 3 lines but .* has 2 lines"),
-    ):
+    for other in ([("a", "1"), ("b", "1"), ("a", "2")], names[:2]):
         members = {"x.en.sgm": sgml("srcset", names), "x.fr.sgm": sgml("refset", other)}
         archive = tar(tmp_path / "a.tgz", members)
-        with pytest.raises(UserError, match=message):
+        with refused():
             run(tmp_path / "out", (archive, archive), ("x.en.sgm", "x.fr.sgm"))
         assert_nothing_left(tmp_path / "out")
     archive = tar(tmp_path / "a.tgz", {"x.en.sgm": sgml("srcset", names), "x.fr.sgm": sgml("refset", names)})
@@ -399,7 +391,7 @@ def test_nothing_in_an_archive_makes_a_file_elsewhere(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.DIRTYPE])
 def test_a_member_that_is_no_file_is_refused(tmp_path: Path, kind: bytes) -> None:
     archive = evil_tar(tmp_path / "a.tgz", (link("evil", "/etc/passwd", kind), b""))
-    with pytest.raises(UserError, match=r"a\.tgz: evil is a link or a folder in it, expected a file"):
+    with refused():
         run(tmp_path / "out", (archive, archive), ("evil", "c.fr"))
     assert_nothing_left(tmp_path / "out")
 
@@ -413,7 +405,7 @@ def test_a_member_that_comes_twice_is_refused(tmp_path: Path, kind: str) -> None
         archive = zipped(tmp_path / "a", TEXTS)
         with zipfile.ZipFile(archive, "a") as more:
             more.writestr("c.en", b"1\n")
-    with pytest.raises(UserError, match=r"a: holds c\.en twice"):
+    with refused():
         run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
     assert_nothing_left(tmp_path / "out")
 
@@ -428,7 +420,7 @@ def test_a_bomb_is_streamed(
     assert archive.stat().st_size < len(content) / 200
     tracemalloc.start()
     if message:
-        with pytest.raises(UserError, match=rf"a\.tgz:c\.en: {message} than 4,194,304 bytes"):
+        with refused():
             run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
     else:
         assert run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))["pairs"] == 1 << 15
@@ -462,7 +454,7 @@ def test_a_zstd_bomb_goes_in_small_steps(tmp_path: Path) -> None:
     assert (tmp_path / "a").stat().st_size < 100_000
     (tmp_path / "b").write_bytes(b"x\n")
     tracemalloc.start()
-    with pytest.raises(UserError, match=r"a: line 1 is longer than 16,777,216 bytes"):
+    with refused():
         run(tmp_path / "out", (tmp_path / "a", tmp_path / "b"), (None, None))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -482,7 +474,7 @@ def test_a_tar_header_has_a_largest_size(tmp_path: Path, kind: bytes) -> None:
         for _ in range(300):
             packed.write(b"n" * 1_000_000)
     tracemalloc.start()
-    with pytest.raises(UserError, match=r"a\.tgz: damaged \(headers of more than 65,536 bytes"):
+    with refused():
         run(tmp_path / "out", (tmp_path / "a.tgz",) * 2, ("c.en", "c.fr"))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -492,13 +484,13 @@ def test_a_tar_header_has_a_largest_size(tmp_path: Path, kind: bytes) -> None:
 def test_many_small_tar_headers_are_as_a_large_one(tmp_path: Path) -> None:
     headers = (tar_header(tarfile.GNUTYPE_LONGNAME, 512) + b"n" * 512) * 100
     (tmp_path / "a").write_bytes(headers + tar(tmp_path / "b.tar", TEXTS).read_bytes())
-    with pytest.raises(UserError, match=r"a: damaged \(headers of more than 65,536 bytes"):
+    with refused():
         run(tmp_path / "out", (tmp_path / "a",) * 2, ("c.en", "c.fr"))
 
 
 def test_a_tar_archive_of_sparse_files_is_left(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(tar_header(tarfile.GNUTYPE_SPARSE, 0) + bytes(10_240))
-    with pytest.raises(UserError, match=r"a: damaged \(a sparse file"):
+    with refused():
         run(tmp_path / "out", (tmp_path / "a",) * 2, ("c.en", "c.fr"))
 
 
@@ -523,7 +515,7 @@ def test_odd_headers_of_a_member_are_one_line(tmp_path: Path, headers: dict[str,
         entry = tarfile.TarInfo("c.en")
         entry.pax_headers, entry.size = headers, 600
         archive.addfile(entry, io.BytesIO(b"x\n" * 300))
-    with pytest.raises(UserError, match="a: "):
+    with refused():
         run(tmp_path / "out", (tmp_path / "a",) * 2, ("c.en", "c.fr"))
     assert_nothing_left(tmp_path / "out")
 
@@ -535,7 +527,7 @@ def test_an_archive_of_countless_members_is_left(
     monkeypatch.setattr("nmt.io.archives.MOST_MEMBERS", 2)
     texts = {"a": b"", "c.en": ENGLISH, "c.fr": FRENCH}
     archive = tar(tmp_path / "a.tar", texts) if kind == "tar" else zipped(tmp_path / "a.zip", texts)
-    with pytest.raises(UserError, match=r"damaged .more than 2 members"):
+    with refused():
         run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
 
 
@@ -543,7 +535,7 @@ def test_xz_may_take_only_so_much_memory(tmp_path: Path, monkeypatch: pytest.Mon
     archive = tar(tmp_path / "a.xz", TEXTS)
     run(tmp_path / "out", (archive, archive), ("c.en", "c.fr"))
     monkeypatch.setattr("nmt.io.archives.XZ_MEMORY", 1 << 20)
-    with pytest.raises(UserError, match=r"a\.xz: damaged .Memory usage limit exceeded"):
+    with refused():
         run(tmp_path / "more", (archive, archive), ("c.en", "c.fr"))
 
 
@@ -561,7 +553,7 @@ def test_xz_streams_and_padding_follow_one_another(tmp_path: Path) -> None:
     run(tmp_path / "out", (tmp_path / "a", tmp_path / "b"), (None, None))
     assert_extracted(tmp_path / "out")
     (tmp_path / "a").write_bytes(b"".join(streams)[:-8])
-    with pytest.raises(UserError, match=r"a: damaged .xz stream ended"):
+    with refused():
         run(tmp_path / "more", (tmp_path / "a", tmp_path / "b"), (None, None))
 
 
@@ -572,26 +564,27 @@ def test_a_member_of_a_zip_archive_that_is_no_file_is_refused(tmp_path: Path, mo
         entry.external_attr = mode << 16
         archive.writestr(entry, b"/etc/passwd")
         archive.writestr("c.fr", b"1\n")
-    with pytest.raises(UserError, match=r"a\.zip: c\.en is a link or a folder in it, expected a file"):
+    with refused():
         run(tmp_path / "out", (tmp_path / "a.zip",) * 2, ("c.en", "c.fr"))
     assert_nothing_left(tmp_path / "out")
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    "text",
     [
-        (b"<seg id='1'>a" * 20_000, "line 1: found <seg id='1'>, expected <seg> and </seg> in turn"),
-        (b"<seg id='1'>a</seg>\n</seg>", "line 2: found </seg>, expected <seg> and </seg> in turn"),
-        (b"<seg id='1'>a</seg>\n<seg id='2'>b", "the last <seg> of 2 has no </seg>"),
-        (b"<seg " * 200_000, "holds no lines"),
-        (b"<doc " * 200_000, "holds no lines"),
-        (b"</seg " * 200_000, "holds no lines"),
+        b"<seg id='1'>a" * 20_000,
+        b"<seg id='1'>a</seg>\n</seg>",
+        b"<seg id='1'>a</seg>\n<seg id='2'>b",
+        b"<seg " * 200_000,
+        b"<doc " * 200_000,
+        b"</seg " * 200_000,
     ],
+    ids=range(6),
 )
-def test_open_segments_are_refused(tmp_path: Path, text: bytes, message: str) -> None:
+def test_open_segments_are_refused(tmp_path: Path, text: bytes) -> None:
     (tmp_path / "a.sgm").write_bytes(text)
     (tmp_path / "b").write_bytes(b"x\n")
-    with pytest.raises(UserError, match=re.escape(message)):
+    with refused():
         run(tmp_path / "out", (tmp_path / "a.sgm", tmp_path / "b"), (None, None))
     assert_nothing_left(tmp_path / "out")
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from nmt.errors import UserError
 from nmt.settings.text import LANGUAGES, Languages
 from pipeline.config.overlays import find_layers, load
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import disk_bytes
 from pipeline.own_text.settings import Proposal, new_experiment, settings
 from pipeline.own_text.text import PARTS, Given, Statistics
+from tests.messages import check, refused
 from tests.pipeline.own_text.test_text import lines, text
 from tests.running import ROOT, snakemake
 
@@ -68,7 +68,7 @@ def test_an_experiment_brings_its_own_text_as_far_as_tokens(
     folder = tmp_path / "own"
     given = text(tmp_path, lines())
     new_experiment(folder, {"train": given}, None, tokenized=False)
-    with pytest.raises(UserError, match="there is an experiment already"):
+    with refused():
         new_experiment(folder, {"train": given}, None, tokenized=False)
     monkeypatch.chdir(folder)
     config = load(find_layers(ROOT / "config.yaml", folder))
@@ -78,9 +78,9 @@ def test_an_experiment_brings_its_own_text_as_far_as_tokens(
     made = snakemake(folder, "--cores", "1", "data/tokens/own-test/0.es.zst")
     assert made.returncode == 0, made.stdout
     (folder / "text" / "dev.es.zst").unlink()
-    refused = snakemake(folder, "--cores", "1", "data/tokens/own-test/0.es.zst")
-    assert refused.returncode == 2
-    assert refused.stdout.startswith("error: corpora.own-dev.target.file: text/dev.es.zst: no such file")
+    made = snakemake(folder, "--cores", "1", "data/tokens/own-test/0.es.zst")
+    assert made.returncode == 2
+    check(made.stdout)
 
 
 def test_a_language_may_have_a_code_of_three_letters(tmp_path: Path) -> None:
@@ -90,16 +90,9 @@ def test_a_language_may_have_a_code_of_three_letters(tmp_path: Path) -> None:
     assert planned.returncode == 0, planned.stdout
 
 
-@pytest.mark.parametrize(
-    ("codes", "said"),
-    [
-        (("de", "de"), "'de' twice"),
-        (("xx", "es"), "does not know 'xx'"),
-        (("DE", "es"), "does not know 'DE'"),
-    ],
-)
-def test_two_languages_that_the_tokenizer_knows(tmp_path: Path, codes: tuple[str, str], said: str) -> None:
-    with pytest.raises(UserError, match=said):
+@pytest.mark.parametrize("codes", [("de", "de"), ("xx", "es"), ("DE", "es")])
+def test_two_languages_that_the_tokenizer_knows(tmp_path: Path, codes: tuple[str, str]) -> None:
+    with refused():
         new_experiment(tmp_path / "own", {"train": text(tmp_path, lines())}, codes, tokenized=False)
 
 

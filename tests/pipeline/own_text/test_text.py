@@ -14,6 +14,7 @@ from nmt.io.text_files import read_pairs, write_lines
 from nmt.settings.text import Languages
 from pipeline.own_text.settings import new_experiment
 from pipeline.own_text.text import PARTS, Given, Statistics, write_parts
+from tests.messages import refused
 
 LANGUAGES = Languages(source="de", target="es")
 
@@ -151,6 +152,6 @@ def test_nobody_s_own_file_is_overwritten(tmp_path: Path) -> None:
     given = text(tmp_path, lines())
     mine = given.source.rename(tmp_path / "own" / "text" / "train.de.zst")
     before = mine.read_bytes()
-    with pytest.raises(UserError, match="would be overwritten"):
+    with refused():
         new_experiment(tmp_path / "own", {"train": Given(mine, given.target)}, ("de", "es"), tokenized=False)
     assert mine.read_bytes() == before

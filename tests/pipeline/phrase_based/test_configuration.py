@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nmt.errors import UserError
 from pipeline.phrase_based.configuration import System, configuration, start_weights, weights_of
+from tests.messages import refused
 
 SYSTEM = System(Path("/m/phrases.gz"), Path("/m/order.gz"), "msd-bidirectional-fe", Path("/m/lm"), 5, 6)
 START = start_weights(SYSTEM)
@@ -40,12 +40,12 @@ def test_a_table_with_one_more_score_has_one_more_weight() -> None:
 
 def test_paths_that_moses_cannot_read_are_refused() -> None:
     spaced = replace(SYSTEM, phrases=Path("/my text/phrases.gz"))
-    with pytest.raises(UserError, match=r"/my text/phrases\.gz: .*space"):
+    with refused():
         configuration(spaced, START)
 
 
 @pytest.mark.parametrize("text", ["", "[weight]\nLM0= 1\n", "[feature]\nLM0= 1\n"])
 def test_other_weights_are_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "moses.ini").write_text(text)
-    with pytest.raises(UserError, match=r"expected Distortion0, LM0, .*; tune again"):
+    with refused():
         weights_of(tmp_path / "moses.ini")

@@ -25,6 +25,7 @@ from pipeline.publish.replication_package import MODES, ReplicationPackage
 from pipeline.publish.ro_crate import RECORD, record
 from pipeline.publish.verify import altered, other_decoding, other_program, recorded_checksums, verify
 from tests.hostile import altered_bytes, altered_json
+from tests.messages import refused
 from tests.running import ROOT
 
 MADE_WITH = {"device": "CPU", "code": {"version": "0.0.9"}, "packages": {"torch": "2.0"}, "python": "3.11"}
@@ -162,7 +163,7 @@ def test_a_changed_setting_of_the_search_is_named(results: Path, key: str, value
 def test_translations_without_what_made_them_have_no_record(results: Path) -> None:
     making = next((results / "translations").glob("*.made.json"))
     making.unlink()
-    with pytest.raises(UserError, match=f"{making}: no such file"):
+    with refused():
         record(results, files_of(results), results)
 
 
@@ -180,10 +181,9 @@ def test_another_program_than_the_one_that_made_the_tables_is_named(
 
 
 def test_files_from_elsewhere_or_missing_are_refused(results: Path, tmp_path: Path) -> None:
-    for path, says in ((tmp_path / "other.txt", "does not lie in"), (results / "gone.txt", "no such file")):
-        if "other" in path.name:
-            path.write_text("x", encoding="utf-8")
-        with pytest.raises(UserError, match=says):
+    (tmp_path / "other.txt").write_text("x", encoding="utf-8")
+    for path in (tmp_path / "other.txt", results / "gone.txt"):
+        with refused():
             record(results, [*files_of(results), path], results)
     assert not (results / RECORD).exists()
 
@@ -191,23 +191,24 @@ def test_files_from_elsewhere_or_missing_are_refused(results: Path, tmp_path: Pa
 def test_both_kinds_of_released_parts_at_once_are_refused() -> None:
     layers = find_layers(ROOT / "config.yaml", ROOT)
     over = Layer("over.yaml", ROOT / "experiments", {"released": {"models": "a", "results": "b"}})
-    with pytest.raises(UserError, match=r"over\.yaml: released\.results: .* one of both"):
+    with refused():
         load([*layers, over])
     config = load([*layers, Layer("over.yaml", ROOT / "experiments", {"released": {"models": "../a"}})])
     assert Path(config.released.models or "").resolve() == ROOT / "a"
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    "text",
     [
-        ("[" * 100_000, "no JSON of a sane size"),
-        ('{"@graph": [' + "9" * 5000 + "]}", "no JSON of a sane size"),
-        ('{"@graph": [{"@type": "File", "@id": 1, "sha256": "x"}]}', "`@id` or `sha256` is no text"),
+        "[" * 100_000,
+        '{"@graph": [' + "9" * 5000 + "]}",
+        '{"@graph": [{"@type": "File", "@id": 1, "sha256": "x"}]}',
     ],
+    ids=range(3),
 )
-def test_records_of_odd_shapes_are_refused_in_a_line(results: Path, text: str, says: str) -> None:
+def test_records_of_odd_shapes_are_refused_in_a_line(results: Path, text: str) -> None:
     (results / RECORD).write_text(text, encoding="utf-8")
-    with pytest.raises(UserError, match=says) as refusal:
+    with refused() as refusal:
         recorded_checksums(results, {RECORD})
     assert "\n" not in str(refusal.value)
 
@@ -220,7 +221,7 @@ def test_names_that_no_file_can_have_are_missing_files(results: Path) -> None:
 
 def test_a_pipe_in_the_records_place_is_not_waited_for(results: Path, tmp_path: Path) -> None:
     os.mkfifo(results / RECORD)
-    with pytest.raises(UserError, match=f"{RECORD}: no such file"):
+    with refused():
         verify(results, tmp_path / "scratch")
 
 
@@ -236,8 +237,8 @@ def test_archives_of_in_domain_text_are_in_the_record(results: Path) -> None:
 
 @pytest.fixture(scope="module")
 def lasting(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Results with their record, for many tests in turn."""
-    folder = written(tmp_path_factory.mktemp("lasting") / "results")
+    """Results with their record, for many tests in turn; their settings are compared with the demo's alone."""
+    folder = written(tmp_path_factory.mktemp("lasting") / "demo" / "results")
     record(folder, files_of(folder), folder)
     return folder
 

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from nmt.cli import commands
 from nmt.data.shards import shard_of
 from nmt.data.vocabulary import Vocabulary
-from nmt.errors import UserError
 from nmt.io.files import read_json, write_json
 from nmt.io.text_files import write_lines
 from pipeline.report.corpora import COLUMNS, Corpus, Lengths, Report, read_report, rows
@@ -31,6 +30,7 @@ from pipeline.report.statistics import (
     sum_corpus,
     total,
 )
+from tests.messages import refused
 from tests.plain_csv import read_plain
 from tests.running import ROOT
 
@@ -231,32 +231,28 @@ def test_the_papers_corpora_are_those_of_the_settings_and_add_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "change", "problem"),
-    [
-        ("raw", {"pairs": 5}, "extracted were 5 pairs, cleaned 4"),
-        ("clean0", {"kept": 1}, "of 4 pairs 3 were kept or dropped for a reason"),
-        ("clean0", {"kept": 0, "empty": 2}, "tokens has 3 pairs, clean 1"),
-    ],
+    ("kind", "change"),
+    [("raw", {"pairs": 5}), ("clean0", {"kept": 1}), ("clean0", {"kept": 0, "empty": 2})],
 )
 def test_counts_that_do_not_fit_one_another_are_refused(
-    counts: Path, tmp_path: Path, kind: str, change: dict[str, int], problem: str
+    counts: Path, tmp_path: Path, kind: str, change: dict[str, int]
 ) -> None:
     folder = shutil.copytree(counts.parent, tmp_path / "changed")
     write_json(folder / f"{kind}.json", read_json(folder / f"{kind}.json") | change)
     files = CorpusFiles("tiny", "train", folder / "raw.json")
     files.clean = [folder / "clean0.json", folder / "clean1.json"]
     files.stages = [folder / "0.json", folder / "1.json"]
-    with pytest.raises(UserError, match=problem):
+    with refused():
         sum_corpus(files)
 
 
 def test_counts_of_another_form_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="expected two of one form"):
+    with refused():
         added({"a": 1}, {"a": [1]})
-    with pytest.raises(UserError, match="expected two of one form"):
+    with refused():
         added({"name": "tokens"}, {"name": "selected"})
     (tmp_path / "counts.json").write_text("[]", encoding="utf-8")
-    with pytest.raises(UserError, match="make it with `nmt data sum-counts`"):
+    with refused():
         report_of(tmp_path / "counts.json")
 
 

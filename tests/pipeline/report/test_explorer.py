@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from nmt.errors import UserError
 from nmt.evaluation.bleu import multi_bleu
 from nmt.evaluation.trees import as_line
 from pipeline.report.explorer.page import labels_of, write_explorer
+from tests.messages import refused
 
 SENTENCES = [
     ("l&apos; école", "the school", [[0.9, 0.05, 0.05], [0.2, 0.8, 0.0], [0.0, 0.0, 1.0]]),
@@ -78,7 +78,7 @@ def test_another_system_stands_beside_the_models(tmp_path: Path, reference: Path
     assert (shown["score"], shown["finished"], shown["shape"]) == ([None, None], [1, 1], [[0, 0], [0, 0]])
     assert shown["counts"] == [[2, 1, 0, 0], [3, 1, 0, 0]]
     moses.write_text("l&apos; école\n", encoding="utf-8")
-    with pytest.raises(UserError, match=r"moses\.txt: 1 lines, expected at least 2"):
+    with refused():
         write_explorer(model, reference, "T", page, given={"Moses": moses})
 
 
@@ -101,17 +101,17 @@ def test_the_same_files_give_the_same_bytes(tmp_path: Path, reference: Path) -> 
 def test_files_that_do_not_belong_together(tmp_path: Path, reference: Path) -> None:
     one, page = ("A", translations(tmp_path / "a.jsonl")), tmp_path / "explorer.html"
     other = ("B", translations(tmp_path / "b.jsonl", source="another sentence", alignment=None))
-    with pytest.raises(UserError, match=r"b\.jsonl, line 1: another sentence than in .*a\.jsonl"):
+    with refused():
         write_explorer([one, other], reference, "T", page)
     other[1].write_text(other[1].read_text(encoding="utf-8").split("\n")[0] + "\n", encoding="utf-8")
-    with pytest.raises(UserError, match=r"b\.jsonl: 1 sentences, but .*a\.jsonl has 2"):
+    with refused():
         write_explorer([one, other], reference, "T", page)
     reference.write_text("l&apos; école\n", encoding="utf-8")
-    with pytest.raises(UserError, match=r"reference\.txt: 1 lines, expected at least 2"):
+    with refused():
         write_explorer([one], reference, "T", page)
-    with pytest.raises(UserError, match="--compared C: no such label; expected one of A"):
+    with refused():
         write_explorer([one], reference, "T", page, ["C"])
-    with pytest.raises(UserError, match="label 'A' stands twice"):
+    with refused():
         list(labels_of([one, one]))
     assert not page.exists()
 
@@ -128,8 +128,8 @@ def test_trees_stand_behind_the_weights(tmp_path: Path, reference: Path) -> None
     values, rest = unpacked(page)
     assert values["models"][1]["leaves"] == [3, 1] and "leaves" not in values["models"][0]
     assert rest[9:] == bytes([255, 0, 0, 0, 255, 0, 0, 0, 255]) and len(rest) == 9 + 9
-    with pytest.raises(UserError, match="--trees C: no such label; expected one of A, B"):
+    with refused():
         write_explorer(models, reference, "T", page, trees={"C": trees})
     trees.write_text(f"{as_line(gates)}\n", encoding="utf-8")
-    with pytest.raises(UserError, match=r"trees\.jsonl: 1 trees, expected at least 2"):
+    with refused():
         write_explorer(models, reference, "T", page, trees={"B": trees})

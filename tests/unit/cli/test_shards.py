@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from nmt.cli.options import files_of, shard_files
-from nmt.errors import UserError
+from tests.messages import refused
 
 
 def test_every_shard_has_its_files() -> None:
@@ -25,5 +23,5 @@ def test_without_corpora_patterns_are_files() -> None:
 
 
 def test_several_shards_need_a_pattern() -> None:
-    with pytest.raises(UserError, match=r"a\.en: expected a pattern with {shard}"):
+    with refused():
         files_of((("one", 1), ("two", 1)), "a.en")

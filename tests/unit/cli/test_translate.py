@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from tests.messages import check
 from tests.running import ROOT
 from tests.translators import text_settings, trained_model
 
@@ -65,12 +66,12 @@ def shell(line: str, *arguments: object) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(command, capture_output=True, check=False, env=environment(), timeout=300)
 
 
-def one_line_error(found: subprocess.CompletedProcess[bytes]) -> str:
+def refused(found: subprocess.CompletedProcess[bytes]) -> None:
     message = found.stderr.decode()
     assert found.returncode == 2, message
     assert message.startswith("nmt: error: ") and message.count("\n") == 1
     assert not found.stdout
-    return message
+    check(message)
 
 
 def test_one_line_out_for_each_line_in_whatever_it_holds(model: Path) -> None:
@@ -156,18 +157,17 @@ def test_scores_of_translations_are_those_of_the_search(model: Path, tmp_path: P
     )
     (tmp_path / "short.fr").write_text("w3\n", encoding="utf-8")
     uneven = nmt("score", "--model", model, source, tmp_path / "short.fr")
-    assert uneven.returncode == 2
-    assert b"short.fr ends after 1 lines" in uneven.stderr and b"Traceback" not in uneven.stderr
+    refused(uneven)
 
 
 def test_what_is_missing_is_named_in_one_line(model: Path, tmp_path: Path) -> None:
-    assert "nowhere: no such folder" in one_line_error(nmt("translate", "--model", tmp_path / "nowhere"))
-    assert "no model.safetensors in it" in one_line_error(nmt("translate", "--model", tmp_path))
+    refused(nmt("translate", "--model", tmp_path / "nowhere"))
+    refused(nmt("translate", "--model", tmp_path))
     found = nmt("translate", "--model", model, tmp_path / "no.en", "--output", tmp_path / "out")
-    assert "no.en: no such file" in one_line_error(found)
+    refused(found)
     assert not (tmp_path / "out").exists()
     found = nmt("translate", "--model", model, "--json", "--alignment", "pharaoh")
-    assert "--json has the weights already" in one_line_error(found)
+    refused(found)
 
 
 def test_no_input_is_written_over(model: Path, tmp_path: Path) -> None:
@@ -177,10 +177,10 @@ def test_no_input_is_written_over(model: Path, tmp_path: Path) -> None:
     inputs = (tmp_path / "text.en", tmp_path / "text.fr")
     for output in (inputs[1], tmp_path / "link"):
         found = nmt("score", "--model", model, *inputs, "--output", output)
-        assert "is an input; name another file" in one_line_error(found)
-    assert "a folder" in one_line_error(nmt("score", "--model", model, *inputs, "--output", tmp_path))
+        refused(found)
+    refused(nmt("score", "--model", model, *inputs, "--output", tmp_path))
     found = shell("$0 -m nmt translate --model $1 --output $2 < $2", model, inputs[0])
-    assert "is an input" in one_line_error(found)
+    refused(found)
     assert [path.read_text() for path in inputs] == ["w3 w4\n", "w5\n"]
 
 
@@ -211,18 +211,18 @@ def test_standard_output_by_its_name_keeps_what_a_file_held(model: Path, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    "line",
     [
-        ("$0 -m nmt translate --model $1 <&-", "standard input is closed"),
-        ("$0 -m nmt translate --model $1 $2 >&-", "standard output is closed"),
-        ("$0 -m nmt score --model $1 $2 - <&-", "standard input is closed"),
-        ("$0 -m nmt score --model $1 $2 $2 >&-", "standard output is closed"),
+        "$0 -m nmt translate --model $1 <&-",
+        "$0 -m nmt translate --model $1 $2 >&-",
+        "$0 -m nmt score --model $1 $2 - <&-",
+        "$0 -m nmt score --model $1 $2 $2 >&-",
     ],
 )
-def test_what_is_closed_is_named(model: Path, tmp_path: Path, line: str, said: str) -> None:
+def test_what_is_closed_is_named(model: Path, tmp_path: Path, line: str) -> None:
     (tmp_path / "text").write_text("w3\n")
     found = shell(line, model, tmp_path / "text")
-    assert said in one_line_error(found)
+    refused(found)
 
 
 def test_closed_streams_that_nobody_needs_do_not_matter(model: Path, tmp_path: Path) -> None:
@@ -250,6 +250,7 @@ def on_a_terminal(arguments: list[str], **streams: Any) -> str:
     return said.decode()
 
 
+@pytest.mark.slow
 def test_progress_is_shown_on_a_terminal_only(model: Path, tmp_path: Path) -> None:
     text, size = tmp_path / "text", 1200
     text.write_text("w3\n" * (size // 3))
@@ -286,6 +287,7 @@ def most_memory(arguments: list[str]) -> float:
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux' account of memory")
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_input(model: Path, tmp_path: Path) -> None:
     """Many lines, a line without an end, a long pair: each would take more if it were held as a whole."""
     texts = {
@@ -312,16 +314,16 @@ def test_what_is_too_long_to_be_scored_is_refused(model: Path, tmp_path: Path) -
     (tmp_path / "words").write_bytes(b"w3\n" + b"w4 " * 20_001 + b"\n")
     (tmp_path / "bytes").write_bytes(b"w3\n" + b"x" * 1_100_000 + b"\n")
     found = nmt("score", "--model", model, tmp_path / "short", tmp_path / "words", "--tokenized")
-    assert "words, line 2: 20,001 tokens, expected at most 20,000" in one_line_error(found)
+    refused(found)
     found = nmt("score", "--model", model, tmp_path / "bytes", tmp_path / "short")
-    assert "bytes, line 2: longer than 1,048,576 bytes" in one_line_error(found)
+    refused(found)
 
 
 def test_a_folder_is_completed_by_hand(model: Path, tmp_path: Path) -> None:
     for path in model.iterdir():
         if path.name != "text.json":
             (tmp_path / path.name).write_bytes(path.read_bytes())
-    assert "text.json: no such file" in one_line_error(nmt("translate", "--model", tmp_path))
+    refused(nmt("translate", "--model", tmp_path))
     made = nmt("model", "package", "--model", tmp_path, "--settings", text_settings().model_dump_json())
     assert made.returncode == 0, made.stderr
     assert (tmp_path / "text.json").read_bytes() == (model / "text.json").read_bytes()

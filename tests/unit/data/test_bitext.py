@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -16,8 +15,8 @@ from nmt.data.bitext import Bitext, binarize, fingerprint
 from nmt.data.bitext_folder import ARRAYS, BITEXT_FILES
 from nmt.data.shards import shard_of
 from nmt.data.vocabulary import Vocabulary
-from nmt.errors import UserError
 from tests.bitexts import write_pairs
+from tests.messages import refused
 
 WORDS = Vocabulary([(f"w{i}", 1) for i in range(500)])
 
@@ -134,7 +133,7 @@ def test_a_run_that_was_killed_leaves_nothing_that_looks_whole(tmp_path: Path) -
         [sys.executable, "-c", program, *arguments], cwd=Path(__file__).parents[3], check=False
     ).returncode
     assert code == -signal.SIGKILL
-    with pytest.raises(UserError, match=r"meta\.json is missing"):
+    with refused():
         Bitext.open(tmp_path / "b")
     assert content(binarize(corpora, WORDS, WORDS, tmp_path / "b")) == content(
         binarize(corpora, WORDS, WORDS, tmp_path / "c")
@@ -147,7 +146,7 @@ def test_a_file_cut_short_is_noticed(tmp_path: Path, name: str) -> None:
     binarize({"c": [write_pairs(tmp_path, "0", numbered(100))]}, WORDS, WORDS, tmp_path / "b")
     path = tmp_path / "b" / name
     os.truncate(path, path.stat().st_size - 2)
-    with pytest.raises(UserError, match=re.escape(name)):
+    with refused():
         Bitext.open(tmp_path / "b")
 
 
@@ -155,7 +154,7 @@ def test_files_of_another_bitext_are_noticed(tmp_path: Path) -> None:
     binarize({"c": [write_pairs(tmp_path, "0", numbered(100))]}, WORDS, WORDS, tmp_path / "b")
     binarize({"c": [write_pairs(tmp_path, "1", numbered(90))]}, WORDS, WORDS, tmp_path / "c")
     shutil.copy(tmp_path / "c" / ARRAYS[0], tmp_path / "b" / ARRAYS[0])
-    with pytest.raises(UserError, match=r"meta\.json says"):
+    with refused():
         Bitext.open(tmp_path / "b")
 
 
@@ -163,15 +162,15 @@ def test_files_of_another_bitext_are_noticed(tmp_path: Path) -> None:
 def test_a_description_without_numbers_is_noticed(tmp_path: Path, meta: str) -> None:
     binarize({"c": [write_pairs(tmp_path, "0", numbered(100))]}, WORDS, WORDS, tmp_path / "b")
     (tmp_path / "b" / "meta.json").write_text(meta, encoding="utf-8")
-    with pytest.raises(UserError, match=r"hold 100 sentences and .+; meta\.json says"):
+    with refused():
         Bitext.open(tmp_path / "b")
 
 
 def test_text_without_pairs_and_uneven_sides_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="no pair"):
+    with refused():
         binarize({"c": [write_pairs(tmp_path, "0", [("", "")])]}, WORDS, WORDS, tmp_path / "b")
     source, _ = write_pairs(tmp_path, "1", numbered(3))
     _, target = write_pairs(tmp_path, "2", numbered(4))
-    with pytest.raises(UserError, match=r"has 3 lines but .* has 4"):
+    with refused():
         binarize({"c": [(source, target)]}, WORDS, WORDS, tmp_path / "b")
     assert not (tmp_path / "b" / "meta.json").exists()

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.data.cleaning import FAULT_NAMES, REASONS, clean
-from nmt.errors import UserError
 from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
 from nmt.settings.text import Cleaning
+from tests.messages import refused
 
 LIMITS = Cleaning(max_words=4, max_ratio=2.0)
 
@@ -153,7 +153,7 @@ def test_odd_characters_are_handled_as_the_settings_say(tmp_path: Path, fault: s
     assert (found[fault], found["kept"]) == (1, 2)
     if kept:
         assert lines("keep")[0] == ["one", kept, "three"]
-    with pytest.raises(UserError, match=rf"{side[0]}, line 2: holds .*`cleaning: {{{fault}: repair}}`"):
+    with refused():
         lines("stop")
 
 
@@ -186,7 +186,7 @@ def test_a_file_without_line_ends_does_not_fill_the_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("nmt.io.text_blocks.LONGEST_LINE", 1 << 21)
-    with pytest.raises(UserError, match="s, line 2 is longer than 2,097,152 bytes"):
+    with refused():
         cleaned(tmp_path, b"a\n" + b"x" * (1 << 23), b"a\nb\n", Cleaning())
 
 
@@ -204,7 +204,6 @@ def test_drops_of_faults_are_told_from_the_right_line_over_many_blocks(tmp_path:
 
 @pytest.mark.parametrize(("source", "target"), [(b"a\nb\n", b"a\n"), (b"a\n", b"a\nb\n")])
 def test_uneven_sides_leave_nothing(tmp_path: Path, source: bytes, target: bytes) -> None:
-    sizes = rf"s has {source.count(10)} lines but .*t has {target.count(10)} lines:"
-    with pytest.raises(UserError, match=sizes):
+    with refused():
         cleaned(tmp_path, source, target, Cleaning())
     assert {path.name for path in tmp_path.iterdir()} == {"s", "t"}

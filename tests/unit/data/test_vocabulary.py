@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from nmt.data.vocabulary import END, UNKNOWN, Vocabulary, build
-from nmt.errors import UserError
 from nmt.io.files import sha256
 from tests.bitexts import write_text
+from tests.messages import refused
 
 
 def tokens(path: Path, *lines: str) -> Path:
@@ -28,7 +28,7 @@ def test_rank_is_by_count_then_code_point(tmp_path: Path) -> None:
 def test_specials_count_among_the_words_when_asked(tmp_path: Path) -> None:
     shard = tokens(tmp_path / "0", "a a a b b c")
     assert [len(build([shard], words, True, tmp_path / "v")) for words in (3, 4)] == [3, 4]
-    with pytest.raises(UserError, match="2 words leave none"):
+    with refused():
         build([shard], 2, True, tmp_path / "v")
 
 
@@ -57,22 +57,22 @@ def test_reading_gives_the_same_vocabulary_and_sum(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    "text",
     [
-        ("word\n", "line 1: expected the header"),
-        ("rank\tword\tcount\n1\ta\t3\n3\tb\t2\n", "line 3: .*expected rank 2"),
-        ("rank\tword\tcount\n1\ta\t3\n2\ta\t2\n", "stands there twice"),
-        ("rank\tword\tcount\n1\ta\n", "line 2"),
+        "word\n",
+        "rank\tword\tcount\n1\ta\t3\n3\tb\t2\n",
+        "rank\tword\tcount\n1\ta\t3\n2\ta\t2\n",
+        "rank\tword\tcount\n1\ta\n",
     ],
 )
-def test_a_broken_file_is_refused_with_its_line(tmp_path: Path, text: str, message: str) -> None:
+def test_a_broken_file_is_refused_with_its_line(tmp_path: Path, text: str) -> None:
     (tmp_path / "v.tsv").write_text(text)
-    with pytest.raises(UserError, match=message):
+    with refused():
         Vocabulary.read(tmp_path / "v.tsv")
 
 
 def test_no_words_and_too_many_words_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="no words"):
+    with refused():
         build([tokens(tmp_path / "0", "")], 3, False, tmp_path / "v")
-    with pytest.raises(UserError, match="at most 2147483646"):
+    with refused():
         build([tokens(tmp_path / "0", "a")], 2**31, False, tmp_path / "v")

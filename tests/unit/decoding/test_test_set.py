@@ -20,7 +20,6 @@ from nmt.data.vocabulary import UNKNOWN
 from nmt.decoding import sidecar
 from nmt.decoding.forced_decoding import read
 from nmt.decoding.test_set import align_file, translate_file
-from nmt.errors import UserError
 from nmt.io.files import sha256, write_json
 from nmt.io.journal import Journal
 from nmt.io.text_files import read_lines
@@ -30,6 +29,7 @@ from nmt.training.export import export
 from nmt.training.trainer import Trainer
 from pipeline.publish.replication_package import keep_translations
 from tests.bitexts import write_bitext, write_text
+from tests.messages import refused
 from tests.running import ROOT, nmt
 from tests.training_settings import model_run
 from tests.unit.decoding.test_beam_search import decoding
@@ -148,6 +148,7 @@ def test_words_have_their_probabilities(folder: Path, model: TrainedModel, tmp_p
         assert sum(entry["word_log_probabilities"]) == pytest.approx(entry["log_probability"], abs=1e-3)
 
 
+@pytest.mark.slow
 def test_a_killed_decode_goes_on_where_it_stopped(folder: Path, tmp_path: Path) -> None:
     """Killed for good after a few batches; what was done is not done again, and the bytes are the same."""
     lines = (range(number, number + 1 + number % 5) for number in range(1500))
@@ -205,16 +206,14 @@ def test_what_made_translations_stands_beside_them(folder: Path, tmp_path: Path)
     output.write_text(
         "\n".join([lines[0].replace('"text": "', '"text": "w2 '), *lines[1:]]) + "\n", encoding="utf-8"
     )
-    with pytest.raises(
-        UserError, match=r"out\.jsonl: altered since it was decoded: .*out\.made\.json has another sum"
-    ):
+    with refused():
         keep_translations(output, tmp_path / "again.jsonl.gz", attention=False)
     (tmp_path / "out.made.json").write_text('{"mode": 3}', encoding="utf-8")
-    with pytest.raises(UserError, match=r"out\.made\.json: expected 'mode', str"):
+    with refused():
         sidecar.read(output)
-    for part, says in (({"models": [3]}, "`name` and `sha256`"), ({"made_with": {}}, r"`made_with\.code")):
+    for part in ({"models": [3]}, {"made_with": {}}):
         write_json(tmp_path / "out.made.json", made | part)
-        with pytest.raises(UserError, match=f"expected {says}"):
+        with refused():
             sidecar.read(output)
 
 

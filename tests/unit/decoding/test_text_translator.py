@@ -30,6 +30,7 @@ from nmt.model import int8, model_folder
 from nmt.model.tensors import save_tensors
 from nmt.model.trained_model import TrainedModel, load, refuse_unlike
 from nmt.settings.families import FamilyName
+from tests.messages import refused
 from tests.translators import MOSES, text_settings, trained_model
 from tests.unit.decoding.test_beam_search import decoding
 
@@ -166,7 +167,7 @@ def test_surrogates_and_control_characters_are_no_text() -> None:
 
 def test_without_attention_nothing_can_be_copied(tmp_path: Path) -> None:
     model = load(trained_model(tmp_path, "rnnencdec"), torch.device("cpu"))
-    with pytest.raises(UserError, match="rnnencdec has no attention"):
+    with refused():
         translator(model, unknown="copy")
     (found,) = translator(model, details=True)(["w3 w4"])
     assert found.n_best[0].weights is None and found.n_best[0].word_log_probabilities
@@ -193,7 +194,7 @@ def test_models_that_read_the_source_in_another_way_are_no_ensemble(model: Train
     architecture = model.run.architecture.model_copy(update={"source_end": False})
     other = replace(model, run=model.run.model_copy(update={"architecture": architecture}))
     refuse_unlike([model, model])
-    with pytest.raises(UserError, match=r"differ in architecture\.source_end"):
+    with refused():
         refuse_unlike([model, other])
 
 
@@ -203,7 +204,7 @@ def test_weights_that_are_no_numbers_are_refused(folder: Path, tmp_path: Path) -
     weights = load_file(tmp_path / "model.safetensors")
     weights["readout.b_o"][3] = torch.nan
     save_file(weights, tmp_path / "model.safetensors")
-    with pytest.raises(UserError, match=r"model\.safetensors: readout\.b_o holds NaN"):
+    with refused():
         load(tmp_path, torch.device("cpu"))
 
 
@@ -213,10 +214,10 @@ def test_numbers_beyond_all_bounds_are_no_scores(folder: Path, tmp_path: Path) -
     weights = {name: weight * 1e30 for name, weight in load_file(folder / "model.safetensors").items()}
     save_tensors(tmp_path / "m" / "model.safetensors", weights)
     model = load(tmp_path / "m", torch.device("cpu"))
-    with pytest.raises(UserError, match="have become NaN or infinite"):
+    with refused():
         score([model], [(["w3", "w4"], ["w5"])], 2)
     lists = [NBestList(0, ["w3"], [Hypothesis("w5", -1.0), Hypothesis("w6", -2.0)])]
-    with pytest.raises(UserError, match="have become NaN or infinite"):
+    with refused():
         log_probabilities(Rescorer([model]), lists)
 
 
@@ -290,12 +291,12 @@ def test_alignments_in_both_forms() -> None:
 def test_a_folder_without_text_settings_says_what_to_do(folder: Path, tmp_path: Path) -> None:
     for name in ("settings.json", "model.safetensors", "source.tsv", "target.tsv"):
         (tmp_path / name).write_bytes((folder / name).read_bytes())
-    with pytest.raises(UserError, match=r"text\.json: no such file.*nmt model package"):
+    with refused():
         model_folder.text_settings(tmp_path)
     model_folder.package(tmp_path, text_settings())
     assert model_folder.text_settings(tmp_path) == text_settings()
     (tmp_path / "text.json").write_text('{"languages": {}}')
-    with pytest.raises(UserError, match=r"text\.json: languages\.source: missing"):
+    with refused():
         model_folder.text_settings(tmp_path)
 
 

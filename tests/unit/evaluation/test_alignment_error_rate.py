@@ -11,6 +11,7 @@ import pytest
 from nmt.errors import UserError
 from nmt.evaluation.alignment_error_rate import alignment_error_rate, attended_links, diagonal_links
 from nmt.evaluation.gold_alignments import read_gold
+from tests.messages import refused
 
 
 def test_most_attended_words_are_linked() -> None:
@@ -67,7 +68,7 @@ def test_a_model_without_attention_has_no_error_rate(tmp_path: Path) -> None:
     record = {"line": 0, "source": "a", "target": "b", "alignment": None}
     (tmp_path / "a.jsonl").write_text(json.dumps(record) + "\n")
     (tmp_path / "gold").write_text("0-0\n")
-    with pytest.raises(UserError, match="only an RNNsearch model has one"):
+    with refused():
         alignment_error_rate("m", tmp_path / "a.jsonl", [tmp_path / "gold"])
 
 
@@ -103,9 +104,7 @@ def test_sentences_without_a_line_come_before_the_first_one_too(tmp_path: Path) 
     (tmp_path / "wpt").write_text("2 1 1 S\n3 1 1 S\n")
     assert [*links(tmp_path / "wpt")] == [1, 2]
     (tmp_path / "wpt").write_text("2 1 1 S\n5 1 1 S\n")
-    with pytest.raises(
-        UserError, match="wpt, line 2: sentence 5, counted from 2, is outside a test set of 3"
-    ):
+    with refused():
         links(tmp_path / "wpt")
 
 
@@ -117,12 +116,12 @@ def test_both_forms_give_the_same_error_rate(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", ["1 0 1 S", "1 1 0 S", "1 1", "1 1 x", "9" * 5000])
 def test_a_bad_line_of_the_wpt_form_is_named(tmp_path: Path, line: str) -> None:
     (tmp_path / "wpt").write_text(f"1 1 1 S\n{line}\n")
-    with pytest.raises(UserError, match=r"wpt, line 2: found .*, expected `sentence source target"):
+    with refused():
         links(tmp_path / "wpt")
 
 
 @pytest.mark.parametrize("line", ["1 0-0", "0-0", "2 x"])
 def test_a_bad_line_with_a_number_is_named(tmp_path: Path, line: str) -> None:
     (tmp_path / "gold").write_text(f"1 0-0\n{line}\n")
-    with pytest.raises(UserError, match=r"gold, line 2: found .*, expected"):
+    with refused():
         links(tmp_path / "gold")

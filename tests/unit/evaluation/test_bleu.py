@@ -19,6 +19,7 @@ from nmt.evaluation.bleu import (
     score_given,
     sentence_counts,
 )
+from tests.messages import refused
 
 Pairs = list[tuple[str, str, str]]
 """Source, reference and translation."""
@@ -116,14 +117,14 @@ def test_a_translation_that_is_missing_is_refused(tmp_path: Path) -> None:
     files = write_test_set(tmp_path, TEXT, known=set())
     lines = files["all.jsonl"].read_text().splitlines(keepends=True)
     files["all.jsonl"].write_text("".join(lines[:-1]))
-    with pytest.raises(UserError, match=r"all\.jsonl has 2 translations, the test set 3 lines"):
+    with refused():
         score("m", files["all.jsonl"], files["no_unk.jsonl"], [(files["source.en"], files["reference.fr"])])
 
 
 def test_a_translation_of_another_text_is_refused(tmp_path: Path) -> None:
     files = write_test_set(tmp_path, TEXT, known=set())
     files["source.en"].write_text("the black cat sleeps .\nit is raining\na\n")
-    with pytest.raises(UserError, match=r"all\.jsonl: line 1 translates another sentence"):
+    with refused():
         score("m", files["all.jsonl"], files["no_unk.jsonl"], [(files["source.en"], files["reference.fr"])])
 
 
@@ -179,5 +180,5 @@ def test_another_system_is_scored_as_a_model_that_wrote_the_same(tmp_path: Path)
         row["source_unknown"] = 0
     assert theirs == mine and len(theirs["by_sentence_no_unk"]) == 2
     given_file.write_text("un\n", encoding="utf-8")
-    with pytest.raises(UserError, match=r"has 1 lines, the test set 4"):
+    with refused():
         score_given("m", given_file, files["no_unk.jsonl"], test)

@@ -16,7 +16,6 @@ import sacrebleu
 
 from nmt.data.detokenization import Detokenizer
 from nmt.data.tokenization import Tokenizer
-from nmt.errors import UserError
 from nmt.evaluation.bleu import multi_bleu, sentence_counts
 from nmt.evaluation.bootstrap import Bootstrap, interval
 from nmt.evaluation.comparison import EvaluatedText, compare
@@ -29,6 +28,7 @@ from pipeline.report.tables.significance import COLUMNS, significance
 from pipeline.report.tables.writer import as_tex, write_table
 from tests.bitexts import write_text
 from tests.latex import assert_compiles
+from tests.messages import refused
 from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
 from tests.running import MIRROR
@@ -197,7 +197,7 @@ def test_runs_of_other_sentences_are_refused(
     translations: Translations, evaluated_text: EvaluatedText
 ) -> None:
     runs = {"good": [*translations["good"], [*reversed(translations["bad"][0])]]}
-    with pytest.raises(UserError, match=r"bad.no_unk: translates other sentences than .*good.all; decode"):
+    with refused():
         compare(runs, {}, evaluated_text, 10, 1)
 
 
@@ -274,7 +274,7 @@ def test_what_does_not_belong_together_is_refused(
     translations: Translations, evaluated_text: EvaluatedText, tmp_path: Path
 ) -> None:
     (tmp_path / "short").write_text("un\n", encoding="utf-8")
-    with pytest.raises(UserError, match="has 1 lines, the test set 60"):
+    with refused():
         compare({"good": translations["good"]}, {"moses": tmp_path / "short"}, evaluated_text, 10, 1)
 
 

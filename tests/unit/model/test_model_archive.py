@@ -23,6 +23,7 @@ from nmt.cli import commands
 from nmt.errors import UserError
 from nmt.model import model_archive, model_card
 from tests.hostile import altered_bytes, said
+from tests.messages import refused
 from tests.running import run
 
 SUMMARY: dict[str, Any] = {
@@ -115,9 +116,9 @@ def test_equal_models_give_equal_bytes(model: Path, tmp_path: Path) -> None:
 
 def test_an_unfinished_model_or_another_name_is_refused(model: Path, tmp_path: Path) -> None:
     (model / "source.tsv").unlink()
-    with pytest.raises(UserError, match=r"no source\.tsv in it"):
+    with refused():
         model_archive.pack(model, tmp_path / "m.tar.zst")
-    with pytest.raises(UserError, match=r"ends in \.tar\.zst"):
+    with refused():
         model_archive.pack(model, tmp_path / "m.zip")
     assert not list(tmp_path.glob("*.zst"))
 
@@ -145,14 +146,14 @@ def link(name: str, target: str) -> tarfile.TarInfo:
 @pytest.mark.parametrize("name", ["../evil", "/evil", "a/../../evil", "a/b/c", "..", "plain"])
 def test_paths_that_lead_elsewhere_are_refused(tmp_path: Path, name: str) -> None:
     archive = packed(tmp_path / "a.tar.zst", {name: b"x"})
-    with pytest.raises(UserError, match="expected plain files in one folder"):
+    with refused():
         model_archive.unpack(archive, tmp_path / "deep" / "out")
     assert not list(tmp_path.rglob("evil")) and not list((tmp_path / "deep" / "out").iterdir())
 
 
 def test_links_are_refused(tmp_path: Path) -> None:
     archive = packed(tmp_path / "a.tar.zst", {}, link=link("m/model.safetensors", "/etc/passwd"))
-    with pytest.raises(UserError, match="expected plain files"):
+    with refused():
         model_archive.unpack(archive, tmp_path / "out")
 
 
@@ -166,7 +167,7 @@ def test_a_folder_that_a_command_or_a_terminal_misreads_is_refused(tmp_path: Pat
     (tmp_path / top).mkdir()
     for name in model_archive.NEEDED:
         (tmp_path / top / name).touch()
-    with pytest.raises(UserError, match="starts with a letter or digit"):
+    with refused():
         model_archive.pack(tmp_path / top, tmp_path / "b.tar.zst")
 
 
@@ -183,7 +184,7 @@ def test_headers_that_nobody_writes_are_refused_in_a_line(tmp_path: Path, header
     entry = tarfile.TarInfo("m/a")
     entry.pax_headers = headers
     archive = packed(tmp_path / "a.tar.zst", {}, entry=entry)
-    with pytest.raises(UserError, match=r"damaged|expected plain files"):
+    with refused():
         model_archive.unpack(archive, tmp_path / "out")
     assert not list((tmp_path / "out").iterdir())
 
@@ -215,16 +216,8 @@ def test_what_is_damaged_altered_or_incomplete_is_refused(model: Path, tmp_path:
     added = packed(tmp_path / "added.tar.zst", {"m/a": b"right", "m/b": b"", "m/SHA256SUMS": sums})
     none = packed(tmp_path / "none.tar.zst", {"m/a": b"right"})
     two = packed(tmp_path / "two.tar.zst", {"m/a": b"", "n/a": b""})
-    for archive, says in (
-        (cut, "damaged"),
-        (altered, "a has another checksum"),
-        (missing, "a is missing"),
-        (added, "b is in no line"),
-        (none, "no SHA256SUMS"),
-        (two, "holds 2 folders"),
-        (tmp_path / "nowhere.tar.zst", "no such file"),
-    ):
-        with pytest.raises(UserError, match=says):
+    for archive in (cut, altered, missing, added, none, two, tmp_path / "nowhere.tar.zst"):
+        with refused():
             model_archive.unpack(archive, tmp_path / "out")
         assert not list((tmp_path / "out").iterdir()), archive
 
@@ -233,7 +226,7 @@ def test_nothing_is_overwritten(model: Path, tmp_path: Path) -> None:
     archive = tmp_path / "m.tar.zst"
     model_archive.pack(model, archive)
     model_archive.unpack(archive, tmp_path / "out")
-    with pytest.raises(UserError, match="already there"):
+    with refused():
         model_archive.unpack(archive, tmp_path / "out")
 
 
@@ -272,7 +265,7 @@ def test_a_card_with_scores_shows_them_and_keeps_the_table_whole(model: Path) ->
 
 def test_scores_of_another_model_never_come_onto_a_card(model: Path) -> None:
     for other in ({"model": "rnnsearch-30"}, {"seed": 2}):
-        with pytest.raises(UserError, match="give its own"):
+        with refused():
             model_card.write(model, None, SCORES | other)
 
 

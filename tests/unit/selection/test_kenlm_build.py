@@ -18,6 +18,7 @@ from nmt.io.files import sha256
 from nmt.selection import kenlm_build
 from nmt.selection.kenlm_build import PROGRAMS, provide
 from tests import kenlm
+from tests.messages import refused
 from tests.running import ROOT
 
 
@@ -43,7 +44,7 @@ def test_programs_on_the_path_are_taken(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_what_a_build_needs_is_said_before_it_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(UserError, match=r"cmake and a C\+\+ compiler is missing \(Debian: apt install cmake"):
+    with refused():
         provide(tmp_path / "ours", 1)
     assert not (tmp_path / "ours" / "lmplz").exists()
 
@@ -59,7 +60,7 @@ def test_boost_is_looked_for_before_a_build_begins(tmp_path: Path, monkeypatch: 
     cmake.chmod(0o755)
     monkeypatch.setenv("PATH", str(cmake.parent), prepend=os.pathsep)
     assert kenlm_build.missing_tools() == ["Boost"]
-    with pytest.raises(UserError, match=r"to build it Boost is missing \(Debian: apt install cmake"):
+    with refused():
         kenlm_build._build(tmp_path / "ours", 1)
     cmake.write_text(
         "#!/bin/sh\necho 'the compiler is not able to compile a test program'\nexit 1\n", "utf-8"
@@ -102,7 +103,7 @@ def test_an_archive_with_one_other_byte_is_refused(tmp_path: Path, monkeypatch: 
     (tmp_path / "taken").mkdir()
     assert sha256(kenlm_build._fetch(tmp_path / "taken")) == sha256(pinned)
     source_archive(pinned, "b")
-    with pytest.raises(UserError, match=r"pip could not fetch kenlm==0\.3\.0: .*DO NOT MATCH THE HASHES"):
+    with refused():
         provide(tmp_path / "ours", 1)
     assert [path.name for path in (tmp_path / "ours").iterdir()] == ["lock"]
 

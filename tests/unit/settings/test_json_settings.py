@@ -10,6 +10,7 @@ from nmt.cli.options import parse_settings
 from nmt.errors import UserError
 from nmt.settings.json_settings import read
 from nmt.settings.text import Languages, VocabularySettings
+from tests.messages import refused
 
 
 @pytest.mark.parametrize(
@@ -39,10 +40,10 @@ def test_an_option_at_fault_is_one_short_line(text: str, problem: str) -> None:
 
 def test_a_file_at_fault_is_named_with_what_to_do(tmp_path: Path) -> None:
     file = tmp_path / "text.json"
-    with pytest.raises(UserError, match=f"{file}: cannot be read: No such file"):
+    with refused():
         read(Languages, file)
     file.write_bytes(b"\xff{}")
-    with pytest.raises(UserError, match="expected JSON"):
+    with refused():
         read(Languages, file)
     file.write_text('{"words": 0, "target_words": "x"}')
     with pytest.raises(UserError) as raised:

@@ -19,13 +19,13 @@ import torch
 from tensorboardX.proto.event_pb2 import Event
 
 from nmt.data.bitext import Bitext
-from nmt.errors import UserError
 from nmt.model import cpu_products, trained_model
 from nmt.model.tensors import save_tensors
 from nmt.settings.training import ModelRun
 from nmt.training.export import export
 from nmt.training.trainer import Interrupted, Trainer, checkpoint, load_final_state, save_final_state
 from tests.bitexts import write_bitext
+from tests.messages import refused
 from tests.training_settings import model_run
 
 CLOCKS = {"seconds", "source_words_per_second", "target_words_per_second"}
@@ -176,6 +176,7 @@ made.run()
 """
 
 
+@pytest.mark.slow
 def test_a_run_killed_at_random_points_ends_like_an_unbroken_one(text: Bitext, tmp_path: Path) -> None:
     unbroken = trainer(model_run(updates=12, checkpoint_every=3, order="seed"), text, tmp_path / "unbroken")
     unbroken.run()
@@ -245,7 +246,7 @@ def test_two_checkpoints_are_kept(text: Bitext, tmp_path: Path) -> None:
 
 def test_other_settings_are_refused_and_named(text: Bitext, tmp_path: Path) -> None:
     finished(text, tmp_path)
-    with pytest.raises(UserError, match=r"settings\.training\.batch_size was 4 and is now 5"):
+    with refused():
         trainer(model_run(updates=10, batch_size=5), text, tmp_path)
 
 
@@ -253,7 +254,7 @@ def test_other_data_are_refused_and_named(text: Bitext, tmp_path: Path) -> None:
     finished(text, tmp_path / "state")
     (tmp_path / "other").mkdir()
     other = write_bitext(tmp_path / "other", [([3, 4], [5])])
-    with pytest.raises(UserError, match=r"data\.train was"):
+    with refused():
         trainer(model_run(updates=10), other, tmp_path / "state")
 
 
@@ -264,7 +265,7 @@ def test_more_updates_go_on_and_fewer_are_refused(text: Bitext, tmp_path: Path) 
     unbroken = trainer(model_run(), text, tmp_path / "unbroken")
     unbroken.run()
     assert same_tensors(longer.state_tensors(), unbroken.state_tensors())
-    with pytest.raises(UserError, match=r"30 updates are done but training\.updates is 8"):
+    with refused():
         trainer(model_run(updates=8), text, tmp_path).run()
 
 
@@ -272,7 +273,7 @@ def test_a_gradient_that_is_not_finite_stops_with_the_last_good_state(text: Bite
     made = trainer(model_run(), text, tmp_path)
     with torch.no_grad():
         made.model.readout.b_o[0] = math.inf
-    with pytest.raises(UserError, match="gradient of update 1 is not finite"):
+    with refused():
         made.run()
     assert not checkpoint.saved(tmp_path)
 
@@ -426,13 +427,13 @@ def test_a_successor_of_another_size_is_refused(text: Bitext, tmp_path: Path) ->
     run = model_run(continue_from="small")
     other = run.model_copy(update={"architecture": run.architecture.model_copy(update={"hidden_units": 7})})
     successor = Trainer(other, text, text, SIZES, tmp_path / "second")
-    with pytest.raises(UserError, match=r"settings\.architecture\.hidden_units was 5 and is now 7"):
+    with refused():
         successor.resume(tmp_path / "final.safetensors")
 
 
 def test_a_file_that_is_no_state_is_refused(tmp_path: Path) -> None:
     save_tensors(tmp_path / "x.safetensors", {"a": torch.zeros(1)})
-    with pytest.raises(UserError, match="no training state in it"):
+    with refused():
         load_final_state(tmp_path / "x.safetensors")
 
 
@@ -500,7 +501,7 @@ def test_a_folder_holds_all_that_table_2_and_a_translator_need(text: Bitext, tmp
 
 
 def test_a_lost_lock_stops_training(text: Bitext, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="another process has taken over"):
+    with refused():
         trainer(model_run(), text, tmp_path).run(lost=lambda: True)
     assert not checkpoint.saved(tmp_path)
 

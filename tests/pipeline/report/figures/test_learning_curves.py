@@ -12,11 +12,11 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from nmt.errors import UserError
 from nmt.plots.style import COLORS
 from pipeline.config.artifacts import Report
 from pipeline.report.figures.learning_curves import Curves, learning_curves, read_curves
 from tests.drawing import draw
+from tests.messages import refused
 from tests.report_settings import report_settings
 
 LABELS = {
@@ -160,13 +160,13 @@ def test_more_models_than_colours_get_a_column_for_each_family() -> None:
 
 def test_bad_input_is_said(files: list[tuple[Path, Path]]) -> None:
     summary, history = files[0]
-    with pytest.raises(UserError, match="--summary is given 1 times, --history 2 times"):
+    with refused():
         read_curves([summary], [history, history])
     history.write_text(json.dumps(PLAIN[0]) + "\n{]\n", encoding="utf-8")
-    with pytest.raises(UserError, match=r"rnnencdec-50\.1\.jsonl, line 2: expected a JSON object"):
+    with refused():
         read_curves([summary], [history])
     summary.write_text("{}", encoding="utf-8")
-    with pytest.raises(UserError, match="key 'model' is missing"):
+    with refused():
         read_curves([summary], [history])
 
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from nmt.errors import UserError
 from nmt.evaluation.seeds import Row
 from pipeline.config.artifacts import Report
 from pipeline.config.overlays import ConfigError, find_layers, load
 from pipeline.report.tables.ablations import COLUMNS, ablations
 from tests.latex import assert_compiles
+from tests.messages import refused
 from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
 from tests.running import ROOT, nmt, outputs
@@ -169,19 +169,17 @@ def test_blocks_are_ruled_off_and_tex_is_plain(made: Path) -> None:
 def test_runs_of_a_model_must_be_trained_alike() -> None:
     scores, summaries, settings = inputs()
     settings["base"][1]["training"]["learning_rate"] = 0.5
-    with pytest.raises(
-        UserError, match=r"model 'base' differ from that of seed 1 in training\.learning_rate"
-    ):
+    with refused():
         ablations(scores, summaries, settings, Report.model_validate(SETTINGS))
 
 
 def test_a_model_without_score_or_settings_is_named() -> None:
     scores, summaries, settings = inputs()
     del settings["both"][2]
-    with pytest.raises(UserError, match="'both' has a score but no settings with seed 3"):
+    with refused():
         ablations(scores, summaries, settings, Report.model_validate(SETTINGS))
     del scores["both"]
-    with pytest.raises(UserError, match=r"artifacts\.ablations names 'both', which has no score"):
+    with refused():
         ablations(scores, summaries, settings, Report.model_validate(SETTINGS))
 
 
