@@ -45,6 +45,7 @@ _CHANGES = (
     (re.escape(str(ROOT)), "ROOT"),
     (r"127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
     (r"[\d,]+ bytes free", "N bytes free"),
+    (r"process \d+ on [\w.-]+", "process N on HOST"),
 )
 
 
