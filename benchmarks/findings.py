@@ -1,4 +1,4 @@
-"""What the benchmarks of one module share: sizes as options, findings printed and kept."""
+"""The parts that all benchmarks share: folders, a parser for options, JSON files, and the machine in words."""
 
 from __future__ import annotations
 
@@ -11,30 +11,32 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+FOLDER = Path(__file__).resolve().parent
+ROOT = FOLDER.parent
+RESULTS = FOLDER / "results"
 LOAD = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+"""The machine's load when this program began; None if the system does not tell it."""
 
 
-def whole_numbers(description: str | None, **defaults: int) -> argparse.Namespace:
-    """Options that are whole numbers, from the command line; `description` is the module's own docstring."""
-    parser = argparse.ArgumentParser(
-        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+def make_parser(module: str, description: str | None) -> argparse.ArgumentParser:
+    """Return a parser for the options of `python -m MODULE`. `description` is the module's own docstring."""
+    return argparse.ArgumentParser(
+        prog=f"python -m {module}",
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    for name, value in defaults.items():
-        parser.add_argument(f"--{name}", type=int, default=value, help=f"({value})")
-    return parser.parse_args()
 
 
-def publish(found: Mapping[str, Any], path: Path, shown: bool = True) -> None:
-    """Print what was found with the machine that it is of, and write it."""
-    text = json.dumps({"machine": hardware()} | dict(found), indent=2)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"{text}\n", encoding="utf-8")
-    if shown:
-        print(text)
+def write(path: Path, found: Mapping[str, Any]) -> None:
+    """Write results as JSON, the whole file or nothing."""
+    from nmt.io.files import atomic_path  # not above: `waiting` must import torch before nmt
+
+    with atomic_path(path) as temporary:
+        temporary.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
 
 
 def hardware() -> dict[str, Any]:
-    """The machine, in words, its load when this program began, and what it runs."""
+    """Return the machine in words, its load when this program began, and the versions of Python and torch."""
     information = Path("/proc/cpuinfo")
     lines = information.read_text(encoding="utf-8").splitlines() if information.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]

@@ -1,10 +1,10 @@
-"""Whether this machine's GPU does everything right, and how fast: `make gpu-check`, about ten minutes.
+"""Check that this machine's GPU computes correctly, and measure its speed: `make gpu-check`, about ten minutes.
 
 Usage: python -m benchmarks.gpu_check [--device cuda|cpu] [--tiny] [--only CHECK ...] [--output FOLDER]
 
-Each check is a process of its own with a time limit. Prints a report and writes it as gpu_check.md and gpu_check.json;
-exit code 1 if a check failed. Without a GPU nothing runs, and the report says so; `--device cpu --tiny` makes the
-checks that a processor can make, at tiny sizes.
+Each check runs in a process of its own, with a time limit. The report is printed, and written as gpu_check.md and
+gpu_check.json. The exit code is 1 if a check failed. Without a GPU nothing runs, and the report says so. With
+`--device cpu --tiny`, a processor makes the checks that it can make, at tiny sizes.
 """
 
 from __future__ import annotations
@@ -22,17 +22,15 @@ from typing import Any
 
 import torch
 
-from benchmarks.findings import hardware, publish
+from benchmarks.findings import RESULTS, ROOT, hardware, make_parser, write
 from benchmarks.gpu_checks import CHECKS, Setup
-from benchmarks.training.__main__ import FOLDER
-from benchmarks.training.contest import ROOT
 
 SECONDS = 600
-"""The longest that a check may take."""
+"""The time limit of one check."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Make all checks; 1 if one failed."""
+    """Make the checks and report them. Return 1 if a check failed, else 0."""
     options = parse(arguments)
     setup = Setup(options.device, options.tiny, options.pip_options)
     found: dict[str, Any] = {}
@@ -43,34 +41,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     whole = {"machine": machine(setup), "checks": found}
     text = report(whole)
     print(text)
-    output = options.output or (FOLDER / "results" if available(setup) and not setup.tiny else None)
+    output = options.output or (RESULTS if available(setup) and not setup.tiny else None)
     if output is not None:
-        publish(whole, output / "gpu_check.json", shown=False)
+        write(output / "gpu_check.json", whole)
         (output / "gpu_check.md").write_text(text + "\n", encoding="utf-8")
     return int(any(check["result"] == "failed" for check in found.values()))
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Options."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu_check", description=__doc__)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    """Read the options."""
+    parser = make_parser("benchmarks.gpu_check", __doc__)
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
-    parser.add_argument("--tiny", action="store_true", help="a few units in place of the paper's sizes")
+    parser.add_argument("--tiny", action="store_true", help="a few units instead of the paper's sizes")
     parser.add_argument("--only", nargs="+", choices=CHECKS, default=list(CHECKS), metavar="CHECK")
     parser.add_argument(
-        "--output", type=Path, help="folder of the report (benchmarks/results, once a GPU was there)"
+        "--output", type=Path, help="folder of the report (benchmarks/results if there is a GPU)"
     )
     parser.add_argument("--pip-options", default="", help="for making JoeyNMT's environment, as one argument")
     return parser.parse_args(arguments)
 
 
 def available(setup: Setup) -> bool:
-    """Whether the device is there."""
+    """Return whether this machine has the device."""
     return setup.device == "cpu" or torch.cuda.is_available()
 
 
 def made(name: str, setup: Setup) -> dict[str, Any]:
-    """What a check found, in a process of its own."""
+    """Make a check in a process of its own. Return its result, with its figures or the reason."""
     if not available(setup):
         return {"result": "not run", "reason": "no GPU"}
     command = [sys.executable, "-m", "benchmarks.gpu_checks", name, json.dumps(asdict(setup))]
@@ -89,7 +86,7 @@ def made(name: str, setup: Setup) -> dict[str, Any]:
 
 
 def machine(setup: Setup) -> dict[str, Any]:
-    """Processor, GPU and PyTorch, in words."""
+    """Return the processor, the GPU and the version of PyTorch, in words."""
     found = hardware() | {"device": setup.device, "tiny": setup.tiny, "gpu": None}
     if setup.device == "cuda" and torch.cuda.is_available():
         properties = torch.cuda.get_device_properties(0)
@@ -98,7 +95,7 @@ def machine(setup: Setup) -> dict[str, Any]:
 
 
 def report(whole: dict[str, Any]) -> str:
-    """Markdown: what passed, and every figure."""
+    """Return the report as Markdown: the result of each check, and all figures."""
     about, checks = whole["machine"], whole["checks"]
     results = [check["result"] for check in checks.values()]
     tally = ", ".join(f"{results.count(kind)} {kind}" for kind in ("passed", "failed", "not run"))
@@ -117,7 +114,7 @@ def report(whole: dict[str, Any]) -> str:
 
 
 def flat(figures: dict[str, Any], before: str = "") -> dict[str, str]:
-    """Nested figures by name, as text."""
+    """Return nested figures as text, without those that are None. A name has its outer names before it."""
     found: dict[str, str] = {}
     for key, value in figures.items():
         if isinstance(value, dict):

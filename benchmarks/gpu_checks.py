@@ -1,6 +1,7 @@
-"""The checks of `make gpu-check`: each returns figures, or raises what is wrong. See `gpu_check`.
+"""The checks of `make gpu-check` (see `gpu_check`).
 
-Each runs in a process of its own: `python -m benchmarks.gpu_checks CHECK SETUP`, with the setup as JSON.
+Each check returns figures, or raises an error that says what is wrong. The report quotes the check's docstring. Each
+runs in a process of its own: `python -m benchmarks.gpu_checks CHECK SETUP`, with the setup as JSON.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks.training.contest import ROOT
+from benchmarks.findings import ROOT
 from benchmarks.training.project import DeepLSTM, GrConv, Project, RNNencdec, RNNsearch, settings
 from benchmarks.training.sentences import draw
 from benchmarks.training.sizes import Machine, Sizes
@@ -44,33 +45,37 @@ FAMILIES: tuple[type[Project], ...] = (RNNsearch, RNNencdec, GrConv, DeepLSTM)
 
 
 class NotRun(Exception):
-    """Why a check cannot be made here."""
+    """The check cannot be made here; the message says why."""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """The device; whether all is tiny, so that a processor can stand in; pip's options for JoeyNMT's environment."""
+    """Says how the checks are made.
+
+    device: `cuda` or `cpu`. tiny: whether sizes are so small that a processor can replace the GPU. pip_options: options
+    for making JoeyNMT's environment.
+    """
 
     device: str = "cuda"
     tiny: bool = False
     pip_options: str = ""
 
     def sizes(self, length: int) -> Sizes:
-        """The paper's, or a few units."""
+        """Return the paper's sizes at a length, or tiny ones."""
         return Sizes(6, 4, 8, 6, 4, 40, 32) if self.tiny else Sizes(length)
 
     def machine(self, precision: str = "fp32") -> Machine:
-        """The device at a precision."""
+        """Return the device with its number of threads and a precision."""
         return Machine(self.device, 1 if self.tiny else 8, precision)
 
     def need_gpu(self, what: str) -> None:
-        """Raises NotRun on a processor."""
+        """Raise NotRun if the device is a processor."""
         if self.device != "cuda":
             raise NotRun(f"{what} needs a GPU")
 
 
 def tests(setup: Setup) -> Figures:
-    """Every test that needs a GPU passes."""
+    """Check that every test that needs a GPU passes."""
     setup.need_gpu("a test of the GPU")
     files = [
         str(file) for file in (ROOT / "tests").rglob("test_*.py") if "needs a GPU" in file.read_text("utf-8")
@@ -83,7 +88,7 @@ def tests(setup: Setup) -> Figures:
 
 
 def recorded(setup: Setup) -> Figures:
-    """Updates replayed as CUDA graphs end with the bits of the same updates called one by one."""
+    """Check that updates replayed as CUDA graphs give the same bits as updates called one by one."""
     setup.need_gpu("a CUDA graph")
     compared = 0
     for kind in FAMILIES:
@@ -99,7 +104,10 @@ def recorded(setup: Setup) -> Figures:
 def updated(
     kind: type[Project], setup: Setup, precision: str, kernels: Any, graphs: bool
 ) -> list[torch.Tensor]:
-    """The weights after eight updates of two shapes; a rate that falls does so after five, and all is recorded anew."""
+    """Return the weights after eight updates of two shapes.
+
+    The deep LSTM's learning rate falls after five updates, so its updates are recorded a second time.
+    """
     with kernels_of(kernels, torch.device(setup.device)):
         made = kind(setup.sizes(26), setup.machine(precision))
         if not graphs:
@@ -111,7 +119,7 @@ def updated(
 
 
 def triton(setup: Setup) -> Figures:
-    """Triton's kernels give PyTorch's cost and gradients but for last digits; an update's time with both."""
+    """Check that Triton's kernels give PyTorch's gradients up to rounding, and time an update with both."""
     setup.need_gpu("a kernel of Triton")
     found: Figures = {}
     for kind in FAMILIES:
@@ -132,7 +140,7 @@ def triton(setup: Setup) -> Figures:
 
 
 def seconds_of_an_update(made: Project, batch: Any, updates: int = 20) -> float:
-    """After three that do not count."""
+    """Return the mean seconds of an update on a GPU, after three updates that do not count."""
     for number in range(3 + updates):
         if number == 3:
             torch.cuda.synchronize()
@@ -143,26 +151,25 @@ def seconds_of_an_update(made: Project, batch: Any, updates: int = 20) -> float:
 
 
 def resume(setup: Setup) -> Figures:
-    """A training that is killed and resumed ends with the bits of one that was not."""
+    """Check that a training that is killed and resumed ends with the same bits as one that is not killed."""
     return {kind.family: resumed(kind, setup) for kind in FAMILIES}
 
 
 def resumed(kind: type[Project], setup: Setup) -> Figures:
-    """As `resume`, of one family."""
+    """Make the check `resume` for one family."""
     with tempfile.TemporaryDirectory() as folder:
-        text, kills = write_text(Path(folder), 40 if setup.tiny else 4000, setup), 0
+        text, kills = write_text(Path(folder), 40 if setup.tiny else 4000, setup), 1 if setup.tiny else 2
         run = model_run(setup, kind, updates=12 if setup.tiny else 60)
         unbroken = trained(run, text, setup, Path(folder) / "unbroken")
         (Path(folder) / "run.json").write_text(run.model_dump_json(), encoding="utf-8")
         command = [sys.executable, "-m", "benchmarks.gpu_checks", "train", json.dumps(asdict(setup)), folder]
-        while kills < (1 if setup.tiny else 2):
+        for _ in range(kills):
             process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
             before = checkpoints(Path(folder))
             while process.poll() is None and checkpoints(Path(folder)) <= before:
                 time.sleep(0.01)
             process.send_signal(signal.SIGKILL)
             process.wait()
-            kills += 1
         broken = trained(run, text, setup, Path(folder) / "broken")
         different = [name for name, value in unbroken.items() if not torch.equal(value, broken[name])]
         assert not different, f"different after {kills} kills: {different[0]}"
@@ -170,13 +177,13 @@ def resumed(kind: type[Project], setup: Setup) -> Figures:
 
 
 def checkpoints(folder: Path) -> int:
-    """The update of the last one."""
+    """Return the number of updates before the last checkpoint; 0 without a checkpoint."""
     names = [int(path.stem.partition("-")[2]) for path in (folder / "broken").glob("checkpoint-*.json")]
     return max(names, default=0)
 
 
 def trained(run: ModelRun, text: Bitext, setup: Setup, state: Path) -> dict[str, torch.Tensor]:
-    """All tensors of a run's end."""
+    """Run or resume a training in the folder `state`. Return all tensors of its state at the end."""
     words = setup.sizes(26).vocabulary
     made = Trainer(run, text, text, (words, words), state)
     made.resume(None)
@@ -187,7 +194,7 @@ def trained(run: ModelRun, text: Bitext, setup: Setup, state: Path) -> dict[str,
 def model_run(
     setup: Setup, kind: type[Project] = RNNsearch, precision: str = "fp32", **changes: Any
 ) -> ModelRun:
-    """A family with pairs of up to 30 words on the settings of `config.yaml`, validated and saved often."""
+    """Return a run on pairs of up to 30 words. It is saved often; other settings are those of `config.yaml`."""
     architecture, training = settings(kind.family, kind.units, setup.sizes(26), setup.machine(precision))
     every = {"validate_every": 10**9, "log_every": 10, "checkpoint_every": 3 if setup.tiny else 10}
     values = training.model_dump() | every | {"patience": None, "keep": "last"} | changes
@@ -198,7 +205,7 @@ def model_run(
 
 
 def write_text(folder: Path, pairs: int, setup: Setup) -> Bitext:
-    """Drawn sentences whose translations say their words backwards, each word another."""
+    """Write drawn pairs, and return them as ids. A target is its source backwards, with another word for each word."""
     words = setup.sizes(26).vocabulary - 2
     vocabulary = Vocabulary([(f"w{number}", words - number) for number in range(words)])
     drawn, generator = draw(Sizes(30, pairs, vocabulary=words + 2), 0)[0], np.random.default_rng(1)
@@ -214,13 +221,13 @@ def write_text(folder: Path, pairs: int, setup: Setup) -> Bitext:
 
 
 def memory(setup: Setup) -> Figures:
-    """The most memory, in GB, that updates take at 26 positions and at each paper's most, then a validation at 100."""
+    """Measure the most GB that updates take at 26 positions and at each paper's most, and a validation at 100."""
     setup.need_gpu("a figure of a GPU's memory")
     return {kind.family: most_memory(kind, setup) for kind in FAMILIES}
 
 
 def most_memory(kind: type[Project], setup: Setup) -> Figures:
-    """As `memory`, of one family; the deep LSTM with its paper's batches of 128 pairs of up to 201 positions."""
+    """Measure `memory` for one family. The deep LSTM has its paper's batches of 128 pairs of up to 201 positions."""
     gc.collect()
     torch.cuda.empty_cache()
     longest = {RNNsearch: 51, RNNencdec: 51, GrConv: 31, DeepLSTM: 201}[kind]
@@ -253,7 +260,7 @@ def most_memory(kind: type[Project], setup: Setup) -> Figures:
 
 
 def out_of_memory(setup: Setup) -> Figures:
-    """A batch that does not fit ends in one line for the user."""
+    """Check that a batch that does not fit into memory ends with one line for the user."""
     setup.need_gpu("running out of a GPU's memory")
     torch.cuda.set_per_process_memory_fraction(1.3e9 / torch.cuda.get_device_properties(0).total_memory)
     with tempfile.TemporaryDirectory() as folder:
@@ -268,7 +275,7 @@ def out_of_memory(setup: Setup) -> Figures:
 
 
 def speed(setup: Setup) -> Figures:
-    """Milliseconds of an update of both families and of JoeyNMT's, in turns, for each precision and length."""
+    """Measure an update of RNNsearch, RNNencdec and JoeyNMT, in turns, in milliseconds, by precision and length."""
     found: Figures = {}
     for precision in PRECISIONS:
         with tempfile.TemporaryDirectory() as folder:
@@ -291,7 +298,7 @@ def speed(setup: Setup) -> Figures:
 
 
 def decoding(setup: Setup) -> Figures:
-    """Beam search at beam 10 over as many sentences as news-test-2014 has, and JoeyNMT's: seconds."""
+    """Measure the seconds of beam search and of JoeyNMT's, at beam 10, for as many sentences as news-test-2014 has."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "decoding.json"
         sentences = "6" if setup.tiny else "3003"
@@ -301,7 +308,7 @@ def decoding(setup: Setup) -> Figures:
 
 
 def run_benchmark(name: str, setup: Setup, output: Path, options: list[str]) -> None:
-    """A benchmark of the project's, on this device at these sizes."""
+    """Run `benchmarks.NAME` on the device of the setup, and at its sizes if it is tiny."""
     sizes = setup.sizes(26)
     options = [*options, "--device", setup.device, "--output", str(output)]
     if setup.tiny:
@@ -317,7 +324,7 @@ def run_benchmark(name: str, setup: Setup, output: Path, options: list[str]) -> 
 
 
 def precisions(setup: Setup) -> Figures:
-    """Training NLL of the last 100 updates in TF32 and bf16: within 0.5% of that in fp32."""
+    """Check that the training NLL of the last 100 updates in TF32 and bf16 is within 0.5% of that in fp32."""
     updates = 20 if setup.tiny else 2000
     found: Figures = {"updates": updates}
     with tempfile.TemporaryDirectory() as folder:
@@ -346,7 +353,7 @@ CHECKS: dict[str, Callable[[Setup], Figures]] = {
 
 
 def main() -> None:
-    """Print what a check found as the last line, JSON."""
+    """Make one check, and print its result as a line of JSON. With `train`, run the training that `resumed` kills."""
     setup = Setup(**json.loads(sys.argv[2]))
     if sys.argv[1] == "train":
         folder = Path(sys.argv[3])

@@ -1,11 +1,12 @@
-"""How torch's threads wait for each other: milliseconds, also of cores, of training and search beside other work.
+"""Measure how the ways in which torch's threads wait for each other change the time of training and search.
 
 Usage: python -m benchmarks.waiting [--threads N] [--rounds N]
 
-Three kinds of work at the demo's sizes: a step of a recurrence (two products and a tanh of a small state), an update
-of RNNsearch, a beam search of 20 sentences. Each process measures one kind in one way to
-wait: GOMP_SPINCOUNT of 20,000, of 5,000 (what `import nmt` sets) and of 1,000, or OMP_WAIT_POLICY=PASSIVE. The ways
-take turns, in rounds; other work is none, or two loops per core. The median of the rounds counts.
+There are three kinds of work at the demo's sizes: a step of a recurrence (two products and a tanh of a small state), an
+update of RNNsearch, and a beam search of 20 sentences. Each process measures one kind of work with one way to wait:
+GOMP_SPINCOUNT of 20,000, of 5,000 (which `import nmt` sets) or of 1,000, or OMP_WAIT_POLICY=PASSIVE. The ways take
+turns, in rounds, first without other work and then beside two loops per core. Results are medians of the rounds, in
+milliseconds by the clock and of all cores.
 """
 
 from __future__ import annotations
@@ -18,13 +19,11 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from statistics import median
 
-from benchmarks.findings import publish, whole_numbers
+from benchmarks.findings import RESULTS, hardware, make_parser, write
 from benchmarks.training.sizes import Machine, Sizes
 
-RESULT = Path(__file__).parent / "results" / "waiting.json"
 WAYS: dict[str, dict[str, str]] = {
     "20000": {"GOMP_SPINCOUNT": "20000"},
     "5000": {"GOMP_SPINCOUNT": "5000"},
@@ -35,12 +34,15 @@ LOOPS_PER_CORE = (0, 2)
 SENTENCES, UNITS = 80, 256
 DEMO = Sizes(length=25, batch=40, hidden=128, embedding=64, maxout=64, vocabulary=452)
 TIMES = {"update": 10, "search": 1, "step": 500}
-"""How often each kind of work is done in a process."""
+"""The number of times that a process does each kind of work."""
 
 
 def main() -> None:
-    """Measure each kind of work in each way, alone and beside other work."""
-    options = whole_numbers(__doc__, threads=2, rounds=3)
+    """Measure each kind of work with each way to wait, alone and beside other work."""
+    parser = make_parser("benchmarks.waiting", __doc__)
+    parser.add_argument("--threads", type=int, default=2, help="(%(default)s)")
+    parser.add_argument("--rounds", type=int, default=3, help="(%(default)s)")
+    options = parser.parse_args()
     found: dict[str, dict[str, dict[str, list[float]]]] = {work: {} for work in TIMES}
     for work, by_load in found.items():
         for loops in LOOPS_PER_CORE:
@@ -54,14 +56,14 @@ def main() -> None:
                 for way, rounds in taken.items()
             }
             print(work, loops, by_load[f"{loops} loops per core"], file=sys.stderr)
-    publish(
-        {"cores": os.cpu_count(), "threads": options.threads, "[milliseconds, core-milliseconds]": found},
-        RESULT,
-    )
+    whole = {"machine": hardware(), "cores": os.cpu_count(), "threads": options.threads}
+    whole["[milliseconds, core-milliseconds]"] = found
+    write(RESULTS / "waiting.json", whole)
+    print(json.dumps(whole, indent=2))
 
 
 def measured(work: str, settings: dict[str, str], threads: int) -> tuple[float, float]:
-    """Milliseconds and core-milliseconds of a kind of work in a process with these settings."""
+    """Return milliseconds and core-milliseconds of one kind of work, in a process with these settings."""
     named = {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"}
     environment = {name: value for name, value in os.environ.items() if name not in named} | settings
     program = f"from benchmarks.waiting import milliseconds; print(milliseconds({work!r}, {threads}))"
@@ -73,7 +75,7 @@ def measured(work: str, settings: dict[str, str], threads: int) -> tuple[float, 
 
 @contextmanager
 def busy(processes: int) -> Iterator[None]:
-    """Other work: so many loops that end with this process, even one that is killed."""
+    """Keep cores busy inside a `with` block: so many loops, which also end if this process is killed."""
     loop = f"import os\nwhile os.getppid() == {os.getpid()}: pass"
     others = [subprocess.Popen([sys.executable, "-c", loop]) for _ in range(processes)]
     try:
@@ -85,8 +87,8 @@ def busy(processes: int) -> Iterator[None]:
 
 
 def milliseconds(work: str, threads: int) -> list[float]:
-    """Of one kind of work, in this process, by the clock and of its cores."""
-    import torch  # before nmt, whose setting then comes too late
+    """Return milliseconds of one kind of work in this process: by the clock, and of all its cores."""
+    import torch  # before nmt, so that nmt's setting for waiting comes too late
 
     torch.set_num_threads(threads)
     do = _work(work, threads)

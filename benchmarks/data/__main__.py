@@ -3,8 +3,8 @@
 Usage: python -m benchmarks.data --archives FOLDER [--sizes N [N ...]] [--cores N] [--rounds N] [--lines N]
 
 FOLDER is laid out as data/archives of the paper's run: it holds wmt13/training-parallel-europarl-v7.tgz and
-wmt14/{dev,test-full}.tgz. The real workflow runs over Europarl and over text so many times as long, in which the copies
-bring new words. Prints the figures and writes benchmarks/results/data.json.
+wmt14/{dev,test-full}.tgz. The real workflow runs over Europarl, and over copies of it with new words, N times as long.
+The figures are printed, and written to benchmarks/results/data.json.
 """
 
 from __future__ import annotations
@@ -15,31 +15,30 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.data import estimate, grown, report, tokenizers, workflow
-from benchmarks.data.workflow import ROOT
-from benchmarks.findings import hardware
+from benchmarks.findings import FOLDER, RESULTS, ROOT, hardware, make_parser, write
 
 ARCHIVE = Path("wmt13", "training-parallel-europarl-v7.tgz")
 MEMBERS = {language: f"training/europarl-v7.fr-en.{language}" for language in ("en", "fr")}
 NEEDED = (ARCHIVE, Path("wmt14", "dev.tgz"), Path("wmt14", "test-full.tgz"))
 LINES_PER_SHARD = 400_000
-"""About those of a shard of WMT'14."""
+"""Shards of WMT'14 have about so many lines."""
 CORES = (2, 16)
+"""The hours that WMT'14 takes are estimated for these numbers of cores."""
 
 
 def main() -> int:
-    """Run every size; 1 when something is missing or a run failed."""
+    """Measure every size. Return 1 if an archive is missing or a run failed, else 0."""
     options = parse()
     missing = [str(options.archives / path) for path in NEEDED if not (options.archives / path).is_file()]
     if missing:
         print(f"error: not there: {', '.join(missing)}; say where with --archives", file=sys.stderr)
         return 1
     texts = {language: grown.read(options.archives / ARCHIVE, member) for language, member in MEMBERS.items()}
-    perl = tokenizers.tokenizer_perl(ROOT / "benchmarks" / ".moses", shlex.split(options.pip_options))
+    perl = tokenizers.tokenizer_perl(FOLDER / ".moses", shlex.split(options.pip_options))
     found: dict[str, Any] = {
         "machine": hardware() | {"cores": options.cores},
         "tokenizers": {
@@ -54,7 +53,7 @@ def main() -> int:
             print(f"Europarl x {times} ...", file=sys.stderr, flush=True)
             found["sizes"][str(times)] = run(options, texts, times)
             found["peak_mb"] = {size: figures["peak_mb"] for size, figures in found["sizes"].items()}
-            options.output.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+            write(options.output, found)
     except workflow.Failed as failure:
         print(f"error: {failure}", file=sys.stderr)
         return 1
@@ -63,7 +62,7 @@ def main() -> int:
 
 
 def run(options: argparse.Namespace, texts: dict[str, grown.Text], times: int) -> dict[str, Any]:
-    """Figures of one size; its files are gone afterwards."""
+    """Return the figures of one size. Its files are removed afterwards."""
     folder = Path(tempfile.mkdtemp(dir=options.folder, prefix="bench-data-"))
     try:
         mirrors = [options.archives]
@@ -90,28 +89,24 @@ def run(options: argparse.Namespace, texts: dict[str, grown.Text], times: int) -
 
 
 def sizes_of(output: Path) -> dict[str, Any]:
-    """What an earlier run measured: figures of a size stay until that size is measured again."""
+    """Return what earlier runs measured. The figures of a size stay until it is measured again."""
     return dict(json.loads(output.read_text(encoding="utf-8"))["sizes"]) if output.is_file() else {}
 
 
-def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """Options."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.data",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def parse() -> argparse.Namespace:
+    """Read the options."""
+    parser = make_parser("benchmarks.data", __doc__)
     parser.add_argument("--archives", type=Path, default=ROOT / "data" / "archives", help="(%(default)s)")
     parser.add_argument("--sizes", type=int, nargs="+", default=[1, 4, 16], help="(%(default)s)")
-    parser.add_argument("--cores", type=int, default=2, help="of the workflow (%(default)s)")
-    parser.add_argument("--rounds", type=int, default=5, help="of the tokenizers (%(default)s)")
-    parser.add_argument("--lines", type=int, default=100_000, help="a side for the tokenizers (%(default)s)")
+    parser.add_argument("--cores", type=int, default=2, help="for the workflow (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=5, help="for the tokenizers (%(default)s)")
+    parser.add_argument(
+        "--lines", type=int, default=100_000, help="per side for the tokenizers (%(default)s)"
+    )
     parser.add_argument("--folder", type=Path, help="where runs may write; 16 x takes 35 GB (the system's)")
     parser.add_argument("--pip-options", default="", help="for the package with tokenizer.perl")
-    parser.add_argument(
-        "--output", type=Path, default=ROOT / "benchmarks" / "results" / "data.json", help="(%(default)s)"
-    )
-    return parser.parse_args(arguments)
+    parser.add_argument("--output", type=Path, default=RESULTS / "data.json", help="(%(default)s)")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Where other tokenizers differ from this project's, line by line.
+"""Show where other tokenizers differ from this project's, line by line.
 
 Usage: python -m benchmarks.data.differences --language LANGUAGE [--output FILE] [--only NAME] TEXT [TEXT ...]
 
 TEXT is a file of sentences, compressed or not, such as data/clean/europarl-v7/0.en.zst. All its lines go through this
-project's tokenizer, sacremoses alone and Moses' own tokenizer.perl (where Perl and its package can be had). FILE gets
-each line of which another one makes other tokens, with its file and number and what both make of it.
+project's tokenizer, sacremoses alone, and Moses' own tokenizer.perl (if Perl and the package are available). FILE gets
+each line of which one of them makes other tokens: its file, its number, and both results.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from pathlib import Path
 from typing import IO
 
 from benchmarks.data.tokenizers import Tokenize, by_perl, ours, stock, tokenizer_perl
-from benchmarks.data.workflow import ROOT
+from benchmarks.findings import FOLDER, make_parser
 from nmt.io.text_files import read_lines
 
 BLOCK = 100_000
-"""Lines that are in memory at a time."""
+"""The number of lines in memory at a time."""
 
 
 def compare(
     texts: Sequence[Path], mine: Tokenize, others: Mapping[str, Tokenize], output: IO[str]
 ) -> dict[str, int]:
-    """Write the lines that differ; returns the number of lines and, by name, of those in which each other differs."""
+    """Write the lines that differ. Return the number of all lines, and how many differ in each other tokenizer."""
     found = {"lines": 0} | dict.fromkeys(others, 0)
     for place, lines in _blocks(texts):
         expected = mine(lines)
@@ -43,7 +43,7 @@ def compare(
 
 
 def _blocks(texts: Sequence[Path]) -> Iterator[tuple[tuple[Path, int], list[str]]]:
-    """Lines in blocks, each with its file and the number of its first line, from 1."""
+    """Yield the lines in blocks, each with its file and the number of its first line, counted from 1."""
     for path in texts:
         first, lines = 1, read_lines(path)
         while block := list(islice(lines, BLOCK)):
@@ -52,12 +52,12 @@ def _blocks(texts: Sequence[Path]) -> Iterator[tuple[tuple[Path, int], list[str]
 
 
 def main() -> int:
-    """Compare, write and print."""
+    """Compare the tokenizers, and print how many lines differ."""
     options = parse()
     others = {"sacremoses": stock(options.language)}
-    perl = tokenizer_perl(ROOT / "benchmarks" / ".moses", shlex.split(options.pip_options))
+    perl = tokenizer_perl(FOLDER / ".moses", shlex.split(options.pip_options))
     if perl is None:
-        print("tokenizer.perl: neither Perl nor its package is to be had; left out", file=sys.stderr)
+        print("tokenizer.perl is left out: Perl or its package is not available", file=sys.stderr)
     else:
         others["tokenizer_perl"] = by_perl(options.language, perl)
     chosen = {name: other for name, other in others.items() if options.only in (None, name)}
@@ -71,16 +71,12 @@ def main() -> int:
 
 
 def parse() -> argparse.Namespace:
-    """Options."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.data.differences",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    """Read the options."""
+    parser = make_parser("benchmarks.data.differences", __doc__)
     parser.add_argument("text", type=Path, nargs="+", help="files of sentences")
-    parser.add_argument("--language", required=True, help="as Moses' tokenizer knows it")
+    parser.add_argument("--language", required=True, help="its code in Moses' tokenizer, such as en")
     parser.add_argument(
-        "--only", choices=["sacremoses", "tokenizer_perl"], help="compare with this one alone"
+        "--only", choices=["sacremoses", "tokenizer_perl"], help="compare with this tokenizer alone"
     )
     parser.add_argument("--output", type=Path, default=Path("differences.txt"), help="(%(default)s)")
     parser.add_argument("--pip-options", default="", help="for the package with tokenizer.perl")

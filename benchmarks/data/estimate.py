@@ -1,8 +1,8 @@
-"""How long and how much disk WMT'14 takes, from the rates of a measured run.
+"""Estimates of the time and the disk space that WMT'14 takes, from the rates of a measured run.
 
-A stage whose work is dealt to shards takes its work over the cores; a stage that is one process, or a process per
-corpus, takes at least its longest job. Stages follow one another, which is a little more than what a scheduler makes
-of them.
+A stage with a job for each shard takes the seconds of all jobs, divided by the number of cores. A stage with one
+process, or one for each corpus, takes at least as long as its longest job. Stages are assumed to follow one another. A
+scheduler runs some of them at the same time, so the estimate is a little too long.
 """
 
 from __future__ import annotations
@@ -11,44 +11,44 @@ from dataclasses import dataclass
 
 import yaml
 
-from benchmarks.data.workflow import ROOT, Run, of
+from benchmarks.data.workflow import Run, of
+from benchmarks.findings import ROOT
 
 _CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
 _CORPORA = [_CONFIG["corpora"][corpus]["pairs"] for corpus in _CONFIG["use"]["train"]]
 PAIRS = sum(_CORPORA)
-"""Pairs of the five corpora."""
+"""The number of pairs of all five corpora."""
 LARGEST_SHARE = max(_CORPORA) / PAIRS
-"""The 10^9 corpus, which one process extracts."""
+"""The share of the largest corpus (10^9), which one process extracts."""
 
-WHOLE = {"selection sample"}
-"""One process for all text."""
+WHOLE = {"selection sample", "data binarize"}
+"""These have one process for all text."""
 BY_CORPUS = {"data extract"}
-SELECTED_ONCE = {"data binarize"}
-"""One process for all that was selected."""
-SELECTED_SIDES = {"data vocabulary"}
-"""One process per side for all that was selected."""
-FIXED = {"data download", "selection kenlm", "selection train-lm", "selection threshold"}
-"""Work that does not grow with the corpus, or, downloads, not with the machine."""
+"""These have one process for each corpus."""
+BY_SIDE = {"data vocabulary"}
+"""These have one process for each side of the text."""
+FIXED = {"selection kenlm", "selection train-lm", "selection threshold"}
+"""The work of these does not grow with the corpus."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Hours of each stage on so many cores."""
+    """Holds the hours of each stage on a number of cores."""
 
     cores: int
     hours: dict[str, float]
 
     @property
     def total(self) -> float:
-        """Hours from archives to binary text."""
+        """Return the hours from archives to binary text."""
         return sum(self.hours.values())
 
 
 def estimate(run: Run, pairs: int, cores: int) -> Estimate:
-    """Scale a run over `pairs` pairs, of which half of the words were selected, to WMT'14 on `cores` cores.
+    """Scale a run over `pairs` pairs to WMT'14 on `cores` cores, without the downloads.
 
-    The paper keeps 348 of 1,350 million words, so stages after the selection have half of the work that the share
-    of pairs says; counting it whole errs on the long side.
+    The run selects half of the words, but the paper only 348 of 1,350 million. So the estimate of the stages after the
+    selection is about twice as long as it should be.
     """
     hours = {}
     for subcommand in sorted({process.subcommand for process in run.used} - {"data download"}):
@@ -59,14 +59,14 @@ def estimate(run: Run, pairs: int, cores: int) -> Estimate:
 
 
 def longest(subcommand: str, work: float) -> float:
-    """Seconds of the longest single job of a stage with so much work."""
-    if subcommand in WHOLE | SELECTED_ONCE:
+    """Return the seconds of the longest job of a stage whose jobs take `work` seconds together."""
+    if subcommand in WHOLE:
         return work
-    if subcommand in SELECTED_SIDES:
+    if subcommand in BY_SIDE:
         return work / 2
     return work * LARGEST_SHARE if subcommand in BY_CORPUS else 0.0
 
 
 def disk(run: Run, pairs: int) -> dict[str, float]:
-    """GB (10^9 bytes) that the stages of WMT'14 take."""
+    """Return the GB (10^9 bytes) that each stage of WMT'14 takes."""
     return {stage: size * PAIRS / pairs / 1e9 for stage, size in run.disk.items()}

@@ -1,7 +1,7 @@
-"""A corpus many times the size of another, with new words as growing text has them.
+"""A corpus that is many times as long as another, with as many new words as longer text has.
 
-Each copy of the text spells its rarest words in another way. How many is Heaps' law, V = K n^b: b is measured between
-half of the text and all of it.
+Each copy of the text spells its rarest words in another way. Heaps' law, V = K n^b, tells how many. b is measured
+between half of the text and all of it.
 """
 
 from __future__ import annotations
@@ -10,30 +10,32 @@ import io
 import math
 import re
 import tarfile
+import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 _LETTERS = "bcdfghjklmnpqrst"
+"""One letter for each copy, of which there are at most 16."""
 _RUN = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True)
 class Text:
-    """One side of a corpus, and how its vocabulary grows."""
+    """Holds one side of a corpus, and how its vocabulary grows."""
 
     lines: list[str]
     words: int
     types: int
     exponent: float
-    """Heaps' b."""
+    """The exponent b of Heaps' law."""
     rarest: list[tuple[str, list[int]]]
-    """Words with letters, the rarest first, with the lines that they stand in: as many as a copy may respell."""
+    """As many words with letters as a copy may respell, the rarest first, each with the numbers of its lines."""
 
 
 def read(archive: Path, member: str) -> Text:
-    """Read a side out of a .tgz archive and count its words."""
+    """Read one side from a .tgz archive, and count its words."""
     with tarfile.open(archive) as tar:
         file = tar.extractfile(member)
         assert file is not None, f"{archive} has no member {member}"
@@ -52,7 +54,7 @@ def read(archive: Path, member: str) -> Text:
 
 
 def _rarest(lines: list[str], counts: Counter[str], most: int) -> list[tuple[str, list[int]]]:
-    """The `most` rarest words with letters; between words that are as rare, the text's order decides."""
+    """Return the `most` rarest words with letters. Words that are equally rare keep the text's order."""
     words = filter(_RUN.search, counts)
     places: dict[str, list[int]] = {word: [] for word in sorted(words, key=counts.__getitem__)[:most]}
     for number, line in enumerate(lines):
@@ -63,22 +65,22 @@ def _rarest(lines: list[str], counts: Counter[str], most: int) -> list[tuple[str
 
 
 def _new(types: int, exponent: float, copy: int) -> float:
-    """How many words copy number `copy` brings by Heaps' law."""
+    """Return the number of new words in copy number `copy` by Heaps' law."""
     return types * ((copy + 1) ** exponent - copy**exponent) if copy else 0.0
 
 
 def respelled(text: Text, copy: int) -> list[tuple[str, list[int]]]:
-    """The words that copy number `copy` spells in its own way: as many as Heaps' law wants, if there are so many."""
+    """Return the words that copy number `copy` spells in its own way: as many as Heaps' law says, or all there are."""
     return text.rarest[: round(_new(text.types, text.exponent, copy))]
 
 
 def _spelling(word: str, copy: int) -> str:
-    """The word with the copy's letter at the end of its first run of letters."""
+    """Return the word with the copy's letter after its first run of letters."""
     return _RUN.sub(lambda run: run.group() + _LETTERS[copy], word, count=1)
 
 
 def types(text: Text, times: int) -> dict[str, int]:
-    """Different words of `times` copies, and how many Heaps' law has."""
+    """Return the number of different words in `times` copies, and the number by Heaps' law."""
     words = {word for line in text.lines for word in line.split()}
     for copy in range(times):
         words.update(_spelling(word, copy) for word, _ in respelled(text, copy))
@@ -86,7 +88,7 @@ def types(text: Text, times: int) -> dict[str, int]:
 
 
 def copies(text: Text, times: int) -> Iterator[bytes]:
-    """The text `times` times over, as UTF-8, each time with as many new words as Heaps' law wants."""
+    """Yield `times` copies of the text as UTF-8, each with as many new words as Heaps' law says."""
     for copy in range(times):
         changes: dict[int, dict[str, str]] = {}
         for word, numbers in respelled(text, copy):
@@ -99,29 +101,13 @@ def copies(text: Text, times: int) -> Iterator[bytes]:
 
 
 def write(archive: Path, members: Sequence[tuple[str, Text]], times: int) -> None:
-    """Write an archive like the one that the texts came from, `times` times as long."""
+    """Write an archive like that of the texts, `times` times as long."""
     archive.parent.mkdir(parents=True, exist_ok=True)
     with tarfile.open(archive, "w:gz", compresslevel=1) as tar:
         for name, text in members:
-            entry = tarfile.TarInfo(name)
-            entry.size = sum(map(len, copies(text, times)))
-            tar.addfile(entry, io.BufferedReader(_Joined(copies(text, times))))
-
-
-class _Joined(io.RawIOBase):
-    """Pieces of bytes as a file to read."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
-        self._rest = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        if not self._rest:
-            self._rest = memoryview(next(self._pieces, b""))
-        size = min(len(buffer), len(self._rest))
-        buffer[:size] = self._rest[:size]
-        self._rest = self._rest[size:]
-        return size
+            with tempfile.TemporaryFile(dir=archive.parent) as file:
+                file.writelines(copies(text, times))
+                entry = tarfile.TarInfo(name)
+                entry.size = file.tell()
+                file.seek(0)
+                tar.addfile(entry, file)

@@ -1,4 +1,4 @@
-"""Figures and tables of what was measured; nothing here is from anywhere else."""
+"""Figures and tables of the measured runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Figures = dict[str, Any]
 
 
 def figures(data: Path, run: Run, pairs: int, raw_bytes: int) -> Figures:
-    """Everything about one run over `pairs` pairs with `raw_bytes` bytes of text."""
+    """Return all figures of one run over `pairs` pairs with `raw_bytes` bytes of text."""
     subcommands = sorted({process.subcommand for process in run.used})
     seconds = {
         subcommand: sum(process.seconds for process in of(run.used, subcommand)) for subcommand in subcommands
@@ -41,14 +41,14 @@ def figures(data: Path, run: Run, pairs: int, raw_bytes: int) -> Figures:
 
 
 def count(folder: Path, language: str) -> int:
-    """Words of all shards of a side."""
+    """Return the number of words in all shards of one side."""
     return sum(
         line.count(" ") + 1 for path in folder.glob(f"*.{language}.zst") for line in read_lines(path) if line
     )
 
 
 def table(found: Figures) -> str:
-    """The figures as text."""
+    """Return the figures as two tables of text."""
     sizes = found["sizes"]
     subcommands = dict.fromkeys(subcommand for size in sizes.values() for subcommand in size["peak_mb"])
     memory = [

@@ -1,4 +1,4 @@
-"""Tokens per second of this project's tokenizer, of sacremoses alone and of Moses' own tokenizer.perl, in one run."""
+"""Tokens per second of this project's tokenizer, of sacremoses alone, and of Moses' own tokenizer.perl, in one run."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from nmt.data.tokenization import Tokenizer
 from nmt.settings.text import Tokenization
 
 PERL_PACKAGE = "mosestokenizer==1.2.1"
-"""Carries tokenizer.perl 1.1 and its lists."""
+"""This package contains tokenizer.perl 1.1 and its lists."""
 SETTINGS = Tokenization(tokenizer="moses", escape=True, split_hyphens=False)
 
 Tokenize = Callable[[Sequence[str]], list[str]]
 
 
 def measure(lines: Sequence[str], language: str, rounds: int, perl: Path | None) -> dict[str, Any]:
-    """Median rates over rounds in which all take turns, and in how many lines the others differ from us."""
+    """Return median rates of rounds in which all take turns, and the number of lines in which others differ from us."""
     contenders: dict[str, Tokenize] = {"ours": ours(language), "sacremoses": stock(language)}
     if perl is not None:
         contenders["tokenizer_perl"] = by_perl(language, perl)
@@ -51,7 +51,7 @@ def measure(lines: Sequence[str], language: str, rounds: int, perl: Path | None)
 
 
 def ours(language: str) -> Tokenize:
-    """A new tokenizer each time: its cache is part of the contest."""
+    """Return our tokenizer. Each call makes a new one, because filling its cache is part of the contest."""
 
     def tokenize(lines: Sequence[str]) -> list[str]:
         tokenizer = Tokenizer(language, SETTINGS)
@@ -61,7 +61,7 @@ def ours(language: str) -> Tokenize:
 
 
 def stock(language: str) -> Tokenize:
-    """sacremoses as it comes; the control characters that it takes for spaces go before, as Moses has it."""
+    """Return sacremoses unchanged. Control characters that it takes for spaces are removed before, as Moses does it."""
     tokenizer = sacremoses.MosesTokenizer(language)
 
     def tokenize(lines: Sequence[str]) -> list[str]:
@@ -71,7 +71,7 @@ def stock(language: str) -> Tokenize:
 
 
 def by_perl(language: str, program: Path) -> Tokenize:
-    """tokenizer.perl as a process that gets all lines at once."""
+    """Return tokenizer.perl, as a process that gets all lines at once."""
 
     def tokenize(lines: Sequence[str]) -> list[str]:
         text = "".join(f"{line}\n" for line in lines).encode()
@@ -85,7 +85,7 @@ def by_perl(language: str, program: Path) -> Tokenize:
 
 
 def tokenizer_perl(folder: Path, pip_options: Sequence[str]) -> Path | None:
-    """tokenizer.perl out of a package, unpacked once into `folder`; None where Perl or the package cannot be had."""
+    """Return tokenizer.perl, unpacked once into `folder`. Return None if Perl or the package is not available."""
     if shutil.which("perl") is None:
         return None
     if not any(folder.rglob("tokenizer-v1.1.perl")):

@@ -1,4 +1,4 @@
-"""One run of the real workflow over a corpus of some size, and what each of its processes used."""
+"""One run of the real workflow over a corpus, and what each of its processes used."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from typing import Any
 
 import yaml
 
-ROOT = Path(__file__).parents[2]
+from benchmarks.findings import ROOT
+
 USAGE = Path(__file__).parent / "usage"
 CORPUS = "europarl-v7"
 STAGES = ("raw", "clean", "tokens", "selection", "selected", "vocabulary", "binary")
@@ -22,7 +23,7 @@ STAGES = ("raw", "clean", "tokens", "selection", "selected", "vocabulary", "bina
 
 @dataclass(frozen=True)
 class Used:
-    """What one process used; memory in MB of 2^20 bytes."""
+    """Says what one process used. Memory is in MB of 2^20 bytes."""
 
     subcommand: str
     seconds: float
@@ -33,20 +34,20 @@ class Used:
 
 @dataclass(frozen=True)
 class Run:
-    """A run from archives to binary text."""
+    """Holds the measurements of one run from archives to binary text."""
 
     seconds: float
     used: list[Used]
     disk: dict[str, int]
-    """Bytes that each stage left."""
+    """The bytes that each stage leaves on the disk."""
 
 
 class Failed(Exception):
-    """The workflow did not end well; the message holds the end of what it said."""
+    """The workflow failed; the message has the last lines of its log."""
 
 
 def overlay(mirrors: Sequence[Path], shards: int, target_words: int) -> dict[str, Any]:
-    """Settings of a run over one corpus, half of whose words are selected, from archives of any origin."""
+    """Return the settings of a run over one corpus. Archives are not checked, since grown ones are allowed."""
     unknown = {"bytes": None, "md5": None, "sha256": None}
     return {
         "mirrors": [str(mirror) for mirror in mirrors],
@@ -61,7 +62,7 @@ def overlay(mirrors: Sequence[Path], shards: int, target_words: int) -> dict[str
 
 
 def build_kenlm() -> None:
-    """Build KenLM's programs where the workflow looks for them, so that no run's time holds it."""
+    """Build KenLM's programs where the workflow looks for them, so that no run includes the time for it."""
     command = [sys.executable, "-m", "nmt", "selection", "kenlm", "--jobs", str(os.cpu_count() or 1)]
     result = subprocess.run([*command, "--output", str(ROOT / ".kenlm")], check=False)
     if result.returncode:
@@ -69,19 +70,12 @@ def build_kenlm() -> None:
 
 
 def run(folder: Path, settings: dict[str, Any], cores: int) -> Run:
-    """Run the data stages in `folder`, which holds nothing yet."""
-    folder.mkdir(parents=True)
+    """Run the data stages in `folder`, which does not exist yet. Raises Failed if the workflow fails."""
+    usage = folder / "usage"
+    usage.mkdir(parents=True)
     (folder / "config.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
-    seconds, used = _snakemake(folder, cores, "data")
-    return Run(seconds, used, {stage: size(folder / "data" / stage) for stage in STAGES})
-
-
-def _snakemake(folder: Path, cores: int, target: str, *options: str) -> tuple[float, list[Used]]:
-    """Seconds and processes of a target."""
-    usage = folder / f"usage-{Path(target).name}"
-    usage.mkdir()
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--directory"]
-    command += [str(folder), "--cores", str(cores), *options, "--", target]
+    command += [str(folder), "--cores", str(cores), "--", "data"]
     environment = os.environ | {"PYTHONPATH": str(USAGE), "NMT_BENCHMARK_USAGE": str(usage)}
     begin = time.monotonic()
     with (folder / "snakemake.log").open("w+", encoding="utf-8") as log:
@@ -91,20 +85,20 @@ def _snakemake(folder: Path, cores: int, target: str, *options: str) -> tuple[fl
             log.seek(0)
             lines = log.read().splitlines()[-20:]
             raise Failed("\n".join([f"the run in {folder} failed:", *lines]))
-    return seconds, read_usage(usage)
+    return Run(seconds, read_usage(usage), {stage: size(folder / "data" / stage) for stage in STAGES})
 
 
 def read_usage(folder: Path) -> list[Used]:
-    """What every process of a run left in its folder of notes."""
+    """Read the notes that the processes of a run left in a folder."""
     notes = (json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json")))
     return [Used(**{name: note[name] for name in Used.__dataclass_fields__}) for note in notes]
 
 
 def size(folder: Path) -> int:
-    """Bytes of all files in a folder."""
+    """Return the bytes of all files in a folder."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def of(used: Iterable[Used], subcommand: str) -> list[Used]:
-    """The processes of one subcommand."""
+    """Return the processes of one subcommand."""
     return [process for process in used if process.subcommand == subcommand]

@@ -1,10 +1,10 @@
-"""Measure beam search against JoeyNMT and Marian: `make bench-decoding`.
+"""Compare beam search with JoeyNMT and Marian: `make bench-decoding`.
 
 Usage: python -m benchmarks.decoding [--mirrors FOLDER ...] [--sentences N] [--beams N [N ...]] [--threads N] ...
 
-The defaults are the paper's sizes and the first sentences of newstest2014, which the workflow fetches where the
-paper's run has not done so. Prints a table and writes benchmarks/results/decoding.json; figures on another text
-(--source) or on drawn lengths (--drawn) go where --output says.
+The defaults are the paper's sizes and the first sentences of newstest2014. If the paper's run has not fetched this
+text, the workflow does it now. The figures are printed, and written to benchmarks/results/decoding.json. With another
+text (--source) or drawn lengths (--drawn), --output says where they are written.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ import numpy as np
 
 from benchmarks.decoding import newstest
 from benchmarks.decoding.toolkits import MarianSearch
-from benchmarks.findings import hardware
+from benchmarks.findings import FOLDER, hardware, make_parser, write
 from benchmarks.training import environment
-from benchmarks.training.__main__ import FOLDER, published, share_options, warn_if_busy, write
+from benchmarks.training.__main__ import published, share_options, warn_if_busy
 from benchmarks.training.contest import Failed, Remote
-from benchmarks.training.environment import peer_of
+from benchmarks.training.environment import Unavailable, peer_of
 from benchmarks.training.report import ARITHMETIC
 from benchmarks.training.sizes import Machine, Sizes
 from benchmarks.waiting import busy
@@ -39,18 +39,19 @@ CONTENDERS = (
     OURS, "rnnsearch-fp32-shortlist", "rnnsearch-bf16", "rnnsearch-int8", "rnnsearch-int8-shortlist", "joeynmt",
     "marian", "marian-intel", "marian-int8",
 )  # fmt: skip
-"""With the precision behind a dash; `-intel` and `-int8` have Marian's MKL told that the processor is Intel's."""
+"""A dash precedes the precision. In `marian-intel` and `marian-int8`, MKL believes that the processor is Intel's."""
 ON_GPU = (OURS, "joeynmt")
+"""The contenders that can compute on a GPU."""
 
 
 def main() -> int:
-    """Hold the contest at each beam; 1 where there is no text to hold it on."""
+    """Measure all contenders at each beam size. Return 1 if there is no text to translate, else 0."""
     options = parse()
     sizes = Sizes(0, options.batch, options.hidden, options.embedding, options.maxout, options.vocabulary)
     machine = Machine(options.device, options.threads)
     try:
         source = None if options.drawn else options.source or newstest.ensure(options.text, options.mirrors)
-    except newstest.Unavailable as error:
+    except Unavailable as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     lengths, text = lengths_of(source, options.sentences)
@@ -88,27 +89,33 @@ def main() -> int:
 
 
 class Contender(Remote):
-    """A contender of this contest in its process."""
+    """Runs one contender of this contest in a process."""
 
     module = "benchmarks.decoding.worker"
 
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """Options; the defaults are the paper's sizes."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.decoding", description=__doc__)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    """Read the options, whose defaults are the paper's sizes."""
+    parser = make_parser("benchmarks.decoding", __doc__)
     whole = {"threads": 2, "batch": 64, "hidden": Sizes.hidden, "embedding": Sizes.embedding}
     whole |= {"maxout": Sizes.maxout, "vocabulary": Sizes.vocabulary, "sentences": 300, "rounds": 5}
     for name, value in whole.items():
         parser.add_argument(f"--{name}", type=int, default=value, metavar="N", help=f"({value})")
     texts = parser.add_mutually_exclusive_group()
-    texts.add_argument("--source", type=Path, metavar="FILE", help="tokens, whose sentences' lengths count")
-    texts.add_argument("--drawn", action="store_true", help="lengths drawn like newstest2014's instead")
+    texts.add_argument(
+        "--source", type=Path, metavar="FILE", help="tokens; only the lengths of the sentences are used"
+    )
+    texts.add_argument("--drawn", action="store_true", help="draw lengths like those of newstest2014 instead")
     parser.add_argument(
-        "--mirrors", type=Path, nargs="+", default=[], metavar="FOLDER", help="with newstest2014's archive"
+        "--mirrors",
+        type=Path,
+        nargs="+",
+        default=[],
+        metavar="FOLDER",
+        help="that have newstest2014's archive",
     )
     parser.add_argument(
-        "--text", type=Path, default=FOLDER / ".newstest2014", help="where newstest2014 is made (%(default)s)"
+        "--text", type=Path, default=FOLDER / ".newstest2014", help="folder for newstest2014 (%(default)s)"
     )
     parser.add_argument("--beams", type=int, nargs="+", default=[1, 5, 10], metavar="N", help="(1 5 10)")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
@@ -123,9 +130,10 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def lengths_of(source: Path | None, sentences: int) -> tuple[list[int], str]:
-    """How many words the first sentences have, and where from; drawn like newstest2014's for no text.
+    """Return the lengths of the first sentences in words, and a description of the text.
 
-    Its English has 22 words per sentence in the mean and a long tail: a gamma distribution of shape 3.
+    Without a text, lengths are drawn like those of newstest2014, whose English sentences have 22 words in the mean and
+    a long tail. They follow a gamma distribution of shape 3.
     """
     if source is not None:
         lines = (line for _, line in zip(range(sentences), read_lines(source), strict=False))
@@ -138,11 +146,11 @@ def lengths_of(source: Path | None, sentences: int) -> tuple[list[int], str]:
 def contest(
     remotes: dict[str, Remote], lengths: list[int], beam: int, sizes: Sizes, rounds: int
 ) -> dict[str, Any]:
-    """Turns of all contenders at batch after batch, in rounds; a small batch before them does not count."""
+    """Let all contenders translate batch after batch, in turns and rounds. A small batch before them does not count."""
     ordered = sorted(lengths)
     seconds: dict[str, list[float]] = {name: [0.0] * rounds for name in remotes}
     for remote in remotes.values():
-        remote.ask(do="decode", lengths=ordered[:2], beam=beam, number=-1 + 10**6)
+        remote.ask(do="decode", lengths=ordered[:2], beam=beam, number=999_999)
     for turn in range(rounds):
         for number, start in enumerate(range(0, len(ordered), sizes.batch)):
             batch = ordered[start : start + sizes.batch]
@@ -167,7 +175,7 @@ def contest(
 
 
 def multiply_adds(name: str, sizes: Sizes) -> int:
-    """Of a target word of one hypothesis, without what depends on the source's length."""
+    """Return the multiply-adds of one target word of a hypothesis, except those that depend on the source's length."""
     counted = ARITHMETIC[name.partition("-")[0]](sizes)
     return counted.recurrence + counted.readout + counted.output
 

@@ -11,14 +11,14 @@ from benchmarks.training.sizes import Machine, Sizes
 
 
 class Search(JoeyNMT):
-    """Its greedy search at beam 1, its beam search above."""
+    """Runs JoeyNMT's greedy search at beam 1, and its beam search at larger beam sizes."""
 
     def __init__(self, sizes: Sizes, machine: Machine) -> None:
         super().__init__(sizes, machine)
         self.model.eval()
 
     def decode(self, sentences: list[list[int]], beam: int, steps: int) -> list[int]:
-        """Words written for each sentence."""
+        """Translate the sentences. Return the number of words written for each."""
         lengths = torch.tensor([len(words) + 1 for words in sentences])
         source = torch.full((len(sentences), int(lengths.max())), PAD)
         for row, words in enumerate(sentences):

@@ -1,6 +1,8 @@
-"""Marian's search in a process of its own environment: `python marian.py OPTIONS...`, a JSON line in and out.
+"""Marian's search in a process of its own environment: `python marian.py OPTIONS...`.
 
-{"sentences": [[5, 9], ...]} -> seconds, words written for each
+Each line of input is a request as JSON. Each line of output is the reply:
+
+    {"sentences": [[5, 9], ...]} -> seconds, the number of words written for each sentence
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import time
 
 
 def main() -> None:
-    """Serve until the input ends; whatever else is printed goes to standard error."""
+    """Answer requests until the input ends. All else that is printed goes to standard error."""
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     from pymarian import Translator  # type: ignore[import-not-found]

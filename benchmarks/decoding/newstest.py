@@ -1,4 +1,4 @@
-"""The English tokens of newstest2014: those of the paper's run, or made by the workflow in a folder of their own."""
+"""The English tokens of newstest2014: those of the paper's run, or those that the workflow makes in another folder."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from typing import Any
 
 import yaml
 
-from benchmarks.training.contest import ROOT
+from benchmarks.findings import ROOT
+from benchmarks.training.environment import Unavailable
 
 TOKENS = Path("data", "tokens", "newstest2014", "0.en.zst")
 
 
-class Unavailable(Exception):
-    """The workflow could not make them; the message says why."""
-
-
 def ensure(folder: Path, mirrors: Sequence[Path], root: Path = ROOT) -> Path:
-    """The file; archives come from `mirrors`, laid out as data/archives, or else from the network."""
+    """Return the file with the tokens, and make it if it is missing.
+
+    Archives come from `mirrors`, which are laid out as data/archives, or from the network. Raises Unavailable if the
+    workflow fails.
+    """
     for place in (root, folder):
         if (place / TOKENS).is_file():
             return place / TOKENS
@@ -38,7 +39,7 @@ def ensure(folder: Path, mirrors: Sequence[Path], root: Path = ROOT) -> Path:
 
 
 def overlay(mirrors: Sequence[Path]) -> dict[str, Any]:
-    """Settings of the run; a mirror's archive may be repacked, which changes its checksums."""
+    """Return the settings of the run. With mirrors it checks no checksums, because their archives may be repacked."""
     if not mirrors:
         return {}
     return {

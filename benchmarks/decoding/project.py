@@ -1,4 +1,4 @@
-"""The project's search, as `nmt test-set decode` makes it, on the settings of `config.yaml`."""
+"""The project's beam search as in `nmt test-set decode`, with the settings of `config.yaml`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from nmt.settings.decoding import Decoding
 
 
 class Search:
-    """RNNsearch."""
+    """Translates with RNNsearch. A precision such as `int8-shortlist` also limits the words to a shortlist."""
 
     def __init__(self, sizes: Sizes, machine: Machine) -> None:
         cpu_products.use(cpu_products.choose())
@@ -38,13 +38,13 @@ class Search:
         self.device = torch.device(machine.device)
         self.model = families.create("rnnsearch", architecture, vocabularies, seed=1).to(self.device).eval()
         with torch.no_grad():
-            self.model.readout.b_o[END] = -1e9  # nothing ends
+            self.model.readout.b_o[END] = -1e9  # no sentence ends
         self.parameters = sum(weight.numel() for weight in self.model.parameters())
         self.decoding = yaml.safe_load(project.CONFIG.read_text(encoding="utf-8"))["decoding"]
 
     @torch.no_grad()
     def decode(self, sentences: list[list[int]], beam: int, steps: int) -> list[int]:
-        """Words written for each sentence."""
+        """Translate the sentences. Return the number of words written for each."""
         with precision_of(self.precision):
             return self._decode(sentences, beam, steps)
 
@@ -60,7 +60,7 @@ class Search:
 
 
 def drawn(vocabulary: int) -> Shortlist:
-    """A shortlist whose likely words have all ranks alike: a batch then has more of them than of a real text's."""
+    """Return a shortlist whose likely words are drawn evenly. A batch has more of them than in real text."""
     rarer = min(FREQUENT, vocabulary - 1)
     likely = np.random.default_rng(3).integers(rarer, vocabulary, (vocabulary, LIKELY))
     likely[END] = END

@@ -1,4 +1,4 @@
-"""Marian's search, seen from the driver: its model of drawn weights, and a process for each width of the beam."""
+"""Marian's search, seen from the driver: a model with drawn weights, and a process for each beam size."""
 
 from __future__ import annotations
 
@@ -12,18 +12,20 @@ from typing import Any
 import numpy as np
 
 from benchmarks.decoding.worker import draw
+from benchmarks.findings import ROOT
 from benchmarks.training import memory
-from benchmarks.training.contest import ROOT, Failed, Remote
+from benchmarks.training.contest import Failed, Remote
 from benchmarks.training.sizes import Sizes
 from benchmarks.training.toolkits import marian_model, preloaded, write_text
 
 BATCH = 16
-"""Sentences that Marian gives to a thread at once: small batches share a batch of ours out better, and pad less."""
+"""The sentences that Marian gives to a thread at once. Small batches divide ours more evenly, and need less padding."""
 WORKSPACE = 1000
+"""The megabytes that Marian takes at its start."""
 
 
 class MarianSearch(Remote):
-    """Asked like a worker."""
+    """Answers the requests that `benchmarks.decoding.worker` answers for others."""
 
     def __init__(self, name: str, python: str, threads: int) -> None:
         self.name, self.python, self.threads = name, Path(python).absolute(), threads
@@ -32,7 +34,7 @@ class MarianSearch(Remote):
         self.environment = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"} | preloaded(name, self.folder)
 
     def ask(self, **request: Any) -> dict[str, Any]:
-        """`set up` draws the model; `decode` starts the search where the beam is another than before."""
+        """Return the reply to a request. `set up` draws the model. `decode` with a new beam size starts a process."""
         if request["do"] == "set up":
             self.vocabulary = request["sizes"]["vocabulary"]
             return self._draw(Sizes(**request["sizes"]))
@@ -54,7 +56,7 @@ class MarianSearch(Remote):
         shutil.rmtree(self.folder)
 
     def _draw(self, sizes: Sizes) -> dict[str, Any]:
-        """The weights of a model after an update at a learning rate of 0; nothing ends."""
+        """Write a model: the weights after an update with a learning rate of 0. The end symbol is made impossible."""
         write_text(self.folder, Sizes(3, 2, vocabulary=sizes.vocabulary), batches=2)
         command = [
             *marian_model(self.python, sizes), "--train-sets", "source", "target", "-m", "model.npz", "-l", 0,

@@ -1,16 +1,18 @@
-"""A contender's process: `python -m benchmarks.decoding.worker CONTENDER`; a JSON line for each request and reply.
+"""A contender's process: `python -m benchmarks.decoding.worker CONTENDER`.
 
-{"do": "set up", "sizes": {...}, "machine": {...}}              -> parameters, torch's version
-{"do": "decode", "lengths": [7, 7, 8], "beam": 10, "number": 3} -> seconds, steps
+Requests and replies are those of `benchmarks.training.worker`, one line of JSON each:
+
+    {"do": "set up", "sizes": {...}, "machine": {...}}              -> parameters, torch's version
+    {"do": "decode", "lengths": [7, 7, 8], "beam": 10, "number": 3} -> seconds, steps
+    {"do": "memory"}                                                -> peak bytes
 """
 
 from __future__ import annotations
 
 import importlib
-import json
-import os
 import sys
 import time
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,12 +21,13 @@ import torch
 from benchmarks.training import memory
 from benchmarks.training.sentences import SPECIALS, zipf
 from benchmarks.training.sizes import Machine, Sizes
+from benchmarks.training.worker import serve
 
 CONTENDERS = {"rnnsearch": "project:Search", "joeynmt": "joeynmt:Search"}
 
 
 def answer(name: str, made: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
-    """The reply to one request; `made` keeps the contender."""
+    """Return the reply to one request. `made` keeps the contender between requests."""
     if request["do"] == "set up":
         module, _, attribute = CONTENDERS[name.partition("-")[0]].partition(":")
         found = getattr(importlib.import_module(f"benchmarks.decoding.{module}"), attribute)
@@ -43,7 +46,7 @@ def answer(name: str, made: dict[str, Any], request: dict[str, Any]) -> dict[str
 
 
 def draw(lengths: list[int], vocabulary: int, number: int) -> list[list[int]]:
-    """Sentences of these lengths, without end symbols; ids follow Zipf's law by rank."""
+    """Draw sentences of these lengths, without end symbols. Ids follow Zipf's law by rank."""
     generator, cumulative = np.random.default_rng((2, number)), zipf(vocabulary - SPECIALS)
     return [
         (SPECIALS + np.searchsorted(cumulative, generator.random(length), side="right")).tolist()
@@ -51,14 +54,5 @@ def draw(lengths: list[int], vocabulary: int, number: int) -> list[list[int]]:
     ]
 
 
-def main() -> None:
-    """Serve until the input ends; whatever else is printed goes to standard error."""
-    replies = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    made: dict[str, Any] = {}
-    for line in iter(sys.stdin.readline, ""):
-        print(json.dumps(answer(sys.argv[1], made, json.loads(line))), file=replies, flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    serve(partial(answer, sys.argv[1], {}))

@@ -1,43 +1,40 @@
-"""Measure training updates against peers and the machine: `make bench-training`.
+"""Compare training updates with peers and the machine's limit: `make bench-training`.
 
 Usage: python -m benchmarks.training [--device cpu|cuda] [--threads N] [--rounds N] [--lengths N [N ...]] ...
 
-The defaults are the paper's sizes. Prints a table for each length and writes benchmarks/results/training.json.
+The defaults are the paper's sizes. A table is printed for each length, and all figures are written to
+benchmarks/results/training.json.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shlex
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
-from benchmarks.findings import LOAD, hardware
+from benchmarks.findings import FOLDER, LOAD, RESULTS, hardware, make_parser, write
 from benchmarks.training import contest, environment, report
-from benchmarks.training.contest import ROOT, Rules
+from benchmarks.training.contest import Rules
 from benchmarks.training.environment import peer_of
 from benchmarks.training.sizes import Machine, Sizes
 from benchmarks.waiting import busy
-from nmt.io.files import atomic_path
 
 CONTENDERS = ("rnnsearch", "rnnencdec", "joeynmt", "sockeye", "marian", "marian-intel")
 SLOW = "grconv"
-"""Not among them unless it is asked for: an update does four times the arithmetic of RNNencdec's."""
-FOLDER = ROOT / "benchmarks"
+"""This contender runs only if it is asked for: its update has four times the arithmetic of RNNsearch's."""
 
 
 def main() -> int:
-    """Hold the contest at each length; 1 when one of the project's own contenders failed."""
+    """Hold the contest at each length. Return 1 if one of the project's own contenders failed, else 0."""
     options = parse()
     machine = Machine(options.device, options.threads, options.precision)
     updates = options.updates or (20 if options.device == "cuda" else 1)
     rules = Rules(options.warm_up, options.rounds, updates)
     contenders = [*options.contenders, *report.PRODUCTS]
-    if options.device == "cuda":  # what is installed of them computes on a processor
+    if options.device == "cuda":  # these builds compute only on a processor
         contenders = [name for name in contenders if peer_of(name) not in ("marian", "sockeye")]
     pip_options = shlex.split(options.pip_options)
     pythons, missing = environment.ensure_all(contenders, options.environments, pip_options)
@@ -46,7 +43,7 @@ def main() -> int:
     for length in options.lengths:
         sizes = make_sizes(options, length)
         with busy(os.cpu_count() or 1 if options.busy else 0):
-            measured, failed = contest.hold(pythons, sizes, machine, rules, contest.to_standard_error)
+            measured, failed = contest.hold(pythons, sizes, machine, rules)
         missing |= failed
         found[str(length)] = report.figures(measured, sizes)
         show(found[str(length)], sizes, machine, rules, missing)
@@ -64,12 +61,8 @@ def main() -> int:
 
 
 def parse() -> argparse.Namespace:
-    """Options; the defaults are the paper's sizes."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.training",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    """Read the options, whose defaults are the paper's sizes."""
+    parser = make_parser("benchmarks.training", __doc__)
     whole: dict[str, tuple[int, str]] = {
         "threads": (2, "of each contender"),
         "rounds": (7, "that count"),
@@ -100,7 +93,7 @@ def parse() -> argparse.Namespace:
 
 
 def share_options(parser: argparse.ArgumentParser) -> None:
-    """What both contests can be told."""
+    """Add the options of both contests, training and decoding."""
     parser.add_argument("--busy", action="store_true", help="beside another process on each core")
     parser.add_argument("--output", type=Path, help="instead of benchmarks/results/...")
     parser.add_argument(
@@ -113,12 +106,12 @@ def share_options(parser: argparse.ArgumentParser) -> None:
 
 
 def published(name: str, is_busy: bool) -> Path:
-    """Where a contest's figures go."""
-    return FOLDER / "results" / f"{name}{'_busy' if is_busy else ''}.json"
+    """Return the file for the figures of a contest."""
+    return RESULTS / f"{name}{'_busy' if is_busy else ''}.json"
 
 
 def make_sizes(options: argparse.Namespace, length: int) -> Sizes:
-    """What all contenders get."""
+    """Return the sizes of all contenders at a length."""
     return Sizes(
         length,
         options.batch,
@@ -131,7 +124,7 @@ def make_sizes(options: argparse.Namespace, length: int) -> Sizes:
 
 
 def warn_if_busy() -> None:
-    """Say where others use the machine."""
+    """Print a warning if other processes use the machine."""
     free = 0.5
     if LOAD is not None and free < LOAD:
         print(
@@ -144,7 +137,7 @@ def warn_if_busy() -> None:
 def show(
     found: report.Figures, sizes: Sizes, machine: Machine, rules: Rules, missing: dict[str, str]
 ) -> None:
-    """Print one length's table."""
+    """Print the table of one length."""
     place = f"{machine.device}, {machine.threads} threads, {machine.precision}"
     print(
         f"\n{sizes.length} positions a sentence ({sizes.length - 1} words and the end symbol) on both sides, "
@@ -155,12 +148,6 @@ def show(
     for name, reason in missing.items():
         print(f"Without {name}: {reason}")
     sys.stdout.flush()
-
-
-def write(path: Path, found: dict[str, Any]) -> None:
-    """Write the JSON file, whole or not at all."""
-    with atomic_path(path) as temporary:
-        temporary.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

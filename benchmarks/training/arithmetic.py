@@ -1,14 +1,14 @@
-"""Multiply-adds of each architecture, counted from its sizes: the one place where they are counted.
+"""Multiply-adds of each architecture, counted from its sizes.
 
-Only products with weights and the attention's products count; element-wise work, softmax, embeddings (a look-up) and
-the optimizer do not. n hidden units, m embedding size, l maxout units, V vocabulary size, S source positions.
+Letters: n hidden units, m embedding size, l maxout units, V vocabulary size, S source positions. Only products with
+weights and the attention's products count. Element-wise operations, softmax, embeddings and the optimizer do not.
 
-A gradient pass costs twice the forward pass (one product for the inputs, one for the weights), so an update costs
-three times what is counted here, and a multiply-add is two floating-point operations.
+The backward pass costs twice the forward pass: one product for the inputs, one for the weights. So an update costs
+three times the numbers here. A multiply-add is two floating-point operations.
 
-Every position is counted as a full one. What could be left out at a sentence's edges (the first steps' products with
-a zero state, the last state of `step_order: groundhog`, which no word depends on) is 1.4% at 30 positions.
-What does not change from word to word counts once per sentence, though an implementation may make it at every position.
+All positions count equally. Some products at a sentence's edges are not necessary: those of the first steps with a zero
+state, and with `step_order: groundhog` the last state, on which no word depends. They are 1.4% at 30 positions. A
+product that is the same for all words counts once per sentence, even if an implementation repeats it at every position.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ OPERATIONS = 2
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """Multiply-adds of a forward pass.
+    """Holds the multiply-adds of a forward pass.
 
-    encoder: a source position; keys: a source position, the attention's share of it; recurrence, readout, output: a
-    target position; attention: a target position and source position (energies and weighted sum); sentence: once a
-    sentence (the first state, and what a fixed context needs).
+    encoder: for each source position. keys: for each source position, by the attention. recurrence, readout, output:
+    for each target position. attention: for each pair of a target and a source position (energies and weighted sum).
+    sentence: once per sentence (the first state, and products with a fixed context).
     """
 
     encoder: int
@@ -40,21 +40,21 @@ class Arithmetic:
 
     @property
     def position(self) -> int:
-        """One source and one target position, without what grows with the other side's length."""
+        """Return the sum for one source and one target position, without what grows with the other side's length."""
         return self.encoder + self.keys + self.recurrence + self.readout + self.output
 
     def update(self, sizes: Sizes) -> int:
-        """All of an update, forward and back."""
+        """Return the multiply-adds of an update, forward and back."""
         positions = sizes.positions * (self.position + self.attention * sizes.length)
         return FORWARD_AND_BACK * (positions + sizes.batch * self.sentence)
 
     def gflop(self, sizes: Sizes) -> float:
-        """Billions of floating-point operations of an update."""
+        """Return the floating-point operations of an update, in 10^9."""
         return OPERATIONS * self.update(sizes) / 1e9
 
 
 def rnnsearch(sizes: Sizes) -> Arithmetic:
-    """App. A.1.2, A.2: two units read, one writes from 2n-wide contexts, alignment of n units, maxout readout."""
+    """Count RNNsearch (App. A.1.2, A.2): two units read, one writes. Contexts have 2n values, the alignment n units."""
     n, m, maxout = sizes.hidden, sizes.embedding, sizes.maxout
     return Arithmetic(
         encoder=2 * (3 * m * n + 3 * n * n),
@@ -68,7 +68,7 @@ def rnnsearch(sizes: Sizes) -> Arithmetic:
 
 
 def rnnencdec(sizes: Sizes) -> Arithmetic:
-    """One unit reads, one writes from the fixed context: its products C c and C_o c are the same at every word."""
+    """Count RNNencdec: one unit reads, one writes. The products with its fixed context are the same for all words."""
     n, m, maxout = sizes.hidden, sizes.embedding, sizes.maxout
     return Arithmetic(
         encoder=3 * m * n + 3 * n * n,
@@ -82,9 +82,9 @@ def rnnencdec(sizes: Sizes) -> Arithmetic:
 
 
 def grconv(sizes: Sizes) -> Arithmetic:
-    """Cho et al. (2014b), with 2n units: two products and the gates' for each of S (S - 1) / 2 nodes of the tree.
+    """Count grConv (Cho et al., 2014b) with 2n units: the S (S - 1) / 2 nodes of its tree, and RNNencdec's decoder.
 
-    They are counted by source position, of which each has (S - 1) / 2 nodes; the decoder is RNNencdec's with 2n units.
+    A node has two products and those of its gates. Each source position gets (S - 1) / 2 nodes.
     """
     twice = replace(sizes, hidden=2 * sizes.hidden, maxout=2 * sizes.maxout)
     n, nodes = twice.hidden, (sizes.length - 1) / 2
@@ -93,7 +93,7 @@ def grconv(sizes: Sizes) -> Arithmetic:
 
 
 def sockeye(sizes: Sizes) -> Arithmetic:
-    """Sockeye's: n/2 units a direction, input feeding, an attention vector of n units, n to V."""
+    """Count Sockeye's model: n/2 units per direction, input feeding, attention vector of n units, n to V."""
     n, m, half = sizes.hidden, sizes.embedding, sizes.hidden // 2
     return Arithmetic(
         encoder=2 * (3 * m * half + 3 * half * half),
@@ -107,7 +107,7 @@ def sockeye(sizes: Sizes) -> Arithmetic:
 
 
 def marian(sizes: Sizes) -> Arithmetic:
-    """Marian's amun: two GRUs a target word with the attention, of 2n units, between them; a tanh layer of m units."""
+    """Count Marian's amun: two GRUs per target word, attention of 2n units between them, tanh layer of m units."""
     n, m = sizes.hidden, sizes.embedding
     return Arithmetic(
         encoder=2 * (3 * m * n + 3 * n * n),
@@ -121,7 +121,7 @@ def marian(sizes: Sizes) -> Arithmetic:
 
 
 def joeynmt(sizes: Sizes) -> Arithmetic:
-    """JoeyNMT's: input feeding (m + n wide), an attention vector of n units instead of a maxout layer, then n to V."""
+    """Count JoeyNMT's model: input feeding (m + n values), attention vector of n units, n to V."""
     n, m = sizes.hidden, sizes.embedding
     return Arithmetic(
         encoder=2 * (3 * m * n + 3 * n * n),

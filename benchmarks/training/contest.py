@@ -1,4 +1,4 @@
-"""Contenders take turns: one update each, round after round, so that a busy moment of the machine meets them all."""
+"""The contest: contenders take turns, round after round, so that a busy moment of the machine slows all of them."""
 
 from __future__ import annotations
 
@@ -9,21 +9,19 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
+from benchmarks.findings import ROOT
 from benchmarks.training.environment import peer_of
 from benchmarks.training.sizes import Machine, Sizes
 
-ROOT = Path(__file__).resolve().parents[2]
-
 
 class Failed(Exception):
-    """A contender's process ended; what it said is on standard error."""
+    """The process of a contender ended. Its own message is on standard error."""
 
 
 class Remote:
-    """A contender in its process, seen from the driver."""
+    """Runs one contender in a process, and sends it requests."""
 
     module = "benchmarks.training.worker"
 
@@ -39,7 +37,7 @@ class Remote:
         )
 
     def ask(self, **request: Any) -> dict[str, Any]:
-        """Send a request and wait for its reply."""
+        """Send a request, and return the reply. Raises Failed if the process has ended."""
         assert self.process.stdin is not None and self.process.stdout is not None
         try:
             print(json.dumps(request), file=self.process.stdin, flush=True)
@@ -57,15 +55,17 @@ class Remote:
         self.process.kill()
         self.process.wait()
         self.process.stdout.close()
-        with suppress(BrokenPipeError):  # it had ended before it read all
+        with suppress(BrokenPipeError):  # the process ended before it read everything
             self.process.stdin.close()
 
 
 @dataclass
 class Measured:
-    """What one contender did: its replies to `set up` and `memory`, and each counted round's seconds per update.
+    """Holds what one contender did.
 
-    processors: how many it kept busy in each counted round; fewer than threads where others took them.
+    set_up, memory: its replies to these requests. seconds: seconds per update in each counted round. processors: how
+    many it kept busy in each counted round; other processes make it fewer than its threads. nlls: in nats, of all
+    updates.
     """
 
     set_up: dict[str, Any]
@@ -77,7 +77,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Rules:
-    """Rounds that do not count (they pay for memory and compilation), rounds that do, updates of a turn."""
+    """Says how many rounds do not count (memory is taken, code is compiled), how many do, and the updates of a turn."""
 
     warm_up: int
     rounds: int
@@ -85,15 +85,15 @@ class Rules:
 
 
 def hold(
-    pythons: dict[str, str], sizes: Sizes, machine: Machine, rules: Rules, say: Callable[[str], None]
+    pythons: dict[str, str], sizes: Sizes, machine: Machine, rules: Rules
 ) -> tuple[dict[str, Measured], dict[str, str]]:
-    """The contest at one size.
+    """Hold the contest at one size.
 
     Args:
-        pythons: the contenders' names, each with the interpreter that it runs under.
+        pythons: the interpreter of each contender, by the contender's name.
 
     Returns:
-        What each contender did, and why others did not finish.
+        What each contender did, and for those that did not finish, the reason.
     """
     measured: dict[str, Measured] = {}
     failed: dict[str, str] = {}
@@ -137,10 +137,10 @@ def hold(
 
 @contextmanager
 def started(pythons: dict[str, str], machine: Machine) -> Iterator[dict[str, Remote]]:
-    """The contenders' processes, ended when the block ends, however it does."""
-    remotes: dict[str, Remote] = {}
-    from benchmarks.training.toolkits import Marian, Sockeye
+    """Run the contenders' processes inside a `with` block, and end them after it, also after an error."""
+    from benchmarks.training.toolkits import Marian, Sockeye  # not above: it imports this module
 
+    remotes: dict[str, Remote] = {}
     kinds: dict[str | None, type[Remote]] = {"marian": Marian, "sockeye": Sockeye}
     try:
         for name, python in pythons.items():
@@ -151,6 +151,6 @@ def started(pythons: dict[str, str], machine: Machine) -> Iterator[dict[str, Rem
             remote.close()
 
 
-def to_standard_error(line: str) -> None:
-    """Say where the contest is; standard output is the table's."""
+def say(line: str) -> None:
+    """Print a line about the contest's progress on standard error, since standard output has the table."""
     print(line, file=sys.stderr, flush=True)

@@ -1,8 +1,8 @@
-"""The peers' own environments, made by the benchmarks: `benchmarks/.joeynmt`, `.sockeye` and `.marian`.
+"""The peers' environments: `benchmarks/.joeynmt`, `.sockeye` and `.marian`, which the benchmarks make.
 
-A peer's requirements must not reach the project's environment. JoeyNMT must run the same torch as the project, or the
-contest would be between two torches: its environment goes on to the project's packages (one line in a .pth file), so
-that what is installed there comes first, and torch and numpy, which are not, are the project's.
+A peer's requirements must not change the project's environment. But JoeyNMT must run the project's torch, or the
+contest would be between two versions of torch. So a .pth file in its environment adds the project's packages after its
+own. torch and numpy are not installed there, so they are the project's.
 """
 
 from __future__ import annotations
@@ -20,12 +20,16 @@ STAMP = "installed"
 
 
 class Unavailable(Exception):
-    """The environment could not be made; the message says why."""
+    """An environment or a text could not be made; the message says why."""
 
 
 @dataclass(frozen=True)
 class Peer:
-    """What is installed without its own pins, beside those of NAME.txt; what then can be imported; whose torch."""
+    """Says how a peer is installed.
+
+    label: its name and version. package: what is installed, beside NAME.txt and without its own requirements. trial: a
+    program that must run then. projects_torch: whether it runs the project's torch.
+    """
 
     label: str
     package: str
@@ -43,7 +47,7 @@ PEERS = {
 
 
 def peer_of(contender: str) -> str | None:
-    """The peer that a contender such as `marian-int8` is of; None for the project's own."""
+    """Return the peer to which a contender such as `marian-int8` belongs; None for the project's own contenders."""
     name = contender.partition("-")[0]
     return name if name in PEERS else None
 
@@ -51,7 +55,7 @@ def peer_of(contender: str) -> str | None:
 def ensure_all(
     contenders: Iterable[str], folder: Path, pip_options: list[str]
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Each contender's interpreter, and why others have none; says so."""
+    """Return each contender's interpreter, and for those without one, the reason, which is also printed."""
     pythons, missing = dict[str, str](), dict[str, str]()
     for name in contenders:
         peer = peer_of(name)
@@ -64,9 +68,10 @@ def ensure_all(
 
 
 def ensure(name: str, where: Path, pip_options: list[str]) -> Path:
-    """The interpreter of a peer's environment in `where`; it is made unless it is there, whole, and of this recipe.
+    """Return the interpreter of a peer's environment in `where`.
 
-    Raises Unavailable, with pip's last line, when it cannot be made: without a network, for instance.
+    The environment is made if it is missing, incomplete or of another recipe. Raises Unavailable, with pip's last line,
+    if it cannot be made, for example without a network.
     """
     peer, folder = PEERS[name], where / f".{name}"
     python, stamp, wanted = folder / "bin" / "python", folder / STAMP, recipe(name)
@@ -93,20 +98,20 @@ def ensure(name: str, where: Path, pip_options: list[str]) -> Path:
 
 
 def recipe(name: str) -> str:
-    """Everything that an environment is made from."""
+    """Return all that decides how an environment is made, as text."""
     requirements = (HERE / f"{name}.txt").read_text(encoding="utf-8")
     return f"{PEERS[name].package}\n{requirements}{project_packages()}\n{sys.version}\n"
 
 
 def project_packages() -> Path:
-    """The folder that holds the project's torch, found without importing it."""
+    """Return the folder of the project's torch, without importing torch."""
     found = importlib.util.find_spec("torch")
     assert found is not None and found.origin is not None
     return Path(found.origin).parents[1]
 
 
 def call(command: list[str]) -> str:
-    """Standard output of a command that must succeed."""
+    """Return the standard output of a command. Raises Unavailable if the command fails."""
     result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if result.returncode:
         lines = (result.stderr.strip() or result.stdout.strip()).splitlines() or ["no message"]

@@ -1,8 +1,8 @@
 """JoeyNMT 2.3.0's update: its own batches, model, loss, clipping and optimizer, in the order of its trainer.
 
-Runs in the environment that `environment` makes, and imports nothing of the project's library. The steps are those of
+The module runs in the environment that `environment` makes, and imports nothing of `nmt`. The steps are those of
 `joeynmt.training.TrainManager` (`_train_step` and `_train_epoch`), with `normalization: none` (the cost is the sum
-over words, as here), `label_smoothing: 0`, no dropout and `fp16: False`.
+over words, as in this project), `label_smoothing: 0`, no dropout and `fp16: False`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ UNK, PAD, BOS, EOS = range(SPECIALS)
 
 
 class JoeyNMT:
-    """One-layer bidirectional GRU encoder of n units per direction, GRU decoder of n units, Bahdanau attention."""
+    """Trains a bidirectional GRU encoder with n units per direction, and a GRU decoder with n units and attention."""
 
     def __init__(self, sizes: Sizes, machine: Machine) -> None:
         logging.getLogger("joeynmt").setLevel(logging.WARNING)
@@ -41,18 +41,18 @@ class JoeyNMT:
         self.optimizer = build_optimizer(
             {"optimizer": "adadelta", "learning_rate": 1.0}, self.model.parameters()
         )
-        for group in self.optimizer.param_groups:  # no option of JoeyNMT's; torch's default is 0.9
+        for group in self.optimizer.param_groups:  # JoeyNMT has no option for it, and torch's default is 0.9
             group["rho"] = 0.95
         self.model.zero_grad()
 
     def batch(self, source: Words, target: Words) -> tuple[torch.Tensor, torch.Tensor]:
-        """Sources end in the end symbol, targets stand between both symbols: what JoeyNMT's data sets give."""
+        """Add the symbols as JoeyNMT's data sets do: the end to sources, the begin and the end to targets."""
         sides = torch.from_numpy(source), torch.from_numpy(target)
         pad = torch.nn.functional.pad
         return pad(sides[0], (0, 1), value=EOS), pad(pad(sides[1], (1, 0), value=BOS), (0, 1), value=EOS)
 
     def update(self, batch: tuple[torch.Tensor, torch.Tensor]) -> float:
-        """One step of its trainer; the NLL of the batch in nats."""
+        """Make one step as its trainer does. Return the NLL of the batch in nats."""
         source, target = batch
         ready = Batch(
             src=source,
@@ -80,7 +80,7 @@ class JoeyNMT:
 
 
 def vocabulary(size: int) -> Vocabulary:
-    """So many ids, special symbols included."""
+    """Return a vocabulary with `size` ids, special symbols included."""
     specials = SimpleNamespace(
         unk_token="<unk>", pad_token="<pad>", bos_token="<s>", eos_token="</s>", sep_token=None,
         unk_id=UNK, pad_id=PAD, bos_id=BOS, eos_id=EOS, sep_id=None, lang_tags=[],
@@ -91,7 +91,7 @@ def vocabulary(size: int) -> Vocabulary:
 
 
 def configuration(sizes: Sizes) -> dict[str, object]:
-    """The `model` section of a JoeyNMT configuration."""
+    """Return the section `model` of a JoeyNMT configuration."""
 
     def side(**more: object) -> dict[str, object]:
         embeddings = {"embedding_dim": sizes.embedding, "dropout": 0.0}

@@ -1,7 +1,7 @@
-"""The machine's rate: products by the library that training takes, with the contenders' threads and precision.
+"""The machine's rate of matrix products, by the library of training, with the contenders' threads and precision.
 
-`Square` is the limit that shares refer to. The other two have an update's own shapes, to say what it loses: the
-output layer's product over all positions at once, and a step's product, which has only as many rows as sentences.
+`Square` is the limit to which shares refer. The other two have shapes of an update, and show how much slower these are:
+the output layer's product for all positions, and the product of one step, which has only one row per sentence.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from nmt.model import cpu_products
 
 
 class Product:
-    """(rows, inner) times (inner, columns); an `update` makes it `repeat` times."""
+    """Multiplies (rows, inner) by (inner, columns). An `update` does it `repeat` times."""
 
     parameters = 0
 
@@ -31,31 +31,31 @@ class Product:
         self.multiply_adds = rows * inner * columns * repeat
 
     def batch(self, source: Words, target: Words) -> None:
-        """The words do not matter."""
+        """Return None, since products need no words."""
 
     def update(self, batch: None) -> float:
-        """The products; a 0 in place of an NLL."""
+        """Compute the products. Return 0 instead of an NLL."""
         for _ in range(self.repeat):
             torch.mm(self.left, self.right, out=self.result)
         return 0.0
 
 
 class Square(Product):
-    """A large square product: the rate that shares refer to."""
+    """Computes a large square product, whose rate is 100% for all shares."""
 
     def __init__(self, sizes: Sizes, machine: Machine) -> None:
         super().__init__(sizes.square, sizes.square, sizes.square, 1, machine)
 
 
 class Output(Product):
-    """The output layer's: all positions of a batch, l to V."""
+    """Computes the output layer's product for all positions of a batch, from l to V."""
 
     def __init__(self, sizes: Sizes, machine: Machine) -> None:
         super().__init__(sizes.positions, sizes.maxout, sizes.vocabulary, 1, machine)
 
 
 class Step(Product):
-    """A step's: one row per sentence, n to 3n (W_a s_{i-1} with both gates' recurrent products)."""
+    """Computes the product of one step: a row per sentence, from n to 3n (W_a s_{i-1} and both gates)."""
 
     def __init__(self, sizes: Sizes, machine: Machine) -> None:
         super().__init__(sizes.batch, sizes.hidden, 3 * sizes.hidden, 50, machine)

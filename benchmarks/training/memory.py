@@ -1,4 +1,4 @@
-"""How much of the machine's memory this process holds and has held."""
+"""Memory and processor time of this process and of others, from /proc."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ STATUS = PROCESSES / "self" / "status"
 
 
 def resident() -> int | None:
-    """Bytes in memory now (VmRSS); None where the system does not say."""
+    """Return the bytes in memory now (VmRSS); None if the system has no /proc."""
     return status("VmRSS")
 
 
 def peak() -> int:
-    """The most bytes that were in memory since this program began.
+    """Return the most bytes that were in memory since this program began.
 
-    On Linux VmHWM, since `getrusage` also counts what the parent held before this program began.
+    On Linux this is VmHWM, since `getrusage` also counts the memory of the parent before this program began.
     """
     found = status("VmHWM")
     if found is not None:
@@ -29,13 +29,13 @@ def peak() -> int:
 
 
 def processor_seconds(process: int) -> float:
-    """What a process has computed so far."""
+    """Return the processor seconds that a process has used until now."""
     user, system = _statistics(process)[11:13]
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def state(process: int) -> str:
-    """Of a process: T once it is stopped."""
+    """Return the state of a process as one letter: T or t if it is stopped."""
     return _statistics(process)[0]
 
 
@@ -44,7 +44,7 @@ def _statistics(process: int) -> list[str]:
 
 
 def status(field: str, process: int | str = "self") -> int | None:
-    """A field of a process' status in bytes."""
+    """Return a field of a process' status in bytes; None if there is no such process or field."""
     if not (path := PROCESSES / str(process) / "status").exists():
         return None
     for line in path.read_text(encoding="utf-8").splitlines():

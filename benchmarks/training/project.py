@@ -1,8 +1,7 @@
-"""The project's own update, as `nmt train` makes it, on the settings of `config.yaml`."""
+"""The project's own update as in `nmt train`, with the settings of `config.yaml`."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import torch
 import yaml
 from torch import Tensor
 
+from benchmarks.findings import ROOT
 from benchmarks.training.sentences import Words
 from benchmarks.training.sizes import Machine, Sizes
 from nmt.data.batches import Batch, pad_pairs
@@ -20,17 +20,15 @@ from nmt.settings.families import FAMILIES, AnyArchitecture, FamilyName
 from nmt.settings.training import Training
 from nmt.training.update import Updater
 
-CONFIG = Path(__file__).resolve().parents[2] / "config.yaml"
-
-
+CONFIG = ROOT / "config.yaml"
 SUTSKEVERS = {"optimizer": "sgd", "learning_rate": 0.7, "decay_from_epoch": 1, "cost": "mean", "clip_norm": 5}
-"""Training of a deep LSTM; the rate falls early, so that checks see it fall."""
+"""Settings for training a deep LSTM. Its learning rate falls early, so that checks include this."""
 
 
 def settings(
     family: FamilyName, units: int, sizes: Sizes, machine: Machine
 ) -> tuple[AnyArchitecture, Training]:
-    """The family's paper's, with the contest's sizes; `units`: how many times those of the hidden layers."""
+    """Return the paper's settings of a family with the contest's sizes. `units` multiplies hidden and maxout units."""
     paper: dict[str, Any] = yaml.safe_load(CONFIG.read_text(encoding="utf-8"))
     shared = paper["architecture"] | {
         "hidden_units": units * sizes.hidden,
@@ -51,11 +49,11 @@ def settings(
 
 
 class Project:
-    """One of the project's families."""
+    """Trains a model of one of the project's families."""
 
     family: FamilyName
     units = 1
-    """How many times the contest's hidden and maxout units."""
+    """The factor for the contest's hidden and maxout units."""
 
     def __init__(self, sizes: Sizes, machine: Machine) -> None:
         architecture, self.training = settings(self.family, self.units, sizes, machine)
@@ -70,37 +68,37 @@ class Project:
         self.parameters = sum(weight.numel() for weight in self.model.parameters())
 
     def batch(self, source: Words, target: Words) -> Batch:
-        """A batch in the CPU's memory, for a GPU as training makes it ahead; `pad_pairs` adds the end symbols."""
+        """Return a batch with end symbols in the CPU's memory. For a GPU it is prepared as in training."""
         batch = pad_pairs(list(source.astype(np.uint16)), list(target.astype(np.uint16)), source_end=True)
         return batch if self.device.type == "cpu" else self.updater.prepare(batch)
 
     def update(self, batch: Batch) -> Tensor:
-        """What the trainer does with a batch; the NLL of the batch in nats, without a wait for a GPU."""
+        """Make the trainer's update. Return the NLL of the batch in nats, without waiting for a GPU."""
         self.updater.sums.zero_()
         self.updater(batch)
         return self.updater.sums[0].clone()
 
 
 class RNNsearch(Project):
-    """The paper's model."""
+    """Trains the paper's model."""
 
     family: FamilyName = "rnnsearch"
 
 
 class RNNencdec(Project):
-    """The paper's baseline."""
+    """Trains the paper's baseline."""
 
     family: FamilyName = "rnnencdec"
 
 
 class GrConv(Project):
-    """That of Cho et al. (2014b), with twice the units of their RNNencdec, encoder and decoder alike."""
+    """Trains the model of Cho et al. (2014b). Its encoder and decoder have twice the units of their RNNencdec."""
 
     family: FamilyName = "grconv"
     units = 2
 
 
 class DeepLSTM(Project):
-    """That of Sutskever et al. (2014)."""
+    """Trains the model of Sutskever et al. (2014)."""
 
     family: FamilyName = "lstm"

@@ -1,4 +1,4 @@
-"""Figures and table of what was measured; nothing here is from anywhere else."""
+"""Figures and table of the measured updates."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import statistics
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
+
+from tabulate import tabulate
 
 from benchmarks.training import arithmetic
 from benchmarks.training.arithmetic import OPERATIONS, Arithmetic
@@ -41,7 +43,7 @@ ABSENT = "-"
 
 
 def figures(measured: dict[str, Measured], sizes: Sizes) -> Figures:
-    """Everything about one size, ready for JSON; a figure whose contender is missing is null."""
+    """Return all figures of one size, ready for JSON. Figures that need a missing contender are None."""
     products = {name: product(measured[name]) for name in PRODUCTS if name in measured}
     rate = products["matrix"]["gflop_per_second"] if "matrix" in products else None
     contenders = {
@@ -49,13 +51,16 @@ def figures(measured: dict[str, Measured], sizes: Sizes) -> Figures:
         for name in ARITHMETIC
         if name in measured
     }
-
+    other = base(contenders)
     return {
         "positions_per_sentence": sizes.length,
         "words_per_sentence": sizes.length - 1,
         "ratios": {
-            name: {label: against(contenders, name, key, base(contenders)) for label, key in RATIOS}
-            for name in contenders
+            name: {
+                label: own[key] / contenders[other][key] if other in contenders else None
+                for label, key in RATIOS
+            }
+            for name, own in contenders.items()
         },
         "contenders": contenders,
         "products": products,
@@ -63,14 +68,14 @@ def figures(measured: dict[str, Measured], sizes: Sizes) -> Figures:
 
 
 def product(measured: Measured) -> Figures:
-    """The rate of one matrix product."""
+    """Return the rate of one matrix product in GFLOP/s, and its seconds in each round."""
     seconds = statistics.median(measured.seconds)
     operations = OPERATIONS * measured.set_up["multiply_adds"]
     return {"gflop_per_second": operations / seconds / 1e9, "seconds_of_rounds": measured.seconds}
 
 
 def contender(measured: Measured, counted: Arithmetic, sizes: Sizes, rate: float | None) -> Figures:
-    """One contender's figures; words are counted without end symbols."""
+    """Return the figures of one contender. Words are counted without end symbols."""
     seconds, gflop = statistics.median(measured.seconds), counted.gflop(sizes)
     return {
         "seconds": seconds,
@@ -93,16 +98,8 @@ def contender(measured: Measured, counted: Arithmetic, sizes: Sizes, rate: float
 
 
 def base(contenders: dict[str, Figures]) -> str:
-    """What ratios are to: the first of `BASES` there is."""
+    """Return the contender to which ratios refer: the first of `BASES` that was measured."""
     return next((name for name in BASES if name in contenders), BASES[0])
-
-
-def against(contenders: dict[str, Figures], name: str, key: str, other: str) -> float | None:
-    """So many times another's."""
-    if name not in contenders or other not in contenders:
-        return None
-    ratio: float = contenders[name][key] / contenders[other][key]
-    return ratio
 
 
 ROWS: tuple[tuple[str, Callable[[Figures], str]], ...] = (
@@ -131,41 +128,41 @@ BASES = ("rnnsearch", "rnnencdec")
 
 
 def table(found: Figures) -> str:
-    """Markdown: a column per contender, a row per figure; the last rows are ratios to the first of `BASES` there is."""
+    """Return a Markdown table with a column per contender and a row per figure. The last rows are ratios."""
     contenders = found["contenders"]
-    lines = [["", *(LABELS[name] for name in contenders)], ["---", *["---:"] * len(contenders)]]
-    for label, cell in ROWS:
-        lines.append([label, *(cell(own) for own in contenders.values())])
+    lines = [[label, *(cell(own) for own in contenders.values())] for label, cell in ROWS]
     for label, _ in RATIOS:
         cells = (times(ratios[label]) for ratios in found["ratios"].values())
         lines.append([f"{label} / {LABELS[base(contenders)]}'s", *cells])
     shown = [line for line in lines if set(line[1:]) != {ABSENT}]
-    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
-    return "\n".join(f"| {' | '.join(map(str.ljust, line, widths))} |" for line in shown)
+    headers = ["", *(LABELS[name] for name in contenders)]
+    aligned = ["left", *["right"] * len(contenders)]
+    text: str = tabulate(shown, headers, tablefmt="pipe", disable_numparse=True, colalign=aligned)
+    return text
 
 
 def millions(count: int) -> str:
-    """10^6."""
+    """Return a count in millions."""
     return f"{count / 1e6:.1f}M"
 
 
 def share(found: float | None) -> str:
-    """Per cent."""
+    """Return a share in per cent; a dash if there is none."""
     return ABSENT if found is None else f"{found:.1%}"
 
 
 def gigabytes(found: int | None) -> str:
-    """10^9 bytes."""
+    """Return bytes in GB of 10^9; a dash if there are none."""
     return ABSENT if found is None else f"{found / 1e9:.2f} GB"
 
 
 def times(ratio: float | None) -> str:
-    """A ratio to RNNsearch's."""
+    """Return a ratio; a dash if there is none."""
     return ABSENT if ratio is None else f"{ratio:.2f}x"
 
 
 def rates(found: Figures) -> str:
-    """What the machine's products reached."""
+    """Return a line with the rates of the matrix products."""
     shown = [
         f"{PRODUCTS[name]} {figures['gflop_per_second']:,.1f}" for name, figures in found["products"].items()
     ]

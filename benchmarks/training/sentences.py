@@ -1,8 +1,7 @@
 """The text of the contest: drawn ids, the same for every contender.
 
-Ids follow Zipf's law by rank, as a vocabulary sorted by frequency has them: a batch then touches about as many rows
-of the embeddings as real text does. Every update gets a batch of its own, so that no row is touched every time that
-would not be in training.
+Ids follow Zipf's law by rank, as in a vocabulary sorted by frequency. So a batch needs about as many rows of the
+embeddings as in real text. Every update gets another batch, because in training its rows also change.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from numpy.typing import NDArray
 from benchmarks.training.sizes import Sizes
 
 SPECIALS = 4
-"""Ids that stand for no word in any contender (JoeyNMT has the most: unk, pad, bos, eos)."""
+"""The number of ids that are no words in any contender. JoeyNMT has the most: unk, pad, bos, eos."""
 
 Words = NDArray[np.int64]
 
 
 def draw(sizes: Sizes, update: int) -> tuple[Words, Words]:
-    """Source and target words of one update, (batch, length - 1) each, without end symbols."""
+    """Draw source and target words of one update, (batch, length - 1) each, without end symbols."""
     generator = np.random.default_rng((1, sizes.length, update))
     cumulative = zipf(sizes.vocabulary - SPECIALS)
     shape = (2, sizes.batch, sizes.length - 1)
@@ -31,7 +30,7 @@ def draw(sizes: Sizes, update: int) -> tuple[Words, Words]:
 
 @cache
 def zipf(words: int) -> NDArray[np.float64]:
-    """Cumulative probabilities of ranks 1..words, each in proportion to 1 / rank."""
+    """Return cumulative probabilities of ranks 1..words, each in proportion to 1 / rank."""
     shares = np.cumsum(1 / np.arange(1, words + 1))
     cumulative: NDArray[np.float64] = shares / shares[-1]
     return cumulative

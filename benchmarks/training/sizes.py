@@ -1,4 +1,4 @@
-"""What every contender is given."""
+"""The sizes and the machine that every contender is given."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Sizes:
-    """One size of the contest.
+    """Holds the sizes of the contest.
 
-    length: positions of each source and of each target sentence, the last of which is the end symbol, so that a
-    sentence has length - 1 words. A contender reads exactly batch x length source positions and predicts exactly
-    batch x length target positions. vocabulary: ids on each side, special symbols included. square: rows and columns
-    of the product that gives the machine's rate. Letters as in the paper: n, m, l; the alignment model has n units.
+    length: positions of each source and target sentence. The last is the end symbol, so length - 1 of them are words. A
+    contender reads exactly batch x length source positions, and predicts as many target positions. hidden, embedding,
+    maxout: n, m and l of the paper. The alignment model has n units. vocabulary: ids on each side, special symbols
+    included. square: rows and columns of the product that gives the machine's rate.
     """
 
     length: int
@@ -25,18 +25,18 @@ class Sizes:
 
     @property
     def positions(self) -> int:
-        """Positions of one side of a batch."""
+        """Return the number of positions on one side of a batch."""
         return self.batch * self.length
 
     @property
     def words(self) -> int:
-        """Words of one side of a batch, end symbols not counted: what `history.jsonl` counts."""
+        """Return the number of words on one side of a batch, without end symbols, as in `history.jsonl`."""
         return self.batch * (self.length - 1)
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What a contender runs on, and the precision of its matrix products (`training.precision` in `config.yaml`)."""
+    """Holds a contender's device, threads, and precision of matrix products (`training.precision` in `config.yaml`)."""
 
     device: str = "cpu"
     threads: int = 2

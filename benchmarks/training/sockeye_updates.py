@@ -1,4 +1,4 @@
-"""Sockeye's `train`, with a line on standard error when an update has been computed; runs in its own environment."""
+"""Sockeye's `train` with a line on standard error after each update. It runs in Sockeye's own environment."""
 
 import sys
 
@@ -9,7 +9,7 @@ done = 0
 
 
 def announced(*arguments, **options):  # type: ignore[no-untyped-def]
-    """An update; MXNet computes it behind Python's back until it is waited for."""
+    """Make an update, and wait for its end, because MXNet computes in the background."""
     import mxnet
 
     global done

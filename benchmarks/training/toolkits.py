@@ -1,8 +1,8 @@
-"""Peers that train by their own command line, Marian and Sockeye: each is stopped between two updates.
+"""Peers that train by their own command lines, Marian and Sockeye. Each is stopped between two updates.
 
-As soon as a toolkit has said that an update is done it gets SIGSTOP, at its next turn SIGCONT. What it works in the
-instant between counts, too, as do updates that it finishes meanwhile. Its own reading of batches, on a thread ahead of
-time, is in the clock.
+A toolkit gets SIGSTOP as soon as it has printed that an update is done, and SIGCONT at its next turn. The work that it
+does before it stops counts, too, as do updates that it finishes in this time. The clock includes its reading of
+batches, which a thread does ahead of time.
 """
 
 from __future__ import annotations
@@ -20,21 +20,23 @@ import time
 from pathlib import Path
 from typing import Any
 
+from benchmarks.findings import ROOT
 from benchmarks.training import memory
-from benchmarks.training.contest import ROOT, Failed, Remote
+from benchmarks.training.contest import Failed, Remote
 from benchmarks.training.sentences import SPECIALS, draw
 from benchmarks.training.sizes import Sizes
 
 UPDATE = re.compile(r"Up\. (\d+) ")
 WARM_UP = 2
-"""Updates before the first turn: they build graphs and the optimizer's state."""
+"""The updates before the first turn, in which graphs and the optimizer's state are made."""
 BATCHES = 40
+"""The number of different batches."""
 WORKSPACE = 2500
-"""Megabytes that Marian takes beforehand; with fewer it would train in smaller pieces."""
+"""The megabytes that Marian takes at its start. With fewer, it would split a batch."""
 
 
 class Toolkit(Remote):
-    """A toolkit in its process, asked like a worker; subclasses say how it is called."""
+    """Runs a toolkit in a process, and answers requests as a worker does. Subclasses have the command."""
 
     def __init__(self, name: str, python: str, threads: int) -> None:
         self.name, self.python, self.threads = name, Path(python).absolute(), threads
@@ -43,15 +45,15 @@ class Toolkit(Remote):
         self.last: list[str] = []
 
     def command(self, sizes: Sizes) -> list[object]:
-        """What starts training on the files in the folder."""
+        """Return the command that trains on the files in the folder."""
         raise NotImplementedError
 
     def environment(self) -> dict[str, str]:
-        """Its environment variables."""
+        """Return the environment variables that are set for it."""
         return {"OMP_NUM_THREADS": str(self.threads), "OPENBLAS_NUM_THREADS": str(self.threads)}
 
     def ask(self, **request: Any) -> dict[str, Any]:
-        """As a worker answers; a turn is an update."""
+        """Return the reply to a request, as a worker does."""
         if request["do"] == "set up":
             return self._start(Sizes(**request["sizes"]))
         if request["do"] == "memory":
@@ -103,7 +105,7 @@ class Toolkit(Remote):
                 raise Failed(f"{self.name}: its process {said}")
 
     def _finished(self) -> int:
-        """How many updates more were done before the stop."""
+        """Return the number of updates that were also done before the stop."""
         more = 0
         while not self.updates.empty() and self.updates.get():
             more += 1
@@ -116,14 +118,14 @@ class Toolkit(Remote):
 
 
 class Marian(Toolkit):
-    """Its `amun`: bidirectional GRU, conditional GRU, MLP attention, tanh readout; both workers' gradients summed."""
+    """Trains `amun`: bidirectional GRU, conditional GRU, MLP attention, tanh readout. Workers' gradients are summed."""
 
     def environment(self) -> dict[str, str]:
-        """With the answer that the processor is Intel's, if the name says so."""
+        """Return its variables. `marian-intel` also preloads the library of `preloaded`."""
         return {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"} | preloaded(self.name, self.folder)
 
     def command(self, sizes: Sizes) -> list[object]:
-        """As in `Toolkit`."""
+        """Return the command, as in `Toolkit`."""
         return [
             *marian_model(self.python, sizes), "--train-sets", "source", "target", "-m", "model.npz",
             "--mini-batch", sizes.batch, "--maxi-batch", 1, "--maxi-batch-sort", "none", "--shuffle", "none",
@@ -134,10 +136,10 @@ class Marian(Toolkit):
 
 
 class Sockeye(Toolkit):
-    """Its RNN: bidirectional GRU of n/2 units a direction, GRU with input feeding, MLP attention, n to V."""
+    """Trains its RNN: bidirectional GRU with n/2 units per direction, GRU with input feeding, MLP attention, n to V."""
 
     def command(self, sizes: Sizes) -> list[object]:
-        """As in `Toolkit`."""
+        """Return the command, as in `Toolkit`."""
         return [
             self.python, ROOT / "benchmarks" / "training" / "sockeye_updates.py", "--source", "source",
             "--target", "target", "--validation-source", "source", "--validation-target", "target",
@@ -152,7 +154,7 @@ class Sockeye(Toolkit):
 
 
 def marian_model(python: Path, sizes: Sizes) -> list[object]:
-    """`pymarian train` with the sizes of the model."""
+    """Return the command `pymarian train` with the sizes of the model."""
     return [
         python.with_name("pymarian"), "train", "--type", "amun", "--enc-cell", "gru", "--dec-cell", "gru",
         "--dim-emb", sizes.embedding, "--dim-rnn", sizes.hidden,
@@ -161,7 +163,10 @@ def marian_model(python: Path, sizes: Sizes) -> list[object]:
 
 
 def preloaded(name: str, folder: Path) -> dict[str, str]:
-    """What has MKL believe that it runs on an Intel processor, where a contender's name asks for it."""
+    """Return the variable with which MKL believes that the processor is Intel's, if the contender's name asks for this.
+
+    Raises Failed without a C compiler.
+    """
     if "intel" not in name and "int8" not in name:
         return {}
     library = folder / "intel.so"
@@ -174,7 +179,7 @@ def preloaded(name: str, folder: Path) -> dict[str, str]:
 
 
 def write_text(folder: Path, sizes: Sizes, batches: int = BATCHES) -> None:
-    """Both sides' drawn words, a batch after the other, and the vocabulary in both toolkits' forms."""
+    """Write the drawn words of both sides, batch after batch, and the vocabulary in the forms of both toolkits."""
     drawn = [draw(sizes, update) for update in range(batches)]
     for side, name in enumerate(("source", "target")):
         rows = (row for update in drawn for row in update[side].tolist())

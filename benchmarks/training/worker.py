@@ -1,10 +1,10 @@
-"""The process that a contender runs in: `python -m benchmarks.training.worker CONTENDER`.
+"""The process of a contender: `python -m benchmarks.training.worker CONTENDER`.
 
-One JSON object per line: requests on standard input, one reply each on standard output. Between two requests the
-process sleeps in `readline`. The end of the input ends it.
+Requests come on standard input, and replies go to standard output, each as one line of JSON. Between two requests the
+process sleeps. It ends with its input.
 
     {"do": "set up", "sizes": {...}, "machine": {...}}   -> parameters, resident bytes, torch's version
-    {"do": "update", "first": 3, "count": 1}             -> seconds an update, processors kept busy, NLLs
+    {"do": "update", "first": 3, "count": 1}             -> seconds per update, processors kept busy, NLLs
     {"do": "memory"}                                     -> peak bytes
 """
 
@@ -15,6 +15,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import torch
@@ -36,19 +37,19 @@ CONTENDERS = {
 
 
 class Contender(Protocol):
-    """What a contender offers: a batch in the CPU's memory, made before the clock starts, and an update with it."""
+    """Makes batches in the CPU's memory, before the clock starts, and updates with them."""
 
     parameters: int
 
     def batch(self, source: Words, target: Words) -> Any:
-        """Ready for `update`."""
+        """Return a batch for `update`."""
 
     def update(self, batch: Any) -> float | Tensor:
-        """From the batch to changed weights; the NLL in nats, read after the clock has stopped."""
+        """Change the weights. Return the NLL in nats, which is read after the clock has stopped."""
 
 
 def make(name: str, sizes: Sizes, machine: Machine) -> Contender:
-    """Import only the contender asked for: each has its own needs."""
+    """Return a contender. Only its module is imported, since others may need packages that are missing here."""
     module, _, attribute = CONTENDERS[name].partition(":")
     made: Contender = getattr(importlib.import_module(f"benchmarks.training.{module}"), attribute)(
         sizes, machine
@@ -63,7 +64,7 @@ class Worker:
         self.name = name
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The reply to one request."""
+        """Return the reply to one request."""
         if request["do"] == "set up":
             return self.set_up(Sizes(**request["sizes"]), Machine(**request["machine"]))
         if request["do"] == "update":
@@ -71,7 +72,7 @@ class Worker:
         return self.memory()
 
     def set_up(self, sizes: Sizes, machine: Machine) -> dict[str, Any]:
-        """Build the contender."""
+        """Make the contender."""
         self.sizes, self.on_gpu = sizes, machine.device == "cuda"
         self.contender = make(self.name, sizes, machine)
         self.synchronize()
@@ -84,7 +85,7 @@ class Worker:
         }
 
     def update(self, first: int, count: int) -> dict[str, Any]:
-        """So many updates from number `first` on; the clock stops when the device has finished."""
+        """Make `count` updates from number `first` on. The clock stops when the device has finished."""
         batches = [self.contender.batch(*draw(self.sizes, first + index)) for index in range(count)]
         self.synchronize()
         begin, busy = time.perf_counter(), time.process_time()
@@ -94,24 +95,23 @@ class Worker:
         return {"seconds": seconds / count, "processors": busy / seconds, "nll": [float(nll) for nll in nlls]}
 
     def memory(self) -> dict[str, Any]:
-        """What it took at most."""
+        """Return the most bytes that were in memory."""
         gpu = torch.cuda.max_memory_allocated() if self.on_gpu else None
         return {"peak_bytes": memory.peak(), "peak_gpu_bytes": gpu}
 
     def synchronize(self) -> None:
-        """Wait until the GPU has done all it was given."""
+        """Wait until the GPU has finished its work."""
         if self.on_gpu:
             torch.cuda.synchronize()
 
 
-def main() -> None:
-    """Serve until the input ends; whatever else is printed goes to standard error."""
+def serve(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Answer requests until the input ends. All else that is printed goes to standard error."""
     replies = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    worker = Worker(sys.argv[1])
     for line in iter(sys.stdin.readline, ""):
-        print(json.dumps(worker.answer(json.loads(line))), file=replies, flush=True)
+        print(json.dumps(answer(json.loads(line))), file=replies, flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    serve(Worker(sys.argv[1]).answer)

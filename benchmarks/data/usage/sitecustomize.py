@@ -1,7 +1,7 @@
-"""Loaded by every Python process whose path begins with this folder: leaves a note of what the process has used.
+"""A note of what a process has used. Python loads this module if its folder is on the path (PYTHONPATH).
 
-The note is one JSON file in the folder that NMT_BENCHMARK_USAGE names: the subcommand, its seconds on the clock and on
-processors, and the most memory that it and the largest of its children held (MB of 2^20 bytes).
+The note is one JSON file in the folder that NMT_BENCHMARK_USAGE names. It has the subcommand, its seconds by the clock
+and on processors, and the most memory of the process and of the largest of its children (MB of 2^20 bytes).
 """
 
 import atexit
@@ -15,7 +15,7 @@ _BEGIN = time.monotonic()
 
 
 def _peak_mb() -> float:
-    """The most memory that this program has held; ru_maxrss would begin with what its parent held at the fork."""
+    """Return the most memory that this program has held. ru_maxrss would include what its parent held at the fork."""
     with open("/proc/self/status", encoding="ascii") as status:
         (line,) = [line for line in status if line.startswith("VmHWM:")]
     return int(line.split()[1]) / 1024
@@ -25,7 +25,6 @@ def _note() -> None:
     own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
     used = {
         "subcommand": " ".join(sys.argv[1:3]),
-        "arguments": sys.argv[3:],
         "seconds": time.monotonic() - _BEGIN,
         "processor_seconds": sum((own.ru_utime, own.ru_stime, children.ru_utime, children.ru_stime)),
         "peak_mb": _peak_mb(),
