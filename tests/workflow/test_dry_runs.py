@@ -18,6 +18,7 @@ from pipeline.config.overlays import find_layers, load
 from pipeline.config.runs import run_settings, runs_of
 from pipeline.monitor.jobs import list_jobs
 from tests import kenlm
+from tests.messages import check
 from tests.running import ROOT, scheduled, snakemake
 
 MODELS = ["rnnencdec-30", "rnnsearch-30", "rnnencdec-50", "rnnsearch-50", "rnnsearch-50-star"]
@@ -492,12 +493,9 @@ def test_a_missing_gpu_is_said_before_any_job(tmp_path: Path) -> None:
     if any(Path("/dev").glob("nvidia[0-9]*")):
         pytest.skip("this machine has a GPU")
     result = snakemake(tmp_path, "--cores", "1")
-    assert result.returncode == 2
-    assert (
-        "error: training.device or decoding.device is `cuda`, but this machine shows no NVIDIA GPU"
-        in result.stdout
-    )
-    assert "Traceback" not in result.stdout
+    assert result.returncode == 2 and "Traceback" not in result.stdout
+    (line,) = [line for line in result.stdout.splitlines() if "NVIDIA GPU" in line]
+    check(line)
     assert not (tmp_path / "data").exists()
 
 
@@ -521,5 +519,5 @@ def test_the_development_set_is_translated_where_a_table_has_a_column_of_it(
 
 def test_a_paper_that_is_not_there_is_named(tmp_path: Path) -> None:
     result = snakemake(tmp_path, "-n", "--config", "artifacts={papers: [nobody1999]}")
-    assert result.returncode == 2 and "artifacts.papers: " in result.stdout
-    assert "nobody1999.yaml: no such file" in result.stdout and "Traceback" not in result.stdout
+    assert result.returncode == 2
+    check(result.stdout)

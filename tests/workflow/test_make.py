@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.cli.new import next_command
+from tests.messages import check
 from tests.running import ROOT
 
 HOSTILE = [
@@ -88,13 +89,11 @@ def test_without_an_experiment_it_is_the_demo_that_runs(checkout: Path) -> None:
     assert called(checkout, "run")[-1] == "experiments/demo"
 
 
-@pytest.mark.parametrize(("given", "missing"), [("SOURCE=a.en", "EXPERIMENT"), ("EXPERIMENT=own", "SOURCE")])
-def test_a_new_experiment_wants_a_folder_and_text(checkout: Path, given: str, missing: str) -> None:
-    refused = subprocess.run(
-        ["make", "new", given], cwd=checkout, capture_output=True, text=True, check=False
-    )
-    assert refused.returncode == 2
-    assert refused.stderr.startswith(f"error: {missing} missing: make new EXPERIMENT=FOLDER SOURCE=FILE")
+@pytest.mark.parametrize("given", ["SOURCE=a.en", "EXPERIMENT=own"])
+def test_a_new_experiment_wants_a_folder_and_text(checkout: Path, given: str) -> None:
+    ended = subprocess.run(["make", "new", given], cwd=checkout, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    check(ended.stderr.partition("\nmake")[0])
     assert not (checkout / "called").exists()
 
 

@@ -6,9 +6,14 @@ import os
 import subprocess
 from pathlib import Path
 
+from tests.messages import check
 from tests.running import ROOT, make_demo, slurm_of, snakemake, snakemake_command
 
 MODEL = "models/rnnsearch-30/model.safetensors"
+
+
+def errors(said: str) -> str:
+    return "\n".join(line for line in said.splitlines() if line.startswith("error: "))
 
 
 def test_an_archive_that_nothing_can_give_is_named_before_any_job(tmp_path: Path) -> None:
@@ -18,8 +23,8 @@ def test_an_archive_that_nothing_can_give_is_named_before_any_job(tmp_path: Path
     )
     result = snakemake(tmp_path, "--cores", "1", "--", "data/raw/europarl-v7/0.en.zst")
     assert result.returncode != 0
-    assert "no source gives it (file:///nowhere/a.tgz: no such file)" in result.stdout
     assert "Traceback" not in result.stdout
+    check(errors(result.stdout))
     assert not (tmp_path / "logs" / "download").exists()
 
 
@@ -32,6 +37,6 @@ def test_a_partition_that_a_cluster_lacks_is_named_before_any_job(tmp_path: Path
     command = snakemake_command(tmp_path, *options)
     result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
     assert result.returncode != 0
-    assert "error: slurm_partition: found 'cpu', which this cluster lacks; known: batch" in result.stderr
     assert "training: 1 run, " in result.stderr
+    check(errors(result.stderr))
     assert not (tmp_path / "logs").exists()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.messages import check
 from tests.running import ROOT
 from workflow import release
 
@@ -31,17 +32,16 @@ def test_the_package_holds_what_it_needs_and_passes_pypi_s_check(tmp_path: Path)
 
 
 def test_what_is_missing_is_said_in_a_line_and_nothing_is_left(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "demo").mkdir()
-    assert release.main([str(tmp_path / "new"), str(tmp_path / "demo")]) == 2
-    assert capsys.readouterr().err == (
-        f"error: {tmp_path}/demo: not finished; make EXPERIMENT={tmp_path}/demo run\n"
-    )
-    assert release.main([str(tmp_path / "demo"), str(tmp_path / "demo")]) == 2
-    assert "is there already; name a new folder, or remove it" in capsys.readouterr().err
-    (tmp_path / "demo" / "results").mkdir()
-    (tmp_path / "demo" / "results" / "report.html").touch()
-    assert release.main([str(tmp_path / "new"), str(tmp_path / "demo"), str(tmp_path / "demo" / ".")]) == 2
-    assert "demo: two experiments of this name" in capsys.readouterr().err
-    assert os.listdir(tmp_path) == ["demo"]
+    monkeypatch.chdir(tmp_path)
+    Path("demo").mkdir()
+    assert release.main(["new", "demo"]) == 2
+    check(capsys.readouterr().err)
+    assert release.main(["demo", "demo"]) == 2
+    check(capsys.readouterr().err)
+    Path("demo/results").mkdir()
+    Path("demo/results/report.html").touch()
+    assert release.main(["new", "demo", f"{tmp_path}/demo"]) == 2
+    check(capsys.readouterr().err)
+    assert os.listdir() == ["demo"]

@@ -107,11 +107,6 @@ def test_a_model_starts_from_the_shared_blocks_and_states_what_differs() -> None
     assert own.training.updates == 471_000
 
 
-def test_a_fault_in_a_shared_block_is_said_once() -> None:
-    with refused():
-        paper_with({"training": {"rho": 2.0}})
-
-
 def test_a_missing_key_of_a_new_model_is_said_with_the_file_of_the_model() -> None:
     with refused():
         paper_with({"models": {"new": {"label": "New", "family": "rnnsearch"}}})
@@ -195,11 +190,6 @@ def test_slips_on_the_command_line_are_lines_too() -> None:
         assert len(str(error.value)) < 300 and str(error.value).isprintable()
 
 
-def test_a_number_in_quotes_gets_a_hint() -> None:
-    with refused():
-        paper_with({"training": {"learning_rate": "0.1"}})
-
-
 @pytest.mark.fuzz
 @given(st.data())
 def test_whatever_stands_at_a_key_is_a_fault_or_a_setting(data: st.DataObject) -> None:
@@ -215,18 +205,6 @@ def test_whatever_stands_at_a_key_is_a_fault_or_a_setting(data: st.DataObject) -
         load([layer(values)])
     except ConfigError as error:
         assert all(line.isprintable() and len(line) < 1100 for line in error.problems)
-
-
-def test_a_key_said_twice_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "over.yaml"
-    file.write_text("seed: 1\nseed: 2\n", encoding="utf-8")
-    with refused():
-        read_layer(file)
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with refused():
-        read_layer(tmp_path / "nowhere.yaml")
 
 
 def test_the_experiment_lies_over_the_paper_and_the_command_line_over_both(tmp_path: Path) -> None:

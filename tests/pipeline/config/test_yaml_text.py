@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.config.yaml_text import parse, parsed_or_text
+from tests.messages import check
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -41,26 +42,28 @@ def test_scalars_are_those_of_the_core_schema(text: str, value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "problem"),
+    "text",
     [
-        ("seed: {{ SEED }}", "line 1, column 8: not valid YAML: found braces or brackets in place of a key"),
-        ("null: 1", "line 1, column 1: not valid YAML: found the key null, expected text"),
-        ("{? : 1}", "found the key null"),
-        ("2014: 1", "found the key 2014, expected text"),
-        ("a: 1\na: 2", "line 2, column 1: not valid YAML: key said twice: a"),
-        ("1" * 5000, "found a number of 5,000 characters"),
-        ("{a: " * 300 + "}" * 300, "nested more than 50 deep"),
-        ("&x {a: *x}", "recursive"),
-        ("!!timestamp 2014-99-99", "could not determine a constructor"),
-        ("!!int abc", "found abc, expected int"),
-        ("\0", "unacceptable character"),
-        ("[1", "expected ',' or ']'"),
+        "seed: {{ SEED }}",
+        "null: 1",
+        "{? : 1}",
+        "2014: 1",
+        "a: 1\na: 2",
+        "1" * 5000,
+        "{a: " * 300 + "}" * 300,
+        "&x {a: *x}",
+        "!!timestamp 2014-99-99",
+        "!!int abc",
+        "\0",
+        "[1",
     ],
+    ids=range(12),
 )
-def test_what_is_refused_is_one_short_line(text: str, problem: str) -> None:
+def test_what_is_refused_is_one_short_line(text: str) -> None:
     with pytest.raises(ValueError) as raised:
         parse(text)
-    assert problem in str(raised.value) and len(str(raised.value)) < 250
+    check(raised.value)
+    assert len(str(raised.value)) < 250
     assert parsed_or_text(text) == text
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from nmt.errors import UserError
 from pipeline.config.overlays import find_layers, load
 from pipeline.monitor.jobs import Job, JobList, list_jobs, read
 from tests.messages import refused
@@ -67,6 +68,6 @@ def test_where_snakemake_ends_in_a_traceback_its_last_line_is_told(
     (programs / "squeue").unlink()  # without it Snakemake's executor for Slurm cannot be imported
     (tmp_path / "config.yaml").touch()
     monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
-    with refused() as caught:
+    with pytest.raises(UserError, match=r"Snakemake says: .*'squeue'") as caught:
         list_jobs(tmp_path)
     assert "\n" not in str(caught.value)

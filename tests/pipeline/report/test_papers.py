@@ -139,6 +139,5 @@ def test_a_table_that_says_something_else_is_named(tmp_path: Path, change: dict[
         del table["columns"]
     file = tmp_path / "p.yaml"
     file.write_text(json.dumps({"name": "They", "tables": {"table1": table}}), encoding="utf-8")
-    with refused() as error:
+    with refused():
         read_paper(file)
-    assert "\n" not in str(error.value) and str(file) in str(error.value)

@@ -9,6 +9,7 @@ from click import Option
 from click.testing import CliRunner
 
 from nmt.cli import commands, groups, sections, subcommand, subcommands
+from tests.messages import check
 from tests.running import ROOT
 
 
@@ -39,19 +40,11 @@ def test_the_groups_are_what_the_rules_call() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("words", "suggested"),
-    [
-        ("tranlate", "'translate'"),
-        ("decode", "`nmt test-set decode` or `nmt moses decode`?"),
-        ("lm-train", "`nmt selection train-lm`?"),
-        ("data tokenise", "'tokenize'?"),
-        ("figure figure2", "`nmt figure bleu-by-length`?"),
-    ],
-)
-def test_a_mistyped_or_moved_name_gets_a_suggestion(words: str, suggested: str) -> None:
+@pytest.mark.parametrize("words", ["tranlate", "decode", "lm-train", "data tokenise", "figure figure2"])
+def test_a_mistyped_or_moved_name_gets_a_suggestion(words: str) -> None:
     result = CliRunner().invoke(commands, words.split(), prog_name="nmt")
-    assert result.exit_code == 2 and suggested in result.output.splitlines()[-1]
+    assert result.exit_code == 2
+    check(result.output.splitlines()[-1])
 
 
 @pytest.mark.parametrize("words", subcommands())

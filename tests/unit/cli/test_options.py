@@ -6,24 +6,20 @@ import pytest
 from click.testing import CliRunner
 
 from nmt.cli import commands
+from tests.messages import check
 
 
 @pytest.mark.parametrize(
-    ("option", "value"),
+    "words",
     [
-        ("--beam-size", "1000000"),
-        ("--n-best", "1" + "0" * 30),
-        ("--threads", "2147483648"),
-        ("--batch-size", "0"),
+        "translate --beam-size 1000000",
+        f"translate --n-best 1{'0' * 30}",
+        "translate --threads 2147483648",
+        "translate --batch-size 0",
+        "tree a --output a.svg --least nan",
     ],
 )
-def test_counts_beyond_memory_are_refused_by_the_command_line(option: str, value: str) -> None:
-    result = CliRunner().invoke(commands, ["translate", "--model", "none", option, value])
-    assert result.exit_code == 2 and f"Invalid value for '{option}'" in result.output
-
-
-def test_what_is_no_number_is_in_no_range() -> None:
-    result = CliRunner().invoke(
-        commands, ["tree", "a", "--model", "none", "--output", "a.svg", "--least", "nan"]
-    )
-    assert result.exit_code == 2 and "Invalid value for '--least': nan is no number" in result.output
+def test_numbers_beyond_memory_and_what_is_none_are_refused_by_the_command_line(words: str) -> None:
+    result = CliRunner().invoke(commands, [*words.split(), "--model", "none"], prog_name="nmt")
+    assert result.exit_code == 2
+    check(result.output.splitlines()[-1])

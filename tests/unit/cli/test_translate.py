@@ -83,9 +83,7 @@ def test_one_line_out_for_each_line_in_whatever_it_holds(model: Path) -> None:
     assert [number for number, line in enumerate(lines[:-1]) if not line] == [1, 2]
     assert not any("[UNK]" in line or "&apos;" in line for line in lines)
     assert not [mark for line in lines for mark in line if unicodedata.category(mark) == "Cc"]
-    assert "line 9: more than 100 words, translated in 152 pieces" in message
-    assert "standard input, line 5 and 1 more: not UTF-8" in message
-    assert "Traceback" not in message and message.count("\n") == 2
+    check(message)
 
 
 def test_tokens_in_tokens_out_and_everything_as_json(model: Path, tmp_path: Path) -> None:

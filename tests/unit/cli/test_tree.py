@@ -12,6 +12,7 @@ from nmt.evaluation.trees import read_trees
 from nmt.model import trained_model
 from nmt.model.families.grconv import GrConv
 from tests.hostile import said
+from tests.messages import check
 from tests.translators import trained_model as small_folder
 
 
@@ -47,24 +48,17 @@ def test_the_gates_are_those_by_which_the_model_reads(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "match"),
-    [
-        (("", "--output", "t.svg"), "found 0 words, expected 1 to 100"),
-        (("w2 " * 101, "--output", "t.svg"), "found 101 words"),
-        (("w2", "--output", "t.gif"), "found .gif, expected .pdf, .svg, .png"),
-        (("w2", "--output", "/dev/null/t.svg"), "/dev/null"),
-    ],
+    ("sentence", "output"),
+    [("", "t.svg"), ("w2 " * 101, "t.svg"), ("w2", "t.gif"), ("w2", "/dev/null/t.svg")],
+    ids=range(4),
 )
-def test_what_cannot_be_drawn_is_refused_in_a_line(
-    folder: Path, arguments: tuple[str, ...], match: str
-) -> None:
-    assert match in said("tree", *arguments, "--model", folder)
+def test_what_cannot_be_drawn_is_refused_in_a_line(folder: Path, sentence: str, output: str) -> None:
+    check(said("tree", sentence, "--output", output, "--model", folder))
 
 
 def test_a_family_without_trees_is_refused(tmp_path: Path) -> None:
     other = small_folder(tmp_path, "rnnencdec")
-    answer = said("tree", "w2", "--model", other, "--output", tmp_path / "t.svg")
-    assert "makes no trees; expected a model of the family grconv" in answer
+    check(said("tree", "w2", "--model", other, "--output", tmp_path / "t.svg"))
 
 
 def test_a_text_has_a_tree_for_each_line(folder: Path, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from nmt.training.export import export
 from nmt.training.trainer import Trainer
 from pipeline.publish.replication_package import keep_translations
 from tests.bitexts import write_bitext, write_text
-from tests.messages import refused
+from tests.messages import check, refused
 from tests.running import ROOT, nmt
 from tests.training_settings import model_run
 from tests.unit.decoding.test_beam_search import decoding
@@ -281,22 +281,12 @@ def test_what_does_not_fit_is_one_line(folder: Path, tmp_path: Path) -> None:
     train = train_options(folder, tmp_path)
     text = ["--source", folder / "test.en", "--output", tmp_path / "t"]
     decode = ["test-set", "decode", "--model", folder / "model", "--mode", "no_unk", *text]
-    for options, said in (
-        (
-            [word.replace('"batch_size":4', '"batch_size":0') for word in train],
-            "--settings: training.batch_size",
-        ),
-        (
-            [word.replace(f"{folder}/source.tsv", f"{other}/source.tsv") for word in train],
-            f"{folder}/bitext: its source ids were made with another vocabulary",
-        ),
-        ([*decode, "--settings", decoding().model_dump_json()], "--mode no_unk needs --reference"),
-        (
-            ["test-set", "align", "--model", model, "--target", folder / "test.fr", *text],
-            f"{weights}: damaged",
-        ),
+    for options in (
+        [word.replace('"batch_size":4', '"batch_size":0') for word in train],
+        [word.replace(f"{folder}/source.tsv", f"{other}/source.tsv") for word in train],
+        [*decode, "--settings", decoding().model_dump_json()],
+        ["test-set", "align", "--model", model, "--target", folder / "test.fr", *text],
     ):
         found = nmt(*options)
-        *_, last = found.stderr.splitlines()
-        assert found.returncode == 2 and last.startswith(f"nmt: error: {said}"), found.stderr
-        assert "Traceback" not in found.stderr
+        assert found.returncode == 2 and "Traceback" not in found.stderr
+        check(found.stderr.splitlines()[-1])

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from nmt.errors import UserError
 from nmt.evaluation.alignment_error_rate import alignment_error_rate, attended_links, diagonal_links
 from nmt.evaluation.gold_alignments import read_gold
 from tests.messages import refused
@@ -50,18 +49,10 @@ def test_alignment_error_rate_by_hand(tmp_path: Path) -> None:
     assert (result["sentences"], result["links"], result["gold_links"]) == (1, 3, 4)
 
 
-@pytest.mark.parametrize(
-    ("gold", "message"),
-    [
-        ("", "no line has gold links in"),
-        ("0-0 x\n", "gold.align, line 1: found 'x', expected links such as 0-0"),
-        ("3-0\n", "gold.align, line 1: link 3-0 (from 0) is outside a pair of 3 and 3 words"),
-    ],
-)
-def test_bad_gold_is_named(tmp_path: Path, gold: str, message: str) -> None:
-    with pytest.raises(UserError) as error:
+@pytest.mark.parametrize("gold", ["", "0-0 x\n", "3-0\n"], ids=["empty", "no link", "outside"])
+def test_bad_gold_is_named(tmp_path: Path, gold: str) -> None:
+    with refused():
         aligned(tmp_path, gold)
-    assert message in str(error.value)
 
 
 def test_a_model_without_attention_has_no_error_rate(tmp_path: Path) -> None:
@@ -113,15 +104,15 @@ def test_both_forms_give_the_same_error_rate(tmp_path: Path) -> None:
     assert aligned(tmp_path, "77 2 1 S\n77 3 3 S\n77 1 2 P\n") == aligned(tmp_path, "1-0 2-2 0?1\n")
 
 
-@pytest.mark.parametrize("line", ["1 0 1 S", "1 1 0 S", "1 1", "1 1 x", "9" * 5000])
-def test_a_bad_line_of_the_wpt_form_is_named(tmp_path: Path, line: str) -> None:
-    (tmp_path / "wpt").write_text(f"1 1 1 S\n{line}\n")
-    with refused():
-        links(tmp_path / "wpt")
-
-
-@pytest.mark.parametrize("line", ["1 0-0", "0-0", "2 x"])
-def test_a_bad_line_with_a_number_is_named(tmp_path: Path, line: str) -> None:
-    (tmp_path / "gold").write_text(f"1 0-0\n{line}\n")
+@pytest.mark.parametrize(
+    ("first", "line"),
+    [
+        *(("1 1 1 S", line) for line in ("1 0 1 S", "1 1 0 S", "1 1", "1 1 x", "9" * 5000)),
+        *(("1 0-0", line) for line in ("1 0-0", "0-0", "2 x")),
+    ],
+    ids=range(8),
+)
+def test_a_bad_line_of_either_numbered_form_is_named(tmp_path: Path, first: str, line: str) -> None:
+    (tmp_path / "gold").write_text(f"{first}\n{line}\n")
     with refused():
         links(tmp_path / "gold")

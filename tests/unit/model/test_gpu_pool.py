@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.messages import check
 from tests.running import ROOT
 
 JOB = """
@@ -70,7 +71,7 @@ def test_two_jobs_hold_different_gpus_a_third_waits_and_a_kill_frees_one(start: 
     first, second = start(), start()
     assert {first_line(first), first_line(second)} == {"has 7", "has 8"}
     third = start()
-    assert first_complaint(third) == "nmt: GPUs 7, 8 are all in use by other jobs; waiting for one"
+    check(first_complaint(third))
     freed = 7 if "GPU 7 " in first_complaint(first) else 8
     first.send_signal(signal.SIGKILL)
     assert first_line(third) == f"has {freed}"
@@ -86,4 +87,4 @@ def test_a_job_without_a_gpu_takes_none(start: Start) -> None:
 def test_a_pool_that_is_none_is_refused(start: Start, pool: str) -> None:
     job = start(pool=pool)
     assert job.wait(timeout=30) == 2
-    assert first_complaint(job).startswith(f"nmt: error: NMT_GPUS={pool}: expected names")
+    check(first_complaint(job))

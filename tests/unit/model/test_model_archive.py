@@ -23,7 +23,7 @@ from nmt.cli import commands
 from nmt.errors import UserError
 from nmt.model import model_archive, model_card
 from tests.hostile import altered_bytes, said
-from tests.messages import refused
+from tests.messages import check, refused
 from tests.running import run
 
 SUMMARY: dict[str, Any] = {
@@ -163,7 +163,8 @@ def test_a_folder_that_a_command_or_a_terminal_misreads_is_refused(tmp_path: Pat
     result = CliRunner().invoke(commands, ["unpack", str(archive), "--output", str(tmp_path / "out")])
     assert isinstance(result.exception, UserError) and not list((tmp_path / "out").iterdir())
     said = run([sys.executable, "-m", "nmt", "unpack", str(archive), "--output", str(tmp_path / "out")])
-    assert said.returncode == 2 and said.stdout.count("\n") == 1 and "\x1b" not in said.stdout
+    assert said.returncode == 2
+    check(said.stdout)
     (tmp_path / top).mkdir()
     for name in model_archive.NEEDED:
         (tmp_path / top / name).touch()

@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
-from nmt.errors import UserError
 from nmt.model import trained_model
 from nmt.model.model_folder import SETTINGS, SUMMARY, TEXT, WEIGHTS
 from tests.hostile import altered_bytes, altered_json, said
+from tests.messages import refused
 from tests.translators import trained_model as small_folder
 
 CPU = torch.device("cpu")
@@ -30,48 +30,37 @@ def folder(tmp_path: Path) -> Path:
     return small_folder(tmp_path / "model")
 
 
-def refused(folder: Path, match: str) -> None:
-    with pytest.raises(UserError, match=match) as refusal:
-        trained_model.load(folder, CPU)
-    assert "\n" not in str(refusal.value)
-
-
 @pytest.mark.parametrize("kind", [torch.int64, torch.bool, torch.float8_e4m3fn, torch.complex64])
 def test_weights_that_are_no_numbers_of_a_model_are_refused(folder: Path, kind: torch.dtype) -> None:
     weights = {name: weight.to(kind) for name, weight in load_file(folder / WEIGHTS).items()}
     save_file(weights, folder / WEIGHTS)
-    refused(folder, r"is torch\.\w+, expected torch\.float32")
+    with refused():
+        trained_model.load(folder, CPU)
 
 
 @pytest.mark.parametrize(
-    ("said", "match"),
-    [
-        ("[1]", "trained with"),
-        ("1", "trained with"),
-        ("[" * 100_000, "trained with"),
-        ('{"source": 1}', "another source vocabulary"),
-        ('{"source": null}', "another source vocabulary"),
-    ],
+    "said", ["[1]", "1", "[" * 100_000, '{"source": 1}', '{"source": null}'], ids=range(5)
 )
-def test_metadata_of_other_types_is_refused(folder: Path, said: str, match: str) -> None:
+def test_metadata_of_other_types_is_refused(folder: Path, said: str) -> None:
     save_file(load_file(folder / WEIGHTS), folder / WEIGHTS, {"vocabularies": said})
-    refused(folder, match)
+    with refused():
+        trained_model.load(folder, CPU)
 
 
-@pytest.mark.parametrize(("units", "match"), [(100_000, "do not fit"), (10**12, "or less")])
-def test_sizes_that_do_not_fit_are_refused_before_any_memory_is_asked_for(
-    folder: Path, units: int, match: str
-) -> None:
+@pytest.mark.parametrize("units", [100_000, 10**12])
+def test_sizes_that_do_not_fit_are_refused_before_any_memory_is_asked_for(folder: Path, units: int) -> None:
     values = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
     values["architecture"]["hidden_units"] = units
     (folder / SETTINGS).write_text(json.dumps(values), encoding="utf-8")
-    refused(folder, match)
+    with refused():
+        trained_model.load(folder, CPU)
 
 
-@pytest.mark.parametrize("value", ["[" * 100_000, '{"model": ' * 100_000, "9" * 5000, "[]"])
+@pytest.mark.parametrize("value", ["[" * 100_000, '{"model": ' * 100_000, "9" * 5000, "[]"], ids=range(4))
 def test_settings_of_any_shape_are_refused(folder: Path, value: str) -> None:
     (folder / SETTINGS).write_text(value, encoding="utf-8")
-    refused(folder, SETTINGS)
+    with refused():
+        trained_model.load(folder, CPU)
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ from pydantic import Field, ValidationError
 
 from nmt.settings.base import Settings
 from nmt.settings.faults import known_keys, shown, summary
+from tests.messages import check
 
 
 class Square(Settings):
@@ -29,36 +30,26 @@ class Drawing(Settings):
 
 
 @pytest.mark.parametrize(
-    ("values", "line"),
+    "values",
     [
-        ({"label": 3}, "label: found 3, expected text (in quotes)"),
-        ({"sizes": [1, "2"]}, "sizes.1: found '2', expected integer (without quotes)"),
-        (
-            {"shapes": {"a": {"kind": "circle", "radius": 0}}},
-            "shapes.a.radius: found 0, expected more than 0",
-        ),
-        (
-            {"shapes": {"a": {"kind": "circle", "radius": 1.0, "filled": "yes"}}},
-            "shapes.a.filled: found 'yes', expected true or false",
-        ),
-        ({"shapes": {"a": {"kind": "star"}}}, "shapes.a: found 'star', expected 'square', 'circle'"),
-        ({"shapes": {"a": {"kind": "square"}}}, "shapes.a.side: missing"),
-        ({"shapes": 3}, "shapes: found 3, expected keys with values"),
-        ({"[key]": 3}, "[key]: unknown key; known here: label, shapes, sizes"),
-        ({"shapes": {3: {"kind": "square", "side": 1}}}, "shapes.3: found 3, expected text"),
-        ({"shapes": {"a": {"kind": "square", "side": 1, "edge": 2}}}, "shapes.a.edge: unknown key; did you"),
-        (
-            {"shapes": {"a": {"kind": "square", "side": 1, "radius": 2.0}}},
-            "shapes.a.radius: unknown key; known here: kind, side",
-        ),
+        {"label": 3},
+        {"sizes": [1, "2"]},
+        {"shapes": {"a": {"kind": "circle", "radius": 0}}},
+        {"shapes": {"a": {"kind": "circle", "radius": 1.0, "filled": "yes"}}},
+        {"shapes": {"a": {"kind": "star"}}},
+        {"shapes": {"a": {"kind": "square"}}},
+        {"shapes": 3},
+        {"[key]": 3},
+        {"shapes": {3: {"kind": "square", "side": 1}}},
+        {"shapes": {"a": {"kind": "square", "side": 1, "edge": 2}}},
+        {"shapes": {"a": {"kind": "square", "side": 1, "radius": 2.0}}},
     ],
+    ids=str,
 )
-def test_the_line_names_the_key_without_which_kind_it_was_taken_for(values: object, line: str) -> None:
+def test_the_line_names_the_key_without_which_kind_it_was_taken_for(values: object) -> None:
     with pytest.raises(ValidationError) as raised:
         Drawing.model_validate(values)
-    assert summary(raised.value, Drawing).startswith(line.removesuffix(" did you")), summary(
-        raised.value, Drawing
-    )
+    check(summary(raised.value, Drawing))
 
 
 def test_keys_of_all_kinds_of_a_union_are_known() -> None:

@@ -25,7 +25,7 @@ from nmt.settings.training import ModelRun
 from nmt.training.export import export
 from nmt.training.trainer import Interrupted, Trainer, checkpoint, load_final_state, save_final_state
 from tests.bitexts import write_bitext
-from tests.messages import refused
+from tests.messages import check, refused
 from tests.training_settings import model_run
 
 CLOCKS = {"seconds", "source_words_per_second", "target_words_per_second"}
@@ -482,8 +482,9 @@ def test_without_the_setting_there_is_no_tensorboard(text: Bitext, tmp_path: Pat
 
 def test_a_time_budget_ends_in_good_order(text: Bitext, tmp_path: Path) -> None:
     made = trainer(model_run(), text, tmp_path)
-    with pytest.raises(Interrupted, match=r"stopped after update 1 of 30; run again"):
+    with pytest.raises(Interrupted) as stopped:
         made.run(max_seconds=1e-9)
+    check(stopped.value)
     assert trainer(model_run(), text, tmp_path).counters.update == 1
 
 
