@@ -61,6 +61,14 @@ def test_our_own_lists_and_records_of_decode_are_lists_too(tmp_path: Path) -> No
         lists(tmp_path, json.dumps(record) + "\n", "no\n", "x.jsonl")
 
 
+def test_a_list_has_a_largest_number_of_hypotheses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nmt.decoding.n_best_lists.MOST", 2)
+    line = "0 ||| oui ||| -1.25\n"
+    assert len(lists(tmp_path, 2 * line, "yes\n")[0][2]) == 2
+    with refused():
+        lists(tmp_path, 3 * line, "yes\n")
+
+
 def test_what_is_written_can_be_read_and_holds_the_models_feature() -> None:
     one = Hypothesis("das haus", -4.0, "LM0= -1", ("0-0",)).rescored(-3.5, -3)
     assert one.line(7) == "7 ||| das haus ||| LM0= -1 NMT0= -3.0000 ||| -3.5000 ||| 0-0"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -88,3 +89,20 @@ def test_who_was_taken_over_knows_it_before_the_next_heartbeat(tmp_path: Path) -
         (tmp_path / "lock").unlink()
         os.link(claim, tmp_path / "lock")
         assert holding.lost()
+
+
+def test_a_file_system_without_locks_is_trusted_and_another_error_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(number: int) -> None:
+        def flock(*_: object) -> None:
+            raise OSError(number, os.strerror(number))
+
+        monkeypatch.setattr(locks.fcntl, "flock", flock)
+
+    with (tmp_path / "lock").open("w") as file:
+        failing(errno.ENOLCK)
+        assert locks.try_lock(file.fileno())
+        failing(errno.EIO)
+        with pytest.raises(OSError, match=os.strerror(errno.EIO)):
+            locks.try_lock(file.fileno())
