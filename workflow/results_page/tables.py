@@ -41,7 +41,7 @@ def scores(experiment: Experiment, name: str, table: ScoreTable) -> list[Cells]:
     """
     rows = {row["id"]: row for row in experiment.csv(name)}
     models = {system for system, row in table.reported.items() if not row.quoted}
-    theirs = table.reported if models & experiment.planned.models.keys() else {}
+    theirs = table.reported if models & set(experiment.planned.use.models) else {}
     labels = {system: row["model"] for system, row in rows.items()}
     labels |= {
         run.model: _not_finished(experiment, run)
