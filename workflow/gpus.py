@@ -6,21 +6,17 @@ import os
 import shutil
 import subprocess
 
-
-def pool() -> list[str]:
-    """Return the GPUs that jobs may use: those that NMT_GPUS names, or all that CUDA_VISIBLE_DEVICES leaves."""
-    named = os.environ.get("NMT_GPUS")
-    if named is None:
-        installed = _installed()
-        named = os.environ.get("CUDA_VISIBLE_DEVICES", ",".join(installed)) if installed else ""
-    return [name for name in map(str.strip, named.split(",")) if name and name != "-1"]
+from nmt.model.gpu_pool import POOL, VISIBLE, names
 
 
 def share() -> int:
-    """Let the jobs of this process take their GPUs from the pool. Return the number of GPUs."""
-    if found := pool():
-        os.environ["NMT_GPUS"] = ",".join(found)
-    return len(found)
+    """Let the jobs of this process take their GPUs from a pool. Return the number of GPUs.
+
+    The pool has the GPUs that NMT_GPUS names, or else all that CUDA_VISIBLE_DEVICES leaves.
+    """
+    if POOL not in os.environ and (installed := _installed()):
+        os.environ[POOL] = ",".join(names(os.environ.get(VISIBLE, ",".join(installed))))
+    return len(names(os.environ.get(POOL, "")))
 
 
 def _installed() -> list[str]:

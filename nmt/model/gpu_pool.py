@@ -43,12 +43,17 @@ def take(device: str) -> str | None:
 
 def named_pool() -> list[str]:
     """Return the GPUs that NMT_GPUS names; none if it is not set."""
-    pool = [name.strip() for name in os.environ.get(POOL, "").split(",") if name.strip()]
+    pool = names(os.environ.get(POOL, ""))
     if any("/" in name for name in pool) or len(set(pool)) < len(pool):
         raise UserError(
             f"{POOL}={os.environ[POOL]}: expected names as in {VISIBLE}, each once, such as 0,1,2,3"
         )
     return pool
+
+
+def names(text: str) -> list[str]:
+    """Return the GPUs of a list in the format of CUDA_VISIBLE_DEVICES; -1 stands for none."""
+    return [name for name in map(str.strip, text.split(",")) if name and name != "-1"]
 
 
 def in_sight(devices: Path = Path("/dev")) -> list[str]:

@@ -1,0 +1,35 @@
+"""The pool of GPUs that the jobs of a machine share, on a machine whose nvidia-smi tells of two."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from workflow import gpus
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "pool"),
+    [
+        ("NMT_GPUS", "3, 4", "3, 4"),
+        ("CUDA_VISIBLE_DEVICES", "1", "1"),
+        ("CUDA_VISIBLE_DEVICES", "-1", ""),
+        ("CUDA_VISIBLE_DEVICES", "", ""),
+        (None, "", "0,1"),
+    ],
+)
+def test_the_pool_has_what_is_named_or_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str | None, value: str, pool: str
+) -> None:
+    (tmp_path / "nvidia-smi").write_text("#!/bin/sh\necho GPU 0: one\necho GPU 1: two\n")
+    (tmp_path / "nvidia-smi").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    for name in ("NMT_GPUS", "CUDA_VISIBLE_DEVICES"):
+        monkeypatch.setenv(name, "")  # so that what `share` sets is taken back
+        monkeypatch.delenv(name)
+    if variable:
+        monkeypatch.setenv(variable, value)
+    assert gpus.share() == len([name for name in pool.split(",") if name])
+    assert os.environ["NMT_GPUS"] == pool
