@@ -239,7 +239,8 @@ def test_what_an_experiment_extends_lies_between_the_root_and_itself(
         load(find_layers(PAPER, third))
 
 
-def test_what_cannot_be_extended_is_refused(tmp_path: Path) -> None:
+def test_what_cannot_be_extended_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     own = experiment(tmp_path / "own", "extends: ../other\n")
     with refused():
         find_layers(PAPER, own)

@@ -109,7 +109,10 @@ def test_what_is_wrong_with_a_system_is_one_line(tmp_path: Path, entry: str) -> 
         (", best]", ", worst]"),
     ],
 )
-def test_what_is_wrong_with_rescored_lists_is_one_line(tmp_path: Path, old: str, new: str) -> None:
+def test_what_is_wrong_with_rescored_lists_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
     text = OVERLAY.replace("lists/moses.gz", '"lists/moses.gz"').replace("lists/other.gz", '"lists/other.gz"')
     with refused():
         paper(tmp_path, text.replace(old, new))
