@@ -46,6 +46,8 @@ _CHANGES = (
     (r"127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
     (r"[\d,]+ bytes free", "N bytes free"),
     (r"process \d+ on [\w.-]+", "process N on HOST"),
+    (r"torch \d+\.\d+\.\d+(\+\w+)?", "torch VERSION"),
+    (r"its md5 is \w+", "its md5 is SUM"),
 )
 
 
