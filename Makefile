@@ -101,11 +101,13 @@ results-page: $(INSTALLED) ## Renew docs/results.md from finished runs: make FOL
 release: $(DEV) ## Collect in release/ what a version publishes: make FOLDERS="experiments/demo ..." release
 	$(BIN)/python -m workflow.release release $$FOLDERS
 
+SUITES := tests/unit tests/pipeline tests/workflow tests/end_to_end
+
 test: $(DEV) ## Test each part
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" -n auto --dist loadfile $(OPTIONS)
 
 test-slow: $(DEV) ## Test what takes longer: whole runs that are killed, damaged, published
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow -n auto --dist loadfile tests/unit tests/workflow tests/end_to_end $(OPTIONS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow -n auto --dist loadfile $(SUITES) $(OPTIONS)
 
 docs: $(DEV) ## Build the site with a gallery of finished experiments: site/pages/index.html
 	@sh workflow/setup.sh --group docs

@@ -1,8 +1,8 @@
 """The messages that tests expect, in one file: tests/messages.yaml.
 
-`with refused():` says that a message must come, the file says which. After a change of wording, `make test
-OPTIONS=--renew-messages` writes the messages of the tests that ran; the difference of the file is what users will read
-differently.
+A test says `with refused():` where it expects a message. The file has the message itself. After a change of wording,
+`make test OPTIONS=--renew-messages` writes the messages of the tests that ran, and `git diff` shows what users will
+read differently.
 """
 
 from __future__ import annotations
@@ -11,20 +11,19 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
 from nmt.errors import UserError
+from tests.running import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "tests" / "messages.yaml"
 
 
 class _Dumper(yaml.SafeDumper):
-    """Several lines stand as they are."""
+    """Writes a message of several lines as it is."""
 
 
 _Dumper.add_representer(
@@ -53,7 +52,7 @@ _CHANGES = (
 
 def recorded() -> Recorded:
     """The messages in the file."""
-    return yaml.safe_load(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+    return yaml.safe_load(FILE.read_text(encoding="utf-8"))
 
 
 def renew() -> None:
@@ -77,7 +76,8 @@ def check(text: object) -> None:
     number = len(met.setdefault(test, []))
     met[test].append(said)
     if expected is not None:
-        assert [said] == expected.get(test, [])[number : number + 1], "see tests/messages.py"
+        wanted = expected.get(test, [])[number : number + 1]
+        assert [said] == wanted, f"found {said!r}, tests/messages.yaml has {wanted}: see tests/messages.py"
 
 
 @contextmanager
