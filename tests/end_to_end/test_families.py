@@ -102,6 +102,23 @@ def trained(here: Path, config: Config, subwords: bool = False) -> Path:
     return here / "model"
 
 
+SEARCH = settings(decoding(beam=2, n_best=2, max_length_factor=2, batch_size=3))
+
+
+def decode(here: Path, model: Path, test: list[object]) -> None:
+    """Translate the test text as both columns of Table 1 need it."""
+    for mode in ("all", "no_unk"):
+        wanted = as_options(mode=mode, settings=SEARCH, output=here / f"{mode}.jsonl")
+        nmt("test-set", "decode", "--model", model, *test, *wanted)
+
+
+def evaluate(here: Path, test: list[object], seed: int) -> Path:
+    """The file of the scores of both."""
+    scores, both = here / "scores.json", as_options(all=here / "all.jsonl", no_unk=here / "no_unk.jsonl")
+    nmt("test-set", "evaluate", "--model", "tiny", "--seed", seed, *both, *test, "--output", scores)
+    return scores
+
+
 def test_a_family_can_all_that_a_run_does(tmp_path: Path, config: Config, family: FamilyName) -> None:
     aligns = FAMILIES[family].aligns
     left = training_left(config, tmp_path, ["tiny"])
@@ -111,35 +128,16 @@ def test_a_family_can_all_that_a_run_does(tmp_path: Path, config: Config, family
     assert summary["family"] == family and summary["updates"] == 4
 
     test = as_options(source=tmp_path / "source.txt", reference=tmp_path / "target.txt")
-    search = settings(decoding(beam=2, n_best=2, max_length_factor=2, batch_size=3))
-    for mode in ("all", "no_unk"):
-        output = tmp_path / f"{mode}.jsonl"
-        nmt(
-            "test-set",
-            "decode",
-            "--model",
-            model,
-            *test,
-            "--mode",
-            mode,
-            "--settings",
-            search,
-            "--output",
-            output,
-        )
+    decode(tmp_path, model, test)
     translations = [json.loads(line) for line in read_lines(tmp_path / "all.jsonl")]
     assert len(translations) == 20 and all((one["alignment"] is not None) == aligns for one in translations)
     ensemble = ["--model", model, "--model", model]
-    nmt("test-set", "decode", *ensemble, *test, "--settings", search, "--output", tmp_path / "ensemble.jsonl")
+    nmt("test-set", "decode", *ensemble, *test, "--settings", SEARCH, "--output", tmp_path / "ensemble.jsonl")
     together = [json.loads(line)["text"] for line in read_lines(tmp_path / "ensemble.jsonl")]
     assert together == [one["text"] for one in translations], "a model agrees with itself"
 
     assert_perplexity(tmp_path, model, test)
-    scores, card = tmp_path / "scores.json", model / "README.md"
-    both = as_options(all=tmp_path / "all.jsonl", no_unk=tmp_path / "no_unk.jsonl")
-    nmt(
-        "test-set", "evaluate", "--model", "tiny", "--seed", summary["seed"], *both, *test, "--output", scores
-    )
+    scores, card = evaluate(tmp_path, test, summary["seed"]), model / "README.md"
     nmt("model", "card", "--model", model, "--scores", scores)
     assert FAMILIES[family].description in card.read_text(encoding="utf-8")
     nmt("model", "release", "--model", model, "--output", tmp_path / "tiny.tar.zst")
@@ -150,42 +148,15 @@ def test_a_family_can_all_that_a_run_does(tmp_path: Path, config: Config, family
 def test_a_model_of_subword_units_is_told_of_in_words(tmp_path: Path, config: Config) -> None:
     model = trained(tmp_path, config, subwords=True)
     test = as_options(source=tmp_path / "source.txt", reference=tmp_path / "target.txt")
-    search = settings(decoding(beam=2, n_best=2, max_length_factor=2, batch_size=3))
-    for mode in ("all", "no_unk"):
-        output = tmp_path / f"{mode}.jsonl"
-        nmt(
-            "test-set",
-            "decode",
-            "--model",
-            model,
-            *test,
-            "--mode",
-            mode,
-            "--settings",
-            search,
-            "--output",
-            output,
-        )
+    decode(tmp_path, model, test)
     for record, _ in read_records(tmp_path / "all.jsonl"):  # which refuses matrices of another shape
         assert all(word.startswith("w") for word in record.source) and record.alignment is not None
     assert_perplexity(tmp_path, model, test)
-    scores, both = (
-        tmp_path / "scores.json",
-        as_options(all=tmp_path / "all.jsonl", no_unk=tmp_path / "no_unk.jsonl"),
-    )
-    nmt("test-set", "evaluate", "--model", "tiny", "--seed", 1, *both, *test, "--output", scores)
+    scores = evaluate(tmp_path, test, seed=1)
     assert json.loads(scores.read_text(encoding="utf-8"))["sentences_no_unk"] == len(PAIRS)
     report(tmp_path, model, scores, aligns=True)
-    nmt(
-        "page",
-        "explorer",
-        "--translations",
-        "Tiny",
-        tmp_path / "all.jsonl",
-        *test[2:],
-        "--output",
-        tmp_path / "page.html",
-    )
+    shown = ["--translations", "Tiny", tmp_path / "all.jsonl", *test[2:]]
+    nmt("page", "explorer", *shown, "--output", tmp_path / "page.html")
     nmt("translate", tmp_path / "source.txt", "--model", model, "--json", "--output", tmp_path / "out.jsonl")
 
 

@@ -239,7 +239,7 @@ def test_snakemake_killed_alone_leaves_no_second_writer(experiment: Path, unbrok
     assert (experiment / TARGET).read_bytes() == unbroken
 
 
-def test_a_second_door_is_refused_while_the_first_works(experiment: Path) -> None:
+def test_a_second_run_is_refused_while_the_first_works(experiment: Path) -> None:
     process = start(experiment)
     wait_for_checkpoint(experiment, process)
     second = run(train_command(experiment))

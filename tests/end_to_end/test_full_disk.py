@@ -9,7 +9,6 @@ import os
 import random
 import shutil
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +18,7 @@ import pytest
 from nmt.training import checkpoint
 from tests import kenlm
 from tests.bitexts import write_bitext
+from tests.running import nmt
 from tests.training_settings import model_run
 
 
@@ -34,12 +34,6 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip("this machine lets nobody mount a small disk")
     yield disk
     subprocess.run(["umount", str(disk)], check=True)
-
-
-def nmt(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "nmt", *arguments], capture_output=True, text=True, check=False
-    )
 
 
 def fill(disk: Path, leave: int) -> None:

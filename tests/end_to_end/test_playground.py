@@ -37,39 +37,10 @@ from tests.unit.decoding.test_beam_search import decoding, encode
 
 pytestmark = needs_browser
 SHOWN = ROOT / "docs" / "playground.html"
-ENGLISH = [
-    "the",
-    "a",
-    "old",
-    "cat",
-    "dog",
-    "book",
-    "sees",
-    "reads",
-    "and",
-    "house",
-    ",",
-    ".",
-    "Tom",
-    "it",
-    "It",
-]
-FRENCH = [
-    "le",
-    "la",
-    "vieux",
-    "chat",
-    "chien",
-    "livre",
-    "voit",
-    "lit",
-    "et",
-    "maison",
-    ",",
-    ".",
-    "l&apos;",
-    "homme",
-]
+ENGLISH = ["the", "a", "old", "cat", "dog", "book", "sees", "reads", "and", "house", ",", "."]
+ENGLISH += ["Tom", "it", "It"]
+FRENCH = ["le", "la", "vieux", "chat", "chien", "livre", "voit", "lit", "et", "maison", ",", "."]
+FRENCH += ["l&apos;", "homme"]
 LINES = [
     "The old cat sees Tom's book.",
     "It reads, and the dog sees a <house> in the house of zzz.",
@@ -262,23 +233,8 @@ def test_every_interpretation_of_the_paper_is_computed(playground: Playground, f
 
 PIECES = [
     *"abé ÉñΩж文कि019.,;:!?'\"’“«»()[]<>|&@#$€%*-/`",
-    *(
-        "  ",
-        "...",
-        "''",
-        "l'",
-        "d'",
-        "'s",
-        "Mr.",
-        "No. 5",
-        "U.S.",
-        "e.g. ",
-        "\u00a0",
-        "5,300",
-        "@-@",
-        "&apos;",
-    ),
-    *("🙂", "½", "\u0301", "\x07", "\x85"),
+    *("  ", "...", "''", "l'", "d'", "'s", "Mr.", "No. 5", "U.S.", "e.g. "),
+    *("\u00a0", "5,300", "@-@", "&apos;", "🙂", "½", "\u0301", "\x07", "\x85"),
 ]
 TOKENS = """
     const [language, settings, rules, lines] = arguments;

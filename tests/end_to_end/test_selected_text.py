@@ -83,14 +83,3 @@ def test_a_corpus_with_a_budget_of_its_own_takes_nothing_from_the_others(tmp_pat
     assert made_again("target_words: 3000") == set()
     assert made_again("target_words: 2000") == {"threshold"}
     assert made_again("sample_pairs: 10") == {"sample_out_of_domain", "threshold"}
-
-
-def test_limits_leave_nothing_out_of_the_text_that_is_scored(tmp_path: Path) -> None:
-    overlay = make_demo(tmp_path)
-    options = ["--configfile", str(overlay), "--config", "cleaning={max_words: 8}", "--cores", "2", "--"]
-    files = [f"data/tokens/{corpus}/0.en.zst" for corpus in ("demo-train", "demo-dev", "demo-test")]
-    result = snakemake(tmp_path, *options, *files)
-    assert result.returncode == 0, result.stdout
-    blank = [sum(not line for line in read_lines(tmp_path / file)) for file in files]
-    assert blank[0] > 10
-    assert blank[1:] == [0, 0]

@@ -410,15 +410,19 @@ def test_states_that_could_run_code_are_refused_unread(again: Run, tmp_path: Pat
 # --- twice at once
 
 
+def wait_for_checkpoint(run: Run, process: subprocess.Popen[str]) -> None:
+    begun = appears(run.state, r"checkpoint-\d+\.json")
+    while not begun():
+        assert process.poll() is None, ended(process).said
+        time.sleep(0.001)
+
+
 @pytest.fixture
 def first(text: Path, tmp_path: Path) -> Iterator[tuple[Run, subprocess.Popen[str]]]:
     """A run held still in the middle of its work."""
     run = Run(text, tmp_path)
     process = run.start()
-    begun = appears(run.state, r"checkpoint-\d+\.json")
-    while not begun():
-        assert process.poll() is None, ended(process).said
-        time.sleep(0.001)
+    wait_for_checkpoint(run, process)
     process.send_signal(signal.SIGSTOP)
     yield run, process
     process.kill()
@@ -497,10 +501,7 @@ def test_stopped_in_good_order_again_and_again(text: Path, unbroken: dict[str, A
     """By a signal, then by the clock until all is done: exit code 75 says each time that there is more to do."""
     run = Run(text, tmp_path)
     process = run.start()
-    begun = appears(run.state, r"checkpoint-\d+\.json")
-    while not begun():
-        assert process.poll() is None, ended(process).said
-        time.sleep(0.001)
+    wait_for_checkpoint(run, process)
     process.send_signal(signal.SIGTERM)
     result = ended(process)
     assert result.code == MORE_TO_DO, result.said
