@@ -221,7 +221,7 @@ def test_the_page_of_measured_results_is_read_from_the_record(finished: Path, tm
     # of two models of one limit there is nothing to say of another
     assert re.search(r"RNNsearch minus RNNencdec, longer limit, all +\| +\+8\.93 \| +[+-]", text)
     assert re.search(r"RNNsearch minus RNNencdec, shorter limit, all +\| +\+7\.57 \| +\|", text)
-    assert re.search(r"trained on \(\*\): times the updates +\| +2\.3 \|", text)
+    assert re.search(r"updates / updates of RNNsearch +\| +2\.3 \|", text)
     assert nmt("verify", finished / "results").stdout.split("(sha256 ")[1][:64] in text
     for picture in re.findall(r"!\[.+\]\((.+)\)", text):
         assert (tmp_path / picture).stat().st_size > 1000

@@ -29,7 +29,7 @@ def test_readmes_commands_work_on_a_fresh_machine(machine: Path, capsys: pytest.
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (packages,) = re.findall("Debian, Ubuntu: `apt install ([^`]+)`", readme)
     (clone, demo) = re.findall("## Quick start\n\n    (.+)\n    (.+)\n", readme)[0]
-    (small, large) = re.findall(r"(\d) GB of disk\s\((\d) GB with an NVIDIA driver", readme)[0]
+    (small, large) = re.findall(r"takes (\d) GB\s[^.]+ takes (\d) GB\)", readme)[0]
     install = f"apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes {packages}"
     run("chroot", machine, "sh", "-c", install)
     home = machine / "home" / "user"

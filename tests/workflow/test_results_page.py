@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from pipeline.config.runs import Run
 from pipeline.report.papers import Finding, read_paper
 from tests.running import ROOT
 from workflow.results_page.findings import absent, measured, of_paper
 from workflow.results_page.groups import REPORTED
+from workflow.results_page.tables import origin
 
 ONE_RUN = {"all": 20.0, "no_unk": 24.5, "long": 15.0}
 
@@ -45,7 +47,7 @@ def test_findings_stand_beside_what_the_papers_tables_report() -> None:
     # compared the other way round, and reported in Table 1 (a)
     assert found["RNNenc minus grConv, all"] == ("+3.95", "+1.50, p = 0.004")
     assert found["RNNenc minus grConv, no unknown words"][0] == "+5.23"
-    assert found["grConv: share of its BLEU on long sentences"] == ("", "75%")
+    assert found["grConv: BLEU on long sentences / BLEU on all"] == ("", "75%")
     assert found["RNNenc: no unknown words minus all"] == ("+9.53", "+4.50")
     assert found["Moses minus RNNenc, all"] == ("+19.38", "+30.00, p = 0.500 (n.s.)")
     # nobody has measured them
@@ -65,6 +67,15 @@ def test_what_does_not_show_is_said() -> None:
         "- What does not show in mine: reversed minus forward source, all (−0.50, p ≤ 0.001);"
         " 5 reversed, beam 12, minus one (+0.10, p = 0.300 (n.s.))."
     )
+
+
+def test_hours_of_a_run_that_continues_another_count_once() -> None:
+    made = {"code": {"version": "1"}, "processor": "P", "packages": {"torch": "2.13.0"}}
+    hours = {"one": 4.0, "star": 6.5}  # 4.0 of them from `one`
+    summaries = {name: {"hours": value, "made_with": made, "device": "cpu"} for name, value in hours.items()}
+    runs = {"one": Run("one", "one", 1, None), "star": Run("star", "star", 1, "one")}
+    finished: Any = SimpleNamespace(name="mine", summaries=summaries, runs=runs)
+    assert origin(finished)["Hours of training"] == "6.5"
 
 
 @pytest.mark.parametrize("paper", ["cho2014b", "sutskever2014"])

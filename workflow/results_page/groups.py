@@ -193,19 +193,19 @@ def findings(comparison: Comparison, config: Config, limit: int, updates: Mappin
         f"{margin}, longer limit, long sentences": difference(long, search, encdec, samples),
         f"{margin}, shorter limit, all": difference(everything, short_search, short_encdec, samples),
         f"{margin}, shorter limit, long sentences": difference(long, short_search, short_encdec, samples),
-        "RNNsearch, longer limit, trained on (*) minus before, all": difference(
+        "RNNsearch* minus RNNsearch, longer limit, all": difference(
             everything, trained_on, search, samples
         ),
         **{
-            f"Moses minus RNNsearch, longer limit{star}, {what}": difference(column, "moses", system, samples)
+            f"Moses minus RNNsearch{star}, longer limit, {what}": difference(column, "moses", system, samples)
             for what, column in (("all", everything), ("no unknown words", known))
-            for star, system in (("", search), (", trained on (*)", trained_on))
+            for star, system in (("", search), ("*", trained_on))
         },
-        "RNNsearch, longer limit, trained on (*): times the updates": more_updates(),
+        "RNNsearch*, longer limit: updates / updates of RNNsearch": more_updates(),
         f"RNNsearch, {longer}": difference(long, search, short_search, samples),
         f"RNNencdec, {longer}": difference(long, encdec, short_encdec, samples),
-        "RNNsearch, longer limit: share of its BLEU on long sentences": share(search),
-        "RNNencdec, longer limit: share of its BLEU on long sentences": share(encdec),
+        "RNNsearch, longer limit: BLEU on long sentences / BLEU on all": share(search),
+        "RNNencdec, longer limit: BLEU on long sentences / BLEU on all": share(encdec),
         "RNNsearch, longer limit: no unknown words minus all": gained(search),
         "RNNencdec, longer limit: no unknown words minus all": gained(encdec),
     }

@@ -280,9 +280,12 @@ def origin(experiment: Experiment) -> Cells:
     made = [summary["made_with"] for summary in experiment.summaries.values()]
     devices = [summary["device"] for summary in experiment.summaries.values()]
     commits = [release_name(found["code"]) for found in made]
+    hours = {name: summary["hours"] for name, summary in experiment.summaries.items()}
+    # A run that continues another counts the hours of both.
+    twice = sum(hours.get(run.base, 0) for run in experiment.runs.values() if run.base)
     return {
         "Experiment": experiment.name,
-        "Hours of training": _number(sum(summary["hours"] for summary in experiment.summaries.values()), 1),
+        "Hours of training": _number(sum(hours.values()) - twice, 1),
         "Machine": ", ".join(dict.fromkeys([*(found["processor"] for found in made), *devices])),
         "Code": ", ".join(dict.fromkeys(commits)),
         "PyTorch": ", ".join(dict.fromkeys(found["packages"]["torch"] for found in made)),
