@@ -162,6 +162,9 @@ def load(
 ) -> Model:
     """Load a trained model, or several as an ensemble.
 
+    This sets PyTorch's number of threads, its precision of matrix products and its deterministic mode for the whole
+    process, which also keeps the memory that it frees.
+
     Args:
         folders: one folder per model, such as `models/rnnsearch-50` of an experiment.
         device: "cpu", "cuda" or "auto". "auto" takes the GPU if there is one.

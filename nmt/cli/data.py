@@ -18,7 +18,7 @@ from nmt.cli.options import (
     vocabularies,
 )
 from nmt.cli.outputs import WRITTEN
-from nmt.settings.text import Cleaning, Tokenization
+from nmt.settings.text import LARGEST_VOCABULARY, Cleaning, Tokenization
 
 
 @click.command(short_help="Blank out unusable pairs, keeping line numbers.")
@@ -61,7 +61,9 @@ def tokenize(language: str, settings: str, input: Path, output: Path) -> None:
 
 
 @click.command(short_help="List the most frequent words of token files.")
-@click.option("--words", required=True, type=click.IntRange(min=1), help="Size of the vocabulary.")
+@click.option(
+    "--words", required=True, type=click.IntRange(1, LARGEST_VOCABULARY), help="Size of the vocabulary."
+)
 @click.option("--specials-count", is_flag=True, help="UNK and the end symbol are two of these words.")
 @click.option(
     "--subwords", is_flag=True, help="Learn subword units instead (byte pair encoding, SentencePiece)."

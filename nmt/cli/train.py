@@ -12,11 +12,10 @@ from typing import Literal
 
 import click
 
-from nmt.cli.options import FOLDER, NumberRange, parse_settings, settings_option, vocabularies
+from nmt.cli.options import EXISTING, FOLDER, NumberRange, parse_settings, settings_option, vocabularies
 from nmt.errors import UserError
 from nmt.settings.training import ModelRun
 
-EXISTING = click.Path(exists=True, path_type=Path)
 MORE_TO_DO = 75
 """Exit code of a run that stopped cleanly before its end (EX_TEMPFAIL): run the command again."""
 

@@ -80,6 +80,8 @@ def vectors(
                     array.append(found)
                 if output_tsv is not None:
                     panels.add(lines, found)
+            if output_npy is not None and array is None:
+                raise UserError(f"{input}: no sentence in it, so there are no vectors")
             if output_tsv is not None:
                 from nmt.evaluation.principal_components import write_panels
 

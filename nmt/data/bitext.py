@@ -165,8 +165,7 @@ def fingerprint(folder: Path) -> str:
     digest = hashlib.sha256()
     for name in ARRAYS:
         with (folder / name).open("rb") as file:
-            while chunk := file.read(1 << 20):
-                digest.update(chunk)
+            hashlib.file_digest(file, lambda: digest)
     return digest.hexdigest()
 
 

@@ -29,6 +29,8 @@ def build_units(
     """
     with word_counts(beside=Path(output)) as counts:
         count_words(paths, counts)
+        if next(iter(counts), None) is None:
+            raise UserError(f"vocabulary: no words in {', '.join(map(str, paths))}")
         vocabulary = Vocabulary(learn(counts, own_words(words, specials_count)), subwords=True)
     vocabulary.write(output)
     return vocabulary

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import heapq
+import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import accumulate
@@ -24,8 +25,7 @@ UNKNOWN = 1
 END_WORD = "</s>"
 UNKNOWN_WORD = "[UNK]"
 SPECIALS = (END_WORD, UNKNOWN_WORD)
-MAX_WORDS = 2**31 - len(SPECIALS)
-"""Maximum number of ids, which have at most 32 bits; indices of NumPy and PyTorch are signed."""
+_COUNT = re.compile(r"[0-9]{1,18}")
 
 _HEADERS = {"rank\tword\tcount": False, "rank\tpiece\tcount": True}
 """First line of the file, and whether the file contains subword units."""
@@ -123,7 +123,7 @@ class Vocabulary:
 
 def _row(path: str | Path, rank: int, line: str) -> tuple[str, int]:
     fields = line.split("\t")
-    if len(fields) != 3 or fields[0] != str(rank) or not fields[1] or not fields[2].isdecimal():
+    if len(fields) != 3 or fields[0] != str(rank) or not fields[1] or not _COUNT.fullmatch(fields[2]):
         raise UserError(
             f"{path}, line {rank + 1}: found {line[:60]!r}, expected rank {rank}, a word and its count with "
             "tabs between; make the vocabulary again"
@@ -144,8 +144,6 @@ def most_frequent(counts: Iterable[tuple[str, int]], words: int) -> Vocabulary:
 
     The names of special symbols are not words of a text.
     """
-    if words > MAX_WORDS:
-        raise UserError(f"vocabulary: {words} words asked for, at most {MAX_WORDS} fit into 32-bit ids")
     own = (item for item in counts if item[0] not in SPECIALS)
     return Vocabulary(heapq.nsmallest(words, own, key=lambda item: (-item[1], item[0])))
 

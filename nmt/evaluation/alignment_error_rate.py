@@ -99,6 +99,8 @@ def alignment_error_rate(model: str, alignments: Path, gold: Sequence[Path]) -> 
             f"{alignments}: no line has gold links in {', '.join(map(str, gold))}; give those of this text"
         )
     attention = names.pop("attention")
+    if not attention.sure:
+        raise UserError(f"{', '.join(map(str, gold))}: no sure links in it; expected those of this text")
     return {
         "model": model,
         "sentences": sentences,

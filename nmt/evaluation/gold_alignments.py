@@ -64,6 +64,11 @@ def read_gold(paths: Sequence[Path], sentences: int) -> dict[int, Gold]:
         return _by_line(_wpt(lines), sentences)
     if _NUMBERED.fullmatch(first):
         return _by_line(_numbered(lines), sentences)
+    if len(lines) > sentences:
+        raise UserError(
+            f"{lines[sentences][0]}: there are more lines than the {sentences} sentences of the test set; they belong "
+            "to another text"
+        )
     return {number: _pharaoh(where, line) for number, (where, line) in enumerate(lines)}
 
 

@@ -173,8 +173,12 @@ def tar_members(stream: IO[bytes]) -> Iterator[tuple[tarfile.TarFile, tarfile.Ta
                 forward.left = sys.maxsize
                 yield packed, entry
                 forward.left = LARGEST_HEADER
-    except (ValueError, IndexError, RecursionError) as error:  # numbers that are none, headers before headers
-        raise tarfile.ReadError(f"a header that is none: {error}") from None
+    except (
+        ValueError,
+        IndexError,
+        RecursionError,
+    ) as error:  # fields that are no numbers, headers before headers
+        raise tarfile.ReadError(f"a malformed header: {error}") from None
 
 
 def _visit_tar(

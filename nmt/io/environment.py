@@ -20,6 +20,7 @@ PACKAGES = (
     "sacrebleu",
     "sacremoses",
     "safetensors",
+    "sentencepiece",
     "snakemake",
     "tabulate",
     "torch",

@@ -107,7 +107,20 @@ def allow_by_umask(path: Path) -> None:
 def _remove_leftovers(path: Path) -> None:
     """Remove temporary files of killed processes, which would only fill the disk."""
     for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.part{glob.escape(path.suffix)}"):
-        leftover.unlink(missing_ok=True)
+        writer = leftover.name.removeprefix(f".{path.name}.").partition("-")[0]
+        if not (writer.isdecimal() and _lives(int(writer))):
+            leftover.unlink(missing_ok=True)
+
+
+def _lives(process: int) -> bool:
+    """Return whether another process with this number runs on this machine."""
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return process != os.getpid()
 
 
 def _sync(path: Path) -> None:

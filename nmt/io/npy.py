@@ -1,4 +1,4 @@
-"""Writes .npy files of one-dimensional and row-wise arrays piece by piece."""
+"""Writes .npy files of one-dimensional and row-wise arrays piece by piece, and maps them into memory."""
 
 from __future__ import annotations
 

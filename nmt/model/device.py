@@ -158,7 +158,9 @@ def make_deterministic(threads: int) -> None:
     # without it a GPU's products may differ by run
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.set_num_threads(threads)
-    torch.set_deterministic_debug_mode("warn")  # the other function imports torch's compiler: seconds
+    torch.set_deterministic_debug_mode(
+        "warn"
+    )  # use_deterministic_algorithms imports torch's compiler, which takes seconds
     # every `empty` here is filled before it is read: filling it beforehand would be time lost
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
 

@@ -143,7 +143,7 @@ def gated_step(
         kernels.gated_step(projected, recurrent, state, U, mask, out)
         return
     hidden, after = state.shape[-1], out[2]
-    # where a result lies in pieces, last digits could be others than in one: made in one, and copied there
+    # results written to memory that is not contiguous could have other last digits: they are made elsewhere, and copied
     gates, candidate = (part if part.is_contiguous() else part.new_empty(part.shape) for part in out[:2])
     torch.add(projected[..., : 2 * hidden], recurrent, out=gates).sigmoid_()
     if mask is not None:

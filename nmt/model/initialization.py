@@ -16,7 +16,7 @@ Start = Callable[[Tensor, Generator], object]
 
 
 def initialize(model: EncoderDecoder, seed: int) -> None:
-    """Draw all weights in the order of their names, so that a seed gives the same model on every machine."""
+    """Draw all weights in the order of their definition, so that a seed gives the same model on every machine."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, weight in model.named_parameters():

@@ -49,7 +49,8 @@ def pack(folder: Path, archive: Path, with_final_state: bool = False) -> list[st
     needed = [*NEEDED, *([FINAL_STATE] if with_final_state else [])]
     missing = [name for name in needed if not (folder / name).is_file()]
     if missing:
-        raise UserError(f"{folder}: no {missing[0]} in it; expected the folder of a finished model")
+        cure = "; `nmt model card` writes it" if missing == [CARD] else ""
+        raise UserError(f"{folder}: no {missing[0]} in it; expected the folder of a finished model{cure}")
     names = sorted([*needed, *(name for name in ADDED if (folder / name).is_file())])
     text = checksums.lines_of(folder, names)
     top = folder.resolve().name

@@ -162,11 +162,8 @@ _USE = """    nmt translate --model FOLDER < text > translation
 
 translates raw text, one sentence per line, where FOLDER is the folder of this page. From Python:
 
-    from pathlib import Path
-    import torch
-    from nmt.model import trained_model
-
-    model = trained_model.load(Path("FOLDER"), torch.device("cpu"))"""
+    import nmt
+    print(nmt.load("FOLDER").translate("..."))"""
 
 _FILES = """| file | |
 |---|---|

@@ -1,8 +1,8 @@
 """Matrix products in the precision of the settings. Everything else, states included, stays in 32 bits.
 
-fp32: factors are not rounded. tf32: a GPU's tensor cores read 32-bit factors with 10 bits of mantissa; nothing else is
-rounded. bf16: factors are first rounded to 8 bits of mantissa. Sums have 32 bits, also where a GPU splits them. Each
-result is rounded to 8 bits of mantissa once, before it is stored in 32 bits. int8: the weights made by `factor` or
+fp32: factors are not rounded. tf32: a GPU's tensor cores read 11 significant bits of 32-bit factors; nothing else is
+rounded. bf16: factors are first rounded to 8 significant bits. Sums have 32 bits, also where a GPU splits them. Each
+result is rounded to 8 significant bits once, before it is stored in 32 bits. int8: the weights made by `factor` or
 `cached_factor` and the rows that they are multiplied with are rounded to 8-bit integers (`nmt.model.int8`). It is only
 for translation on a CPU.
 """
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import get_args
 
 import torch
 from torch import Tensor, nn
@@ -45,9 +44,7 @@ def rounds_factors() -> bool:
 
 
 def refuse_unable(precision: Precision, device: torch.device) -> None:
-    """Raise a UserError for a precision that does not exist, or that the device has no products for."""
-    if precision not in get_args(Precision):
-        raise UserError(f"precision {precision}: expected one of {', '.join(get_args(Precision))}")
+    """Raise a UserError for a precision that the device has no products for."""
     if precision == "bf16" and device.type == "cuda" and torch.cuda.get_device_capability(device) < (8, 0):
         name = torch.cuda.get_device_name(device)
         raise UserError(f"precision bf16: {name} computes in it only by way of others, and slowly; use fp32")

@@ -67,12 +67,12 @@ def refuse_unlike(models: Sequence[TrainedModel]) -> None:
         for side in SIDES:
             if getattr(first, side).sha256 != getattr(other, side).sha256:
                 raise UserError(
-                    f"--model: {first.run.label} and {other.run.label} have different {side} vocabularies; "
+                    f"{first.run.label} and {other.run.label} have different {side} vocabularies; "
                     f"an ensemble needs models that were trained on the same prepared text"
                 )
         if first.run.architecture.source_end != other.run.architecture.source_end:
             raise UserError(
-                f"--model: {first.run.label} and {other.run.label} differ in architecture.source_end; "
+                f"{first.run.label} and {other.run.label} differ in architecture.source_end; "
                 f"an ensemble needs models that read the source in the same way"
             )
 

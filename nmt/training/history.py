@@ -51,7 +51,7 @@ class History:
 
 
 def records(path: Path) -> Iterator[Record]:
-    """Return all lines of a finished history, oldest first. A `UserError` names the first damaged line."""
+    """Yield all lines of a finished history, oldest first. A `UserError` names the first damaged line."""
     for number, line in enumerate(_lines(path), start=1):
         record = _record(line)
         if record is None:
@@ -61,7 +61,7 @@ def records(path: Path) -> Iterator[Record]:
 
 
 def whole_records(path: Path) -> Iterator[Record]:
-    """Return the valid lines, with an update and its seconds, of a history that may be incomplete or damaged."""
+    """Yield the valid lines, with an update and its seconds, of a history that may be incomplete or damaged."""
     try:
         lines = _lines(path)
     except UserError:
@@ -83,7 +83,7 @@ def _lines(path: Path) -> list[bytes]:
 def _record(line: bytes) -> Record | None:
     try:
         value = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) and "update" in value else None
 

@@ -49,7 +49,7 @@ class Updater:
         self.graphs = GraphedUpdates(self._descend, self.device, longest) if on_gpu else None
 
     def __call__(self, batch: Batch, epoch: float = 0.0) -> None:
-        """Make one step of SGD, after a number of epochs."""
+        """Make one step of the optimizer, after a number of epochs."""
         if set_rate(self.optimizer, rate_at(self.training, epoch)) and self.graphs:
             self.graphs.forget()
         (self.graphs or self._descend)(batch)

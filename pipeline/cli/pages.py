@@ -70,10 +70,13 @@ def explorer(
 
     The page is one file. A browser opens it from the file system, without a network.
     """
-    from pipeline.report.explorer.page import labels_of, write_explorer
+    from pipeline.report.explorer.page import refuse_twice, write_explorer
 
-    files = list(labels_of(translations))
-    count = write_explorer(files, reference, title, output, compared, dict(trees), languages, dict(given))
+    refuse_twice("--translations, --given", [*translations, *given])
+    refuse_twice("--trees", trees)
+    count = write_explorer(
+        translations, reference, title, output, compared, dict(trees), languages, dict(given)
+    )
     click.echo(f"{output}: {count:,} sentences, {output.stat().st_size / 1e6:.1f} MB", err=True)
 
 

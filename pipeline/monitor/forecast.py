@@ -14,7 +14,7 @@ from nmt.training.history import Reached, last_update, reached
 from pipeline.config.experiment import archives_in_use, prepared_corpora
 from pipeline.config.runs import Run, runs_of
 from pipeline.config.schema import Config
-from pipeline.monitor.time_limits import expected_rate
+from pipeline.monitor.time_limits import expected_rate, first_update
 
 TEXT_PER_ARCHIVE_BYTE = 3.9
 """Bytes of prepared text per byte of archive: raw, clean and tokenized text 0.90, 0.90 and 0.91, selected text 0.47,
@@ -52,7 +52,7 @@ def training_times(config: Config, folder: Path, runs: Iterable[str]) -> list[Tr
     """Return what is left of these runs, each at its own rate, that of a like run here, or that of the settings."""
     all_runs = runs_of(config, list(config.models))
     told = {name: reached(_history(folder, name)) for name in all_runs}
-    return [_training_time(config, all_runs, name, told) for name in runs]
+    return [_training_time(config, all_runs, name, told, folder) for name in runs]
 
 
 def _history(folder: Path, run: str) -> Path:
@@ -62,12 +62,12 @@ def _history(folder: Path, run: str) -> Path:
 
 
 def _training_time(
-    config: Config, all_runs: dict[str, Run], name: str, told: dict[str, Reached]
+    config: Config, all_runs: dict[str, Run], name: str, told: dict[str, Reached], folder: Path
 ) -> TrainingTime:
     run = all_runs[name]
     entry = config.models[run.model]
-    begun = last_update(config.models[all_runs[run.base].model].training, told[run.base]) if run.base else 0
-    left = max(0, last_update(entry.training, told[name]) - max(told[name].update, begun))
+    begun = max(told[name].update, first_update(config, run, folder))
+    left = max(0, last_update(entry.training, told[name]) - begun)
     for other in dict.fromkeys([name, run.base, *all_runs]):
         rate = told[other].updates_per_second if other else None
         if other and rate and _alike(entry, config.models[all_runs[other].model]):

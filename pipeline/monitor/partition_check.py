@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from nmt.io.slurm import Nodes, Partitions, configuration, partitions
+from nmt.settings.faults import nearest
 from pipeline.monitor.jobs import Job
 
 FORGOTTEN_AFTER = 240
@@ -90,9 +90,7 @@ def _named(cluster: Cluster) -> list[str]:
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    guess = f"; did you mean `{close[0]}`?" if close else ""
-    return f"slurm_partition: found {name!r}, which this cluster lacks{guess}; known: {', '.join(known)}"
+    return f"slurm_partition: found {name!r}, which this cluster lacks{nearest(name, known)}; known: {', '.join(known)}"
 
 
 def _too_much(request: ResourceRequest, slurm: Partitions) -> Iterator[str]:
@@ -151,7 +149,7 @@ def _hours(duration: float) -> str:
 
 
 def _forgetful(cluster: Cluster) -> Iterator[str]:
-    """Yield whether the program that is to be asked for states cannot know them."""
+    """Yield a line if the program that is asked for the states of jobs (squeue, sacct) cannot know them."""
     if cluster.status is None or not (config := configuration()):
         return
     accounting = not config.get("AccountingStorageType", "").endswith("none")

@@ -9,7 +9,7 @@ from pathlib import Path
 from nmt.model.model_folder import HISTORY
 from nmt.settings.families import FAMILIES
 from nmt.training.history import last_update, reached
-from pipeline.config.runs import Run
+from pipeline.config.runs import Run, runs_of
 from pipeline.config.schema import Config
 
 MARGIN = 1.25
@@ -39,9 +39,20 @@ def training_minutes(config: Config, run: Run, folder: Path) -> int:
     if done.updates_per_second is None and run.base:
         done = reached(folder / "models" / run.base / HISTORY)
     rate = 3600 * done.updates_per_second if done.updates_per_second else expected_rate(config, run.model)
-    base = config.models[run.model].continue_from
-    before = config.models[base].training.updates if base else 0
-    return time_limit(end - max(done.update, before), rate, config.resources.train_hours)
+    return time_limit(
+        end - max(done.update, first_update(config, run, folder)), rate, config.resources.train_hours
+    )
+
+
+def first_update(config: Config, run: Run, folder: Path) -> int:
+    """Return the update after which a run begins: 0, or the end of the run that it continues."""
+    if run.base is None:
+        return 0
+    finished = folder / "models" / run.base / HISTORY
+    if finished.exists():
+        return reached(finished).update
+    base = runs_of(config, list(config.models))[run.base]
+    return last_update(config.models[base.model].training, reached(folder / "state" / run.base / HISTORY))
 
 
 def training_retries(config: Config, runs: Iterable[Run]) -> int:

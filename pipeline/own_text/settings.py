@@ -72,7 +72,7 @@ SIZES = (
         learning_rate=0.0015,
         epochs=3,
         updates=(10_000, 40_000),
-        rates=(2700, 1500),  # a 2.6th of the rates there, which are those of bf16
+        rates=(2700, 1500),  # those of overnight, with bf16, divided by 2.6
         length=25,
         gigabytes=5,
     ),

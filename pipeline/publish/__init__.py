@@ -1,1 +1,1 @@
-"""Replication packages, their record and verification, model cards and archives."""
+"""Replication packages, their record and verification."""

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from rocrate.model.contextentity import ContextEntity
 from rocrate.model.entity import Entity
@@ -74,7 +75,7 @@ def record(results: Path, files: Sequence[Path], archives: Path) -> None:
         for set_ in package.sets(system):
             for mode in MODES:
                 crate.add_decoding(system, mode, set_, package)
-    crate.add_making(package)
+    crate.add_making()
     write_json(results / RECORD, crate.as_json())
 
 
@@ -219,7 +220,7 @@ class _Crate:
         identifier = f"#{side.replace('_', '-')}-{total[:12]}"
         return self._thing(identifier, "DigitalDocument", name=names.get(side, side), sha256=total)
 
-    def add_making(self, package: ReplicationPackage) -> None:
+    def add_making(self) -> None:
         """Add the program that made tables and figures from their inputs."""
         files = {entity.id: entity for entity in self._crate.data_entities}
         inputs = [entity for name, entity in files.items() if is_part(name)]
@@ -270,7 +271,7 @@ class _Crate:
 
     def _with_facts(self, entity: Entity, facts: Facts) -> Entity:
         """Say of an entity what schema.org has no word for."""
-        base = entity.id if entity.id.startswith("#") else f"#{entity.id.rsplit('/', 1)[-1]}"
+        base = entity.id if entity.id.startswith("#") else f"#{quote(entity.id, safe='')}"
         values = [
             self._thing(f"{base}/{name.replace(' ', '-')}", "PropertyValue", name=name, value=value)
             for name, value in facts.items()

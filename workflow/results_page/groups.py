@@ -193,9 +193,7 @@ def findings(comparison: Comparison, config: Config, limit: int, updates: Mappin
         f"{margin}, longer limit, long sentences": difference(long, search, encdec, samples),
         f"{margin}, shorter limit, all": difference(everything, short_search, short_encdec, samples),
         f"{margin}, shorter limit, long sentences": difference(long, short_search, short_encdec, samples),
-        "RNNsearch* minus RNNsearch, longer limit, all": difference(
-            everything, trained_on, search, samples
-        ),
+        "RNNsearch* minus RNNsearch, longer limit, all": difference(everything, trained_on, search, samples),
         **{
             f"Moses minus RNNsearch{star}, longer limit, {what}": difference(column, "moses", system, samples)
             for what, column in (("all", everything), ("no unknown words", known))

@@ -5,7 +5,7 @@ The page's parts lie beside this module, what it shares with other pages in `pip
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -200,11 +200,9 @@ def _unescaped(token: str) -> str:
     return token
 
 
-def labels_of(pairs: Sequence[tuple[str, Path]]) -> Iterator[tuple[str, Path]]:
-    """The pairs of a command line; a label twice is refused, since the page tells models apart by it."""
-    seen: set[str] = set()
-    for label, path in pairs:
-        if label in seen:
-            raise UserError(f"--translations: the label {label!r} stands twice; expected one for each model")
-        seen.add(label)
-        yield label, path
+def refuse_twice(option: str, pairs: Sequence[tuple[str, Path]]) -> None:
+    """Raise a UserError for a label that stands twice, since the page tells models apart by their labels."""
+    labels = [label for label, _ in pairs]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise UserError(f"{option}: the label {label!r} stands twice; expected one for each model")

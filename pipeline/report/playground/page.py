@@ -151,7 +151,7 @@ def _clauses(source: Path, reference: Path, model: TrainedModel, text: RawText) 
         tokens, target = words(line), words(other)
         if (
             len(tokens) - 1 in CLAUSE_WORDS
-            and tokens[-1] == target[-1] == "."
+            and tokens[-1:] == target[-1:] == ["."]
             and all(token in model.source for token in tokens)
             and all(token in model.target for token in target)
             and text.tokens(text.text(tokens)) == tokens

@@ -35,7 +35,10 @@ def seeds_note(rows: Sequence[Row]) -> list[str]:
 
 
 def variance_note(what: str, too: str, runs: Collection[int]) -> str:
-    """Return which variance is in an interval or a p, of systems with so many runs each; too: how few seeds make it."""
+    """Return which variance is in an interval or a p, of systems with so many runs each.
+
+    `too` says how few seeds distort it: "narrow" or "small".
+    """
     parts = []
     if max(runs, default=1) > 1:
         parts.append(

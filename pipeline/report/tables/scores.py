@@ -146,7 +146,7 @@ def _with_scores(row: Row, table: ScoreTable, measured: Measured, settings: Repo
     """Return a row with its scores, the reported ones, their difference, and what the comparison says."""
     for name, column in table.columns.items():
         runs = measured.scores[column.set].get(row["id"], ())
-        row = {**row, f"bleu_{name}": "", **_score(name, column, runs, measured, settings)}
+        row = {**row, f"bleu_{name}": "", **_score(name, column, runs, settings)}
         row |= _compared(name, row["id"], measured.compared(column))
         reported = table.reported.get(row["id"])
         row[f"reported_{name}"] = reported.shown(name) if reported else ""
@@ -154,7 +154,7 @@ def _with_scores(row: Row, table: ScoreTable, measured: Measured, settings: Repo
     return row
 
 
-def _score(name: str, column: Column, runs: Sequence[Row], measured: Measured, settings: Report) -> Row:
+def _score(name: str, column: Column, runs: Sequence[Row], settings: Report) -> Row:
     """Return a system's score in a column: the mean over its runs, as text, and as readers see it."""
     if not runs:
         return {}

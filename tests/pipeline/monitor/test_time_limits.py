@@ -40,9 +40,10 @@ def test_training_asks_for_what_is_left_at_its_own_rate(tmp_path: Path) -> None:
     assert training_minutes(config, run, tmp_path) == time_limit(667_000 - 288_000, expected, 120)
     history = tmp_path / "models" / "rnnsearch-50" / "history.jsonl"
     history.parent.mkdir(parents=True)
-    lines = [{"update": update, "train_nll": 1.0, "seconds": update / 100} for update in (1000, 2000)]
+    lines = [{"update": update, "train_nll": 1.0, "seconds": update / 100} for update in (1000, 200_000)]
     history.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    assert training_minutes(config, run, tmp_path) == time_limit(667_000 - 288_000, 360_000, 120)
+    # the run that it continues ended early, by patience
+    assert training_minutes(config, run, tmp_path) == time_limit(667_000 - 200_000, 360_000, 120)
     own = tmp_path / "state" / run.name / "history.jsonl"
     own.parent.mkdir(parents=True)
     own.write_text('{"update": 660000, "train_nll": 1.0, "seconds": 6600}\n', encoding="utf-8")

@@ -74,6 +74,23 @@ def archives_of(results: Path, folder: Path) -> list[dict[str, Any]]:
     return found
 
 
+def test_archives_of_one_name_keep_their_own_checksums(results: Path) -> None:
+    path = ReplicationPackage(results).configuration
+    values = json.loads(path.read_text(encoding="utf-8"))
+    first, second = [*values["archives"].values()][:2]
+    for number, archive in enumerate((first, second)):
+        archive |= {
+            "url": f"https://example.org/{number}/en-fr.txt.zip",
+            "path": f"{number}.zip",
+            "md5": str(number) * 32,
+        }
+    path.write_text(json.dumps(values), encoding="utf-8")
+    sums = {
+        entity["@id"]: entity["md5"] for entity in archives_of(results, results / "none") if "md5" in entity
+    }
+    assert {sums[first["url"]], sums[second["url"]]} == {"0" * 32, "1" * 32}
+
+
 def test_downloads_carry_what_the_settings_know_where_nothing_else_is_known(results: Path) -> None:
     known = {archive.url: archive for archive in archives_in_use(results)}
     found = archives_of(results, results / "none")

@@ -14,7 +14,7 @@ import pytest
 
 from nmt.evaluation.bleu import multi_bleu
 from nmt.evaluation.trees import as_line
-from pipeline.report.explorer.page import labels_of, write_explorer
+from pipeline.report.explorer.page import refuse_twice, write_explorer
 from tests.messages import refused
 
 SENTENCES = [
@@ -112,7 +112,7 @@ def test_files_that_do_not_belong_together(tmp_path: Path, reference: Path) -> N
     with refused():
         write_explorer([one], reference, "T", page, ["C"])
     with refused():
-        list(labels_of([one, one]))
+        refuse_twice("--translations, --given", [one, ("A", reference)])
     assert not page.exists()
 
 

@@ -92,6 +92,12 @@ def test_text_of_few_words_has_fewer_units_and_too_few_are_refused() -> None:
         learn([(word, 1) for word in words()], 3)
 
 
+def test_no_words_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("\n", encoding="utf-8")
+    with refused():
+        build_units([tmp_path / "text"], 10, False, tmp_path / "vocabulary.tsv")
+
+
 def test_specials_and_marks_inside_of_words_are_no_units(vocabulary: Vocabulary) -> None:
     assert vocabulary.ids([*SPECIALS, f"er{BEGINNING}", "er" * 200]) == [UNKNOWN] * 4
 

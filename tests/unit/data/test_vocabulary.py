@@ -63,6 +63,7 @@ def test_reading_gives_the_same_vocabulary_and_sum(tmp_path: Path) -> None:
         "rank\tword\tcount\n1\ta\t3\n3\tb\t2\n",
         "rank\tword\tcount\n1\ta\t3\n2\ta\t2\n",
         "rank\tword\tcount\n1\ta\n",
+        f"rank\tword\tcount\n1\ta\t{'9' * 5000}\n",
     ],
 )
 def test_a_broken_file_is_refused_with_its_line(tmp_path: Path, text: str) -> None:
@@ -71,8 +72,6 @@ def test_a_broken_file_is_refused_with_its_line(tmp_path: Path, text: str) -> No
         Vocabulary.read(tmp_path / "v.tsv")
 
 
-def test_no_words_and_too_many_words_are_refused(tmp_path: Path) -> None:
+def test_no_words_are_refused(tmp_path: Path) -> None:
     with refused():
         build([tokens(tmp_path / "0", "")], 3, False, tmp_path / "v")
-    with refused():
-        build([tokens(tmp_path / "0", "a")], 2**31, False, tmp_path / "v")

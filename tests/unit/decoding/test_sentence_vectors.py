@@ -63,6 +63,10 @@ def test_lines_panels_and_pictures(tmp_path: Path) -> None:
     model = trained_model.load(folder, torch.device("cpu"))
     lines = [line.split() for line in text.split("\n")[:-1]]
     assert found == pytest.approx(sentence_vectors(model, lines, 80), abs=1e-6)
+    (tmp_path / "empty").write_text("", encoding="utf-8")
+    result = nmt("vectors", "--model", folder, tmp_path / "empty", "--output-npy", npy)
+    assert result.returncode == 2
+    assert result.stderr.endswith("empty: no sentence in it, so there are no vectors\n")
     assert [panel.sentences for panel in read_panels(tsv)] == [["w3 w4", "w5", "strange w6 w7"], ["w3", "w4"]]
     pdf, png = tmp_path / "plane.pdf", tmp_path / "plane.png"
     result = nmt("figure", "vectors", "--coordinates", tsv, "--output-pdf", pdf, "--output-png", png)

@@ -49,7 +49,11 @@ def test_alignment_error_rate_by_hand(tmp_path: Path) -> None:
     assert (result["sentences"], result["links"], result["gold_links"]) == (1, 3, 4)
 
 
-@pytest.mark.parametrize("gold", ["", "0-0 x\n", "3-0\n"], ids=["empty", "no link", "outside"])
+@pytest.mark.parametrize(
+    "gold",
+    ["", "0-0 x\n", "3-0\n", "0-0\n0-0\n", "\n", "0?0\n"],
+    ids=["empty", "no link", "outside", "too many lines", "a blank line", "no sure link"],
+)
 def test_bad_gold_is_named(tmp_path: Path, gold: str) -> None:
     with refused():
         aligned(tmp_path, gold)

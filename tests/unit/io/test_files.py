@@ -43,6 +43,22 @@ def test_its_bytes_are_on_the_disk_before_it_has_its_name_and_its_name_after(
     assert synced == [(b"whole", "earlier"), (None, "whole")]
 
 
+def test_what_a_killed_process_left_goes_and_what_a_living_one_writes_stays(tmp_path: Path) -> None:
+    target = tmp_path / "a.txt"
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        path = tmp_path / f".a.txt.{process.pid}-0f.part.txt"
+        path.write_text("half")
+        write_one_line(target)
+        assert path.exists()
+    write_one_line(target)
+    assert [*tmp_path.iterdir()] == [target]
+
+
+def write_one_line(target: Path) -> None:
+    with write_lines(target) as writer:
+        writer.write("whole")
+
+
 def test_an_error_leaves_the_earlier_file_and_nothing_else(tmp_path: Path) -> None:
     target = tmp_path / "a"
     target.write_text("earlier")

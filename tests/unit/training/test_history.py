@@ -31,7 +31,7 @@ def test_what_is_added_is_read_and_what_came_after_a_checkpoint_is_dropped(tmp_p
     assert history.records() == [{"update": 1}]
 
 
-@pytest.mark.parametrize("damage", ["{", "[1]", '{"no": 1}'])
+@pytest.mark.parametrize("damage", ["{", "[1]", '{"no": 1}', "[" * 100_000])
 def test_a_damaged_line_of_a_finished_history_is_named(tmp_path: Path, damage: str) -> None:
     path = write(tmp_path / "history.jsonl", update(1, 1.0))
     path.write_text(path.read_text(encoding="utf-8") + damage + "\n", encoding="utf-8")
