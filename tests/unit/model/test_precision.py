@@ -74,8 +74,6 @@ def test_what_cannot_be_computed_is_said_in_one_line(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(int8, "supported", lambda: False)
     with refused():
         refuse_unable("int8", CPU)
-    with refused():
-        refuse_unable("int4", CPU)  # type: ignore[arg-type]
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (7, 5))
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "Tesla T4")
     with refused():
