@@ -28,8 +28,8 @@ INSTALLED := $(VENV)/installed
 DEV := $(VENV)/installed-dev
 EXPERIMENT_OR_DEMO := "$${EXPERIMENT:-experiments/demo}"
 RUN := $(BIN)/python workflow/run.py --cores "$$CORES"
-# OPTIONS are for the other experiment, so a demo that is there stays as it is, with its seeds and rows. A dry-run runs none.
-DEMO_FIRST = test -f experiments/demo/results/report.html || $(RUN) experiments/demo $(filter -n --dry-run,$(OPTIONS))
+# OPTIONS are for the other experiment, so a finished demo keeps its seeds and rows. Of OPTIONS the demo takes only a dry-run.
+DEMO_FIRST = test -f experiments/demo/results/report.html || $(RUN) experiments/demo $(filter -n --dry-run --dryrun,$(OPTIONS))
 
 SHELL := bash
 .DELETE_ON_ERROR:

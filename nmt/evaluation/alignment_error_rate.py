@@ -74,7 +74,7 @@ def alignment_error_rate(model: str, alignments: Path, gold: Sequence[Path]) -> 
     """Compute the alignment error rate of a model's attention on the test set, and of two baselines by position.
 
     `alignments` holds the attention under teacher forcing with the reference; `gold` holds the gold links of the test
-    set (see `gold_alignments`). Raises a `UserError` for a link outside its sentence, and if no sentence has gold
+    set (see `gold_alignments`). Raises a `UserError` for a link outside its sentence, and if there are no sure gold
     links.
     """
     names = {"attention": LinkCounts(), "diagonal": LinkCounts(), "same_position": LinkCounts()}
