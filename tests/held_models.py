@@ -31,12 +31,18 @@ def held_models(page: Path, place: Path) -> tuple[list[Path], TextSettings, list
     for model in values["models"]:
         folder = place / model["label"]
         folder.mkdir(parents=True)
-        sizes = [int(np.prod(shape)) for _, shape in model["tensors"]]
-        halves = np.frombuffer(data, np.uint8, 2 * sum(sizes), start).reshape(2, -1)
-        start += 2 * sum(sizes)
-        numbers = torch.from_numpy(np.ascontiguousarray(halves.T).view("<f2").astype(np.float32))
-        parts = zip(model["tensors"], numbers.split(sizes), strict=True)
-        weights = {name: part.view(shape) for (name, shape), part in parts}
+        tensors = {name: (shape, scale) for name, shape, scale in model["tensors"]}
+        halves = {name: int(np.prod(shape)) for name, (shape, scale) in tensors.items() if scale is None}
+        planes = np.frombuffer(data, np.uint8, 2 * sum(halves.values()), start).reshape(2, -1)
+        start += planes.size
+        numbers = torch.from_numpy(np.ascontiguousarray(planes.T).view("<f2").astype(np.float32))
+        weights = dict(zip(halves, numbers.split(list(halves.values())), strict=True))
+        for name, (shape, scale) in tensors.items():
+            if scale is not None:
+                whole = np.frombuffer(data, np.int8, int(np.prod(shape)), start)
+                start += whole.size
+                weights[name] = torch.from_numpy(whole.astype(np.float32) * np.float32(scale))
+        weights = {name: weights[name].view(shape) for name, (shape, _) in tensors.items()}
         save_tensors(folder / WEIGHTS, weights)
         architecture = FAMILIES[model["family"]].architecture.model_validate(model["architecture"])
         run = model_run(family=model["family"])

@@ -146,6 +146,19 @@ def text_of_card(config: Config) -> str:
     return f"{option('languages', config.languages.source, config.languages.target)} {corpora}"
 
 
+def playground_size(config: Config) -> int | str:
+    """Return the limit in MB, and the bits of a weight if they are not 16 (so that no finished page is made again)."""
+    settings = config.playground
+    return (
+        settings.megabytes if settings.bits == 16 else f"{settings.megabytes} {option('bits', settings.bits)}"
+    )
+
+
+def release_bits(config: Config) -> str:
+    """Return the option for the bits of a weight in archives, if they are not the model's own 32."""
+    return "" if config.release.bits == 32 else option("bits", config.release.bits)
+
+
 # --- phrase-based system ----------------------------------------------------------------------------------------------
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from pathlib import Path
 
 from nmt.io.files import refuse_special, sha256
 
 
-def lines_of(folder: Path, names: Iterable[str]) -> str:
-    """Return a line for each of some files in a folder."""
-    return "".join(f"{sha256(folder / name)}  {name}\n" for name in names)
+def lines_of(files: Mapping[str, Path]) -> str:
+    """Return a line for each file, under its name."""
+    return "".join(f"{sha256(path)}  {name}\n" for name, path in files.items())
 
 
 def read(path: Path) -> dict[str, str]:

@@ -10,6 +10,7 @@ import io
 import shutil
 import tarfile
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import zstandard
 
@@ -29,6 +30,7 @@ from nmt.model.model_folder import (
     TEXT,
     WEIGHTS,
 )
+from nmt.model.tensors import load_metadata, load_tensors, save_tensors
 
 SUFFIX = ".tar.zst"
 SUMS = "SHA256SUMS"
@@ -36,11 +38,16 @@ NEEDED = (CARD, WEIGHTS, SETTINGS, SOURCE_VOCABULARY, SUMMARY, TARGET_VOCABULARY
 ADDED = (HISTORY, TEXT)
 """Optional files, packed if they exist. The final state is larger than the weights, and packed only on request."""
 
+ROUNDED = (
+    "The weights in this archive are rounded to 16 bits. The scores are those of the weights in 32 bits."
+)
 _LEVEL = 3  # weights hardly shrink
 
 
-def pack(folder: Path, archive: Path, with_final_state: bool = False) -> list[str]:
+def pack(folder: Path, archive: Path, with_final_state: bool = False, halved: bool = False) -> list[str]:
     """Pack a model's folder under its own name. Return the names of the packed files, checksums last.
+
+    halved: the weights are rounded to 16 bits (IEEE 754 binary16), and the card says so.
 
     Raises a `UserError` if a file is missing.
     """
@@ -52,22 +59,39 @@ def pack(folder: Path, archive: Path, with_final_state: bool = False) -> list[st
         cure = "; `nmt model card` writes it" if missing == [CARD] else ""
         raise UserError(f"{folder}: no {missing[0]} in it; expected the folder of a finished model{cure}")
     names = sorted([*needed, *(name for name in ADDED if (folder / name).is_file())])
-    text = checksums.lines_of(folder, names)
     top = folder.resolve().name
     if not _is_plain_name(top):
         raise UserError(f"{folder}: expected a folder's name that starts with a letter or digit; rename it")
     compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
     with (
         atomic_path(archive) as temporary,
+        TemporaryDirectory() as place,
         temporary.open("wb") as raw,
         compressor.stream_writer(raw, closefd=False) as packed,
         tarfile.open(fileobj=packed, mode="w|", format=tarfile.PAX_FORMAT) as tar,
     ):
-        for name in names:
-            with (folder / name).open("rb") as file:
-                tar.addfile(_entry(f"{top}/{name}", (folder / name).stat().st_size), file)
+        files = {name: folder / name for name in names}
+        if halved:
+            files |= _halved(folder, Path(place))
+        for name, path in files.items():
+            with path.open("rb") as file:
+                tar.addfile(_entry(f"{top}/{name}", path.stat().st_size), file)
+        text = checksums.lines_of(files)
         tar.addfile(_entry(f"{top}/{SUMS}", len(text)), io.BytesIO(text.encode("ascii")))
     return [*names, SUMS]
+
+
+def _halved(folder: Path, place: Path) -> dict[str, Path]:
+    """Write weights that are rounded to 16 bits, and a card that says so, into `place`; return both files by name."""
+    weights = {name: weight.half() for name, weight in load_tensors(folder / WEIGHTS).items()}
+    if not all(weight.isfinite().all() for weight in weights.values()):
+        raise UserError(f"{folder / WEIGHTS}: a weight exceeds 65,504, the largest number of 16 bits")
+    save_tensors(
+        place / WEIGHTS, weights, {"vocabularies": load_metadata(folder / WEIGHTS).get("vocabularies", "{}")}
+    )
+    text = (folder / CARD).read_text(encoding="utf-8")
+    (place / CARD).write_text(f"{text}\n{ROUNDED}\n", encoding="utf-8")
+    return {CARD: place / CARD, WEIGHTS: place / WEIGHTS}
 
 
 def _entry(name: str, size: int) -> tarfile.TarInfo:

@@ -97,7 +97,14 @@ def explorer(
     type=click.IntRange(1, 2000),
     default=32,
     show_default=True,
-    help="Limit in MB for all weights at 16 bits. If they are larger, the page has no models and says why.",
+    help="Limit in MB for all weights. If they are larger, the page has no models and says why.",
+)
+@click.option(
+    "--bits",
+    type=click.Choice(["16", "8"]),
+    default="16",
+    show_default=True,
+    help="Bits of a weight in the page. With 8 the page is half as large, and some translations differ.",
 )
 @click.option("--title", default="Translate in the browser", show_default=True, help="Heading of the page.")
 @settings_option("The config's `languages`, `tokenization` and `decoding`")
@@ -107,13 +114,14 @@ def playground(
     source: Path,
     reference: Path,
     megabytes: int,
+    bits: str,
     title: str,
     settings: str,
     output: Path,
 ) -> None:
     """Write a page in which trained models translate typed text in the browser, side by side.
 
-    The page is one file with the weights at 16 bits. It needs no network, and translates as `nmt translate` does.
+    The page is one file with rounded weights. It needs no network, and translates as `nmt translate` does.
     """
     text = parse_settings(TextSettings, settings)
     from nmt.model.model_folder import refuse_other_than_model
@@ -121,7 +129,9 @@ def playground(
 
     for folder in models:
         refuse_other_than_model(folder)
-    written = write_playground(models, text, source, reference, megabytes, title, output)
+    written = write_playground(
+        models, text, source, reference, 8 if bits == "8" else 16, megabytes, title, output
+    )
     said = written.refusal or f"{len(models)} models, {written.sentences} sentences"
     click.echo(f"{output}: {said}, {output.stat().st_size / 1e6:.1f} MB", err=True)
 

@@ -101,4 +101,13 @@ class Playground(Settings):
 
     made: bool
     megabytes: Annotated[int, Field(ge=1, le=2000)]
-    """Limit of all weights at 16 bits."""
+    """Limit of all weights at so many bits."""
+    bits: Literal[16, 8] = 16
+    """Bits of a weight in the page."""
+
+
+class Release(Settings):
+    """The archives of models that others get."""
+
+    bits: Literal[32, 16]
+    """Bits of a weight."""

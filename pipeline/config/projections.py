@@ -103,7 +103,7 @@ def without_moses(config: Config) -> set[str]:
 
 def page_settings(config: Config) -> str:
     """Return the settings that the page of a run shows: those that decide results, of what is in use."""
-    exclude = {"mirrors", "archives", "resources", "playground"} | without_moses(config)
+    exclude = {"mirrors", "archives", "resources", "playground", "release"} | without_moses(config)
     values = config.model_dump(mode="json", exclude=exclude)
     used = {"corpora": [*corpora_in_use(config), *lm_corpora(config)]}
     used |= {name: getattr(config.use, name) for name in _SYSTEMS}

@@ -15,7 +15,7 @@ from nmt.settings.decoding import Decoding
 from nmt.settings.families import FamilyName, GatedArchitecture
 from nmt.settings.text import Cleaning, Languages, Overlap, Selection, Tokenization, VocabularySettings
 from nmt.settings.training import ModelEntry, Training
-from pipeline.config.artifacts import Artifacts, Playground, SentenceVectors
+from pipeline.config.artifacts import Artifacts, Playground, Release, SentenceVectors
 from pipeline.config.catalogue import Archive, Corpus, GrammarSettings, RescoredEntry, SystemEntry
 from pipeline.config.phrase_based import PhraseBased
 
@@ -86,4 +86,5 @@ class Config(WithoutDefaults):
     artifacts: Artifacts
     sentence_vectors: SentenceVectors | None = None
     playground: Playground
+    release: Release
     resources: ClusterResources

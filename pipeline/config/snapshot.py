@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from nmt.settings import json_settings
-from pipeline.config.artifacts import Playground
+from pipeline.config.artifacts import Playground, Release
 from pipeline.config.experiment import archives_of, corpora_in_use, lm_corpora, runs_in_use
 from pipeline.config.phrase_based import PhraseBased
 from pipeline.config.projections import without_moses
@@ -22,6 +22,7 @@ class Published(Config):
     mirrors: list[str] = Field(default_factory=list)
     resources: ClusterResources | None = None  # type: ignore[assignment]  # nobody asks for any
     playground: Playground | None = None  # type: ignore[assignment]  # needs the weights
+    release: Release | None = None  # type: ignore[assignment]  # the same
     moses: PhraseBased | None = None  # type: ignore[assignment]  # none where it was not measured
 
     @model_validator(mode="before")
@@ -40,7 +41,7 @@ class Published(Config):
 
 def published(config: Config) -> dict[str, Any]:
     """Return the merged settings as plain values, without unused entries of catalogues and keys without influence."""
-    exclude = {"mirrors", "resources", "playground"} | without_moses(config)
+    exclude = {"mirrors", "resources", "playground", "release"} | without_moses(config)
     values = config.model_dump(exclude=exclude)
     corpora = [*corpora_in_use(config), *lm_corpora(config)]
     values["corpora"] = _only(values["corpora"], corpora)

@@ -21,7 +21,7 @@ from nmt.decoding.text_translator import Options, TextTranslator, Translation
 from nmt.io.files import write_json
 from nmt.model import families, trained_model
 from nmt.model.model_folder import SETTINGS, SOURCE_VOCABULARY, TARGET_VOCABULARY, WEIGHTS
-from nmt.model.tensors import save_tensors
+from nmt.model.tensors import load_tensors, save_tensors
 from nmt.settings.decoding import TextSettings
 from nmt.settings.families import FamilyName
 from nmt.settings.text import Tokenization
@@ -96,7 +96,7 @@ def page(folders: list[Path], text: TextSettings, tmp_path_factory: pytest.TempP
     (place / "reference").write_text("le chat lit .\n" * len(TESTS), encoding="utf-8")
     output = place / "playground.html"
     written = write_playground(
-        folders, text, place / "source", place / "reference", 1, "Try <i>it</i>", output
+        folders, text, place / "source", place / "reference", 16, 1, "Try <i>it</i>", output
     )
     assert (written.sentences, written.refusal) == (2, None)
     return output
@@ -184,6 +184,22 @@ def test_the_repository_s_page_translates_as_the_models_that_it_holds(
     assert playground.requests() == 0 and not playground.errors()
 
 
+def test_a_page_of_8_bits_translates_as_the_rounded_weights(
+    driver: webdriver.Chrome, folders: list[Path], text: TextSettings, page: Path, tmp_path: Path
+) -> None:
+    output, sides = tmp_path / "playground.html", (page.parent / "source", page.parent / "reference")
+    assert write_playground(folders, text, *sides, 8, 1, "T", output).refusal is None
+    rounded, _, _ = held_models(output, tmp_path / "held")
+    for whole, original in zip(rounded, folders, strict=True):
+        before, after = load_tensors(original / WEIGHTS), load_tensors(whole / WEIGHTS)
+        for name, weight in before.items():
+            step = float(weight.abs().max()) / 127 if weight.dim() > 1 else 0
+            assert (after[name] - weight).abs().max() <= 0.5001 * step
+    playground = Playground(driver, output)
+    compare(playground, rounded, text, LINES, 4, False)
+    assert "rounded to 8 bits" in str(playground.one("#about").get_property("textContent"))
+
+
 NETWORK = """
     const [model, weights, sources, decoding, forbid] = arguments;
     const bytes = Uint8Array.from(atob(weights), (character) => character.charCodeAt(0));
@@ -204,7 +220,7 @@ def test_every_interpretation_of_the_paper_is_computed(playground: Playground, f
         state = {name: weight.half() for name, weight in model.state_dict().items()}
         model.load_state_dict(state)
         described = {
-            "tensors": [[name, list(weight.shape)] for name, weight in state.items()],
+            "tensors": [[name, list(weight.shape), None] for name, weight in state.items()],
             "architecture": model.architecture.model_dump(),
             "aligns": family == "rnnsearch",
             "targetWords": model.target_vocabulary,
@@ -452,7 +468,7 @@ def test_models_that_it_cannot_hold(
     with (large / WEIGHTS).open("ab") as file:
         file.truncate(4_000_000)
     output, sides = tmp_path / "playground.html", (page.parent / "source", page.parent / "reference")
-    refusal = write_playground([large], text, *sides, 1, "T", output).refusal
+    refusal = write_playground([large], text, *sides, 16, 1, "T", output).refusal
     assert refusal and "rnnsearch has 2 MB at 16 bits, and a page takes 1 MB" in refusal
     shown = Playground(driver, output)
     assert refusal in shown.one("#refusal").text and "nmt translate --model" in shown.one("#refusal").text

@@ -112,7 +112,7 @@ rule playground:
         runtime=30,
     params:
         models=options.repeated("model", map(model_folder, CONTRASTED)),
-        megabytes=CONFIG.playground.megabytes,
+        megabytes=options.playground_size(CONFIG),
         title=lambda wildcards: f"Translate in the browser: {EXPERIMENT}",
         settings=lambda wildcards: projections.text_settings(CONFIG),
     shell:

@@ -143,9 +143,11 @@ rule release:
     benchmark:
         "benchmarks/publish/{model}.release.tsv"
     conda:
-        "../../envs/report.yaml"
+        "../../envs/translate.yaml"
     resources:
         mem_mb=2000,
         runtime=60,
+    params:
+        bits=options.release_bits(CONFIG),
     shell:
-        "nmt model release --model models/{wildcards.model} --output {output.archive:q} 2>&1 | tee -i {log:q}"
+        "nmt model release --model models/{wildcards.model} {params.bits} --output {output.archive:q} 2>&1 | tee -i {log:q}"

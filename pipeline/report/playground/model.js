@@ -10,20 +10,24 @@ function half(bits) {
   return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : fraction * 2 ** -24);
 }
 
-/** Tensors by name, from their names and shapes in the order in which their numbers stand in `bytes`: the lower
- * bytes of all, then the upper ones. */
+/** Tensors by name, from their names, shapes and scales, in the order in which their numbers stand in `bytes`: of those
+ * without a scale the lower bytes, then the upper ones; then the whole numbers of 8 bits of those that have one. */
 function readTensors(entries, bytes, start) {
   const numbers = Float32Array.from({ length: 65536 }, (_, bits) => half(bits));
   const count = (shape) => shape.reduce((product, size) => product * size, 1);
-  const all = entries.reduce((sum, [, shape]) => sum + count(shape), 0);
-  let place = start;
+  const all = entries.reduce((sum, [, shape, scale]) => sum + (scale ? 0 : count(shape)), 0);
+  let [place, whole] = [start, start + 2 * all];
   const tensors = {};
-  for (const [name, shape] of entries) {
+  for (const [name, shape, scale] of entries) {
     const data = new Float32Array(count(shape));
-    for (let i = 0; i < data.length; i += 1, place += 1) data[i] = numbers[bytes[place] | (bytes[place + all] << 8)];
+    if (scale) {
+      for (let i = 0; i < data.length; i += 1, whole += 1) data[i] = scale * ((bytes[whole] << 24) >> 24);
+    } else {
+      for (let i = 0; i < data.length; i += 1, place += 1) data[i] = numbers[bytes[place] | (bytes[place + all] << 8)];
+    }
     tensors[name] = { data, inputs: shape.length > 1 ? shape[0] : 1, outputs: shape.at(-1) };
   }
-  return [tensors, start + 2 * all];
+  return [tensors, whole];
 }
 
 /** Matrices with as many rows, side by side. */

@@ -1,6 +1,6 @@
 """A page to play with: trained models translate what one types in the browser, word by word, without a network.
 
-The page computes RNNencdec and RNNsearch itself (model.js, text.js), from weights rounded to 16 bits.
+The page computes RNNencdec and RNNsearch itself (model.js, text.js), from weights rounded to 16 or 8 bits.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -32,6 +32,10 @@ CLAUSES = 60
 """Test sentences that the page knows, to begin with and to make sentences longer."""
 CLAUSE_WORDS = range(4, 13)
 """Their tokens, without the full stop."""
+Bits = Literal[16, 8]
+"""Of a weight in the page. Vectors, such as biases, are few and always have 16."""
+LARGEST = 127
+"""The whole number that stands for the largest magnitude of a matrix in 8 bits."""
 AND = {"de": "und", "en": "and", "es": "y", "fr": "et", "it": "e", "nl": "en", "pt": "e"}
 """What joins two clauses behind a comma; in other languages the comma alone does."""
 
@@ -49,6 +53,7 @@ def write_playground(
     text: TextSettings,
     source: Path,
     reference: Path,
+    bits: Bits,
     megabytes: int,
     title: str,
     output: Path,
@@ -59,7 +64,8 @@ def write_playground(
         folders: of trained models with the same vocabularies.
         text: what the models say of raw text, and how they decode.
         source, reference: the test set, tokenized; of its short sentences the page makes longer ones.
-        megabytes: limit of all weights at 16 bits.
+        bits: to which the weights are rounded.
+        megabytes: limit of all weights at so many bits.
         title: of the page.
         output: the HTML file.
 
@@ -67,29 +73,30 @@ def write_playground(
         UserError: files that are no models or do not belong together.
     """
     values: dict[str, Any] = {"title": title, "folders": [str(folder) for folder in folders]}
-    if refusal := refused(folders, megabytes):
+    if refusal := refused(folders, bits, megabytes):
         write(output, __package__, SCRIPTS, title, pack(values | {"refusal": refusal}, b""))
         return Written(0, refusal)
     models = [trained_model.load(folder, torch.device("cpu")) for folder in folders]
     refuse_unlike(models)
     clauses = list(_clauses(source, reference, models[0], RawText(text.languages.source, text.tokenization)))
+    rounded = [_rounded(model, folder, bits) for model, folder in zip(models, folders, strict=True)]
     values |= text.model_dump() | {
         "refusal": None,
-        "models": [_description(model) for model in models],
+        "bits": bits,
+        "models": [_description(model, scales) for model, (scales, _) in zip(models, rounded, strict=True)],
         "vocabulary": {side: _words(getattr(models[0], side)) for side in trained_model.SIDES},
         "rules": rules(text.languages.source),
         "clauses": clauses,
         "and": {side: AND.get(getattr(text.languages, side)) for side in trained_model.SIDES},
     }
-    weights = b"".join(_rounded(model, folder) for model, folder in zip(models, folders, strict=True))
-    write(output, __package__, SCRIPTS, title, pack(values, weights))
+    write(output, __package__, SCRIPTS, title, pack(values, b"".join(weights for _, weights in rounded)))
     return Written(len(clauses), None)
 
 
 SCRIPTS = ("text.js", "model.js", "card.js", "curve.js", "playground.js")
 
 
-def refused(folders: Sequence[Path], megabytes: int) -> str | None:
+def refused(folders: Sequence[Path], bits: Bits, megabytes: int) -> str | None:
     """Why the page cannot hold these models; None where it can."""
     runs = [read(ModelRun, folder / SETTINGS, "expected a model of this version") for folder in folders]
     for run in runs:
@@ -100,12 +107,12 @@ def refused(folders: Sequence[Path], megabytes: int) -> str | None:
         Vocabulary.read(folder / name).subwords for folder in folders for name in ("source.tsv", "target.tsv")
     ):
         return "The models read subword units; this page does not cut words into any."
-    sizes = [(folder / WEIGHTS).stat().st_size / 2e6 for folder in folders]
+    sizes = [(folder / WEIGHTS).stat().st_size * bits / 32e6 for folder in folders]
     if sum(sizes) <= megabytes:
         return None
     each = " and ".join(f"{run.label} has {size:,.0f} MB" for run, size in zip(runs, sizes, strict=True))
     return (
-        f"The weights are too many for a page: {each} at 16 bits, and a page takes {megabytes:,} MB "
+        f"The weights are too many for a page: {each} at {bits} bits, and a page takes {megabytes:,} MB "
         f"(playground.megabytes)."
     )
 
@@ -115,7 +122,7 @@ def _words(vocabulary: Vocabulary) -> list[str]:
     return vocabulary.words(range(len(SPECIALS), len(vocabulary)))
 
 
-def _description(model: TrainedModel) -> dict[str, Any]:
+def _description(model: TrainedModel, scales: dict[str, float]) -> dict[str, Any]:
     run, state = model.run, model.network.state_dict()
     return {
         "label": run.label,
@@ -125,20 +132,30 @@ def _description(model: TrainedModel) -> dict[str, Any]:
         "architecture": run.architecture.model_dump(),
         "targetWords": len(model.target),
         "weights": sum(weight.numel() for weight in state.values()),
-        "tensors": [[name, list(weight.shape)] for name, weight in state.items()],
+        "tensors": [[name, list(weight.shape), scales.get(name)] for name, weight in state.items()],
     }
 
 
-def _rounded(model: TrainedModel, folder: Path) -> bytes:
-    """All weights at 16 bits (IEEE 754 binary16) in the order of the description.
+def _rounded(model: TrainedModel, folder: Path, bits: Bits) -> tuple[dict[str, float], bytes]:
+    """Return the value of the integer 1 for each tensor of whole numbers, and all weights as bytes.
 
-    First the lower bytes of all, then the upper ones, which are more alike: so the page is compressed to less.
+    First come the tensors with 16 bits (IEEE 754 binary16), the lower bytes of all and then the upper ones, which are
+    more alike: so the page is compressed to less. The whole numbers of 8 bits follow, a byte each. A matrix has one
+    scale; one for each row would be more exact, but the numbers compress to a seventh more.
     """
-    with np.errstate(over="ignore"):
-        arrays = [weight.numpy().astype("<f2") for weight in model.network.state_dict().values()]
-    if not all(np.isfinite(array).all() for array in arrays):
-        raise UserError(f"{folder / WEIGHTS}: a weight exceeds 65,504, the largest number of 16 bits")
-    return np.concatenate([array.ravel() for array in arrays]).view(np.uint8).reshape(-1, 2).T.tobytes()
+    halves, wholes, scales = [], [], {}
+    for name, weight in model.network.state_dict().items():
+        numbers = weight.numpy().ravel()
+        if bits == 8 and weight.dim() > 1:
+            scales[name] = max(float(np.abs(numbers).max()), float(np.finfo(np.float32).tiny)) / LARGEST
+            wholes.append(np.rint(numbers / scales[name]).astype(np.int8).tobytes())
+            continue
+        with np.errstate(over="ignore"):
+            halves.append(numbers.astype("<f2"))
+        if not np.isfinite(halves[-1]).all():
+            raise UserError(f"{folder / WEIGHTS}: a weight exceeds 65,504, the largest number of 16 bits")
+    planes = np.concatenate(halves).view(np.uint8).reshape(-1, 2).T.tobytes()
+    return scales, b"".join([planes, *wholes])
 
 
 def _clauses(source: Path, reference: Path, model: TrainedModel, text: RawText) -> Iterator[list[str]]:

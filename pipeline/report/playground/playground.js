@@ -443,6 +443,7 @@ function open(data) {
     return;
   }
   element("page").hidden = false;
+  element("bits").textContent = data.bits;
   globalThis.translator = new Translator(data);
   globalThis.playground = new Playground(data, globalThis.translator);
 }

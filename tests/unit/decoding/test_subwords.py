@@ -103,4 +103,4 @@ def test_python_tells_words_and_the_playground_says_what_it_cannot(
     assert len(translation.token_scores) in (len(translation.tokens), len(translation.tokens) + 1)
     if translation.attention is not None:
         assert translation.attention.shape == (len(translation.tokens), 3)
-    check(refused([folder], megabytes=32))
+    check(refused([folder], 16, megabytes=32))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 import yaml
 import zstandard
 from click.testing import CliRunner
@@ -22,6 +23,8 @@ from hypothesis import strategies as st
 from nmt.cli import commands
 from nmt.errors import UserError
 from nmt.model import model_archive, model_card
+from nmt.model.model_folder import WEIGHTS
+from nmt.model.tensors import load_metadata, load_tensors, save_tensors
 from tests.hostile import altered_bytes, said
 from tests.messages import check, refused
 from tests.running import run
@@ -103,6 +106,24 @@ def test_plain_tools_unpack_and_check_it(model: Path, tmp_path: Path) -> None:
         ["sha256sum", "-c", model_archive.SUMS], cwd=tmp_path / "rnnsearch-50", capture_output=True, text=True
     )
     assert checked.returncode == 0 and "final_state.safetensors: OK" in checked.stdout
+
+
+def test_a_model_of_16_bits_is_half_as_large_and_its_card_says_so(model: Path, tmp_path: Path) -> None:
+    weights = {"W": torch.randn(100, 100), "b": torch.tensor([1e-9, 65504.0])}
+    save_tensors(model / WEIGHTS, weights, {"vocabularies": '{"source": "abc"}'})
+    model_archive.pack(model, tmp_path / "whole.tar.zst")
+    model_archive.pack(model, tmp_path / "half.tar.zst", halved=True)
+    assert 2 * (tmp_path / "half.tar.zst").stat().st_size < 1.1 * (tmp_path / "whole.tar.zst").stat().st_size
+    folder = model_archive.unpack(tmp_path / "half.tar.zst", tmp_path)
+    for name, weight in load_tensors(folder / WEIGHTS).items():
+        assert torch.equal(weight, weights[name].half())
+    assert load_metadata(folder / WEIGHTS)["vocabularies"] == '{"source": "abc"}'
+    assert (
+        folder / "README.md"
+    ).read_text() == f"{(model / 'README.md').read_text()}\n{model_archive.ROUNDED}\n"
+    save_tensors(model / WEIGHTS, {"W": torch.tensor([1e5])})
+    with refused():
+        model_archive.pack(model, tmp_path / "large.tar.zst", halved=True)
 
 
 def test_equal_models_give_equal_bytes(model: Path, tmp_path: Path) -> None:
