@@ -148,10 +148,8 @@ def text_of_card(config: Config) -> str:
 
 def playground_size(config: Config) -> int | str:
     """Return the limit in MB, and the bits of a weight if they are not 16 (so that no finished page is made again)."""
-    settings = config.playground
-    return (
-        settings.megabytes if settings.bits == 16 else f"{settings.megabytes} {option('bits', settings.bits)}"
-    )
+    bits, megabytes = config.playground.bits, config.playground.megabytes
+    return megabytes if bits == 16 else f"{megabytes} {option('bits', bits)}"
 
 
 def release_bits(config: Config) -> str:

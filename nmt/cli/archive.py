@@ -49,13 +49,13 @@ def model_card(
 )
 @click.option(
     "--bits",
-    type=click.Choice(["32", "16"]),
-    default="32",
+    type=click.Choice([32, 16]),
+    default=32,
     show_default=True,
     help="Bits of a weight. With 16 the archive is half as large, and some translations differ.",
 )
 @click.option("--output", type=FILE, required=True, metavar="FILE.tar.zst", help="Archive to write.")
-def release(folder: Path, with_final_state: bool, bits: str, output: Path) -> None:
+def release(folder: Path, with_final_state: bool, bits: int, output: Path) -> None:
     """Pack a model for others: weights, vocabularies, settings, summary, card and checksums in one archive.
 
     `nmt unpack` (or `tar --zstd -xf`) unpacks the folder for `nmt translate --model`. Equal models give archives with
@@ -63,7 +63,7 @@ def release(folder: Path, with_final_state: bool, bits: str, output: Path) -> No
     """
     from nmt.model import model_archive as archive
 
-    names = archive.pack(folder, output, with_final_state, halved=bits == "16")
+    names = archive.pack(folder, output, with_final_state, bits)
     click.echo(f"{output}: {', '.join(names)}", err=True)
 
 

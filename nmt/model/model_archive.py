@@ -30,7 +30,7 @@ from nmt.model.model_folder import (
     TEXT,
     WEIGHTS,
 )
-from nmt.model.tensors import load_metadata, load_tensors, save_tensors
+from nmt.model.tensors import halved, load_metadata, load_tensors, save_tensors
 
 SUFFIX = ".tar.zst"
 SUMS = "SHA256SUMS"
@@ -44,10 +44,10 @@ ROUNDED = (
 _LEVEL = 3  # weights hardly shrink
 
 
-def pack(folder: Path, archive: Path, with_final_state: bool = False, halved: bool = False) -> list[str]:
+def pack(folder: Path, archive: Path, with_final_state: bool = False, bits: int = 32) -> list[str]:
     """Pack a model's folder under its own name. Return the names of the packed files, checksums last.
 
-    halved: the weights are rounded to 16 bits (IEEE 754 binary16), and the card says so.
+    bits: of a weight, 32 or 16. With 16 the weights are rounded, and the card says so.
 
     Raises a `UserError` if a file is missing.
     """
@@ -71,8 +71,8 @@ def pack(folder: Path, archive: Path, with_final_state: bool = False, halved: bo
         tarfile.open(fileobj=packed, mode="w|", format=tarfile.PAX_FORMAT) as tar,
     ):
         files = {name: folder / name for name in names}
-        if halved:
-            files |= _halved(folder, Path(place))
+        if bits == 16:
+            files |= _with_16_bits(folder, Path(place))
         for name, path in files.items():
             with path.open("rb") as file:
                 tar.addfile(_entry(f"{top}/{name}", path.stat().st_size), file)
@@ -81,14 +81,11 @@ def pack(folder: Path, archive: Path, with_final_state: bool = False, halved: bo
     return [*names, SUMS]
 
 
-def _halved(folder: Path, place: Path) -> dict[str, Path]:
+def _with_16_bits(folder: Path, place: Path) -> dict[str, Path]:
     """Write weights that are rounded to 16 bits, and a card that says so, into `place`; return both files by name."""
-    weights = {name: weight.half() for name, weight in load_tensors(folder / WEIGHTS).items()}
-    if not all(weight.isfinite().all() for weight in weights.values()):
-        raise UserError(f"{folder / WEIGHTS}: a weight exceeds 65,504, the largest number of 16 bits")
-    save_tensors(
-        place / WEIGHTS, weights, {"vocabularies": load_metadata(folder / WEIGHTS).get("vocabularies", "{}")}
-    )
+    whole = folder / WEIGHTS
+    vocabularies = load_metadata(whole).get("vocabularies", "{}")
+    save_tensors(place / WEIGHTS, halved(load_tensors(whole), whole), {"vocabularies": vocabularies})
     text = (folder / CARD).read_text(encoding="utf-8")
     (place / CARD).write_text(f"{text}\n{ROUNDED}\n", encoding="utf-8")
     return {CARD: place / CARD, WEIGHTS: place / WEIGHTS}

@@ -62,6 +62,14 @@ def load_tensors(path: Path) -> dict[str, Tensor]:
     return tensors
 
 
+def halved(tensors: dict[str, Tensor], path: Path) -> dict[str, Tensor]:
+    """Return tensors rounded to 16 bits (IEEE 754 binary16). A UserError names `path` if a number is too large."""
+    rounded = {name: tensor.half() for name, tensor in tensors.items()}
+    if not all(tensor.isfinite().all() for tensor in rounded.values()):
+        raise UserError(f"{path}: a weight exceeds 65,504, the largest number of 16 bits")
+    return rounded
+
+
 def load_metadata(path: Path) -> dict[str, str]:
     """Return the description that `save_tensors` wrote with the tensors; empty if there is none."""
     with safe_open(path, framework="pt") as file:

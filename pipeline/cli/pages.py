@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -101,8 +102,8 @@ def explorer(
 )
 @click.option(
     "--bits",
-    type=click.Choice(["16", "8"]),
-    default="16",
+    type=click.Choice([16, 8]),
+    default=16,
     show_default=True,
     help="Bits of a weight in the page. With 8 the page is half as large, and some translations differ.",
 )
@@ -114,7 +115,7 @@ def playground(
     source: Path,
     reference: Path,
     megabytes: int,
-    bits: str,
+    bits: Literal[16, 8],
     title: str,
     settings: str,
     output: Path,
@@ -129,9 +130,7 @@ def playground(
 
     for folder in models:
         refuse_other_than_model(folder)
-    written = write_playground(
-        models, text, source, reference, 8 if bits == "8" else 16, megabytes, title, output
-    )
+    written = write_playground(models, text, source, reference, bits, megabytes, title, output)
     said = written.refusal or f"{len(models)} models, {written.sentences} sentences"
     click.echo(f"{output}: {said}, {output.stat().st_size / 1e6:.1f} MB", err=True)
 

@@ -102,7 +102,7 @@ class Playground(Settings):
     made: bool
     megabytes: Annotated[int, Field(ge=1, le=2000)]
     """Limit of all weights at so many bits."""
-    bits: Literal[16, 8] = 16
+    bits: Literal[16, 8]
     """Bits of a weight in the page."""
 
 

@@ -15,11 +15,11 @@ import torch
 
 from nmt.data.text_processor import RawText
 from nmt.data.vocabulary import SPECIALS, Vocabulary
-from nmt.errors import UserError
 from nmt.evaluation.translations import words
 from nmt.io.text_files import read_pairs
 from nmt.model import trained_model
 from nmt.model.model_folder import SETTINGS, WEIGHTS
+from nmt.model.tensors import halved
 from nmt.model.trained_model import TrainedModel, refuse_unlike
 from nmt.settings.decoding import TextSettings
 from nmt.settings.families import FAMILIES
@@ -143,18 +143,16 @@ def _rounded(model: TrainedModel, folder: Path, bits: Bits) -> tuple[dict[str, f
     more alike: so the page is compressed to less. The whole numbers of 8 bits follow, a byte each. A matrix has one
     scale; one for each row would be more exact, but the numbers compress to a seventh more.
     """
-    halves, wholes, scales = [], [], {}
+    halves: dict[str, torch.Tensor] = {}
+    wholes, scales = [], {}
     for name, weight in model.network.state_dict().items():
-        numbers = weight.numpy().ravel()
         if bits == 8 and weight.dim() > 1:
-            scales[name] = max(float(np.abs(numbers).max()), float(np.finfo(np.float32).tiny)) / LARGEST
-            wholes.append(np.rint(numbers / scales[name]).astype(np.int8).tobytes())
-            continue
-        with np.errstate(over="ignore"):
-            halves.append(numbers.astype("<f2"))
-        if not np.isfinite(halves[-1]).all():
-            raise UserError(f"{folder / WEIGHTS}: a weight exceeds 65,504, the largest number of 16 bits")
-    planes = np.concatenate(halves).view(np.uint8).reshape(-1, 2).T.tobytes()
+            scales[name] = max(float(weight.abs().max()), float(np.finfo(np.float32).tiny)) / LARGEST
+            wholes.append(np.rint(weight.numpy() / scales[name]).astype(np.int8).tobytes())
+        else:
+            halves[name] = weight
+    numbers16 = [half.numpy().ravel() for half in halved(halves, folder / WEIGHTS).values()]
+    planes = np.concatenate(numbers16).view(np.uint8).reshape(-1, 2).T.tobytes()
     return scales, b"".join([planes, *wholes])
 
 

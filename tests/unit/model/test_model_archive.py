@@ -112,18 +112,17 @@ def test_a_model_of_16_bits_is_half_as_large_and_its_card_says_so(model: Path, t
     weights = {"W": torch.randn(100, 100), "b": torch.tensor([1e-9, 65504.0])}
     save_tensors(model / WEIGHTS, weights, {"vocabularies": '{"source": "abc"}'})
     model_archive.pack(model, tmp_path / "whole.tar.zst")
-    model_archive.pack(model, tmp_path / "half.tar.zst", halved=True)
+    model_archive.pack(model, tmp_path / "half.tar.zst", bits=16)
     assert 2 * (tmp_path / "half.tar.zst").stat().st_size < 1.1 * (tmp_path / "whole.tar.zst").stat().st_size
     folder = model_archive.unpack(tmp_path / "half.tar.zst", tmp_path)
     for name, weight in load_tensors(folder / WEIGHTS).items():
         assert torch.equal(weight, weights[name].half())
     assert load_metadata(folder / WEIGHTS)["vocabularies"] == '{"source": "abc"}'
-    assert (
-        folder / "README.md"
-    ).read_text() == f"{(model / 'README.md').read_text()}\n{model_archive.ROUNDED}\n"
+    before, card = ((place / "README.md").read_text() for place in (model, folder))
+    assert card == f"{before}\n{model_archive.ROUNDED}\n"
     save_tensors(model / WEIGHTS, {"W": torch.tensor([1e5])})
     with refused():
-        model_archive.pack(model, tmp_path / "large.tar.zst", halved=True)
+        model_archive.pack(model, tmp_path / "large.tar.zst", bits=16)
 
 
 def test_equal_models_give_equal_bytes(model: Path, tmp_path: Path) -> None:
