@@ -45,7 +45,7 @@ include: "workflow/rules/publish.smk"
 
 
 rule all:
-    """Tables 1 and 2, Figures 2 and 3, learning curves, the report on the text, and alignment error rates where known."""
+    """The tables and figures of the papers that the settings name, the pages, the replication package and its record."""
     default_target: True
     input:
         ARTIFACTS,

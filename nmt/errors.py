@@ -26,6 +26,8 @@ class UserError(Exception):
 
 def of_system(error: OSError) -> UserError:
     """Return a UserError that says what the system refused, and for which file."""
+    if isinstance(error, FileExistsError):
+        return UserError(f"{error.filename}: a file, expected a folder; name another path")
     where = f": {error.filename}" if error.filename else ""
     return UserError(f"{error.strerror or error}{where}")
 

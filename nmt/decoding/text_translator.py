@@ -68,8 +68,8 @@ class TextTranslator:
         self.aligns = any(model.run.aligns for model in models)
         if options.unknown == "copy" and not self.aligns:
             raise UserError(
-                f"unknown copy: {models[0].run.label} has no attention to tell which source word to copy; "
-                f"use a model of the family {' or '.join(ALIGNING)}, or keep or forbid"
+                f"unknown words: {models[0].run.label} has no attention, so no source word can be copied; use a model "
+                f"of the family {' or '.join(ALIGNING)}, or keep or forbid the words"
             )
         self._source, self._target = source, target
         # Forbidden is forbidden, also to a model whose settings allow the word when a search is repeated.

@@ -57,7 +57,7 @@ def data_settings(config: Config) -> str:
 
 
 def cleaning_settings(config: Config, corpus: str) -> str:
-    """Return how a corpus is cleaned: the limits are for training text; development and test text is scored whole."""
+    """Return how a corpus is cleaned: development and test text whole, all other text within the limits."""
     whole = part_of(config, corpus) in ("dev", "test")
     return as_json(config.cleaning.keeping_all() if whole else config.cleaning)
 

@@ -79,7 +79,7 @@ if PREPARED:
     rule clean:
         """Blank the pairs that the settings refuse, on both sides, so that line numbers stay in step; count why.
 
-        The limits are for training text: of development and test text only pairs with an empty side go.
+        Development and test text loses only pairs with an empty side; the limits are for all other text.
         """
         input:
             source=f"data/raw/{{corpus}}/{{shard}}.{SOURCE}.zst",
