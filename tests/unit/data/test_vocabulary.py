@@ -32,14 +32,6 @@ def test_specials_count_among_the_words_when_asked(tmp_path: Path) -> None:
         build([shard], 2, True, tmp_path / "v")
 
 
-@pytest.mark.parametrize(("specials_count", "ids"), [(False, 7), (True, 5)])
-def test_a_vocabulary_is_full_where_the_text_has_words_enough(
-    tmp_path: Path, specials_count: bool, ids: int
-) -> None:
-    shard = tokens(tmp_path / "0", "a b c d e f")
-    assert len(build([shard], 5, specials_count, tmp_path / "v")) == ids
-
-
 def test_names_of_specials_in_the_text_are_unknown_words(tmp_path: Path) -> None:
     vocabulary = build([tokens(tmp_path / "0", "</s> [UNK] a")], 10, False, tmp_path / "v")
     assert vocabulary.ids(["</s>", "[UNK]", "a"]) == [UNKNOWN, UNKNOWN, 2]
