@@ -103,11 +103,6 @@ def test_sentences_without_a_line_come_before_the_first_one_too(tmp_path: Path) 
         links(tmp_path / "wpt")
 
 
-def test_both_forms_give_the_same_error_rate(tmp_path: Path) -> None:
-    assert aligned(tmp_path, "1 2 1 S\n1 3 3 S\n1 1 2 P\n") == aligned(tmp_path, "1-0 2-2 0?1\n")
-    assert aligned(tmp_path, "77 2 1 S\n77 3 3 S\n77 1 2 P\n") == aligned(tmp_path, "1-0 2-2 0?1\n")
-
-
 @pytest.mark.parametrize(
     ("first", "line"),
     [
