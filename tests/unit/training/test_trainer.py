@@ -278,28 +278,6 @@ def test_a_gradient_that_is_not_finite_stops_with_the_last_good_state(text: Bite
     assert not checkpoint.saved(tmp_path)
 
 
-def test_the_best_weights_are_kept_when_the_development_score_stops_the_run(
-    text: Bitext, tmp_path: Path
-) -> None:
-    """A step size that grows wild lets the score rise again."""
-    run = model_run(
-        updates=400,
-        patience=2,
-        keep="best",
-        optimizer="adam",
-        learning_rate=0.1,
-        cost="mean",
-        validate_every=5,
-    )
-    made = trainer(run, text, tmp_path)
-    assert made.run() == "development NLL"
-    validations = [line["dev_nll"] for line in made.history.records() if "dev_nll" in line]
-    assert made.counters.best_score == -min(validations)
-    assert validations[-3] == min(validations)
-    made.load_chosen_weights()
-    assert made.dev_nll() == pytest.approx(min(validations), rel=1e-12)
-
-
 WILD = {"optimizer": "adam", "learning_rate": 0.15, "cost": "mean", "keep": "best", "log_every": 100}
 """Steps so large that the score soon falls again."""
 
