@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from nmt.decoding.sidecar import Making
 from nmt.errors import UserError
 from nmt.io.files import sha256, write_json
-from nmt.io.text_files import write_lines
 from nmt.model.model_folder import RECORDS
 from pipeline.config import snapshot
 from pipeline.config.catalogue import Archive
@@ -24,6 +23,7 @@ from pipeline.config.runs import runs_of
 from pipeline.publish.replication_package import MODES, ReplicationPackage
 from pipeline.publish.ro_crate import RECORD, record
 from pipeline.publish.verify import altered, other_decoding, other_program, recorded_checksums, verify
+from tests.bitexts import write_text
 from tests.hostile import altered_bytes, altered_json
 from tests.messages import check, refused
 from tests.running import ROOT
@@ -46,8 +46,7 @@ def written(folder: Path) -> Path:
             write_json(parts.of_run(run, name), {"label": run, "updates": 5, "hours": 1.5})
         for mode in MODES:
             translations = parts.translations(run, mode)
-            with write_lines(translations) as writer:
-                writer.write(json.dumps({"line": 0, "source": "a", "text": "b"}))
+            write_text(translations, [json.dumps({"line": 0, "source": "a", "text": "b"})])
             making = Making(mode, config.decoding, [{"name": run, "sha256": "f" * 64}], MADE_WITH)
             making.write(translations, 1, 12.5, resumed=False)
     return folder
