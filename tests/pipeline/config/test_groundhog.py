@@ -15,8 +15,8 @@ from nmt.data.vocabulary import SPECIALS, own_words
 from nmt.model import families
 from pipeline.config.overlays import find_layers, load, read_layer
 from pipeline.config.schema import Config
+from tests.running import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "experiments" / "groundhog"
 GROUNDHOG = load(find_layers(ROOT / "config.yaml", FOLDER))
 PAPER = load([read_layer(ROOT / "config.yaml")])

@@ -14,8 +14,8 @@ from pipeline.config.overlays import ConfigError, Layer, Merged, find_layers, lo
 from pipeline.config.schema import Config
 from tests.hostile import JUNK
 from tests.messages import refused
+from tests.running import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 PAPER = ROOT / "config.yaml"
 
 TREES = st.recursive(

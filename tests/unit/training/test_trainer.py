@@ -26,6 +26,7 @@ from nmt.training.export import export
 from nmt.training.trainer import Interrupted, Trainer, checkpoint, load_final_state, save_final_state
 from tests.bitexts import write_bitext
 from tests.messages import check, refused
+from tests.running import ROOT
 from tests.training_settings import model_run
 
 CLOCKS = {"seconds", "source_words_per_second", "target_words_per_second"}
@@ -181,7 +182,7 @@ def test_a_run_killed_at_random_points_ends_like_an_unbroken_one(text: Bitext, t
     unbroken = trainer(model_run(updates=12, checkpoint_every=3, order="seed"), text, tmp_path / "unbroken")
     unbroken.run()
     state, draw = tmp_path / "killed", random.Random(7)
-    command = [sys.executable, "-c", SCRIPT, str(text.folder), str(state), str(Path(__file__).parents[3])]
+    command = [sys.executable, "-c", SCRIPT, str(text.folder), str(state), str(ROOT)]
     kills = 0
     for _ in range(10):
         process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
