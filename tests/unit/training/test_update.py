@@ -69,8 +69,8 @@ def test_rows_that_are_not_looked_up_lose_nothing(family: FamilyName) -> None:
     assert one.norm == pytest.approx(two.norm, rel=1e-9)
 
 
-def test_sums_are_those_of_the_updates(family: FamilyName) -> None:
-    model = small_model(family)
+def test_sums_are_those_of_the_updates() -> None:
+    model = small_model("rnnsearch")
     expected = 0.0
     updater = Updater(model, training(learning_rate=1e-9))
     for _ in range(3):
