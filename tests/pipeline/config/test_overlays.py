@@ -26,8 +26,8 @@ TREES = st.recursive(
 MAPPINGS = st.dictionaries(st.sampled_from("abc"), TREES, max_size=3)
 
 
-def layer(values: dict[str, Any], name: str = "a.yaml", folder: Path = ROOT) -> Layer:
-    return Layer(name, folder, values)
+def layer(values: dict[str, Any], name: str = "a.yaml") -> Layer:
+    return Layer(name, ROOT, values)
 
 
 def paper_with(values: dict[str, Any]) -> Config:

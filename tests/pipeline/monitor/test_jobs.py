@@ -30,8 +30,8 @@ JOBS = (
 )
 
 
-def listed(*jobs: Job) -> JobList:
-    return JobList(load(find_layers(ROOT / "config.yaml", ROOT)), jobs or JOBS)
+def listed() -> JobList:
+    return JobList(load(find_layers(ROOT / "config.yaml", ROOT)), JOBS)
 
 
 def test_a_list_is_read_as_it_was_written(tmp_path: Path) -> None:

@@ -127,8 +127,8 @@ def test_alignments_of_given_translations(folder: Path, model: TrainedModel, tmp
     )
 
 
-def train_options(folder: Path, output: Path, **changes: object) -> list[str]:
-    settings = model_run(updates=6, **changes).model_dump_json()
+def train_options(folder: Path, output: Path) -> list[str]:
+    settings = model_run(updates=6).model_dump_json()
     text = str(folder / "bitext")
     vocabularies = [f"--{side}-vocabulary={folder / side}.tsv" for side in ("source", "target")]
     places = ["--state", str(output / "state"), "--output", str(output / "model")]

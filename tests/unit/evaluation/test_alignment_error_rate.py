@@ -74,8 +74,8 @@ def test_possible_links_are_right_but_not_missed(tmp_path: Path) -> None:
     assert (result["precision"], result["recall"]) == (pytest.approx(2 / 3, abs=1e-6), pytest.approx(1 / 2))
 
 
-def links(path: Path, sentences: int = 3) -> dict[int, tuple[set[tuple[int, int]], set[tuple[int, int]]]]:
-    found = read_gold([path], sentences)
+def links(path: Path) -> dict[int, tuple[set[tuple[int, int]], set[tuple[int, int]]]]:
+    found = read_gold([path], 3)
     return {line: (gold.sure, gold.possible) for line, gold in found.items() if gold.possible}
 
 

@@ -22,11 +22,9 @@ from tests.report_settings import report_settings
 SETTINGS = report_settings({"rnnsearch-50": "RNNsearch-50"})
 
 
-def record(line: int, words: int, weights: list[list[float]] | None = None) -> Record:
-    source = [f"s{line}"] * words
-    if weights is None:
-        weights = (np.eye(words + 1) * 0.5 + 0.25).tolist()
-    return Record(line, source, ["m"] * words, weights)
+def record(line: int, words: int) -> Record:
+    weights = (np.eye(words + 1) * 0.5 + 0.25).tolist()
+    return Record(line, [f"s{line}"] * words, ["m"] * words, weights)
 
 
 def only_axes(figure: Figure) -> Axes:
