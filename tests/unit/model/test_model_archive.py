@@ -246,7 +246,7 @@ def test_nothing_is_overwritten(model: Path, tmp_path: Path) -> None:
         model_archive.unpack(archive, tmp_path / "out")
 
 
-def test_the_verbs_pack_and_unpack(model: Path, tmp_path: Path) -> None:
+def test_the_subcommands_pack_and_unpack(model: Path, tmp_path: Path) -> None:
     archive = str(tmp_path / "m.tar.zst")
     runner = CliRunner()
     assert (

@@ -115,7 +115,7 @@ def test_no_attention_no_figure3() -> None:
         choose_sentences(plain, plain, (10, 20), seed=1)
 
 
-def test_figure3_verb_gives_the_same_bytes_twice(tmp_path: Path) -> None:
+def test_figure3_subcommand_gives_the_same_bytes_twice(tmp_path: Path) -> None:
     lines = []
     for line in range(12):
         one = record(line, 8 + line)
