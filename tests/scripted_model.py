@@ -47,7 +47,7 @@ class ScriptedModel:
 
 
 class ScriptedSteps:
-    """As in `nmt.decoding.steps.Steps`."""
+    """As in `nmt.model.encoder_decoder.Steps`."""
 
     def __init__(self, table: Tensor, sources: int) -> None:
         self.table, self.last = table, torch.full((sources, 1), len(table) - 1)

@@ -89,17 +89,9 @@ def write(folder: Path, name: str, scores: dict[str, Any], trained: dict[str, An
     (folder / f"{name}.summary.json").write_text(json.dumps(trained))
 
 
-def make(number: int, inputs: Path, folder: Path, settings: str, *more: str | Path) -> Path:
+def make(number: int, inputs: Path, folder: Path, settings: str) -> Path:
     """Write Table 1 or 2 of a folder's runs, in the order of their files, into another one, which is returned."""
-    arguments: list[str | Path] = [
-        "--settings",
-        settings,
-        "--paper",
-        PAPER,
-        "--table",
-        f"table{number}",
-        *more,
-    ]
+    arguments: list[str | Path] = ["--settings", settings, "--paper", PAPER, "--table", f"table{number}"]
     for scores, summary in zip(
         *(sorted(inputs.glob(f"*.{kind}.json")) for kind in ("score", "summary")), strict=True
     ):

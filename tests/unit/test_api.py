@@ -106,7 +106,7 @@ def test_the_command_draws_a_file_per_line_with_words(folder: Path, tmp_path: Pa
     check(done.stderr)
 
 
-def test_what_does_not_work_is_said_in_one_line(folder: Path, tmp_path: Path) -> None:
+def test_what_does_not_work_is_said_in_one_line(tmp_path: Path) -> None:
     with refused():
         nmt.load(tmp_path / "nowhere")
     with refused():

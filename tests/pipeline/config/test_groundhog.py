@@ -15,10 +15,8 @@ from nmt.data.vocabulary import SPECIALS, own_words
 from nmt.model import families
 from pipeline.config.overlays import find_layers, load, read_layer
 from pipeline.config.schema import Config
-from pipeline.download.download import File, download
-from pipeline.download.transfer import Expected
+from tests.running import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "experiments" / "groundhog"
 GROUNDHOG = load(find_layers(ROOT / "config.yaml", FOLDER))
 PAPER = load([read_layer(ROOT / "config.yaml")])
@@ -137,18 +135,3 @@ def test_every_difference_is_commented() -> None:
 def test_what_the_papers_run_downloaded_is_taken_from_there() -> None:
     (mirror,) = GROUNDHOG.mirrors
     assert Path(mirror).resolve() == ROOT / "data" / "archives"
-
-
-def test_a_mirror_that_does_not_exist_yet_is_passed_over(tmp_path: Path) -> None:
-    official = tmp_path / "official.tgz"
-    official.write_bytes(b"text")
-    folder = tmp_path / "nobody" / "data" / "archives"
-    wanted = File(official.as_uri(), Expected(bytes=4), "wmt14/dev.tgz")
-    found = download(wanted, tmp_path / "a.tgz", [str(folder)])
-    assert found == official.as_uri()
-    assert (tmp_path / "a.tgz").read_bytes() == b"text"
-    folder = folder / "wmt14"
-    folder.mkdir(parents=True)
-    (folder / "dev.tgz").write_bytes(b"more")
-    found = download(wanted, tmp_path / "b.tgz", [str(folder.parent)])
-    assert found == str(folder / "dev.tgz")

@@ -14,8 +14,8 @@ from pipeline.config.overlays import ConfigError, Layer, Merged, find_layers, lo
 from pipeline.config.schema import Config
 from tests.hostile import JUNK
 from tests.messages import refused
+from tests.running import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 PAPER = ROOT / "config.yaml"
 
 TREES = st.recursive(
@@ -26,8 +26,8 @@ TREES = st.recursive(
 MAPPINGS = st.dictionaries(st.sampled_from("abc"), TREES, max_size=3)
 
 
-def layer(values: dict[str, Any], name: str = "a.yaml", folder: Path = ROOT) -> Layer:
-    return Layer(name, folder, values)
+def layer(values: dict[str, Any], name: str = "a.yaml") -> Layer:
+    return Layer(name, ROOT, values)
 
 
 def paper_with(values: dict[str, Any]) -> Config:

@@ -12,8 +12,7 @@ from pipeline.config.overlays import load, read_layer
 from pipeline.config.schema import Config
 from pipeline.config.snapshot import published, read
 from tests.messages import refused
-
-ROOT = Path(__file__).resolve().parents[3]
+from tests.running import ROOT
 
 
 def kept(values: object, folder: Path) -> Config:

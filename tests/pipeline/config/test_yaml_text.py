@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from pipeline.config.yaml_text import parse, parsed_or_text
 from tests.messages import check
-
-ROOT = Path(__file__).resolve().parents[3]
+from tests.running import ROOT
 
 
 @pytest.mark.parametrize(

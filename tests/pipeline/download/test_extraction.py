@@ -104,12 +104,11 @@ def assert_nothing_left(folder: Path) -> None:
     assert not folder.exists() or not [*folder.iterdir()]
 
 
-@pytest.mark.parametrize("name", ["a.tgz", "a.tar", "a.tar.xz"])
 @pytest.mark.parametrize("order", [("x/c.en", "x/c.fr"), ("x/c.fr", "x/c.en")])
-def test_tar_with_members_in_any_order(tmp_path: Path, name: str, order: tuple[str, str]) -> None:
+def test_tar_with_members_in_any_order(tmp_path: Path, order: tuple[str, str]) -> None:
     texts = {"x/c.en": ENGLISH, "x/c.fr": FRENCH}
     members = {"other": b"x", order[0]: texts[order[0]], "between": b"\xff", order[1]: texts[order[1]]}
-    archive = tar(tmp_path / name, members)
+    archive = tar(tmp_path / "a.tgz", members)
     counts = run(tmp_path / "out", (archive, archive), ("x/c.en", "x/c.fr"))
     assert_extracted(tmp_path / "out")
     assert counts == read_json(tmp_path / "out" / "counts.json")

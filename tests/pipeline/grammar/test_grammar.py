@@ -218,7 +218,7 @@ def test_a_longer_draw_begins_with_the_shorter_and_seeds_differ() -> None:
     assert not set(texts) & {pair.english_text() for pair in sentence_pairs(other, "test", 40)}
 
 
-# --- the verb -----------------------------------------------------------------
+# --- the subcommand -----------------------------------------------------------
 
 
 def generate(
@@ -235,7 +235,7 @@ def generate(
     return subprocess.run(command, capture_output=True, text=True, env=environment)
 
 
-def test_verb_deals_the_same_text_to_any_number_of_shards(tmp_path: Path) -> None:
+def test_subcommand_deals_the_same_text_to_any_number_of_shards(tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     assert generate(one, 12_500, 1).returncode == 0
     assert generate(two, 12_500, 2, hash_seed="77").returncode == 0
@@ -246,7 +246,7 @@ def test_verb_deals_the_same_text_to_any_number_of_shards(tmp_path: Path) -> Non
     assert (one / "counts.json").read_bytes() == (two / "counts.json").read_bytes()
 
 
-def test_verb_counts_words_and_repeats_bytes(tmp_path: Path) -> None:
+def test_subcommand_counts_words_and_repeats_bytes(tmp_path: Path) -> None:
     folders = tmp_path / "a", tmp_path / "b"
     for folder, hash_seed in zip(folders, "12", strict=True):
         assert generate(folder, 200, 1, hash_seed).returncode == 0
@@ -262,7 +262,7 @@ def test_verb_counts_words_and_repeats_bytes(tmp_path: Path) -> None:
     }
 
 
-def test_verb_refuses_bad_settings_in_one_line_and_leaves_nothing(tmp_path: Path) -> None:
+def test_subcommand_refuses_bad_settings_in_one_line_and_leaves_nothing(tmp_path: Path) -> None:
     done = generate(tmp_path, 10, 1, max_words=3)
     assert done.returncode == 2
     check(done.stderr)

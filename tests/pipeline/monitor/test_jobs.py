@@ -30,8 +30,8 @@ JOBS = (
 )
 
 
-def listed(*jobs: Job) -> JobList:
-    return JobList(load(find_layers(ROOT / "config.yaml", ROOT)), jobs or JOBS)
+def listed() -> JobList:
+    return JobList(load(find_layers(ROOT / "config.yaml", ROOT)), JOBS)
 
 
 def test_a_list_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -47,11 +47,11 @@ def test_a_file_that_is_no_list_is_refused(tmp_path: Path, text: str) -> None:
         read(tmp_path / "jobs.json")
 
 
-def test_stage_and_name_are_those_of_the_log(tmp_path: Path) -> None:
+def test_stage_and_name_are_those_of_the_log() -> None:
     assert (JOBS[4].stage, JOBS[4].name, JOBS[1].run, JOBS[0].run) == ("clean", "a", "m", None)
 
 
-def test_stages_stand_in_the_order_in_which_data_flows(tmp_path: Path) -> None:
+def test_stages_stand_in_the_order_in_which_data_flows() -> None:
     found = listed()
     assert list(found.stages).index("clean") < list(found.stages).index("select")
     assert list(found.stages).index("score") < list(found.stages).index("report")

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from nmt.data.overlap import letters
-from nmt.io.text_files import read_pairs, write_lines
+from nmt.io.text_files import read_pairs
 from nmt.settings.text import Languages
 from pipeline.own_text.settings import new_experiment
 from pipeline.own_text.text import PARTS, Given, Statistics, write_parts
+from tests.bitexts import write_text
 from tests.messages import refused
 
 LANGUAGES = Languages(source="de", target="es")
@@ -31,9 +32,7 @@ def lines(count: int = 3000, seed: int = 1) -> list[tuple[str, str]]:
 def text(folder: Path, pairs: list[tuple[str, str]], suffix: str = "") -> Given:
     files = [folder / f"text.{language}{suffix}" for language in ("de", "es")]
     for side, file in enumerate(files):
-        with write_lines(file) as writer:
-            for pair in pairs:
-                writer.write(pair[side])
+        write_text(file, (pair[side] for pair in pairs))
     return Given(*files)
 
 

@@ -9,10 +9,11 @@ import pytest
 import torch
 
 from nmt.decoding.forced_decoding import read
-from nmt.io.text_files import read_lines, write_lines
+from nmt.io.text_files import read_lines
 from nmt.model import trained_model
 from pipeline.phrase_based.phrases import number_of_scores
 from tests import translators
+from tests.bitexts import write_text
 from tests.messages import check
 from tests.running import nmt
 
@@ -29,10 +30,11 @@ PAIRS = [
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
     """As Moses' training writes it, its lines' last field empty."""
-    with write_lines(tmp_path / "phrase-table.gz") as lines:
-        for number, pair in enumerate(PAIRS):
-            lines.write(f"{pair[0]} ||| {pair[1]} ||| 0.5 0.1 1 1e-0{number} ||| 0-0 ||| 2 2 1 ||| |||")
-    return tmp_path / "phrase-table.gz"
+    lines = (
+        f"{source} ||| {target} ||| 0.5 0.1 1 1e-0{number} ||| 0-0 ||| 2 2 1 ||| |||"
+        for number, (source, target) in enumerate(PAIRS)
+    )
+    return write_text(tmp_path / "phrase-table.gz", lines)
 
 
 def test_each_pair_is_learned_from_once_and_some_are_kept_apart(table: Path, tmp_path: Path) -> None:
@@ -52,8 +54,7 @@ def test_scores_are_the_models_probabilities_of_the_pairs_that_a_text_may_need(
     folder = translators.trained_model(tmp_path / "model", "rnnencdec")
     texts = [tmp_path / "dev.zst", tmp_path / "test"]
     for text, line in zip(texts, ("w3 w4 unseen", "w7 w8"), strict=True):
-        with write_lines(text) as lines:
-            lines.write(line)
+        write_text(text, [line])
     output = tmp_path / "scored.gz"
     done = nmt(
         *("moses", "phrase-scores"),
@@ -79,11 +80,7 @@ def test_scores_are_the_models_probabilities_of_the_pairs_that_a_text_may_need(
     ids=["empty", "fields", "other text"],
 )
 def test_a_table_that_is_none_or_of_other_text_is_one_line(tmp_path: Path, lines: list[str]) -> None:
-    table, text = tmp_path / "t.gz", tmp_path / "text"
-    for file, content in ((table, lines), (text, ["w3 w4"])):
-        with write_lines(file) as writer:
-            for line in content:
-                writer.write(line)
+    table, text = write_text(tmp_path / "t.gz", lines), write_text(tmp_path / "text", ["w3 w4"])
     folder = translators.trained_model(tmp_path / "model", "rnnencdec")
     output = tmp_path / "scored.gz"
     options = [f"--phrase-table={table}", f"--model={folder}", f"--text={text}", f"--output={output}"]

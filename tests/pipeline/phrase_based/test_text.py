@@ -6,24 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from nmt.io.text_files import write_lines
 from pipeline.phrase_based.text import write_text
+from tests.bitexts import write_pairs
 from tests.messages import refused
-
-
-def shard(folder: Path, name: str, *pairs: tuple[str, str]) -> tuple[Path, Path]:
-    paths = (folder / f"{name}.en.zst", folder / f"{name}.fr.zst")
-    for side, path in enumerate(paths):
-        with write_lines(path) as lines:
-            for pair in pairs:
-                lines.write(pair[side])
-    return paths
 
 
 def test_pairs_with_words_on_both_sides_are_kept_in_order(tmp_path: Path) -> None:
     shards = [
-        shard(tmp_path, "0", ("a b", "x y"), ("", ""), ("lonely", "")),
-        shard(tmp_path, "1", ("a b c", "x"), ("d", "w x y z"), ("e", "v")),
+        write_pairs(tmp_path, "0", [("a b", "x y"), ("", ""), ("lonely", "")]),
+        write_pairs(tmp_path, "1", [("a b c", "x"), ("d", "w x y z"), ("e", "v")]),
     ]
     source, target = tmp_path / "out.en", tmp_path / "out.fr"
     assert write_text(shards, 3, source, target) == (3, 1)
@@ -38,8 +29,8 @@ def test_pairs_with_words_on_both_sides_are_kept_in_order(tmp_path: Path) -> Non
 )
 def test_a_part_is_spread_over_the_text(tmp_path: Path, sentences: int, kept: str) -> None:
     shards = [
-        shard(tmp_path, "0", *((f"{line}", "x") for line in range(1, 6)), ("", "y")),
-        shard(tmp_path, "1", *((f"{line}", "x") for line in range(6, 9)), ("too many words", "x")),
+        write_pairs(tmp_path, "0", [*((f"{line}", "x") for line in range(1, 6)), ("", "y")]),
+        write_pairs(tmp_path, "1", [*((f"{line}", "x") for line in range(6, 9)), ("too many words", "x")]),
     ]
     source = tmp_path / "out.en"
     assert write_text(shards, 2, source, tmp_path / "out.fr", sentences) == (len(kept.split()), 1)
@@ -48,7 +39,7 @@ def test_a_part_is_spread_over_the_text(tmp_path: Path, sentences: int, kept: st
 
 @pytest.mark.parametrize("character", ["|", "<", "["])
 def test_characters_of_moses_own_notation_are_refused(tmp_path: Path, character: str) -> None:
-    pair = shard(tmp_path, "0", ("a", "x"), (f"a {character} b", "x"))
+    pair = write_pairs(tmp_path, "0", [("a", "x"), (f"a {character} b", "x")])
     with refused():
         write_text([pair], None, tmp_path / "s", tmp_path / "t")
     assert not (tmp_path / "s").exists() and not (tmp_path / "t").exists()
@@ -56,4 +47,4 @@ def test_characters_of_moses_own_notation_are_refused(tmp_path: Path, character:
 
 def test_text_without_pairs_is_refused(tmp_path: Path) -> None:
     with refused():
-        write_text([shard(tmp_path, "0", ("", "x"))], None, tmp_path / "s", tmp_path / "t")
+        write_text([write_pairs(tmp_path, "0", [("", "x")])], None, tmp_path / "s", tmp_path / "t")

@@ -16,7 +16,6 @@ from nmt.cli import commands
 from nmt.data.shards import shard_of
 from nmt.data.vocabulary import Vocabulary
 from nmt.io.files import read_json, write_json
-from nmt.io.text_files import write_lines
 from pipeline.report.corpora import COLUMNS, Corpus, Lengths, Report, read_report, rows
 from pipeline.report.corpora_page import write_markdown
 from pipeline.report.papers import ReportedData, read_paper
@@ -30,6 +29,7 @@ from pipeline.report.statistics import (
     sum_corpus,
     total,
 )
+from tests.bitexts import write_pairs
 from tests.messages import refused
 from tests.plain_csv import read_plain
 from tests.running import ROOT
@@ -45,17 +45,8 @@ TOKENS = [
 SELECTED = [[TOKENS[0][0]], TOKENS[1]]
 
 
-def write_side(path: Path, lines: list[str]) -> Path:
-    with write_lines(path) as writer:
-        for line in lines:
-            writer.write(line)
-    return path
-
-
 def write_stage(folder: Path, name: str, pairs: list[tuple[str, str]]) -> Stage:
-    source = write_side(folder / f"{name}.s", [source for source, _ in pairs])
-    target = write_side(folder / f"{name}.t", [target for _, target in pairs])
-    return Stage(name, source, target)
+    return Stage(name, *write_pairs(folder, name, pairs))
 
 
 def count(

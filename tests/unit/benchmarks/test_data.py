@@ -12,7 +12,6 @@ import pytest
 
 from benchmarks.data import differences, estimate, grown, tokenizers, workflow
 from benchmarks.data.workflow import Run, Used
-from nmt.io.text_files import write_lines
 from tests.bitexts import write_text
 from tests.running import ROOT
 
@@ -46,13 +45,12 @@ def test_a_grown_text_has_so_many_lines_and_new_words(archive: Path, tmp_path: P
 
 
 def test_every_process_leaves_a_note(tmp_path: Path) -> None:
-    with write_lines(tmp_path / "text.zst") as writer:
-        writer.write("a b a")
+    text = write_text(tmp_path / "text.zst", ["a b a"])
     environment = os.environ | {
         "PYTHONPATH": f"{ROOT}{os.pathsep}{workflow.USAGE}",
         "NMT_BENCHMARK_USAGE": str(tmp_path),
     }
-    command = [sys.executable, "-m", "nmt", "data", "vocabulary", "--words", "5", str(tmp_path / "text.zst")]
+    command = [sys.executable, "-m", "nmt", "data", "vocabulary", "--words", "5", str(text)]
     subprocess.run([*command, "--output", str(tmp_path / "words.tsv")], env=environment, check=True)
     (used,) = workflow.read_usage(tmp_path)
     assert used.subcommand == "data vocabulary"

@@ -37,7 +37,7 @@ def test_lengths_are_a_texts_or_like_newstest(tmp_path: Path) -> None:
 
 
 def test_the_text_is_the_runs_or_made_by_the_workflow(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[list[str]] = []
 

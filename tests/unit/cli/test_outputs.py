@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from nmt.cli import commands, subcommand, subcommands
 from nmt.cli.outputs import Written, refuse_same
 from nmt.errors import UserError
-from tests.messages import check, refused
+from tests.messages import check
 
 
 @pytest.fixture
@@ -92,10 +92,10 @@ def test_this_holds_for_every_file_of_every_subcommand(name: str, files: Path) -
     read = {parameter.name: make for parameter, make in _paths(command) if parameter.name not in written}
     for output in written:
         for input, make in read.items():
-            with refused():
+            with pytest.raises(UserError, match="is an input"):
                 refuse_same(command, {output: written[output](files / "lists"), input: make(files / "lists")})
     for output, other in zip(written, [*written][1:], strict=False):
-        with refused():
+        with pytest.raises(UserError, match=", too; name another file"):
             refuse_same(command, {each: written[each](files / "new") for each in (output, other)})
 
 

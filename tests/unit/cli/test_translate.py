@@ -173,9 +173,7 @@ def test_no_input_is_written_over(model: Path, tmp_path: Path) -> None:
     (tmp_path / "text.fr").write_text("w5\n")
     (tmp_path / "link").symlink_to("text.fr")
     inputs = (tmp_path / "text.en", tmp_path / "text.fr")
-    for output in (inputs[1], tmp_path / "link"):
-        found = nmt("score", "--model", model, *inputs, "--output", output)
-        refused(found)
+    refused(nmt("score", "--model", model, *inputs, "--output", tmp_path / "link"))
     refused(nmt("score", "--model", model, *inputs, "--output", tmp_path))
     found = shell("$0 -m nmt translate --model $1 --output $2 < $2", model, inputs[0])
     refused(found)

@@ -17,6 +17,7 @@ from nmt.data.shards import shard_of
 from nmt.data.vocabulary import Vocabulary
 from tests.bitexts import write_pairs
 from tests.messages import refused
+from tests.running import ROOT
 
 WORDS = Vocabulary([(f"w{i}", 1) for i in range(500)])
 
@@ -129,9 +130,7 @@ def test_a_run_that_was_killed_leaves_nothing_that_looks_whole(tmp_path: Path) -
         "v = Vocabulary.read(sys.argv[3]); b.binarize({'c': [(sys.argv[1], sys.argv[2])]}, v, v, sys.argv[4], 2)"
     )
     arguments = [*map(str, corpora["c"][0]), str(tmp_path / "v.tsv"), str(tmp_path / "b")]
-    code = subprocess.run(
-        [sys.executable, "-c", program, *arguments], cwd=Path(__file__).parents[3], check=False
-    ).returncode
+    code = subprocess.run([sys.executable, "-c", program, *arguments], cwd=ROOT, check=False).returncode
     assert code == -signal.SIGKILL
     with refused():
         Bitext.open(tmp_path / "b")

@@ -14,13 +14,12 @@ from hypothesis import strategies as st
 from nmt.data import tokenization
 from nmt.data.tokenization import Tokenizer, tokenize_file
 from nmt.io.text_files import read_lines
-from nmt.settings.text import Tokenization
 from tests.bitexts import write_text
 from tests.running import MIRROR, ROOT
+from tests.translators import MOSES
 
-MOSES = Tokenization(tokenizer="moses", escape=True, split_hyphens=False)
-UNESCAPED = Tokenization(tokenizer="moses", escape=False, split_hyphens=False)
-SPLIT_HYPHENS = Tokenization(tokenizer="moses", escape=True, split_hyphens=True)
+UNESCAPED = MOSES.model_copy(update={"escape": False})
+SPLIT_HYPHENS = MOSES.model_copy(update={"split_hyphens": True})
 
 # what Moses' own tokenizer.perl v1.1 gives
 ENGLISH = [

@@ -10,12 +10,8 @@ from tests.bitexts import write_text
 from tests.messages import refused
 
 
-def tokens(path: Path, *lines: str) -> Path:
-    return write_text(path, lines)
-
-
 def test_rank_is_by_count_then_code_point(tmp_path: Path) -> None:
-    shards = [tokens(tmp_path / "0.zst", "b a é a", "", "z b"), tokens(tmp_path / "1.zst", "c Z")]
+    shards = [write_text(tmp_path / "0.zst", ["b a é a", "", "z b"]), write_text(tmp_path / "1.zst", ["c Z"])]
     vocabulary = build(shards, 5, False, tmp_path / "v.tsv")
     assert (
         tmp_path / "v.tsv"
@@ -26,22 +22,14 @@ def test_rank_is_by_count_then_code_point(tmp_path: Path) -> None:
 
 
 def test_specials_count_among_the_words_when_asked(tmp_path: Path) -> None:
-    shard = tokens(tmp_path / "0", "a a a b b c")
+    shard = write_text(tmp_path / "0", ["a a a b b c"])
     assert [len(build([shard], words, True, tmp_path / "v")) for words in (3, 4)] == [3, 4]
     with refused():
         build([shard], 2, True, tmp_path / "v")
 
 
-@pytest.mark.parametrize(("specials_count", "ids"), [(False, 7), (True, 5)])
-def test_a_vocabulary_is_full_where_the_text_has_words_enough(
-    tmp_path: Path, specials_count: bool, ids: int
-) -> None:
-    shard = tokens(tmp_path / "0", "a b c d e f")
-    assert len(build([shard], 5, specials_count, tmp_path / "v")) == ids
-
-
 def test_names_of_specials_in_the_text_are_unknown_words(tmp_path: Path) -> None:
-    vocabulary = build([tokens(tmp_path / "0", "</s> [UNK] a")], 10, False, tmp_path / "v")
+    vocabulary = build([write_text(tmp_path / "0", ["</s> [UNK] a"])], 10, False, tmp_path / "v")
     assert vocabulary.ids(["</s>", "[UNK]", "a"]) == [UNKNOWN, UNKNOWN, 2]
     assert "[UNK]" not in vocabulary
     assert "a" in vocabulary
@@ -49,7 +37,7 @@ def test_names_of_specials_in_the_text_are_unknown_words(tmp_path: Path) -> None
 
 def test_reading_gives_the_same_vocabulary_and_sum(tmp_path: Path) -> None:
     path = tmp_path / "v.tsv"
-    built = build([tokens(tmp_path / "0", "le la le &apos; «")], 10, False, path)
+    built = build([write_text(tmp_path / "0", ["le la le &apos; «"])], 10, False, path)
     read = Vocabulary.read(path)
     assert read.words(range(len(read))) == built.words(range(len(built)))
     assert read.counts == built.counts
@@ -74,4 +62,4 @@ def test_a_broken_file_is_refused_with_its_line(tmp_path: Path, text: str) -> No
 
 def test_no_words_are_refused(tmp_path: Path) -> None:
     with refused():
-        build([tokens(tmp_path / "0", "")], 3, False, tmp_path / "v")
+        build([write_text(tmp_path / "0", [""])], 3, False, tmp_path / "v")

@@ -14,7 +14,7 @@ from nmt.decoding.forced_decoding import read
 from nmt.decoding.n_best_lists import Hypothesis, NBestList
 from nmt.decoding.oracle import best_by_bleu
 from nmt.decoding.rescoring import Rescorer, log_probabilities, rescore
-from nmt.io.text_files import read_lines, write_lines
+from nmt.io.text_files import read_lines
 from nmt.model import trained_model
 from nmt.model.trained_model import TrainedModel
 from nmt.settings.decoding import Average
@@ -49,13 +49,12 @@ def models(folders: list[Path]) -> list[TrainedModel]:
 @pytest.fixture
 def text(tmp_path: Path) -> tuple[Path, Path]:
     """A source and lists of it; scores fall with the place in the list."""
-    source, lists = tmp_path / "test.en", tmp_path / "lists.zst"
-    write_text(source, SOURCES)
-    with write_lines(lists) as writer:
-        for number, texts in LISTS.items():
-            for place, hypothesis in enumerate(texts):
-                writer.write(f"{number} ||| {hypothesis} ||| LM0= -1 ||| {-place}")
-    return source, lists
+    lists = (
+        f"{number} ||| {hypothesis} ||| LM0= -1 ||| {-place}"
+        for number, texts in LISTS.items()
+        for place, hypothesis in enumerate(texts)
+    )
+    return write_text(tmp_path / "test.en", SOURCES), write_text(tmp_path / "lists.zst", lists)
 
 
 def one_by_one(models: Sequence[TrainedModel], average: Average) -> dict[tuple[int, str], float]:

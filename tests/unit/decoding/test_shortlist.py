@@ -21,7 +21,7 @@ from nmt.decoding.ensemble import Ensemble
 from nmt.decoding.shortlist import Shortlist
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.model.trained_model import load
-from nmt.settings.families import FAMILIES, FamilyName
+from nmt.settings.families import FamilyName
 from tests.messages import refused
 from tests.small_models import SOURCE_VOCABULARY, TARGET_VOCABULARY, small_model
 from tests.translators import trained_model
@@ -52,7 +52,6 @@ def allowed(source: list[int]) -> list[int]:
     return sorted({END, UNKNOWN} | {int(word) for i in source for word in LIKELY[i]})
 
 
-@pytest.mark.parametrize("family", FAMILIES)
 def test_a_sentence_is_translated_as_if_there_were_no_other_words_whatever_its_batch(
     family: FamilyName,
 ) -> None:

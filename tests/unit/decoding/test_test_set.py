@@ -25,9 +25,8 @@ from nmt.io.journal import Journal
 from nmt.io.text_files import read_lines
 from nmt.model import trained_model
 from nmt.model.trained_model import TrainedModel
-from nmt.training.export import export
-from nmt.training.trainer import Trainer
 from pipeline.publish.replication_package import keep_translations
+from tests import translators
 from tests.bitexts import write_bitext, write_text
 from tests.messages import check, refused
 from tests.running import ROOT, nmt
@@ -42,11 +41,7 @@ TARGETS = ["w4 w5", "odd w3", "w8 w9 w10", "", "w2 w3 w4 w5 w6"]
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model after a few updates, and a test set beside it."""
     here = tmp_path_factory.mktemp("translation")
-    text = write_bitext(here, [([i % 28 + 2, i % 5 + 2], [i % 7 + 2]) for i in range(40)])
-    trainer = Trainer(model_run(updates=10), text, text, (32, 32), here / "state")
-    trainer.resume(None)
-    trainer.run()
-    export(here / "model", trainer, (here / "source.tsv", here / "target.tsv"), "updates")
+    translators.trained_model(here)
     for name, lines in (("test.en", SOURCES), ("test.fr", TARGETS)):
         write_text(here / name, lines)
     return here
@@ -132,8 +127,8 @@ def test_alignments_of_given_translations(folder: Path, model: TrainedModel, tmp
     )
 
 
-def train_options(folder: Path, output: Path, **changes: object) -> list[str]:
-    settings = model_run(updates=6, **changes).model_dump_json()
+def train_options(folder: Path, output: Path) -> list[str]:
+    settings = model_run(updates=6).model_dump_json()
     text = str(folder / "bitext")
     vocabularies = [f"--{side}-vocabulary={folder / side}.tsv" for side in ("source", "target")]
     places = ["--state", str(output / "state"), "--output", str(output / "model")]

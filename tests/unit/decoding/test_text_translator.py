@@ -277,7 +277,7 @@ def test_what_is_written(model: TrainedModel) -> None:
     number, text, probability, weights = rows[0].split(" ||| ")
     assert (number, text, probability) == ("7", best.text, f"{best.log_probability:.4f}")
     assert len(weights.split(" ")) == len(best.words)
-    assert as_json(7, found).isprintable() or "\u2028" not in as_json(7, found)
+    assert "\u2028" not in as_json(7, found)
 
 
 def test_alignments_in_both_forms() -> None:
@@ -288,13 +288,7 @@ def test_alignments_in_both_forms() -> None:
     assert pharaoh([]) == soft([]) == ""
 
 
-def test_a_folder_without_text_settings_says_what_to_do(folder: Path, tmp_path: Path) -> None:
-    for name in ("settings.json", "model.safetensors", "source.tsv", "target.tsv"):
-        (tmp_path / name).write_bytes((folder / name).read_bytes())
-    with refused():
-        model_folder.text_settings(tmp_path)
-    model_folder.package(tmp_path, text_settings())
-    assert model_folder.text_settings(tmp_path) == text_settings()
+def test_text_settings_at_fault_say_what_to_do(tmp_path: Path) -> None:
     (tmp_path / "text.json").write_text('{"languages": {}}')
     with refused():
         model_folder.text_settings(tmp_path)

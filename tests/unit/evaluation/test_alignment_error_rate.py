@@ -74,8 +74,8 @@ def test_possible_links_are_right_but_not_missed(tmp_path: Path) -> None:
     assert (result["precision"], result["recall"]) == (pytest.approx(2 / 3, abs=1e-6), pytest.approx(1 / 2))
 
 
-def links(path: Path, sentences: int = 3) -> dict[int, tuple[set[tuple[int, int]], set[tuple[int, int]]]]:
-    found = read_gold([path], sentences)
+def links(path: Path) -> dict[int, tuple[set[tuple[int, int]], set[tuple[int, int]]]]:
+    found = read_gold([path], 3)
     return {line: (gold.sure, gold.possible) for line, gold in found.items() if gold.possible}
 
 
@@ -101,11 +101,6 @@ def test_sentences_without_a_line_come_before_the_first_one_too(tmp_path: Path) 
     (tmp_path / "wpt").write_text("2 1 1 S\n5 1 1 S\n")
     with refused():
         links(tmp_path / "wpt")
-
-
-def test_both_forms_give_the_same_error_rate(tmp_path: Path) -> None:
-    assert aligned(tmp_path, "1 2 1 S\n1 3 3 S\n1 1 2 P\n") == aligned(tmp_path, "1-0 2-2 0?1\n")
-    assert aligned(tmp_path, "77 2 1 S\n77 3 3 S\n77 1 2 P\n") == aligned(tmp_path, "1-0 2-2 0?1\n")
 
 
 @pytest.mark.parametrize(

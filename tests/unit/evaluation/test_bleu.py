@@ -1,4 +1,4 @@
-"""BLEU against multi-bleu's arithmetic done by hand, windows of lengths, and alignment error rates."""
+"""BLEU against multi-bleu's arithmetic done by hand, and records that are at fault."""
 
 from __future__ import annotations
 

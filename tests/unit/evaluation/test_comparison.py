@@ -19,7 +19,6 @@ from nmt.data.tokenization import Tokenizer
 from nmt.evaluation.bleu import multi_bleu, sentence_counts
 from nmt.evaluation.bootstrap import Bootstrap, interval
 from nmt.evaluation.comparison import EvaluatedText, compare
-from nmt.io.text_files import write_lines
 from nmt.settings.text import Tokenization
 from pipeline.config.artifacts import Report
 from pipeline.report.papers import Column, ReportedScores, ScoreTable
@@ -32,14 +31,14 @@ from tests.messages import refused
 from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
 from tests.running import MIRROR
+from tests.translators import MOSES
 
 WORDS = [
     "le", "la", "un", "une", "chat", "chien", "maison", "rouge",
     "vert", "grand", "petit", "dort", "mange", "voit", "aime",
 ]  # fmt: skip
 SENTENCES = 60
-TOKENIZATION = Tokenization(tokenizer="moses", escape=True, split_hyphens=False)
-FRENCH = Detokenizer("fr", TOKENIZATION)
+FRENCH = Detokenizer("fr", MOSES)
 Translations = dict[str, list[list[Path]]]
 NEWSTEST = MIRROR / "wmt14" / "test-full.tgz"
 
@@ -54,25 +53,20 @@ def damaged(rng: random.Random, words: list[str], share: float) -> list[str]:
 
 
 def decode(path: Path, texts: dict[int, list[str]]) -> Path:
-    with write_lines(path) as writer:
-        for line, words in texts.items():
-            record = {"line": line, "source": f"s{line}", "text": " ".join(words)}
-            writer.write(json.dumps(record))
-    return path
+    return write_text(
+        path,
+        (
+            json.dumps({"line": line, "source": f"s{line}", "text": " ".join(words)})
+            for line, words in texts.items()
+        ),
+    )
 
 
 @pytest.fixture
 def evaluated_text(tmp_path: Path) -> EvaluatedText:
     rng = random.Random(0)
-    references = [sentence(rng) for _ in range(SENTENCES)]
-    sides = {
-        "source": [f"s{line}" for line in range(SENTENCES)],
-        "reference": [" ".join(words) for words in references],
-        "raw": [" ".join(words[:-1]) + "." for words in references],
-    }
-    for name, lines in sides.items():
-        write_text(tmp_path / name, lines)
-    return EvaluatedText(tmp_path / "source", tmp_path / "reference", tmp_path / "raw", FRENCH)
+    tokens = [" ".join(sentence(rng)) for _ in range(SENTENCES)]
+    return text_of(tmp_path, tokens, [line.replace(" .", ".") for line in tokens], FRENCH)
 
 
 def references(test: EvaluatedText) -> list[list[str]]:
@@ -104,11 +98,7 @@ def test_scores_and_p_values_are_those_of_sacrebleu(
     everything, known = found["all"], found["no_unk"]
     assert (everything["sentences"], known["sentences"]) == (SENTENCES, SENTENCES // 2)
     tokens = [" ".join(words) for words in references(evaluated_text)]
-    raw = (
-        evaluated_text.raw_reference.read_text(encoding="utf-8").splitlines()
-        if evaluated_text.raw_reference
-        else []
-    )
+    raw = (tmp_path / "raw").read_text(encoding="utf-8").splitlines()
     for model, ((path, _),) in translations.items():
         system = everything["systems"][model]
         texts = hypotheses(path)
@@ -210,7 +200,7 @@ def text_of(folder: Path, tokens: list[str], raw: list[str], detokenize: Detoken
 
 
 def todays_scores(
-    folder: Path, raw: list[str], tokens: list[str], settings: Tokenization = TOKENIZATION
+    folder: Path, raw: list[str], tokens: list[str], settings: Tokenization = MOSES
 ) -> dict[str, float]:
     """13a and chrF of a system that writes these tokens."""
     path = decode(folder / "system", dict(enumerate(line.split() for line in tokens)))
@@ -222,12 +212,12 @@ def todays_scores(
 def test_todays_metrics_see_text_as_the_project_detokenizes_it(tmp_path: Path) -> None:
     """French apostrophes, and a currency behind its number."""
     raw = ["L’homme s’en va aujourd’hui.", "Il gagne 5 € par jour, d’accord ?", "Qu'il dorme."]
-    found = todays_scores(tmp_path, raw, list(map(Tokenizer("fr", TOKENIZATION), raw)))
+    found = todays_scores(tmp_path, raw, list(map(Tokenizer("fr", MOSES), raw)))
     assert found["sacrebleu"] == pytest.approx(100) and found["chrf"] == pytest.approx(100)
 
 
 def test_what_was_not_escaped_is_not_unescaped(tmp_path: Path) -> None:
-    settings = TOKENIZATION.model_copy(update={"escape": False})
+    settings = MOSES.model_copy(update={"escape": False})
     raw = ["Une page dit &lt; et rien de plus."]
     found = todays_scores(tmp_path, raw, ["Une page dit &lt; et rien de plus ."], settings)
     assert found["chrf"] == pytest.approx(100)
@@ -249,7 +239,7 @@ def test_newstest2014_scores_as_much_from_tokens_as_from_text(tmp_path: Path) ->
     words = [word for line in raw for word in line.split()]
     system = [" ".join(rng.choice(words) if rng.random() < 0.2 else w for w in line.split()) for line in raw]
     direct = sacrebleu.corpus_bleu(system, [raw]).score
-    found = todays_scores(tmp_path, raw, list(map(Tokenizer("fr", TOKENIZATION), system)))["sacrebleu"]
+    found = todays_scores(tmp_path, raw, list(map(Tokenizer("fr", MOSES), system)))["sacrebleu"]
     assert abs(found - direct) < 0.3
 
 

@@ -12,6 +12,7 @@ import pytest
 from nmt.io.files import atomic_path, read_json, replaceable, sha256, write_json
 from nmt.io.text_files import write_lines
 from tests.messages import refused
+from tests.running import ROOT
 
 
 def test_a_file_appears_when_the_block_ends(tmp_path: Path) -> None:
@@ -116,7 +117,7 @@ def test_what_a_killed_process_left_goes_with_the_next_write(tmp_path: Path) -> 
         "import os, signal, sys; from nmt.io.files import atomic_path\n"
         "with atomic_path(sys.argv[1]) as p: p.write_text('half'); os.kill(os.getpid(), signal.SIGKILL)"
     )
-    subprocess.run([sys.executable, "-c", program, str(target)], cwd=Path(__file__).parents[3], check=False)
+    subprocess.run([sys.executable, "-c", program, str(target)], cwd=ROOT, check=False)
     assert not target.exists()
     assert len([*tmp_path.iterdir()]) == 1
     with atomic_path(target) as temporary:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.io.streams import LineStream, open_lines, paired_groups
-from nmt.io.text_files import write_lines
+from tests.bitexts import write_text
 from tests.messages import refused
 
 
@@ -78,9 +78,8 @@ def test_a_cut_never_splits_a_character() -> None:
 
 def test_a_file_says_how_much_of_it_is_done(tmp_path: Path) -> None:
     for name in ("text", "text.gz"):
-        with write_lines(tmp_path / name) as writer:
-            for number in range(100_000):  # compressed, more than gzip reads at once
-                writer.write(f"line {number}")
+        # compressed, more than gzip reads at once
+        write_text(tmp_path / name, (f"line {number}" for number in range(100_000)))
         with open_lines(tmp_path / name) as lines:
             assert lines.size == (tmp_path / name).stat().st_size
             done = [lines.bytes_done for _ in lines.groups(1000)]
@@ -89,9 +88,7 @@ def test_a_file_says_how_much_of_it_is_done(tmp_path: Path) -> None:
 
 
 def test_compressed_files_and_missing_ones(tmp_path: Path) -> None:
-    with write_lines(tmp_path / "text.zst") as writer:
-        writer.write("été")
-    with open_lines(tmp_path / "text.zst") as lines:
+    with open_lines(write_text(tmp_path / "text.zst", ["été"])) as lines:
         assert list(lines.groups(5)) == [["été"]]
     (tmp_path / "cut.gz").write_bytes(b"\x1f\x8b\x08")
     with refused(), open_lines(tmp_path / "cut.gz") as lines:

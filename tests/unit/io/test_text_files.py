@@ -101,7 +101,7 @@ def test_progress_counts_the_bytes_on_the_disk(tmp_path: Path) -> None:
     assert "(100%) bytes" in log.getvalue().splitlines()[-1]
 
 
-def test_progress_tells_share_rate_and_time_left(tmp_path: Path) -> None:
+def test_progress_tells_share_rate_and_time_left() -> None:
     log = io.StringIO()
     with Progress(200, "lines", "work", stream=log, every=0) as progress:
         progress.update(50)

@@ -69,13 +69,6 @@ def test_alignment_weights_follow_the_equations() -> None:
         assert not found[:, column, len(source) + 1 :].any(), "padding must get no weight"
 
 
-def test_padding_changes_nothing(family: FamilyName) -> None:
-    model = small_model(family)
-    together = sentence_nll(model, batch_of(PAIRS))
-    alone = torch.cat([sentence_nll(model, batch_of([pair])) for pair in PAIRS])
-    torch.testing.assert_close(together, alone, rtol=1e-12, atol=1e-12)
-
-
 @EVERY_CASE
 @torch.no_grad()
 def test_stepwise_decoding_gives_the_same_probabilities(family: FamilyName, changes: dict[str, Any]) -> None:

@@ -236,7 +236,7 @@ def test_missing_programs_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         language_models.train({"c": [tmp_path / "a"]}, 4, tmp_path / "lm.binary", False, 500)
 
 
-def test_the_memory_of_the_job_reaches_lmplz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_memory_of_the_job_reaches_lmplz(tmp_path: Path) -> None:
     """Most of it sorts; the rest is for the vocabulary. `lmplz` is asked by its own name, and fails."""
     programs = tmp_path / "programs"
     programs.mkdir()

@@ -26,6 +26,7 @@ from nmt.training.export import export
 from nmt.training.trainer import Interrupted, Trainer, checkpoint, load_final_state, save_final_state
 from tests.bitexts import write_bitext
 from tests.messages import check, refused
+from tests.running import ROOT
 from tests.training_settings import model_run
 
 CLOCKS = {"seconds", "source_words_per_second", "target_words_per_second"}
@@ -181,7 +182,7 @@ def test_a_run_killed_at_random_points_ends_like_an_unbroken_one(text: Bitext, t
     unbroken = trainer(model_run(updates=12, checkpoint_every=3, order="seed"), text, tmp_path / "unbroken")
     unbroken.run()
     state, draw = tmp_path / "killed", random.Random(7)
-    command = [sys.executable, "-c", SCRIPT, str(text.folder), str(state), str(Path(__file__).parents[3])]
+    command = [sys.executable, "-c", SCRIPT, str(text.folder), str(state), str(ROOT)]
     kills = 0
     for _ in range(10):
         process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
@@ -278,28 +279,6 @@ def test_a_gradient_that_is_not_finite_stops_with_the_last_good_state(text: Bite
     assert not checkpoint.saved(tmp_path)
 
 
-def test_the_best_weights_are_kept_when_the_development_score_stops_the_run(
-    text: Bitext, tmp_path: Path
-) -> None:
-    """A step size that grows wild lets the score rise again."""
-    run = model_run(
-        updates=400,
-        patience=2,
-        keep="best",
-        optimizer="adam",
-        learning_rate=0.1,
-        cost="mean",
-        validate_every=5,
-    )
-    made = trainer(run, text, tmp_path)
-    assert made.run() == "development NLL"
-    validations = [line["dev_nll"] for line in made.history.records() if "dev_nll" in line]
-    assert made.counters.best_score == -min(validations)
-    assert validations[-3] == min(validations)
-    made.load_chosen_weights()
-    assert made.dev_nll() == pytest.approx(min(validations), rel=1e-12)
-
-
 WILD = {"optimizer": "adam", "learning_rate": 0.15, "cost": "mean", "keep": "best", "log_every": 100}
 """Steps so large that the score soon falls again."""
 
@@ -370,10 +349,11 @@ def test_while_nothing_is_translated_a_bleu_of_zero_does_not_end_the_run(
     assert set(scores) == {0.0} and made.counters.best_update == 40
 
 
-def test_a_part_of_a_pass_ends_after_as_many_batches(text: Bitext, tmp_path: Path) -> None:
-    batches = len(trainer(model_run(), text, tmp_path / "whole").pairs) / 4
-    made = trainer(model_run(epochs=1.1, updates=10**6), text, tmp_path)
-    assert made.last_update == math.ceil(round(1.1 * batches, 6))
+def test_a_part_of_a_pass_ends_after_as_many_batches(tmp_path: Path) -> None:
+    """In floating point, 1.1 times 50 pairs in batches of 5 are a little more than 11 batches."""
+    text = write_bitext(tmp_path, [([3], [4])] * 50)
+    made = trainer(model_run(epochs=1.1, batch_size=5, updates=10**6), text, tmp_path / "state")
+    assert made.last_update == 11
 
 
 def test_patience_can_be_set_for_a_run_that_began_without(text: Bitext, tmp_path: Path) -> None:
@@ -437,7 +417,7 @@ def test_a_file_that_is_no_state_is_refused(tmp_path: Path) -> None:
         load_final_state(tmp_path / "x.safetensors")
 
 
-def test_others_may_read_a_model(text: Bitext, tmp_path: Path) -> None:
+def test_others_may_read_a_model(tmp_path: Path) -> None:
     """As far as the user's umask lets them: a cluster's files are shared."""
     before = os.umask(0o027)
     try:
@@ -498,7 +478,7 @@ def test_a_folder_holds_all_that_table_2_and_a_translator_need(text: Bitext, tmp
     assert summary["train_nll"] > 0 and summary["dev_nll"] > 0 and summary["hours"] > 0
     loaded = trained_model.load(tmp_path / "model", torch.device("cpu"))
     assert same_tensors(loaded.network.state_dict(), made.model.state_dict())
-    assert len(loaded.source) == SIZES[0] - 1 or len(loaded.source) == SIZES[0]
+    assert len(loaded.source) == SIZES[0]
 
 
 def test_a_lost_lock_stops_training(text: Bitext, tmp_path: Path) -> None:

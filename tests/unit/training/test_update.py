@@ -50,13 +50,13 @@ def test_blocks_of_the_cache_change_nothing(monkeypatch: pytest.MonkeyPatch) -> 
         torch.testing.assert_close(two, one, rtol=1e-10, atol=1e-13)
 
 
-def updated(family: FamilyName, sparse: bool, updates: int = 5) -> tuple[EncoderDecoder, Sums]:
+def updated(family: FamilyName, sparse: bool) -> tuple[EncoderDecoder, Sums]:
     model = small_model(family)
     updater = Updater(model, training(clip_norm=0.5))
     assert model.source_embedding.sparse and model.target_embedding.sparse
     for embedding in (model.source_embedding, model.target_embedding):
         embedding.sparse = sparse
-    for number in range(updates):
+    for number in range(5):
         updater(batch_of([PAIRS[number % 3], PAIRS[(number + 1) % 3]]))
     return model, updater.read()
 
@@ -69,8 +69,8 @@ def test_rows_that_are_not_looked_up_lose_nothing(family: FamilyName) -> None:
     assert one.norm == pytest.approx(two.norm, rel=1e-9)
 
 
-def test_sums_are_those_of_the_updates(family: FamilyName) -> None:
-    model = small_model(family)
+def test_sums_are_those_of_the_updates() -> None:
+    model = small_model("rnnsearch")
     expected = 0.0
     updater = Updater(model, training(learning_rate=1e-9))
     for _ in range(3):

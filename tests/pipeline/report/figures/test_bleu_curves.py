@@ -171,7 +171,7 @@ def test_figure2_misses_a_score() -> None:
         figure2({model: score(30, 60) for model in list(LABELS)[:3]}, REPORT)
 
 
-def test_figure2_verb_gives_the_same_bytes_twice(tmp_path: Path) -> None:
+def test_figure2_subcommand_gives_the_same_bytes_twice(tmp_path: Path) -> None:
     arguments: list[str | Path] = ["--settings", json.dumps(SETTINGS)]
     for model, value in scores().items():
         (tmp_path / model).write_text(json.dumps({"model": model, **value}))

@@ -22,11 +22,9 @@ from tests.report_settings import report_settings
 SETTINGS = report_settings({"rnnsearch-50": "RNNsearch-50"})
 
 
-def record(line: int, words: int, weights: list[list[float]] | None = None) -> Record:
-    source = [f"s{line}"] * words
-    if weights is None:
-        weights = (np.eye(words + 1) * 0.5 + 0.25).tolist()
-    return Record(line, source, ["m"] * words, weights)
+def record(line: int, words: int) -> Record:
+    weights = (np.eye(words + 1) * 0.5 + 0.25).tolist()
+    return Record(line, [f"s{line}"] * words, ["m"] * words, weights)
 
 
 def only_axes(figure: Figure) -> Axes:
@@ -117,7 +115,7 @@ def test_no_attention_no_figure3() -> None:
         choose_sentences(plain, plain, (10, 20), seed=1)
 
 
-def test_figure3_verb_gives_the_same_bytes_twice(tmp_path: Path) -> None:
+def test_figure3_subcommand_gives_the_same_bytes_twice(tmp_path: Path) -> None:
     lines = []
     for line in range(12):
         one = record(line, 8 + line)

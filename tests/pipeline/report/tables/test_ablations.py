@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from pathlib import Path
@@ -20,6 +19,7 @@ from tests.messages import refused
 from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
 from tests.running import ROOT, nmt, outputs
+from tests.table_inputs import rows_of
 from tests.training_settings import model_run
 
 LABELS = {
@@ -83,13 +83,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def rows_of(folder: Path) -> list[dict[str, str]]:
-    with (folder / "ablations.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def test_what_differs_comes_from_the_settings_of_the_runs(made: Path) -> None:
-    rows = rows_of(made)
+    rows = rows_of(made / "ablations.csv")
     assert [(row["id"], row["baseline"]) for row in rows] == [
         ("base", ""),
         ("appendix", "base"),
@@ -107,7 +102,7 @@ def test_what_differs_comes_from_the_settings_of_the_runs(made: Path) -> None:
 
 
 def test_means_spreads_and_differences_by_hand(made: Path) -> None:
-    base, appendix, both, other, _ = rows_of(made)
+    base, appendix, both, other, _ = rows_of(made / "ablations.csv")
     # 10, 11, 15: mean 12, deviation sqrt((4 + 1 + 9) / 2); 13, 14: mean 13.5, deviation sqrt(0.5)
     assert (base["bleu_all"], base["bleu_all_std"], base["seeds"]) == ("12.00", "2.65", "3")
     assert (appendix["bleu_all"], appendix["bleu_all_std"], appendix["seeds"]) == ("13.50", "0.71", "2")

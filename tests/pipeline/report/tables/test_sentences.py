@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from tests.latex import assert_compiles
 from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
 from tests.running import ROOT, nmt, outputs
+from tests.table_inputs import rows_of
 
 OPENING = "This will change my future with my family"
 OWN = "&quot; This will change my future with my family , &quot; the man said ."
@@ -82,8 +82,7 @@ def made(tmp_path: Path) -> Path:
 
 
 def test_the_papers_own_sentence_comes_first_then_long_ones(made: Path) -> None:
-    with (made / "table3.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rows_of(made / "table3.csv")
     assert [row["line"] for row in rows[::4]] == [
         "2",
         *sorted({"1", "3"}, key=[row["line"] for row in rows[4::4]].index),
@@ -131,8 +130,8 @@ def test_groups_are_long_and_short_of_both_sets_and_other_systems_stand_below(tm
         "table", "sentences", "--settings", wanted, *options, *outputs(tmp_path, "out", "csv", "md", "tex")
     )
     assert done.returncode == 0, done.stderr
-    with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
-        found = [(row["set"], row["line"], row["sentence"], row["text"]) for row in csv.DictReader(file)]
+    rows = rows_of(tmp_path / "out.csv")
+    found = [(row["set"], row["line"], row["sentence"], row["text"]) for row in rows]
     shown = [(set_, line) for set_, line, what, _ in found if what == "Source"]
     assert sorted(shown[:2]) == [("dev", "1"), ("test", "2")]  # the long ones
     assert sorted(shown[2:]) == [("dev", "0"), ("test", "0"), ("test", "4")]
