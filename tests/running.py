@@ -84,6 +84,14 @@ def processes_in(folder: Path, *words: str) -> list[psutil.Process]:
     return found
 
 
+def build_wheel(project: Path) -> Path:
+    """The wheel of a project, made beside its folder."""
+    build = "import setuptools.build_meta as build; build.build_wheel('..')"
+    subprocess.run([sys.executable, "-c", build], cwd=project, check=True, capture_output=True)
+    (wheel,) = project.parent.glob("*.whl")
+    return wheel
+
+
 def outputs(folder: Path, name: str, *forms: str) -> list[str]:
     """`--output-FORM FILE` for each form of a table or figure."""
     return [word for form in forms for word in (f"--output-{form}", str(folder / f"{name}.{form}"))]
