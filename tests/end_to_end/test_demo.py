@@ -127,12 +127,6 @@ def test_a_models_folder_translates_raw_text_wherever_it_lies(
     assert (tmp_path / "text.fr").read_text(encoding="utf-8").count("\n") == 3
 
 
-def test_another_search_completes_the_folders_anew_and_trains_nothing(copy: Path) -> None:
-    output = planned(copy, "--config", "decoding={beam: 3}")
-    assert len(scheduled(output, "package")) == 5
-    assert not scheduled(output, "train")
-
-
 def test_a_second_run_has_nothing_to_do(finished: tuple[Path, str]) -> None:
     folder, _ = finished
     result = run(run_command(folder, "--configfile", str(folder / "tiny.yaml")))
@@ -154,6 +148,7 @@ def test_changed_training_settings_schedule_exactly_the_models_they_concern(copy
     one = planned(copy, "--config", "models={rnnsearch-30: {training: {learning_rate: 0.5}}}")
     (job,) = scheduled(one, "train")
     assert "models/rnnsearch-30/model.safetensors" in job
+    # of RNNsearch-50* Snakemake says so once its base is made: workflow/run.py looks again
     assert len(scheduled(planned(copy, "--config", "training={learning_rate: 0.5}"), "train")) == 5 - 1
     assert len(scheduled(planned(copy, "--config", "architecture={hidden_units: 9}"), "train")) == 5 - 1
 
