@@ -84,6 +84,16 @@ def processes_in(folder: Path, *words: str) -> list[psutil.Process]:
     return found
 
 
+def outside_make() -> dict[str, str]:
+    """The environment without what the make that runs these tests has set."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    values = re.findall(r"^VALUES := (.+)$", makefile, flags=re.MULTILINE)[0].split()
+    told = {"MFLAGS", "OPTIONS", *values}
+    return {
+        name: value for name, value in os.environ.items() if name not in told and not name.startswith("MAKE")
+    }
+
+
 def build_wheel(project: Path) -> Path:
     """The wheel of a project, made beside its folder."""
     build = "import setuptools.build_meta as build; build.build_wheel('..')"
