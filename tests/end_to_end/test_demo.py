@@ -150,7 +150,6 @@ def test_changed_training_settings_schedule_exactly_the_models_they_concern(copy
     assert "models/rnnsearch-30/model.safetensors" in job
     # of RNNsearch-50* Snakemake says so once its base is made: workflow/run.py looks again
     assert len(scheduled(planned(copy, "--config", "training={learning_rate: 0.5}"), "train")) == 5 - 1
-    assert len(scheduled(planned(copy, "--config", "architecture={hidden_units: 9}"), "train")) == 5 - 1
 
 
 def test_what_no_weight_follows_from_trains_nothing_again_and_tables_have_the_new_name(copy: Path) -> None:
