@@ -17,7 +17,7 @@ PAGES = sorted(
     ]
 )
 PROGRAMS = {
-    *("apptainer", "cp", "docker", "echo", "git", "make", "mkdir", "nmt", "pip", "sacrebleu", "sbatch"),
+    *("apptainer", "docker", "echo", "git", "make", "mkdir", "nmt", "pip", "sacrebleu", "sbatch"),
     *("snakemake", "source", "uv", "watch", ".venv/bin/nmt"),
 }
 """What a line of a block begins with where it is a command."""

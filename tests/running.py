@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
+
 ROOT = Path(__file__).resolve().parents[1]
 MIRROR = ROOT.parent / "shared" / "mirror"
 """Real archives under their official paths, where somebody has put them; tests that need them skip without."""
@@ -70,6 +72,34 @@ def nmt(*arguments: str | Path, hash_seed: str = "1", cwd: Path = ROOT) -> subpr
     command = [sys.executable, "-m", "nmt", *map(str, arguments)]
     environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(ROOT)}
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+
+
+def processes_in(folder: Path, *words: str) -> list[psutil.Process]:
+    """This Python's processes that work in a folder and have these words in their command."""
+    found = []
+    for process in psutil.process_iter(["cmdline", "cwd"]):
+        line = process.info["cmdline"] or []
+        if process.info["cwd"] == str(folder) and line[:1] == [sys.executable] and set(words) <= set(line):
+            found.append(process)
+    return found
+
+
+def outside_make() -> dict[str, str]:
+    """The environment without what the make that runs these tests has set."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    values = re.findall(r"^VALUES := (.+)$", makefile, flags=re.MULTILINE)[0].split()
+    told = {"MFLAGS", "OPTIONS", *values}
+    return {
+        name: value for name, value in os.environ.items() if name not in told and not name.startswith("MAKE")
+    }
+
+
+def build_wheel(project: Path) -> Path:
+    """The wheel of a project, made beside its folder."""
+    build = "import setuptools.build_meta as build; build.build_wheel('..')"
+    subprocess.run([sys.executable, "-c", build], cwd=project, check=True, capture_output=True)
+    (wheel,) = project.parent.glob("*.whl")
+    return wheel
 
 
 def outputs(folder: Path, name: str, *forms: str) -> list[str]:

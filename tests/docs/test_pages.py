@@ -16,21 +16,8 @@ import pytest
 
 from nmt.io.text_files import read_lines
 from tests.pages import PAGES, commands
-from tests.running import ROOT
+from tests.running import ROOT, outside_make
 
-VALUES = [
-    "OPTIONS",
-    "PYTHON",
-    "CORES",
-    "TORCH",
-    "EXPERIMENT",
-    "SOURCE",
-    "TARGET",
-    "LANGUAGES",
-    "EXAMPLES",
-    "FOLDERS",
-]
-"""Variables that make hands to programs."""
 NOT_HERE = {
     r"sbatch |snakemake --profile|.* --cluster$|.* --partition ": "a cluster",
     r"apptainer |docker ": "a program for containers",
@@ -97,12 +84,10 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(folder: Path, command: str) -> str:
     """What a command prints, in a shell that has the clone's environment on its path."""
     path = os.pathsep.join([str(folder / ".venv" / "bin"), os.environ["PATH"]])
-    # what `make test-docs` has told its programs is not for the pages' own calls of make
-    told = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MAKEOVERRIDES", *VALUES}
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", command],
         cwd=folder,
-        env={name: value for name, value in os.environ.items() if name not in told} | {"PATH": path},
+        env=outside_make() | {"PATH": path},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

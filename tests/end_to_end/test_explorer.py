@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from selenium.webdriver.support.select import Select
 from nmt.evaluation.bleu import multi_bleu
 from nmt.evaluation.trees import as_line
 from pipeline.report.explorer.page import write_explorer
-from tests.browser import Page, browser, needs_browser
+from tests.browser import Page, needs_browser
 
 SENTENCES = 3003
 ATTENDS, OTHER, PLAIN = "RNNsearch <b>50</b>", "RNNsearch-30", "RNNencdec-50"
@@ -127,12 +126,6 @@ class Explorer(Page):
         """Words of a card's lines: source and translation, or the translation alone."""
         lines = self.all(".card")[card].find_elements(By.CSS_SELECTOR, ".sentence")
         return [line.find_elements(By.CSS_SELECTOR, ".word") for line in lines]
-
-
-@pytest.fixture(scope="module")
-def driver() -> Iterator[webdriver.Chrome]:
-    with browser() as started:
-        yield started
 
 
 @pytest.fixture

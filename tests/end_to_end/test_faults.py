@@ -8,7 +8,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -18,7 +17,7 @@ import psutil
 import pytest
 import yaml
 
-from tests.running import ROOT, make_demo, run, run_command, snakemake
+from tests.running import ROOT, make_demo, processes_in, run, run_command, snakemake
 
 ENGLISH = "".join(f"This is sentence number {number} .\n" for number in range(120))
 FRENCH = "".join(f"Ceci est la phrase numéro {number} .\n" for number in range(120))
@@ -174,15 +173,6 @@ def start(folder: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
         train_command(folder), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
-
-
-def processes_in(folder: Path, *words: str) -> list[psutil.Process]:
-    found = []
-    for process in psutil.process_iter(["cmdline", "cwd", "exe"]):
-        line = process.info["cmdline"] or []
-        if process.info["cwd"] == str(folder) and line[:1] == [sys.executable] and set(words) <= set(line):
-            found.append(process)
-    return found
 
 
 def trainers(folder: Path) -> list[psutil.Process]:

@@ -140,34 +140,25 @@ ngram 2=1
 def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with what the later stages of the data read."""
     folder = tmp_path_factory.mktemp("text")
-    english, french = map(str, corpus(folder))
+    english, french = corpus(folder)
     (folder / "lm.arpa").write_text(MODEL, encoding="utf-8")
-    models = [
-        f"--{domain}-{side}={folder / 'lm.arpa'}" for domain in ("in", "out") for side in ("source", "target")
-    ]
-    models.append(f"--programs={kenlm.programs()}")
-    scores, histogram = str(folder / "scores.npy"), str(folder / "histogram.json")
-    threshold = ["--output", str(folder / "threshold.json")]
+    scores, histogram = folder / "scores.npy", folder / "histogram.json"
+    score_files = ["--output", scores, "--histogram", histogram]
+    budget = ["--target-words", "15000", "--corpus", "c", "1", "--scores", scores, histogram]
     for command in (
-        ["selection", "score", *models, english, french, "--output", scores, "--histogram", histogram],
-        [
-            "selection",
-            "threshold",
-            "--target-words",
-            "15000",
-            "--corpus",
-            "c",
-            "1",
-            "--scores",
-            scores,
-            histogram,
-            *threshold,
-        ],
-        ["data", "vocabulary", "--words", "500", english, "--output", str(folder / "words.tsv")],
+        ["selection", "score", *language_models(folder), english, french, *score_files],
+        ["selection", "threshold", *budget, "--output", folder / "threshold.json"],
+        ["data", "vocabulary", "--words", "500", english, "--output", folder / "words.tsv"],
     ):
         made = nmt(*command)
         assert made.returncode == 0, made.stderr
     return folder
+
+
+def language_models(text: Path) -> list[str]:
+    """Options for four models, which are one, and for KenLM's programs."""
+    names = [f"{domain}-{side}" for domain in ("in", "out") for side in ("source", "target")]
+    return [*(f"--{name}={text / 'lm.arpa'}" for name in names), f"--programs={kenlm.programs()}"]
 
 
 @pytest.mark.parametrize(
@@ -178,10 +169,6 @@ def test_later_stages_are_whole_or_not_there_and_made_when_there_is_room(
 ) -> None:
     english, french = str(text / "text.en"), str(text / "text.fr")
     tokenization = '{"tokenizer": "moses", "escape": true, "split_hyphens": false}'
-    models = [
-        f"--{domain}-{side}={text / 'lm.arpa'}" for domain in ("in", "out") for side in ("source", "target")
-    ]
-    models.append(f"--programs={kenlm.programs()}")
     threshold = ["--threshold", str(text / "threshold.json"), "--scores", str(text / "scores.npy")]
     vocabularies = [f"--{side}-vocabulary={text / 'words.tsv'}" for side in ("source", "target")]
 
@@ -190,7 +177,7 @@ def test_later_stages_are_whole_or_not_there_and_made_when_there_is_room(
         scores = ["--output", str(folder / "a.npy"), "--histogram", str(folder / "a.json")]
         options = {
             "data tokenize": ["--language", "en", "--settings", tokenization, english, str(folder / "a.zst")],
-            "selection score": [*models, english, french, *scores],
+            "selection score": [*language_models(text), english, french, *scores],
             "selection apply": [*threshold, "--corpus", "c", "--shard", "0", english, french, *sides],
             "data binarize": ["--text", english, french, *vocabularies, "--output", str(folder / "binary")],
         }[subcommand]

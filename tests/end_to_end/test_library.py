@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.running import ROOT
+from tests.running import ROOT, build_wheel
 
 PAGE = ROOT / "docs" / "library.md"
 SMALLER = {
@@ -35,10 +35,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "nmt", project / "nmt", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, project)
-    build = "import setuptools.build_meta as build; build.build_wheel('..')"
-    subprocess.run([sys.executable, "-c", build], cwd=project, check=True, capture_output=True)
-    (wheel,) = folder.glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive:
+    with zipfile.ZipFile(build_wheel(project)) as archive:
         archive.extractall(folder / "site")
     (folder / "bin").mkdir()
     program = folder / "bin" / "nmt"

@@ -28,10 +28,10 @@ def prepared(folder: Path, drop: str) -> tuple[int, dict[str, int]]:
 
 
 def test_what_overlaps_is_counted_and_dropped(tmp_path: Path) -> None:
-    pairs, counts = prepared(tmp_path / "kept", "none")
+    pairs, counts = prepared(tmp_path, "none")
     assert (pairs, counts["dropped"]) == (420, 0)
     assert counts["demo-dev_same_both"] == 20
-    assert "| planted" in (tmp_path / "kept/results/data.md").read_text(encoding="utf-8")
-    pairs, counts = prepared(tmp_path / "dropped", "both")
+    assert "| planted" in (tmp_path / "results/data.md").read_text(encoding="utf-8")
+    pairs, counts = prepared(tmp_path, "both")
     assert (pairs, counts["dropped"]) == (400, 20)
-    assert "Dropped were 20 pairs" in (tmp_path / "dropped/results/data.md").read_text(encoding="utf-8")
+    assert "Dropped were 20 pairs" in (tmp_path / "results/data.md").read_text(encoding="utf-8")

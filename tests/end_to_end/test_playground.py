@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import random
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +26,7 @@ from nmt.settings.families import FamilyName
 from nmt.settings.text import Tokenization
 from pipeline.report.playground.moses import rules
 from pipeline.report.playground.page import write_playground
-from tests.browser import Page, browser, needs_browser
+from tests.browser import Page, needs_browser
 from tests.held_models import held_models
 from tests.running import ROOT
 from tests.small_models import interpretations, small_model
@@ -100,12 +99,6 @@ def page(folders: list[Path], text: TextSettings, tmp_path_factory: pytest.TempP
     )
     assert (written.sentences, written.refusal) == (2, None)
     return output
-
-
-@pytest.fixture(scope="module")
-def driver() -> Iterator[webdriver.Chrome]:
-    with browser() as started:
-        yield started
 
 
 class Playground(Page):

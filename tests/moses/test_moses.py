@@ -16,7 +16,7 @@ import pytest
 
 from nmt.io.text_files import read_lines
 from tests.moses_programs import BUILT, whole
-from tests.running import ROOT, TINY, make_demo, run, run_command, snakemake_command
+from tests.running import ROOT, TINY, make_demo, run, snakemake_command
 
 MEASURED = """
 moses: {enabled: true, tuning_rounds: 3, n_best: 20, alignment_block: 2000, lm_order: 3}
@@ -166,9 +166,3 @@ def test_text_that_gives_no_phrase_is_one_line(experiment: Path, tmp_path: Path)
     result = run([sys.executable, "-m", "nmt", "moses", "phrases", f"--programs={BUILT}", *options, *tables])
     assert result.returncode == 2 and "no phrase was extracted; check the alignment" in result.stdout
     assert "Traceback" not in result.stdout
-
-
-def test_make_moses_says_what_it_would_do(experiment: Path) -> None:
-    """As `make moses` has it: any experiment, with one more setting."""
-    result = run(run_command(experiment, "--config", "moses={enabled: true}", "-n", "-q", "rules"))
-    assert result.returncode == 0 and "moses_translate" in result.stdout

@@ -218,8 +218,7 @@ class Cluster:
         subprocess.run(["mariadb-install-db", *own, "--skip-test-db"], check=True, capture_output=True)
         accounts = self.folder / "accounts.sql"
         accounts.write_text(ACCOUNTS_SQL.format_map(self.values), encoding="utf-8")
-        files = [f"--{kind}={self.folder}/mariadb.{kind}" for kind in ("socket", "pid")]
-        files[1] = f"--pid-file={self.folder}/mariadb.pid"
+        files = [f"--socket={self.folder}/mariadb.socket", f"--pid-file={self.folder}/mariadb.pid"]
         listening = [f"--port={self.ports['mariadb_port']}", "--bind-address=127.0.0.1"]
         self._start("mariadbd", *own, *files, *listening, f"--init-file={accounts}")
         self.wait(lambda: answers(self.ports["mariadb_port"]), "mariadbd")

@@ -10,11 +10,9 @@ from tests.slurm.cluster import Cluster, missing, refuse, running
 
 
 @pytest.fixture(scope="module")
-def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    """A cluster without an accounting database, or with one if the module says `ACCOUNTING = True`."""
-    accounting = getattr(request.module, "ACCOUNTING", False)
-    problem = missing(accounting)
-    if problem:
+def cluster() -> Iterator[Cluster]:
+    """A cluster without an accounting database."""
+    if problem := missing():
         refuse(problem)
-    with running(accounting) as cluster:
+    with running() as cluster:
         yield cluster

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 
 from pipeline.cli.new import next_command
 from tests.messages import check
-from tests.running import ROOT
+from tests.running import ROOT, outside_make
 
 HOSTILE = [
     "`touch X`",
@@ -41,15 +40,9 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def environment() -> dict[str, str]:
-    """Without what the make that runs these tests has set."""
-    ours = ("OPTIONS", "EXPERIMENT", "CORES")
-    return {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", *ours))}
-
-
 def called(checkout: Path, *words: str) -> list[str]:
     """The words that make calls a program with."""
-    subprocess.run(["make", *words], cwd=checkout, env=environment(), check=True, capture_output=True)
+    subprocess.run(["make", *words], cwd=checkout, env=outside_make(), check=True, capture_output=True)
     assert not (checkout / "X").exists()
     return (checkout / "called").read_text(encoding="utf-8").splitlines()
 
@@ -100,5 +93,5 @@ def test_a_new_experiment_wants_a_folder_and_text(checkout: Path, given: str) ->
 @pytest.mark.parametrize("folder", ["own", "a b", "a$b$$c", "it's"])
 def test_the_command_that_a_new_experiment_names_runs_it(checkout: Path, folder: str) -> None:
     command = ["bash", "-c", next_command(Path(folder))]
-    subprocess.run(command, cwd=checkout, env=environment(), check=True, capture_output=True)
+    subprocess.run(command, cwd=checkout, env=outside_make(), check=True, capture_output=True)
     assert (checkout / "called").read_text(encoding="utf-8").splitlines()[-1] == folder

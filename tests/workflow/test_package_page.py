@@ -5,8 +5,6 @@ from __future__ import annotations
 import email
 import re
 import shutil
-import subprocess
-import sys
 import tomllib
 import zipfile
 from email.message import Message
@@ -15,7 +13,7 @@ from pathlib import Path
 import pytest
 from packaging.specifiers import SpecifierSet
 
-from tests.running import ROOT
+from tests.running import ROOT, build_wheel
 
 ADDRESS = "https://git.example.org/somebody/nmt"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -32,10 +30,7 @@ def metadata(folder: Path, address: str | None) -> Message:
     settings = re.sub(r"(?m)^Repository = .*\n", "", settings)
     told = f'[project.urls]\nRepository = "{address}"' if address else "[project.urls]"
     (project / "pyproject.toml").write_text(settings.replace("[project.urls]", told), encoding="utf-8")
-    build = "import setuptools.build_meta as build; build.build_wheel('..')"
-    subprocess.run([sys.executable, "-c", build], cwd=project, check=True, capture_output=True)
-    (wheel,) = folder.glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive:
+    with zipfile.ZipFile(build_wheel(project)) as archive:
         (name,) = [name for name in archive.namelist() if name.endswith("METADATA")]
         return email.message_from_bytes(archive.read(name))
 
