@@ -1,7 +1,8 @@
-"""Settings of small training runs, for tests."""
+"""Settings of small training runs and searches, for tests."""
 
 from __future__ import annotations
 
+from nmt.settings.decoding import Decoding
 from nmt.settings.families import FAMILIES, FamilyName
 from nmt.settings.training import ModelRun, Training
 from tests.small_models import small_architecture
@@ -53,3 +54,21 @@ def model_run(
         architecture=small_architecture(family, **starts),
         training=training(**changes),
     )
+
+
+def decoding(**changes: object) -> Decoding:
+    """A search for translations that are at most as long as their source."""
+    settings: dict[str, object] = {
+        "beam": 10,
+        "normalize_by_length": False,
+        "min_length": "none",
+        "max_length_factor": 1,
+        "unfinished": "best",
+        "widest_beam": 500,
+        "unknown": "allowed",
+        "n_best": 1,
+        "batch_size": 8,
+        "device": "cpu",
+        "threads": 1,
+    }
+    return Decoding.model_validate(settings | changes)

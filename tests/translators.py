@@ -11,8 +11,7 @@ from nmt.settings.text import Languages, Tokenization
 from nmt.training.export import export
 from nmt.training.trainer import Trainer
 from tests.bitexts import write_bitext
-from tests.training_settings import model_run
-from tests.unit.decoding.test_beam_search import decoding
+from tests.training_settings import decoding, model_run
 
 MOSES = Tokenization(tokenizer="moses", escape=True, split_hyphens=False)
 

@@ -114,7 +114,7 @@ class Trainer:
         """Return the last update of the run, and the setting that determines it."""
         updates, epochs = self.settings.updates, self.settings.epochs
         if epochs is not None:
-            # rounded, or 1.1 times 10 batches were 12
+            # rounded, or 1.1 epochs of 50 pairs in batches of 5 were 12 updates
             needed = math.ceil(round(epochs * len(self.pairs) / self.settings.batch_size, 6))
             if needed <= updates:
                 return needed, "epochs"

@@ -29,9 +29,8 @@ from tests.report_settings import report_settings
 from tests.running import ROOT
 from tests.small_models import small_architecture
 from tests.table_inputs import PAPER
-from tests.training_settings import training
+from tests.training_settings import decoding, training
 from tests.translators import text_settings
-from tests.unit.decoding.test_beam_search import decoding
 
 PAIRS = [([2 + i % 9, 3 + i % 5, 2 + i % 7], [2 + i % 9, 3 + i % 5]) for i in range(20)]
 

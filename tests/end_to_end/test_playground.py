@@ -30,9 +30,9 @@ from tests.browser import Page, needs_browser
 from tests.held_models import held_models
 from tests.running import ROOT
 from tests.small_models import interpretations, small_model
-from tests.training_settings import model_run
+from tests.training_settings import decoding, model_run
 from tests.translators import text_settings
-from tests.unit.decoding.test_beam_search import decoding, encode
+from tests.unit.decoding.test_beam_search import encode
 
 pytestmark = needs_browser
 SHOWN = ROOT / "docs" / "playground.html"

@@ -14,30 +14,13 @@ from nmt.data.vocabulary import END, UNKNOWN
 from nmt.decoding import beam_search
 from nmt.decoding.beam_search import Hypothesis, translate
 from nmt.model.encoder_decoder import EncoderDecoder
-from nmt.settings.decoding import Decoding
 from nmt.settings.families import FamilyName
 from tests.messages import refused
 from tests.scripted_model import ScriptedModel, ScriptedSources
 from tests.small_models import TARGET_VOCABULARY, small_model
+from tests.training_settings import decoding
 
 SOURCES = [[3, 5], [6], [2, 2, 7]]
-
-
-def decoding(**changes: object) -> Decoding:
-    settings: dict[str, object] = {
-        "beam": 10,
-        "normalize_by_length": False,
-        "min_length": "none",
-        "max_length_factor": 1,
-        "unfinished": "best",
-        "widest_beam": 500,
-        "unknown": "allowed",
-        "n_best": 1,
-        "batch_size": 8,
-        "device": "cpu",
-        "threads": 1,
-    }
-    return Decoding.model_validate(settings | changes)
 
 
 def encode(model: Any, sources: list[list[int]]) -> tuple[Any, np.ndarray]:

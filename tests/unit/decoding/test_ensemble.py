@@ -16,7 +16,8 @@ from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.decoding import Average
 from nmt.settings.families import FamilyName
 from tests.small_models import TARGET_VOCABULARY, small_model
-from tests.unit.decoding.test_beam_search import MANY, SOURCES, decoding, encode
+from tests.training_settings import decoding
+from tests.unit.decoding.test_beam_search import MANY, SOURCES, encode
 
 
 @torch.no_grad()

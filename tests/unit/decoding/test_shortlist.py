@@ -24,8 +24,8 @@ from nmt.model.trained_model import load
 from nmt.settings.families import FamilyName
 from tests.messages import refused
 from tests.small_models import SOURCE_VOCABULARY, TARGET_VOCABULARY, small_model
+from tests.training_settings import decoding
 from tests.translators import trained_model
-from tests.unit.decoding.test_beam_search import decoding
 
 SOURCES = [[2, 3, 4], [5], [6, 7], [8, 2, 5, 3]]
 LIKELY = torch.tensor([[END, END]] * 2 + [[2 + i % 5, 2 + 3 * i % 5] for i in range(SOURCE_VOCABULARY - 2)])

@@ -21,8 +21,8 @@ from nmt.model.trained_model import TrainedModel
 from nmt.settings.families import FamilyName
 from pipeline.report.playground.page import refused
 from tests.messages import check
+from tests.training_settings import decoding
 from tests.translators import trained_model as train_small
-from tests.unit.decoding.test_beam_search import decoding
 
 UNITS = [(unit, 1) for unit in ("▁a", "ab", "▁aab", "▁", "a", "b", "c")]
 SOURCES = [["aab", "c", "abab"], ["b"], ["aabab", "d"]]

@@ -30,8 +30,7 @@ from tests import translators
 from tests.bitexts import write_bitext, write_text
 from tests.messages import check, refused
 from tests.running import ROOT, nmt
-from tests.training_settings import model_run
-from tests.unit.decoding.test_beam_search import decoding
+from tests.training_settings import decoding, model_run
 
 SOURCES = ["w3 w4 w5 w6", "w2", "w7 strange w8", "", "w9 w10 w11 w12 w13 w14"]
 TARGETS = ["w4 w5", "odd w3", "w8 w9 w10", "", "w2 w3 w4 w5 w6"]

@@ -31,8 +31,8 @@ from nmt.model.tensors import save_tensors
 from nmt.model.trained_model import TrainedModel, load, refuse_unlike
 from nmt.settings.families import FamilyName
 from tests.messages import check, refused
+from tests.training_settings import decoding
 from tests.translators import MOSES, text_settings, trained_model
-from tests.unit.decoding.test_beam_search import decoding
 
 LINES = ["w3 w4 w5.", "", "w2", "w7 strange, w8", "  ", "w9 w10 w11 w12 w13"]
 
