@@ -11,7 +11,7 @@ import click
 from nmt.cli.options import PATH, file_option, parse_settings, settings_option
 from nmt.errors import UserError
 from nmt.settings.decoding import TextSettings
-from pipeline.cli.options import report_settings
+from pipeline.cli.options import given_translations, report_settings
 from pipeline.config.artifacts import Report
 
 
@@ -25,13 +25,7 @@ from pipeline.config.artifacts import Report
     help="A model's name on the page and its translations, written by `nmt test-set decode`. Repeat it, for the same"
     " sentences.",
 )
-@click.option(
-    "--given",
-    type=(str, PATH),
-    multiple=True,
-    metavar="LABEL FILE",
-    help="Translations of another system for the whole test set, tokenized, one per line. Repeat it.",
-)
+@given_translations
 @file_option("--reference", "Tokenized reference of the test set.")
 @click.option(
     "--compared",
