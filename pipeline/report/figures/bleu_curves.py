@@ -96,7 +96,7 @@ def unknown_words(scores: Scores, settings: Report) -> Figure:
 
 
 def _by_what_models_know(scores: Scores, settings: Report) -> Scores:
-    """The scores, those of other systems by the words that the first model does not know: Moses knows no such words."""
+    """The scores; those of other systems with the first model's counts of unknown words, since theirs are all 0."""
     first = scores.get(settings.figure2_models[0], {"by_sentence": []})
     unknown = [{"source_unknown": row["source_unknown"]} for row in first["by_sentence"]]
 
