@@ -135,14 +135,13 @@ def playground(
 @file_option("--output", "File for the text, one line.")
 def finding(score: tuple[Path, ...], settings: str, output: Path) -> None:
     """Write the main finding of a run in words: how the models score on the longest sentences."""
-    from nmt.io.files import atomic_path
+    from nmt.io.files import write_text
     from pipeline.report.finding import finding as in_words
     from pipeline.report.run_results import read_runs
 
     wanted = parse_settings(Report, settings)
     text = in_words(read_runs(score, ("by_sentence",)), wanted)
-    with atomic_path(output) as temporary:
-        temporary.write_text(f"{text}\n", encoding="utf-8")
+    write_text(output, f"{text}\n")
     click.echo(text, err=True)
 
 

@@ -26,7 +26,7 @@ from nmt import __version__
 from nmt.errors import UserError
 from nmt.evaluation.alignment_error_rate import in_words
 from nmt.io.environment import packages
-from nmt.io.files import atomic_path, read_json
+from nmt.io.files import read_json, write_text
 from pipeline.config.runs import LATER
 from pipeline.report.markdown import rendered
 
@@ -149,8 +149,7 @@ def write(
         pages=[(name, texts.heading(Path(name))) for name in beside],
         sections=[section for section in sections if section.items],
     )
-    with atomic_path(output) as temporary:
-        temporary.write_text(page, encoding="utf-8")
+    write_text(output, page)
 
 
 def _table(path: Path, captions: Captions) -> Item:
