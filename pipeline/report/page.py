@@ -262,7 +262,7 @@ def _hours(rows: Sequence[dict[str, str]]) -> float:
 def _number(row: dict[str, str], name: str) -> float:
     try:
         return float(row.get(name, "0"))
-    except ValueError:  # Snakemake writes NA and - for jobs too short to look at
+    except (TypeError, ValueError):  # nothing in a cut line; NA and - of jobs too short to look at
         return 0.0
 
 
