@@ -84,7 +84,7 @@ def by_length(
     shortest to the longest sentence, at most to `max_words`. An empty window has no score.
     """
     everything = [
-        ([row[f"{side}_length"] for side in _sides(length)], BleuCounts.from_dict(row)) for row in rows
+        ([row[f"{side}_length"] for side in sides_of(length)], BleuCounts.from_dict(row)) for row in rows
     ]
     counts = [(lengths, count) for lengths, count in everything if min(lengths) > 0]
     if not counts:
@@ -103,11 +103,12 @@ def _inside(counts: Iterable[tuple[list[int], BleuCounts]], center: int, window:
 
 def within(rows: Rows, least: int, most: int, length: SentenceLength) -> Rows:
     """Return the sentences of so many words. For `length`, see `by_length`."""
-    sides = _sides(length)
+    sides = sides_of(length)
     return [row for row in rows if all(least <= row[f"{side}_length"] <= most for side in sides)]
 
 
-def _sides(length: SentenceLength) -> tuple[str, ...]:
+def sides_of(length: SentenceLength) -> tuple[str, ...]:
+    """Return the sides whose lengths count."""
     return ("source", "reference") if length == "both" else (length,)
 
 

@@ -138,11 +138,15 @@ def sha256(path: str | Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def write_text(path: str | Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
 def write_json(path: str | Path, value: Any) -> None:
     """Write `value` as JSON with sorted keys, so that equal values give equal bytes."""
-    text = json.dumps(value, sort_keys=True, indent=2, ensure_ascii=False)
-    with atomic_path(path) as temporary:
-        temporary.write_text(text + "\n", encoding="utf-8")
+    write_text(path, json.dumps(value, sort_keys=True, indent=2, ensure_ascii=False) + "\n")
 
 
 def read_json(path: str | Path) -> Any:

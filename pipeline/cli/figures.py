@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+scores_option = file_option(
+    "--score", "Scores of a model or system, written by `nmt test-set evaluate`. Repeat it.", multiple=True
+)
+
+
 def figure_command(draw: Callable[..., Figure]) -> Callable[..., None]:
     """Turn a function that returns a figure of the report's settings into one that writes its two files."""
 
@@ -31,11 +36,7 @@ def figure_command(draw: Callable[..., Figure]) -> Callable[..., None]:
 
 
 @click.command()
-@file_option(
-    "--score",
-    "Scores of a model, written by `nmt test-set evaluate`. Repeat it for each curve.",
-    multiple=True,
-)
+@scores_option
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
@@ -85,11 +86,7 @@ def figure3(all: Path, no_unk: Path, paper: Path | None, settings: Report) -> Fi
 
 
 @click.command()
-@file_option(
-    "--score",
-    "Scores of a model, written by `nmt test-set evaluate`. Repeat it for each curve.",
-    multiple=True,
-)
+@scores_option
 @figure_command
 def unknown_words(score: tuple[Path, ...], settings: Report) -> Figure:
     """Draw BLEU against the number of unknown words in the source, one curve per model.
@@ -104,11 +101,7 @@ def unknown_words(score: tuple[Path, ...], settings: Report) -> Figure:
 
 
 @click.command()
-@file_option(
-    "--score",
-    "Scores of a system, written by `nmt test-set evaluate`. Repeat it for each panel.",
-    multiple=True,
-)
+@scores_option
 @figure_command
 def length_curves(score: tuple[Path, ...], settings: Report) -> Figure:
     """Draw BLEU against the length of source, reference and both, one panel per system.
@@ -123,11 +116,7 @@ def length_curves(score: tuple[Path, ...], settings: Report) -> Figure:
 
 
 @click.command()
-@file_option(
-    "--score",
-    "Scores of a system, written by `nmt test-set evaluate`. Repeat it for each curve.",
-    multiple=True,
-)
+@scores_option
 @file_option("--text", "Tokenized test set, the side whose words are ranked.")
 @file_option("--vocabulary", "Vocabulary of that side, written by `nmt data vocabulary` (.tsv).")
 @figure_command

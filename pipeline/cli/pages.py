@@ -11,7 +11,7 @@ import click
 from nmt.cli.options import PATH, file_option, parse_settings, settings_option
 from nmt.errors import UserError
 from nmt.settings.decoding import TextSettings
-from pipeline.cli.options import report_settings
+from pipeline.cli.options import given_translations, report_settings
 from pipeline.config.artifacts import Report
 
 
@@ -25,13 +25,7 @@ from pipeline.config.artifacts import Report
     help="A model's name on the page and its translations, written by `nmt test-set decode`. Repeat it, for the same"
     " sentences.",
 )
-@click.option(
-    "--given",
-    type=(str, PATH),
-    multiple=True,
-    metavar="LABEL FILE",
-    help="Translations of another system for the whole test set, tokenized, one per line. Repeat it.",
-)
+@given_translations
 @file_option("--reference", "Tokenized reference of the test set.")
 @click.option(
     "--compared",
@@ -141,14 +135,13 @@ def playground(
 @file_option("--output", "File for the text, one line.")
 def finding(score: tuple[Path, ...], settings: str, output: Path) -> None:
     """Write the main finding of a run in words: how the models score on the longest sentences."""
-    from nmt.io.files import atomic_path
+    from nmt.io.files import write_text
     from pipeline.report.finding import finding as in_words
     from pipeline.report.run_results import read_runs
 
     wanted = parse_settings(Report, settings)
     text = in_words(read_runs(score, ("by_sentence",)), wanted)
-    with atomic_path(output) as temporary:
-        temporary.write_text(f"{text}\n", encoding="utf-8")
+    write_text(output, f"{text}\n")
     click.echo(text, err=True)
 
 

@@ -11,7 +11,7 @@ import click
 
 from nmt.cli.options import PATH, Command, file_option, parse_settings
 from nmt.errors import UserError
-from nmt.io.files import read_json
+from nmt.io.files import read_json, write_text
 from pipeline.cli.options import given_translations, report_settings, summaries
 from pipeline.config.artifacts import Report
 
@@ -269,6 +269,5 @@ def ablations(
 def tables_document(table: tuple[Path, ...], output: Path) -> None:
     """Write a LaTeX document that contains several tables and compiles by itself."""
     from pipeline.report.tables.latex import document
-    from pipeline.report.tables.writer import write_text
 
     write_text(output, document(table))

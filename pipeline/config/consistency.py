@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from nmt.settings.families import ALIGNING, FAMILIES, TREE_MAKING
+from nmt.settings.families import ALIGNING, TREE_MAKING
 from nmt.settings.faults import KeyPath, Problem, nearest, shown
 from nmt.settings.text import LANGUAGES
 from nmt.settings.training import RESUMABLE, ModelEntry, Training
@@ -265,26 +265,24 @@ def _artifacts(config: Config) -> Iterator[Problem]:
     path = ("artifacts", "figure2_models")
     yield from _lacking(path, curves, "`use.models` and `use.systems`", [*used, *config.use.systems])
     yield from _lacking(("artifacts", "table3_models"), shown_in_table, "`use.models`", used)
-    path, families = ("artifacts", "figure3_model"), " or ".join(ALIGNING)
-    yield from _of_kind(config, path, artifacts.figure3_model, "aligns", f"does not align: {families}")
-    path, families = ("artifacts", "tree_model"), " or ".join(TREE_MAKING)
-    yield from _of_kind(config, path, artifacts.tree_model, "trees", f"makes no trees: {families}")
+    yield from _of_family(config, "figure3_model", ALIGNING, "does not align")
+    yield from _of_family(config, "tree_model", TREE_MAKING, "makes no trees")
     least, most = artifacts.figure3_words
     if least > most:
         text = f"found {artifacts.figure3_words}, expected the smaller number first"
         yield Problem(("artifacts", "figure3_words"), text)
 
 
-def _of_kind(config: Config, path: KeyPath, name: str | None, can: str, otherwise: str) -> Iterator[Problem]:
-    """Check that a model is in use, and that its family can do what the figure shows."""
+def _of_family(config: Config, key: str, families: Sequence[str], otherwise: str) -> Iterator[Problem]:
+    """Check that the model of a figure is in use, and of a family that can do what the figure shows."""
+    path, name = ("artifacts", key), getattr(config.artifacts, key)
     if name is None:
         return
     if name not in config.use.models:
         yield Problem(path, _unknown(name, "`use.models`", config.use.models))
-    elif not getattr(FAMILIES[config.models[name].family], can):
-        fault, families = otherwise.split(": ")
-        text = f"found {shown(name)}, which {fault}: expected a model of the family {families}"
-        yield Problem(path, text)
+    elif config.models[name].family not in families:
+        expected = f"expected a model of the family {' or '.join(families)}"
+        yield Problem(path, f"found {shown(name)}, which {otherwise}: {expected}")
 
 
 def _sentence_vectors(config: Config) -> Iterator[Problem]:

@@ -22,10 +22,6 @@ _LM_VOCABULARY_KEYS = ("lm_vocabulary", "lm_vocabulary_least")
 """Keys of `selection` that decide nothing where language models know all words."""
 
 
-_SYSTEMS = ("models", "systems", "rescored")
-"""Catalogues of models and systems."""
-
-
 def as_json(settings: BaseModel | Mapping[str, Any]) -> str:
     """Return settings as one line of JSON with a fixed order of keys, so that equal settings are equal text."""
     values = settings.model_dump() if isinstance(settings, BaseModel) else settings
@@ -106,7 +102,7 @@ def page_settings(config: Config) -> str:
     exclude = {"mirrors", "archives", "resources", "playground", "release"} | without_moses(config)
     values = config.model_dump(mode="json", exclude=exclude)
     used = {"corpora": [*corpora_in_use(config), *lm_corpora(config)]}
-    used |= {name: getattr(config.use, name) for name in _SYSTEMS}
+    used |= {name: getattr(config.use, name) for name in ("models", "systems", "rescored")}
     for catalogue, names in used.items():
         if catalogue in values:
             values[catalogue] = {name: entry for name, entry in values[catalogue].items() if name in names}

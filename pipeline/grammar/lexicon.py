@@ -15,7 +15,6 @@ Kind = Literal["person", "thing", "place"]
 class Noun:
     """A common noun: forms by number, French gender."""
 
-    kind: Kind
     english: tuple[str, str]
     french: tuple[str, str]
     feminine: bool
@@ -72,7 +71,6 @@ class Determiner:
     """A determiner of one number: French by gender. An `indefinite` one is "de" under negation."""
 
     english: str
-    plural: bool
     french: tuple[tuple[str, ...], tuple[str, ...]]
     indefinite: bool = False
 
@@ -100,8 +98,8 @@ def _rows(table: str) -> list[list[str]]:
     return [line.split() for line in table.strip().split("\n")]
 
 
-def _nouns(kind: Kind, table: str) -> tuple[Noun, ...]:
-    return tuple(Noun(kind, (a, b), (c, d), g == "f") for a, b, c, d, g in _rows(table))
+def _nouns(table: str) -> tuple[Noun, ...]:
+    return tuple(Noun((a, b), (c, d), g == "f") for a, b, c, d, g in _rows(table))
 
 
 def _names(table: str) -> tuple[Name, ...]:
@@ -131,7 +129,6 @@ def _pairings(table: str) -> tuple[Pairing, ...]:
 
 
 PERSONS = _nouns(
-    "person",
     """
 man men homme hommes m
 woman women femme femmes f
@@ -153,7 +150,6 @@ actress actresses actrice actrices f
 )
 
 THINGS = _nouns(
-    "thing",
     """
 book books livre livres m
 letter letters lettre lettres f
@@ -173,7 +169,6 @@ story stories histoire histoires f
 )
 
 PLACES = _nouns(
-    "place",
     """
 house houses maison maisons f
 garden gardens jardin jardins m
@@ -290,28 +285,28 @@ MODALS = (
     Auxiliary(("must", "must"), ("doit", "doivent")),
 )
 
-DEFINITE = Determiner("the", False, (("le",), ("la",)))
+DEFINITE = Determiner("the", (("le",), ("la",)))
 SINGULAR_DETERMINERS = (
     DEFINITE,
     DEFINITE,
     DEFINITE,
-    Determiner("a", False, (("un",), ("une",)), indefinite=True),
-    Determiner("a", False, (("un",), ("une",)), indefinite=True),
-    Determiner("this", False, (("ce",), ("cette",))),
-    Determiner("his", False, (("son",), ("sa",))),
-    Determiner("their", False, (("leur",), ("leur",))),
-    Determiner("every", False, (("chaque",), ("chaque",))),
+    Determiner("a", (("un",), ("une",)), indefinite=True),
+    Determiner("a", (("un",), ("une",)), indefinite=True),
+    Determiner("this", (("ce",), ("cette",))),
+    Determiner("his", (("son",), ("sa",))),
+    Determiner("their", (("leur",), ("leur",))),
+    Determiner("every", (("chaque",), ("chaque",))),
 )
 PLURAL_DETERMINERS = (
-    Determiner("the", True, (("les",), ("les",))),
-    Determiner("the", True, (("les",), ("les",))),
-    Determiner("some", True, (("des",), ("des",)), indefinite=True),
-    Determiner("these", True, (("ces",), ("ces",))),
-    Determiner("his", True, (("ses",), ("ses",))),
-    Determiner("their", True, (("leurs",), ("leurs",))),
-    Determiner("two", True, (("deux",), ("deux",))),
-    Determiner("three", True, (("trois",), ("trois",))),
-    Determiner("many", True, (("beaucoup", "de"), ("beaucoup", "de"))),
+    Determiner("the", (("les",), ("les",))),
+    Determiner("the", (("les",), ("les",))),
+    Determiner("some", (("des",), ("des",)), indefinite=True),
+    Determiner("these", (("ces",), ("ces",))),
+    Determiner("his", (("ses",), ("ses",))),
+    Determiner("their", (("leurs",), ("leurs",))),
+    Determiner("two", (("deux",), ("deux",))),
+    Determiner("three", (("trois",), ("trois",))),
+    Determiner("many", (("beaucoup", "de"), ("beaucoup", "de"))),
 )
 
 SUBJECT_PRONOUNS = (

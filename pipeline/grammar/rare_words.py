@@ -110,7 +110,7 @@ def _noun(kind: Kind, stem: str, rng: random.Random) -> Noun:
     ending, french_ending, feminine = rng.choice(NOUN_ENDINGS[kind])
     plural = ending[:-1] + "ies" if ending.endswith("y") else ending + "s"
     french = stem + french_ending
-    return Noun(kind, (stem + ending, stem + plural), (french, french + "s"), feminine)
+    return Noun((stem + ending, stem + plural), (french, french + "s"), feminine)
 
 
 def _name(stem: str, rng: random.Random) -> Name:

@@ -35,7 +35,7 @@ def record(files: Iterable[str]) -> None:
         if os.path.isfile(file):
             status = os.stat(file)
             time, size = recorded.get(file, (None, None))
-            # one that is damaged still is
+            # with an unchanged time the recorded size stays, so a damaged file stays known
             updated[file] = [status.st_mtime_ns, size if time == status.st_mtime_ns else status.st_size]
     write_json(FILE, updated)
 

@@ -21,7 +21,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from nmt.errors import UserError
-from nmt.io.files import atomic_path, read_json
+from nmt.io.files import read_json, write_text
 from pipeline.config.checkout import REPOSITORY, for_snakemake
 from pipeline.config.overlays import refuse_unreadable
 from pipeline.config.schema import Config
@@ -109,8 +109,7 @@ class JobList:
     def write(self, path: Path) -> None:
         """Write the list, whole or not at all."""
         values = {"config": self.config.model_dump(mode="json"), "jobs": [asdict(job) for job in self.jobs]}
-        with atomic_path(path) as temporary:
-            temporary.write_text(json.dumps(values, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_text(path, json.dumps(values, ensure_ascii=False) + "\n")
 
 
 def read(path: Path) -> JobList:

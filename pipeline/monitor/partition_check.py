@@ -121,9 +121,10 @@ def _too_much(request: ResourceRequest, slurm: Partitions) -> Iterator[str]:
         )
     longest = max(some.seconds for some in nodes)
     if request.minutes is not None and not request.lifted and 60 * request.minutes > longest:
+        granted = _hours(longest // 36 * 36)  # rounded down to what may be asked for
         yield (
             f"{request.rule}: a job asks for {_hours(60 * request.minutes)} hours, but partition {where} grants"
-            f" {_hours(longest)}: {_less_time(request.limited_by, longest)}another partition"
+            f" {granted}: {_less_time(request.limited_by, granted)}another partition"
         )
     largest = max(some.megabytes for some in nodes if some.gpus or not request.gpu)
     if request.megabytes is not None and request.megabytes > largest:
@@ -138,10 +139,10 @@ def _having(slurm: Partitions, has: Callable[[Nodes], bool]) -> str:
     return ", ".join(name for name, nodes in slurm.nodes.items() if any(map(has, nodes))) or "no partition"
 
 
-def _less_time(setting: str, longest: float) -> str:
+def _less_time(setting: str, granted: str) -> str:
     if not setting:
         return "name "
-    return f"set resources.{setting} to {_hours(longest)} or less, or name "
+    return f"set resources.{setting} to {granted} or less, or name "
 
 
 def _hours(duration: float) -> str:

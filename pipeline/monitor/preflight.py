@@ -66,19 +66,17 @@ def missing(config: Config, work: Work, folder: Path) -> list[str]:
 def _language_models(work: Work) -> str | None:
     if "kenlm_programs" not in work.rules or on_path() or not (lacking := missing_tools()):
         return None
-    are = "is" if len(lacking) == 1 else "are"
     return (
-        "selection needs KenLM's lmplz, build_binary and query: not on the path, and to build them"
-        f" {' and '.join(lacking)} {are} missing; install that ({TOOLS}), or say `selection: {{enabled: false}}`"
+        "selection needs KenLM's lmplz, build_binary and query: not on the path, and a build lacks"
+        f" {' and '.join(lacking)}; install that ({TOOLS}), or say `selection: {{enabled: false}}`"
     )
 
 
 def _moses(work: Work) -> str | None:
     if "moses_programs" not in work.rules or moses.on_path() or not (lacking := moses.missing_tools()):
         return None
-    are = "is" if len(lacking) == 1 else "are"
     return (
-        f"`moses.enabled` needs Moses: not on the path, and to build it {' and '.join(lacking)} {are} missing;"
+        f"`moses.enabled` needs Moses: not on the path, and a build lacks {' and '.join(lacking)};"
         f" install that ({moses.PACKAGES}), or say `moses: {{enabled: false}}`"
     )
 

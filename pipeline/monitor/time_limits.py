@@ -73,7 +73,7 @@ def expected_rate(config: Config, model: str) -> float:
 
 
 def operations(config: Config, model: str) -> float:
-    """Return operations of an update on sentences as long as the model takes, to a quarter.
+    """Return operations of an update on the longest sentences that the model takes, accurate to about a quarter.
 
     For every word of a side, each weight but the embeddings' takes part in a product, of two operations, and in two
     more on the way back.

@@ -11,7 +11,7 @@ from pathlib import Path
 from string import Template
 
 from nmt.errors import UserError, printable
-from nmt.io.files import atomic_path
+from nmt.io.files import write_text
 from nmt.settings.text import LANGUAGES, Languages
 from pipeline.own_text.text import PARTS, Given, Statistics, write_parts
 
@@ -159,8 +159,7 @@ def new_experiment(
     outputs = {part: (folder / source, folder / target) for part, (source, target) in files.items()}
     found = write_parts(given, languages, outputs, tokenized)
     proposal = Proposal.of(found)
-    with atomic_path(config) as temporary:
-        temporary.write_text(settings(given, languages, files, found, proposal, tokenized), "utf-8")
+    write_text(config, settings(given, languages, files, found, proposal, tokenized))
     return found, proposal
 
 

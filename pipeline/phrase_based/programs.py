@@ -183,7 +183,7 @@ def _build(folder: Path, source: Path, jobs: int) -> None:
     missing = missing_tools()
     if missing:
         raise UserError(
-            f"moses: not on the PATH, and to build it {' and '.join(missing)} is missing ({PACKAGES})"
+            f"moses: not on the PATH, and a build lacks {' and '.join(missing)}; install that ({PACKAGES})"
         )
     with _work_in(folder) as work:
         tree = _unpack(source, work)

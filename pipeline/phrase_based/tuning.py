@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from nmt.io.files import atomic_path
+from nmt.io.files import write_text
 from nmt.io.programs import run_logged
 from pipeline.phrase_based.configuration import System, configuration, start_weights, weights_of
 from pipeline.phrase_based.phrases import REPEATABLE
@@ -81,6 +81,4 @@ def tune(
         command += ["--continue"] if rounds_done.exists() else []
         problem = f"nmt moses tune: tuning failed (its files: {work / 'mert'})"
         run_logged(command, (work / "log").absolute(), problem, work, REPEATABLE, keep_open=[lock])
-        weights = weights_of(work / "mert/moses.ini")
-        with atomic_path(output) as path:
-            path.write_text(weights, encoding="utf-8")
+        write_text(output, weights_of(work / "mert/moses.ini"))

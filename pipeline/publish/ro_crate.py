@@ -33,6 +33,7 @@ from pipeline.config.catalogue import Archive
 from pipeline.config.runs import Run, runs_of
 from pipeline.config.schema import Config
 from pipeline.config.systems import labels_of, systems_in_use
+from pipeline.download.extraction import receipt
 from pipeline.publish.replication_package import MODES, ReplicationPackage, is_part
 
 RECORD = "ro-crate-metadata.json"
@@ -250,7 +251,7 @@ class _Crate:
             )
             for name, version in sorted(made_with.get("packages", {}).items())
         ]
-        number = "" if len(packages) == 0 else f"-{_short_sum(made_with['packages'])}"
+        number = f"-{_short_sum(made_with['packages'])}" if packages else ""
         facts = {"name": "nmt", "softwareVersion": release}
         entity = self._add(SoftwareApplication(self._crate, f"#nmt-{release}{number}", properties=facts))
         if packages:
@@ -285,10 +286,8 @@ class _Crate:
 def _seen(archive: Archive, folder: Path) -> Facts:
     """Return size and sums of a download: as noted when it came, else of the file there, else as the settings know."""
     local = folder / archive.path
-    note = local.with_name(f"{local.name}.json")
-    if note.is_file():
-        seen: Facts = read_json(note)
-        return seen
+    if noted := receipt(local):
+        return noted
     if local.is_file():
         return {"bytes": local.stat().st_size, "sha256": sha256(local), "md5": archive.md5}
     return archive.model_dump(include={"bytes", "sha256", "md5"})

@@ -11,10 +11,10 @@ from typing import Any
 import pandas as pd
 
 from nmt.errors import UserError
-from nmt.io.files import read_json
+from nmt.io.files import read_json, write_text
 from pipeline.report.papers import ReportedData
 from pipeline.report.statistics import PARTS, SIDES, Counts, removed, repaired, total
-from pipeline.report.tables.writer import as_csv, write_text
+from pipeline.report.tables.writer import as_csv
 
 COLUMNS = ["part", "corpus", "stage", "measure", "side", "unit", "value", "reported"]
 TOTAL = "total"

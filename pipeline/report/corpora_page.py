@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from nmt.io.files import write_text
 from pipeline.report.corpora import COLUMNS, Report, rows
 from pipeline.report.statistics import PARTS, SIDES
-from pipeline.report.tables.writer import pipe_table, write_text
+from pipeline.report.tables.writer import pipe_table
 
 _HEAD = (
     "Words are separated by white space in raw and clean text, and are tokens from then on; the two are not comparable."

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nmt.evaluation.bleu import BleuCounts, total
+from nmt.evaluation.bleu_curves import Rows, sides_of
 from nmt.evaluation.seeds import mean
 from pipeline.config.artifacts import Report
 from pipeline.report.run_results import Runs
@@ -15,8 +16,6 @@ LEAST = 20
 """Least number of sentences for a statement. The range of lengths is extended downwards until it has them."""
 _KEPT = 0.8
 """Least share of its BLEU that a model has on long sentences, or else it falls."""
-
-Rows = Sequence[Mapping[str, Any]]
 
 
 def finding(scores: Runs, settings: Report) -> str:
@@ -42,8 +41,7 @@ def finding(scores: Runs, settings: Report) -> str:
 
 def _length(row: Mapping[str, Any], settings: Report) -> int:
     """Return the length by which Figure 2 puts a sentence; of both sides, the longer."""
-    sides = ("source", "reference") if settings.figure2_length == "both" else (settings.figure2_length,)
-    return max(int(row[f"{side}_length"]) for side in sides)
+    return max(int(row[f"{side}_length"]) for side in sides_of(settings.figure2_length))
 
 
 def _range(lengths: Sequence[int], window: int) -> tuple[int, int]:

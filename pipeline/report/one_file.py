@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from nmt.io.files import atomic_path
+from nmt.io.files import write_text
 
 
 def pack(values: dict[str, Any], rest: bytes) -> bytes:
@@ -40,5 +40,4 @@ def write(output: Path, package: str, scripts: Sequence[str], title: str, data: 
     for name, files in parts.items():
         page = page.replace(f"{{{{{name}}}}}", "\n".join(file.read_text(encoding="utf-8") for file in files))
     page = page.replace("{{data}}", base64.b64encode(zlib.compress(data, 9)).decode("ascii"))
-    with atomic_path(output) as temporary:
-        temporary.write_text(page, encoding="utf-8")
+    write_text(output, page)

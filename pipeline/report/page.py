@@ -26,7 +26,7 @@ from nmt import __version__
 from nmt.errors import UserError
 from nmt.evaluation.alignment_error_rate import in_words
 from nmt.io.environment import packages
-from nmt.io.files import atomic_path, read_json
+from nmt.io.files import read_json, write_text
 from pipeline.config.runs import LATER
 from pipeline.report.markdown import rendered
 
@@ -149,8 +149,7 @@ def write(
         pages=[(name, texts.heading(Path(name))) for name in beside],
         sections=[section for section in sections if section.items],
     )
-    with atomic_path(output) as temporary:
-        temporary.write_text(page, encoding="utf-8")
+    write_text(output, page)
 
 
 def _table(path: Path, captions: Captions) -> Item:
@@ -263,7 +262,7 @@ def _hours(rows: Sequence[dict[str, str]]) -> float:
 def _number(row: dict[str, str], name: str) -> float:
     try:
         return float(row.get(name, "0"))
-    except ValueError:  # Snakemake writes NA and - for jobs too short to look at
+    except (TypeError, ValueError):  # nothing in a cut line; NA and - of jobs too short to look at
         return 0.0
 
 

@@ -357,7 +357,7 @@ class Page {
 class Card extends AttentionCard {
   constructor(page, sentence, model) {
     super();
-    Object.assign(this, page.sentences[sentence.index].by[model]);
+    Object.assign(this, sentence.by[model]);
     this.page = page;
     this.sentence = sentence;
     this.label = page.models[model].label;
@@ -365,23 +365,13 @@ class Card extends AttentionCard {
       this.withEnd(this.words, this.rows > this.words.length));
     this.sourceLine.lang = page.sourceLanguage;
     this.targetLine.lang = page.targetLanguage;
-    this.markOthers();
+    this.markOthers(this.words, sentence.reference);
     this.node = this.build();
   }
 
   withEnd(words, hasEnd) {
     const nodes = words.map((word) => this.page.word(word));
     return hasEnd ? [...nodes, this.page.word(END, true)] : nodes;
-  }
-
-  /** Words that the reference does not have, or not so often. */
-  markOthers() {
-    const left = new Map();
-    this.sentence.reference.forEach((word) => left.set(word, (left.get(word) ?? 0) + 1));
-    this.words.forEach((word, index) => {
-      if (left.get(word)) left.set(word, left.get(word) - 1);
-      else this.targetWords[index].classList.add("other");
-    });
   }
 
   build() {

@@ -64,12 +64,13 @@ def write_explorer(
     for label in compared[:2]:
         if label not in labels:
             raise UserError(f"--compared {label}: no such label; expected one of {', '.join(labels)}")
-    values, weights = _collect(translations, reference, title)
+    references = [words(line) for line in read_lines(reference)]
+    values, weights = _collect(translations, references, reference)
     for label in trees:
         if label not in labels:
             raise UserError(f"--trees {label}: no such label; expected one of {', '.join(labels)}")
     gates = _add_trees(values["models"], values["lines"], trees)
-    values["models"] += [_given(label, path, values["lines"], reference) for label, path in given.items()]
+    values["models"] += [_given(label, path, values["lines"], references) for label, path in given.items()]
     values["languages"] = list(languages)
     values["compared"] = [labels.index(label) for label in compared[:2]]
     write(output, __package__, ["tree.js", "explorer.js"], title, pack(values, weights + gates))
@@ -77,10 +78,9 @@ def write_explorer(
 
 
 def _collect(
-    translations: Sequence[tuple[str, Path]], reference: Path, title: str
+    translations: Sequence[tuple[str, Path]], references: Sequence[list[str]], reference: Path
 ) -> tuple[dict[str, Any], bytes]:
     """Everything that the page shows, and all weights, model after model, each row by row."""
-    references = [words(line) for line in read_lines(reference)]
     models, weights = [], bytearray()
     first: list[tuple[int, list[str]]] = []
     unknown: list[int] = []
@@ -90,12 +90,11 @@ def _collect(
         if not first:
             first, unknown = lines, [value.get("source_unknown", 0) for _, value in records]
         _refuse_other_lines(first, lines, translations[0][1], path)
-        _refuse_short_reference(lines, references, reference)
+        _refuse_short(reference, len(references), "lines", [line + 1 for line, _ in lines])
         models.append(_model(label, records, references))
         weights += b"".join(_quantised(record) for record, _ in records)
     kept = [references[line] for line, _ in first]
     values = {
-        "title": title,
         "lines": [line + 1 for line, _ in first],
         "source": [_shown(source) for _, source in first],
         "reference": [_shown(tokens) for tokens in kept],
@@ -117,14 +116,10 @@ def _refuse_other_lines(
             raise UserError(f"{other}, line {number}: another sentence than in {one}; expected the same ones")
 
 
-def _refuse_short_reference(
-    lines: Sequence[tuple[int, list[str]]], references: Sequence[list[str]], path: Path
-) -> None:
-    last = max((line for line, _ in lines), default=-1)
-    if last >= len(references):
-        raise UserError(
-            f"{path}: {len(references)} lines, expected at least {last + 1}, as the translations say"
-        )
+def _refuse_short(path: Path, found: int, what: str, lines: Sequence[int]) -> None:
+    last = max(lines, default=0)
+    if last > found:
+        raise UserError(f"{path}: {found} {what}, expected at least {last}, as the translations say")
 
 
 def _model(
@@ -145,15 +140,12 @@ def _model(
     }
 
 
-def _given(label: str, path: Path, lines: Sequence[int], reference: Path) -> dict[str, Any]:
+def _given(label: str, path: Path, lines: Sequence[int], references: Sequence[list[str]]) -> dict[str, Any]:
     """What the page shows of another system: texts without scores, which end and align nothing."""
-    texts, references = list(read_lines(path)), list(read_lines(reference))
-    if lines and max(lines) > len(texts):
-        raise UserError(
-            f"{path}: {len(texts)} lines, expected at least {max(lines)}, as the translations say"
-        )
+    texts = list(read_lines(path))
+    _refuse_short(path, len(texts), "lines", lines)
     records = [Record(line - 1, [], words(texts[line - 1]), None) for line in lines]
-    return _model(label, [(record, {}) for record in records], [words(line) for line in references])
+    return _model(label, [(record, {}) for record in records], references)
 
 
 def _add_trees(models: list[dict[str, Any]], lines: Sequence[int], trees: Mapping[str, Path]) -> bytes:
@@ -162,10 +154,7 @@ def _add_trees(models: list[dict[str, Any]], lines: Sequence[int], trees: Mappin
     for model in models:
         if path := trees.get(model["label"]):
             found = list(read_trees(path))
-            if lines and max(lines) > len(found):
-                raise UserError(
-                    f"{path}: {len(found)} trees, expected at least {max(lines)}, as the translations say"
-                )
+            _refuse_short(path, len(found), "trees", lines)
             chosen = [found[line - 1] for line in lines]
             model["leaves"] = [tree.leaves for tree in chosen]
             gates += b"".join(tree.gates for tree in chosen)

@@ -18,9 +18,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from nmt.errors import UserError
-from nmt.evaluation.bleu_curves import Point, Rows, by_length, by_unknown_words
+from nmt.evaluation.bleu_curves import Point, Rows, by_length, by_unknown_words, sides_of
 from nmt.evaluation.bootstrap import Bootstrap
 from nmt.plots.style import COLORS, DASHES, drawing
+from nmt.settings.text import SentenceLength
 from pipeline.config.artifacts import Report
 
 Scores = Mapping[str, Mapping[str, Any]]
@@ -96,7 +97,7 @@ def unknown_words(scores: Scores, settings: Report) -> Figure:
 
 
 def _by_what_models_know(scores: Scores, settings: Report) -> Scores:
-    """The scores, those of other systems by the words that the first model does not know: Moses knows no such words."""
+    """The scores; those of other systems with the first model's counts of unknown words, since theirs are all 0."""
     first = scores.get(settings.figure2_models[0], {"by_sentence": []})
     unknown = [{"source_unknown": row["source_unknown"]} for row in first["by_sentence"]]
 
@@ -228,10 +229,9 @@ def _note(axes: Axes, what: str, settings: Report) -> None:
     axes.set_title(what + bands, loc="left", fontsize=8, color="0.35", pad=18)
 
 
-def _lengths(rows: Rows, length: str, longest: int) -> dict[int, int]:
+def _lengths(rows: Rows, length: SentenceLength, longest: int) -> dict[int, int]:
     """Sentences of each length; with `both`, by the longer side."""
-    sides = ("source", "reference") if length == "both" else (length,)
-    found = Counter(max(row[f"{side}_length"] for side in sides) for row in rows)
+    found = Counter(max(row[f"{side}_length"] for side in sides_of(length)) for row in rows)
     return {words: found[words] for words in range(1, longest + 1)}
 
 

@@ -1,1 +1,1 @@
-"""The playground: two trained models in one HTML file, made of the files beside this one."""
+"""The playground: trained models in one HTML file, made of the files beside this one."""

@@ -68,19 +68,6 @@ class ModelCard extends AttentionCard {
     this.targetLine.classList.add("translation");
   }
 
-  /** Words that the reference does not have, or not so often. */
-  markOthers(words, reference) {
-    const left = new Map();
-    reference.forEach((one) => left.set(one, (left.get(one) ?? 0) + 1));
-    words.forEach((one, index) => {
-      if (left.get(one)) left.set(one, left.get(one) - 1);
-      else {
-        this.targetWords[index].classList.add("other");
-        this.targetWords[index].title = "not in the reference";
-      }
-    });
-  }
-
   /** The source as a model without attention has it. */
   drawVector(vector) {
     const canvas = make("canvas", { className: "vector", width: VECTOR_COLUMNS, height: Math.ceil(vector.length / VECTOR_COLUMNS) });

@@ -28,6 +28,7 @@ from nmt.settings.training import ModelRun
 from pipeline.report.one_file import pack, write
 from pipeline.report.playground.moses import rules
 
+SCRIPTS = ("text.js", "model.js", "card.js", "curve.js", "playground.js")
 CLAUSES = 60
 """Test sentences that the page knows, to begin with and to make sentences longer."""
 CLAUSE_WORDS = range(4, 13)
@@ -72,7 +73,7 @@ def write_playground(
     Raises:
         UserError: files that are no models or do not belong together.
     """
-    values: dict[str, Any] = {"title": title, "folders": [str(folder) for folder in folders]}
+    values: dict[str, Any] = {"folders": [str(folder) for folder in folders]}
     if refusal := refused(folders, bits, megabytes):
         write(output, __package__, SCRIPTS, title, pack(values | {"refusal": refusal}, b""))
         return Written(0, refusal)
@@ -91,9 +92,6 @@ def write_playground(
     }
     write(output, __package__, SCRIPTS, title, pack(values, b"".join(weights for _, weights in rounded)))
     return Written(len(clauses), None)
-
-
-SCRIPTS = ("text.js", "model.js", "card.js", "curve.js", "playground.js")
 
 
 def refused(folders: Sequence[Path], bits: Bits, megabytes: int) -> str | None:
@@ -131,7 +129,6 @@ def _description(model: TrainedModel, scales: dict[str, float]) -> dict[str, Any
         "max_words": run.max_words,
         "architecture": run.architecture.model_dump(),
         "targetWords": len(model.target),
-        "weights": sum(weight.numel() for weight in state.values()),
         "tensors": [[name, list(weight.shape), scales.get(name)] for name, weight in state.items()],
     }
 

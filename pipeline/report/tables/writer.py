@@ -15,7 +15,7 @@ import pandas as pd
 from markdown_it import MarkdownIt
 
 from nmt.evaluation.seeds import Row
-from nmt.io.files import atomic_path
+from nmt.io.files import write_text
 from pipeline.report.tables.latex import tabular
 
 WIDE = "Text"
@@ -64,12 +64,6 @@ def write_table(table: Table, csv: Path, markdown: Path, tex: Path) -> None:
     write_text(csv, as_csv(table.frame))
     write_text(markdown, as_markdown(table))
     write_text(tex, as_tex(table))
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    with atomic_path(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
 
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)

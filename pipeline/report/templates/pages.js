@@ -99,6 +99,19 @@ class AttentionCard {
     this.targetLine = line(targetWords);
   }
 
+  /** Mark the words that the reference does not have, or not so often. */
+  markOthers(words, reference) {
+    const left = new Map();
+    reference.forEach((one) => left.set(one, (left.get(one) ?? 0) + 1));
+    words.forEach((one, index) => {
+      if (left.get(one)) left.set(one, left.get(one) - 1);
+      else {
+        this.targetWords[index].classList.add("other");
+        this.targetWords[index].title = "not in the reference";
+      }
+    });
+  }
+
   // Words that can be pointed at --------------------------------------------------------------------------------------------
 
   makeExplorable(node) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -84,6 +85,13 @@ def test_time() -> None:
         (line,) = of(request)
         check(line)
     assert of(replace(TRAIN, minutes=7200, lifted=True)) == []  # a quality of service may grant more
+
+
+def test_the_advised_hours_are_granted(slurm: Path) -> None:
+    (slurm / "sinfo.txt").write_text(SINFO.replace("gpu 2-00:00:00", "gpu 01:40:00"), encoding="utf-8")
+    (line,) = of(replace(TRAIN, minutes=120))
+    (advised,) = re.findall(r"set resources.train_hours to (\S+) or less", line)
+    assert of(replace(TRAIN, minutes=60 * float(advised))) == []
 
 
 def test_memory_is_that_of_one_node_and_with_a_gpu_of_one_that_has_some() -> None:

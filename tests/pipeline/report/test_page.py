@@ -69,6 +69,7 @@ def page(tmp_path: Path) -> str:
         path = tmp_path / "benchmarks" / f"{stage}.tsv"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"s\th:m:s\tmax_rss\n{seconds}\tx\t512.4\n")
+    (tmp_path / "benchmarks" / "clean" / "cut.tsv").write_text("s\th:m:s\tmax_rss\n2.5\n")
     settings: dict[str, Any] = {"seed": 1, "cleaning": {"max_words": None, "name": "<script>"}}
     artifacts = [results / name for name in ARTIFACTS]
     write(
