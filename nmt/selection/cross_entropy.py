@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import count, groupby, islice
 from pathlib import Path
 
@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 
 from nmt.data.shards import BLOCK_LINES, global_line
 from nmt.errors import UserError
-from nmt.io.files import read_json, write_json
+from nmt.io.files import write_json
 from nmt.io.npy import map_array, write_array
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_pairs, write_lines
 from nmt.selection.language_models import LINES, LogProbabilities
+from nmt.settings.base import Settings
+from nmt.settings.json_settings import read
 
 NATS = 1e-4
 """One step of a score, in nats per word."""
@@ -100,8 +102,15 @@ class ScoredShard:
     histogram: Path
 
 
-@dataclass(frozen=True)
-class Threshold:
+class Histogram(Settings):
+    """The pairs and the target words of each score of a shard."""
+
+    lines: int
+    nats: float
+    scores: dict[int, tuple[int, int]]
+
+
+class Threshold(Settings):
     """The selection: pairs with scores below `score`, and pairs with this score before `line` of `corpus`."""
 
     score: int
@@ -139,8 +148,17 @@ def choose_threshold(shards: Sequence[ScoredShard], budget: int, output: Path) -
         corpus, line, more_pairs, more_words = _cut_line(grouped, cut, budget - words)
         pairs, words = pairs + more_pairs, words + more_words
     numbers = {corpus: len(members) for corpus, members in grouped.items()}
-    threshold = Threshold(cut, corpus, line, numbers, corpora, budget, words, pairs)
-    write_json(output, asdict(threshold))
+    threshold = Threshold(
+        score=cut,
+        corpus=corpus,
+        line=line,
+        shards=numbers,
+        corpora=corpora,
+        budget=budget,
+        target_words=words,
+        pairs=pairs,
+    )
+    write_json(output, threshold.model_dump())
     return threshold
 
 
@@ -149,9 +167,10 @@ def _cut_score(shards: Sequence[ScoredShard], budget: int) -> tuple[int, int, in
     pairs: Counter[int] = Counter()
     words: Counter[int] = Counter()
     for shard in shards:
-        for value, (shard_pairs, shard_words) in read_json(shard.histogram)["scores"].items():
-            pairs[int(value)] += shard_pairs
-            words[int(value)] += shard_words
+        histogram = read(Histogram, shard.histogram, "score the shard again")
+        for value, (shard_pairs, shard_words) in histogram.scores.items():
+            pairs[value] += shard_pairs
+            words[value] += shard_words
     taken_pairs = taken_words = 0
     for value in sorted(pairs):
         if taken_words + words[value] > budget:
@@ -165,7 +184,7 @@ def _cut_line(grouped: dict[str, list[ScoredShard]], cut: int, budget: int) -> t
     """Return corpus and line of the first pair at the score `cut` beyond `budget` words, and pairs and words before."""
     pairs = words = 0
     for corpus, shards in grouped.items():
-        for line, rows in _blocks([map_array(shard.scores, np.int32) for shard in shards]):
+        for line, rows in _blocks([_map_scores(shard.scores) for shard in shards]):
             at_cut = np.flatnonzero(rows[:, 0] == cut)
             running = words + np.cumsum(rows[at_cut, 1], dtype=np.int64)
             fitting = int(np.searchsorted(running, budget, side="right"))
@@ -176,6 +195,15 @@ def _cut_line(grouped: dict[str, list[ScoredShard]], cut: int, budget: int) -> t
     raise UserError(
         "nmt selection threshold: scores and histograms do not belong together; score all shards again"
     )
+
+
+def _map_scores(path: Path) -> NDArray[np.int32]:
+    rows = map_array(path, np.int32)
+    if rows.ndim != 2 or rows.shape[1] != 2:
+        raise UserError(
+            f"{path}: holds an array of shape {rows.shape}, expected (lines, 2); score the shard again"
+        )
+    return rows
 
 
 def _blocks(shards: Sequence[NDArray[np.int32]]) -> Iterator[tuple[int, NDArray[np.int32]]]:
@@ -190,10 +218,7 @@ def _blocks(shards: Sequence[NDArray[np.int32]]) -> Iterator[tuple[int, NDArray[
 
 def read_threshold(path: Path) -> Threshold:
     """Read the file of `choose_threshold`."""
-    try:
-        return Threshold(**read_json(path))
-    except TypeError:
-        raise UserError(f"{path}: not a threshold; make it again with `nmt selection threshold`") from None
+    return read(Threshold, path, "make it again with `nmt selection threshold`")
 
 
 def apply(
@@ -213,7 +238,7 @@ def apply(
             f"nmt selection apply: the threshold knows no corpus {corpus!r}, only {', '.join(threshold.corpora)}; "
             "choose it again"
         )
-    taken = _taken(threshold, corpus, shard, map_array(scores, np.int32))
+    taken = _taken(threshold, corpus, shard, _map_scores(scores))
     with (
         Progress.over_files(sides, f"select {sides[0]}") as progress,
         write_lines(outputs[0]) as sources,

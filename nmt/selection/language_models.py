@@ -66,9 +66,12 @@ class Also:
             seen += len(line.split())
 
 
-def count_nonempty(paths: Iterable[Path]) -> int:
-    """Return the number of lines with words in files."""
-    return sum(1 for path in paths for line in read_lines(path) if line.split())
+def count_nonempty(paths: Sequence[Path]) -> int:
+    """Return the number of lines with words in files. Raise a UserError if there are none."""
+    lines = sum(1 for path in paths for line in read_lines(path) if line.split())
+    if not lines:
+        raise UserError(f"--as-many-as: no words in {', '.join(map(str, paths))}; give token files with text")
+    return lines
 
 
 def sample(shards: Sequence[TokenShard], pairs: int, seed: int, source: Path, target: Path) -> int:
