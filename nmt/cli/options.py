@@ -85,6 +85,12 @@ def file_option(
     return click.option(name, type=PATH, required=True, metavar=metavar, help=help_text, **extra)
 
 
+def refuse_other_pictures(option: str, path: Path) -> None:
+    """Raise a UserError if a path does not end like that of a picture."""
+    if path.suffix not in (".png", ".pdf", ".svg"):
+        raise UserError(f"{option} {path}: expected a name that ends in .png, .pdf or .svg")
+
+
 def settings_option(what: str, default: str | None = None) -> Callable[[Command], Command]:
     """Return the option `--settings`, read by `parse_settings`. `what` names the part of the configuration."""
     text = f"{what}, as JSON or the path of a JSON file."
