@@ -1,4 +1,4 @@
-"""Gold word alignments, made by annotators or by the grammar, in the two usual formats.
+"""Gold word alignments in the two usual formats.
 
 Pharaoh: one sentence per line; `i-j` is a sure link between source word i and target word j, `i?j` (or `ipj`) a
 possible link, both counted from 0. A number before the links is that of the sentence. WPT (Mihalcea and Pedersen,
