@@ -67,8 +67,8 @@ def score_pairs(pairs: Sequence[tuple[str, str]], source_models: Models, target_
 
 def score(
     source: Path, target: Path, source_models: Models, target_models: Models, output: Path, histogram: Path
-) -> int:
-    """Score a shard, and return its number of lines.
+) -> None:
+    """Score a shard.
 
     `output` is an int32 array of shape (lines, 2): score and target words. `histogram` is a JSON file with
     the pairs and target words of each score.
@@ -87,10 +87,8 @@ def score(
             for value, length in zip(scores, lengths, strict=True):
                 pairs[value] += 1
                 words[value] += length
-        lines = rows.rows
     counted = {str(value): [pairs[value], words[value]] for value in pairs if value != DROPPED}
-    write_json(histogram, {"lines": lines, "nats": NATS, "scores": counted})
-    return lines
+    write_json(histogram, {"lines": rows.rows, "nats": NATS, "scores": counted})
 
 
 @dataclass(frozen=True)
@@ -228,8 +226,8 @@ def apply(
     scores: Path,
     sides: tuple[Path, Path],
     outputs: tuple[Path, Path],
-) -> int:
-    """Write the selected pairs of a shard, and return their number.
+) -> None:
+    """Write the selected pairs of a shard.
 
     Other pairs become empty lines on both sides, so that every pair keeps its global line number.
     """
@@ -244,19 +242,16 @@ def apply(
         write_lines(outputs[0]) as sources,
         write_lines(outputs[1]) as targets,
     ):
-        pairs = 0
         for number, pair in enumerate(read_pairs(*sides, progress)):
             keep = next(taken, None)
             if keep is None:
                 raise UserError(
                     f"{scores}: {number} scores, but {sides[0]} has more lines; score the shard again"
                 )
-            pairs += keep
             for writer, line in zip((sources, targets), pair, strict=True):
                 writer.write(line if keep else "")
         if next(taken, None) is not None:
             raise UserError(f"{scores}: more scores than {sides[0]} has lines; score the shard again")
-        return pairs
 
 
 def _taken(threshold: Threshold, corpus: str, shard: int, rows: NDArray[np.int32]) -> Iterator[bool]:
