@@ -262,6 +262,6 @@ def _of_runtime(error: RuntimeError) -> UserError:
 
 def fail(message: str) -> None:
     """Print one line and leave with the exit code for bad input."""
-    print(f"nmt: error: {printable(message)}", file=sys.stderr)
+    click.echo(f"nmt: error: {printable(message)}", err=True)
     job_progress.failed(message)
     sys.exit(2)

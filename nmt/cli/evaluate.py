@@ -6,10 +6,7 @@ from pathlib import Path
 
 import click
 
-from nmt.cli.options import (
-    PATH,
-    file_option,
-)
+from nmt.cli.options import PATH, file_option
 from nmt.errors import UserError
 from nmt.io.files import write_json
 

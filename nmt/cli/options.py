@@ -12,7 +12,7 @@ import click
 from pydantic import BaseModel
 
 from nmt.errors import UserError
-from nmt.settings.base import MOST_SENTENCES, MOST_THREADS
+from nmt.settings.decoding import Computing
 from nmt.settings.faults import shortened
 from nmt.settings.json_settings import parse, read
 
@@ -83,6 +83,12 @@ def file_option(
 ) -> Callable[[Command], Command]:
     """Return a required option that names a file."""
     return click.option(name, type=PATH, required=True, metavar=metavar, help=help_text, **extra)
+
+
+def refuse_other_pictures(option: str, path: Path) -> None:
+    """Raise a UserError if a path does not end like that of a picture."""
+    if path.suffix not in (".png", ".pdf", ".svg"):
+        raise UserError(f"{option} {path}: expected a name that ends in .png, .pdf or .svg")
 
 
 def settings_option(what: str, default: str | None = None) -> Callable[[Command], Command]:
@@ -156,21 +162,13 @@ average_option = click.option(
 
 def computing_options(command: Command) -> Command:
     """Add the options `--threads` and `--device`."""
-    threads, device = click.IntRange(1, MOST_THREADS), click.Choice(["auto", "cpu", "cuda"])
-    for name, kind, default, text in (
-        ("--device", device, "auto", "auto takes the GPU if there is one."),
-        ("--threads", threads, 1, "CPU threads of PyTorch."),
-    ):
-        command = click.option(name, type=kind, default=default, show_default=True, help=text)(command)
-    return command
+    threads = setting_option(Computing, "threads", "CPU threads of PyTorch.", default=1, show_default=True)
+    return threads(setting_option(Computing, "device", "auto takes the GPU if there is one.")(command))
 
 
 def batch_size_option(what: str, default: int = 80) -> Callable[[Command], Command]:
     """Return the option `--batch-size`; `what` names the items of a batch."""
-    kind = click.IntRange(1, MOST_SENTENCES)
-    return click.option(
-        "--batch-size", type=kind, default=default, show_default=True, help=f"{what} per batch."
-    )
+    return setting_option(Computing, "batch_size", f"{what} per batch.", default=default, show_default=True)
 
 
 def parse_settings(schema: type[Model], value: str, option: str = "--settings") -> Model:

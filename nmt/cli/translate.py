@@ -16,6 +16,7 @@ from nmt.cli.options import (
     model_option,
     models_option,
     parse_settings,
+    refuse_other_pictures,
     setting_option,
     settings_option,
     tokenized_option,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from nmt.decoding.text_translator import Translation
     from nmt.io.streams import LineStream
 
-PLOTS = (".png", ".pdf", ".svg")
 MAX_SCORED = 20_000
 """Maximum number of tokens in a line to score. It takes 2 GB at the paper's sizes; memory grows with the number."""
 
@@ -182,8 +182,8 @@ def translate(
         refuse_impossible([input], output)
         if as_json and alignment:
             raise UserError("--alignment: --json has the weights already; leave one of the two out")
-        if plot and plot.suffix not in PLOTS:
-            raise UserError(f"--plot {plot}: expected a name that ends in {', '.join(PLOTS)}")
+        if plot:
+            refuse_other_pictures("--plot", plot)
         text = text_settings_of(model_paths)
         # torch takes seconds to import: what can be said without it was said by now
         from nmt.decoding import shortlist as shortlists

@@ -11,6 +11,7 @@ from nmt.cli.options import (
     computing_options,
     file_option,
     model_option,
+    refuse_other_pictures,
     source_option,
     tokenized_option,
 )
@@ -20,7 +21,6 @@ BEST = 10
 """Number of translations beside a tree (Cho et al. 2014b, Fig. 6)."""
 MOST_WORDS = 100
 """Maximum number of words in a drawn tree; larger trees are not readable."""
-FORMS = (".pdf", ".svg", ".png")
 
 
 # a sentence may begin with a dash
@@ -32,7 +32,7 @@ FORMS = (".pdf", ".svg", ".png")
     type=NumberRange(0, 1, max_open=True),
     default=0.1,
     show_default=True,
-    help="Largest value of a gate that is not shown.",
+    help="Largest value of a gate that is not shown. The default is that of the paper.",
 )
 @tokenized_option
 @file_option(
@@ -49,10 +49,7 @@ def tree(sentence: str, model_path: Path, least: float, tokenized: bool, output:
     nats.
     """
     for path in output:
-        if path.suffix not in FORMS:
-            raise UserError(
-                f"--output {path}: found {path.suffix or 'no suffix'}, expected {', '.join(FORMS)}"
-            )
+        refuse_other_pictures("--output", path)
     from nmt.api import decoding_with, load_models, sides, text_settings_of, unknown_words
     from nmt.settings.decoding import Asked, Computing
 

@@ -135,7 +135,9 @@ def _beyond_limits(
         "too_short": lambda: fewer < settings.min_words,
         "too_long": lambda: more > (settings.max_words or np.inf),
         "ratio": lambda: more > (settings.max_ratio or np.inf) * fewer,
-        "too_many_characters": lambda: _most_characters(pair) > (settings.max_characters or np.inf),
+        "too_many_characters": lambda: (
+            np.maximum(*(side.characters() for side in pair)) > (settings.max_characters or np.inf)
+        ),
         "long_word": lambda: _with_long_words(pair, settings.max_word_characters or np.inf),
     }
     reasons: dict[int, str] = {}
@@ -143,11 +145,6 @@ def _beyond_limits(
         for line in np.flatnonzero(exceeded[name]()).tolist():
             reasons.setdefault(line, name)
     return reasons
-
-
-def _most_characters(pair: tuple[Lines, Lines]) -> np.ndarray:
-    most: np.ndarray = np.maximum(pair[0].characters(), pair[1].characters())
-    return most
 
 
 def _with_long_words(pair: tuple[Lines, Lines], longest: float) -> np.ndarray:

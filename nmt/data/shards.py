@@ -60,8 +60,8 @@ def in_order(corpus: str, shards: Sequence[Iterable[Line]]) -> Iterator[Line]:
 class ShardFiles:
     """Writes the lines of a corpus, in order, to the files of its shards.
 
-    Only one file is open at a time, so that memory does not grow with their number. Each block is a separate compressed
-    stream.
+    Only one file is open at a time, so that memory does not grow with their number. With several shards, each block is
+    a separate compressed stream.
     """
 
     def __init__(self, paths: Sequence[Path]) -> None:

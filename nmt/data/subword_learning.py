@@ -27,11 +27,12 @@ def build_units(
 
     With `specials_count`, UNK and the end symbol are two of them.
     """
+    own = own_words(words, specials_count)
     with word_counts(beside=Path(output)) as counts:
         count_words(paths, counts)
         if next(iter(counts), None) is None:
             raise UserError(f"vocabulary: no words in {', '.join(map(str, paths))}")
-        vocabulary = Vocabulary(learn(counts, own_words(words, specials_count)), subwords=True)
+        vocabulary = Vocabulary(learn(counts, own), subwords=True)
     vocabulary.write(output)
     return vocabulary
 

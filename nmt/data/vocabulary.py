@@ -150,14 +150,15 @@ def most_frequent(counts: Iterable[tuple[str, int]], words: int) -> Vocabulary:
 
 def own_words(words: int, specials_count: bool) -> int:
     """Return the number of words without special symbols. With `specials_count`, two of `words` are special symbols."""
-    return words - len(SPECIALS) if specials_count else words
+    own = words - len(SPECIALS) if specials_count else words
+    if own < 1:
+        raise UserError(f"vocabulary: {words} words leave none beside UNK and end symbol; ask for 3 or more")
+    return own
 
 
 def build(paths: Sequence[str | Path], words: int, specials_count: bool, output: str | Path) -> Vocabulary:
     """Write the vocabulary of token files. With `specials_count`, UNK and the end symbol are two of `words`."""
     own = own_words(words, specials_count)
-    if own < 1:
-        raise UserError(f"vocabulary: {words} words leave none beside UNK and end symbol; ask for 3 or more")
     with word_counts(beside=Path(output)) as counts:
         count_words(paths, counts)
         vocabulary = most_frequent(counts, own)

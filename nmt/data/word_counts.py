@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import glob
 import heapq
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -13,6 +10,7 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 
+from nmt.io.files import temporary_folder
 from nmt.io.text_files import read_lines, write_lines
 
 IN_MEMORY = 2_000_000
@@ -59,9 +57,5 @@ def _read(run: Path) -> Iterator[tuple[str, int]]:
 @contextmanager
 def word_counts(beside: Path) -> Iterator[WordCounts]:
     """Provide counts whose overflow is stored beside the path `beside`, where there is space, until the block ends."""
-    beside.parent.mkdir(parents=True, exist_ok=True)
-    prefix = f".{beside.name}.counts-"
-    for leftover in beside.parent.glob(f"{glob.escape(prefix)}*"):
-        shutil.rmtree(leftover)  # of a process that was killed
-    with tempfile.TemporaryDirectory(dir=beside.parent, prefix=prefix) as folder:
-        yield WordCounts(Path(folder))
+    with temporary_folder(beside.parent, f".{beside.name}.counts-") as folder:
+        yield WordCounts(folder)

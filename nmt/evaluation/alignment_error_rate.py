@@ -55,19 +55,15 @@ class LinkCounts:
         """Return precision |A and P| / |A|, recall |A and S| / |S|, AER = 1 - (|A and S| + |A and P|) / (|A| + |S|)."""
         right = self.found_sure + self.found_possible
         return {
-            "alignment_error_rate": _rounded(1 - _ratio(right, self.found + self.sure)),
-            "precision": _rounded(_ratio(self.found_possible, self.found)),
-            "recall": _rounded(_ratio(self.found_sure, self.sure)),
+            "alignment_error_rate": round(1 - _ratio(right, self.found + self.sure), _DIGITS),
+            "precision": round(_ratio(self.found_possible, self.found), _DIGITS),
+            "recall": round(_ratio(self.found_sure, self.sure), _DIGITS),
             "links": self.found,
         }
 
 
 def _ratio(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
-
-
-def _rounded(value: float) -> float:
-    return round(value, _DIGITS)
 
 
 def alignment_error_rate(model: str, alignments: Path, gold: Sequence[Path]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Gold word alignments, made by annotators or by the grammar, in the two usual formats.
+"""Gold word alignments in the two usual formats.
 
 Pharaoh: one sentence per line; `i-j` is a sure link between source word i and target word j, `i?j` (or `ipj`) a
 possible link, both counted from 0. A number before the links is that of the sentence. WPT (Mihalcea and Pedersen,
@@ -59,11 +59,12 @@ def read_gold(paths: Sequence[Path], sentences: int) -> dict[int, Gold]:
         for path in paths
         for number, line in enumerate(read_lines(path), 1)
     ]
-    first = next((line for _, line in lines if line), "")
+    full = [(where, line) for where, line in lines if line]
+    first = full[0][1] if full else ""
     if _WPT.fullmatch(first):
-        return _by_line(_wpt(lines), sentences)
+        return _by_line(_wpt(full), sentences)
     if _NUMBERED.fullmatch(first):
-        return _by_line(_numbered(lines), sentences)
+        return _by_line(_numbered(full), sentences)
     if len(lines) > sentences:
         raise UserError(
             f"{lines[sentences][0]}: there are more lines than the {sentences} sentences of the test set; they belong "
@@ -86,8 +87,6 @@ def _numbered(lines: Sequence[tuple[str, str]]) -> dict[int, Gold]:
     """Read links in Pharaoh format, by the sentence numbers before them."""
     found: dict[int, Gold] = {}
     for where, line in lines:
-        if not line:
-            continue
         match = _NUMBERED.fullmatch(line)
         if not match or int(match[1]) in found:
             raise UserError(
@@ -101,8 +100,6 @@ def _wpt(lines: Sequence[tuple[str, str]]) -> dict[int, Gold]:
     """Read links in WPT format, by the numbers of their sentences."""
     found: dict[int, Gold] = {}
     for where, line in lines:
-        if not line:
-            continue
         match = _WPT.fullmatch(line)
         if not match or not int(match[2]) or not int(match[3]):
             raise UserError(

@@ -55,7 +55,7 @@ def _agreed(values: Sequence[Any]) -> Any:
 def with_deviation(value: float | None, std: float | None, decimals: int) -> str:
     """Format a number like `26.75 ± 0.31`; only the number without a deviation, and "" for a missing number.
 
-    There are more decimals than requested if the deviation would otherwise be shown as 0.
+    There are more decimals than requested if the first digit of the deviation needs them.
     """
     if value is None:
         return ""

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -39,26 +39,20 @@ Text = str | list[str]
 
 
 class _Line(BaseModel):
-    """The keys of a line that are checked; a line may have others. `target_key`: the key of the target's words."""
+    """The keys of a line that are checked; a line may have others."""
 
     model_config = ConfigDict(strict=True)
-    target_key: ClassVar[str]
 
     line: Count
     source: Text
     alignment: list[list[float]] | None = None
     finished: bool = True
     source_unknown: Count = 0
+    target: Text
 
 
 class _Decoded(_Line):
-    target_key = "text"
-    text: Text
-
-
-class _Aligned(_Line):
-    target_key = "target"
-    target: Text
+    target: Text = Field(alias="text")
 
 
 def beside(translations: Path) -> Path:
@@ -81,12 +75,12 @@ def read_translations(path: str | Path) -> Iterator[Record]:
 
 def read_records(path: str | Path) -> Iterator[tuple[Record, dict[str, Any]]]:
     """Yield the records that `decode` wrote, each with all entries of its line."""
-    yield from _read_with_values(path, _Decoded)
+    return _read_with_values(path, _Decoded)
 
 
 def read_alignments(path: str | Path) -> Iterator[Record]:
     """Yield the records that `align` wrote; `target` holds the words of the reference."""
-    return _read(path, _Aligned)
+    return _read(path, _Line)
 
 
 def read_given(path: str | Path, count: int) -> list[list[str]]:
@@ -113,14 +107,15 @@ def _read_with_values(path: str | Path, schema: type[_Line]) -> Iterator[tuple[R
     for number, line in enumerate(read_lines(path), start=1):
         where = f"{path}, line {number}"
         total.update(f"{line}\n".encode())
-        value = _parse(line, where, schema)
+        value = _parse(line, where)
+        found = validated(schema, value, where, "make the file again")
         record = Record(
-            line=value["line"],
-            source=words(value["source"]),
-            target=words(value[schema.target_key]),
-            alignment=value.get("alignment"),
-            finished=value.get("finished", True),
-            source_unknown=value.get("source_unknown", 0),
+            found.line,
+            words(found.source),
+            words(found.target),
+            found.alignment,
+            found.finished,
+            found.source_unknown,
         )
         _check_shape(record, where)
         yield record, value
@@ -137,16 +132,13 @@ def _recorded_sum(translations: Path) -> str | None:
     return values.get("lines") if isinstance(values, dict) else None
 
 
-def _parse(line: str, where: str, schema: type[_Line]) -> dict[str, Any]:
-    """Parse a line as an object, and check the types of its keys."""
+def _parse(line: str, where: str) -> Any:
     try:
-        value: dict[str, Any] = json.loads(line)
+        return json.loads(line)
     except json.JSONDecodeError as error:
         raise UserError(f"{where}: not JSON: {error.msg}; make the file again") from None
     except (ValueError, RecursionError):
         raise UserError(f"{where}: no JSON of a sane size; make the file again") from None
-    validated(schema, value, where, "make the file again")
-    return value
 
 
 def _check_shape(record: Record, where: str) -> None:

@@ -9,7 +9,9 @@ import json
 import os
 import re
 import secrets
+import shutil
 import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -121,6 +123,16 @@ def _lives(process: int) -> bool:
     except PermissionError:
         return True
     return process != os.getpid()
+
+
+@contextmanager
+def temporary_folder(parent: Path, prefix: str) -> Iterator[Path]:
+    """Provide a folder in `parent` until the block ends. First remove those that killed processes have left."""
+    parent.mkdir(parents=True, exist_ok=True)
+    for leftover in parent.glob(f"{glob.escape(prefix)}*"):
+        shutil.rmtree(leftover)
+    with tempfile.TemporaryDirectory(dir=parent, prefix=prefix) as folder:
+        yield Path(folder)
 
 
 def _sync(path: Path) -> None:

@@ -86,7 +86,7 @@ def run_logged(
             messages.seek(start)
             said = messages.read().decode(errors="replace")
         raise UserError(
-            f"{problem}: {Path(command[0]).name} ended with code {code}: {_last(said)} (see {log})"
+            f"{problem}: {Path(command[0]).name} ended with code {code}: {last_line(said)} (see {log})"
         )
 
 
@@ -94,9 +94,10 @@ def _first_error(said: str) -> str:
     # as a word: a compiler names files such as error_code.hpp before it says what is wrong; a linker says "cannot find"
     said_so = r"\berrors?\b|\bld: cannot find\b|undefined reference"
     errors = [line.strip() for line in said.split("\n") if re.search(said_so, line, re.IGNORECASE)]
-    return (errors or [_last(said)])[0][-_SHOWN:]
+    return (errors or [last_line(said)])[0][-_SHOWN:]
 
 
-def _last(said: str) -> str:
+def last_line(said: str) -> str:
+    """Return the last line of a program's output that is not empty, shortened."""
     lines = [line.strip() for line in said.split("\n") if line.strip()]
     return (lines or ["it said nothing"])[-1][-_SHOWN:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import time
 from collections.abc import Iterable
@@ -37,7 +38,7 @@ class Progress:
         self.unit = unit
         self.label = label
         self.before = self.count = before
-        self._stream = stream if stream is not None else sys.stderr
+        self._stream = stream or sys.stderr or io.StringIO()  # standard error is None if it is closed
         self._every = every
         self._begin = self._last = time.monotonic()
         self._bar = self._make_bar() if self._stream.isatty() else None

@@ -12,9 +12,6 @@ from matplotlib.figure import Figure
 from nmt.plots.attention import END_LABEL
 from nmt.plots.style import COLORS, drawing
 
-LEAST = 0.1
-"""Largest value of a gate that is not shown, as in the paper."""
-
 NEW, PASSED = COLORS[2], COLORS[0]
 _LEAF_INCHES, _LEVEL_INCHES, _LIST_INCHES = 0.62, 0.42, 4.2
 _LIST_LETTERS, _LINE_INCHES = 55, 0.2
@@ -39,7 +36,7 @@ class Node:
         return self.place + self.level / 2
 
 
-def nodes_of_the_root(gates: Gates, least: float = LEAST) -> list[Node]:
+def nodes_of_the_root(gates: Gates, least: float) -> list[Node]:
     """Return the root and all nodes that reach it through gates above `least`, from the top, without words."""
     wanted, found = {0}, []
     for level in range(len(gates), 0, -1):
@@ -54,7 +51,7 @@ def nodes_of_the_root(gates: Gates, least: float = LEAST) -> list[Node]:
 
 
 def figure6(
-    leaves: Sequence[str], gates: Gates, translations: Sequence[tuple[str, float]], least: float = LEAST
+    leaves: Sequence[str], gates: Gates, translations: Sequence[tuple[str, float]], least: float
 ) -> Figure:
     """Draw the tree over the leaves (a), and translations with their negative log-probabilities in nats (b).
 

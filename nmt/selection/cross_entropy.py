@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import count, groupby, islice
 from pathlib import Path
 
@@ -20,11 +20,13 @@ from numpy.typing import NDArray
 
 from nmt.data.shards import BLOCK_LINES, global_line
 from nmt.errors import UserError
-from nmt.io.files import read_json, write_json
+from nmt.io.files import write_json
 from nmt.io.npy import map_array, write_array
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_pairs, write_lines
 from nmt.selection.language_models import LINES, LogProbabilities
+from nmt.settings.base import Settings
+from nmt.settings.json_settings import read
 
 NATS = 1e-4
 """One step of a score, in nats per word."""
@@ -65,8 +67,8 @@ def score_pairs(pairs: Sequence[tuple[str, str]], source_models: Models, target_
 
 def score(
     source: Path, target: Path, source_models: Models, target_models: Models, output: Path, histogram: Path
-) -> int:
-    """Score a shard, and return its number of lines.
+) -> None:
+    """Score a shard.
 
     `output` is an int32 array of shape (lines, 2): score and target words. `histogram` is a JSON file with
     the pairs and target words of each score.
@@ -85,10 +87,8 @@ def score(
             for value, length in zip(scores, lengths, strict=True):
                 pairs[value] += 1
                 words[value] += length
-        lines = rows.rows
     counted = {str(value): [pairs[value], words[value]] for value in pairs if value != DROPPED}
-    write_json(histogram, {"lines": lines, "nats": NATS, "scores": counted})
-    return lines
+    write_json(histogram, {"lines": rows.rows, "nats": NATS, "scores": counted})
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,15 @@ class ScoredShard:
     histogram: Path
 
 
-@dataclass(frozen=True)
-class Threshold:
+class Histogram(Settings):
+    """The pairs and the target words of each score of a shard."""
+
+    lines: int
+    nats: float
+    scores: dict[int, tuple[int, int]]
+
+
+class Threshold(Settings):
     """The selection: pairs with scores below `score`, and pairs with this score before `line` of `corpus`."""
 
     score: int
@@ -139,8 +146,17 @@ def choose_threshold(shards: Sequence[ScoredShard], budget: int, output: Path) -
         corpus, line, more_pairs, more_words = _cut_line(grouped, cut, budget - words)
         pairs, words = pairs + more_pairs, words + more_words
     numbers = {corpus: len(members) for corpus, members in grouped.items()}
-    threshold = Threshold(cut, corpus, line, numbers, corpora, budget, words, pairs)
-    write_json(output, asdict(threshold))
+    threshold = Threshold(
+        score=cut,
+        corpus=corpus,
+        line=line,
+        shards=numbers,
+        corpora=corpora,
+        budget=budget,
+        target_words=words,
+        pairs=pairs,
+    )
+    write_json(output, threshold.model_dump())
     return threshold
 
 
@@ -149,9 +165,10 @@ def _cut_score(shards: Sequence[ScoredShard], budget: int) -> tuple[int, int, in
     pairs: Counter[int] = Counter()
     words: Counter[int] = Counter()
     for shard in shards:
-        for value, (shard_pairs, shard_words) in read_json(shard.histogram)["scores"].items():
-            pairs[int(value)] += shard_pairs
-            words[int(value)] += shard_words
+        histogram = read(Histogram, shard.histogram, "score the shard again")
+        for value, (shard_pairs, shard_words) in histogram.scores.items():
+            pairs[value] += shard_pairs
+            words[value] += shard_words
     taken_pairs = taken_words = 0
     for value in sorted(pairs):
         if taken_words + words[value] > budget:
@@ -165,7 +182,7 @@ def _cut_line(grouped: dict[str, list[ScoredShard]], cut: int, budget: int) -> t
     """Return corpus and line of the first pair at the score `cut` beyond `budget` words, and pairs and words before."""
     pairs = words = 0
     for corpus, shards in grouped.items():
-        for line, rows in _blocks([map_array(shard.scores, np.int32) for shard in shards]):
+        for line, rows in _blocks([_map_scores(shard.scores) for shard in shards]):
             at_cut = np.flatnonzero(rows[:, 0] == cut)
             running = words + np.cumsum(rows[at_cut, 1], dtype=np.int64)
             fitting = int(np.searchsorted(running, budget, side="right"))
@@ -176,6 +193,15 @@ def _cut_line(grouped: dict[str, list[ScoredShard]], cut: int, budget: int) -> t
     raise UserError(
         "nmt selection threshold: scores and histograms do not belong together; score all shards again"
     )
+
+
+def _map_scores(path: Path) -> NDArray[np.int32]:
+    rows = map_array(path, np.int32)
+    if rows.ndim != 2 or rows.shape[1] != 2:
+        raise UserError(
+            f"{path}: holds an array of shape {rows.shape}, expected (lines, 2); score the shard again"
+        )
+    return rows
 
 
 def _blocks(shards: Sequence[NDArray[np.int32]]) -> Iterator[tuple[int, NDArray[np.int32]]]:
@@ -190,10 +216,7 @@ def _blocks(shards: Sequence[NDArray[np.int32]]) -> Iterator[tuple[int, NDArray[
 
 def read_threshold(path: Path) -> Threshold:
     """Read the file of `choose_threshold`."""
-    try:
-        return Threshold(**read_json(path))
-    except TypeError:
-        raise UserError(f"{path}: not a threshold; make it again with `nmt selection threshold`") from None
+    return read(Threshold, path, "make it again with `nmt selection threshold`")
 
 
 def apply(
@@ -203,8 +226,8 @@ def apply(
     scores: Path,
     sides: tuple[Path, Path],
     outputs: tuple[Path, Path],
-) -> int:
-    """Write the selected pairs of a shard, and return their number.
+) -> None:
+    """Write the selected pairs of a shard.
 
     Other pairs become empty lines on both sides, so that every pair keeps its global line number.
     """
@@ -213,25 +236,22 @@ def apply(
             f"nmt selection apply: the threshold knows no corpus {corpus!r}, only {', '.join(threshold.corpora)}; "
             "choose it again"
         )
-    taken = _taken(threshold, corpus, shard, map_array(scores, np.int32))
+    taken = _taken(threshold, corpus, shard, _map_scores(scores))
     with (
         Progress.over_files(sides, f"select {sides[0]}") as progress,
         write_lines(outputs[0]) as sources,
         write_lines(outputs[1]) as targets,
     ):
-        pairs = 0
         for number, pair in enumerate(read_pairs(*sides, progress)):
             keep = next(taken, None)
             if keep is None:
                 raise UserError(
                     f"{scores}: {number} scores, but {sides[0]} has more lines; score the shard again"
                 )
-            pairs += keep
             for writer, line in zip((sources, targets), pair, strict=True):
                 writer.write(line if keep else "")
         if next(taken, None) is not None:
             raise UserError(f"{scores}: more scores than {sides[0]} has lines; score the shard again")
-        return pairs
 
 
 def _taken(threshold: Threshold, corpus: str, shard: int, rows: NDArray[np.int32]) -> Iterator[bool]:

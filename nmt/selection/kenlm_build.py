@@ -12,7 +12,7 @@ from pathlib import Path
 
 from nmt.errors import UserError
 from nmt.io.archives import unpack
-from nmt.io.files import atomic_path
+from nmt.io.files import atomic_path, temporary_folder
 from nmt.io.locks import wait_for_lock
 from nmt.io.programs import call, run
 
@@ -46,7 +46,7 @@ def provide(folder: Path, jobs: int) -> str:
     with (folder / "lock").open("w") as lock:
         wait_for_lock(lock.fileno(), str(folder))
         if all((folder / name).exists() for name in PROGRAMS):
-            return "already there"
+            return "an earlier call"
         found = on_path()
         if found:
             for name, path in found.items():
@@ -93,10 +93,7 @@ def _build(folder: Path, jobs: int) -> None:
         raise UserError(
             f"lmplz: not on the PATH, and to build it {' and '.join(missing)} is missing ({TOOLS})"
         )
-    for leftover in folder.glob("build-*"):
-        shutil.rmtree(leftover)  # of a process that was killed
-    with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as temporary:
-        work = Path(temporary)
+    with temporary_folder(folder, "build-") as work:
         source = _unpack(_fetch(work), work)
         _configure(source, work / "build")
         command = ["cmake", "--build", str(work / "build"), "--parallel", str(jobs), "--target", *PROGRAMS]

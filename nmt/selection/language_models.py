@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import heapq
 import shutil
 import subprocess
@@ -18,7 +17,8 @@ import numpy as np
 
 from nmt.data.shards import global_line, in_order, random_key
 from nmt.errors import UserError
-from nmt.io.files import atomic_path
+from nmt.io.files import atomic_path, temporary_folder
+from nmt.io.programs import last_line
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines, read_pairs, write_lines
 
@@ -66,9 +66,12 @@ class Also:
             seen += len(line.split())
 
 
-def count_nonempty(paths: Iterable[Path]) -> int:
-    """Return the number of lines with words in files."""
-    return sum(1 for path in paths for line in read_lines(path) if line.split())
+def count_nonempty(paths: Sequence[Path]) -> int:
+    """Return the number of lines with words in files. Raise a UserError if there are none."""
+    lines = sum(1 for path in paths for line in read_lines(path) if line.split())
+    if not lines:
+        raise UserError(f"--as-many-as: no words in {', '.join(map(str, paths))}; give token files with text")
+    return lines
 
 
 def sample(shards: Sequence[TokenShard], pairs: int, seed: int, source: Path, target: Path) -> int:
@@ -136,7 +139,7 @@ def train(
     `programs` is the folder of lmplz and build_binary; if it is None, they must be on the PATH. lmplz uses at most
     `memory_mb`, build_binary uses the size of the model. The limit does not change the model.
     """
-    with _work_beside(output) as work:
+    with temporary_folder(output.parent, f".{output.name}.lm-") as work:
         whole = work / "model.arpa"
         sorting = max(_LEAST_SORTING_MB, round(_SORTING_SHARE * memory_mb))
         command = [_program("lmplz", programs), "--order", str(order), "--memory", f"{sorting}M"]
@@ -147,17 +150,6 @@ def train(
         _run(command, _some(text, also or Also()), output)
         with atomic_path(output) as binary:
             _run([build_binary, str(whole), str(binary)], (), output)
-
-
-@contextmanager
-def _work_beside(output: Path) -> Iterator[Path]:
-    """Provide a folder for intermediate files."""
-    output.parent.mkdir(parents=True, exist_ok=True)
-    prefix = f".{output.name}.lm-"
-    for leftover in output.parent.glob(f"{glob.escape(prefix)}*"):
-        shutil.rmtree(leftover)  # of a process that was killed
-    with tempfile.TemporaryDirectory(dir=output.parent, prefix=prefix) as temporary:
-        yield Path(temporary)
 
 
 def _limited(words: Sequence[str], path: Path) -> list[str]:
@@ -248,7 +240,9 @@ def asking(path: Path, programs: Path | None = None) -> Iterator[LogProbabilitie
             said = [answers.readline().split() for _ in lines]
             if not all(said):
                 log.seek(0)
-                raise UserError(f"{path}: no language model ({_last_line(log.read())}); train it again")
+                raise UserError(
+                    f"{path}: no language model ({last_line(log.read().decode(errors='replace'))}); train it again"
+                )
             return [float(np.float32(words[1])) for words in said]
 
         try:
@@ -258,8 +252,3 @@ def asking(path: Path, programs: Path | None = None) -> Iterator[LogProbabilitie
             # what a program that left early has not read is lost with it, and `ask` has said why
             with suppress(BrokenPipeError):
                 questions.close()
-
-
-def _last_line(log: bytes) -> str:
-    lines = log.decode(errors="replace").strip().split("\n")
-    return lines[-1].strip()[:200]

@@ -11,15 +11,13 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nmt.errors import UserError
 from nmt.io.archives import unpack
+from nmt.io.files import temporary_folder
 from nmt.io.locks import wait_for_lock
 from nmt.io.programs import run
 
@@ -109,7 +107,7 @@ def provide(folder: Path, source: Path | None, jobs: int) -> str:
         if not (folder / "python").exists():
             _install_eflomal(folder)
         if all((folder / "bin" / name).exists() for name in TARGETS) and (folder / "scripts").exists():
-            return "already there"
+            return "an earlier call"
         installed = on_path()
         if installed:
             for name in ("bin", "scripts"):
@@ -159,7 +157,7 @@ def _conda(option: str, folder: str) -> list[str]:
 
 def _install_eflomal(folder: Path) -> None:
     """Install eflomal by pip, so that a user's index, mirror or proxy is asked, and compare its checksum."""
-    with _work_in(folder) as work:
+    with temporary_folder(folder, "build-") as work:
         requirements = work / "requirements.txt"
         requirements.write_text(f"{EFLOMAL}\n", encoding="utf-8")
         command = [
@@ -185,7 +183,7 @@ def _build(folder: Path, source: Path, jobs: int) -> None:
         raise UserError(
             f"moses: not on the PATH, and a build lacks {' and '.join(missing)}; install that ({PACKAGES})"
         )
-    with _work_in(folder) as work:
+    with temporary_folder(folder, "build-") as work:
         tree = _unpack(source, work)
         bjam = ["./bjam", f"-j{jobs}", "-q", "--no-xmlrpc-c", *_conda("--with-boost=", "")]
         run([*bjam, *TARGETS.values()], "moses: its build failed", tree)
@@ -195,15 +193,6 @@ def _build(folder: Path, source: Path, jobs: int) -> None:
         for name, built in (("bin", work / "bin"), ("scripts", tree / "scripts")):
             _clear(folder / name)
             built.rename(folder / name)
-
-
-@contextmanager
-def _work_in(folder: Path) -> Iterator[Path]:
-    """A folder for the build, beside its result."""
-    for leftover in folder.glob("build-*"):
-        shutil.rmtree(leftover)  # of a process that was killed
-    with tempfile.TemporaryDirectory(dir=folder, prefix="build-") as temporary:
-        yield Path(temporary)
 
 
 def _unpack(source: Path, folder: Path) -> Path:

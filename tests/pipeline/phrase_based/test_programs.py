@@ -29,7 +29,7 @@ def test_an_installation_on_the_path_is_linked(
     assert provide(folder, None, 1) == f"the PATH ({root})"
     assert Moses(folder).program("moses") == str(folder / "bin" / "moses")
     assert Path(Moses(folder).script("training/train-model.perl")).resolve().is_relative_to(root)
-    assert provide(folder, None, 1) == "already there"
+    assert provide(folder, None, 1) == "an earlier call"
 
 
 def test_a_lonely_decoder_on_the_path_is_not_enough(

@@ -80,7 +80,8 @@ def command_lines(draw: st.DrawFn, subcommand: str) -> list[str]:
         if not parameter.required and draw(st.booleans()):
             continue
         flag = isinstance(parameter, click.Option) and parameter.is_flag
-        kinds = [parameter.type] * (1 if isinstance(parameter.type, click.Tuple) else max(parameter.nargs, 1))
+        kind = click.Path() if parameter.name in ("patterns", "inputs") else parameter.type
+        kinds = [kind] * (1 if isinstance(kind, click.Tuple) else max(parameter.nargs, 1))
         settings = parameter.metavar == "JSON|FILE"
         values = [word for kind in kinds for word in draw(value_of(kind, settings))]
         name = [parameter.opts[0]] if isinstance(parameter, click.Option) else []

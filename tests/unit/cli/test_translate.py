@@ -227,6 +227,10 @@ def test_closed_streams_that_nobody_needs_do_not_matter(model: Path, tmp_path: P
     found = shell(line, model, tmp_path / "text")
     assert found.returncode == 0
     assert (tmp_path / "text.out").read_bytes().count(b"\n") == 1
+    found = shell("$0 -m nmt data tokenize --language en $2 $2.tok 2>&-", model, tmp_path / "text")
+    assert (found.returncode, (tmp_path / "text.tok").read_bytes()) == (0, b"w3\n")
+    found = shell("$0 -m nmt data tokenize --language en $2.none $2.tok 2>&-", model, tmp_path / "text")
+    assert (found.returncode, found.stdout) == (2, b"")
 
 
 def on_a_terminal(arguments: list[str], **streams: Any) -> str:

@@ -96,6 +96,8 @@ def test_no_words_are_refused(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("\n", encoding="utf-8")
     with refused():
         build_units([tmp_path / "text"], 10, False, tmp_path / "vocabulary.tsv")
+    with refused():
+        build_units([tmp_path / "text"], 2, True, tmp_path / "vocabulary.tsv")
 
 
 def test_specials_and_marks_inside_of_words_are_no_units(vocabulary: Vocabulary) -> None:

@@ -35,7 +35,7 @@ def test_the_root_is_always_there_and_nothing_beside_the_pyramid(data: st.DataOb
 
 
 def test_words_and_translations_are_on_the_picture(tmp_path: Path) -> None:
-    figure = figure6(["the", "king&apos;s", "$x$", ""], GATES, [("le roi", -2.064), ("un roi", -3.1)])
+    figure = figure6(["the", "king&apos;s", "$x$", ""], GATES, [("le roi", -2.064), ("un roi", -3.1)], 0.1)
     shown = [text.get_text() for axes in figure.axes for text in axes.texts]
     assert {"the", "king's", "$x$", "<end>", "(a)", "(b)"} <= set(shown)
     assert "le roi (2.06)\nun roi (3.10)" in shown
@@ -43,13 +43,14 @@ def test_words_and_translations_are_on_the_picture(tmp_path: Path) -> None:
         once, again = tmp_path / f"once.{form}", tmp_path / f"again.{form}"
         save_as(figure, once)
         save_as(
-            figure6(["the", "king&apos;s", "$x$", ""], GATES, [("le roi", -2.064), ("un roi", -3.1)]), again
+            figure6(["the", "king&apos;s", "$x$", ""], GATES, [("le roi", -2.064), ("un roi", -3.1)], 0.1),
+            again,
         )
         assert once.read_bytes() == again.read_bytes()
 
 
 def test_a_sentence_of_one_leaf_is_its_own_root(tmp_path: Path) -> None:
-    figure = figure6([""], [], [])
+    figure = figure6([""], [], [], 0.1)
     save_as(figure, tmp_path / "leaf.svg")
     lines = [line.get_marker() for line in figure.axes[0].lines]
     assert lines == ["o"], "a dot, and no gate"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from nmt.data.shards import BLOCK_LINES, shard_of
-from nmt.io.files import read_json
+from nmt.io.files import read_json, write_json
 from nmt.io.text_files import read_lines
 from nmt.selection import cross_entropy, language_models
 from nmt.selection.cross_entropy import DROPPED, Models, ScoredShard, Threshold
@@ -164,7 +164,10 @@ def test_scores_and_histogram_on_the_disk(tmp_path: Path, models: Models) -> Non
 
 
 def test_ties_go_by_corpus_then_line() -> None:
-    threshold = Threshold(5, "b", 2, {"a": 1, "b": 1, "c": 1}, ["a", "b", "c"], 9, 9, 9)
+    numbers = {"a": 1, "b": 1, "c": 1}
+    threshold = Threshold(
+        score=5, corpus="b", line=2, shards=numbers, corpora=[*numbers], budget=9, target_words=9, pairs=9
+    )
     scores, lines = np.array([4, 5, 5, 6, DROPPED], np.int32), np.array([9, 1, 2, 0, 0])
     assert threshold.taken(scores, "a", lines).tolist() == [True, True, True, False, False]
     assert threshold.taken(scores, "b", lines).tolist() == [True, True, False, False, False]
@@ -183,6 +186,27 @@ def test_scores_of_another_text_are_refused(tmp_path: Path, models: Models) -> N
         assert not outputs[0].exists()
     with refused():
         cross_entropy.apply(threshold, "d", 0, scored.scores, (shard.source, shard.target), outputs)
+
+
+def test_files_that_selection_did_not_write_are_refused(tmp_path: Path, models: Models) -> None:
+    (shard,) = make_shards(tmp_path, "c", [("a", "a"), ("b", "b")], 1)
+    (scored,) = score_all([shard], models)
+    cross_entropy.choose_threshold([scored], 100, tmp_path / "threshold.json")
+    values = read_json(tmp_path / "threshold.json")
+    for wrong in ([1], values | {"score": "1"}):
+        write_json(tmp_path / "threshold.json", wrong)
+        with refused():
+            cross_entropy.read_threshold(tmp_path / "threshold.json")
+    for wrong in ([1], {"scores": {"a": [1, 1]}}):
+        write_json(scored.histogram, wrong)
+        with refused():
+            cross_entropy.choose_threshold([scored], 100, tmp_path / "threshold.json")
+    np.save(scored.scores, np.zeros(2, np.int32))
+    threshold = Threshold.model_validate(values)
+    with refused():
+        cross_entropy.apply(
+            threshold, "c", 0, scored.scores, (shard.source, shard.target), (tmp_path / "o", tmp_path / "p")
+        )
 
 
 def test_the_sample_does_not_depend_on_the_shards(tmp_path: Path) -> None:
@@ -216,6 +240,8 @@ def test_a_sample_larger_than_the_corpus_takes_all(tmp_path: Path) -> None:
     empty = make_shards(tmp_path, "e", [("", "")], 1)
     with refused():
         language_models.sample(empty, 10, 1, tmp_path / "o.en", tmp_path / "o.fr")
+    with refused():
+        language_models.count_nonempty([empty[0].source])
 
 
 def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:

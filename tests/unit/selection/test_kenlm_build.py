@@ -27,7 +27,7 @@ def test_the_programs_are_there_and_run() -> None:
     for name in PROGRAMS:
         result = subprocess.run([folder / name, "--help"], capture_output=True, text=True, check=False)
         assert re.search("language models|lm_file|input.arpa", result.stdout + result.stderr)
-    assert provide(folder, 1) == "already there"
+    assert provide(folder, 1) == "an earlier call"
     assert {path.name for path in folder.iterdir()} == {*PROGRAMS, "lock"}
 
 
@@ -160,5 +160,5 @@ def test_a_second_process_waits_for_the_first(tmp_path: Path) -> None:
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "holding\n"
-        assert provide(tmp_path / "ours", 1) == "already there"
+        assert provide(tmp_path / "ours", 1) == "an earlier call"
         assert process.wait() == 0
