@@ -118,7 +118,7 @@ def make_demo(folder: Path) -> Path:
     demo = ROOT / "experiments" / "demo" / "config.yaml"
     (folder / "config.yaml").write_text(demo.read_text(encoding="utf-8"), encoding="utf-8")
     overlay = folder / "tiny.yaml"
-    overlay.write_text(f"{TINY}playground: {{made: false}}\n", encoding="utf-8")
+    overlay.write_text(f"{TINY}playground: {{models: []}}\n", encoding="utf-8")
     return overlay
 
 

@@ -70,7 +70,7 @@ class Journal:
         for line in self._file:
             try:
                 number, _, seconds = json.loads(line) if line.endswith(b"\n") else (None, None, 0.0)
-            except ValueError:
+            except (ValueError, TypeError):
                 break
             if number is None:
                 break

@@ -91,7 +91,7 @@ def _build(folder: Path, jobs: int) -> None:
     missing = missing_tools()
     if missing:
         raise UserError(
-            f"lmplz: not on the PATH, and to build it {' and '.join(missing)} is missing ({TOOLS})"
+            f"lmplz: not on the PATH, and a build lacks {' and '.join(missing)}; install that ({TOOLS})"
         )
     with temporary_folder(folder, "build-") as work:
         source = _unpack(_fetch(work), work)

@@ -191,6 +191,7 @@ FAMILIES: dict[FamilyName, Family] = {
 
 ALIGNING = tuple(name for name, family in FAMILIES.items() if family.aligns)
 TREE_MAKING = tuple(name for name, family in FAMILIES.items() if family.trees)
+IN_BROWSER = tuple(name for name, family in FAMILIES.items() if family.in_browser)
 
 
 def architecture_of(family: FamilyName | None, values: Any) -> Any:

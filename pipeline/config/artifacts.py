@@ -99,7 +99,8 @@ class SentenceVectors(Settings):
 class Playground(Settings):
     """The page that translates in the browser."""
 
-    made: bool
+    models: list[Identifier] | None
+    """Those of the page; None: those that stand for what attention changes; empty: there is no page."""
     megabytes: Annotated[int, Field(ge=1, le=2000)]
     """Limit of all weights at so many bits."""
     bits: Literal[16, 8]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from nmt.settings.families import ALIGNING, TREE_MAKING
+from nmt.settings.families import ALIGNING, IN_BROWSER, TREE_MAKING
 from nmt.settings.faults import KeyPath, Problem, nearest, shown
 from nmt.settings.text import LANGUAGES
 from nmt.settings.training import RESUMABLE, ModelEntry, Training
@@ -265,17 +265,24 @@ def _artifacts(config: Config) -> Iterator[Problem]:
     path = ("artifacts", "figure2_models")
     yield from _lacking(path, curves, "`use.models` and `use.systems`", [*used, *config.use.systems])
     yield from _lacking(("artifacts", "table3_models"), shown_in_table, "`use.models`", used)
-    yield from _of_family(config, "figure3_model", ALIGNING, "does not align")
-    yield from _of_family(config, "tree_model", TREE_MAKING, "makes no trees")
+    yield from _of_family(
+        config, ("artifacts", "figure3_model"), artifacts.figure3_model, ALIGNING, "does not align"
+    )
+    yield from _of_family(
+        config, ("artifacts", "tree_model"), artifacts.tree_model, TREE_MAKING, "makes no trees"
+    )
+    for name in config.playground.models or []:
+        yield from _of_family(config, ("playground", "models"), name, IN_BROWSER, "no browser computes")
     least, most = artifacts.figure3_words
     if least > most:
         text = f"found {artifacts.figure3_words}, expected the smaller number first"
         yield Problem(("artifacts", "figure3_words"), text)
 
 
-def _of_family(config: Config, key: str, families: Sequence[str], otherwise: str) -> Iterator[Problem]:
-    """Check that the model of a figure is in use, and of a family that can do what the figure shows."""
-    path, name = ("artifacts", key), getattr(config.artifacts, key)
+def _of_family(
+    config: Config, path: KeyPath, name: str | None, families: Sequence[str], otherwise: str
+) -> Iterator[Problem]:
+    """Check that the model of a figure or page is in use, and of a family that can do what is shown."""
     if name is None:
         return
     if name not in config.use.models:

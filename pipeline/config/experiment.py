@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from nmt.settings.families import FAMILIES
+from nmt.settings.families import IN_BROWSER
 from pipeline.config.runs import Run, runs_of
 from pipeline.config.schema import Config
 
@@ -194,8 +194,9 @@ def contrasted_models(config: Config) -> list[str]:
     return [kind[0] for kind in kinds] if all(kinds) else models[:2]
 
 
-def has_playground(config: Config) -> bool:
-    """Return whether the page that translates in the browser is made: of families that it computes alone."""
-    families = [FAMILIES[config.models[model].family] for model in contrasted_models(config)]
-    possible = config.playground.made and not config.vocabulary.subwords
-    return possible and bool(families) and all(family.in_browser for family in families)
+def playground_models(config: Config) -> list[str]:
+    """Return the models of the page that translates in the browser, or none if a browser cannot compute them all."""
+    asked = config.playground.models
+    models = contrasted_models(config) if asked is None else asked
+    possible = all(config.models[model].family in IN_BROWSER for model in models)
+    return models if possible and not config.vocabulary.subwords else []

@@ -196,7 +196,8 @@ def _remade(
     for name in unmade:
         asks = f"{package.configuration} asks for no such table, so it is not made again"
         found.problems.append(f"{results / name}: does not follow: {asks}")
-    found.notes.append(f"known by checksum alone: {', '.join(name for name in rest if name not in unmade)}")
+    if others := [name for name in rest if name not in unmade]:
+        found.notes.append(f"known by checksum alone: {', '.join(others)}")
     return made
 
 

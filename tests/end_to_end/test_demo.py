@@ -26,9 +26,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A finished run through workflow/run.py, and what it printed."""
     folder = tmp_path_factory.mktemp("demo")
     overlay = make_demo(folder)
-    overlay.write_text(
-        f"{TINY}playground: {{made: true}}\ncleaning: {{max_words: {MOST_WORDS}}}\n", encoding="utf-8"
-    )
+    overlay.write_text(f"{TINY}cleaning: {{max_words: {MOST_WORDS}}}\n", encoding="utf-8")
     result = run(run_command(folder, "--configfile", str(overlay)))
     assert result.returncode == 0, result.stdout
     return folder, result.stdout

@@ -8,8 +8,9 @@ EXPERIMENT = "the paper" if Path.cwd() == ROOT else Path.cwd().name
 # The two models that stand for what attention changes.
 CONTRASTED = experiment.contrasted_models(CONFIG)
 
-# A page with these models' weights, which somebody's published translations do not bring.
-PLAYGROUND = [] if KEPT or not experiment.has_playground(CONFIG) else ["results/playground.html"]
+# Models whose weights a page has; somebody's published translations come without weights.
+PLAYGROUND_MODELS = [] if KEPT else experiment.playground_models(CONFIG)
+PLAYGROUND = ["results/playground.html"] if PLAYGROUND_MODELS else []
 
 # Models whose trees the explorer shows, those of their first seeds; results that came without models have none.
 TREE_MODELS = [] if KEPT else [model for model in CONFIG.use.models if CONFIG.models[model].makes_trees]
@@ -93,9 +94,9 @@ rule explorer:
 
 
 rule playground:
-    """A page in which a model with attention and one without translate what one types, in one file."""
+    """A page in which models translate what one types, in one file."""
     input:
-        models=model_files_of(CONTRASTED),
+        models=model_files_of(PLAYGROUND_MODELS),
         source=test_tokens(SOURCE),
         reference=test_tokens(TARGET),
     output:
@@ -111,7 +112,7 @@ rule playground:
         mem_mb=memory(1000, per_input=4),
         runtime=30,
     params:
-        models=options.repeated("model", map(model_folder, CONTRASTED)),
+        models=options.repeated("model", map(model_folder, PLAYGROUND_MODELS)),
         megabytes=options.playground_size(CONFIG),
         title=lambda wildcards: f"Translate in the browser: {EXPERIMENT}",
         settings=lambda wildcards: projections.text_settings(CONFIG),

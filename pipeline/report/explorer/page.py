@@ -61,7 +61,9 @@ def write_explorer(
         UserError: labels that no translations have, files that do not belong together.
     """
     labels = [label for label, _ in translations]
-    for label in compared[:2]:
+    if len(compared) > 2:
+        raise UserError(f"--compared: found {len(compared)} labels, expected two at most")
+    for label in compared:
         if label not in labels:
             raise UserError(f"--compared {label}: no such label; expected one of {', '.join(labels)}")
     references = [words(line) for line in read_lines(reference)]
@@ -72,7 +74,7 @@ def write_explorer(
     gates = _add_trees(values["models"], values["lines"], trees)
     values["models"] += [_given(label, path, values["lines"], references) for label, path in given.items()]
     values["languages"] = list(languages)
-    values["compared"] = [labels.index(label) for label in compared[:2]]
+    values["compared"] = [labels.index(label) for label in compared]
     write(output, __package__, ["tree.js", "explorer.js"], title, pack(values, weights + gates))
     return len(values["source"])
 

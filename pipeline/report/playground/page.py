@@ -22,7 +22,7 @@ from nmt.model.model_folder import SETTINGS, WEIGHTS
 from nmt.model.tensors import halved
 from nmt.model.trained_model import TrainedModel, refuse_unlike
 from nmt.settings.decoding import TextSettings
-from nmt.settings.families import FAMILIES
+from nmt.settings.families import IN_BROWSER
 from nmt.settings.json_settings import read
 from nmt.settings.training import ModelRun
 from pipeline.report.one_file import pack, write
@@ -98,9 +98,8 @@ def refused(folders: Sequence[Path], bits: Bits, megabytes: int) -> str | None:
     """Why the page cannot hold these models; None where it can."""
     runs = [read(ModelRun, folder / SETTINGS, "expected a model of this version") for folder in folders]
     for run in runs:
-        if not FAMILIES[run.family].in_browser:
-            computed = " and ".join(name for name, family in FAMILIES.items() if family.in_browser)
-            return f"{run.label} is of the family {run.family}; this page computes {computed} only."
+        if run.family not in IN_BROWSER:
+            return f"{run.label} is of the family {run.family}; this page computes {' and '.join(IN_BROWSER)} only."
     if any(
         Vocabulary.read(folder / name).subwords for folder in folders for name in ("source.tsv", "target.tsv")
     ):

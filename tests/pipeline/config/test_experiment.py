@@ -76,10 +76,11 @@ def test_which_two_models_stand_for_what_attention_changes(tmp_path: Path) -> No
 
 
 def test_a_playground_is_made_of_what_a_browser_computes(tmp_path: Path) -> None:
-    assert experiment.has_playground(paper(tmp_path))
-    assert not experiment.has_playground(paper(tmp_path, playground={"made": False}))
+    assert experiment.playground_models(paper(tmp_path)) == ["rnnsearch-50", "rnnencdec-50"]
+    for asked in ["rnnsearch-50-star"], []:
+        assert experiment.playground_models(paper(tmp_path, playground={"models": asked})) == asked
     other = load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / "cho2014b"))
-    assert experiment.contrasted_models(other)[1] == "grconv-30" and not experiment.has_playground(other)
+    assert experiment.contrasted_models(other)[1] == "grconv-30" and not experiment.playground_models(other)
 
 
 def test_what_a_corpus_is_for(tmp_path: Path) -> None:

@@ -164,6 +164,12 @@ def problems_of_replacing(key: str, value: Any) -> list[str]:
         {"corpora": {"x": {"grammar": {"split": "train", "pairs": 2}, "tokenized": True}}},
         {"cleaning": {"min_words": 9, "max_words": 8}},
         {"cleaning": {"invalid_utf8": "keep"}},
+        {"playground": {"models": ["rnnsearch-51"]}},
+        {
+            "use": {"models": ["rnnencdec-30", "rnnsearch-30", "rnnencdec-50", "rnnsearch-50", "tree"]},
+            "models": {"tree": {"label": "Tree", "family": "grconv", "max_words": 30}},
+            "playground": {"models": ["tree"]},
+        },
     ],
 )
 def test_contradictions(values: dict[str, Any]) -> None:

@@ -112,6 +112,8 @@ def test_files_that_do_not_belong_together(tmp_path: Path, reference: Path) -> N
     with refused():
         write_explorer([one], reference, "T", page, ["C"])
     with refused():
+        write_explorer([one], reference, "T", page, ["A", "A", "A"])
+    with refused():
         refuse_twice("--translations, --given", [one, ("A", reference)])
     assert not page.exists()
 

@@ -214,6 +214,8 @@ def test_what_made_translations_stands_beside_them(folder: Path, tmp_path: Path)
 def test_another_job_does_not_go_on(tmp_path: Path) -> None:
     with Journal(tmp_path / "out", "one") as part:
         part.add(3, ["done"])
+    with part.path.open("a", encoding="utf-8") as file:
+        file.write("5\n")
     with Journal(tmp_path / "out", "one") as part:
         assert part.done == {3: ["done"]}
     with Journal(tmp_path / "out", "other") as part:
