@@ -106,7 +106,7 @@ class GrConv(GatedEncoderDecoder):
         self.readout = MaxoutReadout(architecture, context, target_vocabulary)
 
     def start_value(self, name: str) -> Start:
-        """Return the initializer of Cho et al. (2014b), Sec. 4.1: W_l, W_r are random orthogonal times 0.4.
+        """Return the initializer of Cho et al. (2014b), Sec. 4.2: W_l, W_r are random orthogonal times 0.4.
 
         For other weights, see `GatedEncoderDecoder.start_value`.
         """

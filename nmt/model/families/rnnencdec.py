@@ -1,4 +1,4 @@
-"""RNNencdec (paper, Sec. 2.2 and A.2.2; Cho et al. 2014a): the encoder's last state is the fixed context."""
+"""RNNencdec (paper, Sec. 2.1 and A.2.2; Cho et al. 2014a): the encoder's last state is the fixed context."""
 
 from __future__ import annotations
 
