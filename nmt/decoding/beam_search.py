@@ -1,11 +1,11 @@
-"""Beam search for the translation with the highest conditional probability (paper, Sec. 5; 2014b, Sec. 3).
+"""Beam search for the translation with the highest conditional probability (paper, Sec. 4.2; 2014b, Sec. 4.2.1).
 
 Shapes: B sentences still searched for, K hypotheses per sentence, P of them before a step (1 before the first, then K),
 R of the B * P that are still alive, V vocabulary size, T steps.
 
 As in the authors' code, each hypothesis that reaches the end symbol leaves the beam and reduces the beam size by one.
 The end symbol is forbidden for the first half of the source's length, and the search ends after three times that
-length. Each of these rules is a config key.
+length. The last two rules are settings.
 
 Ties are broken as follows. Among hypotheses of equal log-probability, the better ranked parent comes first, then the
 likelier word, then the lower id. Among finished hypotheses of equal score, the one that finished first comes first,

@@ -70,14 +70,14 @@ def read(
     weights = torch.stack(aligned).mean(dim=0).cpu().numpy() if aligned else None
     values, owners = logs.cpu().numpy(), batch.sentence.cpu().numpy()
     end = models[0].run.architecture.source_end
-    found_forced = []
+    cut = models[0].source.subwords or models[0].target.subwords
+    scores = []
     for row, (source, target) in enumerate(zip(sources, targets, strict=True)):
         columns, rows = models[0].source.beginnings(source), models[0].target.beginnings(target)
         matrix = None if weights is None else weights[: rows[-1] + 1, row, : columns[-1] + end]
         forced = ForcedScores(values[owners == row], matrix)
-        cut = models[0].source.subwords or models[0].target.subwords
-        found_forced.append(_of_words(forced, rows, columns[: None if end else -1]) if cut else forced)
-    return found_forced
+        scores.append(_of_words(forced, rows, columns[: None if end else -1]) if cut else forced)
+    return scores
 
 
 def _of_words(units: ForcedScores, rows: list[int], columns: list[int]) -> ForcedScores:

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from nmt.decoding.sentence_splitting import Found, Weights
+from nmt.decoding.test_set import DIGITS, rounded
 from nmt.decoding.text_translator import Candidate, Translation
 
 AlignmentForm = Literal["pharaoh", "weights"]
 SEPARATOR = " ||| "
-DIGITS = 5
-"""Decimals of attention weights and of log-probabilities of words."""
 _LINE_ENDS = {ord(mark): f"\\u{ord(mark):04x}" for mark in "\x85\u2028\u2029"}
 """JSON escapes for characters that some programs take for the end of a line."""
 
@@ -84,10 +83,5 @@ def _fields(found: Candidate) -> dict[str, Any]:
         "log_probability": found.log_probability,
         "word_log_probabilities": None if words is None else [round(value, DIGITS) for value in words],
         "finished": found.finished,
-        "alignment": None if weights is None else _rows(weights),
+        "alignment": None if weights is None else [row for piece in weights for row in rounded(piece)],
     }
-
-
-def _rows(pieces: Sequence[Weights]) -> list[list[float]]:
-    """Return a row for each target token, with a column for each source token of its piece."""
-    return [row for weights in pieces for row in weights.astype(float).round(DIGITS).tolist()]

@@ -10,7 +10,6 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
-from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,25 +25,21 @@ class Found:
     """A translation of a line or of a piece of a line.
 
     words: its tokens, without the end symbol. log_probability: in nats, of all tokens and of the end symbol of each
-    piece; `word_log_probabilities` has them one by one. finished: whether the search reached the end symbol. weights:
-    attention of each piece, a row for each of its target words, a column for each of its source words (no end symbols),
-    or None.
+    piece; `word_log_probabilities` has them one by one. finished: whether the search reached the end symbol. score:
+    the sum of the scores by which the search ranks each piece. weights: attention of each piece, a row for each of its
+    target words, a column for each of its source words (no end symbols), or None.
     """
 
     words: list[str]
     log_probability: float
     finished: bool
+    score: float
     word_log_probabilities: list[float] | None = None
     weights: list[Weights] | None = None
 
-    def score(self, normalize: bool) -> float:
-        """Return the score by which the search ranks a piece; see `beam_search.Hypothesis.score`."""
-        length = len(self.words) + self.finished
-        return self.log_probability / length if normalize else self.log_probability
-
 
 def pieces(words: Sequence[str], limit: int) -> list[list[str]]:
-    """Cut `words` into pieces of at most `limit`, after a full stop, else a comma, in the second half of a piece."""
+    """Cut `words` into pieces of at most `limit`, after punctuation in the second half of a piece if there is any."""
     found: list[list[str]] = []
     rest = list(words)
     while len(rest) > limit:
@@ -63,20 +58,19 @@ def _end(words: Sequence[str]) -> int:
     return len(words)
 
 
-def together(parts: Sequence[Sequence[Found]], n_best: int, normalize: bool) -> list[Found]:
+def together(parts: Sequence[Sequence[Found]], n_best: int) -> list[Found]:
     """Return the `n_best` best translations of a line, given those of its pieces, each best first.
 
-    A line is ranked by the sum of its pieces' scores. Each score is divided by the piece's own length if the search
-    does so. Therefore the best line always consists of the best translation of every piece.
+    A line is ranked by the sum of its pieces' scores. Therefore the best line always consists of the best translation
+    of every piece.
     """
-    best = [(found.score(normalize), found) for found in parts[0]]
+    best = list(parts[0])
     for following in parts[1:]:
-        pairs = (
-            (score + right.score(normalize), left, right) for (score, left), right in product(best, following)
+        chosen = heapq.nlargest(
+            n_best, product(best, following), key=lambda pair: pair[0].score + pair[1].score
         )
-        chosen = heapq.nlargest(n_best, pairs, key=itemgetter(0))
-        best = [(score, _join(left, right)) for score, left, right in chosen]
-    return [found for _, found in best]
+        best = [_join(left, right) for left, right in chosen]
+    return best
 
 
 def _join(left: Found, right: Found) -> Found:
@@ -85,6 +79,7 @@ def _join(left: Found, right: Found) -> Found:
         left.words + right.words,
         left.log_probability + right.log_probability,
         left.finished and right.finished,
+        left.score + right.score,
         None if one_by_one is None else one_by_one + (right.word_log_probabilities or []),
         None if weights is None else weights + (right.weights or []),
     )

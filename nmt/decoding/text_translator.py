@@ -92,11 +92,8 @@ class TextTranslator:
     def _translation(
         self, line: str, words: list[str], cut: list[list[str]], parts: list[list[Found]]
     ) -> Translation:
-        n_best = (
-            together(parts, self._decoding.n_best, self._decoding.normalize_by_length)
-            if parts
-            else [_nothing(self.options.details, self.aligns)]
-        )
+        nothing = [_nothing(self.options.details, self.aligns)]
+        n_best = together(parts, self._decoding.n_best) if parts else nothing
         candidates = [Candidate(**vars(found), text=self._target.text(found.words)) for found in n_best]
         return Translation(line, words, cut, candidates)
 
@@ -110,7 +107,7 @@ class TextTranslator:
 
     def _found(self, group: Sequence[Words]) -> list[list[Found]]:
         """Return the translations of each source of a batch, best first."""
-        target = self.models[0].target
+        target, divided = self.models[0].target, self._decoding.normalize_by_length
         searched = search(
             self.models,
             group,
@@ -121,7 +118,7 @@ class TextTranslator:
         found = iter(
             self._read_again(
                 [
-                    (source, Found(target.words(h.words), h.log_probability, h.finished))
+                    (source, Found(target.words(h.words), h.log_probability, h.finished, h.score(divided)))
                     for source, hypotheses in zip(group, searched, strict=True)
                     for h in hypotheses
                 ]
@@ -172,4 +169,4 @@ def copied(found: Found, source: Words) -> Found:
 
 def _nothing(details: bool, aligns: bool) -> Found:
     """Return the translation of a line without words, which is empty and has probability 1."""
-    return Found([], 0.0, True, [] if details else None, [] if details and aligns else None)
+    return Found([], 0.0, True, 0.0, [] if details else None, [] if details and aligns else None)

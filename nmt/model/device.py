@@ -25,7 +25,6 @@ from nmt.model import gpu_pool
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of mallopt(3)
 _LARGEST = 2**31 - 1
 
-
 _CPU_MEMORY = "DefaultCPUAllocator: can't allocate memory"
 _REMEDY = "lower its batch size, or use a device with more (docs/cluster.md#memory)"
 _OUT_OF_MEMORY = (_CPU_MEMORY, "CUBLAS_STATUS_ALLOC_FAILED", "CUDA error: out of memory")
@@ -134,14 +133,12 @@ def _memory(error: str) -> str:
     free, total = torch.cuda.mem_get_info()
     own = torch.cuda.memory_reserved()
     parts = {
-        "all": total,
+        "in all": total,
         "free": free,
         "of this process": own,
         "of others and the driver": total - free - own,
     }
-    said = ", ".join(f"{size / 1e9:.1f} GB {whose}" for whose, size in parts.items()).replace(
-        " all", " in all", 1
-    )
+    said = ", ".join(f"{size / 1e9:.1f} GB {whose}" for whose, size in parts.items())
     return f"{torch.cuda.get_device_name()}: {said}"
 
 
@@ -158,9 +155,8 @@ def make_deterministic(threads: int) -> None:
     # without it a GPU's products may differ by run
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.set_num_threads(threads)
-    torch.set_deterministic_debug_mode(
-        "warn"
-    )  # use_deterministic_algorithms imports torch's compiler, which takes seconds
+    # use_deterministic_algorithms would import torch's compiler, which takes seconds
+    torch.set_deterministic_debug_mode("warn")
     # every `empty` here is filled before it is read: filling it beforehand would be time lost
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
 

@@ -68,9 +68,8 @@ def become_error(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None) 
         log_probabilities = torch.log_softmax(part.add_(b), dim=1, out=buffer[: len(part)])
         chosen = log_probabilities.gather(1, word)
         torch.exp(log_probabilities, out=part)
-        part.scatter_(
-            1, word, -1.0, reduce="add"
-        )  # of a tensor, not a number, a GPU would sort to add the same way
+        # a number, not a tensor, since a GPU would sort a tensor to add it in a fixed order
+        part.scatter_(1, word, -1.0, reduce="add")
         if mask is not None:
             chosen = chosen * mask[start : start + size]
             part.mul_(mask[start : start + size])

@@ -84,10 +84,9 @@ def pack(folder: Path, archive: Path, with_final_state: bool = False, bits: int 
 def _with_16_bits(folder: Path, place: Path) -> dict[str, Path]:
     """Write weights that are rounded to 16 bits, and a card that says so, into `place`; return both files by name."""
     whole = folder / WEIGHTS
-    vocabularies = load_metadata(whole).get("vocabularies", "{}")
-    save_tensors(place / WEIGHTS, halved(load_tensors(whole), whole), {"vocabularies": vocabularies})
-    text = (folder / CARD).read_text(encoding="utf-8")
-    (place / CARD).write_text(f"{text}\n{ROUNDED}\n", encoding="utf-8")
+    weights = halved(load_tensors(whole), whole)
+    save_tensors(place / WEIGHTS, weights, {"vocabularies": load_metadata(whole).get("vocabularies", "{}")})
+    (place / CARD).write_bytes((folder / CARD).read_bytes() + f"\n{ROUNDED}\n".encode())
     return {CARD: place / CARD, WEIGHTS: place / WEIGHTS}
 
 

@@ -123,7 +123,8 @@ def _training(summary: dict[str, Any], settings: dict[str, Any], text: Text) -> 
     origin = summary.get("made_with", {})
     rows = {
         "Text": ", ".join(text.train),
-        "Sentence pairs": f"{summary['train_pairs']:,}, both sides of at most {summary['max_words']} words",
+        "Sentence pairs": f"{summary['train_pairs']:,}; those with more than {summary['max_words']} words on a side "
+        "are left out",
         "Development text": ", ".join(text.dev),
         "Continues from": summary["continue_from"] or "",
         "Updates": f"{summary['updates']:,} of {training['batch_size']} pairs ({summary['epochs']:.2f} epochs)",

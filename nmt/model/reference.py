@@ -138,7 +138,7 @@ class GatedReference(Reference):
 
 
 class RNNencdec(GatedReference):
-    """RNNencdec, Sec. 2.2: the encoder's last state c = h_{T_x} is the decoder's only input from the source."""
+    """RNNencdec, Sec. 2.1: the encoder's last state c = h_{T_x} is the decoder's only input from the source."""
 
     def encode(self, x: Sentence) -> tuple[list[Tensor], Tensor]:
         """Return c = q({h_1..h_{T_x}}) = h_{T_x}: Eq. 1 and below."""

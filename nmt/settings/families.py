@@ -50,7 +50,7 @@ class GatedArchitecture(GatedDecoderArchitecture):
 
 
 class GrConvArchitecture(GatedDecoderArchitecture):
-    """Settings of grConv: Cho et al. (2014b), Sec. 2.2 and 4.1. `hidden_units` are those of the decoder."""
+    """Settings of grConv: Cho et al. (2014b), Sec. 2.2 and 4.2. `hidden_units` are those of the decoder."""
 
     encoder_units: Size | None = None
     """Units of a node of the tree. None: as many as in the decoder, as in the authors' code."""

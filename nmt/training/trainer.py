@@ -238,7 +238,7 @@ class Trainer:
         counters.window_source_words += batch.source_words
         counters.window_target_words += batch.target_words
         if self.device.type == "cpu":
-            self._refuse_not_finite()  # on a GPU this would have to wait for it: there it is looked at less often
+            self._refuse_not_finite()  # on a GPU, this would wait for the update, so it happens less often
 
     def _refuse_not_finite(self) -> None:
         """Stop before a state with a NaN is used, unless the settings say to continue."""
@@ -322,16 +322,13 @@ class Trainer:
             measured["dev_bleu"] = self.dev_bleu()
         score = measured.get("dev_bleu", -measured["dev_nll"])
         counters = self.counters
-        # of a BLEU of 0 nothing can be said yet: the later weights are the better ones
+        # while BLEU is still 0, the later weights are taken for the better ones
         best = counters.best_score
         better = best is None or score > best or score == best == 0
         if better:
             self._keep_named_best()
-            counters.best_score, counters.best_update, counters.validations_without_gain = (
-                score,
-                counters.update,
-                0,
-            )
+            counters.best_score, counters.best_update = score, counters.update
+            counters.validations_without_gain = 0
             # kept without `patience` too: it may be set later, and the run then resumed
             save_tensors(self.state / BEST, self.model.state_dict())
             counters.best_sha256 = sha256(self.state / BEST)

@@ -42,7 +42,7 @@ class Updater:
         self.optimizer = make_optimizer(model, training)
         self.device = next(model.parameters()).device
         self.sums = torch.zeros(4, dtype=torch.float64, device=self.device)
-        # rows that a batch does not look up cost nothing, where the host may ask which they are
+        # sparse gradients cost nothing for words that a batch lacks, but the host of a GPU would wait to know which
         for embedding in (model.source_embedding, model.target_embedding):
             embedding.sparse = training.optimizer != "adam" and self.device.type == "cpu"
         on_gpu, longest = self.device.type == "cuda", training.recorded_words

@@ -20,16 +20,15 @@ import torch
 from torch import Tensor, nn
 
 from nmt.model import reference
-from nmt.model.gated_decoder import Annotations, FixedContextDecoder, GatedEncoderDecoder
+from nmt.model.gated_decoder import RECURRENT, Annotations, FixedContextDecoder, GatedEncoderDecoder
 from nmt.model.gru import weight
-from nmt.model.initialization import Start, normal, orthogonal_times, zero
+from nmt.model.initialization import Start, normal, orthogonal_times
 from nmt.model.precision import product
 from nmt.model.readout import MaxoutReadout
 from nmt.settings.families import GrConvArchitecture
 
-SQUARE = re.compile(r"\.W_[lr]$")
+SQUARE = re.compile(r"^encoder\.W_[lr]$")
 """The square matrices of the tree. All other matrices of the tree are initialized like the decoder's."""
-RECURRENT = re.compile(r"^decoder\.unit\.(U|U_z|U_r)$")
 GATES = 3
 """Gates of a node: one for its new value, and one for each child."""
 
@@ -106,14 +105,14 @@ class GrConv(GatedEncoderDecoder):
         self.readout = MaxoutReadout(architecture, context, target_vocabulary)
 
     def start_value(self, name: str) -> Start:
-        """Return the initializer of Cho et al. (2014b), Sec. 4.1: W_l, W_r are random orthogonal times 0.4.
+        """Return the initializer of Cho et al. (2014b), Sec. 4.2: W_l, W_r are random orthogonal times 0.4.
 
         For other weights, see `GatedEncoderDecoder.start_value`.
         """
-        if name.startswith("encoder."):
-            if SQUARE.search(name):
-                return orthogonal_times(self.architecture.tree_init_scale)
-            return zero if ".b" in name else normal(self.architecture.init_std)
+        if SQUARE.search(name):
+            return orthogonal_times(self.architecture.tree_init_scale)
+        if name == "encoder.U":  # not recurrent, in spite of its name
+            return normal(self.architecture.init_std)
         if RECURRENT.search(name):
             return orthogonal_times(self.architecture.recurrent_init_scale)
         return super().start_value(name)

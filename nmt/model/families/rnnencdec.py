@@ -1,4 +1,4 @@
-"""RNNencdec (paper, Sec. 2.2 and A.2.2; Cho et al. 2014a): the encoder's last state is the fixed context."""
+"""RNNencdec (paper, Sec. 2.1 and A.2.2; Cho et al. 2014a): the encoder's last state is the fixed context."""
 
 from __future__ import annotations
 
@@ -22,9 +22,8 @@ class ForwardEncoder(nn.Module):
         """Encode E x (S, B, M) with a 0/1 mask (S, B)."""
         start = embedded.new_zeros(1, embedded.shape[1], self.forwards.hidden)
         states = scan([self.forwards], [self.forwards.project(embedded)], start, mask.unsqueeze(0))
-        return Annotations.single(
-            states[0, -1]
-        )  # padded steps carry the state over: h_{T_x} of every sentence
+        # padded steps carry the state over, so the last one is h_{T_x} of every sentence
+        return Annotations.single(states[0, -1])
 
 
 class RNNencdec(GatedEncoderDecoder):

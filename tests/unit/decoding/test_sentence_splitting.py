@@ -30,50 +30,20 @@ def test_cuts_fall_behind_the_last_full_stop_or_comma_of_the_second_half() -> No
     st.lists(st.lists(st.floats(-9, 0), min_size=1, max_size=4), min_size=1, max_size=4), st.integers(1, 5)
 )
 def test_the_n_best_of_a_line_are_those_of_all_combinations(scores: list[list[float]], n_best: int) -> None:
-    parts = [[Found([str(score)], score, True) for score in sorted(part, reverse=True)] for part in scores]
+    parts = [
+        [Found([str(score)], score / 2, True, score) for score in sorted(part, reverse=True)]
+        for part in scores
+    ]
     totals = sorted((sum(values) for values in product(*scores)), reverse=True)[:n_best]
     limited = [part[:n_best] for part in parts]
-    assert [found.log_probability for found in together(limited, n_best, False)] == pytest.approx(totals)
-
-
-@given(
-    st.lists(
-        st.lists(st.tuples(st.floats(-9, 0), st.integers(0, 5)), min_size=1, max_size=4),
-        min_size=1,
-        max_size=4,
-    ),
-    st.integers(1, 5),
-)
-def test_pieces_are_ranked_as_the_search_ranks_them(
-    drawn: list[list[tuple[float, int]]], n_best: int
-) -> None:
-    """With division by length too, the first of a line is the first of every piece."""
-    parts = [
-        sorted(
-            (Found([f"{place}"] * length, score, True) for place, (score, length) in enumerate(part)),
-            key=lambda found: -found.score(True),
-        )
-        for part in drawn
-    ]
-    totals = sorted((sum(found.score(True) for found in line) for line in product(*parts)), reverse=True)
-    found = together([part[:n_best] for part in parts], n_best, True)
-    assert found[0].words == [word for part in parts for word in part[0].words]
-    assert len(found) == min(n_best, len(totals))
-
-
-def test_every_piece_is_divided_by_its_own_length() -> None:
-    """Per word -0.5 or -0.75, then -0.5 or -0.9: the second best has the other first piece."""
-    first = [Found(["a"] * 3, -2.0, True), Found(["b"] * 3, -3.0, True)]
-    second = [Found(["c"], -1.0, True), Found(["d"], -1.8, True)]
-    found = together([first, second], 2, True)
-    assert [line.words for line in found] == [["a", "a", "a", "c"], ["b", "b", "b", "c"]]
+    assert [found.score for found in together(limited, n_best)] == pytest.approx(totals)
 
 
 def test_attention_is_kept_piece_by_piece() -> None:
     one, other = np.full((2, 3), 0.5, np.float32), np.full((1, 2), 0.25, np.float32)
-    left = Found(["a", "b"], -1.0, True, [-0.5, -0.4, -0.1], [one])
-    right = Found(["c"], -2.0, False, [-2.0], [other])
-    (found,) = together([[left], [right]], 1, False)
+    left = Found(["a", "b"], -1.0, True, -0.4, [-0.5, -0.4, -0.1], [one])
+    right = Found(["c"], -2.0, False, -2.0, [-2.0], [other])
+    (found,) = together([[left], [right]], 1)
     assert found.words == ["a", "b", "c"] and not found.finished
     assert found.word_log_probabilities == [-0.5, -0.4, -0.1, -2.0]
     assert found.weights is not None

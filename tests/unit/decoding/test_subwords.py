@@ -11,10 +11,13 @@ import torch
 from numpy.typing import NDArray
 
 import nmt
+from nmt.data.text_processor import TokenText
 from nmt.data.vocabulary import Vocabulary
-from nmt.decoding import test_set
+from nmt.decoding import test_set, text_translator
+from nmt.decoding.beam_search import Hypothesis
 from nmt.decoding.forced_decoding import make_batch, read, word_log_probabilities
 from nmt.decoding.test_set import Sentence, align_file, translate_group
+from nmt.decoding.text_translator import Options, TextTranslator
 from nmt.io.text_files import read_lines
 from nmt.model import trained_model
 from nmt.model.trained_model import TrainedModel
@@ -92,6 +95,22 @@ def test_translations_and_alignments_are_of_words(model: TrainedModel, tmp_path:
         (tmp_path / side).write_text("".join(" ".join(line) + "\n" for line in lines))
     align_file(model, tmp_path / "source", tmp_path / "target", 2, tmp_path / "aligned")
     assert len(list(read_lines(tmp_path / "aligned"))) == len(SOURCES)
+
+
+def test_pieces_of_a_line_are_ranked_as_the_search_ranks_their_units(
+    model: TrainedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long, short = (model.target.ids([word]) for word in ("cab", "a"))
+    assert len(long) > len(short)
+    ranked = [
+        Hypothesis(ids, per_unit * (len(ids) + 1), True) for ids, per_unit in ((long, -0.8), (short, -0.9))
+    ]
+    monkeypatch.setattr(
+        text_translator, "search", lambda _, sources, *others, **more: [ranked for _ in sources]
+    )
+    options = Options(decoding(n_best=2, normalize_by_length=True), max_words=1)
+    (line,) = TextTranslator([model], TokenText(), TokenText(), options)(["a b"])
+    assert line.n_best[0].words == ["cab", "cab"]
 
 
 def test_python_tells_words_and_the_playground_says_what_it_cannot(

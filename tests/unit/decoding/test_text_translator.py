@@ -103,7 +103,7 @@ def test_what_is_asked_for_unknown_words_happens(model: TrainedModel) -> None:
 
 def test_copying_takes_the_word_with_most_attention() -> None:
     weights = np.array([[0.1, 0.9], [0.8, 0.2], [0.3, 0.7]], np.float32)
-    found = copied(Found(["[UNK]", "x", "[UNK]"], -1.0, True, None, [weights]), ["a", "b"])
+    found = copied(Found(["[UNK]", "x", "[UNK]"], -1.0, True, -1.0, None, [weights]), ["a", "b"])
     assert found.words == ["b", "x", "b"]
 
 

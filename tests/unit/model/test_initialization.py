@@ -76,6 +76,8 @@ def test_the_trees_matrices_start_as_the_paper_says() -> None:
             assert weight.std().item() == pytest.approx(0.01, rel=0.1), name
         names.add(name)
     assert names == {"U", "W_l", "W_r", "G_l", "G_r", "b_U", "b", "b_g"}
+    of_decoder = model_of("grconv").get_parameter("decoder.unit.W_r")
+    assert of_decoder.std().item() == pytest.approx(0.01, rel=0.05)
 
 
 def test_the_decoders_square_matrices_may_start_smaller() -> None:

@@ -121,6 +121,9 @@ def test_a_model_of_16_bits_is_half_as_large_and_its_card_says_so(model: Path, t
     save_tensors(model / WEIGHTS, {"W": torch.tensor([1e5])})
     with refused():
         model_archive.pack(model, tmp_path / "large.tar.zst", bits=16)
+    (model / WEIGHTS).write_bytes(b"no tensors")
+    with refused():
+        model_archive.pack(model, tmp_path / "damaged.tar.zst", bits=16)
 
 
 def test_equal_models_give_equal_bytes(model: Path, tmp_path: Path) -> None:
