@@ -39,7 +39,15 @@ from pipeline.publish.replication_package import MODES, ReplicationPackage, is_p
 RECORD = "ro-crate-metadata.json"
 REPORT = "#report"
 """Id of the action that made tables and figures."""
-PAPER = "https://arxiv.org/abs/1409.0473"
+PAPERS = {
+    "bahdanau2015": ("1409.0473", "Neural Machine Translation by Jointly Learning to Align and Translate"),
+    "cho2014b": (
+        "1409.1259",
+        "On the Properties of Neural Machine Translation: Encoder-Decoder Approaches",
+    ),
+    "sutskever2014": ("1409.3215", "Sequence to Sequence Learning with Neural Networks"),
+}
+"""Number at arXiv and title of the papers that `artifacts.papers` can name."""
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 LICENSE = "https://spdx.org/licenses/MIT"
 
@@ -119,11 +127,10 @@ class _Crate:
         crate.root_dataset["conformsTo"] = self._thing(
             PROFILE, "CreativeWork", name="Process Run Crate", version="0.5"
         )
-        crate.root_dataset["citation"] = self._thing(
-            PAPER,
-            "ScholarlyArticle",
-            name="Neural Machine Translation by Jointly Learning to Align and Translate",
-        )
+        crate.root_dataset["citation"] = [
+            self._thing(f"https://arxiv.org/abs/{number}", "ScholarlyArticle", name=title)
+            for number, title in (PAPERS[paper] for paper in config.artifacts.papers if paper in PAPERS)
+        ]
 
     def add_file(self, path: Path) -> None:
         """Add a file of the results with size and sum."""

@@ -21,7 +21,7 @@ from pipeline.config.catalogue import Archive
 from pipeline.config.overlays import Layer, find_layers, load
 from pipeline.config.runs import runs_of
 from pipeline.publish.replication_package import MODES, ReplicationPackage
-from pipeline.publish.ro_crate import RECORD, record
+from pipeline.publish.ro_crate import PAPERS, RECORD, record
 from pipeline.publish.verify import altered, other_decoding, other_program, recorded_checksums, verify
 from tests.bitexts import write_text
 from tests.hostile import altered_bytes, altered_json
@@ -132,6 +132,18 @@ def test_every_file_is_summed_and_the_date_is_data(results: Path, monkeypatch: p
     assert sums == {path.relative_to(results).as_posix(): sha256(path) for path in files_of(results)}
     record(results, list(reversed(files_of(results))), results)
     assert (results / RECORD).read_bytes() == before
+
+
+def test_the_record_cites_the_papers_whose_tables_it_has(results: Path) -> None:
+    path = ReplicationPackage(results).configuration
+    settings = json.loads(path.read_text(encoding="utf-8"))
+    settings["artifacts"]["papers"] = ["bahdanau2015", "sutskever2014"]
+    write_json(path, settings)
+    record(results, files_of(results), results / "archives")
+    found = {entry["@id"]: entry for entry in json.loads((results / RECORD).read_text())["@graph"]}
+    cited = [found[paper["@id"]]["name"] for paper in found["./"]["citation"]]
+    assert [name[:6] for name in cited] == ["Neural", "Sequen"]
+    assert PAPERS.keys() == {file.stem for file in (ROOT / "workflow" / "papers").glob("*.yaml")}
 
 
 def test_what_made_translations_is_said_of_each_file(results: Path) -> None:
