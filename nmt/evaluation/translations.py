@@ -48,11 +48,18 @@ class _Line(BaseModel):
     alignment: list[list[float]] | None = None
     finished: bool = True
     source_unknown: Count = 0
-    target: Text
 
 
 class _Decoded(_Line):
-    target: Text = Field(alias="text")
+    text: Text
+
+    @property
+    def target(self) -> Text:
+        return self.text
+
+
+class _Aligned(_Line):
+    target: Text
 
 
 def beside(translations: Path) -> Path:
@@ -80,7 +87,7 @@ def read_records(path: str | Path) -> Iterator[tuple[Record, dict[str, Any]]]:
 
 def read_alignments(path: str | Path) -> Iterator[Record]:
     """Yield the records that `align` wrote; `target` holds the words of the reference."""
-    return _read(path, _Line)
+    return _read(path, _Aligned)
 
 
 def read_given(path: str | Path, count: int) -> list[list[str]]:
@@ -98,11 +105,13 @@ def words(text: str | Sequence[str]) -> list[str]:
     return text.split() if isinstance(text, str) else list(text)
 
 
-def _read(path: str | Path, schema: type[_Line]) -> Iterator[Record]:
+def _read(path: str | Path, schema: type[_Decoded | _Aligned]) -> Iterator[Record]:
     return (record for record, _ in _read_with_values(path, schema))
 
 
-def _read_with_values(path: str | Path, schema: type[_Line]) -> Iterator[tuple[Record, dict[str, Any]]]:
+def _read_with_values(
+    path: str | Path, schema: type[_Decoded | _Aligned]
+) -> Iterator[tuple[Record, dict[str, Any]]]:
     total = hashlib.sha256()
     for number, line in enumerate(read_lines(path), start=1):
         where = f"{path}, line {number}"
