@@ -36,11 +36,14 @@ def write(path: Path, found: Mapping[str, Any]) -> None:
 
 
 def hardware() -> dict[str, Any]:
-    """Return the machine in words, its load when this program began, and the versions of Python and torch."""
+    """Return the machine in words, its load when this program began, and the versions of code, Python and torch."""
+    from nmt.io.environment import code, release_name  # not above, as in `write`
+
     information = Path("/proc/cpuinfo")
     lines = information.read_text(encoding="utf-8").splitlines() if information.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return {
+        "code": release_name(code()),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "processor": names[0] if names else platform.processor() or platform.machine(),

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import nmt
 from benchmarks.training import arithmetic, environment, memory, report
 from benchmarks.training.arithmetic import Arithmetic
 from benchmarks.training.contest import Failed, Measured, Remote
@@ -219,6 +220,7 @@ def test_the_whole_contest_without_its_peer(tmp_path: Path) -> None:
         assert name in found["missing"]
         assert not (tmp_path / f".{environment.peer_of(name)}" / environment.STAMP).exists()
     assert found["machine"]["processor"] and found["machine"]["torch"] and found["machine"]["threads"] == 1
+    assert found["machine"]["code"].startswith(nmt.__version__)
     assert list(found["lengths"]) == ["4"]
     for length in found["lengths"].values():
         assert list(length["ratios"]) == ["rnnsearch", "rnnencdec"]
