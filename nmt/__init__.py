@@ -12,6 +12,10 @@ __version__ = "1.0.0"
 if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
     os.environ["GOMP_SPINCOUNT"] = "5000"
 
+# Huge pages for large tensors, which Linux grants to programs that ask for them. They change no number, but time and
+# memory (benchmarks/README.md).
+os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
+
 # oneDNN keeps what it compiled for a product's shape. Of 1,024 shapes that takes a gigabyte in training, where batches
 # are of every length; more than an update's or a search step's own are not worth keeping.
 os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")

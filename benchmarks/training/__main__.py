@@ -17,14 +17,14 @@ from pathlib import Path
 
 from benchmarks.findings import FOLDER, LOAD, RESULTS, hardware, make_parser, write
 from benchmarks.training import contest, environment, report
-from benchmarks.training.contest import Rules
+from benchmarks.training.contest import SMALL_PAGES, Rules
 from benchmarks.training.environment import peer_of
 from benchmarks.training.sizes import Machine, Sizes
 from benchmarks.waiting import busy
 
 CONTENDERS = ("rnnsearch", "rnnencdec", "joeynmt", "sockeye", "marian", "marian-intel")
-SLOW = "grconv"
-"""This contender runs only if it is asked for: its update has four times the arithmetic of RNNsearch's."""
+ASKED_FOR = ("grconv", SMALL_PAGES)
+"""These run only if they are asked for. An update of grConv has four times the arithmetic of RNNsearch's."""
 
 
 def main() -> int:
@@ -81,7 +81,7 @@ def parse() -> argparse.Namespace:
         "--lengths", type=int, nargs="+", default=[30], metavar="N",
         help="positions of each sentence on both sides, its end symbol included (30)",
     )  # fmt: skip
-    parser.add_argument("--contenders", nargs="+", choices=(*CONTENDERS, SLOW), default=CONTENDERS)
+    parser.add_argument("--contenders", nargs="+", choices=(*CONTENDERS, *ASKED_FOR), default=CONTENDERS)
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument(
         "--precision", choices=("fp32", "tf32", "bf16"), default="fp32", help="of all matrix products (fp32)"

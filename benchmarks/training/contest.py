@@ -15,6 +15,9 @@ from benchmarks.findings import ROOT
 from benchmarks.training.environment import peer_of
 from benchmarks.training.sizes import Machine, Sizes
 
+SMALL_PAGES = "rnnsearch-small-pages"
+"""RNNsearch without the huge pages that nmt asks for."""
+
 
 class Failed(Exception):
     """The process of a contender ended. Its own message is on standard error."""
@@ -28,13 +31,21 @@ class Remote:
     def __init__(self, name: str, python: str, threads: int) -> None:
         self.name = name
         self.process = subprocess.Popen(
-            [python, "-m", self.module, name],
+            [python, *self.program(), name],
             cwd=ROOT,
-            env=os.environ | {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)},
+            env=os.environ
+            | {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
+            | ({"THP_MEM_ALLOC_ENABLE": "0"} if name == SMALL_PAGES else {}),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
+
+    def program(self) -> list[str]:
+        """Return the options that run the worker. The project's own processes import nmt before torch."""
+        if peer_of(self.name):
+            return ["-m", self.module]
+        return ["-c", f"import nmt, runpy; runpy.run_module('{self.module}', run_name='__main__')"]
 
     def ask(self, **request: Any) -> dict[str, Any]:
         """Send a request, and return the reply. Raises Failed if the process has ended."""

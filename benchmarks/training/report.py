@@ -17,6 +17,7 @@ from benchmarks.training.sizes import Sizes
 
 ARITHMETIC: dict[str, Callable[[Sizes], Arithmetic]] = {
     "rnnsearch": arithmetic.rnnsearch,
+    "rnnsearch-small-pages": arithmetic.rnnsearch,
     "rnnencdec": arithmetic.rnnencdec,
     "grconv": arithmetic.grconv,
     "joeynmt": arithmetic.joeynmt,
@@ -26,6 +27,7 @@ ARITHMETIC: dict[str, Callable[[Sizes], Arithmetic]] = {
 }
 LABELS = {
     "rnnsearch": "RNNsearch",
+    "rnnsearch-small-pages": "RNNsearch, small pages",
     "rnnencdec": "RNNencdec",
     "grconv": "grConv",
     "joeynmt": PEERS["joeynmt"].label,

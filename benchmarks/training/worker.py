@@ -27,6 +27,7 @@ from benchmarks.training.sizes import Machine, Sizes
 
 CONTENDERS = {
     "rnnsearch": "project:RNNsearch",
+    "rnnsearch-small-pages": "project:RNNsearch",
     "rnnencdec": "project:RNNencdec",
     "grconv": "project:GrConv",
     "joeynmt": "joeynmt:JoeyNMT",

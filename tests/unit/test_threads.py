@@ -1,10 +1,11 @@
-"""What torch's libraries are told in every process of the project: how threads wait, what is kept of a product."""
+"""What torch's libraries are told in every process of the project: how threads wait, what is kept, large pages."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -51,3 +52,25 @@ for rows in (*range(2, 102), 2):
     if not made:
         pytest.skip("oneDNN makes no product in bf16 on this processor")
     assert ("create:cache_hit" in made[-1]) == kept
+
+
+@pytest.mark.parametrize(("given", "asks"), [({}, True), ({"THP_MEM_ALLOC_ENABLE": "0"}, False)])
+def test_large_tensors_get_huge_pages(given: dict[str, str], asks: bool) -> None:
+    """The kernel's word for memory that asked for them is `hg`."""
+    if not Path("/sys/kernel/mm/transparent_hugepage/enabled").exists():
+        pytest.skip("this system has no huge pages")
+    environment = {key: value for key, value in os.environ.items() if key != "THP_MEM_ALLOC_ENABLE"}
+    program = """
+import nmt, torch
+tensor = torch.ones(64, 1024, 1024)
+for line in open("/proc/self/smaps"):
+    first, *others = line.split()
+    if "-" in first and not first.endswith(":"):
+        begin, end = (int(address, 16) for address in first.split("-"))
+    elif first == "VmFlags:" and begin <= tensor.data_ptr() < end:
+        print("hg" in others)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment | given, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"{asks}\n"
