@@ -12,8 +12,8 @@ __version__ = "1.0.0"
 if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
     os.environ["GOMP_SPINCOUNT"] = "5000"
 
-# Huge pages for large tensors, which Linux grants to programs that ask for them. They change no number, but time and
-# memory (benchmarks/README.md).
+# Huge pages for large tensors, which Linux grants to programs that ask for them. They change no number; on a busy
+# machine they save time (benchmarks/README.md).
 os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
 
 # oneDNN keeps what it compiled for a product's shape. Of 1,024 shapes that takes a gigabyte in training, where batches

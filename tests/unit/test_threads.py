@@ -1,4 +1,4 @@
-"""What torch's libraries are told in every process of the project: how threads wait, what is kept, large pages."""
+"""What torch's libraries are told in every process of the project: how threads wait, what is kept, which pages."""
 
 from __future__ import annotations
 
