@@ -30,7 +30,7 @@ def demo(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_two_gpus_train_two_models_at_a_time_each_on_its_own(demo: Path) -> None:
+def test_every_model_is_trained_on_a_gpu_of_the_pool_and_none_waits_for_one(demo: Path) -> None:
     overlays = [str(demo / "tiny.yaml"), str(demo / "auto.yaml")]
     result = start(demo, "5,6", "--configfile", *overlays, "--until", "train", "--keep-going")
     assert result.returncode == 1, result.stdout + result.stderr
@@ -39,10 +39,11 @@ def test_two_gpus_train_two_models_at_a_time_each_on_its_own(demo: Path) -> None
     assert len(taken) == 3
     # torch sees none of them: no model is trained on the processor without a word
     assert all("sees no GPU, but NMT_GPUS=5,6 says that there is one" in log for log in logs)
-    assert {gpu for (gpu,) in taken} == {"5", "6"}
-    assert not any(
-        "waiting for one" in log for log in logs
-    )  # Snakemake starts no more jobs than there are GPUs
+    # A job that ends before the next one looks leaves its GPU to it. That jobs at work have different GPUs is tested in
+    # tests/unit/model/test_gpu_pool.py.
+    assert {gpu for (gpu,) in taken} <= {"5", "6"}
+    # Snakemake starts no more jobs than there are GPUs.
+    assert not any("waiting for one" in log for log in logs)
 
 
 @pytest.mark.parametrize(("gpus", "threads"), [("0,1,2,3", 2), ("0", 8), ("", 8)])
