@@ -10,6 +10,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -146,17 +147,25 @@ class Watch:
 
     def held(self) -> dict[str, str]:
         """GPUs of the trainers at work, by run."""
-        trainers = self.experiment.trainers()
-        return {name: process.environ().get("CUDA_VISIBLE_DEVICES", "") for name, process in trainers.items()}
+        found = {}
+        for name, process in self.experiment.trainers().items():
+            with suppress(psutil.NoSuchProcess):  # it has just ended
+                found[name] = process.environ().get("CUDA_VISIBLE_DEVICES", "")
+        return found
 
     def begun(self, name: str, but: psutil.Process | None = None) -> psutil.Process:
         """A run's trainer, once it has written a checkpoint; another one than that given."""
 
+        seen: list[psutil.Process] = []
+
         def found() -> bool:
-            return self.experiment.has_checkpoint(name) and self.experiment.trainers().get(name, but) != but
+            process = self.experiment.trainers().get(name)
+            if process is not None and process != but and self.experiment.has_checkpoint(name):
+                seen.append(process)
+            return bool(seen)
 
         self.until(found, f"a trainer of {name} with a checkpoint")
-        return self.experiment.trainers()[name]
+        return seen[0]
 
 
 def results(folder: Path) -> dict[str, object]:

@@ -47,13 +47,6 @@ def test_paper_resolves_to_five_training_jobs_with_one_gpu_each(paper: str) -> N
     assert not scheduled(paper, "ablations")
 
 
-def test_star_goes_on_from_the_final_state_of_rnnsearch_50(paper: str) -> None:
-    jobs = scheduled(paper, "train")
-    inputs = {job.split("wildcards: model=")[1].split()[0]: job.split("output:")[0] for job in jobs}
-    assert "models/rnnsearch-50/final_state.safetensors" in inputs["rnnsearch-50-star"]
-    assert "final_state" not in inputs["rnnsearch-50"]
-
-
 @pytest.fixture(scope="module")
 def seeds(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The same of the paper with another seed for its text and two for its models."""

@@ -62,7 +62,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
             str(folder / "Snakefile"),
         ]
     )
-    assert result.returncode == 0, result.stderr
+    assert result.returncode == 0, result.stdout
     lacking: dict[str, str] = json.loads((folder / "found.json").read_text("utf-8"))
     return lacking | {"log": (folder / "one.log").read_text("utf-8").strip()}
 

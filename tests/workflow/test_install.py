@@ -253,6 +253,7 @@ def test_of_two_installations_at_once_one_waits(project: Path) -> None:
     (project / ".uv" / "uv").symlink_to(slow)
     first = begin(project)
     while not (project / ".venv.lock").exists():
+        assert first.poll() is None, end(project, first)
         time.sleep(0.01)
     second = begin(project, "--dev")
     for begun, waits in ((first, False), (second, True)):

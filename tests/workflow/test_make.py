@@ -84,7 +84,9 @@ def test_without_an_experiment_it_is_the_demo_that_runs(checkout: Path) -> None:
 
 @pytest.mark.parametrize("given", ["SOURCE=a.en", "EXPERIMENT=own"])
 def test_a_new_experiment_wants_a_folder_and_text(checkout: Path, given: str) -> None:
-    ended = subprocess.run(["make", "new", given], cwd=checkout, capture_output=True, text=True, check=False)
+    ended = subprocess.run(
+        ["make", "new", given], cwd=checkout, capture_output=True, text=True, check=False, env=outside_make()
+    )
     assert ended.returncode == 2
     check(ended.stderr.partition("\nmake")[0])
     assert not (checkout / "called").exists()

@@ -86,8 +86,8 @@ def test_a_run_holds_its_folder_where_there_are_no_kernel_s_locks(
         other.kill()
 
 
-@pytest.mark.parametrize("option", ["-n", "-nq", "-qn", "--dry-run"])
-def test_a_dry_run_in_any_spelling_shows_no_results(option: str) -> None:
+@pytest.mark.parametrize("option", ["-n", "-nq", "-qn", "--dry-run", "--summary", "-l"])
+def test_a_call_that_computes_nothing_shows_no_results(option: str) -> None:
     assert not run._complete([option])
     assert run._complete(["--config", "seed=2"])
 

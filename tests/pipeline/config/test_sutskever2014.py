@@ -57,6 +57,8 @@ def test_settings_are_the_papers() -> None:
 def test_five_runs_differ_in_nothing_but_their_seed() -> None:
     runs = runs_of(PAPER, ["lstm-reversed"])
     assert len(runs) == len({run.seed for run in runs.values()}) == 5
+    one, *others = (run_settings(PAPER, run).model_dump(exclude={"seed"}) for run in runs.values())
+    assert others == [one] * 4
 
 
 def test_the_updates_are_more_than_the_epochs_take() -> None:

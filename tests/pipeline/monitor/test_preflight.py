@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from nmt.model import gpu_pool
 from pipeline.config.catalogue import Archive
 from pipeline.config.schema import Config
 from pipeline.download.sources import unreachable
@@ -113,7 +114,10 @@ def test_only_what_is_due_is_looked_at(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("rule", "due"), [("perplexity", True), ("vectors", True), ("perplexity", False)])
-def test_a_gpu_that_any_rule_asks_for_is_looked_for(tmp_path: Path, rule: str, due: bool) -> None:
+def test_a_gpu_that_any_rule_asks_for_is_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rule: str, due: bool
+) -> None:
+    monkeypatch.setattr(gpu_pool, "in_sight", lambda: [])
     config = paper(tmp_path, decoding={"device": "cuda"})
     job = Job(rule, {}, (), ("a",), f"logs/{rule}/a.log", due, False, {"gpu": 1})
     assert (

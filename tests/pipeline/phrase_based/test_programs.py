@@ -64,8 +64,8 @@ def test_a_part_of_boost_that_cannot_be_linked_is_named(monkeypatch: pytest.Monk
     assert programs.missing_tools() == ["boost_there_is_no_such"]
 
 
-@pytest.mark.parametrize("damage", ["cut", "other"])
-def test_a_damaged_source_is_named(tmp_path: Path, folder: Path, damage: str) -> None:
+@pytest.mark.parametrize(("damage", "said"), [("cut", "no whole archive"), ("other", "no Jamroot")])
+def test_a_damaged_source_is_named(tmp_path: Path, folder: Path, damage: str, said: str) -> None:
     (tmp_path / "README").write_text("no Moses\n" * 1000)
     archive = tmp_path / "source.tar.gz"
     with tarfile.open(archive, "w:gz") as packed:
@@ -74,7 +74,7 @@ def test_a_damaged_source_is_named(tmp_path: Path, folder: Path, damage: str) ->
         archive.write_bytes(archive.read_bytes()[:50])
     if programs.missing_tools():
         pytest.skip("no compiler, Boost or Perl")
-    with pytest.raises(UserError, match=r"source\.tar\.gz: no (whole archive|Jamroot)"):
+    with pytest.raises(UserError, match=rf"source\.tar\.gz: {said}"):
         provide(folder, archive, 1)
     assert not (folder / "bin").exists() and not list(folder.glob("build-*"))
 

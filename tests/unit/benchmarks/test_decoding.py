@@ -6,16 +6,18 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
 import yaml
 
 from benchmarks.decoding import newstest
-from benchmarks.decoding.__main__ import lengths_of, parse
+from benchmarks.decoding.__main__ import contest, lengths_of, parse
 from benchmarks.decoding.project import Search
 from benchmarks.decoding.worker import draw
 from benchmarks.training.__main__ import published
+from benchmarks.training.contest import Failed, Remote
 from benchmarks.training.sizes import Machine, Sizes
 from tests.running import MIRROR, ROOT
 
@@ -96,3 +98,22 @@ def test_a_worker_answers() -> None:
     made, decoded = map(json.loads, found.stdout.splitlines())
     assert made["parameters"] > 0
     assert decoded["steps"] == 5 and decoded["seconds"] > 0
+
+
+def test_a_contender_that_fails_is_left_out_and_the_others_go_on(capsys: pytest.CaptureFixture[str]) -> None:
+    class Contender:
+        def __init__(self, batches: int) -> None:
+            self.batches = batches
+
+        def ask(self, **request: object) -> dict[str, float]:
+            self.batches -= 1
+            if self.batches < 0:
+                raise Failed("no memory")
+            return {"seconds": 1.0, "peak_bytes": 1.0}
+
+    missing: dict[str, str] = {}
+    remotes = {"rnnsearch": Contender(99), "joeynmt": Contender(2)}
+    found = contest(cast(dict[str, Remote], remotes), [1, 2, 3], 2, Sizes(0, 1, 8, 6, 4, 40), 3, missing)
+    assert missing == {"joeynmt": "no memory"}
+    assert list(found) == ["rnnsearch"] and found["rnnsearch"]["seconds"] == 3.0
+    assert "no memory" in capsys.readouterr().err

@@ -24,22 +24,22 @@ def test_what_is_written_is_read(log: Path, total: int | None) -> None:
         first = job_progress.read(job_progress.beside(log))
         assert first is not None and (first.count, first.total) == (0, total)
         shown.update(800)
-        shown._begin -= 100
+        shown._begin -= 10_000
     reading = job_progress.read(job_progress.beside(log))
     assert reading is not None
     assert (reading.count, reading.total, reading.unit) == (800, total, "pairs")
-    assert reading.rate == pytest.approx(8, rel=0.01)
-    assert reading.seconds_left == (pytest.approx(25, rel=0.01) if total else None)
+    assert reading.rate == pytest.approx(0.08, rel=0.01)
+    assert reading.seconds_left == (pytest.approx(2500, rel=0.01) if total else None)
 
 
 def test_units_of_an_earlier_attempt_are_no_rate(log: Path) -> None:
     with Progress(1000, "bytes", "download", before=500, stream=io.StringIO()) as resumed:
         resumed.update(300)
-        resumed._begin -= 100
+        resumed._begin -= 10_000
     reading = job_progress.read(job_progress.beside(log))
     assert reading is not None
     assert (reading.count, reading.before) == (800, 500)
-    assert reading.seconds_left == pytest.approx(200 / 3, rel=0.01)
+    assert reading.seconds_left == pytest.approx(20_000 / 3, rel=0.01)
 
 
 def test_an_error_is_kept_with_the_progress_until_the_next_attempt(log: Path) -> None:

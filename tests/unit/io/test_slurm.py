@@ -44,7 +44,7 @@ def test_time_left_is_what_the_job_itself_was_told_or_what_the_scheduler_says(
     monkeypatch.setenv("SLURM_JOB_ID", "18")
     assert seconds_left() is None
     monkeypatch.setenv("SLURM_JOB_END_TIME", str(int(time.time()) + 100))
-    assert seconds_left() == pytest.approx(100, abs=2)
+    assert seconds_left() == pytest.approx(100, abs=10)
 
 
 def test_work_ends_before_the_job_does_by_slurm_s_own_word(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,9 +52,9 @@ def test_work_ends_before_the_job_does_by_slurm_s_own_word(monkeypatch: pytest.M
     assert seconds_to_work(60) == math.inf
     monkeypatch.setenv("SLURM_JOB_ID", "17")
     monkeypatch.setenv("SLURM_JOB_END_TIME", str(int(time.time()) + 3600))
-    assert seconds_to_work(60_000) == pytest.approx(3300, abs=2)
+    assert seconds_to_work(60_000) == pytest.approx(3300, abs=10)
     monkeypatch.setenv("SLURM_JOB_END_TIME", str(int(time.time()) + 100))
-    assert seconds_to_work(60_000) == pytest.approx(80, abs=2)
+    assert seconds_to_work(60_000) == pytest.approx(80, abs=10)
     monkeypatch.delenv("SLURM_JOB_END_TIME")
     monkeypatch.setenv("PATH", "/nowhere")
     assert seconds_to_work(60) == 3300

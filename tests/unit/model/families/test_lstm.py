@@ -83,7 +83,9 @@ def test_the_librarys_scan_is_that_of_the_cells() -> None:
         for weight in model.parameters():
             weight.copy_((8 * weight).round() / 8)
     present = torch.tensor([[0.0, 1.0], [1.0, 1.0], [1.0, 1.0]])
-    x = torch.randn(3, 2, 4).bfloat16().float() * present.unsqueeze(2)
+    x = torch.randn(
+        3, 2, 4, generator=torch.Generator().manual_seed(1)
+    ).bfloat16().float() * present.unsqueeze(2)
     start = (torch.zeros(2, 5), torch.zeros(2, 5))
     by_library, (h, c) = model.encoder[0].scan(x, start, present)
     with precision_of("bf16"):
