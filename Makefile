@@ -143,7 +143,7 @@ lint: $(DEV) ## Check style, formatting, types and the order of imports
 	$(BIN)/snakemake --lint --directory experiments/demo
 
 bench: $(DEV) ## Measure how threads should wait
-	$(BIN)/python -m benchmarks.waiting
+	$(BIN)/python -m benchmarks.waiting $(OPTIONS)
 
 bench-training: $(DEV) ## Compare a training update with JoeyNMT, Sockeye, Marian and the machine's rate
 	$(BIN)/python -m benchmarks.training --pip-options="$$PIP_OPTIONS" $(OPTIONS)

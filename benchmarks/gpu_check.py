@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -72,17 +75,28 @@ def made(name: str, setup: Setup) -> dict[str, Any]:
         return {"result": "not run", "reason": "no GPU"}
     command = [sys.executable, "-m", "benchmarks.gpu_checks", name, json.dumps(asdict(setup))]
     try:
-        result = subprocess.run(
-            command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=SECONDS
-        )
+        code, output, errors = _run(command, SECONDS)
     except subprocess.TimeoutExpired:
         return {"result": "failed", "reason": f"took longer than {SECONDS} seconds"}
-    lines = result.stdout.strip().splitlines()
-    if result.returncode or not lines:
-        said = (result.stderr.strip().splitlines() or ["nothing was said"])[-1]
+    lines = output.strip().splitlines()
+    if code or not lines:
+        said = (errors.strip().splitlines() or ["nothing was said"])[-1]
         return {"result": "failed", "reason": f"{shlex.join(command[:4])}: {said}"}
     values: dict[str, Any] = json.loads(lines[-1])
     return values
+
+
+def _run(command: Sequence[str], seconds: float) -> tuple[int, str, str]:
+    """Return a command's exit status, output and errors. After so many seconds it is killed with all it has started."""
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        try:
+            output, errors = process.communicate(timeout=seconds)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        return process.returncode, output, errors
 
 
 def machine(setup: Setup) -> dict[str, Any]:

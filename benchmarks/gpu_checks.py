@@ -170,6 +170,8 @@ def resumed(kind: type[Project], setup: Setup) -> Figures:
                 time.sleep(0.01)
             process.send_signal(signal.SIGKILL)
             process.wait()
+            ended = f"the training ended by itself, with code {process.returncode}"
+            assert process.returncode == -signal.SIGKILL, ended
         broken = trained(run, text, setup, Path(folder) / "broken")
         different = [name for name, value in unbroken.items() if not torch.equal(value, broken[name])]
         assert not different, f"different after {kills} kills: {different[0]}"

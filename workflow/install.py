@@ -1,12 +1,13 @@
 """Install the packages of uv.lock into .venv by uv. workflow/setup.sh calls this.
 
-Usage: python workflow/install.py [--dev] [--torch BUILD]
+Usage: python workflow/install.py [--dev] [--torch BUILD] [--python PYTHON]
        python workflow/install.py --group docs
 
 Runs on Python 3.8 and later: where that is none for the project, uv brings one. Every package, uv and build tools
-included, has the version and one of the hashes of uv.lock, and comes from where pip is configured to look. BUILD of
-PyTorch: `cpu`, `cuda` (what PyPI has; on a Mac without CUDA), or one of PyTorch's index such as `cu126`, of unknown
-hash; unless told, the one that is installed, and at first the one that the machine's NVIDIA driver can run.
+included, has the version and one of the hashes of uv.lock, and comes from where pip is configured to look. BUILD is a
+build of PyTorch: `cpu`, `cuda` (what PyPI has; on a Mac without CUDA), or one of PyTorch's index such as `cu126`, whose
+hash is not checked. Without `--torch`, the installed build stays; the first installation takes the one that the
+machine's NVIDIA driver can run.
 """
 
 from __future__ import annotations

@@ -38,9 +38,9 @@ def known(values: Iterable[tuple[str, Any]]) -> str:
 # --- text -------------------------------------------------------------------------------------------------------------
 
 
-def any_of(corpora: Iterable[str]) -> str:
-    """Return the constraint of a wildcard to some corpora."""
-    return "|".join(re.escape(corpus) for corpus in corpora) or "(?!)"
+def any_of(names: Iterable[str]) -> str:
+    """Return the constraint of a wildcard to some names."""
+    return "|".join(re.escape(name) for name in names) or "(?!)"
 
 
 def none_of(corpora: Iterable[str]) -> str:

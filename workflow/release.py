@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
             add_experiment(making, experiment)
         write_sums(making)
         making.rename(folder)
-    except UserError as error:
+    except (UserError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     for path in sorted(folder.iterdir()):

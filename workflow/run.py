@@ -6,6 +6,7 @@ Usage: python workflow/run.py [--cores N] FOLDER [option of snakemake]...
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import re
 import signal
@@ -35,8 +36,8 @@ RESULTS = (
 PASSES = 2
 """Number of looks. Snakemake does not check a model's settings while its text is made again (its inputs are `ancient`).
 A second look finds a model that is outdated in both, and otherwise costs seconds."""
-
-
+UNWRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDIR}
+"""Errors for which the folder itself is to blame."""
 PATIENCE = 75.0
 """Seconds after which a run on another machine is known to have ended. Its heartbeat is valid for a minute."""
 
@@ -51,10 +52,12 @@ def main() -> int:
         if problem := _unreadable(options):
             return _refuse(problem)
         return _held(folder, arguments.cores, options)
+    except BrokenPipeError:  # the reader of our output has gone, such as `head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     except OSError as error:
-        return _refuse(
-            f"{error.filename or folder}: {error.strerror}: expected a folder that can be written to"
-        )
+        hint = ": expected a folder that can be written to" if error.errno in UNWRITABLE else ""
+        return _refuse(f"{error.filename or folder}: {error.strerror}{hint}")
 
 
 def _held(folder: Path, cores: str, options: Sequence[str]) -> int:
@@ -104,7 +107,7 @@ def _unreadable(options: Sequence[str]) -> str | None:
 def _complete(options: Sequence[str]) -> bool:
     """Return whether the call is a plain run to the end, not a dry-run or the like."""
     short = {letter for option in options if re.fullmatch("-[a-zA-Z]+", option) for letter in option[1:]}
-    return not ({"--dry-run", "--dryrun", "--lint", "--report", "--unlock"} & set(options) or "n" in short)
+    return not (RUNS_NOTHING & set(options) or set("nvtlSD") & short)
 
 
 @contextmanager
@@ -162,6 +165,12 @@ def _environment(folder: Path, again: bool) -> dict[str, str]:
     )
 
 
+RUNS_NOTHING = {
+    "--dry-run", "--dryrun", "--lint", "--report", "--unlock", "--summary", "--detailed-summary", "--dag",
+    "--rulegraph", "--filegraph", "--d3dag", "--list", "--list-rules", "--list-target-rules", "--lt", "--version",
+    "--touch",
+}  # fmt: skip
+"""Options of Snakemake with which nothing is computed."""
 SNAKEMAKE_OUTPUT_OPTIONS = {"--logger", "--printshellcmds", "-p", "--quiet", "-q", "--verbose"}
 """Options that ask for Snakemake's own lines instead of those of `workflow.progress`."""
 

@@ -52,7 +52,6 @@ def main() -> int:
         for times in options.sizes:
             print(f"Europarl x {times} ...", file=sys.stderr, flush=True)
             found["sizes"][str(times)] = run(options, texts, times)
-            found["peak_mb"] = {size: figures["peak_mb"] for size, figures in found["sizes"].items()}
             write(options.output, found)
     except workflow.Failed as failure:
         print(f"error: {failure}", file=sys.stderr)

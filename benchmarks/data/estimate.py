@@ -47,8 +47,8 @@ class Estimate:
 def estimate(run: Run, pairs: int, cores: int) -> Estimate:
     """Scale a run over `pairs` pairs to WMT'14 on `cores` cores, without the downloads.
 
-    The run selects half of the words, but the paper only 348 of 1,350 million. So the estimate of the stages after the
-    selection is about twice as long as it should be.
+    The run selects half of the words. WMT'14's official files have about 1,350 million, of which 348 are selected. So
+    the estimate of the stages after the selection is about twice as long as it should be.
     """
     hours = {}
     for subcommand in sorted({process.subcommand for process in run.used} - {"data download"}):

@@ -45,7 +45,7 @@ ON_GPU = (OURS, "joeynmt")
 
 
 def main() -> int:
-    """Measure all contenders at each beam size. Return 1 if there is no text to translate, else 0."""
+    """Measure all contenders at each beam size. Return 1 if there is no text or one of our own failed, else 0."""
     options = parse()
     sizes = Sizes(0, options.batch, options.hidden, options.embedding, options.maxout, options.vocabulary)
     machine = Machine(options.device, options.threads)
@@ -73,7 +73,8 @@ def main() -> int:
         contenders = {name: remote for name, remote in remotes.items() if name not in missing}
         with busy(os.cpu_count() or 1 if options.busy else 0):
             beams = {
-                str(beam): contest(contenders, lengths, beam, sizes, options.rounds) for beam in options.beams
+                str(beam): contest(contenders, lengths, beam, sizes, options.rounds, missing)
+                for beam in options.beams
             }
     finally:
         for remote in remotes.values():
@@ -85,7 +86,7 @@ def main() -> int:
     found |= {"text": text, "sentences": len(lengths), "words": sum(lengths), "missing": missing}
     write(options.output, found | {"beams": beams})
     print(json.dumps(beams, indent=2))
-    return 0
+    return 1 if any(peer_of(name) is None for name in missing) else 0
 
 
 class Contender(Remote):
@@ -132,8 +133,8 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
 def lengths_of(source: Path | None, sentences: int) -> tuple[list[int], str]:
     """Return the lengths of the first sentences in words, and a description of the text.
 
-    Without a text, lengths are drawn like those of newstest2014, whose English sentences have 22 words in the mean and
-    a long tail. They follow a gamma distribution of shape 3.
+    Without a text, lengths are drawn like those of newstest2014, whose English sentences have about 23 words in the
+    mean and a long tail. They follow a gamma distribution of shape 3.
     """
     if source is not None:
         lines = (line for _, line in zip(range(sentences), read_lines(source), strict=False))
@@ -144,29 +145,50 @@ def lengths_of(source: Path | None, sentences: int) -> tuple[list[int], str]:
 
 
 def contest(
-    remotes: dict[str, Remote], lengths: list[int], beam: int, sizes: Sizes, rounds: int
+    remotes: dict[str, Remote],
+    lengths: list[int],
+    beam: int,
+    sizes: Sizes,
+    rounds: int,
+    missing: dict[str, str],
 ) -> dict[str, Any]:
-    """Let all contenders translate batch after batch, in turns and rounds. A small batch before them does not count."""
+    """Let all contenders translate batch after batch, in turns and rounds. A small batch before them does not count.
+
+    One that fails is left out from then on; `missing` gets the reason.
+    """
+
+    def ask(name: str, **request: Any) -> dict[str, Any]:
+        if name not in missing:
+            try:
+                return remotes[name].ask(**request)
+            except Failed as error:
+                missing[name] = str(error)
+                print(error, file=sys.stderr)
+        return {}
+
     ordered = sorted(lengths)
     seconds: dict[str, list[float]] = {name: [0.0] * rounds for name in remotes}
-    for remote in remotes.values():
-        remote.ask(do="decode", lengths=ordered[:2], beam=beam, number=999_999)
+    for name in remotes:
+        ask(name, do="decode", lengths=ordered[:2], beam=beam, number=999_999)
     for turn in range(rounds):
         for number, start in enumerate(range(0, len(ordered), sizes.batch)):
             batch = ordered[start : start + sizes.batch]
-            for name, remote in remotes.items():
-                reply = remote.ask(do="decode", lengths=batch, beam=beam, number=number)
-                seconds[name][turn] += reply["seconds"]
-        shown = ", ".join(f"{name} {times[turn]:.2f} s" for name, times in seconds.items())
+            for name in remotes:
+                reply = ask(name, do="decode", lengths=batch, beam=beam, number=number)
+                seconds[name][turn] += reply.get("seconds", 0)
+        shown = ", ".join(
+            f"{name} {times[turn]:.2f} s" for name, times in seconds.items() if name not in missing
+        )
         print(f"beam {beam}, round {turn + 1} of {rounds}: {shown}", file=sys.stderr, flush=True)
-    medians = {name: statistics.median(times) for name, times in seconds.items()}
+    peaks = {name: ask(name, do="memory").get("peak_bytes") for name in remotes}
+    medians = {name: statistics.median(times) for name, times in seconds.items() if name not in missing}
     return {
         name: {
             "seconds": total,
             "seconds_of_rounds": seconds[name],
             "sentences_per_second": len(lengths) / total,
             "source_words_per_second": sum(lengths) / total,
-            "peak_bytes": remotes[name].ask(do="memory")["peak_bytes"],
+            "peak_bytes": peaks[name],
             "ratio": total / medians[OURS] if OURS in medians else None,
             "multiply_adds_of_a_word": multiply_adds(name, sizes),
         }

@@ -113,7 +113,9 @@ class Toolkit(Remote):
 
     def _stop(self) -> None:
         os.kill(self.process.pid, signal.SIGSTOP)
-        while memory.state(self.process.pid) not in "Tt":
+        while (state := memory.state(self.process.pid)) not in "Tt":
+            if state in "ZX":
+                raise Failed(f"{self.name}: its process ended: {' '.join(self.last)[-300:]}")
             time.sleep(0.0005)
 
 

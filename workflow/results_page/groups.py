@@ -169,7 +169,8 @@ def findings(comparison: Comparison, config: Config, limit: int, updates: Mappin
     """
     samples = report_settings(config).bootstrap_samples
     runs = [run_settings(config, run) for run in runs_of(config, config.use.models).values()]
-    model = {(run.family, run.max_words): run.model for run in runs if run.continue_from is None}
+    # Of several models of a family and a limit, the first in `use.models` stands for it.
+    model = {(run.family, run.max_words): run.model for run in reversed(runs) if run.continue_from is None}
     longest = max(run.max_words for run in runs)
     search, encdec = (model.get((family, longest), "") for family in ("rnnsearch", "rnnencdec"))
     trained_on = next((run.model for run in runs if run.continue_from == search), "")

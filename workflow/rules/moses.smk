@@ -71,7 +71,7 @@ if MEASURES_MOSES:
                 "text",
                 (MOSES_TEXT[wildcards.part].replace("{language}", side) for side in (SOURCE, TARGET)),
             ),
-            # Another name would be another shell line, and align finished text again.
+            # The name of this parameter stays: another one would change the shell line, and Snakemake would align again.
             longest=lambda wildcards: options.moses_text(CONFIG, wildcards.part),
         shell:
             "nmt moses text {params.corpora} {params.text} {params.longest}"
@@ -95,6 +95,7 @@ if MEASURES_MOSES:
         resources:
             mem_mb=memory(DATA_MEMORY),
             runtime=round(60 * CONFIG.resources.moses_hours),
+            limited_by="moses_hours",
         params:
             programs=lambda wildcards, input: options.moses_folder(input),
             heuristic=CONFIG.moses.symmetrization,
@@ -123,6 +124,7 @@ if MEASURES_MOSES:
         resources:
             mem_mb=memory(DATA_MEMORY),
             runtime=round(60 * CONFIG.resources.moses_hours),
+            limited_by="moses_hours",
         params:
             programs=lambda wildcards, input: options.moses_folder(input),
             words=CONFIG.moses.max_phrase_words,
@@ -156,7 +158,7 @@ if MEASURES_MOSES:
         params:
             folder=lambda wildcards, input: os.path.dirname(input.programs),
             also=lambda wildcards, input: options.repeated("also", input.also),
-            # Another name would be another shell line, and another form of the same train finished models again.
+            # The name of this parameter stays: another one would change the shell line, and Snakemake would train again.
             order=options.moses_order(CONFIG),
         shell:
             "nmt selection train-lm --order {params.order} --discount-fallback --memory-mb {resources.mem_mb}"
@@ -183,6 +185,7 @@ if MEASURES_MOSES:
         resources:
             mem_mb=memory(DATA_MEMORY),
             runtime=round(60 * CONFIG.resources.moses_hours),
+            limited_by="moses_hours",
         params:
             system=lambda wildcards, input: options.moses_system(input),
             search=options.moses_search(CONFIG),
@@ -214,6 +217,7 @@ if MEASURES_MOSES:
         resources:
             mem_mb=memory(DATA_MEMORY),
             runtime=round(60 * CONFIG.resources.moses_hours),
+            limited_by="moses_hours",
         params:
             system=lambda wildcards, input: options.moses_system(input),
             search=options.moses_search(CONFIG),

@@ -20,6 +20,7 @@ ARTIFACTS = [
     *expand("results/{table}.{form}", table=TABLES, form=["csv", "md", "tex"]),
     "results/tables.tex",
     *expand("results/{figure}.{form}", figure=FIGURES, form=["pdf", "png"]),
+    *expand("results/{figure}.svg", figure=[name for name in FIGURES if name == "cho2014b_figure6"]),
     *expand("results/alignment_error_rate/{run}.json", run=measured_runs()),
     *DATA_REPORT,
     "results/finding.txt",

@@ -1,7 +1,7 @@
 """From archives, files or the grammar to tokens. Both sides always have as many lines.
 
-What is made of a shard one after the other is sent to a cluster as one job (`group`). A group's name has no `_`: behind one
-stand the rules, where slurm/bin/sbatch looks for a job's doubles."""
+What is made of a shard one after the other is sent to a cluster as one job (`group`). A group's name has no `_`: after the
+first one come the rules, by which slurm/bin/sbatch finds another job that does the same work."""
 
 # Corpora by how they come: in files, from the grammar, already as words.
 EVERY_CORPUS = [*PREPARED, *experiment.lm_corpora(CONFIG)]

@@ -38,7 +38,7 @@ def gpu_of(device):
 
 
 def cores_of(threads):
-    """Cores that a job which may compute on a GPU counts for: with several GPUs here, too few must not keep one idle.
+    """The cores that a job on a GPU counts for: fewer with several GPUs, so that a lack of cores leaves no GPU idle.
 
     Snakemake only counts cores, how many threads compute the settings say.
     """

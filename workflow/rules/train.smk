@@ -46,7 +46,7 @@ rule train:
         runtime=lambda wildcards: time_limits.training_minutes(CONFIG, RUNS[wildcards.model], Path()),
         limited_by="train_hours",
     params:
-        # Snakemake compares what asks for no `input`: `weights` and `data`
+        # Snakemake compares only parameters whose function does not take `input`: here `weights` and `data`.
         settings=lambda wildcards, input: training_settings(wildcards),
         weights=lambda wildcards: as_trained(wildcards, training_settings(wildcards), recorded.of_training),
         data=lambda wildcards: as_trained(wildcards, projections.data_settings(CONFIG), recorded.of_text),

@@ -178,7 +178,7 @@ rule score:
 
 
 rule score_given:
-    """Compute the same scores of another system, whose translations somebody gave."""
+    """Compute the same scores of a system that is no model: Moses, rescored lists, translations that somebody gave."""
     input:
         given=lambda wildcards: GIVEN[set_of(wildcards)][wildcards.system],
         no_unk=lambda wildcards: translated(runs(CONFIG.use.models)[0], "no_unk", set_of(wildcards)),
