@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -86,6 +86,13 @@ def test_a_wait_ends_when_it_is_told_to(tmp_path: Path) -> None:
     assert process.wait(timeout=10) != 0
 
 
+def wait_for(done: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not done():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
 HEAD = """\
 import os, sys, time
 from workflow.cluster import use_own_programs
@@ -103,7 +110,8 @@ def test_the_head_says_once_that_a_submission_waits_which_ends_with_the_head(tmp
     assert head.stdout is not None
     environment |= {"NMT_HEAD": head.stdout.readline().strip(), "NMT_SBATCH_PAUSE": "1"}
     process = subprocess.Popen(["sbatch", "--comment", RUN, "job.sh"], cwd=tmp_path, env=environment)
-    time.sleep(3)
+    wait_for(lambda: (tmp_path / "head.log").stat().st_size > 0)
+    time.sleep(2)  # in which a second submission is refused, too
     assert process.poll() is None
     head.kill()
     head.wait()
@@ -244,7 +252,10 @@ def test_a_head_that_may_not_be_put_back_into_the_queue_is_sent_anew_as_it_was(t
     stand_in(tmp_path, "scontrol", "exit 1")
     stand_in(tmp_path, "squeue", 'case "$*" in *%l*) echo 7-00:00:00 ;; esac')
     (tmp_path / "workflow").mkdir()
-    (tmp_path / "workflow" / "run.py").write_text("import time; time.sleep(60)", encoding="utf-8")
+    (tmp_path / "workflow" / "run.py").write_text(
+        f"import pathlib, time; pathlib.Path({str(tmp_path / 'begun')!r}).touch(); time.sleep(60)",
+        encoding="utf-8",
+    )
     python = tmp_path / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
     python.symlink_to(sys.executable)
@@ -255,7 +266,7 @@ def test_a_head_that_may_not_be_put_back_into_the_queue_is_sent_anew_as_it_was(t
         env=environment,
         start_new_session=True,
     )
-    time.sleep(2)
+    wait_for((tmp_path / "begun").exists)
     head.send_signal(signal.SIGUSR1)
     assert head.wait(timeout=20) != 0
     options = ["--partition=cpu", "--time=7-00:00:00", "--account=us", "--qos=long"]
