@@ -158,7 +158,11 @@ def _frame(axes: Axes, ticks: int) -> None:
     # logarithmic: early updates win a hundred nats, the last ones tenths, and both matter
     axes.set_yscale("log")
     low, high = axes.get_ylim()
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high > 10 * low else (1, 1.5, 2, 3, 4, 5, 7)))
+    if high > 3 * low:
+        parts = (1, 2, 5) if high > 10 * low else (1, 1.5, 2, 3, 4, 5, 7)
+        axes.yaxis.set_major_locator(LogLocator(subs=parts))
+    else:  # these could leave a single number
+        axes.yaxis.set_major_locator(MaxNLocator(nbins=5))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda nll, _: f"{nll:g}"))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_minor_formatter(NullFormatter())

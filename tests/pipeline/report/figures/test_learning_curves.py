@@ -127,6 +127,14 @@ def test_both_panels_say_what_they_show(files: list[tuple[Path, Path]]) -> None:
     assert development.get_xlim()[0] == 0
 
 
+@pytest.mark.parametrize(("first", "last"), [(121.0, 99.0), (90.0, 60.0), (90.0, 30.0), (200.0, 2.0)])
+def test_an_axis_has_several_numbers(first: float, last: float) -> None:
+    points = ((1000, first), (4000, last))
+    for panel in panels([Curves("lstm", "lstm", 1, None, points, points)]):
+        low, high = panel.get_ylim()
+        assert 3 <= len([tick for tick in panel.get_yticks() if low <= tick <= high]) <= 7
+
+
 def test_without_its_base_a_run_begins_with_its_own_points(files: list[tuple[Path, Path]]) -> None:
     _, training = panels(read(files[3:4]))
     assert [xy(line) for line in training.get_lines()] == [[(25, 40.0), (30, 35.0)]]
