@@ -108,7 +108,7 @@ def test_both_recipes_install_the_same_on_the_same_python() -> None:
         assert "sh container/install.sh" in recipe
 
 
-def test_what_is_installed_is_what_is_locked() -> None:
+def test_the_container_states_no_version_of_its_own_and_both_scripts_are_sound() -> None:
     script = (CONTAINER / "install.sh").read_text(encoding="utf-8")
     assert "sh workflow/setup.sh" in script and "==" not in script  # versions stand in uv.lock alone
     for name in (CONTAINER / "install.sh", ROOT / "workflow" / "setup.sh"):

@@ -39,7 +39,7 @@ def test_the_lecture_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert len(drawn) >= 8 and all("image/png" in outputs for outputs in drawn)
 
 
-def test_the_lecture_is_stored_as_it_ran() -> None:
+def test_the_lecture_is_stored_with_its_pictures_and_no_path_of_a_machine() -> None:
     """A reader sees every array without running anything, and no path of somebody's machine."""
     text = NOTEBOOK.read_text(encoding="utf-8")
     stored = cells(nbformat.reads(text, as_version=4))
