@@ -21,7 +21,7 @@ from tests.running import ROOT, outside_make
 NOT_HERE = {
     r"sbatch |snakemake --profile|.* --cluster$|.* --partition ": "a cluster",
     r"apptainer |docker ": "a program for containers",
-    r"make (EXPERIMENT=experiments/)?(paper|multi30k|overnight|europarl|ablations|gpu-check|bench)": "a GPU, downloads or hours",
+    r"make (EXPERIMENT=experiments/)?(paper|multi30k|overnight|europarl|ablations|gpu-check|bench)": "a GPU or hours",
     r"make( EXAMPLES=\d+)? (test|fuzz|lint|docs|setup|showcase)|make demo OPTIONS=|uv |pip ": "minutes; CI runs it",
     r".*preflight( experiments/europarl)?$": "downloads",
     r"make (results-page|FOLDERS=.* release)": "all experiments",
