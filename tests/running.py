@@ -7,6 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -82,6 +84,18 @@ def processes_in(folder: Path, *words: str) -> list[psutil.Process]:
         if process.info["cwd"] == str(folder) and line[:1] == [sys.executable] and set(words) <= set(line):
             found.append(process)
     return found
+
+
+def ends(pid: int, seconds: float = 60) -> bool:
+    """Whether a process ends in so many seconds: a killed one is there for a moment yet."""
+    last = time.monotonic() + seconds
+    with suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        while process.status() != psutil.STATUS_ZOMBIE:
+            if time.monotonic() > last:
+                return False
+            time.sleep(0.1)
+    return True
 
 
 def outside_make() -> dict[str, str]:

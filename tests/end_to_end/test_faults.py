@@ -17,7 +17,7 @@ import psutil
 import pytest
 import yaml
 
-from tests.running import ROOT, make_demo, processes_in, run, run_command, snakemake
+from tests.running import ROOT, ends, make_demo, processes_in, run, run_command, snakemake
 
 ENGLISH = "".join(f"This is sentence number {number} .\n" for number in range(120))
 FRENCH = "".join(f"Ceci est la phrase numéro {number} .\n" for number in range(120))
@@ -225,7 +225,7 @@ def test_snakemake_killed_alone_leaves_no_second_writer(experiment: Path, unbrok
     process.communicate(timeout=120)
     again = run(train_command(experiment))
     assert again.returncode == 0, again.stdout
-    assert not orphan.is_running() or orphan.status() == psutil.STATUS_ZOMBIE
+    assert ends(orphan.pid)
     assert (experiment / TARGET).read_bytes() == unbroken
 
 
