@@ -19,22 +19,11 @@ from nmt.io import checksums
 from nmt.io.archives import tar_members
 from nmt.io.files import atomic_path, commit, sha256
 from nmt.io.text_files import DAMAGED
-from nmt.model.model_card import CARD
-from nmt.model.model_folder import (
-    FINAL_STATE,
-    HISTORY,
-    SETTINGS,
-    SOURCE_VOCABULARY,
-    SUMMARY,
-    TARGET_VOCABULARY,
-    TEXT,
-    WEIGHTS,
-)
+from nmt.model.model_folder import CARD, FINAL_STATE, HISTORY, RELEASED, TEXT, WEIGHTS
 from nmt.model.tensors import halved, load_metadata, load_tensors, save_tensors
 
 SUFFIX = ".tar.zst"
 SUMS = "SHA256SUMS"
-NEEDED = (CARD, WEIGHTS, SETTINGS, SOURCE_VOCABULARY, SUMMARY, TARGET_VOCABULARY)
 ADDED = (HISTORY, TEXT)
 """Optional files, packed if they exist. The final state is larger than the weights, and packed only on request."""
 
@@ -53,7 +42,7 @@ def pack(folder: Path, archive: Path, with_final_state: bool = False, bits: int 
     """
     if not archive.name.endswith(SUFFIX):
         raise UserError(f"{archive}: expected a name that ends in {SUFFIX}")
-    needed = [*NEEDED, *([FINAL_STATE] if with_final_state else [])]
+    needed = [*RELEASED, *([FINAL_STATE] if with_final_state else [])]
     missing = [name for name in needed if not (folder / name).is_file()]
     if missing:
         cure = "; `nmt model card` writes it" if missing == [CARD] else ""

@@ -13,9 +13,8 @@ import yaml
 
 from nmt.errors import UserError
 from nmt.io.files import atomic_path, read_json
+from nmt.model.model_folder import CARD
 from nmt.settings.families import FAMILIES
-
-CARD = "README.md"
 
 
 @dataclass(frozen=True)

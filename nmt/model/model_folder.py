@@ -11,12 +11,14 @@ from nmt.settings.json_settings import read
 
 WEIGHTS, FINAL_STATE, SETTINGS = "model.safetensors", "final_state.safetensors", "settings.json"
 SUMMARY, HISTORY = "summary.json", "history.jsonl"
-TEXT = "text.json"
+TEXT, CARD = "text.json", "README.md"
 SOURCE_VOCABULARY, TARGET_VOCABULARY = "source.tsv", "target.tsv"
 MODEL = (WEIGHTS, SETTINGS, SOURCE_VOCABULARY, TARGET_VOCABULARY)
 """Files that are needed to translate tokens; together with `TEXT`, raw text."""
 RECORDS = (SUMMARY, SETTINGS, HISTORY)
 """Files that tell how the model was trained."""
+RELEASED = (CARD, WEIGHTS, SETTINGS, SOURCE_VOCABULARY, SUMMARY, TARGET_VOCABULARY)
+"""Files that an archive of the model needs."""
 
 
 def package(folder: Path, text: TextSettings) -> None:

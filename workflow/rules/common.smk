@@ -18,8 +18,7 @@ from pipeline.config.systems import labels_of, systems_in_use, systems_of
 from nmt.data.bitext_folder import BITEXT_FILES
 from nmt.decoding.sidecar import beside
 from nmt.errors import UserError
-from nmt.model.model_archive import NEEDED
-from nmt.model.model_folder import MODEL, RECORDS, TEXT
+from nmt.model.model_folder import MODEL, RECORDS, RELEASED, TEXT
 import pipeline.phrase_based.programs as phrase_based
 from pipeline.publish.replication_package import MODES, ReplicationPackage
 from pipeline.report.papers import read_paper, sets_of

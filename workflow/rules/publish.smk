@@ -1,6 +1,6 @@
 """What makes results worth publishing: the replication package, the RO-Crate, model cards, archives of models."""
 
-RELEASE_FILES = (*NEEDED, TEXT)
+RELEASE_FILES = (*RELEASED, TEXT)
 
 TRAINED_HERE = [] if KEPT or CONFIG.released.models else [run for run in USED if run not in SHARED]
 

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from nmt.cli import commands
 from nmt.model import model_archive, model_card
-from nmt.model.model_folder import WEIGHTS
+from nmt.model.model_folder import RELEASED, WEIGHTS
 from nmt.model.tensors import load_metadata, load_tensors, save_tensors
 from tests.hostile import altered_bytes, said
 from tests.messages import check, refused
@@ -184,7 +184,7 @@ def test_a_folder_that_a_command_or_a_terminal_misreads_is_refused(tmp_path: Pat
     check(said("unpack", archive, "--output", tmp_path / "out"))
     assert not list((tmp_path / "out").iterdir())
     (tmp_path / top).mkdir()
-    for name in model_archive.NEEDED:
+    for name in RELEASED:
         (tmp_path / top / name).touch()
     with refused():
         model_archive.pack(tmp_path / top, tmp_path / "b.tar.zst")
@@ -293,7 +293,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """A plain tar archive of a model."""
     folder = tmp_path_factory.mktemp("packed") / "m"
     folder.mkdir()
-    for name in model_archive.NEEDED:
+    for name in RELEASED:
         (folder / name).write_text(f"{name}\n", encoding="utf-8")
     model_archive.pack(folder, folder.parent / "m.tar.zst")
     packed = (folder.parent / "m.tar.zst").read_bytes()
