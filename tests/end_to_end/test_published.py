@@ -474,26 +474,21 @@ def test_results_without_a_record_are_refused_in_a_line(results: Path, spoil: st
 # --- what comes from somebody else ------------------------------------------------------------------------------------
 
 
-def test_a_reference_that_is_a_models_own_output_is_named(results: Path) -> None:
+def test_a_reference_that_is_a_models_own_output_and_other_numbers_of_the_paper_are_named(
+    results: Path,
+) -> None:
     translations = gzip.decompress((results / "translations/rnnsearch-50.all.jsonl.gz").read_bytes()).decode()
     texts = [json.loads(line)["text"] for line in translations.splitlines()]
     for name in ("fr.txt.gz", "fr.raw.txt.gz"):
         (results / "test" / name).write_bytes(gzip.compress("".join(f"{text}\n" for text in texts).encode()))
+    change(results / "papers" / "bahdanau2015.yaml", "28.45", "48.45")
     forge(results)
     found = problems(results)
     for name in ("fr.txt.gz", "fr.raw.txt.gz"):
         (line,) = (line for line in found if line.startswith(f"{results}/test/{name}, line "))
         assert " comes from its source" in line
-
-
-def test_other_numbers_of_the_paper_are_named(results: Path) -> None:
-    change(results / "papers" / "bahdanau2015.yaml", "28.45", "48.45")
-    forge(results)
-    (line,) = problems(results)
-    assert (
-        line.startswith(f"{results}/papers/bahdanau2015.yaml, line ")
-        and f"stands in {ROOT}/workflow/papers/bahdanau2015.yaml" in line
-    )
+    (line,) = (line for line in found if line.startswith(f"{results}/papers/bahdanau2015.yaml, line "))
+    assert f"stands in {ROOT}/workflow/papers/bahdanau2015.yaml" in line
 
 
 def test_settings_from_somebody_else_read_and_run_nothing(results: Path, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ Moment = Callable[[], bool]
 
 def settings(**changes: Any) -> ModelRun:
     """A model whose files are large enough to be caught half-written."""
-    changes = {"updates": UPDATES, "checkpoint_every": 3, "keep": "best"} | changes
+    changes = {"updates": UPDATES, "checkpoint_every": 3, "keep": "best", "order": "seed"} | changes
     architecture = small_architecture(
         hidden_units=96, embedding_size=48, maxout_units=40, alignment_units=64, init_std=0.1
     )

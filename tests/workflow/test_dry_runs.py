@@ -22,6 +22,8 @@ from tests.messages import check
 from tests.running import ROOT, scheduled, snakemake
 
 MODELS = ["rnnencdec-30", "rnnsearch-30", "rnnencdec-50", "rnnsearch-50", "rnnsearch-50-star"]
+FEW_SHARDS = "corpora={europarl-v7: {shards: 1}, un-2000: {shards: 1}, giga-fren: {shards: 1}}"
+"""Of the paper's corpora, where a test asks for nothing of the hundreds of jobs that shards are."""
 
 
 def test_a_checkout_may_be_moved_with_its_experiments() -> None:
@@ -32,8 +34,12 @@ def test_a_checkout_may_be_moved_with_its_experiments() -> None:
 
 @pytest.fixture(scope="module")
 def paper(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What a dry-run of the paper says, shell lines included."""
-    result = snakemake(tmp_path_factory.mktemp("paper"), "-n", "-p")
+    """What a dry-run of the paper says, shell lines included. It loads no PyTorch, which would take seconds."""
+    broken = tmp_path_factory.mktemp("broken") / "torch.py"
+    broken.write_text("raise ImportError('the rules load PyTorch')\n", encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(broken.parent))
+        result = snakemake(tmp_path_factory.mktemp("paper"), "-n", "-p")
     assert result.returncode == 0, result.stdout
     return result.stdout
 
@@ -50,7 +56,8 @@ def test_paper_resolves_to_five_training_jobs_with_one_gpu_each(paper: str) -> N
 @pytest.fixture(scope="module")
 def seeds(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The same of the paper with another seed for its text and two for its models."""
-    return snakemake(tmp_path_factory.mktemp("seeds"), "-n", "-p", "--config", "seed=7", "seeds=[1,2]").stdout
+    changes = ["seed=7", "seeds=[1,2]", FEW_SHARDS]
+    return snakemake(tmp_path_factory.mktemp("seeds"), "-n", "-p", "--config", *changes).stdout
 
 
 def test_every_model_is_trained_with_every_seed_and_stars_go_on_from_their_own(seeds: str) -> None:
@@ -78,7 +85,7 @@ def test_moses_is_a_row_of_the_tables_where_it_is_measured_and_trains_no_model_a
     paper: str, tmp_path: Path
 ) -> None:
     wanted = ["results/table1.csv", "moses/n_best.gz"]
-    on = snakemake(tmp_path, "-n", "-p", *wanted, "--config", "moses={enabled: true}").stdout
+    on = snakemake(tmp_path, "-n", "-p", *wanted, "--config", "moses={enabled: true}", FEW_SHARDS).stdout
     assert "moses_programs" not in paper and "translations/moses" not in paper
     trained = [sorted(line for line in made.split("\n") if "nmt train " in line) for made in (paper, on)]
     assert trained[0] == trained[1] != []
@@ -108,7 +115,7 @@ sentence_vectors: {model: rnnencdec-50, panels: [[John admires Mary, Mary admire
 def test_systems_train_nothing_and_are_translated_as_their_members_together(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text(ENSEMBLE, encoding="utf-8")
     (tmp_path / "moses.nbest.gz").touch()
-    result = snakemake(tmp_path, "-n", "-p")
+    result = snakemake(tmp_path, "-n", "-p", "--config", FEW_SHARDS)
     assert result.returncode == 0, result.stdout
     assert len(scheduled(result.stdout, "train")) == 3
     lines = [
@@ -197,14 +204,14 @@ def test_a_command_does_not_grow_with_the_number_of_shards(tmp_path: Path) -> No
         jobs = [scheduled(output, rule)[0] for rule in (*rules, "sum_counts")]
         return [line for job in jobs for line in job.split("\n") if "nmt " in line]
 
-    few, many = commands(2), commands(300)
+    few, many = commands(2), commands(100)
     assert len(few) == len(many) == 6
     assert max(map(len, many)) < max(map(len, few)) + 20
 
 
 def test_what_needs_the_network_runs_where_snakemake_runs(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").touch()
-    jobs = list_jobs(tmp_path, pairs=["moses={enabled: true}"]).jobs
+    jobs = list_jobs(tmp_path, pairs=["moses={enabled: true}", FEW_SHARDS]).jobs
     here, sent = ({job.rule for job in jobs if job.local == local} for local in (True, False))
     assert {"download", "kenlm_programs", "moses_programs"} <= here
     assert {"extract_europarl-v7", "tokenize", "language_model", "score_pairs", "train"} <= sent
@@ -500,7 +507,7 @@ def test_the_development_set_is_translated_where_a_table_has_a_column_of_it(
     paper: str, tmp_path: Path
 ) -> None:
     assert "translations/dev/" not in paper and not scheduled(paper, "dev_text")
-    output = snakemake(tmp_path, "-n", "--config", "artifacts={papers: [cho2014b]}").stdout
+    output = snakemake(tmp_path, "-n", "--config", "artifacts={papers: [cho2014b]}", FEW_SHARDS).stdout
     jobs = scheduled(output, "translate")
     assert (
         len([job for job in jobs if "output: translations/dev/" in job]) == len(jobs) / 2 == 2 * len(MODELS)

@@ -6,11 +6,7 @@ import json
 import math
 import os
 import random
-import signal
 import struct
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +22,6 @@ from nmt.training.export import export
 from nmt.training.trainer import Interrupted, Trainer, checkpoint, load_final_state, save_final_state
 from tests.bitexts import write_bitext
 from tests.messages import check, refused
-from tests.running import ROOT
 from tests.training_settings import model_run
 
 CLOCKS = {"seconds", "source_words_per_second", "target_words_per_second"}
@@ -161,51 +156,6 @@ def test_a_schedule_in_epochs_follows_the_text(text: Bitext, tmp_path: Path, run
         assert rates[update] == pytest.approx(run.training.learning_rate * 0.5**steps), update
     logged = {line["update"]: line["learning_rate"] for line in made.history.records() if "train_nll" in line}
     assert logged and all(rate == rates[update - 1] for update, rate in logged.items())
-
-
-SCRIPT = """
-import sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[3])
-from tests.training_settings import model_run
-from nmt.data.bitext import Bitext
-from nmt.training.export import export
-from nmt.training.trainer import Trainer
-text = Bitext.open(sys.argv[1])
-made = Trainer(model_run(updates=12, checkpoint_every=3, order="seed"), text, text, (32, 32), Path(sys.argv[2]))
-made.resume(None)
-made.run()
-"""
-
-
-@pytest.mark.slow
-def test_a_run_killed_at_random_points_ends_like_an_unbroken_one(text: Bitext, tmp_path: Path) -> None:
-    unbroken = trainer(model_run(updates=12, checkpoint_every=3, order="seed"), text, tmp_path / "unbroken")
-    unbroken.run()
-    state, draw = tmp_path / "killed", random.Random(7)
-    command = [sys.executable, "-c", SCRIPT, str(text.folder), str(state), str(ROOT)]
-    kills = 0
-    for _ in range(10):
-        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-        begun = len(checkpoint.saved(state))
-        deadline = time.monotonic() + 60
-        newest = checkpoint.saved(state)[-1:] if begun else []
-        while (
-            process.poll() is None and checkpoint.saved(state)[-1:] == newest and time.monotonic() < deadline
-        ):
-            time.sleep(0.001)
-        time.sleep(draw.random() * 0.02)
-        if process.poll() is not None:
-            break
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        kills += 1
-    assert process.wait() == 0
-    assert kills >= 2, "the machine was too quick for the test to kill anything"
-    resumed = trainer(model_run(updates=12, checkpoint_every=3, order="seed"), text, state)
-    assert resumed.counters.update == 12
-    assert same_tensors(unbroken.state_tensors(), resumed.state_tensors())
-    assert history_of(unbroken) == history_of(resumed)
 
 
 def test_a_seed_may_draw_the_order_of_the_text_as_well_as_the_start_values(
