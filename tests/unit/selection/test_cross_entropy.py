@@ -138,9 +138,7 @@ def in_order(corpora: dict[str, list[tuple[str, str]]], models: Models) -> list[
 
 
 @pytest.mark.parametrize("shards", [1, 3])
-def test_the_threshold_takes_the_best_pairs_until_the_first_that_exceeds_the_budget(
-    tmp_path: Path, models: Models, shards: int
-) -> None:
+def test_the_threshold_takes_what_sorting_takes(tmp_path: Path, models: Models, shards: int) -> None:
     corpora = {"zeta": random_pairs(2 * BLOCK_LINES + 500), "alpha": random_pairs(3000, seed=2)}
     cut = make_shards(tmp_path / "x", "zeta", corpora["zeta"], shards)
     cut += make_shards(tmp_path / "x", "alpha", corpora["alpha"], 1)
