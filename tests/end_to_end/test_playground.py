@@ -59,7 +59,7 @@ TESTS = [
 def model_folder(folder: Path, family: FamilyName, seed: int) -> Path:
     """A model with random weights that 16 bits hold."""
     folder.mkdir(parents=True)
-    run = model_run(family=family).model_copy(update={"label": family})
+    run = model_run(family=family).model_copy(update={"label": f"{family}, small"})
     for words, name in ((ENGLISH, SOURCE_VOCABULARY), (FRENCH, TARGET_VOCABULARY)):
         Vocabulary([(word, 9) for word in words]).write(folder / name)
     network = families.create(family, run.architecture, (len(ENGLISH) + 2, len(FRENCH) + 2), seed)
@@ -272,7 +272,7 @@ def test_what_is_typed_appears_in_the_other_language(
     playground.type(LINES[0])
     expected = [translations(folder, text, 4, False)[0].n_best[0].text for folder in folders]
     assert playground.texts() == expected
-    assert playground.said() == f"rnnsearch: {expected[0]} rnnencdec: {expected[1]}"
+    assert playground.said() == f"rnnsearch, small: {expected[0]} rnnencdec, small: {expected[1]}"
     assert playground.one(".attends .sentence.text:not(.translation)").text.startswith(
         "The old cat sees Tom's"
     )
@@ -462,7 +462,7 @@ def test_models_that_it_cannot_hold(
         file.truncate(4_000_000)
     output, sides = tmp_path / "playground.html", (page.parent / "source", page.parent / "reference")
     refusal = write_playground([large], text, *sides, 16, 1, "T", output).refusal
-    assert refusal and "rnnsearch has 2 MB at 16 bits, and a page takes 1 MB" in refusal
+    assert refusal and "rnnsearch, small has 2 MB at 16 bits, and a page takes 1 MB" in refusal
     shown = Playground(driver, output)
     assert refusal in shown.one("#refusal").text and "nmt translate --model" in shown.one("#refusal").text
     assert not shown.one("#page").is_displayed() and output.stat().st_size < 100_000

@@ -180,7 +180,7 @@ class Playground {
     element("beam").value = Number.isInteger(beam) ? beam : this.usual.beam;  // the field keeps to its limits
     element("width").textContent = element("beam").value;
     element("allowed").checked = asked.has("unk") ? asked.get("unk") === "1" : this.usual.unk;
-    const labels = asked.get("models")?.split(",") ?? [];
+    const labels = asked.getAll("models");
     const named = this.cards.some(({ label }) => labels.includes(label));
     this.boxes.forEach((box, index) => { box.checked = !named || labels.includes(this.cards[index].label); });
     if (!asked.get("sentence")) this.another();
@@ -194,7 +194,7 @@ class Playground {
   tellAddress() {
     const told = new URLSearchParams({ sentence: this.line, beam: element("beam").value });
     if (element("allowed").checked !== this.usual.unk) told.set("unk", element("allowed").checked ? 1 : 0);
-    if (this.chosen.length < this.cards.length) told.set("models", this.chosen.map((index) => this.cards[index].label));
+    if (this.chosen.length < this.cards.length) this.chosen.forEach((index) => told.append("models", this.cards[index].label));
     history.replaceState(null, "", `#${told}`);
   }
 
