@@ -87,7 +87,7 @@ def processes_in(folder: Path, *words: str) -> list[psutil.Process]:
 
 
 def ends(pid: int, seconds: float = 60) -> bool:
-    """Whether a process ends in so many seconds: a killed one is there for a moment yet."""
+    """Whether a process ends in so many seconds. After a kill it is still seen for a moment."""
     last = time.monotonic() + seconds
     with suppress(psutil.NoSuchProcess):
         process = psutil.Process(pid)

@@ -23,7 +23,7 @@ from tests.running import ROOT, scheduled, snakemake
 
 MODELS = ["rnnencdec-30", "rnnsearch-30", "rnnencdec-50", "rnnsearch-50", "rnnsearch-50-star"]
 FEW_SHARDS = "corpora={europarl-v7: {shards: 1}, un-2000: {shards: 1}, giga-fren: {shards: 1}}"
-"""Of the paper's corpora, where a test asks for nothing of the hundreds of jobs that shards are."""
+"""The largest corpora in one shard each: hundreds of jobs fewer, for tests that need none of them."""
 
 
 def test_a_checkout_may_be_moved_with_its_experiments() -> None:
