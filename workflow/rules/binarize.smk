@@ -17,10 +17,6 @@ if PREPARED:
             vocabulary="data/vocabulary/{language}.tsv",
         log:
             "logs/vocabulary/{language}.log",
-        benchmark:
-            "benchmarks/vocabulary/{language}.tsv"
-        conda:
-            "../../envs/prepare.yaml"
         resources:
             mem_mb=memory(DATA_MEMORY),
             runtime=minutes(30, 60),
@@ -56,10 +52,6 @@ if PREPARED:
             [f"data/binary/{{part}}/{name}" for name in BITEXT_FILES],
         log:
             "logs/binarize/{part}.log",
-        benchmark:
-            "benchmarks/binarize/{part}.tsv"
-        conda:
-            "../../envs/prepare.yaml"
         resources:
             mem_mb=memory(DATA_MEMORY, 1),
             runtime=minutes(60, 60),

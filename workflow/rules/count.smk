@@ -26,12 +26,8 @@ if PREPARED:
             counts="data/counts/{corpus}/{shard}.json",
         log:
             "logs/count/{corpus}/{shard}.log",
-        benchmark:
-            "benchmarks/count/{corpus}/{shard}.tsv"
         group:
             "count.{corpus}"
-        conda:
-            "../../envs/prepare.yaml"
         resources:
             mem_mb=memory(2000),
             runtime=minutes(30, 200),
@@ -53,11 +49,7 @@ if PREPARED:
             counts="data/counts.json",
         log:
             "logs/count/sum.log",
-        benchmark:
-            "benchmarks/count/sum.tsv"
         localrule: True
-        conda:
-            "../../envs/prepare.yaml"
         resources:
             mem_mb=2000,
             runtime=30,
@@ -84,11 +76,7 @@ rule data_report:
         png=report("results/data.png", caption="../report/data.rst", category="Text"),
     log:
         "logs/report/data.log",
-    benchmark:
-        "benchmarks/report/data.tsv"
     localrule: True
-    conda:
-        "../../envs/report.yaml"
     resources:
         mem_mb=2000,
         runtime=30,

@@ -8,12 +8,8 @@ rule download:
         archive="data/archives/{archive}",
     log:
         "logs/download/{archive}.log",
-    benchmark:
-        "benchmarks/download/{archive}.tsv"
     retries: 0
     localrule: True
-    conda:
-        "../../envs/download.yaml"
     resources:
         mem_mb=1000,
         runtime=24 * 60,

@@ -27,11 +27,7 @@ rule figure2:
         png=report("results/figure2.png", caption="../report/figure2.rst", category="Figures"),
     log:
         "logs/report/figure2.log",
-    benchmark:
-        "benchmarks/report/figure2.tsv"
     localrule: True
-    conda:
-        "../../envs/report.yaml"
     resources:
         mem_mb=2000,
         runtime=30,
@@ -54,11 +50,7 @@ rule unknown_words:
         png=report("results/unknown_words.png", caption="../report/unknown_words.rst", category="Figures"),
     log:
         "logs/report/unknown_words.log",
-    benchmark:
-        "benchmarks/report/unknown_words.tsv"
     localrule: True
-    conda:
-        "../../envs/report.yaml"
     resources:
         mem_mb=2000,
         runtime=30,
@@ -80,11 +72,7 @@ rule length_curves:
         png=report("results/length_curves.png", caption="../report/length_curves.rst", category="Figures"),
     log:
         "logs/report/length_curves.log",
-    benchmark:
-        "benchmarks/report/length_curves.tsv"
     localrule: True
-    conda:
-        "../../envs/report.yaml"
     resources:
         mem_mb=2000,
         runtime=30,
@@ -108,11 +96,7 @@ rule score_groups:
         png=report("results/score_groups.png", caption="../report/score_groups.rst", category="Figures"),
     log:
         "logs/report/score_groups.log",
-    benchmark:
-        "benchmarks/report/score_groups.tsv"
     localrule: True
-    conda:
-        "../../envs/report.yaml"
     resources:
         mem_mb=2000,
         runtime=30,
@@ -136,11 +120,7 @@ rule figure3:
         png=report("results/figure3.png", caption="../report/figure3.rst", category="Figures"),
     log:
         "logs/report/figure3.log",
-    benchmark:
-        "benchmarks/report/figure3.tsv"
     localrule: True
-    conda:
-        "../../envs/report.yaml"
     resources:
         mem_mb=2000,
         runtime=30,
@@ -163,11 +143,7 @@ rule learning_curves:
         png=report("results/learning_curves.png", caption="../report/learning_curves.rst", category="Figures"),
     log:
         "logs/report/learning_curves.log",
-    benchmark:
-        "benchmarks/report/learning_curves.tsv"
     localrule: True
-    conda:
-        "../../envs/report.yaml"
     resources:
         mem_mb=2000,
         runtime=30,
@@ -193,11 +169,7 @@ rule cho2014b_figure6:
         ),
     log:
         "logs/report/cho2014b_figure6.log",
-    benchmark:
-        "benchmarks/report/cho2014b_figure6.tsv"
     localrule: True
-    conda:
-        "../../envs/translate.yaml"
     resources:
         mem_mb=4000,
         runtime=30,

@@ -15,11 +15,7 @@ rule moses_programs:
         programs=f"{MOSES}/bin/moses",
     log:
         "logs/moses/programs.log",
-    benchmark:
-        "benchmarks/moses/programs.tsv"
     localrule: True
-    conda:
-        "../../envs/moses.yaml"
     threads: 4
     resources:
         mem_mb=8000,
@@ -58,10 +54,6 @@ if MEASURES_MOSES:
             target=f"moses/{{part}}.{TARGET}",
         log:
             "logs/moses/text.{part}.log",
-        benchmark:
-            "benchmarks/moses/text.{part}.tsv"
-        conda:
-            "../../envs/moses.yaml"
         resources:
             mem_mb=memory(2000),
             runtime=minutes(30, 60),
@@ -87,10 +79,6 @@ if MEASURES_MOSES:
             aligned="moses/aligned",
         log:
             "logs/moses/align.log",
-        benchmark:
-            "benchmarks/moses/align.tsv"
-        conda:
-            "../../envs/moses.yaml"
         threads: CONFIG.moses.threads
         resources:
             mem_mb=memory(DATA_MEMORY),
@@ -116,10 +104,6 @@ if MEASURES_MOSES:
             tables=TABLES_OF_PHRASES,
         log:
             "logs/moses/phrases.log",
-        benchmark:
-            "benchmarks/moses/phrases.tsv"
-        conda:
-            "../../envs/moses.yaml"
         threads: CONFIG.moses.threads
         resources:
             mem_mb=memory(DATA_MEMORY),
@@ -148,10 +132,6 @@ if MEASURES_MOSES:
             model="moses/language_model.binary",
         log:
             "logs/moses/language_model.log",
-        benchmark:
-            "benchmarks/moses/language_model.tsv"
-        conda:
-            "../../envs/select.yaml"
         resources:
             mem_mb=memory(DATA_MEMORY, 2),
             runtime=minutes(60, 60),
@@ -177,10 +157,6 @@ if MEASURES_MOSES:
             weights="moses/weights.txt",
         log:
             "logs/moses/tune.log",
-        benchmark:
-            "benchmarks/moses/tune.tsv"
-        conda:
-            "../../envs/moses.yaml"
         threads: CONFIG.moses.threads
         resources:
             mem_mb=memory(DATA_MEMORY),
@@ -209,10 +185,6 @@ if MEASURES_MOSES:
             translations="translations/{set}moses.txt",
         log:
             "logs/moses/{set}translate.log",
-        benchmark:
-            "benchmarks/moses/{set}translate.tsv"
-        conda:
-            "../../envs/moses.yaml"
         threads: CONFIG.moses.threads
         resources:
             mem_mb=memory(DATA_MEMORY),
@@ -231,8 +203,6 @@ if MEASURES_MOSES:
             translations="moses/{set}n_best.txt",
         log:
             "logs/moses/{set}n_best.log",
-        benchmark:
-            "benchmarks/moses/{set}n_best.tsv"
         params:
             system=lambda wildcards, input, output: (
                 f"{options.moses_system(input)} {options.option('output-n-best', output.lists)}"
@@ -255,10 +225,6 @@ if MEASURES_MOSES and CONFIG.moses.phrase_model:
             dev=expand(PHRASE_TEXT, part="dev"),
         log:
             "logs/moses/phrase_pairs.log",
-        benchmark:
-            "benchmarks/moses/phrase_pairs.tsv"
-        conda:
-            "../../envs/moses.yaml"
         resources:
             mem_mb=memory(2000),
             runtime=minutes(30, 60),
@@ -275,10 +241,6 @@ if MEASURES_MOSES and CONFIG.moses.phrase_model:
             [f"moses/phrases/{{part}}/{name}" for name in BITEXT_FILES],
         log:
             "logs/moses/phrase_ids.{part}.log",
-        benchmark:
-            "benchmarks/moses/phrase_ids.{part}.tsv"
-        conda:
-            "../../envs/prepare.yaml"
         resources:
             mem_mb=memory(DATA_MEMORY, 1),
             runtime=minutes(60, 60),
@@ -310,10 +272,6 @@ if MEASURES_MOSES and CONFIG.moses.phrase_model:
             table=SCORED_TABLES[0],
         log:
             "logs/moses/phrase_scores.log",
-        benchmark:
-            "benchmarks/moses/phrase_scores.tsv"
-        conda:
-            "../../envs/translate.yaml"
         threads: cores_of(CONFIG.decoding.threads)
         resources:
             gpu=gpu_of(CONFIG.decoding.device),
@@ -339,8 +297,6 @@ if MEASURES_MOSES and CONFIG.moses.phrase_model:
             weights="moses/phrases/weights.txt",
         log:
             "logs/moses/tune_scored.log",
-        benchmark:
-            "benchmarks/moses/tune_scored.tsv"
 
     use rule moses_translate as moses_translate_scored with:
         input:
@@ -353,5 +309,3 @@ if MEASURES_MOSES and CONFIG.moses.phrase_model:
             translations=f"translations/{{set}}{consistency.WITH_PHRASE_MODEL}.txt",
         log:
             "logs/moses/{set}translate_scored.log",
-        benchmark:
-            "benchmarks/moses/{set}translate_scored.tsv"

@@ -16,12 +16,8 @@ if PREPARED and CONFIG.overlap.drop == "none":
             counts="data/overlap/{corpus}/{shard}.json",
         log:
             "logs/overlap/{corpus}/{shard}.log",
-        benchmark:
-            "benchmarks/overlap/{corpus}/{shard}.tsv"
         group:
             "text.{corpus}.{shard}"
-        conda:
-            "../../envs/prepare.yaml"
         resources:
             mem_mb=memory(1000),
             runtime=chain_minutes(15, 200),
@@ -47,12 +43,8 @@ elif PREPARED:
             counts="data/overlap/{corpus}/{shard}.json",
         log:
             "logs/overlap/{corpus}/{shard}.log",
-        benchmark:
-            "benchmarks/overlap/{corpus}/{shard}.tsv"
         group:
             "text.{corpus}.{shard}"
-        conda:
-            "../../envs/prepare.yaml"
         resources:
             mem_mb=memory(1000),
             runtime=chain_minutes(15, 200),

@@ -41,11 +41,7 @@ rule finding:
         text="results/finding.txt",
     log:
         "logs/report/finding.log",
-    benchmark:
-        "benchmarks/report/finding.tsv"
     localrule: True
-    conda:
-        "../../envs/report.yaml"
     resources:
         mem_mb=2000,
         runtime=30,
@@ -72,11 +68,7 @@ rule explorer:
         page=report("results/explorer.html", caption="../report/explorer.rst", category="Translations"),
     log:
         "logs/report/explorer.log",
-    benchmark:
-        "benchmarks/report/explorer.tsv"
     localrule: True
-    conda:
-        "../../envs/report.yaml"
     resources:
         mem_mb=2000,
         runtime=30,
@@ -104,11 +96,7 @@ rule playground:
         page=report("results/playground.html", caption="../report/playground.rst", category="Translations"),
     log:
         "logs/report/playground.log",
-    benchmark:
-        "benchmarks/report/playground.tsv"
     localrule: True
-    conda:
-        "../../envs/translate.yaml"
     resources:
         mem_mb=memory(1000, per_input=4),
         runtime=30,
@@ -132,11 +120,7 @@ rule report:
         page="results/report.html",
     log:
         "logs/report/report.log",
-    benchmark:
-        "benchmarks/report/report.tsv"
     localrule: True
-    conda:
-        "../../envs/report.yaml"
     resources:
         mem_mb=2000,
         runtime=30,

@@ -26,10 +26,6 @@ for corpus in IN_FILES:
             counts=f"data/raw/{corpus}/counts.json",
         log:
             f"logs/extract/{corpus}.log",
-        benchmark:
-            f"benchmarks/extract/{corpus}.tsv"
-        conda:
-            "../../envs/prepare.yaml"
         resources:
             mem_mb=memory(2000),
             runtime=minutes(60, 60),
@@ -55,10 +51,6 @@ for corpus in GENERATED:
             counts=f"data/raw/{corpus}/counts.json",
         log:
             f"logs/generate/{corpus}.log",
-        benchmark:
-            f"benchmarks/generate/{corpus}.tsv"
-        conda:
-            "../../envs/prepare.yaml"
         resources:
             mem_mb=memory(2000),
             runtime=minutes(60),
@@ -90,14 +82,10 @@ if PREPARED:
             counts="data/clean/{corpus}/{shard}.counts.json",
         log:
             "logs/clean/{corpus}/{shard}.log",
-        benchmark:
-            "benchmarks/clean/{corpus}/{shard}.tsv"
         wildcard_constraints:
             corpus=options.none_of(TOKENIZED),
         group:
             "text.{corpus}.{shard}"
-        conda:
-            "../../envs/prepare.yaml"
         resources:
             mem_mb=memory(2000),
             runtime=chain_minutes(15, 200),
@@ -125,14 +113,10 @@ if PREPARED:
             tokens="data/tokens/{corpus}/{shard}.{language}.zst",
         log:
             "logs/tokenize/{corpus}/{shard}.{language}.log",
-        benchmark:
-            "benchmarks/tokenize/{corpus}/{shard}.{language}.tsv"
         wildcard_constraints:
             corpus=options.none_of(TOKENIZED),
         group:
             "text.{corpus}.{shard}"
-        conda:
-            "../../envs/prepare.yaml"
         resources:
             mem_mb=memory(2000),
             runtime=chain_minutes(15, 200),

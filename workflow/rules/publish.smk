@@ -63,11 +63,7 @@ rule package_results:
         configuration=RESULTS.configuration,
     log:
         "logs/publish/package_results.log",
-    benchmark:
-        "benchmarks/publish/package_results.tsv"
     localrule: True
-    conda:
-        "../../envs/report.yaml"
     resources:
         mem_mb=2000,
         runtime=30,
@@ -94,10 +90,6 @@ rule ro_crate:
         record="results/ro-crate-metadata.json",
     log:
         "logs/publish/ro_crate.log",
-    benchmark:
-        "benchmarks/publish/ro_crate.tsv"
-    conda:
-        "../../envs/report.yaml"
     resources:
         mem_mb=2000,
         runtime=60,
@@ -118,11 +110,7 @@ rule model_card:
         card="models/{model}/README.md",
     log:
         "logs/publish/{model}.card.log",
-    benchmark:
-        "benchmarks/publish/{model}.card.tsv"
     localrule: True
-    conda:
-        "../../envs/report.yaml"
     resources:
         mem_mb=2000,
         runtime=30,
@@ -140,10 +128,6 @@ rule release:
         archive="releases/{model}.tar.zst",
     log:
         "logs/publish/{model}.release.log",
-    benchmark:
-        "benchmarks/publish/{model}.release.tsv"
-    conda:
-        "../../envs/translate.yaml"
     resources:
         mem_mb=2000,
         runtime=60,

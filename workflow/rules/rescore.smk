@@ -21,12 +21,8 @@ if CONFIG.use.rescored and not KEPT:
             lists="rescored/{rescored}.nbest.gz",
         log:
             "logs/rescore/{rescored}.log",
-        benchmark:
-            "benchmarks/rescore/{rescored}.tsv"
         wildcard_constraints:
             rescored=options.any_of(RESCORING),
-        conda:
-            "../../envs/translate.yaml"
         threads: cores_of(CONFIG.decoding.threads)
         resources:
             gpu=gpu_of(CONFIG.decoding.device),
@@ -54,12 +50,8 @@ if CONFIG.use.rescored and not KEPT:
             best=f"rescored/{{rescored}}.{TARGET}",
         log:
             "logs/rescore/{rescored}.log",
-        benchmark:
-            "benchmarks/rescore/{rescored}.tsv"
         wildcard_constraints:
             rescored=options.any_of(set(RESCORED) - set(RESCORING)),
-        conda:
-            "../../envs/translate.yaml"
         resources:
             mem_mb=memory(DATA_MEMORY),
             runtime=60,

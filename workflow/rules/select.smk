@@ -24,11 +24,7 @@ rule kenlm_programs:
         [f"{KENLM}/{program}" for program in ("lmplz", "build_binary", "query")],
     log:
         "logs/select/kenlm_programs.log",
-    benchmark:
-        "benchmarks/select/kenlm_programs.tsv"
     localrule: True
-    conda:
-        "../../envs/select.yaml"
     threads: 4
     resources:
         mem_mb=4000,
@@ -52,10 +48,6 @@ if PREPARED and CONFIG.selection.enabled:
             target=f"data/selection/lm/out.{TARGET}.zst",
         log:
             "logs/select/sample.log",
-        benchmark:
-            "benchmarks/select/sample.tsv"
-        conda:
-            "../../envs/select.yaml"
         resources:
             mem_mb=memory(4000),
             runtime=minutes(30, 60),
@@ -83,12 +75,8 @@ if PREPARED and CONFIG.selection.enabled:
             model="data/selection/lm/{domain}.{language}.binary",
         log:
             "logs/select/{domain}.{language}.log",
-        benchmark:
-            "benchmarks/select/{domain}.{language}.tsv"
         wildcard_constraints:
             domain="in|out",
-        conda:
-            "../../envs/select.yaml"
         resources:
             mem_mb=memory(DATA_MEMORY, 2),
             runtime=minutes(60, 60),
@@ -128,12 +116,8 @@ if PREPARED and CONFIG.selection.enabled:
             histogram="data/selection/{corpus}/{shard}.histogram.json",
         log:
             "logs/select/{corpus}/{shard}.score.log",
-        benchmark:
-            "benchmarks/select/{corpus}/{shard}.score.tsv"
         group:
             "score.{corpus}"
-        conda:
-            "../../envs/select.yaml"
         resources:
             mem_mb=memory(4000, 2),
             runtime=minutes(30, 120),
@@ -154,10 +138,6 @@ if PREPARED and CONFIG.selection.enabled:
             threshold="data/selection/{budget}threshold.json",
         log:
             "logs/select/{budget}threshold.log",
-        benchmark:
-            "benchmarks/select/{budget}threshold.tsv"
-        conda:
-            "../../envs/select.yaml"
         resources:
             mem_mb=memory(4000),
             runtime=minutes(30),
@@ -185,12 +165,8 @@ if PREPARED and CONFIG.selection.enabled:
             target=f"data/selected/{{corpus}}/{{shard}}.{TARGET}.zst",
         log:
             "logs/select/{corpus}/{shard}.log",
-        benchmark:
-            "benchmarks/select/{corpus}/{shard}.tsv"
         group:
             "select.{corpus}"
-        conda:
-            "../../envs/select.yaml"
         resources:
             mem_mb=memory(2000, 1),
             runtime=minutes(30, 60),

@@ -27,10 +27,6 @@ rule compare:
         comparison="results/comparison.json",
     log:
         "logs/report/compare.log",
-    benchmark:
-        "benchmarks/report/compare.tsv"
-    conda:
-        "../../envs/report.yaml"
     resources:
         mem_mb=4000,
         runtime=60,
@@ -54,11 +50,7 @@ rule significance:
         tex="results/significance.tex",
     log:
         "logs/report/significance.log",
-    benchmark:
-        "benchmarks/report/significance.tsv"
     localrule: True
-    conda:
-        "../../envs/report.yaml"
     resources:
         mem_mb=2000,
         runtime=30,
@@ -90,11 +82,7 @@ for table, (described, paper) in SCORE_TABLES.items():
             tex=f"results/{table}.tex",
         log:
             f"logs/report/{table}.log",
-        benchmark:
-            f"benchmarks/report/{table}.tsv"
         localrule: True
-        conda:
-            "../../envs/report.yaml"
         resources:
             mem_mb=2000,
             runtime=30,
@@ -124,11 +112,7 @@ for table, (described, paper) in tables_of("training").items():
             tex=f"results/{table}.tex",
         log:
             f"logs/report/{table}.log",
-        benchmark:
-            f"benchmarks/report/{table}.tsv"
         localrule: True
-        conda:
-            "../../envs/report.yaml"
         resources:
             mem_mb=2000,
             runtime=30,
@@ -161,11 +145,7 @@ for table, (described, paper) in tables_of("sentences").items():
             tex=f"results/{table}.tex",
         log:
             f"logs/report/{table}.log",
-        benchmark:
-            f"benchmarks/report/{table}.tsv"
         localrule: True
-        conda:
-            "../../envs/report.yaml"
         resources:
             mem_mb=2000,
             runtime=30,
@@ -198,11 +178,7 @@ for table, (described, paper) in tables_of("perplexity").items():
             tex=f"results/{table}.tex",
         log:
             f"logs/report/{table}.log",
-        benchmark:
-            f"benchmarks/report/{table}.tsv"
         localrule: True
-        conda:
-            "../../envs/report.yaml"
         resources:
             mem_mb=2000,
             runtime=30,
@@ -224,11 +200,7 @@ rule tables_document:
         tex="results/tables.tex",
     log:
         "logs/report/tables_document.log",
-    benchmark:
-        "benchmarks/report/tables_document.tsv"
     localrule: True
-    conda:
-        "../../envs/report.yaml"
     resources:
         mem_mb=2000,
         runtime=30,
@@ -252,11 +224,7 @@ if CONFIG.artifacts.ablations:
             tex="results/ablations.tex",
         log:
             "logs/report/ablations.log",
-        benchmark:
-            "benchmarks/report/ablations.tsv"
         localrule: True
-        conda:
-            "../../envs/report.yaml"
         resources:
             mem_mb=2000,
             runtime=30,
@@ -285,11 +253,7 @@ if gold_alignments():
             ),
         log:
             "logs/report/alignment_error_rate/{model}.log",
-        benchmark:
-            "benchmarks/report/alignment_error_rate/{model}.tsv"
         localrule: True
-        conda:
-            "../../envs/report.yaml"
         resources:
             mem_mb=2000,
             runtime=30,

@@ -33,12 +33,8 @@ rule train:
         target_vocabulary="models/{model}/target.tsv",
     log:
         "logs/train/{model}.log",
-    benchmark:
-        "benchmarks/train/{model}.tsv"
     priority: lambda wildcards: cluster.urgency(CONFIG, RUNS[wildcards.model])
     retries: RETRIES
-    conda:
-        "../../envs/train.yaml"
     threads: lambda wildcards: cores_of(CONFIG.models[RUNS[wildcards.model].model].training.threads)
     resources:
         gpu=lambda wildcards: gpu_of(CONFIG.models[RUNS[wildcards.model].model].training.device),

@@ -12,11 +12,7 @@ if "dev" in SETS and not KEPT:
             text="data/dev.{language}.zst",
         log:
             "logs/translate/dev_text.{language}.log",
-        benchmark:
-            "benchmarks/translate/dev_text.{language}.tsv"
         localrule: True
-        conda:
-            "../../envs/translate.yaml"
         resources:
             mem_mb=500,
             runtime=10,
@@ -35,10 +31,6 @@ rule translate:
         making="translations/{set}{model}.{mode}.made.json",
     log:
         "logs/translate/{set}{model}.{mode}.log",
-    benchmark:
-        "benchmarks/translate/{set}{model}.{mode}.tsv"
-    conda:
-        "../../envs/translate.yaml"
     threads: lambda wildcards: cores_of(SYSTEMS[wildcards.model].decoding.threads)
     resources:
         gpu=lambda wildcards: gpu_of(SYSTEMS[wildcards.model].decoding.device),
@@ -65,10 +57,6 @@ rule align:
         alignments="alignments/{model}.jsonl",
     log:
         "logs/align/{model}.log",
-    benchmark:
-        "benchmarks/align/{model}.tsv"
-    conda:
-        "../../envs/translate.yaml"
     threads: cores_of(CONFIG.decoding.threads)
     resources:
         gpu=gpu_of(CONFIG.decoding.device),
@@ -95,10 +83,6 @@ rule trees:
         trees="trees/{model}.jsonl",
     log:
         "logs/trees/{model}.log",
-    benchmark:
-        "benchmarks/trees/{model}.tsv"
-    conda:
-        "../../envs/translate.yaml"
     threads: cores_of(CONFIG.decoding.threads)
     resources:
         gpu=gpu_of(CONFIG.decoding.device),
@@ -123,10 +107,6 @@ rule perplexity:
         perplexity="perplexity/{model}.json",
     log:
         "logs/perplexity/{model}.log",
-    benchmark:
-        "benchmarks/perplexity/{model}.tsv"
-    conda:
-        "../../envs/translate.yaml"
     threads: cores_of(CONFIG.decoding.threads)
     resources:
         gpu=gpu_of(CONFIG.decoding.device),
@@ -160,11 +140,7 @@ rule score:
         scores="scores/{set}{model}.json",
     log:
         "logs/score/{set}{model}.log",
-    benchmark:
-        "benchmarks/score/{set}{model}.tsv"
     localrule: True
-    conda:
-        "../../envs/report.yaml"
     resources:
         mem_mb=4000,
         runtime=60,
@@ -188,13 +164,9 @@ rule score_given:
         scores="scores/{set}{system}.json",
     log:
         "logs/score/{set}{system}.log",
-    benchmark:
-        "benchmarks/score/{set}{system}.tsv"
     wildcard_constraints:
         system=options.any_of(system for given in GIVEN.values() for system in given),
     localrule: True
-    conda:
-        "../../envs/report.yaml"
     resources:
         mem_mb=4000,
         runtime=60,
@@ -214,11 +186,7 @@ rule package:
         text="models/{model}/text.json",
     log:
         "logs/package/{model}.log",
-    benchmark:
-        "benchmarks/package/{model}.tsv"
     localrule: True
-    conda:
-        "../../envs/translate.yaml"
     resources:
         mem_mb=1000,
         runtime=10,

@@ -13,10 +13,6 @@ if CONFIG.sentence_vectors and not KEPT:
             coordinates="vectors/{model}.tsv",
         log:
             "logs/vectors/{model}.log",
-        benchmark:
-            "benchmarks/vectors/{model}.tsv"
-        conda:
-            "../../envs/translate.yaml"
         threads: cores_of(CONFIG.decoding.threads)
         resources:
             gpu=gpu_of(CONFIG.decoding.device),
@@ -45,11 +41,7 @@ if CONFIG.sentence_vectors and not KEPT:
             ),
         log:
             "logs/report/sentence_vectors.log",
-        benchmark:
-            "benchmarks/report/sentence_vectors.tsv"
         localrule: True
-        conda:
-            "../../envs/report.yaml"
         resources:
             mem_mb=2000,
             runtime=30,
