@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.report.tables.latex import document
+from pipeline.results.tables.latex import document
 
 
 def unescaped_specials(tex: str) -> list[str]:

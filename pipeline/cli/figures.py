@@ -46,8 +46,8 @@ def figure_command(draw: Callable[..., Figure]) -> Callable[..., None]:
 @figure_command
 def figure2(score: tuple[Path, ...], limit: tuple[int, ...], settings: Report) -> Figure:
     """Draw Figure 2: BLEU against sentence length, one curve per model."""
-    from pipeline.report.figures import bleu_curves
-    from pipeline.report.run_results import read_by_model
+    from pipeline.results.figures import bleu_curves
+    from pipeline.results.run_results import read_by_model
 
     scores = read_by_model(score, ("by_sentence",))
     return bleu_curves.figure2(scores, settings, limit)
@@ -69,9 +69,9 @@ def figure3(all: Path, no_unk: Path, paper: Path | None, settings: Report) -> Fi
     the range of the settings.
     """
     from nmt.evaluation.translations import read_translations
-    from pipeline.report.figures.figure3 import choose_sentences
-    from pipeline.report.figures.figure3 import figure3 as draw
-    from pipeline.report.papers import read_paper
+    from pipeline.results.figures.figure3 import choose_sentences
+    from pipeline.results.figures.figure3 import figure3 as draw
+    from pipeline.results.papers import read_paper
 
     everything, no_unk_records = list(read_translations(all)), list(read_translations(no_unk))
     own = read_paper(paper).openings if paper else []
@@ -93,8 +93,8 @@ def unknown_words(score: tuple[Path, ...], settings: Report) -> Figure:
 
     The figure is like Figure 4c of Cho et al. (2014b).
     """
-    from pipeline.report.figures import bleu_curves
-    from pipeline.report.run_results import read_by_model
+    from pipeline.results.figures import bleu_curves
+    from pipeline.results.run_results import read_by_model
 
     scores = read_by_model(score, ("by_sentence",))
     return bleu_curves.unknown_words(scores, settings)
@@ -108,8 +108,8 @@ def length_curves(score: tuple[Path, ...], settings: Report) -> Figure:
 
     The figure is like Figures 4 (a, b) and 5 of Cho et al. (2014b).
     """
-    from pipeline.report.figures.length_curves import length_curves as draw
-    from pipeline.report.run_results import read_by_model
+    from pipeline.results.figures.length_curves import length_curves as draw
+    from pipeline.results.run_results import read_by_model
 
     scores = read_by_model(score, ("by_sentence",))
     return draw(scores, settings)
@@ -128,8 +128,8 @@ def score_groups(score: tuple[Path, ...], text: Path, vocabulary: Path, settings
     from nmt.data.vocabulary import Vocabulary
     from nmt.evaluation.translations import words
     from nmt.io.text_files import read_lines
-    from pipeline.report.figures.score_groups import score_groups as draw
-    from pipeline.report.run_results import read_by_model
+    from pipeline.results.figures.score_groups import score_groups as draw
+    from pipeline.results.run_results import read_by_model
 
     ranked = Vocabulary.read(vocabulary)
     ranks = [ranked.mean_rank(words(line)) for line in read_lines(text)]
@@ -149,7 +149,7 @@ def learning_curves(summary: tuple[Path, ...], history: tuple[Path, ...], settin
     Each model has a colour; the runs of a model with several seeds are thin lines in its colour. If a run continues
     another one that is also drawn, its curve starts where the curve of the other ends.
     """
-    from pipeline.report.figures import learning_curves as curves
+    from pipeline.results.figures import learning_curves as curves
 
     return curves.learning_curves(curves.read_curves(summary, history), settings)
 
@@ -161,6 +161,6 @@ def sentence_vectors(coordinates: Path, output_pdf: Path, output_png: Path) -> N
     """Draw sentences in the plane in which their vectors differ most (Sutskever et al., 2014, Figure 2)."""
     from nmt.evaluation.principal_components import read_panels
     from nmt.plots.style import save
-    from pipeline.report.figures.sentence_vectors import sentence_vectors as draw
+    from pipeline.results.figures.sentence_vectors import sentence_vectors as draw
 
     save(draw(read_panels(coordinates)), output_pdf, output_png)

@@ -65,7 +65,7 @@ def explorer(
 
     The page is one file. A browser opens it from the file system, without a network.
     """
-    from pipeline.report.explorer.page import refuse_twice, write_explorer
+    from pipeline.results.explorer.page import refuse_twice, write_explorer
 
     refuse_twice("--translations, --given", [*translations, *given])
     refuse_twice("--trees", trees)
@@ -120,7 +120,7 @@ def playground(
     """
     text = parse_settings(TextSettings, settings)
     from nmt.model.model_folder import refuse_other_than_model
-    from pipeline.report.playground.page import write_playground
+    from pipeline.results.playground.page import write_playground
 
     for folder in models:
         refuse_other_than_model(folder)
@@ -136,8 +136,8 @@ def playground(
 def finding(score: tuple[Path, ...], settings: str, output: Path) -> None:
     """Write the main finding of a run in words: how the models score on the longest sentences."""
     from nmt.io.files import write_text
-    from pipeline.report.finding import finding as in_words
-    from pipeline.report.run_results import read_runs
+    from pipeline.results.finding import finding as in_words
+    from pipeline.results.run_results import read_runs
 
     wanted = parse_settings(Report, settings)
     text = in_words(read_runs(score, ("by_sentence",)), wanted)
@@ -182,7 +182,7 @@ def report(
     output: Path,
 ) -> None:
     """Write one self-contained HTML page with the tables, figures, settings, times and versions of a run."""
-    from pipeline.report import page
+    from pipeline.results import page
 
     try:
         values = json.loads(configuration)

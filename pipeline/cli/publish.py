@@ -53,7 +53,7 @@ def package_results(
     in a config.yaml), the workflow makes tables and figures again, and `nmt verify` checks them.
     """
     from pipeline.config.snapshot import Published, published
-    from pipeline.publish import replication_package
+    from pipeline.results import package as replication_package
 
     config = parse_settings(Published, configuration, "--configuration")
     for source, copy in translations:
@@ -81,7 +81,7 @@ def ro_crate(results: Path, files: Sequence[Path], archives: Path) -> None:
     Code, settings, text and models with their checksums, seeds, hours and devices, package versions, and every file
     of the results with its SHA-256. The command needs the output of `nmt results package`.
     """
-    from pipeline.publish.ro_crate import record
+    from pipeline.results.ro_crate import record
 
     record(results, files, archives)
 
@@ -103,7 +103,7 @@ def verify(results: Path, archives: Path | None, cores: int | None) -> None:
     line for each problem. The exit code is 1 if there is one.
     """
     from nmt.io.environment import processors
-    from pipeline.publish.verify import verify as check
+    from pipeline.results.verify import verify as check
 
     with tempfile.TemporaryDirectory(prefix="nmt-verify-") as scratch:
         verdict = check(results, Path(scratch), archives, cores or processors())

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from nmt.cli.options import PATH, figure_outputs, files_of, languages_option, vocabularies
-from pipeline.report.statistics import PARTS
+from pipeline.results.statistics import PARTS
 
 
 @click.command(short_help="Count pairs, words and lengths of a shard at each stage.")
@@ -38,7 +38,7 @@ def count(
     vocabularies cover.
     """
     from nmt.data.vocabulary import Vocabulary
-    from pipeline.report.statistics import Stage, count_shard
+    from pipeline.results.statistics import Stage, count_shard
 
     words = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
     found = count_shard([Stage(*stage) for stage in stages], words, output, types)
@@ -85,7 +85,7 @@ def sum_counts(
     output: Path,
 ) -> None:
     """Add up the counts of all shards per corpus and check that the stages are consistent."""
-    from pipeline.report.statistics import CorpusFiles, sum_corpora
+    from pipeline.results.statistics import CorpusFiles, sum_corpora
 
     files = []
     for part, name, number in corpora:
@@ -126,10 +126,10 @@ def data_report(
 ) -> None:
     """Write corpus statistics: pairs and words at every stage, what was removed and why, unknown words, lengths."""
     from nmt.plots import style
-    from pipeline.report import corpora as reporting
-    from pipeline.report import corpora_page
-    from pipeline.report.figures.corpora import data_figure
-    from pipeline.report.papers import ReportedData, read_paper
+    from pipeline.results import corpora as reporting
+    from pipeline.results import corpora_page
+    from pipeline.results.figures.corpora import data_figure
+    from pipeline.results.papers import ReportedData, read_paper
 
     report = reporting.read_report(counts, limits, read_paper(paper).data if paper else ReportedData())
     reporting.write_csv(report, output_csv, output_lengths)

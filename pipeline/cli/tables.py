@@ -16,7 +16,7 @@ from pipeline.cli.options import given_translations, report_settings, summaries
 from pipeline.config.artifacts import Report
 
 if TYPE_CHECKING:
-    from pipeline.report.tables.writer import Table
+    from pipeline.results.tables.writer import Table
 
 
 def table_command(make: Callable[..., Table]) -> Callable[..., None]:
@@ -24,7 +24,7 @@ def table_command(make: Callable[..., Table]) -> Callable[..., None]:
 
     @wraps(make)
     def command(settings: str, output_csv: Path, output_md: Path, output_tex: Path, **options: Any) -> None:
-        from pipeline.report.tables.writer import write_table
+        from pipeline.results.tables.writer import write_table
 
         table = make(settings=parse_settings(Report, settings), **options)
         write_table(table, output_csv, output_md, output_tex)
@@ -83,10 +83,10 @@ def score_table(
 
     The file of --paper defines the columns, and the reported scores that stand beside the measured ones.
     """
-    from pipeline.report.papers import ScoreTable, read_table
-    from pipeline.report.run_results import read_runs
-    from pipeline.report.tables.scores import SCORES, Measured
-    from pipeline.report.tables.scores import score_table as make
+    from pipeline.results.papers import ScoreTable, read_table
+    from pipeline.results.run_results import read_runs
+    from pipeline.results.tables.scores import SCORES, Measured
+    from pipeline.results.tables.scores import score_table as make
 
     called, table = read_table(paper, name, ScoreTable, settings.reported)
     measured = Measured(
@@ -102,7 +102,7 @@ def score_table(
 @table_command
 def significance(comparison: Path, settings: Report) -> Table:
     """Write the table of paired significance: the difference in BLEU and the p-value of each pair of models."""
-    from pipeline.report.tables.significance import significance as make
+    from pipeline.results.tables.significance import significance as make
 
     return make(read_json(comparison), settings)
 
@@ -121,9 +121,9 @@ def training_table(
 
     Models of one family (RNNencdec, RNNsearch) come one after the other, otherwise in the order given.
     """
-    from pipeline.report.papers import TrainingTable, read_table
-    from pipeline.report.run_results import read_runs
-    from pipeline.report.tables.training import training_table as make
+    from pipeline.results.papers import TrainingTable, read_table
+    from pipeline.results.run_results import read_runs
+    from pipeline.results.tables.training import training_table as make
 
     keys = (
         "family",
@@ -188,9 +188,9 @@ def sentence_table(
     """
     from nmt.evaluation.translations import read_translations
     from nmt.io.text_files import read_lines
-    from pipeline.report.papers import SentenceTable, read_table
-    from pipeline.report.tables.sentences import SetTexts
-    from pipeline.report.tables.sentences import sentence_table as make
+    from pipeline.results.papers import SentenceTable, read_table
+    from pipeline.results.tables.sentences import SetTexts
+    from pipeline.results.tables.sentences import sentence_table as make
 
     def read(
         translations: tuple[tuple[str, Path], ...], given: tuple[tuple[str, Path], ...], reference: Path
@@ -225,9 +225,9 @@ def perplexity_table(
     settings: Report,
 ) -> Table:
     """Write a table of perplexities on the test set (Sutskever et al., 2014)."""
-    from pipeline.report.papers import PerplexityTable, read_table
-    from pipeline.report.run_results import read_runs
-    from pipeline.report.tables.perplexity import perplexity_table as make
+    from pipeline.results.papers import PerplexityTable, read_table
+    from pipeline.results.run_results import read_runs
+    from pipeline.results.tables.perplexity import perplexity_table as make
 
     called, table = read_table(paper, name, PerplexityTable, settings.reported)
     found = read_runs(perplexity, ("perplexity", "log_probability", "sentences", "words"))
@@ -252,8 +252,8 @@ def ablations(
     The table has one block per baseline of the setting `ablations`. The details in which a run differs from its
     baseline are taken from the settings of both runs.
     """
-    from pipeline.report.run_results import read_runs
-    from pipeline.report.tables.ablations import ablations as make
+    from pipeline.results.run_results import read_runs
+    from pipeline.results.tables.ablations import ablations as make
 
     return make(
         read_runs(score, ("bleu_all", "bleu_no_unk")),
@@ -268,6 +268,6 @@ def ablations(
 @file_option("--output", "The document, in the same folder as the tables.")
 def tables_document(table: tuple[Path, ...], output: Path) -> None:
     """Write a LaTeX document that contains several tables and compiles by itself."""
-    from pipeline.report.tables.latex import document
+    from pipeline.results.tables.latex import document
 
     write_text(output, document(table))

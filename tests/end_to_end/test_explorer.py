@@ -20,7 +20,7 @@ from selenium.webdriver.support.select import Select
 
 from nmt.evaluation.bleu import multi_bleu
 from nmt.evaluation.trees import as_line
-from pipeline.report.explorer.page import write_explorer
+from pipeline.results.explorer.page import write_explorer
 from tests.browser import Page, needs_browser
 
 SENTENCES = 3003

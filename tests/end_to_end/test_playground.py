@@ -24,8 +24,8 @@ from nmt.model.tensors import load_tensors, save_tensors
 from nmt.settings.decoding import TextSettings
 from nmt.settings.families import FamilyName
 from nmt.settings.text import Tokenization
-from pipeline.report.playground.moses import rules
-from pipeline.report.playground.page import write_playground
+from pipeline.results.playground.moses import rules
+from pipeline.results.playground.page import write_playground
 from tests.browser import Page, needs_browser
 from tests.held_models import held_models
 from tests.running import ROOT

@@ -10,7 +10,7 @@ import pytest
 from docutils.core import publish_doctree
 from jinja2 import Environment, StrictUndefined
 
-from pipeline.report.papers import read_paper
+from pipeline.results.papers import read_paper
 from tests.running import ROOT
 
 CAPTIONS = ROOT / "workflow" / "report"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pipeline.config.runs import Run
-from pipeline.report.papers import Finding, read_paper
+from pipeline.results.papers import Finding, read_paper
 from tests.running import ROOT
 from workflow.results_page.findings import absent, measured, of_paper
 from workflow.results_page.groups import REPORTED

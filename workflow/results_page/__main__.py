@@ -23,8 +23,8 @@ from PIL import Image
 from nmt.errors import UserError, printable
 from nmt.io.files import atomic_path, read_json, sha256
 from pipeline.config.artifacts import FIRST_PAPER
-from pipeline.publish.ro_crate import RECORD
-from pipeline.report.papers import ScoreTable, TrainingTable
+from pipeline.results.papers import ScoreTable, TrainingTable
+from pipeline.results.ro_crate import RECORD
 from workflow.results_page.findings import absent, measured, of_paper
 from workflow.results_page.folder import Experiment
 from workflow.results_page.groups import by_length, by_unknown_words, pairs

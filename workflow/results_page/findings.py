@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pipeline.report.papers import Finding, Paper, PerplexityTable, ScoreTable, read_paper
-from pipeline.report.tables.writer import signed
+from pipeline.results.papers import Finding, Paper, PerplexityTable, ScoreTable, read_paper
+from pipeline.results.tables.writer import signed
 from workflow.results_page.folder import PAPERS, Experiment
 from workflow.results_page.groups import REPORTED, Cells, difference
 

@@ -20,10 +20,10 @@ from pipeline.config.overlays import find_layers, load
 from pipeline.config.projections import report_settings
 from pipeline.config.runs import Run, runs_of
 from pipeline.config.schema import Config
-from pipeline.publish.replication_package import ReplicationPackage
-from pipeline.publish.ro_crate import RECORD
-from pipeline.publish.verify import altered, recorded_checksums
-from pipeline.report.papers import Paper, read_paper
+from pipeline.results.package import ReplicationPackage
+from pipeline.results.papers import Paper, read_paper
+from pipeline.results.ro_crate import RECORD
+from pipeline.results.verify import altered, recorded_checksums
 from workflow.results_page.groups import Comparison, compared
 
 PAPERS = REPOSITORY / "workflow" / "papers"

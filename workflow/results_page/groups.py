@@ -19,10 +19,10 @@ from nmt.io.text_files import write_lines
 from pipeline.config.projections import report_settings
 from pipeline.config.runs import run_settings, runs_of
 from pipeline.config.schema import Config
-from pipeline.publish.replication_package import MODES, ReplicationPackage
-from pipeline.report.papers import ScoreTable
-from pipeline.report.tables.significance import shown_p
-from pipeline.report.tables.writer import signed
+from pipeline.results.package import MODES, ReplicationPackage
+from pipeline.results.papers import ScoreTable
+from pipeline.results.tables.significance import shown_p
+from pipeline.results.tables.writer import signed
 
 _STEP = 10
 """Lengths of a group."""

@@ -14,8 +14,8 @@ from pipeline.config.experiment import final_stage
 from pipeline.config.overlays import find_layers, load
 from pipeline.config.runs import Run, run_settings, runs_of
 from pipeline.config.schema import Config
-from pipeline.report.papers import ScoreTable, TrainingTable, read_paper, read_table
-from pipeline.report.tables.writer import enough, pipe_table
+from pipeline.results.papers import ScoreTable, TrainingTable, read_paper, read_table
+from pipeline.results.tables.writer import enough, pipe_table
 from workflow.results_page.folder import PAPERS, Experiment
 from workflow.results_page.groups import REPORTED, Cells, findings, reported
 

@@ -20,8 +20,8 @@ from nmt.decoding.sidecar import beside
 from nmt.errors import UserError
 from nmt.model.model_folder import MODEL, RECORDS, RELEASED, TEXT
 import pipeline.phrase_based.programs as phrase_based
-from pipeline.publish.replication_package import MODES, ReplicationPackage
-from pipeline.report.papers import read_paper, sets_of
+from pipeline.results.package import MODES, ReplicationPackage
+from pipeline.results.papers import read_paper, sets_of
 from workflow import engine, gpus, options, recorded
 
 # Where papers and captions lie, as seen from an experiment of the checkout: moving both is no reason to make anything again.

@@ -22,7 +22,7 @@ from nmt.io.text_files import read_lines
 from nmt.model import trained_model
 from nmt.model.trained_model import TrainedModel
 from nmt.settings.families import FamilyName
-from pipeline.report.playground.page import refused
+from pipeline.results.playground.page import refused
 from tests.messages import check
 from tests.training_settings import decoding
 from tests.translators import trained_model as train_small

@@ -25,7 +25,7 @@ from nmt.io.journal import Journal
 from nmt.io.text_files import read_lines
 from nmt.model import trained_model
 from nmt.model.trained_model import TrainedModel
-from pipeline.publish.replication_package import keep_translations
+from pipeline.results.package import keep_translations
 from tests import translators
 from tests.bitexts import write_bitext, write_text
 from tests.messages import check, refused

@@ -21,10 +21,10 @@ from nmt.evaluation.bootstrap import Bootstrap, interval
 from nmt.evaluation.comparison import EvaluatedText, compare
 from nmt.settings.text import Tokenization
 from pipeline.config.artifacts import Report
-from pipeline.report.papers import Column, ReportedScores, ScoreTable
-from pipeline.report.tables.scores import Measured, score_table
-from pipeline.report.tables.significance import COLUMNS, significance
-from pipeline.report.tables.writer import as_tex, write_table
+from pipeline.results.papers import Column, ReportedScores, ScoreTable
+from pipeline.results.tables.scores import Measured, score_table
+from pipeline.results.tables.significance import COLUMNS, significance
+from pipeline.results.tables.writer import as_tex, write_table
 from tests.bitexts import write_text
 from tests.latex import assert_compiles
 from tests.messages import refused

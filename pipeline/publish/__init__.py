@@ -1,1 +1,0 @@
-"""Replication packages, their record and verification."""

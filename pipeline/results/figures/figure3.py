@@ -1,0 +1,110 @@
+"""Figure 3: matrices of attention between source and generated words, and the choice of their sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from nmt.errors import UserError
+from nmt.evaluation.translations import Record
+from nmt.plots.attention import GAP_INCHES, Panel
+from nmt.plots.style import drawing
+from pipeline.results.example_sentences import papers_own
+
+PANELS = 4
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The sentences of Figure 3, (a) first, and what had to be given up to find them ('' when nothing)."""
+
+    records: list[Record]
+    compromise: str
+
+
+def choose_sentences(
+    everything: Sequence[Record],
+    known: Sequence[Record],
+    limits: Sequence[int],
+    seed: int,
+    openings: Sequence[str] = (),
+) -> Choice:
+    """Choose the sentences of Figure 3.
+
+    (b)-(d) are the paper's own, which begin with `openings`, where the test set holds them; others are drawn
+    from `known`, the sentences without unknown words, with `limits[0]` to `limits[1]` words of source. Where
+    there are too few, they come from `known` of any length, then from `everything`. (a) is any other
+    sentence, of those lengths if there is one. Raises a `UserError` when there is nothing to draw.
+    """
+    generator = np.random.Generator(np.random.PCG64(seed))
+    pools = [
+        _shuffled([record for record in known if _fits(record, limits)], generator),
+        _shuffled([record for record in everything if _fits(record, limits)], generator),
+        _shuffled(known, generator),
+        _shuffled(everything, generator),
+    ]
+    aligned = [record for record in (*known, *everything) if record.alignment]
+    samples = _first_distinct([papers_own(aligned, openings), pools[0], pools[2], pools[3]], PANELS - 1, [])
+    arbitrary = _first_distinct([pools[1], pools[3]], 1, samples)
+    if not samples:
+        raise UserError(
+            "Figure 3 has no sentence with an attention matrix to show; translate with an RNNsearch model"
+        )
+    drawn = PANELS - 1 - len(papers_own(samples, openings))
+    return Choice(arbitrary + samples, _compromise(drawn, len(pools[0]), limits))
+
+
+def _fits(record: Record, limits: Sequence[int]) -> bool:
+    return limits[0] <= len(record.source) <= limits[1]
+
+
+def _shuffled(records: Sequence[Record], generator: np.random.Generator) -> list[Record]:
+    return [records[index] for index in generator.permutation(len(records)) if records[index].alignment]
+
+
+def _first_distinct(pools: Sequence[Sequence[Record]], count: int, taken: Sequence[Record]) -> list[Record]:
+    chosen: list[Record] = []
+    for record in (record for pool in pools for record in pool):
+        if len(chosen) < count and record.line not in {other.line for other in (*chosen, *taken)}:
+            chosen.append(record)
+    return chosen
+
+
+def _compromise(wanted: int, fitting: int, limits: Sequence[int]) -> str:
+    if fitting >= wanted:
+        return ""
+    return (
+        f"Figure 3: only {fitting} of {wanted} drawn sentences are as in the paper (no unknown words, "
+        f"{limits[0]} to {limits[1]} words), the test set has no more; others fill the rest. "
+        "See artifacts.figure3_words"
+    )
+
+
+def figure3(records: Sequence[Record]) -> Figure:
+    """Figure 3: up to four alignment matrices, (a)-(d), source words along x, generated words along y.
+
+    A pixel is the weight alpha_ij of the j-th source word for the i-th target word (Eq. 6), 0 black and 1
+    white. Sentences of up to 40 words get pixels of the same size.
+    """
+    with drawing():
+        panels = [_panel(record) for record in records]
+        columns = [panels[0::2], panels[1::2]]
+        rows = [panels[0:2], panels[2:4]]
+        widths = [max((panel.width for panel in column), default=0.0) for column in columns]
+        heights = [max((panel.height for panel in row), default=0.0) for row in rows]
+        size = (sum(widths) + 3 * GAP_INCHES, sum(heights) + 3 * GAP_INCHES)
+        figure = Figure(figsize=size)
+        for index, panel in enumerate(panels):
+            row, column = divmod(index, 2)
+            right = sum(widths[: column + 1]) + (column + 1) * GAP_INCHES
+            right -= (widths[column] - panel.width) / 2
+            top = size[1] - sum(heights[:row]) - (row + 1) * GAP_INCHES
+            panel.draw(figure, right, top, f"({'abcd'[index]})")
+    return figure
+
+
+def _panel(record: Record) -> Panel:
+    return Panel.of(np.asarray(record.alignment, dtype=np.float64), record.source, record.target)

@@ -1,0 +1,179 @@
+"""The table of ablations of ambiguous details: models that differ from a baseline in a setting or two."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from nmt.errors import UserError
+from nmt.evaluation.seeds import Row, merged, with_deviation
+from nmt.settings.flatten import flatten
+from pipeline.config.artifacts import Report
+from pipeline.results.run_results import Runs, same_runs
+from pipeline.results.tables.notes import seeds_note
+from pipeline.results.tables.writer import Table, fixed, frame, signed
+
+NUMBERS = {"bleu_all": 2, "bleu_no_unk": 2, "dev_nll": 2}
+"""The compared numbers, with the decimals for readers."""
+CSV_DECIMALS = {"bleu_all": 2, "bleu_no_unk": 2, "dev_nll": 4}
+IDENTITY = {"model", "label", "seed", "sample_seed"}
+"""Settings that identify a run and do not say how its model was trained."""
+NOISE = 2.0
+"""A difference of less than so many of its standard errors is put in parentheses."""
+
+_KINDS = ("", "_std", "_difference", "_difference_error")
+COLUMNS = [
+    "model",
+    "baseline",
+    "differs",
+    *(f"{name}{kind}" for name in NUMBERS for kind in _KINDS),
+    "seeds",
+    "id",
+]
+_WORDS = ["Model", "Settings"]
+_HEADERS = [*_WORDS, "All", "Δ", "No UNK°", "Δ", "Dev. NLL", "Δ"]
+_NOTE = (
+    "BLEU and NLL as in Tables 1 and 2: higher BLEU is better, lower NLL. Settings: those that differ from the "
+    "baseline's, which is the first row of each block; of the baseline those in which others differ."
+)
+_NOISE_NOTE = (
+    "Δ: difference of the means to the baseline; in parentheses where it is less than twice its standard "
+    "error over the seeds, and so may be noise."
+)
+_ONE_SEED_NOTE = "Δ: difference to the baseline. With a single seed nothing says how much of it is noise."
+
+
+def ablations(scores: Runs, summaries: Runs, run_settings: Runs, settings: Report) -> Table:
+    """Return each baseline of `artifacts.ablations` with the models that are compared with it, a block each.
+
+    Args:
+        scores: what `score` wrote for each run.
+        summaries: their summary.json.
+        run_settings: their settings.json, from which the table says how a model differs.
+        settings: of the report.
+
+    Raises:
+        UserError: a model has no score, or its runs differ in more than their seeds.
+    """
+    compared = settings.ablations or {}
+    models = _models(compared, scores, summaries, run_settings)
+    rows: list[Row] = []
+    rules: list[int] = []
+    for baseline, others in compared.items():
+        rules.append(len(rows))
+        rows += _block(models[baseline], [models[other] for other in others], settings)
+    delta = _ONE_SEED_NOTE if all(row["seeds"] == 1 for row in rows) else _NOISE_NOTE
+    plain = frame([{**row, **_plain_numbers(row)} for row in rows], COLUMNS)
+    shown = pd.DataFrame([_cells(row) for row in rows], columns=_HEADERS)
+    return Table(plain, shown, _WORDS, rules[1:], [_NOTE, delta, *seeds_note(rows)])
+
+
+def _models(
+    compared: Mapping[str, Sequence[str]], scores: Runs, summaries: Runs, run_settings: Runs
+) -> dict[str, Row]:
+    """Return each model in the table as one row: means and standard deviations, and its `settings` as flat keys."""
+    wanted = list(dict.fromkeys(model for base, others in compared.items() for model in (base, *others)))
+    absent = [model for model in wanted if model not in scores]
+    if absent:
+        text = f"artifacts.ablations names {absent[0]!r}, which has no score"
+        raise UserError(f"{text}; give its file with --score")
+    chosen = {model: scores[model] for model in wanted}
+    trained = same_runs(chosen, summaries, "summary", "--summary")
+    made = same_runs(chosen, run_settings, "settings", "--run-settings")
+    return {
+        model: {**_merged(chosen[model], trained[model]), "settings": shared_settings(made[model])}
+        for model in wanted
+    }
+
+
+def _block(baseline: Row, others: Sequence[Row], settings: Report) -> list[Row]:
+    """Return a baseline with the values of what the others change, then the others with what they change."""
+    changes = [differing(baseline["settings"], other["settings"]) for other in others]
+    changed = sorted({key for keys in changes for key in keys})
+    rows = [_row(baseline, None, changed, settings)]
+    return rows + [_row(other, baseline, keys, settings) for other, keys in zip(others, changes, strict=True)]
+
+
+def shared_settings(runs: Sequence[Row]) -> dict[str, Any]:
+    """Return the settings that all runs of a model share, as flat dotted keys."""
+    first, *others = (
+        {key: value for key, value in flatten(run).items() if key not in IDENTITY} for run in runs
+    )
+    for other in others:
+        if keys := differing(first, other):
+            model, seed = runs[0]["model"], runs[0]["seed"]
+            raise UserError(
+                f"the runs of model {model!r} differ from that of seed {seed} in {keys[0]}; train them alike"
+            )
+    return first
+
+
+def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """Return keys whose values are not the same, sorted."""
+    return sorted(key for key in one.keys() | other.keys() if one.get(key) != other.get(key))
+
+
+def _merged(scores: Sequence[Row], summaries: Sequence[Row]) -> Row:
+    rows = [
+        {**score, "dev_nll": summary["dev_nll"]} for score, summary in zip(scores, summaries, strict=True)
+    ]
+    return merged(rows, list(NUMBERS))
+
+
+def _row(model: Row, baseline: Row | None, keys: Sequence[str], settings: Report) -> Row:
+    own = {key: model["settings"].get(key) for key in keys}
+    row = {
+        **model,
+        "id": model["model"],
+        "model": settings.label(model["model"]),
+        "baseline": baseline["model"] if baseline else "",
+        "differs": _said(own) if baseline else "",
+        "settings": _said({key.rsplit(".", 1)[-1]: value for key, value in own.items()}),
+    }
+    for name in NUMBERS if baseline else ():
+        row |= _difference(name, model, baseline or {})
+    return row
+
+
+def _said(settings: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key}: {value}" for key, value in settings.items())
+
+
+def _difference(name: str, own: Row, baseline: Row) -> Row:
+    """Return difference of the means, and its standard error where both have a standard deviation."""
+    means = own[name], baseline[name]
+    deviations = own[f"{name}_std"], baseline[f"{name}_std"]
+    difference = None if None in means else means[0] - means[1]
+    error = (
+        None
+        if None in deviations
+        else math.sqrt(deviations[0] ** 2 / own["seeds"] + deviations[1] ** 2 / baseline["seeds"])
+    )
+    return {f"{name}_difference": difference, f"{name}_difference_error": error}
+
+
+def _plain_numbers(row: Row) -> dict[str, str]:
+    return {
+        f"{name}{kind}": fixed(row.get(f"{name}{kind}"), CSV_DECIMALS[name])
+        for name in NUMBERS
+        for kind in _KINDS
+    }
+
+
+def _cells(row: Row) -> list[str]:
+    cells = [row["model"], row["settings"]]
+    for name, decimals in NUMBERS.items():
+        cells.append(with_deviation(row[name], row[f"{name}_std"], decimals))
+        cells.append(_delta(row.get(f"{name}_difference"), row.get(f"{name}_difference_error"), decimals))
+    return cells
+
+
+def _delta(difference: float | None, error: float | None, decimals: int) -> str:
+    """Return `+0.42`, in parentheses if it may be noise, and nothing for the baseline."""
+    if difference is None:
+        return ""
+    text = signed(difference, decimals)
+    return f"({text})" if error is not None and abs(difference) < NOISE * error else text

@@ -1,0 +1,84 @@
+"""The table of paired significance: difference in BLEU and p-value for each pair of systems."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from nmt.evaluation.seeds import Row
+from pipeline.config.artifacts import Report
+from pipeline.results.tables.notes import variance_note
+from pipeline.results.tables.writer import Table, fixed, frame, signed
+
+COLUMNS = ["column", "model", "compared_with", "difference", "p", "sentences", "signature"]
+_HEADERS = {"all": "All", "no_unk": "No UNK°"}
+_WORDS = ["Model", "Compared with"]
+_SIGNIFICANT = 0.05
+
+
+def significance(comparison: Mapping[str, Any], settings: Report) -> Table:
+    """Return a row per pair of systems. A difference is the model's BLEU minus that of the other system."""
+    rows = [row for column in _HEADERS for row in _rows(column, comparison[column], settings)]
+    shown = _shown(comparison, settings)
+    return Table(frame(rows, COLUMNS), shown, _WORDS, notes=_notes(comparison, settings))
+
+
+def _rows(column: str, found: Mapping[str, Any], settings: Report) -> list[Row]:
+    return [
+        {
+            "column": column,
+            "model": settings.label(pair["second"]),
+            "compared_with": settings.label(pair["first"]),
+            "difference": fixed(pair["difference"], 2),
+            "p": pair["p"],
+            "sentences": found["sentences"],
+            "signature": found["signatures"].get("bleu"),
+        }
+        for pair in found["pairs"]
+    ]
+
+
+def _shown(comparison: Mapping[str, Any], settings: Report) -> pd.DataFrame:
+    """Return a row for each pair, both columns of Table 1 beside each other."""
+    by_pair = {
+        column: {(pair["first"], pair["second"]): pair for pair in comparison[column]["pairs"]}
+        for column in _HEADERS
+    }
+    rows = []
+    for first, second in by_pair["all"]:
+        row = [settings.label(second), settings.label(first)]
+        for column in _HEADERS:
+            pair = by_pair[column].get((first, second))
+            p = shown_p(pair["p"], settings.bootstrap_samples) if pair else ""
+            row += [signed(pair["difference"], 2), p] if pair else ["", ""]
+        rows.append(row)
+    numbers = [f"{header}, {what}" for header in _HEADERS.values() for what in ("Δ", "p")]
+    return pd.DataFrame(rows, columns=[*_WORDS, *numbers])
+
+
+def shown_p(value: float | None, samples: int) -> str:
+    """Return `0.042`, or `≤ 0.001` for the least p that so many samples can give: 1 / (samples + 1)."""
+    if value is None:
+        return ""
+    least = 1 / (samples + 1)
+    decimals = max(3, math.ceil(math.log10(samples)))
+    text = f"{value:.{decimals}f}"
+    if math.isclose(value, least, rel_tol=1e-2):
+        # upwards: what is shown must not be less than the least
+        text = f"≤ {math.ceil(least * 10**decimals) / 10**decimals:.{decimals}f}"
+    return text + ("" if value < _SIGNIFICANT else " (n.s.)")
+
+
+def _notes(comparison: Mapping[str, Any], settings: Report) -> list[str]:
+    signature = comparison["all"]["signatures"].get("bleu", "")
+    samples, seed = settings.bootstrap_samples, settings.bootstrap_seed
+    runs = [system.get("runs", 1) for system in comparison["all"]["systems"].values()]
+    return [
+        f"Δ: BLEU of the model less that of the one it is compared with, on tokens ({signature}). p: probability that "
+        f"chance alone makes a difference of that size, by paired bootstrap ({samples:,} samples, seed {seed}; Koehn, "
+        f"2004); n.s.: not significant at {_SIGNIFICANT}. Not corrected for the number of pairs. "
+        + variance_note("p", "small", runs)
+    ]

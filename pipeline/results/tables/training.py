@@ -1,0 +1,149 @@
+"""Tables of learning statistics with a row or two per model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from nmt.evaluation.seeds import LEARNING, Row, merged_summary, with_deviation
+from pipeline.config.artifacts import Report
+from pipeline.results.papers import ReportedTraining, TrainingTable
+from pipeline.results.run_results import Runs
+from pipeline.results.tables.notes import grouped, reported_note, seeds_note, training_note
+from pipeline.results.tables.writer import Table, enough, fixed, frame
+
+_TRAINING = ["updates", "epochs", "hours", "device", "train_nll", "dev_nll"]
+_SIZES = ["optimizer", "hidden_units", "embedding_size", "parameters", "stopped_by", "train_pairs", "seed"]
+_KEPT = "best_update"
+"""Key for the update of a run's best weights."""
+PAPERS_UNIT = 100_000
+"""The paper's unit of updates."""
+COLUMNS = [
+    "model",
+    *_TRAINING,
+    *(f"reported_{name}" for name in _TRAINING),
+    *_SIZES,
+    "id",
+    *(f"{name}_std" for name in LEARNING),
+    "seeds",
+    _KEPT,
+]
+
+
+def training_table(table: TrainingTable, paper: str, summaries: Runs, settings: Report) -> Table:
+    """Return learning statistics; rows in the order of `summaries`, but a family stays together."""
+    models = [{**merged_summary(runs), **_kept(runs)} for runs in summaries.values()]
+    families = list(dict.fromkeys(summary["family"] for summary in models))
+    ordered = sorted(models, key=lambda summary: families.index(summary["family"]))
+    rows = [_row(summary, settings, table.reported.get(summary["model"])) for summary in ordered]
+    unit = _unit(rows)
+    cells = [line for row in rows for line in _cells(row, row["id"] in table.reported, unit)]
+    headers = [
+        "Model",
+        "Updates" if unit == 1 else "Updates (×10⁵)",
+        "Epochs",
+        "Hours",
+        "Device",
+        "Train NLL",
+        "Dev. NLL",
+    ]
+    notes = [
+        "NLL: mean negative log-probability in nats per sentence.",
+        *_dev_note(ordered, settings),
+        training_note(rows),
+        *_kept_note(rows),
+        f"Stopped by: {grouped((str(row['stopped_by']), row['model']) for row in rows)}.",
+        *seeds_note(rows),
+    ]
+    if table.reported:
+        notes.append(reported_note(paper, table.called))
+    shown = pd.DataFrame(cells, columns=headers)
+    return Table(frame([_plain(row) for row in rows], COLUMNS), shown, ("Model", "Device"), notes=notes)
+
+
+def _dev_note(summaries: Sequence[Row], settings: Report) -> list[str]:
+    """Return a note on models whose development NLL is not that of all sentences, as in older summaries."""
+    limited = [each for each in summaries if each.get("dev_sentences") == "within_limit"]
+    if not limited:
+        return []
+    limits = ((f"up to {each['max_words']} words", settings.label(each["model"])) for each in limited)
+    return [f"Dev. NLL: of sentences no longer than those that a model learned from: {grouped(limits)}."]
+
+
+def _kept(runs: Sequence[Row]) -> Row:
+    """Return the update of each run's weights, for the CSV, and for readers if it is not the last one."""
+    updates = [run.get(_KEPT) for run in runs]
+    texts = [
+        f"{update:,} of {run['updates']:,}"
+        for update, run in zip(updates, runs, strict=True)
+        if update is not None
+    ]
+    earlier = any(update not in (None, run["updates"]) for update, run in zip(updates, runs, strict=True))
+    plain = (
+        updates[0] if len(runs) == 1 else " ".join(str(update) for update in updates if update is not None)
+    )
+    return {_KEPT: plain, "kept": texts if earlier else []}
+
+
+def _kept_note(rows: Sequence[Row]) -> list[str]:
+    """Return a note on weights that are not of the last update. A continued model may keep its first ones."""
+    kept = [(" / ".join(row["kept"]), row["model"]) for row in rows if any(row["kept"])]
+    return [f"Best by development score, and so kept: the weights of update {grouped(kept)}."] if kept else []
+
+
+def _row(summary: Row, settings: Report, reported: ReportedTraining | None) -> Row:
+    model = summary["model"]
+    return {
+        **{name: summary.get(name) for name in (*_TRAINING, *_SIZES, "seeds", _KEPT, "kept")},
+        **{f"{name}_std": summary[f"{name}_std"] for name in LEARNING},
+        **{f"reported_{name}": getattr(reported, name) if reported else None for name in _TRAINING},
+        "id": model,
+        "model": settings.label(model),
+    }
+
+
+def _plain(row: Row) -> Row:
+    """Return the CSV's form: own numbers with four decimals, reported ones as the paper gives them."""
+    decimals = {"epochs": 1, "hours": 0, "train_nll": 1, "dev_nll": 1}
+    reported = {f"reported_{name}": fixed(row[f"reported_{name}"], count) for name, count in decimals.items()}
+    own = {name: fixed(row[name], 4) for name in (*decimals, *(f"{name}_std" for name in LEARNING))}
+    return {**row, **own, **reported}
+
+
+def _unit(rows: Sequence[Row]) -> int:
+    """Return the paper's unit of updates, 10⁵, unless all numbers are less."""
+    numbers = [row[name] for row in rows for name in ("updates", "reported_updates")]
+    return PAPERS_UNIT if any(number and number >= PAPERS_UNIT for number in numbers) else 1
+
+
+def _cells(row: Row, with_reported: bool, unit: int) -> list[list[str]]:
+    lines = [_training_cells(row["model"], row, "", unit)]
+    if with_reported:
+        lines.append(_training_cells(f"{row['model']}, reported", row, "reported_", unit))
+    return lines
+
+
+def _updates(value: float | None, std: float | None, unit: int) -> str:
+    """Return updates in the paper's unit with at least two decimals, or as they are."""
+    if value is None:
+        return ""
+    if unit > 1:
+        return with_deviation(value / unit, std / unit if std else None, enough(value / unit, 2))
+    return f"{value:,.0f}" + (f" ± {std:,.0f}" if std else "")
+
+
+def _training_cells(label: str, row: Row, prefix: str, unit: int) -> list[str]:
+    def cell(name: str, decimals: int) -> str:
+        value, std = row[f"{prefix}{name}"], row.get(f"{prefix}{name}_std")
+        return "" if value is None else with_deviation(value, std, enough(value, decimals))
+
+    return [
+        label,
+        _updates(row[f"{prefix}updates"], row.get(f"{prefix}updates_std"), unit),
+        cell("epochs", 1),
+        cell("hours", 0),
+        row[f"{prefix}device"] or "",
+        cell("train_nll", 1),
+        cell("dev_nll", 1),
+    ]

@@ -1,0 +1,181 @@
+"""Figure 2 and BLEU against unknown words: axes, curves, intervals, and the same bytes each time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from nmt.evaluation.bleu import BleuCounts
+from pipeline.config.artifacts import Report
+from pipeline.results.figures.bleu_curves import figure2, spread, unknown_words
+from tests.drawing import draw
+from tests.messages import refused
+from tests.report_settings import report_settings
+
+LABELS = {
+    "rnnsearch-50": "RNNsearch-50",
+    "rnnsearch-30": "RNNsearch-30",
+    "rnnencdec-50": "RNNencdec-50",
+    "rnnencdec-30": "RNNencdec-30",
+}
+SETTINGS = report_settings(LABELS, figure2_models=list(LABELS))
+REPORT = Report.model_validate(SETTINGS)
+
+
+def score(best: int, longest: int) -> dict[str, Any]:
+    """Scores of ten sentences of each length, whose translations get worse with it, from about `best` percent right."""
+    rows: list[dict[str, Any]] = []
+    for words in range(3, longest + 1):
+        right = max(1, best - words)
+        counts = BleuCounts(1, (right,) * 4, (100,) * 4, 100, 100)
+        row = {"source_length": words, "reference_length": words + 5, "source_unknown": words // 10}
+        rows += [row | counts.as_dict()] * 10
+    return {"by_sentence": rows}
+
+
+def scores(best: int = 30, longest: int = 70) -> dict[str, dict[str, Any]]:
+    return {model: score(best - index, longest) for index, model in enumerate(LABELS)}
+
+
+def curves(figure: Figure) -> Axes:
+    axes, _ = figure.get_axes()
+    return axes
+
+
+def written(figure: Figure) -> list[str]:
+    return [text.get_text() for text in curves(figure).texts]
+
+
+def x_label(figure: Figure) -> str:
+    _, below = figure.get_axes()
+    return str(below.get_xlabel())
+
+
+@pytest.mark.parametrize("drawn", [figure2, unknown_words])
+def test_another_system_has_the_last_curve(drawn: Callable[..., Figure]) -> None:
+    labels = LABELS | {"moses": "Moses"}
+    settings = Report.model_validate(report_settings(labels, figure2_models=list(LABELS)))
+    assert written(drawn({**scores(), "moses": score(35, 70)}, settings))[-1] == "Moses"
+
+
+def test_a_system_without_a_vocabulary_is_shown_by_the_words_that_models_do_not_know() -> None:
+    settings = Report.model_validate(
+        report_settings(LABELS | {"moses": "Moses"}, figure2_models=list(LABELS))
+    )
+    moses = score(30, 70)
+    for row in moses["by_sentence"]:
+        row["source_unknown"] = 0
+    lines = curves(unknown_words({**scores(), "moses": moses}, settings)).get_lines()
+    assert np.array_equal(lines[-1].get_ydata(), lines[0].get_ydata())
+    assert np.array_equal(lines[-1].get_xdata(), lines[0].get_xdata())
+
+
+def test_figure2_has_the_papers_axes_and_curves() -> None:
+    axes = curves(figure2(scores(), REPORT))
+    assert axes.get_ylabel() == "BLEU score"
+    assert x_label(figure2(scores(), REPORT)) == "Sentence length"
+    assert (axes.get_xlim(), axes.get_ylim()) == ((0, 60.5), (0, 30))
+    assert [int(tick) for tick in axes.get_xticks()] == [*range(0, 61, 10)]
+    assert written(figure2(scores(), REPORT)) == list(LABELS.values())
+    assert len({(line.get_color(), line.get_linestyle()) for line in axes.get_lines()}) == 4
+    assert len({line.get_linestyle() for line in axes.get_lines()}) == 4
+
+
+def test_figure2_draws_windows_to_the_end_of_the_axis() -> None:
+    line = curves(figure2(scores(), REPORT)).get_lines()[0]
+    x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+    assert (x[0], x[-1]) == (3, 60)
+    # the window of 20 holds the lengths 15 to 24, with 15 to 6 right of 100
+    assert y[x == 20] == pytest.approx(10.5)
+
+
+def test_a_point_needs_ten_sentences() -> None:
+    few = {"by_sentence": score(30, 30)["by_sentence"] + score(30, 60)["by_sentence"][480:489]}
+    line = curves(figure2(dict.fromkeys(LABELS, few), REPORT)).get_lines()[0]
+    known = np.asarray(line.get_xdata())[np.isfinite(np.asarray(line.get_ydata()))]
+    assert max(known) == 35, "the last window with sentences of 30 words"
+    none = figure2({model: {"by_sentence": few["by_sentence"][-9:]} for model in LABELS}, REPORT)
+    assert written(none) == [] and curves(none).get_ylim() == (0, 30)
+
+
+def test_the_lengths_that_models_were_trained_on_are_marked() -> None:
+    figure = figure2(scores(), REPORT, [50, 30, 50, 80])
+    assert written(figure)[4:] == ["trained up to 30", "trained up to 50"]
+    assert [line.get_xdata()[0] for line in curves(figure).get_lines()[4:]] == [30, 50]
+
+
+def test_no_label_stands_over_another() -> None:
+    wanted, heights = [5.0, 0.2, 5.1, 29.9, 5.2], [2.0, 2.0, 2.0, 2.0, 4.0]
+    places = spread(wanted, heights, 30)
+    spans = sorted(
+        (place - height / 2, place + height / 2) for place, height in zip(places, heights, strict=True)
+    )
+    assert all(end <= start + 1e-9 for (_, end), (start, _) in pairwise(spans))
+    assert spans[0][0] >= 0 and spans[-1][1] <= 30
+    assert sorted(range(5), key=places.__getitem__) == sorted(range(5), key=wanted.__getitem__)
+
+
+def test_figure2_says_whose_length_it_is() -> None:
+    by_reference = REPORT.model_copy(update={"figure2_length": "reference"})
+    assert x_label(figure2(scores(), by_reference)) == "Sentence length (reference)"
+    line = curves(figure2(scores(), by_reference)).get_lines()[0]
+    x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+    assert x[0] == 8, "the references are five words longer"
+    assert y[x == 25] == pytest.approx(10.5)
+    both = REPORT.model_copy(update={"figure2_length": "both"})
+    assert x_label(figure2(scores(), both)) == "Sentence length (source and reference)"
+
+
+@pytest.mark.parametrize(("best", "top"), [(20, 30), (33, 30), (50, 50), (103, 100)])
+def test_figure2_grows_for_better_scores(best: int, top: int) -> None:
+    assert curves(figure2(scores(best), REPORT)).get_ylim() == (0, top)
+
+
+def test_figure2_follows_the_longest_sentence() -> None:
+    line = curves(figure2(scores(longest=25), REPORT)).get_lines()[0]
+    assert max(np.asarray(line.get_xdata())) == 25
+
+
+def test_figure2_shows_intervals_and_how_many_sentences_there_are() -> None:
+    with_bands = REPORT.model_copy(update={"bootstrap_samples": 10})
+    axes, below = figure2(scores(longest=20), with_bands).get_axes()
+    assert len(axes.collections) == 4
+    assert "95% bootstrap intervals (10 samples, seed 1)" in axes.get_title("left")
+    numbers = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in below.patches}
+    assert numbers == {words: 10 * (3 <= words <= 20) for words in range(1, 61)}
+    left, right = below.get_xlim()
+    assert all(left <= bar.get_x() and bar.get_x() + bar.get_width() <= right for bar in below.patches)
+    assert not figure2(scores(longest=20), REPORT).get_axes()[0].collections
+
+
+def test_bleu_falls_with_unknown_words() -> None:
+    axes, below = unknown_words(scores(longest=40), REPORT).get_axes()
+    line = axes.get_lines()[0]
+    assert list(line.get_xdata()) == [0, 1, 2, 3, 4]
+    values = list(np.asarray(line.get_ydata()))
+    assert values == sorted(values, reverse=True)
+    assert [bar.get_height() for bar in below.patches] == [70, 170, 270, 370, 380]
+    assert below.get_xlabel() == "Unknown words in the source"
+
+
+def test_figure2_misses_a_score() -> None:
+    with refused():
+        figure2({model: score(30, 60) for model in list(LABELS)[:3]}, REPORT)
+
+
+def test_figure2_subcommand_gives_the_same_bytes_twice(tmp_path: Path) -> None:
+    arguments: list[str | Path] = ["--settings", json.dumps(SETTINGS)]
+    for model, value in scores().items():
+        (tmp_path / model).write_text(json.dumps({"model": model, **value}))
+        arguments += ["--score", tmp_path / model]
+    pdf, png = draw("bleu-by-length", tmp_path, "1", *arguments)
+    assert (pdf, png) == draw("bleu-by-length", tmp_path, "2", *arguments)
+    assert b"/Type3" not in pdf and b"CreationDate" not in pdf and b"/CIDFontType2" in pdf

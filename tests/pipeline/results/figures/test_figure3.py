@@ -1,0 +1,137 @@
+"""Figure 3: which sentences it shows, how it looks in pixels, and the same bytes each time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.image import imread
+
+from nmt.evaluation.translations import Record
+from nmt.plots.style import save
+from pipeline.results.figures.figure3 import choose_sentences, figure3
+from tests.drawing import draw
+from tests.messages import refused
+from tests.report_settings import report_settings
+
+SETTINGS = report_settings({"rnnsearch-50": "RNNsearch-50"})
+
+
+def record(line: int, words: int) -> Record:
+    weights = (np.eye(words + 1) * 0.5 + 0.25).tolist()
+    return Record(line, [f"s{line}"] * words, ["m"] * words, weights)
+
+
+def only_axes(figure: Figure) -> Axes:
+    [axes] = figure.get_axes()
+    return axes
+
+
+def test_figure3_shows_words_as_people_write_them() -> None:
+    weights = np.full((3, 4), 0.25).tolist()
+    one = Record(0, ["&quot;", "It", "costs$"], ["œuvre", "l&apos;"], weights)
+    axes = only_axes(figure3([one]))
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ['"', "It", "costs$", "<end>"]
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["œuvre", "l'", "<end>"]
+    assert axes.xaxis.get_ticks_position() == "top"
+    assert {tick.get_rotation() for tick in axes.get_xticklabels()} == {90}
+    assert [text.get_text() for text in axes.texts] == ["(a)"]
+
+
+def test_figure3_without_end_symbol_has_no_place_for_it() -> None:
+    unfinished = Record(0, ["a", "b"], ["c"], [[0.5, 0.5]])
+    axes = only_axes(figure3([unfinished]))
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["a", "b"]
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["c"]
+
+
+def test_figure3_pixels_are_square_grey_and_black_for_0(tmp_path: Path) -> None:
+    weights = [[0.0, 1.0, 0.0, 0.5], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
+    figure = figure3([Record(0, ["a", "b", "c"], ["d", "e"], weights)])
+    save(figure, tmp_path / "f.pdf", tmp_path / "f.png")
+    picture = imread(tmp_path / "f.png")[:, :, :3]
+    height, width = picture.shape[:2]
+    axes = only_axes(figure)
+    box = axes.get_position()
+    columns, rows = (box.x1 - box.x0) * width / 4, (box.y1 - box.y0) * height / 3
+    assert columns == pytest.approx(rows, rel=0.03)
+    for i, row in enumerate(weights):
+        for j, weight in enumerate(row):
+            y, x = int((1 - box.y1) * height + (i + 0.5) * rows), int(box.x0 * width + (j + 0.5) * columns)
+            assert picture[y, x] == pytest.approx([weight] * 3, abs=0.01), (i, j)
+
+
+def test_figure3_panels_do_not_touch() -> None:
+    weights = np.full((16, 13), 0.1).tolist()
+    long = Record(1, ["anticonstitutionally"] * 12, ["anticonstitutionnellement"] * 15, weights)
+    figure = figure3([record(0, 19), long, record(2, 10), record(3, 20)])
+    renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
+    boxes = [box for axes in figure.get_axes() if (box := axes.get_tightbbox(renderer))]
+    assert [axes.texts[0].get_text() for axes in figure.get_axes()] == ["(a)", "(b)", "(c)", "(d)"]
+    page = figure.bbox
+    for index, box in enumerate(boxes):
+        assert page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 and box.y1 <= page.y1
+        assert not any(box.overlaps(other) for other in boxes[index + 1 :])
+
+
+def test_sentences_are_drawn_as_in_the_paper() -> None:
+    everything = [record(line, 5 + line % 30) for line in range(120)]
+    known = [one for one in everything if one.line % 2]
+    choice = choose_sentences(everything, known, (10, 20), seed=1)
+    assert choice.compromise == ""
+    assert len({one.line for one in choice.records}) == 4
+    assert all(10 <= len(one.source) <= 20 for one in choice.records)
+    assert all(one.line % 2 for one in choice.records[1:])
+    again = choose_sentences(everything, known, (10, 20), seed=1)
+    assert [one.line for one in again.records] == [one.line for one in choice.records]
+    others = [choose_sentences(everything, known, (10, 20), seed).records for seed in range(2, 5)]
+    assert any([one.line for one in other] != [one.line for one in choice.records] for other in others)
+
+
+def test_the_papers_own_sentences_take_panels_b_to_d() -> None:
+    everything = [record(line, 12) for line in range(40)]
+    choice = choose_sentences(everything, everything[:20], (10, 20), 1, ["s30 s30", "s7 s7", "absent"])
+    assert [one.line for one in choice.records[1:3]] == [30, 7]
+    assert choice.records[3].line < 20
+    assert len({one.line for one in choice.records}) == 4
+
+
+def test_too_few_sentences_are_filled_up_and_said() -> None:
+    known = [record(0, 12), record(1, 30)]
+    choice = choose_sentences([*known, record(2, 40), record(3, 50)], known, (10, 20), seed=1)
+    assert [one.line for one in choice.records[1:3]] == [0, 1]
+    assert sorted(one.line for one in choice.records) == [0, 1, 2, 3]
+    assert "only 1 of 3" in choice.compromise and "10 to 20 words" in choice.compromise
+
+
+def test_no_attention_no_figure3() -> None:
+    plain = [Record(0, ["a"], ["b"], None)]
+    with refused():
+        choose_sentences(plain, plain, (10, 20), seed=1)
+
+
+def test_figure3_subcommand_gives_the_same_bytes_twice(tmp_path: Path) -> None:
+    lines = []
+    for line in range(12):
+        one = record(line, 8 + line)
+        text = " ".join([*one.target[:-1], "été"])
+        value = {"line": line, "source": " ".join(one.source), "text": text, "alignment": one.alignment}
+        lines.append(json.dumps(value) + "\n")
+    (tmp_path / "all.jsonl").write_text("".join(lines))
+    (tmp_path / "no_unk.jsonl").write_text("".join(lines[::2]))
+    arguments = (
+        "--all",
+        tmp_path / "all.jsonl",
+        "--no-unk",
+        tmp_path / "no_unk.jsonl",
+        "--settings",
+        json.dumps(SETTINGS),
+    )
+    pdf, png = draw("attention", tmp_path, "1", *arguments)
+    assert (pdf, png) == draw("attention", tmp_path, "2", *arguments)
+    assert b"/Type3" not in pdf and b"CreationDate" not in pdf

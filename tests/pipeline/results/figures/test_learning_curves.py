@@ -1,0 +1,191 @@
+"""The figure of learning curves: whose points are drawn where, and the same bytes each time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from nmt.plots.style import COLORS
+from pipeline.config.artifacts import Report
+from pipeline.results.figures.learning_curves import Curves, learning_curves, read_curves
+from tests.drawing import draw
+from tests.messages import refused
+from tests.report_settings import report_settings
+
+LABELS = {
+    "rnnsearch-50": "RNNsearch-50",
+    "rnnsearch-50-star": "RNNsearch-50*",
+    "rnnencdec-50": "RNNencdec-50",
+}
+SETTINGS = report_settings(LABELS)
+REPORT = Report.model_validate(SETTINGS)
+XY = list[tuple[float, float]]
+
+
+def window(update: int, nll: float) -> dict[str, Any]:
+    return {"update": update, "epoch": 0.1, "train_nll": nll, "gradient_norm": 2.0, "seconds": 1.0}
+
+
+def validation(update: int, nll: float) -> dict[str, Any]:
+    return {"update": update, "epoch": 0.1, "dev_nll": nll, "seconds": 1.0}
+
+
+FIRST = [window(5, 90.0), window(10, 80.0), validation(10, 70.0), window(15, 60.0), window(20, 50.0)]
+FIRST += [validation(20, 45.0)]
+# what a run that goes on writes: a validation of the weights that it begins with, then its own windows
+STAR = [validation(20, 45.0), window(25, 40.0), window(30, 35.0), validation(30, 30.0)]
+SECOND = [window(10, 85.0), validation(10, 75.0), window(20, 55.0), validation(20, 48.0)]
+SECOND_STAR = [validation(20, 48.0), window(30, 36.0), validation(30, 33.0)]
+PLAIN = [window(10, 95.0), validation(10, 88.0)]
+
+
+def write(folder: Path, model: str, seed: int, lines: Sequence[dict[str, Any]]) -> tuple[Path, Path]:
+    """Summary and history of a run."""
+    summary, history = folder / f"{model}.{seed}.json", folder / f"{model}.{seed}.jsonl"
+    base = "rnnsearch-50" if model.endswith("star") else None
+    value = {"model": model, "family": model.split("-")[0], "seed": seed, "continue_from": base}
+    summary.write_text(json.dumps(value), encoding="utf-8")
+    history.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return summary, history
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[tuple[Path, Path]]:
+    """Two seeds of RNNsearch-50 and of what goes on from it, one of RNNencdec-50."""
+    return [
+        write(tmp_path, "rnnencdec-50", 1, PLAIN),
+        write(tmp_path, "rnnsearch-50", 1, FIRST),
+        write(tmp_path, "rnnsearch-50", 2, SECOND),
+        write(tmp_path, "rnnsearch-50-star", 1, STAR),
+        write(tmp_path, "rnnsearch-50-star", 2, SECOND_STAR),
+    ]
+
+
+def read(files: list[tuple[Path, Path]]) -> list[Curves]:
+    return read_curves([summary for summary, _ in files], [history for _, history in files])
+
+
+def xy(line: Line2D) -> XY:
+    return list(
+        zip(np.asarray(line.get_xdata()).tolist(), np.asarray(line.get_ydata()).tolist(), strict=True)
+    )
+
+
+def panels(runs: list[Curves]) -> tuple[Axes, Axes]:
+    development, training = learning_curves(runs, REPORT).get_axes()
+    return development, training
+
+
+def test_every_run_is_drawn_with_its_own_points(files: list[tuple[Path, Path]]) -> None:
+    development, training = panels(read(files))
+    assert [xy(line) for line in development.get_lines()] == [
+        [(10, 88.0)],
+        [(10, 70.0), (20, 45.0)],
+        [(10, 75.0), (20, 48.0)],
+        [(20, 45.0), (30, 30.0)],
+        [(20, 48.0), (30, 33.0)],
+    ]
+    assert [xy(line) for line in training.get_lines()] == [
+        [(10, 95.0)],
+        [(5, 90.0), (10, 80.0), (15, 60.0), (20, 50.0)],
+        [(10, 85.0), (20, 55.0)],
+        # a run that goes on starts where the same seed's curve ends
+        [(20, 50.0), (25, 40.0), (30, 35.0)],
+        [(20, 55.0), (30, 36.0)],
+    ]
+
+
+def test_a_colour_and_a_name_a_model_and_thin_lines_for_several_seeds(files: list[tuple[Path, Path]]) -> None:
+    """Figure 2 shows RNNsearch-50 first and RNNencdec-50 next; the others' colours follow."""
+    for axes in panels(read(files)):
+        lines = axes.get_lines()
+        assert [line.get_color() for line in lines] == [COLORS[index] for index in (1, 0, 0, 2, 2)]
+        widths = [line.get_linewidth() for line in lines]
+        assert widths[0] > widths[1] == widths[2] == widths[3] == widths[4]
+    legend = panels(read(files))[1].get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "RNNencdec-50",
+        "RNNsearch-50",
+        "RNNsearch-50*",
+    ]
+
+
+def test_both_panels_say_what_they_show(files: list[tuple[Path, Path]]) -> None:
+    development, training = panels(read(files))
+    assert development.get_ylabel() == "Development NLL\n(nats per sentence)"
+    assert training.get_ylabel() == "Training NLL\n(nats per sentence)"
+    assert training.get_xlabel() == "Updates"
+    assert development.get_xlim() == training.get_xlim()
+    assert development.get_xlim()[0] == 0
+
+
+@pytest.mark.parametrize(("first", "last"), [(121.0, 99.0), (90.0, 60.0), (90.0, 30.0), (200.0, 2.0)])
+def test_an_axis_has_several_numbers(first: float, last: float) -> None:
+    points = ((1000, first), (4000, last))
+    for panel in panels([Curves("lstm", "lstm", 1, None, points, points)]):
+        low, high = panel.get_ylim()
+        assert 3 <= len([tick for tick in panel.get_yticks() if low <= tick <= high]) <= 7
+
+
+def test_without_its_base_a_run_begins_with_its_own_points(files: list[tuple[Path, Path]]) -> None:
+    _, training = panels(read(files[3:4]))
+    assert [xy(line) for line in training.get_lines()] == [[(25, 40.0), (30, 35.0)]]
+
+
+def test_values_that_are_no_number_leave_a_run_its_other_points(tmp_path: Path) -> None:
+    lines = [
+        window(5, 90.0),
+        window(10, float("nan")),
+        {**window(15, 80.0), "train_nll": None},
+        window(20, 70.0),
+    ]
+    _, training = panels(read([write(tmp_path, "rnnsearch-50", 1, lines)]))
+    assert xy(training.get_lines()[0]) == [(5, 90.0), (20, 70.0)]
+
+
+def test_more_models_than_colours_get_a_column_for_each_family() -> None:
+    count = len(COLORS) + 1
+    points = ((10, 50.0), (20, 40.0))
+    runs = [
+        Curves(f"{family}-{index}", family, 1, None, points, points)
+        for family in ("rnnencdec", "rnnsearch")
+        for index in range(count)
+    ]
+    axes = learning_curves(runs, REPORT).get_axes()
+    assert [len(panel.get_lines()) for panel in axes] == [count] * 4
+    for panel in axes:
+        assert len({(line.get_color(), line.get_linestyle()) for line in panel.get_lines()}) == count
+    assert len(learning_curves(runs[: count - 1], REPORT).get_axes()) == 2
+
+
+def test_bad_input_is_said(files: list[tuple[Path, Path]]) -> None:
+    summary, history = files[0]
+    with refused():
+        read_curves([summary], [history, history])
+    history.write_text(json.dumps(PLAIN[0]) + "\n{]\n", encoding="utf-8")
+    with refused():
+        read_curves([summary], [history])
+    summary.write_text("{}", encoding="utf-8")
+    with refused():
+        read_curves([summary], [history])
+
+
+def test_the_subcommand_gives_the_same_bytes_twice(files: list[tuple[Path, Path]], tmp_path: Path) -> None:
+    arguments = ["--settings", json.dumps(SETTINGS)]
+    for summary, history in files:
+        arguments += ["--summary", str(summary), "--history", str(history)]
+    drawn = []
+    for hash_seed in ("1", "2"):
+        drawn.append(draw("learning-curves", tmp_path, hash_seed, *arguments))
+    assert drawn[0] == drawn[1]
+    pdf, png = drawn[0]
+    assert b"CreationDate" not in pdf and b"/Type3" not in pdf
+    assert png.startswith(b"\x89PNG")

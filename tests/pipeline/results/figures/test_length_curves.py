@@ -1,0 +1,41 @@
+"""BLEU against length of source, reference and both: panels, curves, and the same bytes each time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from pipeline.results.figures.length_curves import length_curves
+from tests.drawing import draw
+from tests.pipeline.results.figures.test_bleu_curves import LABELS, REPORT, SETTINGS, scores
+
+
+def test_every_system_has_a_panel_with_a_curve_for_each_side() -> None:
+    systems = scores() | {"moses": scores()["rnnsearch-50"]}
+    panels = length_curves(
+        systems, REPORT.model_copy(update={"labels": LABELS | {"moses": "Moses"}})
+    ).get_axes()
+    assert [panel.get_title() for panel in panels] == [
+        *("RNNsearch-50", "RNNsearch-30", "RNNencdec-50", "RNNencdec-30", "Moses")
+    ]
+    for panel in panels:
+        source, reference, both = panel.lines
+        assert [line.get_linestyle() for line in panel.lines] == ["-", ":", "--"]
+        # references have five words more, so their windows hold the sentences of five words fewer
+        places, values = np.asarray(source.get_xdata()), np.asarray(source.get_ydata())
+        assert list(places) == list(range(3, 61)) and panel.get_xlim()[1] == 60.5
+        shifted = dict(zip(reference.get_xdata(), reference.get_ydata(), strict=True))
+        assert all(shifted[place + 5] == value for place, value in zip(places[:-5], values, strict=False))
+        assert np.count_nonzero(~np.isnan(np.asarray(both.get_ydata(), float))) > 0
+
+
+def test_the_same_bytes_twice(tmp_path: Path) -> None:
+    arguments: list[str | Path] = ["--settings", json.dumps(SETTINGS)]
+    for model, value in scores().items():
+        (tmp_path / model).write_text(json.dumps({"model": model, **value}))
+        arguments += ["--score", tmp_path / model]
+    assert draw("length-curves", tmp_path, "1", *arguments) == draw(
+        "length-curves", tmp_path, "2", *arguments
+    )

@@ -1,0 +1,77 @@
+"""BLEU of equal groups of sentences: by length and rank of words (Sutskever et al., 2014, Figure 3)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt.data.vocabulary import Vocabulary
+from nmt.evaluation.bleu import BleuCounts
+from nmt.evaluation.bleu_curves import groups
+from pipeline.config.artifacts import Report
+from pipeline.results.figures.score_groups import score_groups
+from tests.drawing import draw
+from tests.messages import check, refused
+from tests.report_settings import report_settings
+from tests.running import nmt, outputs
+
+LABELS = {"lstm": "LSTM", "moses": "Baseline"}
+
+
+def sentence(right: int, words: int) -> dict[str, object]:
+    counts = BleuCounts(1, (right,) * 4, (100,) * 4, 100, 100)
+    return {"source_length": words, "reference_length": words, "source_unknown": 0, **counts.as_dict()}
+
+
+@given(st.lists(st.integers(1, 99), min_size=1, max_size=60), st.integers(2, 9))
+def test_groups_hold_every_sentence_once_in_the_order_of_their_keys(lengths: list[int], count: int) -> None:
+    rows = [sentence(words, words) for words in lengths] + [sentence(1, 0)]
+    found = groups(rows, [*map(float, lengths), 0.0], count)
+    sizes = [group.sentences for group in found]
+    assert sum(sizes) == len(lengths) and max(sizes) - min(sizes) <= 1
+    assert len(found) == min(count, len(lengths))
+    ordered = sorted(lengths)
+    for group in found:
+        inside, ordered = ordered[: group.sentences], ordered[group.sentences :]
+        assert (group.first, group.last) == (inside[0], inside[-1])
+        # equal counts of n-grams: the group's BLEU is the mean share of right ones
+        assert group.bleu == pytest.approx(sum(inside) / len(inside), abs=1e-4)
+
+
+def test_words_rank_by_frequency_and_unknown_ones_behind_the_last() -> None:
+    known = Vocabulary([("the", 9), ("cat", 5), ("sat", 1)])
+    assert known.mean_rank(["the", "the", "sat"]) == pytest.approx(5 / 3)
+    assert known.mean_rank(["cat", "zebra", "[UNK]"]) == pytest.approx((2 + 4 + 4) / 3)
+    assert known.mean_rank([]) == 0
+
+
+def test_ticks_carry_lengths_and_ranks() -> None:
+    rows = [sentence(20 + place, words) for place, words in enumerate((9, 4, 30, 12))]
+    settings = Report.model_validate(report_settings(LABELS) | {"score_groups": 2})
+    figure = score_groups({"lstm": rows, "moses": rows}, [500.2, 10.0, 700.0, 60.0], settings)
+    left, right = figure.get_axes()
+    assert [text.get_text() for text in left.get_xticklabels()] == ["4", "9", "30"]
+    assert [text.get_text() for text in right.get_xticklabels()] == ["10", "60", "700"]
+    assert [text.get_text() for text in left.get_legend().get_texts()] == ["LSTM", "Baseline"]
+    assert list(left.lines[0].get_ydata()) == pytest.approx([20.5, 22.5])
+    assert list(right.lines[1].get_ydata()) == pytest.approx([22.0, 21.0])
+
+
+def test_text_of_another_length_is_refused_and_the_bytes_are_the_same_twice(tmp_path: Path) -> None:
+    scores = {"model": "lstm", "by_sentence": [sentence(9, 2)] * 9}
+    (tmp_path / "s.json").write_text(json.dumps(scores))
+    (tmp_path / "v.tsv").write_text("rank\tword\tcount\n1\ta\t3\n")
+    (tmp_path / "t.txt").write_text("a b\n" * 9)
+    options: list[str | Path] = ["--score", tmp_path / "s.json", "--vocabulary", tmp_path / "v.tsv"]
+    options += ["--text", tmp_path / "t.txt", "--settings", json.dumps(report_settings(LABELS))]
+    assert draw("score-groups", tmp_path, "1", *options) == draw("score-groups", tmp_path, "2", *options)
+    (tmp_path / "t.txt").write_text("a b\n")
+    done = nmt("figure", "score-groups", *options, *outputs(tmp_path, "g", "pdf", "png"))
+    assert done.returncode == 2
+    check(done.stderr)
+    with refused():
+        score_groups({"lstm": scores["by_sentence"]}, [1.0], Report.model_validate(report_settings(LABELS)))  # type: ignore[dict-item]

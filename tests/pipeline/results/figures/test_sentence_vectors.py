@@ -1,0 +1,35 @@
+"""The figure of sentence vectors: every sentence is written out, none over another."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.text import Text
+
+from nmt.evaluation.principal_components import Panel
+from pipeline.results.figures.sentence_vectors import sentence_vectors
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.01, 1.0])
+def test_sentences_are_written_beside_their_points_and_cover_no_other(spread: float) -> None:
+    vectors = np.random.default_rng(3).normal(size=(12, 5)).astype(np.float32)
+    vectors[:, :2] *= spread
+    sentences = [f"In the garden , sentence {number} is this one" for number in range(12)]
+    figure = sentence_vectors([Panel.of(sentences[:6], vectors[:6]), Panel.of(sentences, vectors)])
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    assert [len(axes.texts) for axes in figure.axes] == [6, 12]
+    for axes in figure.axes:
+        assert sorted(text.get_text() for text in axes.texts) == sorted(sentences[: len(axes.texts)])
+        boxes = [Text.get_window_extent(text, canvas.get_renderer()) for text in axes.texts]
+        assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+    assert "% of the variance" in figure.axes[0].get_xlabel()
+
+
+def test_of_many_sentences_there_are_points_alone() -> None:
+    vectors = np.random.default_rng(3).normal(size=(50, 5)).astype(np.float32)
+    figure = sentence_vectors([Panel.of(["a"] * 50, vectors)])
+    assert not figure.axes[0].texts

@@ -1,0 +1,223 @@
+"""The table of ablations: what differs is read from the runs' settings, numbers against sums by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmt.evaluation.seeds import Row
+from pipeline.config.artifacts import Report
+from pipeline.config.overlays import find_layers, load
+from pipeline.config.schema import Config
+from pipeline.results.tables.ablations import COLUMNS, ablations
+from tests.latex import assert_compiles
+from tests.messages import refused
+from tests.plain_csv import read_plain
+from tests.report_settings import report_settings
+from tests.running import ROOT, nmt, outputs
+from tests.table_inputs import rows_of
+from tests.training_settings import model_run
+
+LABELS = {
+    "base": "RNNsearch-50",
+    "appendix": "RNNsearch-50, A.2.2",
+    "both": "RNNsearch-50, both",
+    "other": "Other",
+}
+SETTINGS = report_settings(LABELS, ablations={"base": ["appendix", "both"], "other": ["base"]})
+CHANGES: dict[str, dict[str, dict[str, Any]]] = {
+    "base": {},
+    "appendix": {"architecture": {"step_order": "appendix"}},
+    "both": {"architecture": {"output_layer": "factored"}, "training": {"cost": "mean", "updates": 99}},
+    "other": {"training": {"optimizer": "adam"}},
+}
+# BLEU All, dev NLL of each seed; No UNK is All plus 10
+RUNS = {
+    "base": {1: (10.0, 30.0), 2: (11.0, 31.0), 3: (15.0, 32.0)},
+    "appendix": {1: (13.0, 30.0), 2: (14.0, 31.0)},
+    "both": {1: (2.0, 40.0), 2: (2.0, 40.0), 3: (2.0, 40.0)},
+    "other": {1: (9.5, 30.0)},
+}
+
+
+def settings_of(model: str, seed: int) -> dict[str, Any]:
+    """What `train` writes as settings.json."""
+    plain: dict[str, Any] = model_run().model_dump()
+    plain |= {"model": model, "label": LABELS[model], "seed": seed, "sample_seed": 1}
+    for block, changes in CHANGES[model].items():
+        plain[block] = plain[block] | changes
+    return plain
+
+
+def inputs() -> tuple[dict[str, list[Row]], dict[str, list[Row]], dict[str, list[Row]]]:
+    """Scores, summaries and settings of all runs."""
+    scores: dict[str, list[Row]] = {}
+    summaries: dict[str, list[Row]] = {}
+    settings: dict[str, list[Row]] = {}
+    for model, runs in RUNS.items():
+        for seed, (bleu, nll) in runs.items():
+            run = {"model": model, "seed": seed}
+            scores.setdefault(model, []).append({**run, "bleu_all": bleu, "bleu_no_unk": bleu + 10})
+            summaries.setdefault(model, []).append({**run, "dev_nll": nll})
+            settings.setdefault(model, []).append(settings_of(model, seed))
+    return scores, summaries, settings
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The table as the subcommand writes it."""
+    folder = tmp_path_factory.mktemp("ablations")
+    arguments = ["--settings", json.dumps(SETTINGS)]
+    options = ("--score", "--summary", "--run-settings")
+    for option, files in zip(options, inputs(), strict=True):
+        for row in (row for rows in files.values() for row in rows):
+            path = folder / f"{option[2:]}.{row['model']}.{row['seed']}.json"
+            path.write_text(json.dumps(row), encoding="utf-8")
+            arguments += [option, str(path)]
+    result = nmt("table", "ablations", *arguments, *outputs(folder, "ablations", "csv", "md", "tex"))
+    assert result.returncode == 0, result.stderr
+    return folder
+
+
+def test_what_differs_comes_from_the_settings_of_the_runs(made: Path) -> None:
+    rows = rows_of(made / "ablations.csv")
+    assert [(row["id"], row["baseline"]) for row in rows] == [
+        ("base", ""),
+        ("appendix", "base"),
+        ("both", "base"),
+        ("other", ""),
+        ("base", "other"),
+    ]
+    assert [row["differs"] for row in rows] == [
+        "",
+        "architecture.step_order: appendix",
+        "architecture.output_layer: factored, training.cost: mean, training.updates: 99",
+        "",
+        "training.optimizer: adadelta",
+    ]
+
+
+def test_means_spreads_and_differences_by_hand(made: Path) -> None:
+    base, appendix, both, other, _ = rows_of(made / "ablations.csv")
+    # 10, 11, 15: mean 12, deviation sqrt((4 + 1 + 9) / 2); 13, 14: mean 13.5, deviation sqrt(0.5)
+    assert (base["bleu_all"], base["bleu_all_std"], base["seeds"]) == ("12.00", "2.65", "3")
+    assert (appendix["bleu_all"], appendix["bleu_all_std"], appendix["seeds"]) == ("13.50", "0.71", "2")
+    assert (base["bleu_all_difference"], appendix["bleu_all_difference"]) == ("", "1.50")
+    error = math.sqrt(7 / 3 + 0.5 / 2)
+    assert appendix["bleu_all_difference_error"] == f"{error:.2f}"
+    assert (appendix["bleu_no_unk"], appendix["bleu_no_unk_difference"]) == ("23.50", "1.50")
+    # NLL 30, 31, 32 against 40 three times
+    assert (base["dev_nll"], base["dev_nll_std"]) == ("31.0000", "1.0000")
+    assert (both["dev_nll_difference"], both["dev_nll_difference_error"]) == (
+        "9.0000",
+        f"{math.sqrt(1 / 3):.4f}",
+    )
+    assert (other["bleu_all"], other["bleu_all_std"], other["seeds"]) == ("9.50", "", "1")
+
+
+def test_csv_is_plain(made: Path) -> None:
+    table = read_plain(made / "ablations.csv", COLUMNS, words={"model", "baseline", "differs", "id"})
+    assert table["bleu_all_difference"].tolist()[2] == -10
+
+
+def test_readers_see_what_may_be_noise(made: Path) -> None:
+    text = (made / "ablations.md").read_text(encoding="utf-8")
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.split("\n")[:7]]
+    assert cells[0] == ["Model", "Settings", "All", "Δ", "No UNK°", "Δ", "Dev. NLL", "Δ"]
+    # the baseline shows its own values of whatever the others change
+    assert cells[2][1] == "output_layer: direct, step_order: groundhog, cost: sum, updates: 30"
+    assert cells[2][2:4] == ["12.00 ± 2.65", ""]
+    # 1.5 is less than 2 * 1.61; 0 is less than anything
+    assert cells[3][1:] == [
+        "step_order: appendix",
+        *("13.50 ± 0.71", "(+1.50)", "23.50 ± 0.71", "(+1.50)", "30.50 ± 0.71", "(−0.50)"),
+    ]
+    # 10 is more than 2 * 1.53
+    assert cells[4][2:4] == ["2.00", "−10.00"]
+    assert cells[4][6:] == ["40.00", "+9.00"]
+    # a single seed has no standard error to hold a difference against
+    assert cells[6][2:4] == ["12.00 ± 2.65", "+2.50"]
+    assert "twice its standard error" in " ".join(text.split())
+
+
+def test_one_seed_a_model_is_said_to_show_no_noise() -> None:
+    first = [{model: rows[:1] for model, rows in rows_by_model.items()} for rows_by_model in inputs()]
+    table = ablations(*first, Report.model_validate(SETTINGS))
+    assert "With a single seed" in table.notes[1]
+    assert len(table.notes) == 2
+    assert [row[3] for row in table.shown.to_numpy()] == ["", "+3.00", "−8.00", "", "+0.50"]
+
+
+def test_blocks_are_ruled_off_and_tex_is_plain(made: Path) -> None:
+    tex = (made / "ablations.tex").read_text(encoding="utf-8")
+    assert tex.isascii()
+    assert tex.count("\\midrule") == 2
+    assert (
+        r"($+$" not in tex and r"($-$0.50)" in tex and r"$\Delta$" in tex and r"step\_order: appendix" in tex
+    )
+    assert_compiles(made / "ablations.tex")
+
+
+def test_runs_of_a_model_must_be_trained_alike() -> None:
+    scores, summaries, settings = inputs()
+    settings["base"][1]["training"]["learning_rate"] = 0.5
+    with refused():
+        ablations(scores, summaries, settings, Report.model_validate(SETTINGS))
+
+
+def test_a_model_without_score_or_settings_is_named() -> None:
+    scores, summaries, settings = inputs()
+    del settings["both"][2]
+    with refused():
+        ablations(scores, summaries, settings, Report.model_validate(SETTINGS))
+    del scores["both"]
+    with refused():
+        ablations(scores, summaries, settings, Report.model_validate(SETTINGS))
+
+
+MODELS = """
+use: {models: [rnnencdec-50, rnnsearch-50, rnnsearch-50-appendix]}
+models:
+  rnnsearch-50-appendix:
+    label: RNNsearch-50 as A.2.2
+    family: rnnsearch
+    max_words: 50
+    architecture: {step_order: appendix}
+    training: {updates: 288000}
+artifacts:
+  figure2_models: [rnnsearch-50]
+"""
+
+
+def loaded(folder: Path, ablations: str, models: str = MODELS) -> Config:
+    (folder / "config.yaml").write_text(models + f"  ablations: {ablations}\n", encoding="utf-8")
+    return load(find_layers(ROOT / "config.yaml", folder))
+
+
+def test_ablations_that_make_sense_are_accepted(tmp_path: Path) -> None:
+    loaded(tmp_path, "{rnnsearch-50: [rnnsearch-50-appendix]}")
+
+
+SAME = MODELS.replace("{step_order: appendix}", "{step_order: groundhog}")
+
+
+@pytest.mark.parametrize(
+    ("ablations", "models"),
+    [
+        ("{rnnsearch-50: [rnnsearch-50-appendx]}", MODELS),
+        ("{rnnencdec-50: [rnnsearch-50]}", MODELS),
+        ("{rnnsearch-50: [rnnsearch-50-appendix, rnnsearch-50-appendix]}", MODELS),
+        ("{rnnsearch-50: [rnnsearch-50]}", MODELS),
+        ("{rnnsearch-50: [rnnsearch-50-appendix]}", SAME),
+        ("{rnnsearch-50: []}", MODELS),
+        ("[rnnsearch-50]", MODELS),
+    ],
+    ids=range(7),
+)
+def test_ablations_that_cannot_be_compared_are_refused(tmp_path: Path, ablations: str, models: str) -> None:
+    with refused():
+        loaded(tmp_path, ablations, models)

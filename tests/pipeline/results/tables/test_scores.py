@@ -1,0 +1,246 @@
+"""Table 1: its columns, our numbers and the paper's, several seeds, and what bad input is answered."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pipeline.results.papers import ScoreTable, read_table
+from pipeline.results.tables.scores import columns_of
+from tests.latex import assert_compiles, unescaped_specials
+from tests.messages import check
+from tests.plain_csv import read_plain
+from tests.running import nmt, outputs
+from tests.table_inputs import (
+    MODELS,
+    PAPER,
+    make,
+    rows_of,
+    score,
+    settings,
+    summary,
+    write,
+)
+
+NUMBER = 1
+
+
+def test_csv_starts_with_the_agreed_columns(reported: Path) -> None:
+    header = (reported / "table1.csv").read_text().split("\n")[0]
+    assert header.startswith("model,bleu_all,bleu_no_unk,reported_all,reported_no_unk,sentences_all,")
+
+
+def test_the_papers_numbers_stand_beside_ours(reported: Path) -> None:
+    rows = rows_of(reported / "table1.csv")
+    assert [row["model"] for row in rows] == [*MODELS.values(), "Moses"]
+    star = rows[4]
+    assert (star["bleu_all"], star["bleu_no_unk"]) == ("14.01", "24.00")
+    assert (star["reported_all"], star["reported_no_unk"]) == ("28.45", "36.15")
+    assert (star["updates"], star["hidden_units"], star["optimizer"]) == ("1238", "96", "adam")
+    assert star["signature"] == "nrefs:1|tok:none"
+    moses = rows[5]
+    assert (moses["bleu_all"], moses["reported_all"], moses["reported_no_unk"]) == ("", "33.30", "35.63")
+    assert rows[0]["bleu_no_unk"] == ""
+
+
+def test_another_run_has_nothing_reported(own: Path) -> None:
+    rows = rows_of(own / "table1.csv")
+    assert [row["model"] for row in rows] == list(MODELS.values())
+    assert {row["reported_all"] + row["reported_no_unk"] for row in rows} == {""}
+    for form in ("md", "tex"):
+        text = (own / f"table1.{form}").read_text()
+        assert "reported" not in text.lower() and "Moses" not in text and "28.45" not in text
+
+
+def test_notes_say_how_models_were_trained(reported: Path) -> None:
+    text = (reported / "table1.md").read_text(encoding="utf-8")
+    table, *notes = text.split("\n\n")
+    assert "RNNsearch-50*" in table and "All, reported" in table
+    assert any("adam, 96 hidden units, 1,238 updates (RNNsearch-50*)" in " ".join(n.split()) for n in notes)
+    assert "not computed by this run" in text
+
+
+def test_notes_say_whether_the_unknown_word_could_be_written(inputs: Path, own: Path, tmp_path: Path) -> None:
+    make(1, inputs, tmp_path, settings(reported=False, unknown="excluded"))
+    for folder, written in ((own, "may be written"), (tmp_path, "forbidden here too")):
+        text = " ".join((folder / "table1.md").read_text(encoding="utf-8").split())
+        assert f"All: 3,003 sentences, [UNK] {written}." in text
+        assert "in source and reference, [UNK] forbidden." in text
+
+
+def test_notes_say_where_the_unknown_word_was_allowed_again(inputs: Path, tmp_path: Path) -> None:
+    make(1, inputs, tmp_path, settings(reported=False, unfinished="retry"))
+    text = " ".join((tmp_path / "table1.md").read_text(encoding="utf-8").split())
+    assert "in source and reference, [UNK] forbidden unless no translation ended without it." in text
+
+
+def test_notes_say_how_many_translations_have_no_end(inputs: Path, own: Path, tmp_path: Path) -> None:
+    assert "no search brought to an end" not in (own / "table1.md").read_text(encoding="utf-8")
+    shutil.copytree(inputs, tmp_path / "inputs")
+    for path in (tmp_path / "inputs").glob("*.score.json"):
+        scores = json.loads(path.read_text())
+        left = {"rnnsearch-50": 2000, "rnnsearch-30": 0}.get(scores["model"], 12)
+        path.write_text(json.dumps({**scores, "unfinished_all": left}))
+    make(1, tmp_path / "inputs", tmp_path, settings(reported=False))
+    text = " ".join((tmp_path / "table1.md").read_text(encoding="utf-8").split())
+    assert (
+        "Translations that no search brought to an end, scored as they stand: "
+        "12 of 3,003 (RNNencdec-30, RNNencdec-50, RNNsearch-50*); 2,000 of 3,003 (RNNsearch-50)."
+    ) in text
+
+
+def test_seeds_become_mean_and_standard_deviation(several: Path) -> None:
+    one, three = rows_of(several / "table1.csv")
+    # BLEU 10, 11, 15: mean 12, deviation sqrt((4 + 1 + 9) / 2)
+    assert (three["bleu_all"], three["bleu_all_std"], three["seeds"]) == ("12.00", "2.65", "3")
+    assert (three["bleu_no_unk"], three["bleu_no_unk_std"]) == ("24.00", "5.29")
+    assert (one["bleu_all"], one["bleu_all_std"], one["bleu_no_unk_std"], one["seeds"]) == (
+        "5.00",
+        "",
+        "",
+        "1",
+    )
+    text = (several / "table1.md").read_text(encoding="utf-8")
+    assert "| 12.00 ± 2.65 | 24.00 ± 5.29 |" in text
+    assert "1 seed (RNNencdec-50); 3 seeds (RNNsearch-50)" in " ".join(text.split())
+    # updates 1000, 1000, 1600
+    assert "1,200 updates on average (RNNsearch-50)" in " ".join(text.split())
+
+
+def test_the_deviation_in_tex_is_mathematics(several: Path) -> None:
+    tex = (several / "table1.tex").read_text(encoding="utf-8")
+    assert tex.isascii()
+    assert r"12.00 $\pm$ 2.65 & 24.00 $\pm$ 5.29" in tex
+
+
+def test_tex_compiles(reported: Path) -> None:
+    tex = reported / "table1.tex"
+    assert unescaped_specials(tex.read_text(encoding="utf-8")) == []
+    assert_compiles(tex)
+
+
+def test_csv_is_plain(reported: Path) -> None:
+    columns = columns_of(read_table(PAPER, "table1", ScoreTable)[1])
+    table = read_plain(reported / "table1.csv", columns, {"model", "optimizer", "signature", "id"})
+    assert table["reported_all"].max() == 33.30 and table["updates"].max() == 1238
+
+
+def test_table_is_the_same_twice(inputs: Path, reported: Path, tmp_path: Path) -> None:
+    make(1, inputs, tmp_path, settings())
+    for form in ("csv", "md", "tex"):
+        assert (tmp_path / f"table1.{form}").read_bytes() == (reported / f"table1.{form}").read_bytes()
+
+
+def test_bad_input_is_one_line_and_writes_nothing(inputs: Path, tmp_path: Path) -> None:
+    files = ["--score", inputs / "3.score.json", "--paper", PAPER]
+    for name in ("table1", "table3"):
+        table = ["--table", name, *outputs(tmp_path, "out", "csv", "md", "tex")]
+        result = nmt("table", "scores", "--settings", settings(), *files, *table)
+        assert result.returncode == 2
+        check(result.stderr)
+    assert not list(tmp_path.iterdir())
+
+
+def test_columns_of_some_lengths_are_the_bleu_of_these_sentences_on_both_sets(tmp_path: Path) -> None:
+    """Cho et al. (2014b), Table 1 (b): of source words, unless the settings say otherwise."""
+    words = ["un", "deux", "trois", "quatre", "cinq", "six", "sept", "huit", "neuf", "dix", "onze", "douze"]
+    sets = {"dev": [12, 4, 10], "test": [3, 11, 12]}
+    for name, lengths in sets.items():
+        pairs = [(" ".join(words[:length]), " ".join(words)) for length in lengths]
+        write_jsonl(tmp_path / f"{name}.jsonl", pairs)
+        sides = {"source": [source for source, _ in pairs], "reference": [text for _, text in pairs]}
+        for side, lines in sides.items():
+            (tmp_path / f"{name}.{side}").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        files = [word for mode in ("--all", "--no-unk") for word in (mode, tmp_path / f"{name}.jsonl")]
+        text = [word for side in sides for word in (f"--{side}", tmp_path / f"{name}.{side}")]
+        of_run = ["--model", "grconv-30", "--seed", "1"]
+        done = nmt("test-set", "evaluate", *of_run, *files, *text, "--output", tmp_path / f"{name}.json")
+        assert done.returncode == 0, done.stderr
+    table = ["--paper", PAPER.with_name("cho2014b.yaml"), "--table", "cho2014b_table1b", "--settings"]
+    (tmp_path / "summary.json").write_text(json.dumps(summary("grconv-30", 1)), encoding="utf-8")
+    scored = ["--score", tmp_path / "test.json", "--dev-score", tmp_path / "dev.json"]
+    scored += ["--summary", tmp_path / "summary.json"]
+    for length, sentences in (("source", (2, 2)), ("reference", (3, 3))):
+        wanted = settings(figure2_length=length, bootstrap_samples=20)
+        done = nmt("table", "scores", *table, wanted, *scored, *outputs(tmp_path, "out", "csv", "md", "tex"))
+        assert done.returncode == 0, done.stderr
+        row, moses = rows_of(tmp_path / "out.csv")
+        assert (int(row["sentences_dev_all"]), int(row["sentences_test_no_unk"])) == sentences
+        lengths = {name: [n for n in sets[name] if length == "reference" or n >= 10] for name in sets}
+        for name in sets:
+            # every n-gram matches: BLEU is the brevity penalty
+            brevity = 100 * math.exp(1 - 12 * len(lengths[name]) / sum(lengths[name]))
+            assert float(row[f"bleu_{name}_all"]) == pytest.approx(brevity, abs=0.006)
+            assert float(row[f"low_{name}_all"]) <= brevity <= float(row[f"high_{name}_all"])
+        assert row["difference_test_all"] == f"{float(row['bleu_test_all']) - 17.5:+.2f}"
+        assert (moses["reported_dev_all"], moses["bleu_dev_all"]) == ("28.92", "")
+        text = " ".join((tmp_path / "out.md").read_text(encoding="utf-8").split())
+        both = "10 to 20 words (source and reference)"
+        assert f"of sentences of 10 to 20 words ({length}) and {both}. Dev., all: {sentences[0]} sent" in text
+        # of the test set's three pairs two have so many words on both sides, whatever the others count
+        assert row["sentences_test_both_sides"] == "2" and moses["reported_test_both_sides"] == "33.08"
+        assert f"°: the {sentences[0]}, {sentences[1]} and 2 sentences without an unknown word" in text
+        assert "95%: bootstrap interval (20 samples, seed 1). Of one run it is over sentences alone" in text
+        assert "what Cho et al. (2014b) give in their Table 1 (b)" in text
+    assert_compiles(tmp_path / "out.tex")
+
+
+def test_an_interval_of_some_sentences_is_that_of_the_mean_of_all_seeds(tmp_path: Path) -> None:
+    """A run with every word right and one with every word wrong: of the first alone it would be 100 to 100."""
+    files: list[str | Path] = ["--paper", PAPER.with_name("cho2014b.yaml"), "--table", "cho2014b_table1b"]
+    files += ["--settings", settings(bootstrap_samples=100, reported=False)]
+    for seed, right in ((1, True), (2, False)):
+        counts = {
+            "sentences": 1,
+            "correct": [10 * right] * 4,
+            "total": [10] * 4,
+            "hypothesis_words": 10,
+            "reference_words": 10,
+        }
+        rows = [{"source_length": 10, "reference_length": 10, "source_unknown": 0, **counts}] * 5
+        scores = score("grconv-30", seed, 100.0 * right, 100.0 * right)
+        scores |= {"by_sentence": rows, "by_sentence_no_unk": rows}
+        write(tmp_path, str(seed), scores, summary("grconv-30", seed))
+        files += ["--score", tmp_path / f"{seed}.score.json", "--dev-score", tmp_path / f"{seed}.score.json"]
+        files += ["--summary", tmp_path / f"{seed}.summary.json"]
+    done = nmt("table", "scores", *files, *outputs(tmp_path, "out", "csv", "md", "tex"))
+    assert done.returncode == 0, done.stderr
+    (row,) = rows_of(tmp_path / "out.csv")
+    for column in ("dev_all", "dev_no_unk", "test_all", "test_no_unk"):
+        assert [row[f"{bound}_{column}"] for bound in ("low", "high")] == ["0.00", "100.00"]
+        assert row[f"bleu_{column}"] == "50.00"
+    assert "Of several seeds it is of their mean" in " ".join((tmp_path / "out.md").read_text().split())
+    scores["by_sentence"] = rows[:3]
+    (tmp_path / "2.score.json").write_text(json.dumps(scores))
+    done = nmt("table", "scores", *files, *outputs(tmp_path, "out", "csv", "md", "tex"))
+    assert done.returncode == 2
+    check(done.stderr)
+
+
+def write_jsonl(path: Path, pairs: list[tuple[str, str]]) -> None:
+    """Translations that copy the source."""
+    rows = [{"line": line, "source": source, "text": source} for line, (source, _) in enumerate(pairs)]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+
+
+def test_rows_follow_the_paper_and_only_what_is_measured_or_quoted_is_shown(tmp_path: Path) -> None:
+    """Sutskever et al. (2014), Table 1: systems that are no runs have scores and no summary."""
+    for place, system in enumerate(["lstm-reversed", "lstm-forward", "other", "lstm-shallow"]):
+        write(tmp_path, str(place), score(system, 1, 20.0 + place, None), summary(system, 1))
+    ensemble = score("lstm-reversed-ensemble-5-beam-2", 1, 33.0, None) | {"seed": None}
+    (tmp_path / "ensemble.json").write_text(json.dumps(ensemble), encoding="utf-8")
+    files = [word for place in range(4) for word in ("--score", tmp_path / f"{place}.score.json")]
+    files += [word for place in range(4) for word in ("--summary", tmp_path / f"{place}.summary.json")]
+    files += ["--score", tmp_path / "ensemble.json", "--settings", settings()]
+    table = ["--paper", PAPER.with_name("sutskever2014.yaml"), "--table", "sutskever2014_table1"]
+    done = nmt("table", "scores", *table, *files, *outputs(tmp_path, "out", "csv", "md", "tex"))
+    assert done.returncode == 0, done.stderr
+    rows = rows_of(tmp_path / "out.csv")
+    ids = ["rnnsearch-50-star", "moses", "lstm-forward", "lstm-reversed", "lstm-reversed-ensemble-5-beam-2"]
+    assert [row["id"] for row in rows] == [*ids, "lstm-shallow"]
+    assert [row["bleu_test"] for row in rows] == ["", "", "21.00", "20.00", "33.00", "23.00"]
+    assert (rows[4]["difference_test"], rows[4]["seeds"], rows[0]["reported_test"]) == ("-1.50", "", "28.45")

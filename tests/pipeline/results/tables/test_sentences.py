@@ -1,0 +1,147 @@
+"""Table 3: which sentences it shows, and how."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nmt.evaluation.translations import Record
+from pipeline.results.example_sentences import draw, papers_own
+from pipeline.results.tables.sentences import COLUMNS
+from tests.latex import assert_compiles
+from tests.plain_csv import read_plain
+from tests.report_settings import report_settings
+from tests.running import ROOT, nmt, outputs
+from tests.table_inputs import rows_of
+
+OPENING = "This will change my future with my family"
+OWN = "&quot; This will change my future with my family , &quot; the man said ."
+LONG = "the house , which " + "very " * 28 + "old [UNK] was , is l&apos; un ."
+TABLE = {"kind": "sentences", "called": "Table 3", "groups": [{"openings": ["not there", OPENING]}]}
+MODELS = {"rnnencdec-50": "RNNencdec-50", "rnnsearch-50": "RNNsearch-50"}
+
+
+def record(line: int, source: str) -> Record:
+    return Record(line, source.split(), [], None)
+
+
+def test_own_sentences_are_found_however_they_were_tokenized() -> None:
+    records = [
+        record(0, "a b"),
+        record(1, OWN),
+        record(2, "this  will  change"),
+        record(3, "“This will change"),
+    ]
+    assert [one.line for one in papers_own(records, [OPENING, "A B", "no such sentence"])] == [1, 0]
+
+
+def test_others_are_drawn_with_the_seed_and_never_twice() -> None:
+    records = [record(line, "a") for line in range(50)]
+    first = draw(records, 5, 1, records[:40])
+    assert {one.line for one in first} <= set(range(40, 50)) and len(first) == 5
+    assert first == draw(records, 5, 1, records[:40])
+    assert first != draw(records, 5, 2, records[:40])
+    assert len(draw(records, 5, 1, records[:48])) == 2
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Path:
+    """The table of a test set of four sentences, one of them the paper's own, two long."""
+    sources = ["short .", LONG, OWN, LONG.replace("old", "new")]
+    for model in MODELS:
+        rows = [
+            {"line": line, "source": source, "text": f"l ’ homme {model.upper()} [UNK] . {line} &#124; *"}
+            for line, source in enumerate(sources)
+        ]
+        (tmp_path / f"{model}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    (tmp_path / "reference").write_text("".join(f"qu&apos; il , le {line} .\n" for line in range(4)))
+    (tmp_path / "paper.yaml").write_text(json.dumps({"name": "They", "tables": {"table3": TABLE}}))
+    settings = json.dumps(report_settings(MODELS, table3_models=list(MODELS), table3_sentences=3))
+    options: list[str | Path] = [
+        "--table",
+        "table3",
+        "--paper",
+        tmp_path / "paper.yaml",
+        "--reference",
+        tmp_path / "reference",
+    ]
+    for model in MODELS:
+        options += ["--translations", model, tmp_path / f"{model}.jsonl"]
+    result = nmt(
+        "table",
+        "sentences",
+        "--settings",
+        settings,
+        *options,
+        *outputs(tmp_path, "table3", "csv", "md", "tex"),
+    )
+    assert result.returncode == 0, result.stderr
+    return tmp_path
+
+
+def test_the_papers_own_sentence_comes_first_then_long_ones(made: Path) -> None:
+    rows = rows_of(made / "table3.csv")
+    assert [row["line"] for row in rows[::4]] == [
+        "2",
+        *sorted({"1", "3"}, key=[row["line"] for row in rows[4::4]].index),
+    ]
+    assert [row["sentence"] for row in rows[:4]] == ["Source", "Reference", "RNNencdec-50", "RNNsearch-50"]
+    assert rows[0]["text"] == '"This will change my future with my family," the man said.'
+    assert rows[1]["text"] == "qu'il, le 2."
+    assert rows[3]["text"] == "l’homme RNNSEARCH-50 [UNK]. 2 | *"
+    text = (made / "table3.md").read_text(encoding="utf-8")
+    assert (
+        "1 of the paper's own sentences, 2 drawn at random (seed 1) from those of 30 words or more"
+        in " ".join(text.split())
+    )
+
+
+def test_csv_is_plain(made: Path) -> None:
+    table = read_plain(made / "table3.csv", COLUMNS, words={"sentence", "text"})
+    assert set(table["line"]) == {1, 2, 3}
+
+
+def test_long_text_breaks_into_lines(made: Path) -> None:
+    assert "p{12cm}" in (made / "table3.tex").read_text(encoding="utf-8")
+    assert_compiles(made / "table3.tex")
+
+
+def test_groups_are_long_and_short_of_both_sets_and_other_systems_stand_below(tmp_path: Path) -> None:
+    """Cho et al. (2014b), Table 2."""
+    options: list[str | Path] = ["--paper", ROOT / "workflow" / "papers" / "cho2014b.yaml"]
+    options += ["--table", "cho2014b_table2"]
+    for prefix, lengths in (("", (3, 12, 31, 40, 9)), ("dev-", (8, 33))):
+        rows = [
+            {"line": line, "source": " ".join(["mot"] * length), "text": f"{prefix}m{line}"}
+            for line, length in enumerate(lengths)
+            if length != 40
+        ]
+        (tmp_path / f"{prefix}m").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        options += [f"--{prefix}translations", "m", tmp_path / f"{prefix}m"]
+        for name in ("reference", "moses"):
+            lines = (f"{prefix}{name} {line}\n" for line in range(len(lengths)))
+            (tmp_path / f"{prefix}{name}").write_text("".join(lines))
+        options += [f"--{prefix}given", "moses", tmp_path / f"{prefix}moses"]
+        options += [f"--{prefix}reference", tmp_path / f"{prefix}reference"]
+    wanted = json.dumps(report_settings({"m": "M", "moses": "Moses"}, table3_models=["m"]))
+    done = nmt(
+        "table", "sentences", "--settings", wanted, *options, *outputs(tmp_path, "out", "csv", "md", "tex")
+    )
+    assert done.returncode == 0, done.stderr
+    rows = rows_of(tmp_path / "out.csv")
+    found = [(row["set"], row["line"], row["sentence"], row["text"]) for row in rows]
+    shown = [(set_, line) for set_, line, what, _ in found if what == "Source"]
+    assert sorted(shown[:2]) == [("dev", "1"), ("test", "2")]  # the long ones
+    assert sorted(shown[2:]) == [("dev", "0"), ("test", "0"), ("test", "4")]
+    for set_, prefix, line in (("dev", "dev-", "1"), ("test", "", "2")):
+        texts = [text for *where, what, text in found if where == [set_, line] and what != "Source"]
+        assert texts == [f"{prefix}reference {line}", f"{prefix}m{line}", f"{prefix}moses {line}"]
+    text = " ".join((tmp_path / "out.md").read_text(encoding="utf-8").split())
+    assert (
+        "Sentences of the development and the test set without unknown words: 2 drawn at random (seed 1)"
+        in text
+    )
+    assert "from those of 31 words or more, 3 drawn" in text
+    assert "1 to 9 words" in text

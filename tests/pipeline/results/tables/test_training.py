@@ -1,0 +1,104 @@
+"""Table 2: its rows, our numbers and the paper's, several seeds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pipeline.results.tables.training import COLUMNS
+from tests.latex import assert_compiles, unescaped_specials
+from tests.plain_csv import read_plain
+from tests.table_inputs import (
+    DEVICE,
+    make,
+    rows_of,
+    score,
+    settings,
+    summary,
+    write,
+)
+
+NUMBER = 2
+
+
+def test_families_stand_together_as_in_the_paper(reported: Path) -> None:
+    rows = rows_of(reported / "table2.csv")
+    names = [row["model"] for row in rows]
+    assert names == ["RNNencdec-30", "RNNencdec-50", "RNNsearch-30", "RNNsearch-50", "RNNsearch-50*"]
+    first = rows[0]
+    assert (first["updates"], first["epochs"], first["hours"]) == ("1234", "6.4321", "0.0342")
+    assert (first["train_nll"], first["dev_nll"], first["device"]) == ("28.1235", "3.0000", DEVICE)
+    assert (first["reported_updates"], first["reported_hours"]) == ("846000", "109")
+    assert (first["reported_train_nll"], first["reported_dev_nll"]) == ("28.1", "53.0")
+
+
+def test_reported_rows_are_marked_for_readers(reported: Path, own: Path) -> None:
+    lines = (reported / "table2.md").read_text(encoding="utf-8").split("\n")
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[:4]]
+    assert cells[0] == ["Model", "Updates (×10⁵)", "Epochs", "Hours", "Device", "Train NLL", "Dev. NLL"]
+    assert cells[2] == ["RNNencdec-30", "0.012", "6.4", "0.034", DEVICE, "28.1", "3.0"]
+    assert cells[3] == ["RNNencdec-30, reported", "8.46", "6.4", "109", "TITAN BLACK", "28.1", "53.0"]
+    assert "| Updates |" in " ".join((own / "table2.md").read_text(encoding="utf-8").split("\n")[0].split())
+    assert "1,234" in (own / "table2.md").read_text(encoding="utf-8")
+    assert "TITAN" not in (own / "table2.csv").read_text() + (own / "table2.md").read_text()
+
+
+def test_seeds_become_mean_and_standard_deviation(several: Path) -> None:
+    one, three = rows_of(several / "table2.csv")
+    # hours 1, 2, 6: mean 3, deviation sqrt((4 + 1 + 9) / 2); dev NLL 30, 30.5, 31: deviation 0.5
+    assert (three["hours"], three["hours_std"]) == ("3.0000", "2.6458")
+    assert (three["dev_nll"], three["dev_nll_std"]) == ("30.5000", "0.5000")
+    assert (three["train_nll"], three["train_nll_std"]) == ("20.0000", "0.0000")
+    assert (three["updates"], three["seed"], three["seeds"]) == ("1200", "3 1 2", "3")
+    assert (one["seed"], one["seeds"], one["hours_std"], one["dev_nll_std"]) == ("1", "1", "", "")
+    text = (several / "table2.md").read_text(encoding="utf-8")
+    cells = [cell.strip() for cell in text.split("\n")[3].split("|")[1:-1]]
+    assert cells == ["RNNsearch-50", "1,200 ± 346", "0.50", "3.0 ± 2.6", "CPU", "20.0", "30.5 ± 0.5"]
+
+
+def test_a_development_nll_of_some_sentences_is_marked(tmp_path: Path, own: Path) -> None:
+    for index, (model, words) in enumerate((("rnnencdec-30", 30), ("rnnsearch-50", 50))):
+        limited = summary(model, 1, max_words=words, dev_sentences=("within_limit", "all")[index])
+        write(tmp_path, str(index), score(model, 1, 10.0, 20.0), limited)
+    text = (make(2, tmp_path, tmp_path, settings(reported=False)) / "table2.md").read_text(encoding="utf-8")
+    marked = "no longer than those that a model learned from: up to 30 words (RNNencdec-30)."
+    assert marked in " ".join(text.split())
+    assert "no longer than" not in (own / "table2.md").read_text(encoding="utf-8")
+
+
+def test_weights_of_an_earlier_update_are_marked(tmp_path: Path, own: Path) -> None:
+    """A model that goes on from another may keep the weights with which it began."""
+    kept = {("rnnsearch-30", 1): 2000, ("rnnsearch-50", 1): None, ("rnnencdec-50", 1): 1200}
+    kept |= {("rnnencdec-50", 2): 2600, ("rnnencdec-30", 1): 2600}
+    for index, ((model, seed), best) in enumerate(kept.items()):
+        run = summary(model, seed, updates=2600, best_update=best)
+        write(tmp_path, str(index), score(model, seed, 10.0, 20.0), run)
+    folder = make(2, tmp_path, tmp_path, settings(reported=False))
+    text = " ".join((folder / "table2.md").read_text(encoding="utf-8").split())
+    marked = (
+        "the weights of update 2,000 of 2,600 (RNNsearch-30); 1,200 of 2,600 / 2,600 of 2,600 (RNNencdec-50)."
+    )
+    assert marked in text
+    rows = {row["id"]: row["best_update"] for row in rows_of(folder / "table2.csv")}
+    assert rows == {
+        "rnnsearch-30": "2000",
+        "rnnsearch-50": "",
+        "rnnencdec-50": "1200 2600",
+        "rnnencdec-30": "2600",
+    }
+    assert "weights of update" not in (own / "table2.md").read_text(encoding="utf-8")
+
+
+def test_tex_compiles_whatever_the_device_is_called(reported: Path) -> None:
+    tex = reported / "table2.tex"
+    assert unescaped_specials(tex.read_text(encoding="utf-8")) == []
+    assert_compiles(tex)
+
+
+WORDS = {"model", "id", "device", "reported_device", "optimizer", "stopped_by"}
+
+
+def test_csv_is_plain(reported: Path, several: Path) -> None:
+    table = read_plain(reported / "table2.csv", COLUMNS, WORDS)
+    assert table["reported_updates"].sum() == 846_000 + 471_000 + 600_000 + 288_000 + 667_000
+    # of several runs all seeds are named
+    read_plain(several / "table2.csv", COLUMNS, WORDS | {"seed"})

@@ -1,0 +1,118 @@
+"""How tables are written: CSV that programs read, Markdown in columns, LaTeX that is text."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from markdown_it import MarkdownIt
+
+from nmt.evaluation.seeds import with_deviation
+from pipeline.results.tables.writer import (
+    Table,
+    as_csv,
+    enough,
+    frame,
+    pipe_table,
+    without_markup,
+    write_table,
+)
+from tests.latex import assert_compiles, unescaped_specials
+from tests.plain_csv import read_plain
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "text"),
+    [
+        (8.46, 2, "8.46"),
+        (6.0, 2, "6.00"),
+        (109.4, 0, "109"),
+        (0.0342, 0, "0.034"),
+        (2.34, 0, "2.3"),
+        (0, 1, "0.0"),
+    ],
+)
+def test_small_numbers_keep_two_digits(value: float, decimals: int, text: str) -> None:
+    assert with_deviation(value, None, enough(value, decimals)) == text
+
+
+ROWS = [{"model": "a_b, 50% & {c}", "count": 1234567, "share": "0.50"}, {"model": "été", "count": None}]
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Path:
+    """A table with text that LaTeX or Markdown could take for commands, a missing number and a rule."""
+    cells = [["a_b, 50% & {c}", "1,234,567 ± 3", "x | *y*"], ["ab", "", "−1 × 10⁵"]]
+    table = Table(
+        frame(ROWS, ["model", "count", "share"]),
+        pd.DataFrame(cells, columns=["Model", "Count", "Text"]),
+        ("Model", "Text"),
+        rules=[1],
+        notes=["A note of ±: " + "many words " * 20],
+    )
+    write_table(table, *(tmp_path / f"table.{form}" for form in ("csv", "md", "tex")))
+    return tmp_path
+
+
+def test_csv_has_plain_numbers_and_empty_cells_for_missing_ones(written: Path) -> None:
+    # by its bytes: a whole number beside a gap stays whole, lines end alike on every system
+    text = 'model,count,share\n"a_b, 50% & {c}",1234567,0.50\nété,,\n'
+    assert (written / "table.csv").read_bytes() == text.encode()
+    table = read_plain(written / "table.csv", ["model", "count", "share"], words={"model"})
+    assert table["count"][0] == 1234567 and table["share"][0] == 0.5 and table["count"].isna()[1]
+
+
+def test_markdown_stands_in_columns_with_its_notes_below(written: Path) -> None:
+    table, note = (written / "table.md").read_text(encoding="utf-8").split("\n\n")
+    lines = table.split("\n")
+    assert len({len(line) for line in lines}) == 1 and len(lines) == 4
+    assert lines[1].replace("-", "") == "|:|:|:|" and lines[1].startswith("|:") and lines[1].endswith("-|")
+    assert lines[1].split("|")[2].endswith("-:"), "numbers stand to the right"
+    assert r"x \| \*y\*" in lines[2]
+    assert note.startswith("A note of ±: many words") and max(map(len, note.split("\n"))) <= 100
+
+
+def test_markdown_escapes_what_it_would_take_for_markup_and_nothing_else() -> None:
+    for plain in ("RNNsearch-50*", "[UNK] may be written.", "a_b 5 * 3", "1 & 2", "l’homme"):
+        assert without_markup(plain) == plain
+    hostile = [
+        "![px](http://x/y.png)",
+        "[a](http://x)",
+        "<img src=x>",
+        "`x`",
+        "**x**",
+        "&lt;",
+        "~~x~~",
+        r"\*",
+    ]
+    for text in hostile:
+        rendered = MarkdownIt("commonmark").render(without_markup(text))
+        assert "<p>" + html.escape(text, quote=False) + "</p>\n" == rendered
+
+
+def test_a_label_breaks_no_table() -> None:
+    shown = pd.DataFrame([["A|B\n| C", "1"], ["a\\|b", "2"]], columns=["Model|s", "All"])
+    page = MarkdownIt("commonmark").enable("table").render(pipe_table(shown, ["Model|s"]))
+    assert re.findall(r"<t[hd][^>]*>(.*)</t[hd]>", page) == ["Model|s", "All", "A|B | C", "1", r"a\|b", "2"]
+
+
+def test_csv_holds_no_formula_that_came_as_text() -> None:
+    cells = ["=1+1", "+x", "-cmd", "@x", "\tx", "-1.5", "+2", "−3", "a=b", "1e-6", None, -4]
+    text = as_csv(pd.DataFrame({"x": pd.Series(cells, dtype=object)}))
+    rows = list(csv.reader(io.StringIO(text)))[1:]
+    safe = ["'=1+1", "'+x", "'-cmd", "'@x", "'\tx", "-1.5", "+2", "−3", "a=b", "1e-6", "", "-4"]
+    assert [row[0] if row else "" for row in rows] == safe
+
+
+def test_tex_has_a_rule_notes_and_no_stray_specials(written: Path) -> None:
+    tex = (written / "table.tex").read_text(encoding="utf-8")
+    assert tex.endswith("\\end{tabular}\n") and r"{lr>{\raggedright" in tex
+    assert unescaped_specials(tex) == []
+    assert tex.count(r"\midrule") == 2 and "% A note of $\\pm$" in tex
+    assert r"1,234,567 $\pm$ 3" in tex and r"x \textbar{} *y*" in tex
+    assert_compiles(written / "table.tex")

@@ -1,0 +1,143 @@
+"""The papers' numbers in workflow/papers, held against the papers."""
+
+from __future__ import annotations
+
+import json
+import re
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nmt.evaluation.translations import Record
+from pipeline.results.example_sentences import papers_own
+from pipeline.results.papers import ScoreTable, SentenceTable, TrainingTable, read_paper, read_table
+from tests.messages import refused
+from tests.running import MIRROR
+from tests.table_inputs import PAPER
+
+
+def test_paper_holds_all_numbers_of_both_tables() -> None:
+    tables = read_paper(PAPER).tables
+    table1, table2 = tables["table1"], tables["table2"]
+    assert isinstance(table1, ScoreTable) and isinstance(table2, TrainingTable)
+    scores = {model: tuple(row.scores.values()) for model, row in table1.reported.items()}
+    assert scores == {
+        "rnnencdec-30": (13.93, 24.19),
+        "rnnsearch-30": (21.50, 31.44),
+        "rnnencdec-50": (17.82, 26.71),
+        "rnnsearch-50": (26.75, 34.16),
+        "rnnsearch-50-star": (28.45, 36.15),
+        "moses": (33.30, 35.63),
+    }
+    training = {
+        model: (row.updates, row.epochs, row.hours, row.train_nll, row.dev_nll)
+        for model, row in table2.reported.items()
+    }
+    assert training == {
+        "rnnencdec-30": (846_000, 6.4, 109, 28.1, 53.0),
+        "rnnencdec-50": (600_000, 4.5, 108, 44.0, 43.6),
+        "rnnsearch-30": (471_000, 3.6, 113, 26.7, 47.2),
+        "rnnsearch-50": (288_000, 2.2, 111, 40.7, 38.1),
+        "rnnsearch-50-star": (667_000, 5.0, 252, 36.7, 35.2),
+    }
+
+
+def scores(paper: str, table: str) -> dict[str, tuple[float, ...]]:
+    """The reported rows of a table, in the order of its columns."""
+    _, found = read_table(PAPER.with_name(f"{paper}.yaml"), table, ScoreTable)
+    return {
+        system: tuple(row.value(name) for name in found.columns if name in row.scores)
+        for system, row in found.reported.items()
+    }
+
+
+def test_cho_2014b_holds_every_cell_of_table_1() -> None:
+    """Columns: development and test set, all sentences, then those without unknown words."""
+    assert scores("cho2014b", "cho2014b_table1a") == {
+        "rnnencdec-30": (13.15, 13.92, 21.01, 23.45),
+        "grconv-30": (9.97, 9.97, 17.19, 18.22),
+        "moses": (30.64, 33.30, 32.77, 35.63),
+        "moses-rnnenc": (31.48, 34.64),
+        "moses-lstm": (32, 35.65),
+    }
+    assert scores("cho2014b", "cho2014b_table1b") == {
+        "rnnencdec-30": (19.12, 20.99, 24.73, 27.03, 27.81),
+        "grconv-30": (16.60, 17.50, 21.74, 22.94),
+        "moses": (28.92, 32.00, 32.20, 35.40, 33.08),
+    }
+
+
+def test_a_score_is_shown_as_the_paper_gives_it() -> None:
+    _, found = read_table(PAPER.with_name("sutskever2014.yaml"), "sutskever2014_table2", ScoreTable)
+    shown = {name: row.shown("test") for name, row in found.reported.items()}
+    assert (shown["oracle"], shown["wmt14-best"], shown["moses"]) == ("~45", "37.0", "33.30")
+    assert found.reported["oracle"].shown("dev") == ""
+
+
+def test_sutskever_2014_holds_every_cell_of_both_tables() -> None:
+    direct = scores("sutskever2014", "sutskever2014_table1")
+    assert list(direct.values()) == [
+        (28.45,),
+        (33.3,),
+        (26.17,),
+        (30.59,),
+        (33.0,),
+        (33.27,),
+        (34.5,),
+        (34.81,),
+    ]
+    rescored = scores("sutskever2014", "sutskever2014_table2")
+    assert list(rescored.values()) == [(33.3,), (34.54,), (37.0,), (35.61,), (35.85,), (36.5,), (45,)]
+
+
+def newstest() -> list[Record]:
+    """The English lines of the three sets that the papers' sentences are from."""
+    lines: list[str] = []
+    for archive, names in (
+        ("dev.tgz", ("dev/newstest2012.en", "dev/newstest2013.en")),
+        ("test-full.tgz", ("test-full/newstest2014-fren-src.en.sgm",)),
+    ):
+        with tarfile.open(MIRROR / "wmt14" / archive) as packed:
+            for name in names:
+                member = packed.extractfile(name)
+                assert member is not None
+                lines += [re.sub(r"^<seg[^>]*>", "", line.decode()) for line in member]
+    return [Record(number, line.split(), [], None) for number, line in enumerate(lines)]
+
+
+@pytest.mark.skipif(not MIRROR.is_dir(), reason="no mirror with real archives beside the checkout")
+def test_the_sentences_that_the_papers_show_are_in_the_sets_each_one_alone() -> None:
+    records = newstest()
+    for file in sorted(PAPER.parent.iterdir()):
+        paper = read_paper(file)
+        groups = [
+            group
+            for table in paper.tables.values()
+            if isinstance(table, SentenceTable)
+            for group in table.groups
+        ]
+        for opening in [*paper.openings, *(opening for group in groups for opening in group.openings)]:
+            (found,) = papers_own(records, [opening])
+            others = [record for record in records if record.line != found.line]
+            assert not papers_own(others, [opening]), f"{file.name}: {opening} begins several sentences"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rows": "x"},
+        {"kind": "scores"},
+        {"reported": {"m": {"label": "M", "scores": {"other": 1}}}},
+        {"columns": {"all": {"header": "All", "set": "train"}}},
+    ],
+)
+def test_a_table_that_says_something_else_is_named(tmp_path: Path, change: dict[str, Any]) -> None:
+    table = {"kind": "scores", "called": "Table 1", "columns": {"all": {"header": "All"}}} | change
+    if change == {"kind": "scores"}:
+        del table["columns"]
+    file = tmp_path / "p.yaml"
+    file.write_text(json.dumps({"name": "They", "tables": {"table1": table}}), encoding="utf-8")
+    with refused():
+        read_paper(file)

@@ -1,0 +1,282 @@
+"""The record of results: its downloads, checksums and searches, and what is said where they do not fit."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nmt.decoding.sidecar import Making
+from nmt.errors import UserError
+from nmt.io.files import sha256, write_json
+from nmt.model.model_folder import RECORDS
+from pipeline.config import snapshot
+from pipeline.config.catalogue import Archive
+from pipeline.config.overlays import Layer, find_layers, load
+from pipeline.config.runs import runs_of
+from pipeline.results.package import MODES, ReplicationPackage
+from pipeline.results.ro_crate import PAPERS, RECORD, record
+from pipeline.results.verify import altered, other_decoding, other_program, recorded_checksums, verify
+from tests.bitexts import write_text
+from tests.hostile import altered_bytes, altered_json
+from tests.messages import check, refused
+from tests.running import ROOT
+
+MADE_WITH = {"device": "CPU", "code": {"version": "0.0.9"}, "packages": {"torch": "2.0"}, "python": "3.11"}
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """Settings, runs and translations of Multi30k without anything else."""
+    return written(tmp_path / "results")
+
+
+def written(folder: Path) -> Path:
+    config = load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / "multi30k"))
+    parts = ReplicationPackage(folder)
+    write_json(parts.configuration, snapshot.published(config))
+    for run in runs_of(config, config.use.models):
+        for name in RECORDS:
+            write_json(parts.of_run(run, name), {"label": run, "updates": 5, "hours": 1.5})
+        for mode in MODES:
+            translations = parts.translations(run, mode)
+            write_text(translations, [json.dumps({"line": 0, "source": "a", "text": "b"})])
+            making = Making(mode, config.decoding, [{"name": run, "sha256": "f" * 64}], MADE_WITH)
+            making.write(translations, 1, 12.5, resumed=False)
+    return folder
+
+
+def files_of(results: Path) -> list[Path]:
+    return [path for path in results.rglob("*") if path.is_file() and path.name != RECORD]
+
+
+def archives_in_use(results: Path) -> list[Archive]:
+    return list(snapshot.read(ReplicationPackage(results).configuration).archives.values())
+
+
+def archives_of(results: Path, folder: Path) -> list[dict[str, Any]]:
+    """The archives that the record names, with the facts about each."""
+    record(results, files_of(results), folder)
+    graph = json.loads((results / RECORD).read_text(encoding="utf-8"))["@graph"]
+    entities = {entity["@id"]: entity for entity in graph}
+    found = []
+    for entity in graph:
+        if entity["@id"].startswith("http") and entity["@type"] == "DigitalDocument":
+            facts = [entities[fact["@id"]] for fact in entity.get("additionalProperty", [])]
+            found.append(entity | {fact["name"]: fact["value"] for fact in facts})
+    return found
+
+
+def test_archives_of_one_name_keep_their_own_checksums(results: Path) -> None:
+    path = ReplicationPackage(results).configuration
+    values = json.loads(path.read_text(encoding="utf-8"))
+    first, second = [*values["archives"].values()][:2]
+    for number, archive in enumerate((first, second)):
+        archive |= {
+            "url": f"https://example.org/{number}/en-fr.txt.zip",
+            "path": f"{number}.zip",
+            "md5": str(number) * 32,
+        }
+    path.write_text(json.dumps(values), encoding="utf-8")
+    sums = {
+        entity["@id"]: entity["md5"] for entity in archives_of(results, results / "none") if "md5" in entity
+    }
+    assert {sums[first["url"]], sums[second["url"]]} == {"0" * 32, "1" * 32}
+
+
+def test_downloads_carry_what_the_settings_know_where_nothing_else_is_known(results: Path) -> None:
+    known = {archive.url: archive for archive in archives_in_use(results)}
+    found = archives_of(results, results / "none")
+    assert sorted(entity["@id"] for entity in found) == sorted(known) and len(known) > 3
+    for entity in found:
+        archive = known[entity["@id"]]
+        assert entity.get("sha256") == archive.sha256 and entity.get("md5") == archive.md5
+
+
+def test_downloads_carry_the_sums_that_were_noted_and_no_folder_of_this_machine(
+    results: Path, tmp_path: Path
+) -> None:
+    one, two, *_ = archives_in_use(results)
+    note = {"bytes": 7, "md5": "m" * 32, "sha256": "a" * 64}
+    write_json(tmp_path / f"{one.path}.json", note | {"source": "/home/me/mirror"})
+    write_json(tmp_path / f"{two.path}.json", note | {"source": "https://example.org/two"})
+    found = {entity["@id"]: entity for entity in archives_of(results, tmp_path)}
+    first, second = found[one.url], found[two.url]
+    assert first["sha256"] == second["sha256"] == "a" * 64
+    assert (first["contentSize"], first["md5"]) == ("7", "m" * 32)
+    assert "taken from" not in first and second["taken from"] == "https://example.org/two"
+    assert "/home/me" not in (results / RECORD).read_text(encoding="utf-8")
+
+
+def test_downloads_without_a_note_are_summed(results: Path, tmp_path: Path) -> None:
+    one, *_ = archives_in_use(results)
+    path = tmp_path / one.path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"archive")
+    found = {entity["@id"]: entity for entity in archives_of(results, tmp_path)}
+    assert found[one.url]["sha256"] == sha256(path)
+
+
+def test_every_file_is_summed_and_the_date_is_data(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    record(results, files_of(results), results)
+    before = (results / RECORD).read_bytes()
+    assert b'"datePublished": "1970-01-02T00:00:00+00:00"' in before
+    sums = recorded_checksums(results, {RECORD})
+    assert sums == {path.relative_to(results).as_posix(): sha256(path) for path in files_of(results)}
+    record(results, list(reversed(files_of(results))), results)
+    assert (results / RECORD).read_bytes() == before
+
+
+def test_the_record_cites_the_papers_whose_tables_it_has(results: Path) -> None:
+    path = ReplicationPackage(results).configuration
+    settings = json.loads(path.read_text(encoding="utf-8"))
+    settings["artifacts"]["papers"] = ["bahdanau2015", "sutskever2014"]
+    write_json(path, settings)
+    record(results, files_of(results), results / "archives")
+    found = {entry["@id"]: entry for entry in json.loads((results / RECORD).read_text())["@graph"]}
+    cited = [found[paper["@id"]]["name"] for paper in found["./"]["citation"]]
+    assert [name[:6] for name in cited] == ["Neural", "Sequen"]
+    assert PAPERS.keys() == {file.stem for file in (ROOT / "workflow" / "papers").glob("*.yaml")}
+
+
+def test_what_made_translations_is_said_of_each_file(results: Path) -> None:
+    config = snapshot.read(ReplicationPackage(results).configuration)
+    record(results, files_of(results), results)
+    graph = json.loads((results / RECORD).read_text(encoding="utf-8"))["@graph"]
+    entities = {entity["@id"]: entity for entity in graph}
+    actions = [
+        entity for name, entity in entities.items() if name.startswith("#decoding-") and "result" in entity
+    ]
+    assert len(actions) == 2 * len(runs_of(config, config.use.models))
+    made = {result["@id"] for action in actions for result in action["result"]}
+    assert made == {name for name in entities if name.startswith("translations/")}
+    for action in actions:
+        facts = {
+            entities[fact["@id"]]["name"]: entities[fact["@id"]]["value"]
+            for fact in action["additionalProperty"]
+        }
+        mode = facts.pop("mode")
+        assert action["@id"].endswith(f"-{mode}")
+        said = {"sentences": 1, "seconds": 12.5, "resumed": False, "device": "CPU", "python": "3.11"}
+        assert facts == {**config.decoding.model_dump(), **said}
+        assert entities[action["instrument"]["@id"]]["softwareVersion"] == "0.0.9"
+        (weights,) = (entities[used["@id"]] for used in action["object"])
+        assert weights["sha256"] == "f" * 64
+
+
+def test_a_changed_setting_of_the_search_is_named(results: Path) -> None:
+    parts = ReplicationPackage(results)
+    config = snapshot.read(parts.configuration)
+    assert list(other_decoding(config, parts)) == []
+    decoding = config.decoding.model_copy(update={"beam": 3})
+    (line,) = other_decoding(config.model_copy(update={"decoding": decoding}), parts)
+    check(line)
+
+
+def test_translations_without_what_made_them_have_no_record(results: Path) -> None:
+    making = next((results / "translations").glob("*.made.json"))
+    making.unlink()
+    with refused():
+        record(results, files_of(results), results)
+
+
+def test_another_program_than_the_one_that_made_the_tables_is_named(
+    results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record(results, files_of(results), results)
+    assert list(other_program(results / RECORD)) == []
+    monkeypatch.setattr(
+        "pipeline.results.verify.code", lambda: {"version": "9.9", "commit": "c" * 40, "dirty": True}
+    )
+    (line,) = other_program(results / RECORD)
+    assert line.startswith("the tables were made with nmt ")
+    assert f"here is nmt 9.9+{'c' * 12}.dirty" in line
+
+
+def test_files_from_elsewhere_or_missing_are_refused(results: Path, tmp_path: Path) -> None:
+    (tmp_path / "other.txt").write_text("x", encoding="utf-8")
+    for path in (tmp_path / "other.txt", results / "gone.txt"):
+        with refused():
+            record(results, [*files_of(results), path], results)
+    assert not (results / RECORD).exists()
+
+
+def test_both_kinds_of_released_parts_at_once_are_refused() -> None:
+    layers = find_layers(ROOT / "config.yaml", ROOT)
+    over = Layer("over.yaml", ROOT / "experiments", {"released": {"models": "a", "results": "b"}})
+    with refused():
+        load([*layers, over])
+    config = load([*layers, Layer("over.yaml", ROOT / "experiments", {"released": {"models": "../a"}})])
+    assert Path(config.released.models or "").resolve() == ROOT / "a"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        '{"@graph": [' + "9" * 5000 + "]}",
+        '{"@graph": [{"@type": "File", "@id": 1, "sha256": "x"}]}',
+    ],
+    ids=range(3),
+)
+def test_records_of_odd_shapes_are_refused_in_a_line(results: Path, text: str) -> None:
+    (results / RECORD).write_text(text, encoding="utf-8")
+    with refused():
+        recorded_checksums(results, {RECORD})
+
+
+def test_names_that_no_file_can_have_are_missing_files(results: Path) -> None:
+    names = ["a\0b", "../../etc/passwd", "/etc/passwd", "x" * 5000, "runs", ""]
+    found = list(altered(results, dict.fromkeys(names, "0" * 64), {"config.json"}))
+    assert found == [f"{results}/{name}: missing, but in the record" for name in names]
+
+
+def test_a_pipe_in_the_records_place_is_not_waited_for(results: Path, tmp_path: Path) -> None:
+    os.mkfifo(results / RECORD)
+    with refused():
+        verify(results, tmp_path / "scratch")
+
+
+def test_archives_of_in_domain_text_are_in_the_record(results: Path) -> None:
+    values = json.loads((results / "config.json").read_text(encoding="utf-8"))
+    values["archives"]["own"] = {"url": "https://example.org/own", "path": "own"}
+    sides = {side: {"archive": "own", "member": side} for side in ("source", "target")}
+    values["corpora"]["own"] = sides
+    values["selection"] |= {"enabled": True, "in_domain": ["own"]}
+    write_json(results / "config.json", values)
+    assert "https://example.org/own" in {entity["@id"] for entity in archives_of(results, results / "none")}
+
+
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results with their record, for many tests in turn; their settings are compared with the demo's alone."""
+    folder = written(tmp_path_factory.mktemp("lasting") / "demo" / "results")
+    record(folder, files_of(folder), folder)
+    return folder
+
+
+@pytest.mark.fuzz
+@given(data=st.data())
+def test_whatever_results_hold_is_a_verdict_or_a_line(lasting: Path, data: st.DataObject) -> None:
+    """Without the workflow, which makes the tables again; an altered file is never passed over."""
+    path = data.draw(st.sampled_from(sorted([*files_of(lasting), *[lasting / RECORD] * 20])), "file")
+    before = path.read_bytes()
+    after = data.draw((altered_json if path.suffix == ".json" else altered_bytes)(before))
+    path.write_bytes(after)
+    try:
+        with patch("pipeline.results.verify.missing_workflow", return_value="no clone"):
+            found = verify(lasting, lasting.parent / "scratch")
+    except UserError as error:
+        assert "\n" not in str(error)
+    else:
+        assert not any("\n" in line for line in [*found.problems, *found.notes])
+        assert path.name == RECORD or any("altered" in line for line in found.problems) == (before != after)
+    finally:
+        path.write_bytes(before)
