@@ -94,7 +94,7 @@ showcase: $(DEV) ## Renew docs/playground.html, the lecture and README's picture
 	    --settings models/rnnsearch-50/text.json --title "Why attention? Let a sentence grow" --output ../../docs/playground.html
 	echo "The queen's friend has already sent her the red letters." | \
 	    $(BIN)/nmt translate --model experiments/demo/models/rnnsearch-50 --plot docs/pictures/attention.png
-	$(BIN)/python -m workflow.notebook docs/attention.ipynb
+	MPLBACKEND= $(BIN)/jupyter execute --inplace docs/attention.ipynb
 
 moses: $(INSTALLED) ## Add a phrase-based system, Moses, to an experiment: make EXPERIMENT=experiments/multi30k moses
 	$(RUN) $(EXPERIMENT_OR_DEMO) --config 'moses={enabled: true}' $(OPTIONS)
@@ -157,15 +157,14 @@ bench-decoding: $(DEV) ## Compare beam search with JoeyNMT and Marian at beam 1,
 bench-data: $(DEV) ## Measure speed and memory of the data pipeline as the text grows
 	$(BIN)/python -m benchmarks.data --pip-options="$$PIP_OPTIONS" $(OPTIONS)
 
-format: $(DEV) ## Format code and rules; write the schema and docs/pictures/structure.svg
+format: $(DEV) ## Format code and rules; write the schema
 	$(BIN)/ruff check --fix nmt pipeline workflow tests benchmarks
 	$(BIN)/ruff format nmt pipeline workflow tests benchmarks
 	$(BIN)/snakefmt Snakefile workflow
 	$(BIN)/python workflow/schema.py
-	$(BIN)/python workflow/drawing.py
 
-pins: $(DEV) ## Renew uv.lock, CI actions and the containers' base image
-	$(BIN)/python workflow/pins.py $(OPTIONS)
+pins: $(DEV) ## Renew uv.lock after a change of pyproject.toml: make OPTIONS=--upgrade pins
+	.uv/uv lock $(OPTIONS)
 
 clean: ## Remove .venv and caches, keep results
 	rm -rf $(VENV) .venv.lock .uv site .mypy_cache .ruff_cache .pytest_cache *.egg-info

@@ -208,7 +208,7 @@ def assert_verified(results: Path) -> None:
 
 
 def test_another_interpreter_or_place_of_the_repository_schedules_nothing(copy: Path, tmp_path: Path) -> None:
-    for entry in ("Snakefile", "config.yaml", "workflow", "nmt", "envs"):
+    for entry in ("Snakefile", "config.yaml", "workflow", "nmt"):
         (tmp_path / "repository").mkdir(exist_ok=True)
         (tmp_path / "repository" / entry).symlink_to(ROOT / entry)
     command = snakemake_command(copy, "-n", "--configfile", str(copy / "tiny.yaml"))

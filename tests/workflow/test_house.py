@@ -95,7 +95,7 @@ def pins(lines: list[str]) -> dict[str, str]:
     return {re.sub("[._]", "-", name.lower()): version.split()[0] for name, version in pairs}
 
 
-def test_environments_pin_what_the_lock_file_pins() -> None:
+def test_the_project_states_what_the_lock_file_pins() -> None:
     packages = tomllib.loads((ROOT / "uv.lock").read_text(encoding="utf-8"))["package"]
     lock = {
         package["name"]: package["version"].partition("+")[0] for package in packages if "version" in package
@@ -105,10 +105,6 @@ def test_environments_pin_what_the_lock_file_pins() -> None:
     stated = [*project["dependencies"], *(requirement for extra in extras for requirement in extra)]
     assert all("==" in requirement for requirement in stated)
     assert pins(stated).items() <= lock.items()
-    for environment in (ROOT / "envs").glob("*.yaml"):
-        listed = pins(environment.read_text(encoding="utf-8").split("\n"))
-        assert listed, environment
-        assert listed.items() <= lock.items(), environment
 
 
 def test_citation_and_changelog_are_of_this_version() -> None:
