@@ -3,13 +3,18 @@
 Each sample draws as many sentences as there are, with replacement (Koehn, 2004), and the same sentences for all
 systems. If a model has several runs with different seeds, the sample also draws as many runs as there are, with
 replacement; the model's BLEU is then the mean of the drawn runs on the drawn sentences. With one run per model, these
-are the samples and p-values of sacrebleu's paired bootstrap.
+are the samples of sacrebleu's paired bootstrap.
+
+A p-value is two-sided: the share of samples whose difference d deviates from the mean of all samples' differences by at
+least the observed difference, |d - mean(d)| >= |observed|. If two systems' translations are exchanged at random, p <
+0.05 occurs in about 5% of cases. sacrebleu's rule, |d| - mean(|d|) > |observed|, counts one side, so its p is about
+half as large: p < 0.05 occurs in about 10% of cases.
 
 The number of seeds limits the result. The mean of drawn runs varies less than the mean of new runs would, by a factor
 of sqrt((R - 1) / R) for R runs, and is never beyond the lowest and the highest run. If seeds matter far more than
 sentences, the interval contains the mean of all possible runs in 50% of cases with two runs, in 75% with three, and in
-83% with five, not in 95%. Then p < 0.05 occurs by chance in 34% of cases with two runs per model, in 27% with three,
-and in 20% with five. So tables show the deviation over seeds beside the interval. With one run, nothing is known about
+83% with five, not in 95%. Then p < 0.05 occurs by chance in 33% of cases with two runs per model, in 20% with three,
+and in 13% with five. So tables show the deviation over seeds beside the interval. With one run, nothing is known about
 other seeds: interval and p-value belong to that run alone.
 
 Runs of different models are drawn independently of each other. If the runs of a model continue those of another model,
@@ -71,23 +76,19 @@ class SampledBleu:
         return float(low), float(high)
 
     def p_value(self, other: SampledBleu) -> float | None:
-        """Return the p-value of the difference between the means of two systems; None without samples.
+        """Return the two-sided p-value of the difference between the means of two systems; None without samples.
 
-        As in sacrebleu, it is the fraction of samples whose difference exceeds the mean of all samples' differences by
-        more than the observed difference. Equal means have p = 1, although sacrebleu gives them the smallest p.
+        The observed difference counts as one more sample, so that p is never 0.
         """
         if not self.bootstrap.samples:
             return None
-        difference = abs(self.bleu - other.bleu)
-        if not difference:
-            return 1.0
         ours, theirs = (
             _mean_of_drawn(system.samples, self.bootstrap, place)
             for place, system in enumerate((self, other))
         )
-        sizes = np.abs(ours - theirs)
-        larger = int(np.sum(sizes - sizes.mean() > difference))
-        return (larger + 1) / (self.bootstrap.samples + 1)
+        differences = ours - theirs
+        as_far = int(np.sum(np.abs(differences - differences.mean()) >= abs(self.bleu - other.bleu)))
+        return (as_far + 1) / (self.bootstrap.samples + 1)
 
 
 def interval(runs: Sequence[Sequence[BleuCounts]], bootstrap: Bootstrap) -> tuple[float, float] | None:

@@ -45,7 +45,7 @@ def compare(
     """Compare models: 95% bootstrap intervals of BLEU, paired significance, BLEU of sacrebleu's tokenization and chrF.
 
     The bootstrap is over sentences, with the seed `bootstrap_seed` of the settings. Intervals run from the 2.5th to
-    the 97.5th percentile; p-values are those of sacrebleu. BLEU with sacrebleu's own tokenization (13a) and chrF are
+    the 97.5th percentile; p-values are two-sided. BLEU with sacrebleu's own tokenization (13a) and chrF are
     computed on detokenized text. If a model has several seeds, its scores are means, and the bootstrap is over
     sentences and seeds.
     """

@@ -78,7 +78,8 @@ def _notes(comparison: Mapping[str, Any], settings: Report) -> list[str]:
     runs = [system.get("runs", 1) for system in comparison["all"]["systems"].values()]
     return [
         f"Δ: BLEU of the model less that of the one it is compared with, on tokens ({signature}). p: probability that "
-        f"chance alone makes a difference of that size, by paired bootstrap ({samples:,} samples, seed {seed}; Koehn, "
-        f"2004); n.s.: not significant at {_SIGNIFICANT}. Not corrected for the number of pairs. "
+        f"chance alone makes a difference of at least that size in either direction (two-sided), by paired bootstrap "
+        f"({samples:,} samples, seed {seed}; Koehn, 2004); n.s.: not significant at {_SIGNIFICANT}. sacrebleu's p is "
+        "one-sided, about half as large. Not corrected for the number of pairs. "
         + variance_note("p", "small", runs)
     ]

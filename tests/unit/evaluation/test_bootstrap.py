@@ -1,4 +1,4 @@
-"""The bootstrap over sentences and seeds: held against sacrebleu's for one run, and how often it is right."""
+"""The bootstrap over sentences and seeds: held against sacrebleu's samples for one run, and how often it is right."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def texts(draw: st.DrawFn, count: int) -> tuple[list[str], list[list[str]]]:
 
 @given(texts(2), seeds)
 @settings(max_examples=60, deadline=None)
-def test_with_one_run_each_scores_and_p_are_sacrebleus_to_the_last_digit(
+def test_with_one_run_each_scores_and_samples_are_sacrebleus(
     text: tuple[list[str], list[list[str]]], seed: int
 ) -> None:
     references, systems = text
@@ -50,11 +50,12 @@ def test_with_one_run_each_scores_and_p_are_sacrebleus_to_the_last_digit(
             n_samples=SAMPLES,
         )
         _, results = test()
-    first, second = results["BLEU"]
     ours = [SampledBleu([counts_of(system, references)], bootstrap) for system in systems]
-    assert [system.bleu for system in ours] == [first.score, second.score]
-    expected = 1.0 if first.score == second.score else second.p_value
-    assert ours[1].p_value(ours[0]) == ours[0].p_value(ours[1]) == expected
+    for system, theirs in zip(ours, results["BLEU"], strict=True):
+        assert system.bleu == theirs.score
+        assert system.samples.mean() == pytest.approx(theirs.mean)
+    assert ours[1].p_value(ours[0]) == ours[0].p_value(ours[1])
+    assert ours[0].p_value(ours[0]) == 1
 
 
 @given(texts(4), seeds, st.randoms(use_true_random=False))
@@ -128,7 +129,26 @@ def test_an_interval_holds_the_true_mean_about_as_often_as_it_says() -> None:
     assert coverage(6, 60, 12.0, shown=1) < 0.7
 
 
-@pytest.mark.parametrize(("runs", "held", "by_chance"), [(2, 0.5, 0.34), (3, 0.75, 0.27), (5, 0.83, 0.2)])
+def test_p_is_below_5_percent_in_about_5_percent_of_random_exchanges() -> None:
+    """Of the translations of two systems, so that no difference means anything."""
+    rng, repeats = np.random.default_rng(1), 500
+    references = [[f"w{word}" for word in rng.integers(50, size=rng.integers(5, 25))] for _ in range(100)]
+    systems = [
+        counts_of(
+            [" ".join(word if rng.random() > 0.25 else "x" for word in words) for words in references],
+            [" ".join(words) for words in references],
+        )
+        for _ in range(2)
+    ]
+    significant = 0
+    for seed in range(1, repeats + 1):
+        pairs = [pair if rng.random() < 0.5 else pair[::-1] for pair in zip(*systems, strict=True)]
+        first, second = (SampledBleu([[*side]], Bootstrap(100, seed)) for side in zip(*pairs, strict=True))
+        significant += (second.p_value(first) or 0) < 0.05
+    assert 0.03 < significant / repeats < 0.07
+
+
+@pytest.mark.parametrize(("runs", "held", "by_chance"), [(2, 0.5, 0.33), (3, 0.75, 0.2), (5, 0.83, 0.13)])
 def test_what_few_seeds_can_tell(runs: int, held: float, by_chance: float) -> None:
     """Where sentences, which are all alike here, do not matter: as the module says."""
     rng = np.random.default_rng(1)
