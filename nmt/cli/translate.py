@@ -101,8 +101,8 @@ def package(model_path: Path, settings: str) -> None:
 @setting_option(
     Asked,
     "n_best",
-    "Write the N best translations, one per line: NUMBER ||| TEXT ||| LOG-PROBABILITY. NUMBER is the number of the "
-    "input line, from 0. A smaller beam size is raised to N.",
+    "Write the N best translations in Moses' format, one per line: NUMBER ||| TEXT ||| NMT0= LOG-PROBABILITY ||| "
+    "LOG-PROBABILITY. NUMBER is the number of the input line, from 0. A smaller beam size is raised to N.",
     metavar="N",
     default=None,
 )

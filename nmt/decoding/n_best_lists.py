@@ -1,7 +1,7 @@
 """n-best lists in Moses' format, one after the other: `id ||| hypothesis ||| features ||| score`, best first.
 
-If there are only three fields, they are id, hypothesis and score, as in the output of `nmt translate --n-best`. Fields
-after the score (phrases, alignment) are kept. Records written by `nmt test-set decode` can also be read as lists.
+Fields after the score (phrases, alignment) are kept. A hypothesis that has `|||` in it is written with Moses' escape of
+that character, `&#124;`. Records written by `nmt test-set decode` can also be read as lists.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines
 
 SEPARATOR = "|||"
+_ESCAPED = "&#124;" * 3
+"""Moses' tokenizer, which escapes each `|` by itself, never writes this without spaces."""
 LONGEST = 20_000
 """Maximum number of words in a hypothesis. At the paper's sizes, its scoring takes 2 GB; memory grows with it."""
 MOST = 1_000_000
@@ -40,8 +42,12 @@ class Hypothesis:
 
     def line(self, number: int) -> str:
         """Return the entry as a line of an n-best list."""
-        fields = (str(number), self.text, self.features, f"{self.score:.4f}", *self.rest)
-        return f" {SEPARATOR} ".join(fields)
+        return in_fields(str(number), self.text, self.features, f"{self.score:.4f}", *self.rest)
+
+
+def in_fields(*fields: str) -> str:
+    """Return fields as one line, with the separator between them and escaped in them."""
+    return f" {SEPARATOR} ".join(field.replace(SEPARATOR, _ESCAPED) for field in fields)
 
 
 @dataclass(frozen=True)
@@ -141,14 +147,13 @@ def _of_lines(path: Path) -> Iterator[_Found]:
 
 def _parsed(line: str, where: str) -> tuple[int, Hypothesis]:
     fields = [field.strip(" ") for field in line.split(SEPARATOR)]
-    if len(fields) < 3:
+    if len(fields) < 4:
         found = f"found {len(fields)} field{'s' * (len(fields) > 1)}"
         raise UserError(f"{where}: {found}, expected `id ||| hypothesis ||| features ||| score`")
-    number, text, *others = fields
-    features, score, *rest = others if len(others) > 1 else ["", *others]
+    number, text, features, score, *rest = fields
     if not number.isascii() or not number.isdecimal() or len(number) > 12:
         raise UserError(f"{where}: the id is {number[:60]!r}, expected the number of a line, counted from 0")
-    tokens = words(text)
+    tokens = words(text.replace(_ESCAPED, SEPARATOR))
     if len(tokens) > LONGEST:
         raise UserError(
             f"{where}: {len(tokens):,} words, expected at most {LONGEST:,} to score; cut the lists"

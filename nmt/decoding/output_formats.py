@@ -6,12 +6,12 @@ import json
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from nmt.decoding.n_best_lists import Hypothesis, in_fields
 from nmt.decoding.sentence_splitting import Found, Weights
 from nmt.decoding.test_set import DIGITS, rounded
 from nmt.decoding.text_translator import Candidate, Translation
 
 AlignmentForm = Literal["pharaoh", "weights"]
-SEPARATOR = " ||| "
 _LINE_ENDS = {ord(mark): f"\\u{ord(mark):04x}" for mark in "\x85\u2028\u2029"}
 """JSON escapes for characters that some programs take for the end of a line."""
 
@@ -19,20 +19,18 @@ _LINE_ENDS = {ord(mark): f"\\u{ord(mark):04x}" for mark in "\x85\u2028\u2029"}
 def as_text(translation: Translation, alignment: AlignmentForm | None) -> str:
     """Return the best translation in one line, followed by its alignment if requested."""
     best = translation.n_best[0]
-    return SEPARATOR.join([best.text, *([aligned(best, alignment)] if alignment else [])])
+    return in_fields(best.text, aligned(best, alignment)) if alignment else best.text
 
 
 def as_n_best(number: int, translation: Translation, alignment: AlignmentForm | None) -> str:
-    """Return a line for each translation: input line from 0, text, log-probability, and the alignment if requested."""
+    """Return a line of an n-best list for each translation, with the alignment after the score if requested."""
     return "\n".join(
-        SEPARATOR.join(
-            [
-                str(number),
-                found.text,
-                f"{found.log_probability:.4f}",
-                *([aligned(found, alignment)] if alignment else []),
-            ]
-        )
+        Hypothesis(
+            found.text,
+            found.log_probability,
+            f"NMT0= {found.log_probability:.4f}",
+            (aligned(found, alignment),) if alignment else (),
+        ).line(number)
         for found in translation.n_best
     )
 

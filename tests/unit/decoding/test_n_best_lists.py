@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from nmt.decoding.n_best_lists import Hypothesis, read_lists
 from nmt.errors import UserError, printable
-from tests.messages import refused
 
 MOSES = """0 ||| das ist ein haus  ||| LM0= -1.5 TM0= -2 ||| -3.5 ||| 0-1=0-1 ||| 0-0 1-1
 0 ||| das haus ||| LM0= -1 TM0= -3 ||| -4
@@ -46,8 +45,7 @@ def test_fields_of_moses_lines_and_an_empty_source_needs_none(tmp_path: Path, na
     assert last == (2, ["yes"], [Hypothesis("ja", -0.01, "LM0= -1")])
 
 
-def test_our_own_lists_and_records_of_decode_are_lists_too(tmp_path: Path) -> None:
-    assert lists(tmp_path, "0 ||| oui ||| -1.25\n", "yes\n") == [(0, ["yes"], [Hypothesis("oui", -1.25)])]
+def test_records_of_decode_are_lists_too(tmp_path: Path) -> None:
     n_best = [{"text": "oui", "log_probability": -1.25}, {"text": "", "log_probability": -3}]
     record = {"line": 0, "source": "yes", "text": "oui", "n_best": n_best}
     expected = [(0, ["yes"], [Hypothesis("oui", -1.25), Hypothesis("", -3)])]
@@ -55,17 +53,17 @@ def test_our_own_lists_and_records_of_decode_are_lists_too(tmp_path: Path) -> No
     beyond = {"text": "b", "log_probability": int("9" * 400)}
     high = {"text": "a", "log_probability": "high"}
     for n_best in (None, 3, [], [3], [{"text": 3, "log_probability": -1}], [high], [beyond]):
-        with refused():
+        with pytest.raises(UserError):
             lists(tmp_path, json.dumps(record | {"n_best": n_best}) + "\n", "yes\n", "x.jsonl")
-    with refused():
+    with pytest.raises(UserError):
         lists(tmp_path, json.dumps(record) + "\n", "no\n", "x.jsonl")
 
 
 def test_a_list_has_a_largest_number_of_hypotheses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nmt.decoding.n_best_lists.MOST", 2)
-    line = "0 ||| oui ||| -1.25\n"
+    line = "0 ||| oui ||| x ||| -1.25\n"
     assert len(lists(tmp_path, 2 * line, "yes\n")[0][2]) == 2
-    with refused():
+    with pytest.raises(UserError):
         lists(tmp_path, 3 * line, "yes\n")
 
 
@@ -75,10 +73,18 @@ def test_what_is_written_can_be_read_and_holds_the_models_feature() -> None:
     assert Hypothesis("a", -4.0).rescored(-3.5, -3).line(0) == "0 ||| a ||| NMT0= -3.0000 ||| -3.5000"
 
 
+@pytest.mark.parametrize("text", ["|||", "a ||| b", "a|||| ||", "&#124; | ||", "&#124; &#124; &#124;"])
+def test_a_hypothesis_may_have_the_separator_in_it(tmp_path: Path, text: str) -> None:
+    line = Hypothesis(text, -1.5, "NMT0= -1.5", ("0-0",)).line(0)
+    assert lists(tmp_path, f"{line}\n", "yes\n") == [
+        (0, ["yes"], [Hypothesis(text, -1.5, "NMT0= -1.5", ("0-0",))])
+    ]
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        "0 ||| a\n",
+        "0 ||| a ||| -1\n",
         "x ||| a ||| b ||| -1\n",
         "-1 ||| a ||| b ||| -1\n",
         "0 ||| a ||| b ||| high\n",
@@ -95,7 +101,7 @@ def test_what_is_written_can_be_read_and_holds_the_models_feature() -> None:
     ids=range(13),
 )
 def test_faulty_lists_cost_a_line(tmp_path: Path, text: str) -> None:
-    with refused():
+    with pytest.raises(UserError):
         lists(tmp_path, text)
 
 

@@ -274,8 +274,9 @@ def test_what_is_written(model: TrainedModel) -> None:
     assert as_text(found, "pharaoh").startswith(f"{best.text} ||| ")
     rows = as_n_best(7, found, "weights").split("\n")
     assert len(rows) == 2
-    number, text, probability, weights = rows[0].split(" ||| ")
+    number, text, feature, probability, weights = rows[0].split(" ||| ")
     assert (number, text, probability) == ("7", best.text, f"{best.log_probability:.4f}")
+    assert feature == f"NMT0= {probability}"
     assert len(weights.split(" ")) == len(best.words)
     assert "\u2028" not in as_json(7, found)
 
