@@ -6,8 +6,9 @@ Settings come in layers (see config.yaml); the working directory is the experime
 import sys
 from pathlib import Path
 
-# This checkout; `workflow.basedir` is that of the workflow which imports this one as a module, if one does.
-ROOT = Path(str(workflow.current_basedir))
+# This checkout, by its one real path: `--snakefile ../../Snakefile` or a link names it otherwise. `workflow.basedir` is
+# that of the workflow which imports this one as a module, if one does.
+ROOT = Path(str(workflow.current_basedir)).resolve()
 if not (ROOT / "nmt").is_dir():
     raise WorkflowError(
         f"{ROOT}/Snakefile: Snakemake fetches the rules alone, and they need the project's Python; clone the repository, install it by `make setup`, and give the path of its Snakefile"

@@ -25,8 +25,8 @@ from pipeline.results.papers import read_paper, sets_of
 from workflow import engine, gpus, options, recorded
 
 # Where papers and captions lie, as seen from an experiment of the checkout: moving both is no reason to make anything again.
-OWN = ROOT.resolve() / "workflow"
-if Path.cwd().is_relative_to(ROOT.resolve()):
+OWN = ROOT / "workflow"
+if Path.cwd().is_relative_to(ROOT):
     OWN = Path(os.path.relpath(OWN))
 
 
@@ -45,7 +45,7 @@ try:
             engine.of(workflow, "config files"),
             engine.of(workflow, "config"),
         )
-        if Path(workflow.main_snakefile) == ROOT / "Snakefile"
+        if Path(workflow.main_snakefile).resolve() == ROOT / "Snakefile"
         else module_layers(ROOT / "config.yaml", Path.cwd(), config)
     )
 except ConfigError as error:

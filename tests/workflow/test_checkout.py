@@ -1,0 +1,27 @@
+"""The checkout is one, whatever path leads to it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.running import ROOT, make_demo
+
+
+def plan(experiment: Path, snakefile: str) -> list[str]:
+    """Shell lines of the jobs, of a Snakemake that is started in the experiment's folder."""
+    command = [sys.executable, "-m", "snakemake", "--snakefile", snakefile, "-n", "-p"]
+    done = subprocess.run(command, cwd=experiment, capture_output=True, text=True, check=True)
+    return sorted(line for line in done.stdout.splitlines() if line.lstrip().startswith("nmt "))
+
+
+@pytest.mark.parametrize("snakefile", ["../link/Snakefile", "{root}/experiments/../Snakefile"])
+def test_every_path_to_the_snakefile_plans_the_same_jobs(tmp_path: Path, snakefile: str) -> None:
+    """A path with `..` once dropped the experiment's settings and planned the paper's run in its folder."""
+    experiment = tmp_path / "experiment"
+    make_demo(experiment)
+    (tmp_path / "link").symlink_to(ROOT)
+    assert plan(experiment, snakefile.format(root=ROOT)) == plan(experiment, f"{ROOT}/Snakefile")
