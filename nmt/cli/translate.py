@@ -174,9 +174,9 @@ def translate(
         nmt translate --model models/rnnsearch-50 book.en --output book.fr
 
     Each line of input, even an empty one, gives exactly one line of output, in the same order. (With --n-best it gives
-    at least one.) FILE may be compressed (.gz, .zst). Memory does not grow with the input. If the input pauses, the
-    lines that have been read are translated, so you can also type sentences by hand. Bytes that are not UTF-8 become
-    U+FFFD.
+    at least one.) FILE may be compressed (gzip, bzip2, xz, zstd) or SGML of WMT, under any name. Memory does not grow
+    with the input. If the input pauses, the lines that have been read are translated, so you can also type sentences by
+    hand. Bytes that are not UTF-8 become U+FFFD.
     """
     with like_unix_tools():
         refuse_impossible([input], output)

@@ -24,7 +24,6 @@ PACKAGES = (
     "snakemake",
     "tabulate",
     "torch",
-    "zstandard",
 )
 """Packages that results may depend on."""
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from nmt.errors import UserError
-from nmt.io.text_files import DAMAGED, decompressed
+from nmt.io.formats import naming_damage, opened_text
 
 STANDARD = Path("-")
 CHUNK = 1 << 16
@@ -106,10 +106,8 @@ class LineStream:
         return self._decoded(line.removesuffix(b"\r"))
 
     def _fill(self) -> None:
-        try:
+        with naming_damage(lambda what: f"{self.name}: damaged after line {self._lines} ({what})"):
             chunk = self._read()
-        except DAMAGED as error:
-            raise UserError(f"{self.name}: damaged after line {self._lines} ({error})") from None
         self._ended = not chunk
         self._bytes_read += len(chunk)
         self._buffer += chunk
@@ -160,25 +158,28 @@ def paired_groups(sources: LineStream, targets: LineStream, lines: int) -> Itera
 
 @contextmanager
 def open_lines(path: Path) -> Iterator[LineStream]:
-    """Open the lines of a file (decompressed by its extension), or of standard input for `-`."""
-    if path == STANDARD:
-        descriptor = sys.stdin.fileno()
-        size = _size(descriptor)
-        pausing = descriptor if size is None else None
-        yield LineStream("standard input", lambda: os.read(descriptor, CHUNK), pausing, size)
-        return
+    """Open the lines of a file, or of standard input for `-`, in any of `nmt.io.formats`."""
+    name = "standard input" if path == STANDARD else str(path)
     try:
-        raw = path.open("rb", buffering=0)
+        raw = (
+            os.fdopen(os.dup(sys.stdin.fileno()), "rb", 0)
+            if path == STANDARD
+            else path.open("rb", buffering=0)
+        )
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
     except IsADirectoryError:
         raise UserError(f"{path}: a folder, expected a file of text") from None
     with raw:
-        plain = path.suffix not in (".gz", ".zst")
         size = _size(raw.fileno())
-        pausing = raw.fileno() if plain and size is None else None
-        file = decompressed(raw, path.suffix)
-        yield LineStream(str(path), lambda: file.read(CHUNK), pausing, size, None if plain else raw.tell)
+        try:
+            with naming_damage(lambda what: f"damaged ({what})"):
+                text = opened_text(raw)
+        except UserError as error:
+            raise UserError(f"{name}: {error}") from None
+        pausing = raw.fileno() if size is None and text.is_plain else None
+        position = None if text.is_plain or size is None else raw.tell
+        yield LineStream(name, lambda: text.stream.read(CHUNK), pausing, size, position)
 
 
 def _size(descriptor: int) -> int | None:

@@ -10,13 +10,14 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 import numpy as np
 
 from nmt.errors import UserError
+from nmt.io.formats import decompressed, naming_damage
 from nmt.io.progress import Progress
-from nmt.io.text_files import DAMAGED, LONGEST_LINE, decompressed, too_long
+from nmt.io.text_files import LONGEST_LINE, too_long
 
 BLOCK = 1 << 20
 
@@ -116,8 +117,11 @@ def read_blocks(path: str | Path, progress: Progress | None = None) -> Iterator[
     """
     path, done = Path(path), 0
     try:
-        with path.open("rb", buffering=_CHUNK) as raw:
-            for block in line_blocks(decompressed(raw, path.suffix)):
+        with (
+            path.open("rb", buffering=_CHUNK) as raw,
+            naming_damage(lambda what: f"{path}: damaged ({what})"),
+        ):
+            for block in line_blocks(cast(IO[bytes], decompressed(raw))):
                 yield block
                 if progress is not None:
                     progress.update(raw.tell() - done)
@@ -126,8 +130,6 @@ def read_blocks(path: str | Path, progress: Progress | None = None) -> Iterator[
         raise UserError(f"{path}: no such file") from None
     except UserError as error:
         raise UserError(f"{path}, {error}") from None
-    except DAMAGED as error:
-        raise UserError(f"{path}: damaged ({error}); make it again") from None
 
 
 def in_step(sources: Iterable[Lines], targets: Iterable[Lines]) -> Iterator[tuple[Lines, Lines]]:

@@ -1,4 +1,4 @@
-"""Lines of text: UTF-8, split at "\\n" and nowhere else, plain or compressed by the file's extension.
+"""Lines of text: UTF-8, split at "\\n" and nowhere else. Files that are read may be of any of `nmt.io.formats`.
 
 Python's `splitlines` also cuts at U+2028, U+0085 and others, which occur inside the lines of parallel text.
 """
@@ -7,76 +7,22 @@ from __future__ import annotations
 
 import gzip
 import io
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import IO, cast
 
-import zstandard
-
 from nmt.errors import UserError
 from nmt.io.files import atomic_path, replaceable
+from nmt.io.formats import naming_damage, opened_text, zstd_writer
 from nmt.io.progress import Progress
 
-ZSTD_LEVEL = 3
 LONGEST_LINE = 1 << 24
 """Maximum number of bytes (or characters) of a line, so that an endless line does not fill the memory."""
 
 _CHUNK = 1 << 17
 _REPORT_LINES = 1000
-
-
-class _ZstdReader(io.RawIOBase):
-    """Decompressed bytes of concatenated zstd frames. Unlike the library's reader, it refuses an incomplete frame.
-
-    It decompresses in small steps. Four bytes can represent 128 KiB, so a step gives at most `_STEP` * 32 KiB.
-    """
-
-    _STEP = 1 << 10
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._context = zstandard.ZstdDecompressor()
-        self._frame = self._context.decompressobj()
-        self._compressed = memoryview(b"")
-        self._pending = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        while not self._pending:
-            ended = self._frame.eof
-            self._compressed = self._compressed or memoryview(self._file.read(_CHUNK))
-            if not self._compressed and ended:
-                return 0
-            if not self._compressed:
-                raise EOFError("zstd stream ended before its end marker")
-            if ended:
-                self._frame = self._context.decompressobj()
-            step = self._compressed[: self._STEP]
-            self._pending = memoryview(self._frame.decompress(step))
-            unused = len(self._frame.unused_data) if self._frame.eof else 0
-            self._compressed = self._compressed[len(step) - unused :]
-        size = min(len(buffer), len(self._pending))
-        buffer[:size] = self._pending[:size]
-        self._pending = self._pending[size:]
-        return size
-
-
-def decompressed(file: IO[bytes], suffix: str) -> IO[bytes]:
-    """Wrap an open file so that reading decompresses it if `suffix` is .gz or .zst."""
-    if suffix == ".gz":
-        return cast(IO[bytes], gzip.GzipFile(fileobj=file, mode="rb"))
-    if suffix == ".zst":
-        return io.BufferedReader(_ZstdReader(file), _CHUNK)
-    return file
-
-
-DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, zstandard.ZstdError)
-"""Exceptions of reading a damaged compressed file."""
 
 
 def read_lines(path: str | Path, progress: Progress | None = None) -> Iterator[str]:
@@ -87,7 +33,11 @@ def read_lines(path: str | Path, progress: Progress | None = None) -> Iterator[s
     path = Path(path)
     number = 0
     try:
-        with path.open("rb", buffering=_CHUNK) as raw, _text(raw, path.suffix) as text:
+        with (
+            path.open("rb", buffering=_CHUNK) as raw,
+            naming_damage(lambda what: f"{path}: damaged after line {number} ({what}); make it again"),
+            _text(raw, path) as text,
+        ):
             lines = iter(partial(text.readline, LONGEST_LINE), "")
             for line in _reported(lines, raw, progress):
                 number += 1
@@ -100,8 +50,6 @@ def read_lines(path: str | Path, progress: Progress | None = None) -> Iterator[s
         raise UserError(
             f"{path}: not UTF-8 after line {number} ({error.reason}); make it again, or convert it (iconv)"
         ) from None
-    except DAMAGED as error:
-        raise UserError(f"{path}: damaged after line {number} ({error}); make it again") from None
 
 
 def too_long(line: str, most: int) -> UserError:
@@ -109,9 +57,17 @@ def too_long(line: str, most: int) -> UserError:
     return UserError(f"{line} is longer than {most:,} bytes: expected lines of text")
 
 
-def _text(raw: IO[bytes], suffix: str) -> io.TextIOWrapper:
+def _text(raw: IO[bytes], path: Path) -> io.TextIOWrapper:
+    try:
+        text = opened_text(raw)
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from None
+    if path.suffix == ".zst" and text.is_plain:  # one of ours that was cut or overwritten is no text
+        raise EOFError("no zstd stream")
     # newline="\n" ends lines there only and translates nothing
-    return io.TextIOWrapper(decompressed(raw, suffix), encoding="utf-8", newline="\n")
+    return io.TextIOWrapper(
+        io.BufferedReader(cast(io.RawIOBase, text.stream), _CHUNK), encoding="utf-8", newline="\n"
+    )
 
 
 def _reported(lines: Iterable[str], raw: IO[bytes], progress: Progress | None) -> Iterator[str]:
@@ -211,9 +167,7 @@ def _compressed(raw: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
         with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
             yield cast(IO[bytes], file)
     elif suffix == ".zst":
-        compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL, write_checksum=True)
-        stream = compressor.stream_writer(raw, closefd=False)
-        with io.BufferedWriter(cast(io.RawIOBase, stream), _CHUNK) as file:
-            yield file
+        with zstd_writer(raw) as stream, io.BufferedWriter(cast(io.RawIOBase, stream), _CHUNK) as file:
+            yield cast(IO[bytes], file)
     else:
         yield raw

@@ -11,14 +11,12 @@ import shutil
 import tarfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-import zstandard
+from typing import IO
 
 from nmt.errors import UserError
 from nmt.io import checksums
-from nmt.io.archives import tar_members
 from nmt.io.files import atomic_path, commit, sha256
-from nmt.io.text_files import DAMAGED
+from nmt.io.formats import decompressed, naming_damage, zstd_writer
 from nmt.model.model_folder import CARD, FINAL_STATE, HISTORY, RELEASED, TEXT, WEIGHTS
 from nmt.model.tensors import halved, load_metadata, load_tensors, save_tensors
 
@@ -30,7 +28,10 @@ ADDED = (HISTORY, TEXT)
 ROUNDED = (
     "The weights in this archive are rounded to 16 bits. The scores are those of the weights in 32 bits."
 )
-_LEVEL = 3  # weights hardly shrink
+_LARGEST_TEXT = 1 << 26
+"""Maximum bytes of a file other than weights. All of it may be read into memory."""
+_LARGEST_RATIO = 100
+"""Maximum ratio of unpacked bytes to the archive's, besides those of one such file. Weights hardly shrink."""
 
 
 def pack(folder: Path, archive: Path, with_final_state: bool = False, bits: int = 32) -> list[str]:
@@ -51,12 +52,11 @@ def pack(folder: Path, archive: Path, with_final_state: bool = False, bits: int 
     top = folder.resolve().name
     if not _is_plain_name(top):
         raise UserError(f"{folder}: expected a folder's name that starts with a letter or digit; rename it")
-    compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
     with (
         atomic_path(archive) as temporary,
         TemporaryDirectory() as place,
         temporary.open("wb") as raw,
-        compressor.stream_writer(raw, closefd=False) as packed,
+        zstd_writer(raw) as packed,
         tarfile.open(fileobj=packed, mode="w|", format=tarfile.PAX_FORMAT) as tar,
     ):
         files = {name: folder / name for name in names}
@@ -112,20 +112,22 @@ def _extract(archive: Path, place: Path) -> Path:
     try:
         with (
             archive.open("rb") as raw,
-            zstandard.ZstdDecompressor().stream_reader(raw, closefd=False) as plain,
+            naming_damage(lambda what: f"{archive}: damaged ({what}); get it again"),
+            tarfile.open(fileobj=_Limited(raw, archive.stat().st_size), mode="r|") as tar,
         ):
-            for tar, entry in tar_members(plain):
+            for entry in tar:
                 _refuse_all_but_plain(entry)
                 content, path = tar.extractfile(entry), place / entry.name
                 assert content is not None  # of a plain file
                 path.parent.mkdir(exist_ok=True)
-                with content, path.open("wb") as file:
+                with content, path.open("xb") as file:
                     shutil.copyfileobj(content, file)
     except FileNotFoundError:
         raise UserError(f"{archive}: no such file") from None
-    except _NotPlain as error:
-        raise UserError(f"{archive}: holds {error.args[0]!r}, expected plain files in one folder") from None
-    except (*DAMAGED, tarfile.TarError, ValueError, OverflowError) as error:
+    except (_NotPlain, FileExistsError) as error:
+        name = error.args[0] if isinstance(error, _NotPlain) else f"{entry.name} twice"
+        raise UserError(f"{archive}: holds {name}, expected plain files in one folder") from None
+    except (tarfile.TarError, ValueError, IndexError, RecursionError, OverflowError) as error:
         raise UserError(f"{archive}: damaged ({error}); get it again") from None
     folders = list(place.iterdir())
     if len(folders) != 1:
@@ -133,15 +135,35 @@ def _extract(archive: Path, place: Path) -> Path:
     return folders[0]
 
 
+class _Limited(io.RawIOBase):
+    """The decompressed bytes of an archive, with a limit: headers and small files are held in memory."""
+
+    def __init__(self, raw: IO[bytes], size: int) -> None:
+        self._stream = decompressed(raw)
+        self._left = _LARGEST_TEXT + _LARGEST_RATIO * size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        size = self._stream.readinto(buffer)
+        self._left -= size
+        if self._left < 0:
+            raise tarfile.ReadError(f"unpacked, more than {_LARGEST_RATIO} times as large")
+        return size
+
+
 class _NotPlain(Exception):
     """An error for a member of an archive, which it names."""
 
 
 def _refuse_all_but_plain(entry: tarfile.TarInfo) -> None:
-    """Accept only members FOLDER/FILE; refuse all others, such as links and paths outside the folder."""
+    """Accept only members FOLDER/FILE; refuse all others, such as links, paths outside the folder, or huge texts."""
     parts = entry.name.split("/")
-    if not entry.isreg() or len(parts) != 2 or not all(map(_is_plain_name, parts)):
-        raise _NotPlain(entry.name)
+    if not entry.isreg() or entry.issparse() or len(parts) != 2 or not all(map(_is_plain_name, parts)):
+        raise _NotPlain(repr(entry.name))
+    if entry.size > _LARGEST_TEXT and parts[1] not in (WEIGHTS, FINAL_STATE):
+        raise _NotPlain(f"{entry.name} of {entry.size:,} bytes")
 
 
 def _is_plain_name(name: str) -> bool:

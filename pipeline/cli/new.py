@@ -51,7 +51,8 @@ def new(
 ) -> None:
     """Begin an experiment in FOLDER on the training text SOURCE and TARGET: UTF-8, one sentence per line.
 
-    Files can be compressed (.gz, .zst). Without TARGET, each line of SOURCE has both sides, with a tab between them.
+    Files can be compressed (gzip, bzip2, xz, zstd) or SGML of WMT. Without TARGET, each line of SOURCE has both sides,
+    with a tab between them.
 
     If you give no development or test text, it is drawn from the training text: one pair in twenty, at least 100 and at
     most 2,000. No sentence is then in two of the sets. The text is written to FOLDER/text, and settings that fit the

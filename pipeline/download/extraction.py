@@ -7,11 +7,9 @@ member, not its name, tell its format. The bytes of lines stay as they are; clea
 from __future__ import annotations
 
 import hashlib
-import html
 import io
-import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -20,16 +18,12 @@ from typing import IO, Any, cast
 
 from nmt.data.shards import BLOCK_LINES, ShardFiles
 from nmt.errors import UserError, printable
-from nmt.io.archives import plain, visit_members
+from nmt.io.archives import visit_members
 from nmt.io.files import atomic_path, read_json, write_json
+from nmt.io.formats import Segment, opened_text
 from nmt.io.text_blocks import Lines, line_blocks
 
-_TAG = re.compile(rb"<(?:(doc)\b([^<>]*)|(seg)\b([^<>]*)|/seg\s*)>", re.IGNORECASE)
-_NAME = re.compile(rb"""\b(?:doc)?id\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.IGNORECASE)
-_ENTITY = re.compile(r"&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});")
 _CHUNK = 1 << 17
-_LARGEST_SGML = 1 << 26
-"""Limit for the bytes of an SGML file, which is held in memory. Test sets have a megabyte."""
 
 
 @dataclass
@@ -46,8 +40,8 @@ class Side:
     invalid_lines: int = 0
     empty_lines: int = 0
     found_md5: str = ""
-    segments: list[tuple[bytes, bytes]] = field(default_factory=list)
-    """The names of document and segment of each line of SGML."""
+    segments: list[Segment] = field(default_factory=list)
+    """The lines of SGML, with the names of document and segment."""
     temporaries: list[Path] = field(default_factory=list)
 
     def __str__(self) -> str:
@@ -140,7 +134,8 @@ def _check(source: Side, target: Side, pairs: int | None) -> None:
 
 def _check_segments(source: Side, target: Side) -> None:
     """Raise a `UserError` if both sides name documents and segments, and the names differ."""
-    for line, (mine, other) in enumerate(zip(source.segments, target.segments, strict=False), 1):
+    for line, pair in enumerate(zip(source.segments, target.segments, strict=False), 1):
+        mine, other = ((segment.document, segment.name) for segment in pair)
         if mine != other:
             names = [
                 f"document {doc.decode(errors='replace')!r}, segment {seg.decode(errors='replace')!r}"
@@ -166,7 +161,7 @@ def _read_archives(source: Side, target: Side) -> None:
 def _read_archive(archive: Path, sides: Sequence[Side]) -> None:
     """Read all sides that one archive holds, under their members' names or, if need be, in another folder of it."""
     if sides[0].member is None:
-        visit_members(archive, None, lambda _, stream: _take(sides[0], archive.name, stream))
+        visit_members(archive, None, lambda _, stream: _take(sides[0], stream))
         return
     wanted = {str(side.member): side for side in sides}
     names = _take_members(archive, wanted)
@@ -187,7 +182,7 @@ def _take_members(archive: Path, wanted: dict[str, Side]) -> list[str]:
         if member in taken:
             raise UserError(f"{archive}: holds {member} twice; expected an archive with one of each")
         taken.add(member)
-        _take(wanted.pop(member), member, stream)
+        _take(wanted.pop(member), stream)
 
     return visit_members(archive, frozenset(wanted), visit)
 
@@ -221,59 +216,18 @@ class _Checksummed(io.RawIOBase):
         return len(data)
 
 
-def _take(side: Side, name: str, stream: IO[bytes]) -> None:
+def _take(side: Side, stream: IO[bytes]) -> None:
     """Deal the lines of a plain or compressed text or SGML file to the shards of `side`; keep its checksum."""
     hashed = _Checksummed(stream)
-    raw = io.BufferedReader(hashed, _CHUNK)
-    text = plain(raw)
     try:
-        _deal(_sgml(text, side) if _is_sgml(name) else line_blocks(text), side)
+        text = opened_text(cast(IO[bytes], hashed))
+        side.segments = text.segments
+        _deal(line_blocks(text.stream), side)
     except UserError as error:
         raise UserError(f"{side}: {error}") from None
-    while raw.read(_CHUNK):
+    while hashed.read(_CHUNK):
         pass
     side.found_md5 = hashed.md5.hexdigest()
-
-
-def _is_sgml(member: str) -> bool:
-    return any(suffix in (".sgm", ".sgml") for suffix in PurePosixPath(member).suffixes[-2:])
-
-
-def _sgml(stream: IO[bytes], side: Side) -> Iterator[Lines]:
-    """Yield the segments of an SGML file in order; their names go to `side`."""
-    text = stream.read(_LARGEST_SGML)
-    if len(text) == _LARGEST_SGML:
-        raise UserError(f"more than {_LARGEST_SGML:,} bytes: expected the SGML of a test set")
-    document, lines = b"", []
-    opened: re.Match[bytes] | None = None
-    for tag in _TAG.finditer(text):
-        if tag[1]:
-            document = _name(tag[2])
-        elif (tag[3] is None) == (opened is None):
-            line = text.count(b"\n", 0, tag.start()) + 1
-            found = tag[0][:40].decode(errors="replace")
-            raise UserError(f"line {line}: found {found}, expected <seg> and </seg> in turn")
-        elif opened is None:
-            opened = tag
-        else:
-            side.segments.append((document, _name(opened[4])))
-            lines.append(_unescape(text[opened.end() : tag.start()]))
-            opened = None
-    if opened is not None:
-        raise UserError(f"the last <seg> of {len(lines) + 1} has no </seg>")
-    yield Lines.of(b"".join(line + b"\n" for line in lines))
-
-
-def _name(attributes: bytes) -> bytes:
-    found = _NAME.search(attributes)
-    return next(filter(None, found.groups()), b"") if found else b""
-
-
-def _unescape(segment: bytes) -> bytes:
-    # exactly XML's entities: HTML's rules would also change `&copy` in running text
-    text = segment.decode("utf-8", errors="surrogateescape")
-    text = _ENTITY.sub(lambda entity: html.unescape(entity.group()), text).replace("\n", " ").strip()
-    return text.encode("utf-8", errors="surrogateescape")
 
 
 def _deal(blocks: Iterable[Lines], side: Side) -> None:

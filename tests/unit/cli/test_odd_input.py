@@ -9,12 +9,12 @@ from pathlib import Path
 
 import click
 import pytest
-import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt.cli import subcommand as subcommand_of
 from nmt.cli import subcommands
+from nmt.io.formats import zstd
 from pipeline.config.overlays import read_layer
 from tests.hostile import DEEP, JUNK, altered_values, said
 from tests.running import ROOT
@@ -32,8 +32,8 @@ FILES = {
     "object.json": b'{"model": "a", "seed": 1, "label": "x", "bleu_all": null, "words": {"a": "b"}}',
     "list.json": b"[1, null, {}]",
     "deep.json": DEEP.encode(),
-    "text.zst": zstandard.compress(b"a b\nc\n"),
-    "cut.zst": zstandard.compress(b"a b\nc\n" * 99)[:-3],
+    "text.zst": zstd.compress(b"a b\nc\n"),
+    "cut.zst": zstd.compress(b"a b\nc\n" * 99)[:-3],
     "long": b"a " * 1_000_000,
     "paper.yaml": (ROOT / "workflow" / "papers" / "bahdanau2015.yaml").read_bytes(),
 }

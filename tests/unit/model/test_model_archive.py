@@ -15,12 +15,13 @@ from typing import Any
 import pytest
 import torch
 import yaml
-import zstandard
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.cli import commands
+from nmt.errors import UserError
+from nmt.io.formats import zstd
 from nmt.model import model_archive, model_card
 from nmt.model.model_folder import RELEASED, WEIGHTS
 from nmt.model.tensors import load_metadata, load_tensors, save_tensors
@@ -98,7 +99,7 @@ def test_unpacking_gives_what_was_packed_and_nothing_private(model: Path, tmp_pa
 def test_plain_tools_unpack_and_check_it(model: Path, tmp_path: Path) -> None:
     archive = tmp_path / "m.tar.zst"
     model_archive.pack(model, archive, with_final_state=True)
-    plain = zstandard.ZstdDecompressor().decompressobj().decompress(archive.read_bytes())
+    plain = zstd.decompress(archive.read_bytes())
     subprocess.run(["tar", "-xf", "-", "-C", tmp_path], input=plain, check=True)
     checked = subprocess.run(
         ["sha256sum", "-c", model_archive.SUMS], cwd=tmp_path / "rnnsearch-50", capture_output=True, text=True
@@ -154,7 +155,7 @@ def packed(path: Path, entries: dict[str, bytes], **extra: tarfile.TarInfo) -> P
             tar.addfile(entry, io.BytesIO(data))
         for entry in extra.values():
             tar.addfile(entry)
-    path.write_bytes(zstandard.ZstdCompressor().compress(plain.getvalue()))
+    path.write_bytes(zstd.compress(plain.getvalue()))
     return path
 
 
@@ -206,6 +207,26 @@ def test_headers_that_nobody_writes_are_refused_in_a_line(tmp_path: Path, header
     with refused():
         model_archive.unpack(archive, tmp_path / "out")
     assert not list((tmp_path / "out").iterdir())
+
+
+def test_a_file_that_unpacks_to_gigabytes_or_comes_twice_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Checksums and settings are read whole."""
+    monkeypatch.setattr(model_archive, "_LARGEST_TEXT", 1 << 20)
+    header = tarfile.TarInfo("m/a")
+    header.pax_headers = {"comment": "x" * (1 << 22)}
+    for archive in (
+        packed(tmp_path / "sums.tar.zst", {"m/SHA256SUMS": bytes(1 << 21)}),
+        packed(tmp_path / "weights.tar.zst", {"m/model.safetensors": bytes(1 << 22)}),
+        packed(tmp_path / "header.tar.zst", {}, entry=header),
+    ):
+        with pytest.raises(UserError):
+            model_archive.unpack(archive, tmp_path / "out")
+        assert not list((tmp_path / "out").iterdir())
+    twice = packed(tmp_path / "twice.tar.zst", {"m/text.json": b"1"}, entry=tarfile.TarInfo("m/text.json"))
+    with pytest.raises(UserError, match="twice"):
+        model_archive.unpack(twice, tmp_path / "out")
 
 
 def test_the_folder_that_a_killed_call_left_goes_with_the_next(model: Path, tmp_path: Path) -> None:
@@ -297,7 +318,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         (folder / name).write_text(f"{name}\n", encoding="utf-8")
     model_archive.pack(folder, folder.parent / "m.tar.zst")
     packed = (folder.parent / "m.tar.zst").read_bytes()
-    return zstandard.ZstdDecompressor().decompressobj().decompress(packed)
+    return zstd.decompress(packed)
 
 
 @pytest.mark.fuzz
@@ -307,9 +328,9 @@ def test_whatever_happens_to_a_model_archive_is_a_model_or_one_line(
 ) -> None:
     folder = tmp_path_factory.mktemp("damaged")
     if inside:
-        damaged = zstandard.compress(data.draw(altered_bytes(archive)))
+        damaged = zstd.compress(data.draw(altered_bytes(archive)))
     else:
-        damaged = data.draw(altered_bytes(zstandard.compress(archive)))
+        damaged = data.draw(altered_bytes(zstd.compress(archive)))
     (folder / "a.tar.zst").write_bytes(damaged)
     out = folder / "out"
     if said("unpack", folder / "a.tar.zst", "--output", out):
