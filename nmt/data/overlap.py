@@ -26,11 +26,17 @@ WAYS = ("same", "alike")
 
 
 def letters(line: str) -> str:
-    """Return the letters and digits of a tokenised line, without case, after undoing Moses' escapes."""
-    # NFKC before anything is taken out: an accent that stands by itself is no letter and would go, where the same
-    # letter in one piece keeps it. The K, since ligatures and wide or raised digits only set the same text otherwise.
+    """Return the letters (with their marks) and digits of a line, without case, after undoing Moses' escapes."""
+    # NFKC, since an accent may be a character of its own or not, and since ligatures and wide or raised digits only
+    # set the same text otherwise
     text = unicodedata.normalize("NFKC", html.unescape(line))
-    return _NO_LETTERS.sub("", text).casefold()
+    return _NO_LETTERS.sub(_marks, text).casefold()
+
+
+def _marks(found: re.Match[str]) -> str:
+    """Return the combining marks in what Python takes for no letters: they are the vowels of Hindi, Thai and others."""
+    text = found[0]
+    return "" if text.isascii() else "".join(mark for mark in text if unicodedata.category(mark)[0] == "M")
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 Weights = NDArray[np.float32]
 
-_ENDS = (frozenset(".!?…"), frozenset(";:"), frozenset(","))
+_ENDS = (frozenset(".!?…。！？؟۔।॥"), frozenset(";:；：؛"), frozenset(",，、،"))
 """Tokens at which a line is cut, in order of preference."""
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import html
-import re
 from collections.abc import Sequence
 
 import numpy as np
 
+from nmt.data.overlap import letters
 from nmt.evaluation.translations import Record
-
-_NO_LETTERS = re.compile(r"\W+")
 
 
 def papers_own(records: Sequence[Record], openings: Sequence[str]) -> list[Record]:
@@ -19,14 +16,10 @@ def papers_own(records: Sequence[Record], openings: Sequence[str]) -> list[Recor
     Letters and digits decide, so that it does not matter how a text was tokenized.
     """
     found = []
-    for opening in map(_letters, openings):
-        matching = (record for record in records if _letters(" ".join(record.source)).startswith(opening))
+    for opening in map(letters, openings):
+        matching = (record for record in records if letters(" ".join(record.source)).startswith(opening))
         found += list(matching)[:1]
     return found
-
-
-def _letters(text: str) -> str:
-    return _NO_LETTERS.sub("", html.unescape(text)).casefold()
 
 
 def draw(records: Sequence[Record], count: int, seed: int, taken: Sequence[Record] = ()) -> list[Record]:

@@ -55,6 +55,14 @@ def test_letters_in_pieces_are_those_in_one() -> None:
     assert letters("\u00e9t\u00e9") != letters("ete")
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("वह लड़का है ।", "वह लड़की है ।"), ("เขามี", "เขามา"), ("அவன் வந்தான்", "அவன் வந்தன்"), ("بَ", "بِ")],
+)
+def test_marks_tell_words_apart(one: str, other: str) -> None:
+    assert letters(one) != letters(other)
+
+
 def test_counts_by_hand(tmp_path: Path) -> None:
     counts, kept = found(tmp_path, TRAIN)
     assert counts == {
