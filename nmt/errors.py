@@ -1,6 +1,8 @@
 """The exceptions whose messages are written for the user."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 _LONGEST = 2000
 _ACTED_ON = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -30,6 +32,15 @@ def of_system(error: OSError) -> UserError:
         return UserError(f"{error.filename}: a file, expected a folder; name another path")
     where = f": {error.filename}" if error.filename else ""
     return UserError(f"{error.strerror or error}{where}")
+
+
+@contextmanager
+def system_errors() -> Iterator[None]:
+    """Turn an error of the operating system into a `UserError` of one line."""
+    try:
+        yield
+    except OSError as error:
+        raise of_system(error) from None
 
 
 class RecurringError(UserError):

@@ -12,7 +12,8 @@ from nmt.cli.options import (
     FILE,
     average_option,
     batch_size_option,
-    computing_options,
+    compute_options,
+    load_models,
     model_option,
     models_option,
     parse_settings,
@@ -20,7 +21,7 @@ from nmt.cli.options import (
     source_option,
 )
 from nmt.errors import UserError
-from nmt.settings.decoding import Average, Decoding
+from nmt.settings.decoding import Average, ComputeOptions, Decoding
 
 
 @click.command()
@@ -77,7 +78,7 @@ def decode(
 @source_option
 @click.option("--reference", required=True, type=EXISTING, help="Tokenized reference translation.")
 @batch_size_option("Pairs")
-@computing_options
+@compute_options
 @click.option(
     "--output", required=True, type=FILE, help="JSON file for perplexity, words and log-probability."
 )
@@ -89,16 +90,14 @@ def perplexity(
     source: Path,
     reference: Path,
     batch_size: int,
-    threads: int,
-    device: str,
+    compute: ComputeOptions,
     output: Path,
 ) -> None:
     """Measure the perplexity per word of a tokenized test set's reference, end symbols included."""
     from nmt.decoding.perplexity import perplexity as measure
     from nmt.io.files import write_json
-    from nmt.model import trained_model
 
-    models = trained_model.load_all(model_paths, device, threads)
+    models = load_models(model_paths, compute)
     found = measure(models, source, reference, batch_size, average)
     write_json(output, {"model": name, "seed": seed, **found})
 
@@ -108,16 +107,15 @@ def perplexity(
 @source_option
 @click.option("--target", required=True, type=EXISTING, help="Tokenized translation of --source.")
 @batch_size_option("Pairs")
-@computing_options
+@compute_options
 @click.option(
     "--output", required=True, type=FILE, help="File for the attention: JSON lines, one per sentence pair."
 )
 def align(
-    model_path: Path, source: Path, target: Path, batch_size: int, threads: int, device: str, output: Path
+    model_path: Path, source: Path, target: Path, batch_size: int, compute: ComputeOptions, output: Path
 ) -> None:
     """Write the attention of a model while it is fed given translations (teacher forcing)."""
     from nmt.decoding.test_set import align_file
-    from nmt.model import trained_model
 
-    (model,) = trained_model.load_all([model_path], device, threads)
+    (model,) = load_models([model_path], compute)
     align_file(model, source, target, batch_size, output)

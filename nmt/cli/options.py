@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 from pydantic import BaseModel
 
 from nmt.errors import UserError
-from nmt.settings.decoding import Computing
+from nmt.settings.base import MOST_SENTENCES
+from nmt.settings.decoding import ComputeOptions
 from nmt.settings.faults import shortened
 from nmt.settings.json_settings import parse, read
+
+if TYPE_CHECKING:
+    from nmt.model.trained_model import TrainedModel
 
 Model = TypeVar("Model", bound=BaseModel)
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -117,20 +122,46 @@ def figure_outputs(command: Command) -> Command:
     return command
 
 
-def setting_option(
-    schema: type[BaseModel], key: str, help_text: str, **extra: Any
+def options_of(
+    schema: type[BaseModel], keyword: str, *keys: str, **defaults: Any
 ) -> Callable[[Command], Command]:
-    """Return an option for a key of the settings, with the same allowed values and the same default."""
-    field = schema.model_fields[key]
-    extra = {"default": field.default, "show_default": field.default is not None, **extra}
-    return click.option(f"--{key.replace('_', '-')}", key, type=_type(schema, key), help=help_text, **extra)
+    """Return a decorator that adds options for keys of a class, and hands them to the command as one object.
+
+    Args:
+        schema: the class. Its keys have the names, allowed values, defaults and help of the options.
+        keyword: the command's parameter for the object.
+        keys: the keys; none for all.
+        defaults: values in place of the class's defaults.
+    """
+    chosen = keys or tuple(schema.model_fields)
+
+    def add(command: Command) -> Command:
+        @wraps(command)
+        def call(**values: Any) -> Any:
+            together = schema(**{key: values.pop(key) for key in chosen})
+            return command(**values, **{keyword: together})
+
+        for key in reversed(chosen):
+            call = _option(schema, key, defaults.get(key))(call)
+        return cast(Command, call)
+
+    return add
 
 
-def _type(schema: type[BaseModel], key: str) -> click.Choice[str] | click.IntRange:
-    """Return click's type for the values that a key may have besides null."""
-    described = schema.model_json_schema()["properties"][key]
+def _option(schema: type[BaseModel], key: str, default: Any) -> Callable[[Command], Command]:
+    field, described = schema.model_fields[key], schema.model_json_schema()["properties"][key]
     (kind,) = (kind for kind in described.get("anyOf", [described]) if kind["type"] != "null")
-    return click.Choice(kind["enum"]) if "enum" in kind else click.IntRange(kind["minimum"], kind["maximum"])
+    default = field.default if default is None else default
+    text = field.description or ""
+    if default != field.default:
+        text = f"{text.partition(' [')[0].rstrip('.')}."
+    name = f"--{key.replace('_', '-')}"
+    if kind["type"] == "boolean":
+        return click.option(name, key, is_flag=True, help=text)
+    values = (
+        click.Choice(kind["enum"]) if "enum" in kind else click.IntRange(kind["minimum"], kind["maximum"])
+    )
+    return click.option(name, key, type=values, default=default, show_default=default is not None, help=text)
 
 
 model_option = click.option(
@@ -160,15 +191,26 @@ average_option = click.option(
 )
 
 
-def computing_options(command: Command) -> Command:
-    """Add the options `--threads` and `--device`."""
-    threads = setting_option(Computing, "threads", "CPU threads of PyTorch.", default=1, show_default=True)
-    return threads(setting_option(Computing, "device", "auto takes the GPU if there is one.")(command))
+compute_options = options_of(ComputeOptions, "compute", "threads", "device", threads=1)
+"""Adds the options `--threads` and `--device` of a step of the workflow."""
 
 
 def batch_size_option(what: str, default: int = 80) -> Callable[[Command], Command]:
     """Return the option `--batch-size`; `what` names the items of a batch."""
-    return setting_option(Computing, "batch_size", f"{what} per batch.", default=default, show_default=True)
+    return click.option(
+        "--batch-size",
+        type=click.IntRange(1, MOST_SENTENCES),
+        default=default,
+        show_default=True,
+        help=f"{what} per batch.",
+    )
+
+
+def load_models(folders: Sequence[Path], compute: ComputeOptions) -> list[TrainedModel]:
+    """Load the models of a step of the workflow."""
+    from nmt.model import trained_model
+
+    return trained_model.load_all(folders, compute.device, compute.threads or 1)
 
 
 def parse_settings(schema: type[Model], value: str, option: str = "--settings") -> Model:

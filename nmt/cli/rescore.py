@@ -12,11 +12,12 @@ from nmt.cli.options import (
     NumberRange,
     average_option,
     batch_size_option,
-    computing_options,
+    compute_options,
+    load_models,
     models_option,
     source_option,
 )
-from nmt.settings.decoding import Average
+from nmt.settings.decoding import Average, ComputeOptions
 
 _lists = click.option(
     "--lists",
@@ -44,7 +45,7 @@ _lists = click.option(
     "--output-lists", type=FILE, help="File for the lists, best first, with log p as one more feature."
 )
 @batch_size_option("Hypotheses", 256)
-@computing_options
+@compute_options
 def rescore(
     model_paths: tuple[Path, ...],
     average: Average,
@@ -54,8 +55,7 @@ def rescore(
     output: Path,
     output_lists: Path | None,
     batch_size: int,
-    threads: int,
-    device: str,
+    compute: ComputeOptions,
 ) -> None:
     """Rescore another system's n-best lists with one model or an ensemble (Sutskever et al., 2014).
 
@@ -65,9 +65,8 @@ def rescore(
     """
     from nmt.decoding.rescoring import Rescorer
     from nmt.decoding.rescoring import rescore as run
-    from nmt.model import trained_model
 
-    models = trained_model.load_all(model_paths, device, threads)
+    models = load_models(model_paths, compute)
     rescorer = Rescorer(models, average, batch_size, weight)
     done = run(rescorer, source, lists, output, output_lists)
     rate = f", {done.words / done.seconds:,.0f} words/s" if done.seconds else ""

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from nmt.api import best_of, decoding_with, load_models, sides, text_settings_of, unknown_words
+from nmt.api import Model
 from nmt.cli.options import (
     PATH,
-    Command,
     model_option,
     models_option,
+    options_of,
     parse_settings,
     refuse_other_pictures,
-    setting_option,
     settings_option,
     tokenized_option,
 )
@@ -31,14 +30,14 @@ from nmt.cli.terminal import (
     writer,
 )
 from nmt.errors import UserError
-from nmt.settings.base import MOST_SENTENCES
-from nmt.settings.decoding import Asked, Computing, Device, SearchPrecision, TextSettings, UnknownWords
+from nmt.settings.base import MOST_SENTENCES, WIDEST
+from nmt.settings.decoding import ComputeOptions, TextSettings, TranslateOptions
 from nmt.settings.families import ALIGNING
 
 if TYPE_CHECKING:
     from nmt.decoding.forced_decoding import ForcedScores
     from nmt.decoding.output_formats import AlignmentForm
-    from nmt.decoding.text_translator import Translation
+    from nmt.decoding.translation import Translation
     from nmt.io.streams import LineStream
 
 MAX_SCORED = 20_000
@@ -50,28 +49,13 @@ _output = click.option(
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object per line, with all details.")
 
 
-def _running(command: Command) -> Command:
-    """Add the options of the computation: batch size, device and threads."""
-    for option in reversed(
-        [
-            setting_option(Computing, "batch_size", "Sentences per batch [default: the model's]."),
-            click.option(
-                "--buffer-lines",
-                type=click.IntRange(1, MOST_SENTENCES),
-                default=500,
-                show_default=True,
-                help="Lines to read ahead. Lines of similar length are put into one batch.",
-            ),
-            setting_option(Computing, "device", "auto takes the GPU if there is one."),
-            setting_option(
-                Computing,
-                "threads",
-                "CPU threads [default: the model's, but not more than there are cores].",
-            ),
-        ]
-    ):
-        command = option(command)
-    return command
+_buffer_lines = click.option(
+    "--buffer-lines",
+    type=click.IntRange(1, MOST_SENTENCES),
+    default=500,
+    show_default=True,
+    help="Lines to read ahead. Lines of similar length are put into one batch.",
+)
 
 
 @click.command(short_help="Write text.json into a model's folder, so that it can translate raw text.")
@@ -93,18 +77,13 @@ def package(model_path: Path, settings: str) -> None:
 @models_option
 @click.argument("input", type=PATH, default="-", metavar="[FILE]")
 @_output
-@setting_option(
-    Asked,
-    "beam_size",
-    "Beam size: hypotheses kept at each step. 1 is greedy search, the fastest [default: the model's].",
-)
-@setting_option(
-    Asked,
-    "n_best",
-    "Write the N best translations in Moses' format, one per line: NUMBER ||| TEXT ||| NMT0= LOG-PROBABILITY ||| "
-    "LOG-PROBABILITY. NUMBER is the number of the input line, from 0. A smaller beam size is raised to N.",
+@options_of(TranslateOptions, "options")
+@click.option(
+    "--n-best",
+    type=click.IntRange(1, WIDEST),
     metavar="N",
-    default=None,
+    help="Write the N best translations in Moses' format, one per line: NUMBER ||| TEXT ||| NMT0= LOG-PROBABILITY ||| "
+    "LOG-PROBABILITY. NUMBER is the number of the input line, from 0. A smaller beam size is raised to N.",
 )
 @click.option(
     "--alignment",
@@ -113,33 +92,13 @@ def package(model_path: Path, settings: str) -> None:
     " weights: for each target token the attention to each source token, such as 0.9,0.1 0.2,0.8. --tokenized and "
     "--json show the tokens.",
 )
-@setting_option(
-    Asked,
-    "unknown",
-    "Words that are not in the vocabulary. keep: the translation may contain [UNK]. forbid: the model must write other "
-    "words. copy: the source word with most attention replaces [UNK] [default: the model's, keep or forbid].",
-)
+@_json
 @click.option(
     "--plot",
     type=WRITTEN,
     metavar="FILE",
     help="Draw the attention of the first line as in Figure 3 (.png, .pdf or .svg). The pictures of further lines have "
     "-2, -3 and so on before the extension of FILE.",
-)
-@_json
-@tokenized_option
-@setting_option(
-    Asked,
-    "max_words",
-    "Translate longer lines in pieces of at most this many tokens. If possible, a piece ends with a full stop or "
-    "comma.",
-)
-@_running
-@setting_option(
-    Computing,
-    "precision",
-    "Precision of the matrix products. bf16 and int8 are faster on processors that have instructions for them. int8 "
-    "needs VNNI.",
 )
 @click.option(
     "--shortlist",
@@ -148,24 +107,20 @@ def package(model_path: Path, settings: str) -> None:
     help="Restrict translations to frequent words and likely translations of the source words, which is faster with a "
     "large vocabulary. `nmt shortlist` writes FILE.",
 )
+@options_of(ComputeOptions, "compute")
+@_buffer_lines
 def translate(
     model_paths: tuple[Path, ...],
     input: Path,
     output: Path | None,
-    beam_size: int | None,
+    options: TranslateOptions,
     n_best: int | None,
     alignment: Literal["pharaoh", "weights"] | None,
-    unknown: UnknownWords | None,
-    plot: Path | None,
     as_json: bool,
-    tokenized: bool,
-    max_words: int,
-    batch_size: int | None,
-    buffer_lines: int,
-    device: Device,
-    threads: int | None,
-    precision: SearchPrecision,
+    plot: Path | None,
     shortlist: Path | None,
+    compute: ComputeOptions,
+    buffer_lines: int,
 ) -> None:
     """Translate FILE, or standard input, line by line: raw text in, raw text out.
 
@@ -184,26 +139,15 @@ def translate(
             raise UserError("--alignment: --json has the weights already; leave one of the two out")
         if plot:
             refuse_other_pictures("--plot", plot)
-        text = text_settings_of(model_paths)
-        # torch takes seconds to import: what can be said without it was said by now
-        from nmt.decoding import shortlist as shortlists
-        from nmt.decoding.text_translator import Options, TextTranslator
+        model = Model(model_paths, compute, shortlist)
+        if (alignment or plot) and not model.aligns:
+            option, family = "--alignment" if alignment else "--plot", " or ".join(ALIGNING)
+            raise UserError(
+                f"{option}: {model.labels[0]} has no attention; use a model of the family {family}"
+            )
+        translator = model.translator(options, n_best or 1, as_json or bool(alignment or plot))
         from nmt.io.streams import open_lines
 
-        asked = Asked(
-            beam_size=beam_size, n_best=n_best or 1, unknown=unknown, tokenized=tokenized, max_words=max_words
-        )
-        computing = Computing(device=device, threads=threads, precision=precision, batch_size=batch_size)
-        decoding = decoding_with(text.decoding, computing, asked)
-        details = as_json or alignment is not None or plot is not None
-        models = load_models(model_paths, decoding)
-        words = shortlists.load(shortlist, models) if shortlist else None
-        options = Options(decoding, unknown or unknown_words(decoding), details, max_words, precision, words)
-        translator = TextTranslator(models, *sides(text, tokenized), options)
-        if (alignment or plot) and not translator.aligns:
-            label, option = translator.models[0].run.label, "--alignment" if alignment else "--plot"
-            family = " or ".join(ALIGNING)
-            raise UserError(f"{option}: {label} has no attention; use a model of the family {family}")
         written = form_of(n_best is not None, alignment, as_json)
         number = 0
         with (
@@ -216,7 +160,7 @@ def translate(
                 if plot:
                     draw(found, plot, number)
                 write(written(line, entry) for line, entry in enumerate(found, start=number))
-                warn_of_pieces(number, [len(entry.pieces) for entry in found], max_words)
+                warn_of_pieces(number, [len(entry[0].pieces) for entry in found], options.max_words)
                 number += len(group)
                 progress(len(group))
             warn_of_replaced(lines)
@@ -229,7 +173,8 @@ def translate(
 @_output
 @_json
 @tokenized_option
-@_running
+@options_of(ComputeOptions, "compute", "batch_size", "device", "threads")
+@_buffer_lines
 def score(
     model_paths: tuple[Path, ...],
     source: Path,
@@ -237,10 +182,8 @@ def score(
     output: Path | None,
     as_json: bool,
     tokenized: bool,
-    batch_size: int | None,
+    compute: ComputeOptions,
     buffer_lines: int,
-    device: Device,
-    threads: int | None,
 ) -> None:
     """Write the log-probability of each line of TARGET as the translation of the same line of SOURCE.
 
@@ -254,13 +197,11 @@ def score(
         if source == target == STANDARD:
             raise UserError("SOURCE and TARGET: both are standard input; name a file for one of them")
         refuse_impossible([source, target], output)
-        text = text_settings_of(model_paths)
+        model = Model(model_paths, compute)
         from nmt.decoding.forced_decoding import score as score_pairs
+        from nmt.decoding.text_translator import text_processors
 
-        computing = Computing(device=device, threads=threads, batch_size=batch_size)
-        decoding = decoding_with(text.decoding, computing)
-        models = load_models(model_paths, decoding)
-        cut = [side.tokens for side in sides(text, tokenized)]
+        cut = [side.tokens for side in text_processors(model.text, tokenized)]
         number = 0
         with (
             open_lines(source) as sources,
@@ -271,7 +212,7 @@ def score(
             for group in paired_groups(sources, targets, buffer_lines):
                 pairs = [(cut[0](one), cut[1](other)) for one, other in group]
                 refuse_endless([sources, targets], number, pairs)
-                scored = score_pairs(models, pairs, decoding.batch_size, attention=False)
+                scored = score_pairs(model.models, pairs, model.batch_size, attention=False)
                 rows = zip(range(number, number + len(pairs)), pairs, scored, strict=True)
                 write(score_row(*row, as_json) for row in rows)
                 number += len(group)
@@ -317,19 +258,19 @@ def score_row(number: int, pair: tuple[list[str], list[str]], forced: ForcedScor
 
 def form_of(
     n_best: bool, alignment: AlignmentForm | None, as_json: bool
-) -> Callable[[int, Translation], str]:
-    """Return the function that formats a translation, given the number of its line."""
+) -> Callable[[int, Sequence[Translation]], str]:
+    """Return the function that formats the translations of a line, given its number."""
     from nmt.decoding import output_formats
 
     if as_json:
         return output_formats.as_json
     if n_best:
         return lambda number, found: output_formats.as_n_best(number, found, alignment)
-    return lambda number, found: output_formats.as_text(found, alignment)
+    return lambda number, found: output_formats.as_text(found[0], alignment)
 
 
-def draw(found: Sequence[Translation], path: Path, first: int) -> None:
+def draw(found: Sequence[Sequence[Translation]], path: Path, first: int) -> None:
     """Draw the attention of the best translation of each line that has words; the first line has number `first`."""
-    for number, best in enumerate(map(best_of, found), start=first + 1):
-        if best.attention is not None and best.attention.size:
+    for number, (best, *_) in enumerate(found, start=first + 1):
+        if best.tokens and best.source_tokens:
             best.plot(path if number == 1 else path.with_stem(f"{path.stem}-{number}"))

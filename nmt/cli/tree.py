@@ -8,14 +8,16 @@ import click
 
 from nmt.cli.options import (
     NumberRange,
-    computing_options,
+    compute_options,
     file_option,
+    load_models,
     model_option,
     refuse_other_pictures,
     source_option,
     tokenized_option,
 )
 from nmt.errors import UserError
+from nmt.settings.decoding import ComputeOptions, TranslateOptions
 
 BEST = 10
 """Number of translations beside a tree (Cho et al. 2014b, Fig. 6)."""
@@ -50,26 +52,21 @@ def tree(sentence: str, model_path: Path, least: float, tokenized: bool, output:
     """
     for path in output:
         refuse_other_pictures("--output", path)
-    from nmt.api import decoding_with, load_models, sides, text_settings_of, unknown_words
-    from nmt.settings.decoding import Asked, Computing
+    from nmt.api import Model
 
-    text = text_settings_of([model_path])
-    from nmt.decoding.text_translator import Options, TextTranslator
+    model = Model([model_path], ComputeOptions())
+    from nmt.decoding.text_translator import text_processors
     from nmt.decoding.trees import tree_of
     from nmt.plots import tree as figures
     from nmt.plots.style import save_as
 
-    source, target = sides(text, tokenized)
-    words = source.tokens(sentence)
+    words = text_processors(model.text, tokenized)[0].tokens(sentence)
     if not 1 <= len(words) <= MOST_WORDS:
         raise UserError(f"SENTENCE: found {len(words)} words, expected 1 to {MOST_WORDS}")
-    decoding = decoding_with(text.decoding, Computing(), Asked(n_best=BEST))
-    (model,) = load_models([model_path], decoding)
-    found = tree_of(model, words)
-    options = Options(decoding, unknown_words(decoding))
-    translator = TextTranslator([model], source, target, options)
-    (translation,) = translator([sentence])
-    best = [(one.text, one.log_probability) for one in translation.n_best]
+    found = tree_of(model.models[0], words)
+    options = TranslateOptions(tokenized=tokenized)
+    (translations,) = model.translator(options, n_best=BEST, attention=False)([sentence])
+    best = [(one.text, one.score) for one in translations]
     figure = figures.figure6(found.leaves, found.gates, best, least)
     for path in output:
         save_as(figure, path)
@@ -78,18 +75,17 @@ def tree(sentence: str, model_path: Path, least: float, tokenized: bool, output:
 @click.command()
 @model_option
 @source_option
-@computing_options
+@compute_options
 @file_option("--output", "File for the trees, one JSON object per sentence and line.")
-def trees(model_path: Path, source: Path, threads: int, device: str, output: Path) -> None:
+def trees(model_path: Path, source: Path, compute: ComputeOptions, output: Path) -> None:
     """Write the gates of the trees that a grConv makes of a text. The explorer shows these trees."""
     from nmt.decoding.trees import tree_of
     from nmt.evaluation.translations import words
     from nmt.evaluation.trees import as_line
     from nmt.io.files import atomic_path
     from nmt.io.text_files import read_lines
-    from nmt.model import trained_model
 
-    (model,) = trained_model.load_all([model_path], device, threads)
+    (model,) = load_models([model_path], compute)
     with atomic_path(output) as temporary, temporary.open("w", encoding="utf-8") as file:
         for line in read_lines(source):
             file.write(as_line(tree_of(model, words(line)).gates) + "\n")

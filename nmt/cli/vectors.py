@@ -13,12 +13,14 @@ from nmt.cli.options import (
     FILE,
     PATH,
     batch_size_option,
-    computing_options,
+    compute_options,
+    load_models,
     model_option,
     tokenized_option,
 )
 from nmt.cli.terminal import like_unix_tools, progress_over, refuse_impossible, warn_of_replaced
 from nmt.errors import UserError
+from nmt.settings.decoding import ComputeOptions
 
 if TYPE_CHECKING:
     from nmt.evaluation.principal_components import Panel, Vectors
@@ -43,7 +45,7 @@ AHEAD = 500
 )
 @tokenized_option
 @batch_size_option("Sentences")
-@computing_options
+@compute_options
 def vectors(
     model_path: Path,
     input: Path,
@@ -51,8 +53,7 @@ def vectors(
     output_tsv: Path | None,
     tokenized: bool,
     batch_size: int,
-    threads: int,
-    device: str,
+    compute: ComputeOptions,
 ) -> None:
     """Write the vector of each sentence of FILE or standard input: what a model's encoder hands to its decoder.
 
@@ -72,7 +73,7 @@ def vectors(
         with ExitStack() as files:
             panels = _PanelCollector()
             array = None
-            for lines, found in _read(model_path, input, tokenized, batch_size, threads, device):
+            for lines, found in _read(model_path, input, tokenized, batch_size, compute):
                 if output_npy is not None:
                     from nmt.io.npy import write_array
 
@@ -89,17 +90,17 @@ def vectors(
 
 
 def _read(
-    model_path: Path, input: Path, tokenized: bool, batch_size: int, threads: int, device: str
+    model_path: Path, input: Path, tokenized: bool, batch_size: int, compute: ComputeOptions
 ) -> Iterator[tuple[list[str], Vectors]]:
     """Yield groups of tokenized lines and their vectors."""
-    from nmt.api import sides, text_settings_of
+    from nmt.api import text_settings_of
     from nmt.data.text_processor import TokenText
     from nmt.decoding.sentence_vectors import sentence_vectors
+    from nmt.decoding.text_translator import text_processors
     from nmt.io.streams import open_lines
-    from nmt.model import trained_model
 
-    source = TokenText() if tokenized else sides(text_settings_of([model_path]), tokenized)[0]
-    (model,) = trained_model.load_all([model_path], device, threads)
+    source = TokenText() if tokenized else text_processors(text_settings_of([model_path]), tokenized)[0]
+    (model,) = load_models([model_path], compute)
     with open_lines(input) as lines, progress_over("vectors", lines, input, Path()) as progress:
         for group in lines.groups(AHEAD):
             sentences = [source.tokens(line) for line in group]

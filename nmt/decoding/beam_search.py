@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -46,11 +46,15 @@ class Model(Protocol):
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """Words without the end symbol, log-probability (nats, with the end symbol), and whether it reached the end."""
+    """Words without the end symbol, log-probability (nats, with the end symbol), and whether it reached the end.
+
+    scores: what each word, and the end symbol if it was reached, adds to the log-probability.
+    """
 
     words: list[int]
     log_probability: float
     finished: bool
+    scores: list[float] = field(default_factory=list, compare=False)
 
     def score(self, normalize: bool) -> float:
         """Return the score for ranking. Division by length counts the end symbol."""
@@ -312,10 +316,8 @@ class BackPointers:
         scores = self.totals[steps, row, places]
         divided = scores / (steps + 1) if decoding.normalize_by_length else scores
         best = np.argsort(-divided, kind="stable")[: decoding.n_best]
-        return [
-            Hypothesis(self._trace(row, steps[one], places[one])[:-1], float(scores[one]), True)
-            for one in best
-        ]
+        traced = [(self._trace(row, steps[one], places[one]), float(scores[one])) for one in best]
+        return [Hypothesis(words[:-1], score, True, each) for (words, each), score in traced]
 
     def _unfinished(self, row: int, last: int) -> list[Hypothesis]:
         if last >= len(self.totals) or not self.going_on[last, row].any():
@@ -324,12 +326,14 @@ class BackPointers:
                 "use other weights, or train the model again"
             )
         place = int(self.going_on[last, row].argmax())  # the best stands first
-        return [Hypothesis(self._trace(row, last, place), float(self.totals[last, row, place]), False)]
+        words, scores = self._trace(row, last, place)
+        return [Hypothesis(words, float(self.totals[last, row, place]), False, scores)]
 
-    def _trace(self, row: int, step: int, place: int) -> list[int]:
-        """Return the words of a hypothesis, from the first step to `step`."""
-        words = []
+    def _trace(self, row: int, step: int, place: int) -> tuple[list[int], list[float]]:
+        """Return the words of a hypothesis, from the first step to `step`, and the log-probability of each."""
+        words, totals = [], []
         for number in range(int(step), -1, -1):
             words.append(int(self.words[number, row, place]))
+            totals.append(self.totals[number, row, place])
             place = self.parents[number, row, place]
-        return words[::-1]
+        return words[::-1], np.diff(totals[::-1], prepend=0.0).tolist()

@@ -5,6 +5,7 @@ Shapes: T' words of a translation and the end symbol, S' words of a source and, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nmt.data.batches import Batch, pad_pairs
-from nmt.decoding.ensemble import mean
 from nmt.errors import UserError
 from nmt.model.encoder_decoder import EncoderDecoder, at
 from nmt.model.loss import CHUNK
@@ -46,8 +46,58 @@ class ForcedScores:
         return float(self.word_log_probabilities.sum())
 
 
-@torch.no_grad()
-def read(
+class Scorer:
+    """Sources that all models have encoded, for scoring their translations."""
+
+    @torch.no_grad()
+    def __init__(
+        self, models: Sequence[TrainedModel], sources: Sequence[Words], average: Average = "probability"
+    ) -> None:
+        """Take models that share their vocabularies."""
+        self.models, self.sources, self.average = models, sources, average
+        batch = make_batch(models[0], sources, [[] for _ in sources]).to(models[0].device)
+        self.encoded = [model.network.encode(batch.source, batch.source_mask) for model in models]
+
+    @torch.no_grad()
+    def log_probabilities(
+        self, rows: Sequence[int], targets: Sequence[Words], attention: bool
+    ) -> tuple[Batch, Tensor, Tensor | None]:
+        """Return a batch of targets, each for the source at its row, log p at its P positions, and attention."""
+        device = self.models[0].device
+        batch = make_batch(self.models[0], [[] for _ in targets], targets).to(device)
+        select = torch.tensor(rows, device=device)
+        found = [
+            word_log_probabilities(model.network, encoded.select(select), batch, attention)
+            for model, encoded in zip(self.models, self.encoded, strict=True)
+        ]
+        aligned = [weights for _, weights in found if weights is not None]
+        logs = mean(torch.stack([values for values, _ in found]), self.average)
+        return batch, logs, torch.stack(aligned).mean(dim=0) if aligned else None
+
+    def totals(self, rows: Sequence[int], targets: Sequence[Words]) -> list[float]:
+        """Return the log-probability of each target, in nats, the end symbol included."""
+        batch, logs, _ = self.log_probabilities(rows, targets, attention=False)
+        sums = logs.new_zeros(len(targets)).index_add_(0, batch.sentence, logs)
+        totals: list[float] = sums.tolist()
+        return totals
+
+    def scores(self, targets: Sequence[Words], attention: bool = True) -> list[ForcedScores]:
+        """Return the scores of a target for each source."""
+        batch, logs, aligned = self.log_probabilities(range(len(targets)), targets, attention)
+        weights = None if aligned is None else aligned.cpu().numpy()
+        values, owners = logs.cpu().numpy(), batch.sentence.cpu().numpy()
+        first = self.models[0]
+        end, cut = first.run.architecture.source_end, first.source.subwords or first.target.subwords
+        scores = []
+        for row, (source, target) in enumerate(zip(self.sources, targets, strict=True)):
+            columns, rows = first.source.beginnings(source), first.target.beginnings(target)
+            matrix = None if weights is None else weights[: rows[-1] + 1, row, : columns[-1] + end]
+            forced = ForcedScores(values[owners == row], matrix)
+            scores.append(_of_words(forced, rows, columns[: None if end else -1]) if cut else forced)
+        return scores
+
+
+def score_batch(
     models: Sequence[TrainedModel],
     sources: Sequence[Words],
     targets: Sequence[Words],
@@ -59,25 +109,7 @@ def read(
     With subword units, the log-probability of a word is the sum over its units. The attention to a word is the sum of
     the attention to its units; the attention from a word is the mean over its units.
     """
-    device = models[0].device
-    found = []
-    for model in models:
-        batch = make_batch(model, sources, targets).to(device)
-        encoded = model.network.encode(batch.source, batch.source_mask)
-        found.append(word_log_probabilities(model.network, encoded, batch, attention))
-    logs = mean(torch.stack([values for values, _ in found]), average)
-    aligned = [weights for _, weights in found if weights is not None]
-    weights = torch.stack(aligned).mean(dim=0).cpu().numpy() if aligned else None
-    values, owners = logs.cpu().numpy(), batch.sentence.cpu().numpy()
-    end = models[0].run.architecture.source_end
-    cut = models[0].source.subwords or models[0].target.subwords
-    scores = []
-    for row, (source, target) in enumerate(zip(sources, targets, strict=True)):
-        columns, rows = models[0].source.beginnings(source), models[0].target.beginnings(target)
-        matrix = None if weights is None else weights[: rows[-1] + 1, row, : columns[-1] + end]
-        forced = ForcedScores(values[owners == row], matrix)
-        scores.append(_of_words(forced, rows, columns[: None if end else -1]) if cut else forced)
-    return scores
+    return Scorer(models, sources, average).scores(targets, attention)
 
 
 def _of_words(units: ForcedScores, rows: list[int], columns: list[int]) -> ForcedScores:
@@ -166,5 +198,12 @@ def score(
     found: dict[int, ForcedScores] = {}
     for batch in batches([max(len(source), len(target)) for source, target in pairs], size):
         sources, targets = zip(*(pairs[place] for place in batch), strict=True)
-        found |= zip(batch, read(models, sources, targets, attention, average), strict=True)
+        found |= zip(batch, score_batch(models, sources, targets, attention, average), strict=True)
     return [found[place] for place in range(len(pairs))]
+
+
+def mean(logs: Tensor, average: Average) -> Tensor:
+    """Return the mean of log-probabilities (E, ...) of E models: (...)."""
+    if average == "log_probability":
+        return logs.mean(dim=0)
+    return torch.logsumexp(logs, dim=0) - math.log(len(logs))

@@ -4,41 +4,42 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from nmt.decoding.n_best_lists import Hypothesis, in_fields
-from nmt.decoding.sentence_splitting import Found, Weights
 from nmt.decoding.test_set import DIGITS, rounded
-from nmt.decoding.text_translator import Candidate, Translation
+from nmt.decoding.translation import Translation
+
+if TYPE_CHECKING:
+    from nmt.decoding.translation import Weights
 
 AlignmentForm = Literal["pharaoh", "weights"]
 _LINE_ENDS = {ord(mark): f"\\u{ord(mark):04x}" for mark in "\x85\u2028\u2029"}
 """JSON escapes for characters that some programs take for the end of a line."""
 
 
-def as_text(translation: Translation, alignment: AlignmentForm | None) -> str:
-    """Return the best translation in one line, followed by its alignment if requested."""
-    best = translation.n_best[0]
+def as_text(best: Translation, alignment: AlignmentForm | None) -> str:
+    """Return a translation in one line, followed by its alignment if requested."""
     return in_fields(best.text, aligned(best, alignment)) if alignment else best.text
 
 
-def as_n_best(number: int, translation: Translation, alignment: AlignmentForm | None) -> str:
+def as_n_best(number: int, n_best: Sequence[Translation], alignment: AlignmentForm | None) -> str:
     """Return a line of an n-best list for each translation, with the alignment after the score if requested."""
     return "\n".join(
         Hypothesis(
             found.text,
-            found.log_probability,
-            f"NMT0= {found.log_probability:.4f}",
+            found.score,
+            f"NMT0= {found.score:.4f}",
             (aligned(found, alignment),) if alignment else (),
         ).line(number)
-        for found in translation.n_best
+        for found in n_best
     )
 
 
-def aligned(found: Found, form: AlignmentForm) -> str:
+def aligned(found: Translation, form: AlignmentForm) -> str:
     """Return the alignment of a translation's tokens, in either format."""
-    assert found.weights is not None
-    return pharaoh(found.weights) if form == "pharaoh" else soft(found.weights)
+    assert found.piece_attention is not None
+    return pharaoh(found.piece_attention) if form == "pharaoh" else soft(found.piece_attention)
 
 
 def pharaoh(pieces: Sequence[Weights]) -> str:
@@ -59,27 +60,27 @@ def soft(pieces: Sequence[Weights]) -> str:
     )
 
 
-def as_json(number: int, translation: Translation) -> str:
+def as_json(number: int, n_best: Sequence[Translation]) -> str:
     """Return all details as one JSON object in one line, with the keys of the records of `nmt test-set decode`."""
-    best = translation.n_best[0]
+    best = n_best[0]
     record = {
         "line": number,
-        "source": translation.source.encode("utf-8", "replace").decode(),
-        "source_tokens": translation.source_words,
-        "pieces": [len(piece) for piece in translation.pieces],
+        "source": best.source.encode("utf-8", "replace").decode(),
+        "source_tokens": best.source_tokens,
+        "pieces": best.pieces,
         **_fields(best),
-        "n_best": [_fields(found) for found in translation.n_best],
+        "n_best": [_fields(found) for found in n_best],
     }
     return json.dumps(record, ensure_ascii=False).translate(_LINE_ENDS)
 
 
-def _fields(found: Candidate) -> dict[str, Any]:
-    weights, words = found.weights, found.word_log_probabilities
+def _fields(found: Translation) -> dict[str, Any]:
+    weights = found.piece_attention
     return {
         "text": found.text,
-        "tokens": found.words,
-        "log_probability": found.log_probability,
-        "word_log_probabilities": None if words is None else [round(value, DIGITS) for value in words],
+        "tokens": found.tokens,
+        "log_probability": found.score,
+        "word_log_probabilities": [round(value, DIGITS) for value in found.token_scores],
         "finished": found.finished,
         "alignment": None if weights is None else [row for piece in weights for row in rounded(piece)],
     }

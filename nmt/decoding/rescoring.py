@@ -16,13 +16,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
-from torch import Tensor
-
-from nmt.decoding.ensemble import mean
-from nmt.decoding.forced_decoding import Words, batches, make_batch, word_log_probabilities
+from nmt.decoding.forced_decoding import Scorer, batches
 from nmt.decoding.n_best_lists import Hypothesis, NBestList, read_lists
 from nmt.decoding.test_set import sum_of_models
 from nmt.evaluation.translations import words
@@ -120,7 +114,6 @@ def _groups(lists: Iterator[NBestList]) -> Iterator[list[NBestList]]:
         yield group
 
 
-@torch.no_grad()
 def log_probabilities(rescorer: Rescorer, group: Sequence[NBestList]) -> list[list[float]]:
     """Return log p(T | S) of every hypothesis of some sentences, in nats, the end symbol included.
 
@@ -128,38 +121,15 @@ def log_probabilities(rescorer: Rescorer, group: Sequence[NBestList]) -> list[li
     """
     pairs = [(row, text) for row, sentence in enumerate(group) for text in sentence.distinct]
     targets = [words(text) for _, text in pairs]
-    reader = _Reader(rescorer, [sentence.source for sentence in group])
+    scorer = Scorer(rescorer.models, [sentence.source for sentence in group], rescorer.average)
     found: dict[tuple[int, str], float] = {}
     for places in batches([len(target) for target in targets], rescorer.batch_size):
-        values = reader.read([pairs[place][0] for place in places], [targets[place] for place in places])
-        found |= zip((pairs[place] for place in places), values.tolist(), strict=True)
+        totals = scorer.totals([pairs[place][0] for place in places], [targets[place] for place in places])
+        found |= zip((pairs[place] for place in places), totals, strict=True)
     return [
         [found[row, hypothesis.text] for hypothesis in sentence.hypotheses]
         for row, sentence in enumerate(group)
     ]
-
-
-class _Reader:
-    """Sources that all models have encoded, for scoring their hypotheses."""
-
-    def __init__(self, rescorer: Rescorer, sources: Sequence[Words]) -> None:
-        self.rescorer, first = rescorer, rescorer.models[0]
-        self.device = first.device
-        batch = make_batch(first, sources, [[] for _ in sources]).to(self.device)
-        self.encoded = [model.network.encode(batch.source, batch.source_mask) for model in rescorer.models]
-
-    def read(self, rows: Sequence[int], targets: Sequence[Words]) -> NDArray[np.float64]:
-        """Return the log-probabilities of targets, each for the source at its row."""
-        models, select = self.rescorer.models, torch.tensor(rows, device=self.device)
-        batch = make_batch(models[0], [[] for _ in targets], targets).to(self.device)
-        logs: list[Tensor] = []
-        for model, encoded in zip(models, self.encoded, strict=True):
-            values, _ = word_log_probabilities(model.network, encoded.select(select), batch, attention=False)
-            logs.append(values)
-        together = mean(torch.stack(logs), self.rescorer.average)
-        sums = together.new_zeros(len(targets)).index_add_(0, batch.sentence, together)
-        result: NDArray[np.float64] = sums.cpu().numpy()
-        return result
 
 
 # --- what is made of them ---------------------------------------------------------------------------------------------

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 import nmt
 from nmt.data.vocabulary import UNKNOWN, Vocabulary
-from nmt.decoding.beam_search import Hypothesis, translate
-from nmt.decoding.ensemble import joined
-from nmt.decoding.forced_decoding import ForcedScores, make_batch, read
-from nmt.decoding.shortlist import Shortlist
+from nmt.decoding.beam_search import Hypothesis
+from nmt.decoding.ensemble import search
+from nmt.decoding.forced_decoding import ForcedScores, score_batch
 from nmt.evaluation.translations import words as split_words
 from nmt.io.journal import Journal
 from nmt.io.progress import Progress
@@ -157,33 +156,11 @@ def translate_group(
     sources = [sentence.source for sentence in group]
     n_best = search(models, sources, decoding, forbid_unknown, average)
     chosen = [models[0].target.words(hypotheses[0].words) for hypotheses in n_best]
-    scored = read(models, sources, chosen, average=average)
+    scored = score_batch(models, sources, chosen, average=average)
     return [
         record(models[0], sentence, hypotheses, forced)
         for sentence, hypotheses, forced in zip(group, n_best, scored, strict=True)
     ]
-
-
-@torch.no_grad()
-def search(
-    models: Sequence[TrainedModel],
-    sources: Sequence[Sequence[str]],
-    decoding: Decoding,
-    forbid_unknown: bool,
-    average: Average = "probability",
-    shortlist: Shortlist | None = None,
-) -> list[list[Hypothesis]]:
-    """Return the hypotheses of one model or an ensemble for one batch of sources, best first.
-
-    Only the words of `shortlist` are allowed if it is given.
-    """
-    model = joined([one.network for one in models], average)
-    device = models[0].device
-    batch = make_batch(models[0], sources, [[] for _ in sources]).to(device)
-    lengths = np.array([models[0].source.beginnings(words)[-1] for words in sources])
-    candidates = shortlist.candidates(batch.source) if shortlist else None
-    encoded = model.encode(batch.source, batch.source_mask)
-    return translate(model, encoded, lengths, decoding, forbid_unknown, candidates)
 
 
 def record(
@@ -227,7 +204,7 @@ def align_file(model: TrainedModel, source: Path, target: Path, batch_size: int,
     found: dict[int, dict[str, Any]] = {}
     for group in by_length(sentences, batch_size):
         targets = [sentence.reference or [] for sentence in group]
-        scored = read([model], [sentence.source for sentence in group], targets)
+        scored = score_batch([model], [sentence.source for sentence in group], targets)
         for sentence, target_words, forced in zip(group, targets, scored, strict=True):
             found[sentence.line] = {
                 "line": sentence.line,

@@ -7,166 +7,157 @@ independent of each other: their grouping only changes the time (and, in 32 bits
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from nmt.data.text_processor import Text
-from nmt.data.vocabulary import UNKNOWN_WORD
-from nmt.decoding.forced_decoding import ForcedScores, Words, batches, score
-from nmt.decoding.sentence_splitting import Found, pieces, together
+import numpy as np
+
+from nmt.data.text_processor import RawText, Text, TokenText
+from nmt.data.vocabulary import UNKNOWN_WORD, Vocabulary
+from nmt.decoding.beam_search import Hypothesis
+from nmt.decoding.ensemble import search
+from nmt.decoding.forced_decoding import Words, batches, score
 from nmt.decoding.shortlist import Shortlist
-from nmt.decoding.test_set import search
+from nmt.decoding.translation import Translation, join_pieces, pieces
 from nmt.errors import UserError
 from nmt.model.precision import precision_of, refuse_unable
 from nmt.model.trained_model import TrainedModel
-from nmt.settings.decoding import Decoding, SearchPrecision, UnknownWords
+from nmt.settings.decoding import ComputeOptions, TextSettings, TranslateOptions
 from nmt.settings.families import ALIGNING
 
 
-@dataclass(frozen=True)
-class Options:
-    """Options of a translation.
-
-    unknown: keep [UNK], forbid it, or replace it by the source word with most attention.
-    details: whether attention and the probability of each word are requested.
-    max_words: longer lines are translated in pieces of at most this number of words.
-    precision: the precision of the matrix products.
-    shortlist: the allowed target words for each line; None for all.
-    """
-
-    decoding: Decoding
-    unknown: UnknownWords = "keep"
-    details: bool = False
-    max_words: int = 100
-    precision: SearchPrecision = "fp32"
-    shortlist: Shortlist | None = None
-
-
-@dataclass(frozen=True)
-class Candidate(Found):
-    """A translation and its text."""
-
-    text: str = ""
-
-
-@dataclass(frozen=True)
-class Translation:
-    """A line, its tokens, the pieces in which it was translated, and its translations, best first (at least one)."""
-
-    source: str
-    source_words: list[str]
-    pieces: list[list[str]]
-    n_best: list[Candidate]
+def text_processors(text: TextSettings, tokenized: bool) -> tuple[Text, Text]:
+    """Return the text processors of source and target, which turn lines into tokens and back."""
+    if tokenized:
+        return TokenText(), TokenText()
+    languages = text.languages
+    return RawText(languages.source, text.tokenization), RawText(languages.target, text.tokenization)
 
 
 class TextTranslator:
     """Translates lines of text with one model or an ensemble."""
 
-    def __init__(self, models: Sequence[TrainedModel], source: Text, target: Text, options: Options) -> None:
-        """Take the models, and the text processors that turn source lines into tokens and target tokens into lines."""
-        refuse_unable(options.precision, models[0].device)
-        self.models, self.options = list(models), options
+    def __init__(
+        self,
+        models: Sequence[TrainedModel],
+        text: TextSettings,
+        options: TranslateOptions,
+        compute: ComputeOptions,
+        *,
+        n_best: int = 1,
+        attention: bool = False,
+        shortlist: Shortlist | None = None,
+    ) -> None:
+        """Take the models, their text settings, and the options.
+
+        Args:
+            models: one model, or several as an ensemble.
+            text: languages, tokenization and default decoding.
+            options: what replaces the defaults.
+            compute: how the models compute.
+            n_best: translations per line; a smaller beam is raised to this number.
+            attention: whether translations have their attention, if the models have any.
+            shortlist: the allowed target words for each line; None for all.
+        """
+        refuse_unable(compute.precision, models[0].device)
+        self.models, self.options, self.compute = list(models), options, compute
         self.aligns = any(model.run.aligns for model in models)
-        if options.unknown == "copy" and not self.aligns:
+        self._unknown = text.unknown_words(options)
+        if self._unknown == "copy" and not self.aligns:
             raise UserError(
                 f"unknown words: {models[0].run.label} has no attention, so no source word can be copied; use a model "
                 f"of the family {' or '.join(ALIGNING)}, or keep or forbid the words"
             )
-        self._source, self._target = source, target
+        self._source, self._target = text_processors(text, options.tokenized)
+        self._decoding = text.search(compute, options, n_best)
         # Forbidden is forbidden, also to a model whose settings allow the word when a search is repeated.
-        retries = options.unknown == "forbid" and options.decoding.unfinished == "retry"
-        self._decoding = (
-            options.decoding.model_copy(update={"unfinished": "widen"}) if retries else options.decoding
-        )
+        if self._unknown == "forbid" and self._decoding.unfinished == "retry":
+            self._decoding = self._decoding.model_copy(update={"unfinished": "widen"})
+        self._attention = attention and self.aligns
+        self._shortlist = shortlist
 
-    def __call__(self, lines: Sequence[str]) -> list[Translation]:
-        """Translate lines, in their order. A line without words has an empty translation."""
+    def __call__(self, lines: Sequence[str]) -> list[list[Translation]]:
+        """Return the translations of each line, best first. A line without words has one, which is empty."""
         tokens = [self._source.tokens(line) for line in lines]
         cut = [pieces(words, self.options.max_words) for words in tokens]
-        with precision_of(self.options.precision):
+        with precision_of(self.compute.precision):
             found = iter(self._search([piece for parts in cut for piece in parts]))
         return [
-            self._translation(line, words, parts, [next(found) for _ in parts])
-            for line, words, parts in zip(lines, tokens, cut, strict=True)
+            [
+                replace(whole, source=line, text=self._target.text(whole.tokens))
+                for whole in self._whole([next(found) for _ in parts])
+            ]
+            for line, parts in zip(lines, cut, strict=True)
         ]
 
-    def _translation(
-        self, line: str, words: list[str], cut: list[list[str]], parts: list[list[Found]]
-    ) -> Translation:
-        nothing = [_nothing(self.options.details, self.aligns)]
-        n_best = together(parts, self._decoding.n_best) if parts else nothing
-        candidates = [Candidate(**vars(found), text=self._target.text(found.words)) for found in n_best]
-        return Translation(line, words, cut, candidates)
+    def _whole(self, parts: Sequence[list[Translation]]) -> list[Translation]:
+        """Return the translations of a line, given those of its pieces."""
+        nothing = Translation("", "", 0.0, [], [], [], piece_attention=[] if self._attention else None)
+        return join_pieces(parts, self._decoding.n_best) if parts else [nothing]
 
-    def _search(self, sources: Sequence[Words]) -> list[list[Found]]:
+    def _search(self, sources: Sequence[Words]) -> list[list[Translation]]:
         """Return the translations of each source, best first."""
-        found: dict[int, list[Found]] = {}
+        found: dict[int, list[Translation]] = {}
         for batch in batches([len(words) for words in sources], self._decoding.batch_size):
             group = [sources[place] for place in batch]
             found |= zip(batch, self._found(group), strict=True)
         return [found[place] for place in range(len(sources))]
 
-    def _found(self, group: Sequence[Words]) -> list[list[Found]]:
+    def _found(self, group: Sequence[Words]) -> list[list[Translation]]:
         """Return the translations of each source of a batch, best first."""
+        forbid = self._unknown == "forbid"
+        searched = search(self.models, group, self._decoding, forbid, shortlist=self._shortlist)
         target, divided = self.models[0].target, self._decoding.normalize_by_length
-        searched = search(
-            self.models,
-            group,
-            self._decoding,
-            self.options.unknown == "forbid",
-            shortlist=self.options.shortlist,
-        )
-        found = iter(
-            self._read_again(
-                [
-                    (source, Found(target.words(h.words), h.log_probability, h.finished, h.score(divided)))
-                    for source, hypotheses in zip(group, searched, strict=True)
-                    for h in hypotheses
-                ]
-            )
-        )
+        flat = [
+            translated(target, source, hypothesis, hypothesis.score(divided))
+            for source, hypotheses in zip(group, searched, strict=True)
+            for hypothesis in hypotheses
+        ]
+        found = iter(self._with_attention(flat))
         return [[next(found) for _ in hypotheses] for hypotheses in searched]
 
-    def _read_again(self, found: Sequence[tuple[Words, Found]]) -> list[Found]:
-        """Add details, and source words for [UNK], to the translations of sources if requested.
-
-        For this, the models read their translations by teacher forcing.
-        """
-        copying, details = self.options.unknown == "copy", self.options.details
+    def _with_attention(self, found: Sequence[Translation]) -> list[Translation]:
+        """Add attention, and source words for [UNK], if requested. For this, the models read their translations."""
+        copying = self._unknown == "copy"
         places = [
             place
-            for place, (_, entry) in enumerate(found)
-            if details or (copying and UNKNOWN_WORD in entry.words)
+            for place, entry in enumerate(found)
+            if self._attention or (copying and UNKNOWN_WORD in entry.tokens)
         ]
-        pairs = [(found[place][0], found[place][1].words) for place in places]
-        written = [entry for _, entry in found]
+        pairs = [(found[place].source_tokens, found[place].tokens) for place in places]
+        written = list(found)
         for place, forced in zip(places, score(self.models, pairs, self._decoding.batch_size), strict=True):
-            source, entry = found[place]
-            detailed = with_details(entry, forced, len(source))
-            entry = detailed if details else entry
-            written[place] = replace(entry, words=copied(detailed, source).words) if copying else entry
+            entry = found[place]
+            assert forced.attention is not None
+            weights = forced.attention[: len(entry.tokens), : len(entry.source_tokens)]
+            tokens = copied(entry.tokens, entry.source_tokens, weights) if copying else entry.tokens
+            shown = [weights] if self._attention else None
+            written[place] = replace(entry, tokens=tokens, piece_attention=shown)
         return written
 
 
-def with_details(found: Found, forced: ForcedScores, source_words: int) -> Found:
-    """Add the attention and the probability of each word from `forced`, the scores of the same words."""
-    words, weights = len(found.words), forced.attention
-    return replace(
-        found,
-        word_log_probabilities=forced.word_log_probabilities[: words + found.finished].tolist(),
-        weights=None if weights is None else [weights[:words, :source_words]],
+def translated(target: Vocabulary, source: Words, found: Hypothesis, rank: float) -> Translation:
+    """Return a hypothesis as words. The score of a word is the sum over its subword units."""
+    tokens, scores = target.words(found.words), np.array(found.scores)
+    if target.subwords:
+        begun = [len(target.words(found.words[: place + 1])) for place in range(len(found.words))]
+        owners = [*(max(0, words - 1) for words in begun), *[len(tokens)] * found.finished]
+        scores = np.bincount(owners, scores, minlength=len(tokens) + found.finished)
+    return Translation(
+        "",
+        "",
+        found.log_probability,
+        list(source),
+        tokens,
+        scores.tolist(),
+        found.finished,
+        rank,
+        [len(source)],
     )
 
 
-def copied(found: Found, source: Words) -> Found:
-    """Replace each [UNK] of a piece by the source word with most attention; `weights` must be present."""
-    assert found.weights is not None
-    words = [
+def copied(tokens: Words, source: Words, attention: np.ndarray) -> list[str]:
+    """Replace each [UNK] by the source word with most attention, of attention (T, S)."""
+    return [
         source[int(row.argmax())] if word == UNKNOWN_WORD else word
-        for word, row in zip(found.words, found.weights[0], strict=True)
+        for word, row in zip(tokens, attention, strict=True)
     ]
-    return replace(found, words=words)
-
-
-def _nothing(details: bool, aligns: bool) -> Found:
-    """Return the translation of a line without words, which is empty and has probability 1."""
-    return Found([], 0.0, True, 0.0, [] if details else None, [] if details and aligns else None)

@@ -56,6 +56,13 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         raise
 
 
+def path_of(value: object, where: str) -> Path:
+    """Return a path given in Python. Raise a UserError that begins with `where` if it is none."""
+    if not isinstance(value, str | os.PathLike) or "\0" in str(value):
+        raise UserError(f"{where}: found {value!r}, expected a path")
+    return Path(value)
+
+
 def replaceable(path: Path) -> bool:
     """Return whether `path` can be replaced by a file, which is not so for a device, a pipe or standard output."""
     if _DESCRIPTOR.fullmatch(str(path)):

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from nmt.io.environment import processors
 from nmt.settings.base import BatchSize, Settings, Threads, Width, WithoutDefaults, Words
 from nmt.settings.text import Languages, Tokenization
 
@@ -50,15 +51,6 @@ Average = Literal["probability", "log_probability"]
 """The quantity that an ensemble averages, word by word."""
 
 
-class TextSettings(Settings):
-    """The settings with which a model translates raw text: text.json in its folder, by `nmt model package`."""
-
-    languages: Languages
-    tokenization: Tokenization
-    decoding: Decoding
-    """The default settings of `nmt translate`."""
-
-
 UnknownWords = Literal["keep", "forbid", "copy"]
 """What is done about words that the model cannot write. [UNK] is kept, forbidden, or replaced by the source word with
 most attention."""
@@ -68,22 +60,66 @@ SearchPrecision = Literal["fp32", "bf16", "int8"]
 """The number type of the factors in the matrix products of a search."""
 
 
-class Computing(Settings):
-    """How a trained model computes, as asked for in Python or on the command line. None is the model's own setting."""
+class ComputeOptions(Settings):
+    """How a trained model computes: options of the command line and keywords of `nmt.load`. None: the model's own."""
 
-    device: Device = "auto"
-    threads: Threads | None = None
-    precision: SearchPrecision = "fp32"
-    batch_size: BatchSize | None = None
+    batch_size: BatchSize | None = Field(
+        default=None, description="Sentences per batch [default: the model's]."
+    )
+    device: Device = Field(default="auto", description="auto takes the GPU if there is one.")
+    threads: Threads | None = Field(
+        default=None, description="CPU threads [default: the model's, but not more than there are cores]."
+    )
+    precision: SearchPrecision = Field(
+        default="fp32",
+        description="Precision of the matrix products. bf16 and int8 are faster on processors that have instructions "
+        "for them. int8 needs VNNI.",
+    )
 
 
-class Asked(Settings):
-    """What is asked of translations in Python or on the command line. None is the model's own setting."""
+class TranslateOptions(Settings):
+    """What a translation is: options of the command line and keywords of `Model.translate`. None: the model's own."""
 
-    beam_size: Width | None = None
-    n_best: Width = 1
-    """A smaller beam size is raised to this number."""
-    unknown: UnknownWords | None = None
-    tokenized: bool = False
-    max_words: Words = 100
-    """Longer lines are translated in pieces of at most this many tokens."""
+    beam_size: Width | None = Field(
+        default=None,
+        description="Beam size: hypotheses kept at each step. 1 is greedy search, the fastest [default: the model's].",
+    )
+    unknown: UnknownWords | None = Field(
+        default=None,
+        description="Words that are not in the vocabulary. keep: the translation may contain [UNK]. forbid: the model "
+        "must write other words. copy: the source word with most attention replaces [UNK] [default: the model's, keep "
+        "or forbid].",
+    )
+    tokenized: bool = Field(
+        default=False,
+        description="The text is already tokenized, as by `nmt data tokenize`, and the translation, too.",
+    )
+    max_words: Words = Field(
+        default=100,
+        description="Translate longer lines in pieces of at most this many tokens. If possible, a piece ends with a "
+        "full stop or comma.",
+    )
+
+
+class TextSettings(Settings):
+    """The settings with which a model translates raw text: text.json in its folder, by `nmt model package`."""
+
+    languages: Languages
+    tokenization: Tokenization
+    decoding: Decoding
+    """The default settings of `nmt translate`."""
+
+    def search(self, compute: ComputeOptions, options: TranslateOptions, n_best: int = 1) -> Decoding:
+        """Return the settings of a search, with those replaced that the options name."""
+        changes = {
+            "beam": max(options.beam_size or self.decoding.beam, n_best),
+            "n_best": n_best,
+            "batch_size": compute.batch_size or self.decoding.batch_size,
+            "threads": compute.threads or min(self.decoding.threads, processors()),
+            "device": compute.device,
+        }
+        return self.decoding.model_copy(update=changes)
+
+    def unknown_words(self, options: TranslateOptions) -> UnknownWords:
+        """Return what is done about words that the model cannot write."""
+        return options.unknown or ("forbid" if self.decoding.unknown == "excluded" else "keep")

@@ -13,14 +13,16 @@ from nmt.cli.options import (
     PATH,
     Command,
     Shards,
-    computing_options,
+    compute_options,
     corpora_option,
     file_option,
+    load_models,
     pattern_option,
     shard_files,
 )
 from nmt.cli.outputs import WRITTEN
 from nmt.errors import UserError
+from nmt.settings.decoding import ComputeOptions
 
 if TYPE_CHECKING:
     from pipeline.phrase_based.configuration import System
@@ -282,19 +284,18 @@ def moses_phrase_pairs(
     help="Folder of a model trained on the table's pairs.",
 )
 @file_option("--text", "Token file of sentences to be translated. Repeat it.", multiple=True)
-@computing_options
+@compute_options
 @click.option("--output", required=True, type=WRITTEN, help="Phrase table to write (.gz).")
 def moses_phrase_scores(
-    phrase_table: Path, model: Path, text: tuple[Path, ...], threads: int, device: str, output: Path
+    phrase_table: Path, model: Path, text: tuple[Path, ...], compute: ComputeOptions, output: Path
 ) -> None:
     """Score a phrase table's pairs by p(target phrase given source phrase) (Cho et al., 2014a).
 
     The new table leaves out the pairs whose source phrase occurs in none of the texts.
     """
-    from nmt.model import trained_model
     from pipeline.phrase_based.phrase_scores import add_scores
 
-    (loaded,) = trained_model.load_all([model], device, threads)
+    (loaded,) = load_models([model], compute)
     written, total = add_scores(loaded, phrase_table, text, output)
     click.echo(f"{output}: {written:,} of {total:,} pairs", err=True)
 

@@ -16,12 +16,13 @@ from selenium.webdriver.common.keys import Keys
 from nmt.data.text_processor import RawText
 from nmt.data.vocabulary import END, Vocabulary
 from nmt.decoding.beam_search import translate
-from nmt.decoding.text_translator import Options, TextTranslator, Translation
+from nmt.decoding.text_translator import TextTranslator
+from nmt.decoding.translation import Translation
 from nmt.io.files import write_json
 from nmt.model import families, trained_model
 from nmt.model.model_folder import SETTINGS, SOURCE_VOCABULARY, TARGET_VOCABULARY, WEIGHTS
 from nmt.model.tensors import load_tensors, save_tensors
-from nmt.settings.decoding import TextSettings
+from nmt.settings.decoding import ComputeOptions, TextSettings, TranslateOptions
 from nmt.settings.families import FamilyName
 from nmt.settings.text import Tokenization
 from pipeline.results.playground.moses import rules
@@ -135,9 +136,10 @@ def translations(
     folder: Path, text: TextSettings, beam: int, forbid: bool, lines: list[str] = LINES
 ) -> list[Translation]:
     """What `nmt translate` makes of the lines."""
-    options = Options(text.decoding.model_copy(update={"beam": beam}), "forbid" if forbid else "keep", True)
-    sides = [RawText(language, text.tokenization) for language in ("en", "fr")]
-    return TextTranslator([trained_model.load(folder, torch.device("cpu"))], *sides, options)(lines)
+    options = TranslateOptions(beam_size=beam, unknown="forbid" if forbid else "keep")
+    model = trained_model.load(folder, torch.device("cpu"))
+    found = TextTranslator([model], text, options, ComputeOptions(), attention=True)(lines)
+    return [best for best, *_ in found]
 
 
 @pytest.mark.parametrize(("beam", "forbid"), [(1, False), (4, True), (12, False)])
@@ -155,13 +157,12 @@ def compare(
     for number, folder in enumerate(folders):
         found = playground.run(script, lines, number, [beam, forbid])
         for mine, theirs in zip(found, translations(folder, text, beam, forbid, lines), strict=True):
-            best = theirs.n_best[0]
-            assert (mine["text"], mine["tokens"]) == (best.text, theirs.source_words)
-            assert (mine["words"], mine["finished"]) == (best.words, best.finished)
-            assert mine["total"] == pytest.approx(best.log_probability, abs=1e-4)
-            if best.weights is not None:
-                rows = np.array(mine["weights"])[: len(best.words), : len(theirs.source_words)]
-                np.testing.assert_allclose(rows, best.weights[0], atol=1e-4)
+            assert (mine["text"], mine["tokens"]) == (theirs.text, theirs.source_tokens)
+            assert (mine["words"], mine["finished"]) == (theirs.tokens, theirs.finished)
+            assert mine["total"] == pytest.approx(theirs.score, abs=1e-4)
+            if theirs.attention is not None:
+                rows = np.array(mine["weights"])[: len(theirs.tokens), : len(theirs.source_tokens)]
+                np.testing.assert_allclose(rows, theirs.attention, atol=1e-4)
 
 
 @pytest.mark.skipif(not SHOWN.is_file(), reason="`make showcase` has not made it")
@@ -270,7 +271,7 @@ def test_what_is_typed_appears_in_the_other_language(
 ) -> None:
     assert playground.driver.title == "Try <i>it</i>"
     playground.type(LINES[0])
-    expected = [translations(folder, text, 4, False)[0].n_best[0].text for folder in folders]
+    expected = [translations(folder, text, 4, False)[0].text for folder in folders]
     assert playground.texts() == expected
     assert playground.said() == f"rnnsearch, small: {expected[0]} rnnencdec, small: {expected[1]}"
     assert playground.one(".attends .sentence.text:not(.translation)").text.startswith(

@@ -139,7 +139,7 @@ def test_options_of_translate_are_checked_as_those_of_the_command(
     model: nmt.Model, options: dict[str, object]
 ) -> None:
     with refused():
-        model.translate("w3 w4", **options)  # type: ignore[call-overload]
+        model.translate("w3 w4", **options)
 
 
 @pytest.mark.parametrize(

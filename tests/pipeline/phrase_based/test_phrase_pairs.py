@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from nmt.decoding.forced_decoding import read
+from nmt.decoding.forced_decoding import score_batch
 from nmt.io.text_files import read_lines
 from nmt.model import trained_model
 from pipeline.phrase_based.phrases import number_of_scores
@@ -69,7 +69,7 @@ def test_scores_are_the_models_probabilities_of_the_pairs_that_a_text_may_need(
     for old, new in zip(before, after, strict=False):
         *others, score = new[2].split()
         assert others == old[2].split() and new[3:] == old[3:]
-        (forced,) = read([model], [new[0].split()], [new[1].split()])
+        (forced,) = score_batch([model], [new[0].split()], [new[1].split()])
         assert math.log(float(score)) == pytest.approx(forced.log_probability, abs=1e-4)
     assert (number_of_scores(table), number_of_scores(output)) == (4, 5)
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from nmt.decoding import rescoring
-from nmt.decoding.forced_decoding import read
+from nmt.decoding.forced_decoding import score_batch
 from nmt.decoding.n_best_lists import Hypothesis, NBestList
 from nmt.decoding.oracle import best_by_bleu
 from nmt.decoding.rescoring import Rescorer, log_probabilities, rescore
@@ -59,9 +59,9 @@ def text(tmp_path: Path) -> tuple[Path, Path]:
 
 def one_by_one(models: Sequence[TrainedModel], average: Average) -> dict[tuple[int, str], float]:
     return {
-        (number, hypothesis): read(models, [SOURCES[number].split()], [hypothesis.split()], average=average)[
-            0
-        ].log_probability
+        (number, hypothesis): score_batch(
+            models, [SOURCES[number].split()], [hypothesis.split()], average=average
+        )[0].log_probability
         for number, texts in LISTS.items()
         for hypothesis in texts
     }

@@ -106,8 +106,11 @@ def test_from_the_text_to_the_translation(folder: Path, tmp_path: Path) -> None:
     model = load(folder, torch.device("cpu"))
     words = shortlist.load(made, [model])
     likely = words.likely.numpy()
-    texts = [nmt.load(folder, shortlist=made).translate(line).text for line in LINES]
-    assert texts == [next(row[1] for row in written if row[0] == str(i)) for i in range(len(LINES))]
+    found = nmt.load(folder, shortlist=made).translate(LINES)
+    for one in found:
+        assert sum(one.token_scores) == pytest.approx(one.score, abs=1e-4)
+    best = [next(row[1] for row in written if row[0] == str(number)) for number in range(len(LINES))]
+    assert [one.text for one in found] == best
     for number, line in enumerate(LINES):
         source = model.source.ids(line.replace(".", " .").replace(",", " ,").split())
         expected = {"[UNK]"} | set(model.target.words([i for row in likely[source] for i in row if i]))

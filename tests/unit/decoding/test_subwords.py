@@ -11,20 +11,21 @@ import torch
 from numpy.typing import NDArray
 
 import nmt
-from nmt.data.text_processor import TokenText
 from nmt.data.vocabulary import Vocabulary
 from nmt.decoding import test_set, text_translator
 from nmt.decoding.beam_search import Hypothesis
-from nmt.decoding.forced_decoding import make_batch, read, word_log_probabilities
+from nmt.decoding.forced_decoding import make_batch, score_batch, word_log_probabilities
 from nmt.decoding.test_set import Sentence, align_file, translate_group
-from nmt.decoding.text_translator import Options, TextTranslator
+from nmt.decoding.text_translator import TextTranslator
 from nmt.io.text_files import read_lines
 from nmt.model import trained_model
 from nmt.model.trained_model import TrainedModel
+from nmt.settings.decoding import ComputeOptions, TranslateOptions
 from nmt.settings.families import FamilyName
 from pipeline.results.playground.page import refused
 from tests.messages import check
 from tests.training_settings import decoding
+from tests.translators import text_settings
 from tests.translators import trained_model as train_small
 
 UNITS = [(unit, 1) for unit in ("▁a", "ab", "▁aab", "▁", "a", "b", "c")]
@@ -61,7 +62,7 @@ def by_hand(model: TrainedModel, row: int) -> tuple[NDArray[np.float64], Any]:
 
 @pytest.mark.parametrize("row", range(3))
 def test_scores_and_attention_of_units_add_up_to_those_of_words(model: TrainedModel, row: int) -> None:
-    forced, (values, weights) = read([model], SOURCES, TARGETS)[row], by_hand(model, row)
+    forced, (values, weights) = score_batch([model], SOURCES, TARGETS)[row], by_hand(model, row)
     source, target = model.source.beginnings(SOURCES[row]), model.target.beginnings(TARGETS[row])
     rows = [*zip(target, [*target[1:], target[-1] + 1], strict=True)]
     columns = [*zip(source, [*source[1:], source[-1] + 1], strict=True)]
@@ -103,14 +104,17 @@ def test_pieces_of_a_line_are_ranked_as_the_search_ranks_their_units(
     long, short = (model.target.ids([word]) for word in ("cab", "a"))
     assert len(long) > len(short)
     ranked = [
-        Hypothesis(ids, per_unit * (len(ids) + 1), True) for ids, per_unit in ((long, -0.8), (short, -0.9))
+        Hypothesis(ids, per_unit * (len(ids) + 1), True, [per_unit] * (len(ids) + 1))
+        for ids, per_unit in ((long, -0.8), (short, -0.9))
     ]
     monkeypatch.setattr(
         text_translator, "search", lambda _, sources, *others, **more: [ranked for _ in sources]
     )
-    options = Options(decoding(n_best=2, normalize_by_length=True), max_words=1)
-    (line,) = TextTranslator([model], TokenText(), TokenText(), options)(["a b"])
-    assert line.n_best[0].words == ["cab", "cab"]
+    text = text_settings(decoding(normalize_by_length=True))
+    options = TranslateOptions(tokenized=True, max_words=1)
+    (line,) = TextTranslator([model], text, options, ComputeOptions(), n_best=2)(["a b"])
+    assert line[0].tokens == ["cab", "cab"]
+    assert line[0].token_scores == pytest.approx([-0.8 * len(long), -0.8] * 2)
 
 
 def test_python_tells_words_and_the_playground_says_what_it_cannot(

@@ -23,12 +23,12 @@ from nmt.decoding.forced_decoding import WORDS_PER_SENTENCE, batches, score
 from nmt.decoding.n_best_lists import Hypothesis, NBestList
 from nmt.decoding.output_formats import as_json, as_n_best, as_text, pharaoh, soft
 from nmt.decoding.rescoring import Rescorer, log_probabilities
-from nmt.decoding.sentence_splitting import Found
-from nmt.decoding.text_translator import Options, TextTranslator, copied
+from nmt.decoding.text_translator import TextTranslator, copied
 from nmt.errors import UserError
 from nmt.model import int8, model_folder
 from nmt.model.tensors import save_tensors
 from nmt.model.trained_model import TrainedModel, load, refuse_unlike
+from nmt.settings.decoding import ComputeOptions, TranslateOptions
 from nmt.settings.families import FamilyName
 from tests.messages import check, refused
 from tests.training_settings import decoding
@@ -47,77 +47,76 @@ def model(folder: Path) -> TrainedModel:
     return load(folder, torch.device("cpu"))
 
 
-def translator(*models: TrainedModel, **options: Any) -> TextTranslator:
-    changes = {"beam": 3, "n_best": 1, "max_length_factor": 2, "min_length": "half"} | options.pop(
-        "search", {}
+def translator(
+    *models: TrainedModel,
+    search: dict[str, Any] | None = None,
+    n_best: int = 1,
+    attention: bool = False,
+    precision: Any = "fp32",
+    **options: Any,
+) -> TextTranslator:
+    text = text_settings(
+        decoding(**{"beam": 3, "max_length_factor": 2, "min_length": "half"} | (search or {}))
     )
-    settings = Options(**({"decoding": decoding(**changes)} | options))
-    return TextTranslator(models, RawText("en", MOSES), RawText("fr", MOSES), settings)
+    compute = ComputeOptions(precision=precision)
+    return TextTranslator(
+        models, text, TranslateOptions(**options), compute, n_best=n_best, attention=attention
+    )
 
 
 def test_each_line_gives_one_translation_however_they_are_grouped(model: TrainedModel) -> None:
     whole = translator(model)(LINES)
     alone = [found for line in LINES for found in translator(model, search={"batch_size": 1})([line])]
-    assert [found.source for found in whole] == LINES
-    assert [found.n_best[0].text for found in whole] == [found.n_best[0].text for found in alone]
-    assert [bool(found.n_best[0].words) for found in whole] == [True, False, True, True, False, True]
-    assert whole[1].n_best[0].log_probability == 0.0
+    assert [found.source for found, *_ in whole] == LINES
+    assert [found.text for found, *_ in whole] == [found.text for found, *_ in alone]
+    assert [bool(found.tokens) for found, *_ in whole] == [True, False, True, True, False, True]
+    assert whole[1][0].score == 0.0
 
 
 def test_the_n_best_are_those_of_the_search_and_their_scores_are_scores(model: TrainedModel) -> None:
-    found = translator(model, search={"n_best": 3, "min_length": "none"}, details=True)(LINES)
-    for entry in found:
-        probabilities = [candidate.log_probability for candidate in entry.n_best]
-        assert probabilities == sorted(probabilities, reverse=True)
-        for candidate in entry.n_best:
-            assert sum(candidate.word_log_probabilities or []) == pytest.approx(
-                candidate.log_probability, abs=1e-4
-            )
-            assert candidate.weights is not None
-            shapes = [weights.shape for weights in candidate.weights]
-            assert shapes == ([(len(candidate.words), len(entry.source_words))] if entry.source_words else [])
-            if candidate.finished and entry.source_words:
-                (reading,) = score([model], [(entry.source_words, candidate.words)], 4)
-                assert reading.log_probability == pytest.approx(candidate.log_probability, abs=1e-4)
+    found = translator(model, n_best=3, search={"min_length": "none"}, attention=True)(LINES)
+    for n_best in found:
+        assert [entry.score for entry in n_best] == sorted((entry.score for entry in n_best), reverse=True)
+        for entry in n_best:
+            assert sum(entry.token_scores) == pytest.approx(entry.score, abs=1e-4)
+            assert entry.attention is not None
+            assert entry.attention.shape == (len(entry.tokens), len(entry.source_tokens))
+            if entry.finished and entry.source_tokens:
+                (reading,) = score([model], [(entry.source_tokens, entry.tokens)], 4)
+                assert reading.word_log_probabilities == pytest.approx(entry.token_scores, abs=1e-4)
 
 
 def test_what_is_asked_for_unknown_words_happens(model: TrainedModel) -> None:
     with torch.no_grad():
         model.network.readout.b_o[UNKNOWN] += 10.0
     lines = ["w7 strange, w8", "O'Neill & co."]
-    assert all("[UNK]" in found.n_best[0].text for found in translator(model)(lines))
+    assert all("[UNK]" in found.text for found, *_ in translator(model)(lines))
     for search in ({}, {"unfinished": "retry"}):
         forbidden = translator(model, unknown="forbid", search=search)(lines)
-        assert not any("[UNK]" in found.n_best[0].words for found in forbidden)
-    kept = translator(model, details=True)(lines)
-    for found, keeping in zip(translator(model, unknown="copy")(lines), kept, strict=True):
-        weights = keeping.n_best[0].weights
-        assert weights is not None
+        assert not any("[UNK]" in found.tokens for found, *_ in forbidden)
+    kept = translator(model, attention=True)(lines)
+    for (found,), (keeping,) in zip(translator(model, unknown="copy")(lines), kept, strict=True):
+        assert keeping.attention is not None and found.attention is None
         expected = [
-            found.source_words[row.argmax()] if word == "[UNK]" else word
-            for word, row in zip(keeping.n_best[0].words, weights[0], strict=True)
+            found.source_tokens[row.argmax()] if word == "[UNK]" else word
+            for word, row in zip(keeping.tokens, keeping.attention, strict=True)
         ]
-        assert found.n_best[0].words == expected
-        assert "[UNK]" not in found.n_best[0].text and "&apos;" not in found.n_best[0].text
+        assert found.tokens == expected
+        assert "[UNK]" not in found.text and "&apos;" not in found.text
 
 
 def test_copying_takes_the_word_with_most_attention() -> None:
     weights = np.array([[0.1, 0.9], [0.8, 0.2], [0.3, 0.7]], np.float32)
-    found = copied(Found(["[UNK]", "x", "[UNK]"], -1.0, True, -1.0, None, [weights]), ["a", "b"])
-    assert found.words == ["b", "x", "b"]
+    assert copied(["[UNK]", "x", "[UNK]"], ["a", "b"], weights) == ["b", "x", "b"]
 
 
 def test_a_long_line_is_translated_in_pieces(model: TrainedModel) -> None:
     line = "w3 w4, " * 30
-    (found,) = translator(model, max_words=9, details=True)([line])
-    assert [len(piece) for piece in found.pieces] == [9] * 10
-    weights = found.n_best[0].weights
-    assert weights is not None
-    assert sum(len(block) for block in weights) == len(found.n_best[0].words)
-    assert all(block.shape[1] == 9 for block in weights)
-    assert found.n_best[0].log_probability == pytest.approx(
-        sum(found.n_best[0].word_log_probabilities or []), abs=1e-3
-    )
+    ((found,),) = translator(model, max_words=9, attention=True)([line])
+    assert found.pieces == [9] * 10 and found.piece_attention is not None
+    assert sum(len(block) for block in found.piece_attention) == len(found.tokens)
+    assert all(block.shape[1] == 9 for block in found.piece_attention)
+    assert found.score == pytest.approx(sum(found.token_scores), abs=1e-3)
 
 
 @pytest.mark.parametrize("normalize", [False, True])
@@ -125,10 +124,10 @@ def test_the_first_of_the_n_best_is_the_plain_translation(model: TrainedModel, n
     lines = ["w3 w4 w9, w21 w8. w2 w5 w3, w7", "w10 w11, w2. w4"]
     search = {"normalize_by_length": normalize, "beam": 4, "min_length": "none"}
     plain = translator(model, search=search, max_words=3)(lines)
-    several = translator(model, search=search | {"n_best": 4}, max_words=3)(lines)
-    for one, other in zip(plain, several, strict=True):
-        assert len(one.pieces) > 1 and len(other.n_best) > 1
-        assert other.n_best[0].words == one.n_best[0].words
+    several = translator(model, search=search, n_best=4, max_words=3)(lines)
+    for (one,), other in zip(plain, several, strict=True):
+        assert len(one.pieces) > 1 and len(other) > 1
+        assert other[0].tokens == one.tokens
 
 
 def test_what_was_written_is_read_again_in_batches(
@@ -138,24 +137,24 @@ def test_what_was_written_is_read_again_in_batches(
     with torch.no_grad():
         model.network.readout.b_o[UNKNOWN] += 10.0
     lines = [f"w{3 + number % 9} strange w{5 + number % 7}" for number in range(16)]
-    options: dict[str, Any] = {"unknown": "copy", "details": True, "search": {"n_best": 2}}
+    options: dict[str, Any] = {"unknown": "copy", "attention": True, "n_best": 2}
     alone = [found for line in lines for found in translator(model, **options)([line])]
     sizes: list[int] = []
-    plain = forced_decoding.read
+    plain = forced_decoding.score_batch
 
     def counted(models: Any, sources: Any, *others: Any) -> Any:
         sizes.append(len(sources))
         return plain(models, sources, *others)
 
-    monkeypatch.setattr(forced_decoding, "read", counted)
+    monkeypatch.setattr(forced_decoding, "score_batch", counted)
     whole = translator(model, **options)(lines)
     assert sizes == [8] * 4
     for one, other in zip(alone, whole, strict=True):
-        assert [found.words for found in one.n_best] == [found.words for found in other.n_best]
-        for found, expected in zip(other.n_best, one.n_best, strict=True):
-            assert found.word_log_probabilities == pytest.approx(expected.word_log_probabilities, abs=1e-4)
-            assert found.weights is not None and expected.weights is not None
-            assert np.allclose(found.weights[0], expected.weights[0], atol=1e-4)
+        assert [found.tokens for found in one] == [found.tokens for found in other]
+        for found, expected in zip(other, one, strict=True):
+            assert found.token_scores == pytest.approx(expected.token_scores, abs=1e-4)
+            assert found.attention is not None and expected.attention is not None
+            assert np.allclose(found.attention, expected.attention, atol=1e-4)
 
 
 def test_surrogates_and_control_characters_are_no_text() -> None:
@@ -169,8 +168,8 @@ def test_without_attention_nothing_can_be_copied(tmp_path: Path) -> None:
     model = load(trained_model(tmp_path, "rnnencdec"), torch.device("cpu"))
     with refused():
         translator(model, unknown="copy")
-    (found,) = translator(model, details=True)(["w3 w4"])
-    assert found.n_best[0].weights is None and found.n_best[0].word_log_probabilities
+    ((found,),) = translator(model, attention=True)(["w3 w4"])
+    assert found.attention is None and found.token_scores
 
 
 @pytest.mark.parametrize("line", ["decode", "perplexity --name x", "rescore --lists {source}"])
@@ -268,16 +267,16 @@ def test_batches_hold_each_sentence_once_and_few_words(lengths: list[int], size:
 
 
 def test_what_is_written(model: TrainedModel) -> None:
-    (found,) = translator(model, search={"n_best": 2}, details=True)(["w3\u2028w4"])
-    best = found.n_best[0]
-    assert as_text(found, None) == best.text
-    assert as_text(found, "pharaoh").startswith(f"{best.text} ||| ")
+    (found,) = translator(model, n_best=2, attention=True)(["w3\u2028w4"])
+    best = found[0]
+    assert as_text(best, None) == best.text
+    assert as_text(best, "pharaoh").startswith(f"{best.text} ||| ")
     rows = as_n_best(7, found, "weights").split("\n")
     assert len(rows) == 2
     number, text, feature, probability, weights = rows[0].split(" ||| ")
-    assert (number, text, probability) == ("7", best.text, f"{best.log_probability:.4f}")
+    assert (number, text, probability) == ("7", best.text, f"{best.score:.4f}")
     assert feature == f"NMT0= {probability}"
-    assert len(weights.split(" ")) == len(best.words)
+    assert len(weights.split(" ")) == len(best.tokens)
     assert "\u2028" not in as_json(7, found)
 
 
@@ -304,10 +303,10 @@ def test_other_precisions_say_nearly_the_same_and_leave_no_trace(
     if precision == "int8" and not int8.supported():
         pytest.skip("the processor multiplies no 8-bit numbers")
     made = load(trained_model(tmp_path, family=family), torch.device("cpu"))
-    exact = translator(made, details=True)(LINES)
-    rough = translator(made, details=True, precision=precision)(LINES)
-    for line, other in zip(exact, rough, strict=True):
-        assert other.n_best[0].log_probability == pytest.approx(line.n_best[0].log_probability, rel=0.02)
-    again = translator(made, details=True)(LINES)
-    scores = [[line.n_best[0].log_probability for line in found] for found in (exact, rough, again)]
+    exact = translator(made)(LINES)
+    rough = translator(made, precision=precision)(LINES)
+    for (line,), (other,) in zip(exact, rough, strict=True):
+        assert other.score == pytest.approx(line.score, rel=0.02)
+    again = translator(made)(LINES)
+    scores = [[line.score for line, *_ in found] for found in (exact, rough, again)]
     assert scores[0] != scores[1] and scores[0] == scores[2]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.decoding.sentence_splitting import Found, pieces, together
+from nmt.decoding.translation import Translation, join_pieces, pieces
 
 
 @given(st.lists(st.sampled_from(["a", ",", ".", ";"]), max_size=60), st.integers(1, 12))
@@ -31,20 +31,23 @@ def test_cuts_fall_behind_the_last_full_stop_or_comma_of_the_second_half() -> No
 )
 def test_the_n_best_of_a_line_are_those_of_all_combinations(scores: list[list[float]], n_best: int) -> None:
     parts = [
-        [Found([str(score)], score / 2, True, score) for score in sorted(part, reverse=True)]
+        [
+            Translation("", "", score / 2, [], [str(score)], [], rank=score)
+            for score in sorted(part, reverse=True)
+        ]
         for part in scores
     ]
     totals = sorted((sum(values) for values in product(*scores)), reverse=True)[:n_best]
     limited = [part[:n_best] for part in parts]
-    assert [found.score for found in together(limited, n_best)] == pytest.approx(totals)
+    assert [found.rank for found in join_pieces(limited, n_best)] == pytest.approx(totals)
 
 
 def test_attention_is_kept_piece_by_piece() -> None:
     one, other = np.full((2, 3), 0.5, np.float32), np.full((1, 2), 0.25, np.float32)
-    left = Found(["a", "b"], -1.0, True, -0.4, [-0.5, -0.4, -0.1], [one])
-    right = Found(["c"], -2.0, False, -2.0, [-2.0], [other])
-    (found,) = together([[left], [right]], 1)
-    assert found.words == ["a", "b", "c"] and not found.finished
-    assert found.word_log_probabilities == [-0.5, -0.4, -0.1, -2.0]
-    assert found.weights is not None
-    assert [block.shape for block in found.weights] == [(2, 3), (1, 2)]
+    left = Translation("", "", -1.0, [*"xyz"], ["a", "b"], [-0.5, -0.4, -0.1], True, -0.4, [3], [one])
+    right = Translation("", "", -2.0, [*"uv"], ["c"], [-2.0], False, -2.0, [2], [other])
+    (found,) = join_pieces([[left], [right]], 1)
+    assert found.tokens == ["a", "b", "c"] and not found.finished and found.pieces == [3, 2]
+    assert found.token_scores == [-0.5, -0.4, -0.1, -2.0]
+    assert found.attention is not None
+    assert found.attention.tolist() == [[0.5] * 3 + [0] * 2] * 2 + [[0] * 3 + [0.25] * 2]

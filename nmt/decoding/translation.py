@@ -1,0 +1,148 @@
+"""Translations of lines of text, and lines that are too long for one search, which are translated in pieces.
+
+Time and memory of a search grow with the square of a line's length, and no model was trained on lines of a thousand
+words.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nmt.errors import UserError, system_errors
+from nmt.io.files import path_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    Weights = NDArray[np.float32]
+
+_ENDS = (frozenset(".!?…。！？؟۔।॥"), frozenset(";:；：؛"), frozenset(",，、،"))
+"""Tokens at which a line is cut, in order of preference."""
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A translation of a line, or of a piece of a line.
+
+    Attributes:
+        source: the line.
+        text: its translation.
+        score: natural logarithm of its probability, the end of the sentence (of each piece) included.
+        source_tokens: the line as the model reads it: S tokens.
+        tokens: the translation as the model writes it: T tokens.
+        token_scores: what each token and the end of the sentence (of each piece) add to `score`.
+        finished: whether the search reached the end of the sentence.
+        rank: the sum of the scores by which the search ranks the translations of each piece.
+        pieces: how many source tokens each piece has. A line without tokens has no piece.
+        piece_attention: the attention of each piece, [tokens, source tokens]; None if there is none.
+    """
+
+    source: str
+    text: str
+    score: float
+    source_tokens: list[str]
+    tokens: list[str]
+    token_scores: list[float] = field(repr=False)
+    finished: bool = field(default=True, repr=False)
+    rank: float = field(default=0.0, repr=False)
+    pieces: list[int] = field(default_factory=list, repr=False)
+    piece_attention: list[Weights] | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def attention(self) -> Weights | None:
+        """Attention, [T, S], alpha_ij of Eq. 6: how much of source token j went into target token i, without the
+        columns and rows of the end symbols, and 0 between different pieces. None for a model without attention."""
+        import numpy as np
+
+        if self.piece_attention is None:
+            return None
+        whole, row, column = np.zeros((len(self.tokens), len(self.source_tokens)), np.float32), 0, 0
+        for weights in self.piece_attention:
+            height, width = weights.shape
+            whole[row : row + height, column : column + width] = weights
+            row, column = row + height, column + width
+        return whole
+
+    def plot(self, path: str | Path | None = None) -> Figure:
+        """Draw the attention as in Figure 3: source words along x, written words along y, 0 is black and 1 is white.
+
+        Args:
+            path: a file that the figure is also written to: .png, .pdf or .svg. Its folder is made if it is missing.
+
+        Raises:
+            UserError: the model has no attention, the line has no words, or the file cannot be written.
+        """
+        from nmt.plots.attention import attention_matrix
+        from nmt.plots.style import save_as
+
+        attention = self.attention
+        if attention is None:
+            raise UserError("the model has no attention to draw; use one of the family rnnsearch")
+        if not attention.size:
+            raise UserError("the line has no words, or its translation has none: there is nothing to draw")
+        figure = attention_matrix(attention, self.source_tokens, self.tokens)
+        if path is not None:
+            with system_errors():
+                save_as(figure, path_of(path, "plot"))
+        return figure
+
+
+def pieces(words: Sequence[str], limit: int) -> list[list[str]]:
+    """Cut `words` into pieces of at most `limit`, after punctuation in the second half of a piece if there is any."""
+    found: list[list[str]] = []
+    rest = list(words)
+    while len(rest) > limit:
+        end = _end(rest[:limit])
+        found.append(rest[:end])
+        rest = rest[end:]
+    return [*found, rest] if rest else found
+
+
+def _end(words: Sequence[str]) -> int:
+    half = len(words) // 2
+    for marks in _ENDS:
+        for end in range(len(words), half, -1):
+            if words[end - 1] in marks:
+                return end
+    return len(words)
+
+
+def join_pieces(parts: Sequence[Sequence[Translation]], n_best: int) -> list[Translation]:
+    """Return the `n_best` best translations of a line, given those of its pieces, each best first.
+
+    A line is ranked by the sum of its pieces' scores. Therefore the best line always consists of the best translation
+    of every piece.
+    """
+    best = list(parts[0])
+    for following in parts[1:]:
+        chosen = heapq.nlargest(
+            n_best, product(best, following), key=lambda pair: pair[0].rank + pair[1].rank
+        )
+        best = [_join(left, right) for left, right in chosen]
+    return best
+
+
+def _join(left: Translation, right: Translation) -> Translation:
+    return replace(
+        left,
+        score=left.score + right.score,
+        source_tokens=left.source_tokens + right.source_tokens,
+        tokens=left.tokens + right.tokens,
+        token_scores=left.token_scores + right.token_scores,
+        finished=left.finished and right.finished,
+        rank=left.rank + right.rank,
+        pieces=left.pieces + right.pieces,
+        piece_attention=None
+        if left.piece_attention is None
+        else left.piece_attention + (right.piece_attention or []),
+    )
