@@ -34,7 +34,7 @@ DEMO_FIRST = test -f experiments/demo/results/report.html || $(RUN) experiments/
 SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: told help setup setup-dev new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report showcase results-page docs release moses test test-slow fuzz test-docs test-fresh test-slurm test-moses lint bench bench-data bench-decoding bench-training gpu-check format pins clean
+.PHONY: told help setup setup-dev new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report showcase results-page docs release moses test test-slow test-all fuzz test-docs test-fresh test-slurm test-moses lint bench bench-data bench-decoding bench-training gpu-check format pins clean
 
 help: ## List the make targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "%-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -105,13 +105,15 @@ results-page: $(INSTALLED) ## Renew docs/results.md from finished runs: make FOL
 release: $(DEV) ## Collect in release/ what a version publishes: make FOLDERS="experiments/demo ..." release
 	$(BIN)/python -m workflow.release release $$FOLDERS
 
-SUITES := tests/unit tests/pipeline tests/workflow tests/end_to_end
-
-test: $(DEV) ## Test each part
+test: $(DEV) ## Test each part, and a small run from nothing to its results
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not slow" -n auto --dist loadfile $(OPTIONS)
 
-test-slow: $(DEV) ## Test what takes longer: whole runs that are killed, damaged, published
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow -n auto --dist loadfile $(SUITES) $(OPTIONS)
+test-slow: $(DEV) ## Test what takes longer: runs that are killed, damaged, published
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow -n auto --dist loadfile $(OPTIONS)
+
+test-all: ## Run every test: before a release, some hours; .ci/passed then names the commit
+	$(MAKE) --keep-going lint test test-slow test-slurm test-moses test-docs test-fresh fuzz docs
+	git log -1 --format="%H, tested on $$(date -u +%F)" > .ci/passed
 
 docs: $(DEV) ## Build the site with a gallery of finished experiments: site/pages/index.html
 	@sh workflow/setup.sh --group docs

@@ -1,4 +1,4 @@
-"""Whole runs are slow tests: `make test-slow` runs them. Tests of pages share a browser."""
+"""Whole runs are slow tests, but for one: `make test-slow` runs them. Tests of pages share a browser."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from selenium import webdriver
 
 from tests.browser import browser
 
+QUICK = "test_demo.py"
+"""The whole run that `make test` has."""
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.is_relative_to(Path(__file__).parent):
+        if item.path.parent == Path(__file__).parent and item.path.name != QUICK:
             item.add_marker(pytest.mark.slow)
 
 

@@ -1,0 +1,37 @@
+"""A training job on a real Slurm: the one test of a cluster that each push runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.slurm.cluster import Cluster, run
+from tests.slurm.experiment import PATIENCE, Experiment
+
+MODEL = "rnnencdec-30"
+FOLDER = f"models/{MODEL}"
+
+
+@pytest.fixture
+def experiment(cluster: Cluster, tmp_path: Path) -> Iterator[Experiment]:
+    """An experiment whose text is ready."""
+    experiment = Experiment(tmp_path)
+    experiment.write_profile()
+    experiment.start_here("--", "data")
+    assert experiment.heads[0].wait(timeout=PATIENCE) == 0, experiment.output()
+    yield experiment
+    experiment.remove()
+
+
+def test_a_model_is_trained_by_a_job_on_the_partition_of_the_gpus(
+    cluster: Cluster, experiment: Experiment
+) -> None:
+    experiment.start_on_cluster("--", f"{FOLDER}/model.safetensors")
+    assert experiment.heads[-1].wait(timeout=PATIENCE) == 0, experiment.output()[-4000:]
+    summary = json.loads((experiment.folder / FOLDER / "summary.json").read_text(encoding="utf-8"))
+    assert summary["updates"] == 350
+    jobs = run("squeue", "--noheader", "--states=all", "--format=%P %T").stdout.split("\n")
+    assert [job for job in jobs if job] == ["gpu COMPLETED"]
