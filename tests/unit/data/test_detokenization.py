@@ -19,16 +19,27 @@ FRENCH = [
     "Il coûte 5 € par jour, ou 90 M $ l'année dernière ; même d'1 cent.",
     "Qu’est-ce que c’est ? L’un d’eux, aujourd’hui.",
     "Ils paient 10 000 £",
+    "Le Val-d’Oise, l'« ami » et l’“été” de 1’000 ans, n° 5.",
 ]
 ENGLISH = [
     "Alice's dog doesn't bark, it's \"fine\" (really).",
     "The boys' books cost $5 & 3%.",
-    "It’s what they’re saying.",
+    "It’s what they’re saying: “yes” and “no”.",
+    "The boys’ books.",
+]
+OTHERS = [
+    ("it", "Un po' di tempo, un po’ dell’anno, “così” e «così»."),
+    ("ca", "L’home d'ell."),
+    ("hi", "वह लड़का है।"),
+    ("bn", "সে একটি ছেলে।"),
+    ("ru", "Это «да», «нет»."),
+    ("cs", "Je to „ano“."),
 ]
 
 
 @pytest.mark.parametrize(
-    ("language", "text"), [*(("fr", text) for text in FRENCH), *(("en", text) for text in ENGLISH)]
+    ("language", "text"),
+    [*(("fr", text) for text in FRENCH), *(("en", text) for text in ENGLISH), *OTHERS],
 )
 def test_text_comes_back_as_it_was(language: str, text: str) -> None:
     assert Detokenizer(language, MOSES)(Tokenizer(language, MOSES)(text).split()) == text
