@@ -45,7 +45,7 @@ def _length(row: Mapping[str, Any], settings: Report) -> int:
 
 
 def _range(lengths: Sequence[int], window: int) -> tuple[int, int]:
-    """Return the last lengths, as many as a point of Figure 2 averages over, or as hold enough sentences."""
+    """Return the last lengths, as many as a point of Figure 2 covers, or as hold enough sentences."""
     last = max(lengths)
     enough = sorted(lengths, reverse=True)[: min(LEAST, len(lengths))][-1]
     return max(1, min(last - window + 1, enough)), last

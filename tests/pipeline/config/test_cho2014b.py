@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from nmt.data.vocabulary import SPECIALS, own_words
 from nmt.model import families
 from nmt.settings.families import FAMILIES, GrConvArchitecture
 from pipeline.config.overlays import find_layers, load
@@ -11,10 +12,12 @@ from pipeline.config.runs import run_settings, runs_of
 from pipeline.config.schema import Config
 from tests.running import ROOT
 
+FOLDER = ROOT / "experiments" / "cho2014b"
+
 
 @pytest.fixture(scope="module")
 def config() -> Config:
-    return load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / "cho2014b"))
+    return load(find_layers(ROOT / "config.yaml", FOLDER))
 
 
 def grconv(config: Config) -> GrConvArchitecture:
@@ -35,6 +38,8 @@ def test_the_settings_are_those_of_the_paper(config: Config) -> None:
     assert (training.batch_size, training.clip_norm, training.learning_rate) == (80, 1.0, 1.0)
     assert config.decoding.beam == 10 and config.decoding.n_best == 10
     assert config.decoding.normalize_by_length and config.decoding.unknown == "excluded"
+    layers = find_layers(ROOT / "config.yaml", FOLDER, [FOLDER / "moses.yaml"])
+    assert load(layers).moses.lm_order == 4
 
 
 @pytest.mark.parametrize(
@@ -57,13 +62,14 @@ def test_the_other_models_are_those_of_the_run_that_the_text_is_from(
 
 @pytest.mark.parametrize(
     ("changes", "millions"),
-    [({}, 106.6), ({"encoder_units": 2000, "hidden_units": 1000, "maxout_units": 500}, 81.8)],
+    [({}, 117.4), ({"encoder_units": 2000, "hidden_units": 1000, "maxout_units": 500}, 77.9)],
 )
 def test_both_readings_of_the_units_have_their_weights(
     config: Config, changes: dict[str, int], millions: float
 ) -> None:
-    sizes = grconv(config).model_copy(update={"output_layer": "factored", "unused_ids": 1, **changes})
-    assert FAMILIES["grconv"].weights(sizes, (30_000, 30_000)) / 1e6 == pytest.approx(millions, abs=0.1)
+    sizes = grconv(config).model_copy(update=changes)
+    ids = len(SPECIALS) + own_words(config.vocabulary.words, config.vocabulary.specials_count)
+    assert FAMILIES["grconv"].weights(sizes, (ids, ids)) / 1e6 == pytest.approx(millions, abs=0.1)
     small = sizes.model_copy(update={"embedding_size": 62})
     counted = sum(weight.numel() for weight in families.build("grconv", small, 300, 300).parameters())
     assert FAMILIES["grconv"].weights(small, (300, 300)) == pytest.approx(counted, rel=0.002)
