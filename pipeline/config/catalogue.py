@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated, Literal
+from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import Field, model_validator
 
@@ -21,6 +22,27 @@ class Source(Settings):
     bytes: PositiveInt | None = None
     md5: Md5 | None = None
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
+
+
+def public(source: str, text: str | None = None) -> str:
+    """Return a source, or a text about it, without user, password and query, which may be secret.
+
+    Args:
+        source: a folder or an address.
+        text: what is told of it; None: the source itself.
+    """
+    if "://" not in source:
+        return source if text is None else text
+    try:
+        parts = urlsplit(source)
+    except ValueError:  # no address that anybody can ask
+        return "an address that cannot be read" if text is None else text.replace(source, "the address")
+    user, _, host = parts.netloc.rpartition("@")
+    address = urlunsplit((parts.scheme, host, parts.path, "", ""))
+    shown = source if text is None else text
+    for secret, instead in ((source, address), (f"{user}@" if user else "", ""), (parts.query, "...")):
+        shown = shown.replace(secret, instead) if secret else shown
+    return shown
 
 
 class Archive(Source):

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from nmt.settings import json_settings
 from pipeline.config.artifacts import Playground, Release
+from pipeline.config.catalogue import public
 from pipeline.config.experiment import archives_of, corpora_in_use, lm_corpora, runs_in_use
 from pipeline.config.phrase_based import PhraseBased
 from pipeline.config.projections import without_moses
@@ -54,6 +55,9 @@ def published(config: Config) -> dict[str, Any]:
         if catalogue in values:
             values[catalogue] = _only(values[catalogue], names)
     values["archives"] = _only(values["archives"], archives_of(config, corpora))
+    for archive in values["archives"].values():
+        for source in (archive, *archive["alternatives"]):
+            source["url"] = public(source["url"])
     return values
 
 

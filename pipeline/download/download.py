@@ -9,6 +9,7 @@ from pathlib import Path
 
 from nmt.errors import UserError
 from nmt.io.files import commit, replaceable, write_json
+from pipeline.config.catalogue import public
 from pipeline.download.sources import local_path, places
 from pipeline.download.transfer import Expected, Patience, SourceError, Transfer
 
@@ -29,7 +30,7 @@ def download(
     alternatives: Sequence[File] = (),
     patience: Patience | None = None,
 ) -> str:
-    """Download a file to `output` from the first source that has all of it, and return that source.
+    """Download a file to `output` from the first source that has all of it, and return that source, without secrets.
 
     Mirrors (folders or URL prefixes that hold the file under its `path`) come first, then its `url`; then the same
     for each of `alternatives`, other archives with the same members. An interrupted download lies in `output`.part; the
@@ -70,7 +71,7 @@ def _download_one(
             path = local_path(source)
             seen = transfer.from_folder(path) if path else transfer.from_web()
         except SourceError as error:
-            problems.append(f"{source}: {error}")
+            problems.append(f"{public(source)}: {error}")
             if not file.expected.has_checksum:
                 part.unlink(missing_ok=True)
             continue
@@ -78,8 +79,9 @@ def _download_one(
         if not file.expected.has_checksum:
             print(f"{output}: no checksum known; its sha256 is {seen.sha256}", file=sys.stderr)
         commit(part, output)
-        write_json(_note(output), {"source": source, "checked": known} | asdict(seen))
-        return source
+        shown = public(source)
+        write_json(_note(output), {"source": shown, "checked": known} | asdict(seen))
+        return shown
     return None
 
 

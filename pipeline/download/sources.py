@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
-from pipeline.config.catalogue import Archive
+from pipeline.config.catalogue import Archive, public
 
 SECONDS = 5.0
 """Time limit for an answer. This is a check before the start; downloads are more patient."""
@@ -47,7 +47,7 @@ def _problem(archive: Archive, mirrors: Sequence[str]) -> str | None:
             problem = _refusal(place)
             if problem is None:
                 return None
-            said.append(f"{place}: {problem}")
+            said.append(f"{public(place)}: {problem}")
     return f"{archive.path}: no source gives it ({'; '.join(said)})"
 
 

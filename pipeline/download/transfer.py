@@ -18,6 +18,7 @@ from requests.adapters import HTTPAdapter
 from nmt.errors import UserError, printable
 from nmt.io.files import disk_full
 from nmt.io.progress import Progress
+from pipeline.config.catalogue import public
 
 CHUNK = 1 << 18
 BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -180,7 +181,7 @@ class Transfer:
                     left = self.patience.attempts if gained else left - 1
                     if not left:
                         raise
-                    print(f"download: {self.source}: {error}; asking again", file=sys.stderr)
+                    print(f"download: {public(self.source)}: {error}; asking again", file=sys.stderr)
 
     def _get(self, session: requests.Session) -> None:
         """Make one request for what the part lacks: without a checksum, which shows wrong bytes, for the whole file."""
@@ -212,7 +213,7 @@ class Transfer:
         try:
             return session.get(self.source, headers=headers, stream=True, timeout=timeout)
         except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
-            raise SourceError(_reason(error)) from None
+            raise SourceError(public(self.source, _reason(error))) from None
 
     def _write(self, chunks: Iterator[bytes], total: int | None, begin: int) -> None:
         name = re.sub(r"(\.\d+)?\.part$", "", self.part.name)

@@ -7,6 +7,7 @@ import errno
 import hashlib
 import os
 import random
+import re
 import socketserver
 import threading
 from collections.abc import Callable, Iterator
@@ -20,7 +21,9 @@ from hypothesis import strategies as st
 from nmt.errors import UserError
 from nmt.io import job_progress
 from nmt.io.files import read_json
+from pipeline.config.catalogue import Archive
 from pipeline.download.download import File, download
+from pipeline.download.sources import unreachable
 from pipeline.download.transfer import Expected, Patience, Seen
 from tests.messages import refused
 
@@ -316,6 +319,19 @@ def test_when_all_are_down_one_line_names_them(tmp_path: Path) -> None:
     with refused():
         download(File("http://127.0.0.1:2/a", WHOLE, "p/a"), tmp_path / "a", mirrors, patience=QUICK)
     assert not [*tmp_path.iterdir()]
+
+
+def test_user_password_and_query_of_an_address_are_told_nowhere(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with serving(file(sent=1000), file(), ABSENT) as server:
+        secret = server.address.replace("http://", "http://alice:s3cret@") + "/a?sig=t0ken"
+        assert download(File(secret, WHOLE), tmp_path / "a", patience=QUICK) == f"{server.address}/a"
+        with pytest.raises(UserError) as refusal:
+            download(File(secret, WHOLE), tmp_path / "b", patience=QUICK)
+    (line,) = unreachable([Archive(url="http://alice:s3cret@127.0.0.1:1/a?sig=t0ken", path="a.tgz")], [])
+    told = capfd.readouterr().err + str(refusal.value) + line + (tmp_path / "a.json").read_text()
+    assert "127.0.0.1" in told and not {"alice", "s3cret", "t0ken"} & set(re.findall(r"\w+", told))
 
 
 def test_a_mirror_needs_the_path_under_it(tmp_path: Path) -> None:
