@@ -71,7 +71,11 @@ class Tokenizer {
 
 const CURRENCY = "$€£¥";
 const CURRENCY_BEHIND = ["fr", "it", "es", "de", "pt", "fi", "cs"];
-const ELIDED = /^(?:[cdjlmnst]|[\p{L}\p{N}_]*qu|aujourd|entr)$/iu;
+const ELIDED = /^(?:.*-)?(?:[cdjlmnst]|[\p{L}\p{N}_]*qu|aujourd|entr)$/iu;
+const CLIPPED = /^(?:po|mo|be|va|fa|da|di|sta)$/i;
+const APOSTROPHES = ["’", "'", "&apos;"];
+const CURLY = ["ca", "en", "es", "fr", "ga", "it", "nl", "pt"];
+const GUILLEMETS = ["ca", "el", "es", "it", "pt", "ru"];
 const CONTRACTED = /^(?:s|t|d|m|ll|re|ve)$/i;
 
 class Detokenizer {
@@ -86,10 +90,12 @@ class Detokenizer {
 
   text(tokens) {
     const symbols = CURRENCY_BEHIND.includes(this.language) ? [...CURRENCY].filter((one) => tokens.includes(one)).sort() : [];
+    if (this.language === "it") symbols.push("'");
     const standIn = new Map(symbols.map((symbol, index) => [symbol, String.fromCodePoint(0xe000 + index)]));
-    const words = tokens.map((token, place) =>
-      (standIn.has(token) && this.isBehind(tokens, place) ? standIn.get(token) : token));
-    let text = ` ${this.withApostrophes(words).join(" ")} `.replaceAll(" @-@ ", "-");
+    let words = tokens.map((token, place) =>
+      (CURRENCY.includes(token) && standIn.has(token) && this.isBehind(tokens, place) ? standIn.get(token) : token));
+    if (this.language === "it") words = this.clipped(words, standIn.get("'"));
+    let text = ` ${this.glued(words).join(" ")} `.replaceAll(" @-@ ", "-");
     if (this.settings.escape) text = unescaped(text);
     text = this.joined(wordsOf(text)).replace(/ {2,}/g, " ").trim();
     return symbols.reduce((now, symbol) => now.replaceAll(standIn.get(symbol), symbol), text);
@@ -100,25 +106,53 @@ class Detokenizer {
     return /\p{Nd}$/u.test(tokens[place - 1] ?? "") || !/^\p{Nd}/u.test(tokens[place + 1] ?? "");
   }
 
-  withApostrophes(tokens) {
-    const joined = [];
-    for (let place = 0; place < tokens.length; place += 1) {
-      const after = tokens[place + 1] ?? "";
-      if (joined.length && after && this.meet(joined.at(-1), tokens[place], after)) {
-        joined[joined.length - 1] += tokens[place] + after;
-        place += 1;
-      } else joined.push(tokens[place]);
+  /** Clipped words of Italian with their apostrophe, which belongs to them alone: un po' di. */
+  clipped(tokens, standIn) {
+    const found = [];
+    for (const token of tokens) {
+      if (found.length && APOSTROPHES.includes(token) && CLIPPED.test(found.at(-1))) {
+        found[found.length - 1] += token === "’" ? token : standIn;
+      } else found.push(token);
     }
-    return joined;
+    return found;
   }
 
-  /** Whether a token is an apostrophe that belongs to both of its neighbours. */
-  meet(before, apostrophe, after) {
-    if (this.language === "fr") {
-      return ["’", "'", "&apos;"].includes(apostrophe) && /^[\p{L}\p{N}]/u.test(after) && ELIDED.test(before.split("’").at(-1));
+  /** Tokens that the language writes without a space are joined, where Moses' rules leave them apart. */
+  glued(tokens) {
+    const found = [];
+    let glue = false;
+    tokens.forEach((token, place) => {
+      const [left, right] = this.sides(found.at(-1) ?? "", token, tokens[place + 1] ?? "");
+      if (found.length && (glue || left)) found[found.length - 1] += token;
+      else found.push(token);
+      glue = right;
+    });
+    return found;
+  }
+
+  /** Whether a token is joined with the one before, and with the one after. */
+  sides(before, token, after) {
+    if (APOSTROPHES.includes(token)) return before ? this.aroundApostrophe(before, token, after) : [false, false];
+    const curly = CURLY.includes(this.language), guillemets = GUILLEMETS.includes(this.language);
+    const closes = (token === "”" && curly) || (token === "»" && guillemets);
+    const numberSign = token === "°" && this.language === "fr" && before.toLowerCase() === "n";
+    return [closes || numberSign || ["।", "॥"].includes(token), (token === "“" && curly) || (token === "«" && guillemets)];
+  }
+
+  aroundApostrophe(before, apostrophe, after) {
+    const typographic = apostrophe === "’";
+    if (typographic && /\p{Nd}$/u.test(before) && /^\p{Nd}/u.test(after)) return [true, true];
+    if (["fr", "ca"].includes(this.language) && after && ELIDED.test(before.split("’").at(-1))) {
+      const meet = /^[\p{L}\p{N}]/u.test(after) || ["«", "“"].includes(after);
+      return [meet, meet];
     }
-    if (apostrophe !== "’" || !/\p{L}$/u.test(before) || !/^\p{L}/u.test(after)) return false;
-    return this.language === "en" ? CONTRACTED.test(after) : ["it", "ga"].includes(this.language);
+    if (!typographic || !/\p{L}$/u.test(before)) return [false, false];
+    if (this.language === "en") {
+      const ending = CONTRACTED.test(after);
+      return [ending || before.endsWith("s"), ending];
+    }
+    const meet = ["it", "ga"].includes(this.language) && /^\p{L}/u.test(after);
+    return [meet, meet];
   }
 
   joined(tokens) {
