@@ -104,10 +104,3 @@ if LIST:
 onstart:
     start()
 
-
-onsuccess:
-    end()
-
-
-onerror:
-    end()

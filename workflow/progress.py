@@ -20,8 +20,7 @@ from nmt.io.progress import LOG_SECONDS, clock
 from pipeline.config.runs import runs_of
 from pipeline.monitor import jobs
 from pipeline.monitor.forecast import hours_in_words, longest_chain, training_times
-from pipeline.monitor.job_state import Folder
-from pipeline.monitor.training_state import TrainingStatus, label_of, training_status
+from pipeline.monitor.status import Training, label_of, training
 
 PARTS = 4
 """A long job has a line after each of so many parts, except the last."""
@@ -219,9 +218,8 @@ class RunProgress:
         without = "" if no_unk is None else f", {no_unk:.2f} on sentences without unknown words"
         return f"{self._name(job)} BLEU {score['bleu_all']:.2f}{without}"
 
-    def _training(self, job: jobs.Job) -> TrainingStatus:
-        assert self._listed is not None
-        return training_status(Folder(self._folder), self._listed, self._runs[str(job.run)])
+    def _training(self, job: jobs.Job) -> Training:
+        return training(self._config, self._folder, self._runs[str(job.run)])
 
     # --- time left ------------------------------------------------------------
 

@@ -135,22 +135,12 @@ def _alone_in(folder: Path) -> Iterator[int | None]:
 
 def _snakemake(folder: Path, cores: str, options: Sequence[str]) -> list[str]:
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
-    command += ["--directory", str(folder), *_damaged(folder), "--rerun-incomplete"]
+    command += ["--directory", str(folder), "--rerun-incomplete"]
     if _complete(options) and not SNAKEMAKE_OUTPUT_OPTIONS & set(options):
         command += ["--logger", "nmt"]
     if not any(option == "--profile" or option.startswith("--profile=") for option in options):
         command += ["--cores", cores]
     return [*command, *options]
-
-
-def _damaged(folder: Path) -> list[str]:
-    """Return Snakemake's option to make damaged files again, after a line that names them."""
-    from pipeline.monitor.file_sizes import damaged
-
-    files = damaged(folder)
-    for file in files:
-        print(f"{file}: it is made again", file=sys.stderr)
-    return ["--forcerun", *(file.path for file in files)] if files else []
 
 
 def _environment(folder: Path, again: bool) -> dict[str, str]:

@@ -18,24 +18,10 @@ UNLIMITED = ("infinite", "UNLIMITED")
 
 @dataclass(frozen=True)
 class Nodes:
-    """Equal nodes of a partition. seconds: the partition's time limit; megabytes: memory of each node.
-
-    resources: the generic resources of each node, such as `gpu:h200:8`.
-    """
+    """Equal nodes of a partition. seconds: the partition's time limit; gpus: whether the nodes have any."""
 
     seconds: float
-    megabytes: float
-    resources: str
-
-    @property
-    def gpus(self) -> bool:
-        """Whether the nodes have GPUs."""
-        return re.search(r"\bgpu\b", self.resources) is not None
-
-    @property
-    def gpu_models(self) -> set[str]:
-        """The types of their GPUs, as far as Slurm distinguishes them."""
-        return set(re.findall(r"\bgpu:([^:,()]+):[0-9]", self.resources))
+    gpus: bool
 
 
 @dataclass(frozen=True)
@@ -50,14 +36,13 @@ def partitions() -> Partitions:
     """Return the partitions of this cluster."""
     nodes: dict[str, list[Nodes]] = {}
     default = None
-    for line in _ask("sinfo", "--noheader", "--exact", "--format=%P %l %m %G").splitlines():
+    for line in _ask("sinfo", "--noheader", "--exact", "--format=%P %l %G").splitlines():
         if not line.strip():
             continue
-        marked, limit, memory, resources = (line.split(maxsplit=3) + [""] * 3)[:4]
+        marked, limit, resources = (line.split(maxsplit=2) + [""] * 2)[:3]
         name = marked.rstrip("*")
         default = name if marked.endswith("*") else default
-        megabytes = re.match(r"[0-9]+", memory)
-        equal = Nodes(seconds(limit) or math.inf, float(megabytes[0]) if megabytes else math.inf, resources)
+        equal = Nodes(seconds(limit) or math.inf, re.search(r"\bgpu\b", resources) is not None)
         nodes.setdefault(name, []).append(equal)
     return Partitions(nodes, default)
 

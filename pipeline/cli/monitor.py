@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
@@ -14,23 +13,23 @@ FOLDER = click.argument("folder", type=click.Path(exists=True, file_okay=False, 
 
 @click.command()
 @FOLDER
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
-def status(folder: Path, as_json: bool) -> None:
-    """Show how far the experiment in FOLDER (default: here) is: which jobs are done, run, wait or have failed.
+def status(folder: Path) -> None:
+    """Show how far the trainings of the experiment in FOLDER (default: here) are: what runs, waits or has failed.
 
-    It shows the rate, the time left, and the last and best development score of every stage and model. The score is the
-    NLL in nats per sentence, or BLEU if training.dev_score says so. To repeat the command regularly, call
-    `watch nmt status FOLDER`.
+    The development score is the NLL in nats per sentence, or BLEU if training.dev_score says so. To repeat the command
+    regularly, call `watch nmt status FOLDER`.
 
-    The command only reads files, so it works during and after a run, on any machine with access to the folder. Jobs and
-    settings are those of the last run (logs/jobs.json). Before the first run, the command gets them from Snakemake.
+    The command only reads files, so it works during and after a run, on any machine with access to the folder. Settings
+    are those of the last run (logs/jobs.json), before the first run those of config.yaml.
     """
-    from pipeline.monitor.jobs import FILE, list_jobs, read
-    from pipeline.monitor.status import look, shown
+    from pipeline.config.checkout import REPOSITORY
+    from pipeline.config.overlays import find_layers, load
+    from pipeline.monitor.jobs import FILE, read
+    from pipeline.monitor.status import shown
 
-    path = folder / FILE
-    found = look(read(path) if path.exists() else list_jobs(folder), folder)
-    sys.stdout.write((found.as_json() if as_json else shown(found)) + "\n")
+    listed = folder / FILE
+    config = read(listed).config if listed.exists() else load(find_layers(REPOSITORY / "config.yaml", folder))
+    click.echo(shown(config, folder))
 
 
 @click.command()
@@ -66,7 +65,7 @@ def preflight(
 ) -> None:
     """Check what the experiment in FOLDER (default: here) still needs.
 
-    It checks disk, GPU, network, partitions, KenLM and Moses, and estimates the hours. Every run of Snakemake does the
+    It checks disk, GPU, partitions and finished models, and estimates the hours. Every run of Snakemake does the
     same before its first job. Exit code 2 means that something is missing.
     """
     from pipeline.monitor.jobs import list_jobs

@@ -45,7 +45,7 @@ class ClusterResources(Settings):
 
     train_hours: Hours
     updates_per_hour: dict[FamilyName, Rate]
-    """Training speed by family. For other families it is estimated from `gpu_teraflops`."""
+    """Training speed by family. For other families it is what an H100 reached, scaled by `gpu_teraflops`."""
     gpu_teraflops: Annotated[float, Field(gt=0, le=100_000)]
     """Speed of the GPU that trains: 10^12 operations per second with numbers of 32 bits, from its data sheet."""
     train_attempts: Annotated[int, Field(ge=1, le=1000)]

@@ -1,4 +1,4 @@
-"""Forecasts of an experiment's hours of training, from measured rates if there are any, and of its disk space."""
+"""Forecasts of an experiment's hours of training, and of its disk space."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nmt.training.history import Reached, last_update, reached
 from pipeline.config.experiment import archives_in_use, prepared_corpora
 from pipeline.config.runs import Run, runs_of
 from pipeline.config.schema import Config
-from pipeline.monitor.time_limits import expected_rate, first_update
+from pipeline.monitor.time_limits import CARD, expected_rate, first_update
 
 TEXT_PER_ARCHIVE_BYTE = 3.9
 """Bytes of prepared text per byte of archive: raw, clean and tokenized text 0.90, 0.90 and 0.91, selected text 0.47,
@@ -25,12 +25,13 @@ STATE_COPIES = 11
 """Copies of the weights that a run stores: two checkpoints and the final state with two averages of the optimizer each,
 the best weights before the end, the model."""
 
-SETTINGS = "the settings (resources)"
+MEASURED, STATED = "measured here", "as resources.updates_per_hour says"
+ASSUMED = f"measured on an {CARD}, scaled by resources.gpu_teraflops"
 
 
 @dataclass(frozen=True)
 class TrainingTime:
-    """The remaining training of a run. source: the origin of the rate, a measured run or the settings."""
+    """The remaining training of a run. source: where the rate comes from."""
 
     run: str
     updates: int
@@ -41,11 +42,6 @@ class TrainingTime:
     def hours(self) -> float:
         """Return the hours of training at this rate."""
         return self.updates / self.updates_per_hour
-
-    @property
-    def measured(self) -> bool:
-        """Return whether the rate is one of this experiment's own runs."""
-        return self.source != SETTINGS
 
 
 def training_times(config: Config, folder: Path, runs: Iterable[str]) -> list[TrainingTime]:
@@ -71,8 +67,9 @@ def _training_time(
     for other in dict.fromkeys([name, run.base, *all_runs]):
         rate = told[other].updates_per_second if other else None
         if other and rate and _alike(entry, config.models[all_runs[other].model]):
-            return TrainingTime(name, left, 3600 * rate, other)
-    return TrainingTime(name, left, expected_rate(config, run.model), SETTINGS)
+            return TrainingTime(name, left, 3600 * rate, MEASURED)
+    source = STATED if entry.family in config.resources.updates_per_hour else ASSUMED
+    return TrainingTime(name, left, expected_rate(config, run.model), source)
 
 
 def _alike(one: ModelEntry, other: ModelEntry) -> bool:
@@ -86,29 +83,12 @@ def _alike(one: ModelEntry, other: ModelEntry) -> bool:
     )
 
 
-@dataclass(frozen=True)
-class TrainingLeft:
-    """Hours of training: of all runs in turn, and with a machine per run. guessed: runs without a measured rate."""
-
-    hours: float
-    side_by_side: float
-    guessed: tuple[str, ...]
-
-
-def training_left(config: Config, folder: Path, runs: Iterable[str]) -> TrainingLeft:
-    """Return what training these runs will still take."""
-    times = training_times(config, folder, runs)
-    guessed = tuple(time.run for time in times if not time.measured)
-    return TrainingLeft(sum(time.hours for time in times), longest_chain(config, times), guessed)
-
-
-def in_words(left: TrainingLeft, runs: int) -> str:
+def in_words(config: Config, times: Collection[TrainingTime]) -> str:
     """Return hours of training as a piece of a line, with where they come from."""
-    source = "at rates measured here"
-    if left.guessed:
-        which = f" for {', '.join(left.guessed)}" if len(left.guessed) < runs else ""
-        source = f"an estimate from {SETTINGS}{which}"
-    return f"{hours_in_words(left.hours)} in all, at least {hours_in_words(left.side_by_side)} in parallel ({source})"
+    hours, chain = sum(time.hours for time in times), longest_chain(config, times)
+    together = f", {hours_in_words(chain)} all at once" if len(times) > 1 else ""
+    sources = "; ".join(dict.fromkeys(time.source for time in times))
+    return f"{hours_in_words(hours)}{together} ({sources})"
 
 
 def hours_in_words(hours: float) -> str:

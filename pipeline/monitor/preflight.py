@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nmt.model import gpu_pool
-from nmt.selection.kenlm_build import TOOLS, missing_tools, on_path
 from pipeline.config.finished_models import in_danger
 from pipeline.config.schema import Config
-from pipeline.download.sources import unreachable
-from pipeline.monitor.forecast import disk_bytes, in_words, training_left
+from pipeline.monitor.forecast import disk_bytes, in_words, training_times
 from pipeline.monitor.jobs import JobList
 from pipeline.monitor.partition_check import Cluster, unsatisfiable
-from pipeline.phrase_based import programs as moses
 
 
 @dataclass(frozen=True)
@@ -56,29 +53,11 @@ def missing(config: Config, work: Work, folder: Path) -> list[str]:
         work: what is waiting.
         folder: where the run writes.
     """
-    found = [_language_models(work), _moses(work), _gpu(config, work), _disk(config, work, folder)]
+    found = [_gpu(config, work), _disk(config, work, folder)]
     problems = [problem for problem in found if problem]
     cluster = unsatisfiable(work.cluster) if work.cluster else []
     finished = in_danger(config, work.runs, work.rules, folder)
-    return [*finished, *problems, *cluster, *_network(config, work)]
-
-
-def _language_models(work: Work) -> str | None:
-    if "kenlm_programs" not in work.rules or on_path() or not (lacking := missing_tools()):
-        return None
-    return (
-        "selection needs KenLM's lmplz, build_binary and query: not on the path, and a build lacks"
-        f" {' and '.join(lacking)}; install that ({TOOLS}), or say `selection: {{enabled: false}}`"
-    )
-
-
-def _moses(work: Work) -> str | None:
-    if "moses_programs" not in work.rules or moses.on_path() or not (lacking := moses.missing_tools()):
-        return None
-    return (
-        f"`moses.enabled` needs Moses: not on the path, and a build lacks {' and '.join(lacking)};"
-        f" install that ({moses.PACKAGES}), or say `moses: {{enabled: false}}`"
-    )
+    return [*finished, *problems, *cluster]
 
 
 def _gpu(config: Config, work: Work) -> str | None:
@@ -101,11 +80,6 @@ def _disk(config: Config, work: Work, folder: Path) -> str | None:
     return f"{folder}: {_gigabytes(free)} free, but {_parts(parts)} need about {_gigabytes(needed)}"
 
 
-def _network(config: Config, work: Work) -> list[str]:
-    lines = unreachable([config.archives[archive] for archive in work.archives], config.mirrors)
-    return [f"{line}; look at the network, or name a mirror that has it (`mirrors`)" for line in lines]
-
-
 # --- what it will take ------------------------------------------------------------------------------------------------
 
 
@@ -114,8 +88,7 @@ def forecast(config: Config, work: Work, folder: Path) -> list[str]:
     lines = []
     if work.runs:
         number = f"{len(work.runs)} {'runs' if len(work.runs) > 1 else 'run'}"
-        left = training_left(config, folder, work.runs)
-        lines.append(f"training: {number}, {in_words(left, len(work.runs))}")
+        lines.append(f"training: {number}, {in_words(config, training_times(config, folder, work.runs))}")
     parts = disk_bytes(config, folder, work.archives, work.runs)
     if any(parts.values()):
         free = _gigabytes(shutil.disk_usage(folder).free)

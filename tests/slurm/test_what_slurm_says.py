@@ -19,14 +19,12 @@ TIME_LEFT = "from nmt.io.slurm import seconds_left; print(seconds_left())"
 def test_partitions_configuration_and_the_time_that_a_job_has_left(
     cluster: slurm.Cluster, tmp_path: Path
 ) -> None:
-    nodes = [Nodes(86400, 100_000, "gpu:2")]
+    nodes = [Nodes(86400, True)]
     assert partitions() == Partitions({"cpu": nodes, "gpu": nodes, "urgent": nodes}, "cpu")
     assert configuration()["MinJobAge"] == "600 sec"
-    assert unsatisfiable(Cluster((ResourceRequest("train", "gpu", 1440, 100_000, gpu=True),), "squeue")) == []
-    (line,) = unsatisfiable(Cluster((ResourceRequest("train", "gpu", 1441, 1000, gpu=True),), "squeue"))
+    assert unsatisfiable(Cluster((ResourceRequest("train", "gpu", 1440, gpu=True),), "squeue")) == []
+    (line,) = unsatisfiable(Cluster((ResourceRequest("train", "gpu", 1441, gpu=True),), "squeue"))
     assert "grants 24:" in line
-    (line,) = unsatisfiable(Cluster((), "sacct"))
-    assert "keeps no accounting database" in line
 
     command = ["sbatch", "--parsable", "--wait", "--partition=cpu", "--time=10", f"--chdir={ROOT}"]
     command += [f"--output={tmp_path}/%j.log", f"--wrap={sys.executable} -c '{TIME_LEFT}'"]

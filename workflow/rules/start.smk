@@ -1,21 +1,9 @@
 """What happens before the first job: the jobs are listed for `nmt status`, and what they will miss hours later is said."""
 
-from pipeline.monitor.file_sizes import left_damaged, record
 from pipeline.monitor.jobs import FILE, ONLY_LIST
 
 # Where the list goes if it is all that this Snakemake is for.
 LIST = os.environ.get(ONLY_LIST)
-
-
-# Here, since `onstart` is not called where nothing is due, and what to run is not known yet but by the command.
-if not LIST and not engine.of(workflow, "inside a job"):
-    if problems := left_damaged(sys.argv, Path()):
-        refuse(problems)
-
-
-def end():
-    """Remember the sizes of what is there, to notice at the next start what was cut short."""
-    record(file for job, _ in engine.jobs_with_files(workflow) for file in job.output)
 
 
 def start():

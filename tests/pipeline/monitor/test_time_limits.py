@@ -57,20 +57,22 @@ def test_training_asks_for_what_is_left_at_its_own_rate(tmp_path: Path) -> None:
 )
 def test_operations_of_an_update_are_those_that_were_counted(model: str, counted: float) -> None:
     config = load(find_layers(ROOT / "config.yaml", ROOT))
-    assert operations(config, model) * 27 / 50 == pytest.approx(counted, rel=0.25)
+    assert operations(config, model, 27) == pytest.approx(counted, rel=0.25)
 
 
-def test_before_a_rate_is_known_the_gpu_s_operations_tell(tmp_path: Path) -> None:
-    slow, fast = (
+@pytest.mark.parametrize(
+    ("model", "milliseconds"),
+    [("rnnsearch-50", 12.55), ("rnnencdec-50", 7.99)],  # at 31 positions
+)
+def test_before_a_rate_is_known_it_is_what_an_h100_took(model: str, milliseconds: float) -> None:
+    card, slower = (
         load(find_layers(ROOT / "config.yaml", ROOT, pairs={"resources": {"gpu_teraflops": speed}}))
-        for speed in (8, 67)
+        for speed in (67, 8)
     )
-    assert expected_rate(fast, "rnnsearch-50") == pytest.approx(67 / 8 * expected_rate(slow, "rnnsearch-50"))
-    # 288,000 updates of 1.04 TFLOP at 0.3 * 67 TFLOP/s: 4.1 hours
-    run = runs_of(fast, ["rnnsearch-50"])["rnnsearch-50"]
-    assert 5.5 * 60 < training_minutes(fast, run, tmp_path) < 6 * 60
-    stated = {"resources": {"updates_per_hour": {"rnnsearch": 1000}}}
-    assert expected_rate(load(find_layers(ROOT / "config.yaml", ROOT, pairs=stated)), "rnnsearch-50") == 1000
+    assert 3.6e6 / expected_rate(card, model) == pytest.approx(milliseconds, rel=0.02)
+    assert expected_rate(card, model) == pytest.approx(67 / 8 * expected_rate(slower, model))
+    stated = {"resources": {"updates_per_hour": {"rnnsearch": 1000, "rnnencdec": 1000}}}
+    assert expected_rate(load(find_layers(ROOT / "config.yaml", ROOT, pairs=stated)), model) == 1000
 
 
 def test_a_training_job_is_sent_again_for_each_time_slice() -> None:
