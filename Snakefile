@@ -103,4 +103,3 @@ if LIST:
 
 onstart:
     start()
-

@@ -23,7 +23,7 @@ from pipeline.config.experiment import runs_in_use
 from pipeline.config.overlays import find_layers, load
 from pipeline.config.runs import run_settings
 from pipeline.config.schema import Config
-from pipeline.monitor.forecast import disk_bytes, training_left
+from pipeline.monitor.forecast import disk_bytes, training_times
 from tests.bitexts import write_bitext
 from tests.report_settings import report_settings
 from tests.running import ROOT
@@ -120,7 +120,7 @@ def evaluate(here: Path, test: list[object], seed: int) -> Path:
 
 def test_a_family_can_all_that_a_run_does(tmp_path: Path, config: Config, family: FamilyName) -> None:
     aligns = FAMILIES[family].aligns
-    left = training_left(config, tmp_path, ["tiny"])
+    (left,) = training_times(config, tmp_path, ["tiny"])
     assert left.hours == 4 / 1000 and disk_bytes(config, tmp_path, [], ["tiny"])["models"] > 0
     model = trained(tmp_path, config)
     summary = json.loads((model / "summary.json").read_text(encoding="utf-8"))

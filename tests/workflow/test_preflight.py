@@ -6,8 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from tests.messages import check
-from tests.running import ROOT, make_demo, slurm_of, snakemake, snakemake_command
+from tests.running import ROOT, make_demo, slurm_of, snakemake_command
 
 MODEL = "models/rnnsearch-30/model.safetensors"
 
