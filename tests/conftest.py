@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings
 
 from nmt.settings.families import FAMILIES, FamilyName
 from tests import messages
+from tests.plans import Plans
 
 os.environ["TRITON_INTERPRET"] = "1"  # read when Triton is imported: its kernels then run on a processor
 
@@ -34,6 +35,12 @@ def family(request: pytest.FixtureRequest) -> FamilyName:
     """Every family."""
     value: FamilyName = request.param
     return value
+
+
+@pytest.fixture(scope="session")
+def plans(tmp_path_factory: pytest.TempPathFactory) -> Plans:
+    """Dry-runs of the experiments."""
+    return Plans(tmp_path_factory)
 
 
 MOST_MEMORY = 8 << 30
