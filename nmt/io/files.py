@@ -10,10 +10,12 @@ import os
 import re
 import secrets
 import shutil
+import socket
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from nmt.errors import UserError
 
 _DESCRIPTOR = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/[^/]+/fd/\d+")
 """Names of open files of any kind. Such a file is never replaced, since its content may be needed."""
+_DAY = 86400
 
 
 @contextmanager
@@ -46,7 +49,9 @@ def atomic_path(path: str | Path) -> Iterator[Path]:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     _remove_leftovers(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.part{path.suffix}")
+    temporary = path.with_name(
+        f".{path.name}.{_host()}-{os.getpid()}-{secrets.token_hex(4)}.part{path.suffix}"
+    )
     try:
         with disk_full(path):
             yield temporary
@@ -114,14 +119,24 @@ def allow_by_umask(path: Path) -> None:
 
 
 def _remove_leftovers(path: Path) -> None:
-    """Remove temporary files of killed processes, which would only fill the disk."""
+    """Remove temporary files of killed processes, which would only fill the disk.
+
+    Those are the files of this machine whose process has ended, and those of others that nobody has written for a day.
+    """
     for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.part{glob.escape(path.suffix)}"):
-        writer = leftover.name.removeprefix(f".{path.name}.").partition("-")[0]
-        if not (writer.isdecimal() and _lives(int(writer))):
-            leftover.unlink(missing_ok=True)
+        host, process, *_ = [*leftover.name.removeprefix(f".{path.name}.").split("-"), ""]
+        here = host == _host() and process.isdecimal()
+        with suppress(FileNotFoundError):
+            if not lives(int(process)) if here else time.time() - leftover.stat().st_mtime > _DAY:
+                leftover.unlink()
 
 
-def _lives(process: int) -> bool:
+def _host() -> str:
+    """Return a short name of this machine for the names of temporary files."""
+    return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
+
+
+def lives(process: int) -> bool:
     """Return whether another process with this number runs on this machine."""
     try:
         os.kill(process, 0)

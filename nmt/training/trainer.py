@@ -320,6 +320,7 @@ class Trainer:
         measured = {"dev_nll": self.dev_nll()}
         if self.settings.dev_score == "bleu":
             measured["dev_bleu"] = self.dev_bleu()
+        self._refuse_to_write()  # a process that was suspended in between may have lost the folder
         score = measured.get("dev_bleu", -measured["dev_nll"])
         counters = self.counters
         # while BLEU is still 0, the later weights are taken for the better ones

@@ -24,7 +24,7 @@ import pytest
 import torch
 
 from nmt.errors import UserError
-from nmt.io.files import sha256
+from nmt.io.files import sha256, write_json
 from nmt.io.locks import hold
 from nmt.model import model_folder, trained_model
 from nmt.model.tensors import load_metadata, load_tensors
@@ -473,15 +473,13 @@ def test_who_waits_for_a_process_that_dies_takes_over(
 
 
 def test_a_lock_of_another_machine_holds_until_its_heartbeat_has_stopped(tmp_path: Path) -> None:
-    """Whether a process lives on another machine nobody can ask: its lock is refreshed to last for a minute."""
+    """Whether a process lives on another machine nobody can ask: its lock has a heartbeat."""
     lock = tmp_path / "lock"
-    claim = tmp_path / "lock|elsewhere|123|456"
-    claim.write_text(str(claim), encoding="utf-8")
-    os.link(claim, lock)
-    os.utime(lock, (time.time() + 50,) * 2)
+    write_json(lock, {"host": "elsewhere", "machine": "7", "process": 123})
+    os.utime(lock, (time.time() - 50,) * 2)
     with pytest.raises(UserError, match="process 123 on elsewhere works on it"), hold(tmp_path, "refuse"):
         pytest.fail("two at once")
-    os.utime(lock, (time.time() - 60,) * 2)
+    os.utime(lock, (time.time() - 61,) * 2)
     with hold(tmp_path, "refuse") as holding:
         assert not holding.lost()
 

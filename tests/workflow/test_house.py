@@ -25,7 +25,6 @@ DISTRIBUTIONS = {
     "markdown_it": "markdown-it-py",
     "PIL": "pillow",
     "yaml": "pyyaml",
-    "flufl": "flufl-lock",
     "pydantic_core": "pydantic",
 }
 """Packages whose import has another name than what is installed."""

@@ -45,12 +45,20 @@ def test_its_bytes_are_on_the_disk_before_it_has_its_name_and_its_name_after(
 
 
 def test_what_a_killed_process_left_goes_and_what_a_living_one_writes_stays(tmp_path: Path) -> None:
-    target = tmp_path / "a.txt"
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
-        path = tmp_path / f".a.txt.{process.pid}-0f.part.txt"
-        path.write_text("half")
+    target, code = tmp_path / "a.txt", "import sys; from nmt.io.files import atomic_path\n"
+    code += "with atomic_path(sys.argv[1]) as path: path.write_text('half'); print(path, flush=True); input()"
+    command = [sys.executable, "-c", code, str(target)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        path = Path(process.stdout.readline().strip())
         write_one_line(target)
         assert path.exists()
+        process.kill()
+    elsewhere = path.with_name(".a.txt.01234567-1-0f.part.txt")  # whoever writes it may live
+    elsewhere.touch()
+    write_one_line(target)
+    assert {*tmp_path.iterdir()} == {target, elsewhere}
+    os.utime(elsewhere, (0, 0))
     write_one_line(target)
     assert [*tmp_path.iterdir()] == [target]
 

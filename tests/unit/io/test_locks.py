@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from nmt.errors import UserError
 from nmt.io import locks
 from tests.messages import refused
 from tests.running import ROOT
@@ -44,11 +46,42 @@ def test_a_process_on_a_machine_of_the_same_name_is_not_taken_for_dead(tmp_path:
     start(tmp_path, "os.kill(os.getpid(), 9)").communicate()
     dead = locks.observe(tmp_path)
     assert dead is not None and dead.dead
-    (tmp_path / "lock.machine").write_text("another", encoding="utf-8")
+    claim = json.loads((tmp_path / "lock").read_bytes())
+    (tmp_path / "lock").write_text(json.dumps(claim | {"machine": "another"}), encoding="utf-8")
     living = locks.observe(tmp_path)
     assert living is not None and living.alive
     with refused(), locks.hold(tmp_path, "refuse"):
         pass
+
+
+def test_the_number_of_a_dead_process_may_be_in_use_again(tmp_path: Path) -> None:
+    start(tmp_path, "os.kill(os.getpid(), 9)").communicate()
+    claim = json.loads((tmp_path / "lock").read_bytes())
+    (tmp_path / "lock").write_text(json.dumps(claim | {"process": os.getppid()}), encoding="utf-8")
+    with locks.hold(tmp_path, "refuse"):
+        pass
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 200, b"{", b"[]", b'{"host": "a"}'])
+def test_an_unreadable_lock_is_a_leftover_of_a_power_cut(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "lock").write_bytes(content)
+    with pytest.raises(UserError, match="another process works"), locks.hold(tmp_path, "refuse"):
+        pytest.fail("its process may be about to write it")
+    os.utime(tmp_path / "lock", (time.time() - 6,) * 2)
+    with locks.hold(tmp_path, "refuse") as holding:
+        assert not holding.lost()
+
+
+def test_any_folder_is_held_without_hard_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def link(*_: object) -> None:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "link", link)
+    folder = tmp_path / "a|b"
+    with locks.hold(folder, "refuse"):
+        _, said = start(folder, "pass").communicate()
+        assert f"process {os.getpid()} on" in said
+    assert locks.observe(folder) is None
 
 
 def test_a_suspended_process_is_not_taken_for_dead(tmp_path: Path) -> None:
@@ -69,25 +102,41 @@ def test_a_heartbeat_that_finds_its_lock_gone_says_so_for_good(
 ) -> None:
     monkeypatch.setattr(locks, "HEARTBEAT", 0.01)
     with locks.hold(tmp_path, "refuse") as holding:
-        claim = (tmp_path / "lock").read_text(encoding="utf-8")
+        claim = (tmp_path / "lock").read_bytes()
         (tmp_path / "lock").unlink()
-        deadline = time.monotonic() + 60
-        while any(isinstance(thread, locks.Heartbeat) for thread in threading.enumerate()):
-            assert time.monotonic() < deadline, "it beats on without a lock"
-            time.sleep(0.01)
+        holding.join(60)
+        assert not holding.is_alive(), "it beats on without a lock"
         # somebody else has had the folder meanwhile, though the lock looks like this process' own again
-        os.link(claim, tmp_path / "lock")
+        (tmp_path / "lock").write_bytes(claim)
         assert holding.lost()
 
 
 def test_who_was_taken_over_knows_it_before_the_next_heartbeat(tmp_path: Path) -> None:
     with locks.hold(tmp_path, "refuse") as holding:
         assert not holding.lost()
-        claim = tmp_path / "lock|elsewhere|123|456"
-        claim.write_text(str(claim), encoding="utf-8")
-        (tmp_path / "lock").unlink()
-        os.link(claim, tmp_path / "lock")
+        (tmp_path / "lock").write_text('{"host": "elsewhere", "machine": "7", "process": 123}')
         assert holding.lost()
+    assert (tmp_path / "lock").exists()
+
+
+@pytest.mark.parametrize("number", [errno.ESTALE, errno.EIO])
+def test_a_heartbeat_may_fail_and_counts_when_all_fail_for_a_minute(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    monkeypatch.setattr(locks, "HEARTBEAT", 0.01)
+    failed = threading.Event()
+
+    def failing(*_: object) -> None:
+        failed.set()
+        raise OSError(number, os.strerror(number))
+
+    with locks.hold(tmp_path, "refuse") as holding:
+        for name in ("utime", "read_bytes"):
+            monkeypatch.setattr(locks.os if name == "utime" else Path, name, failing)
+        assert failed.wait(60) and not holding.lost()
+        monkeypatch.setattr(locks, "LIFETIME", 0.05)
+        assert holding.taken.wait(60)
+        monkeypatch.undo()
 
 
 def test_a_file_system_without_locks_is_trusted_and_another_error_is_not(
