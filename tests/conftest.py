@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 import resource
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from nmt.settings.families import FAMILIES, FamilyName
-from tests import messages
 from tests.plans import Plans
 
 os.environ["TRITON_INTERPRET"] = "1"  # read when Triton is imported: its kernels then run on a processor
@@ -56,25 +54,3 @@ def _bounded_memory(request: pytest.FixtureRequest) -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, hard))
     yield
     resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--renew-messages", action="store_true", help="write tests/messages.yaml anew")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    messages.expected = None if config.option.renew_messages else messages.recorded()
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: Any) -> None:
-    """A process of pytest-xdist has ended: take over the messages that it met."""
-    messages.met.update(getattr(node, "workeroutput", {}).get("messages", {}))
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    config = session.config
-    if hasattr(config, "workeroutput"):
-        config.workeroutput["messages"] = messages.met
-    elif config.option.renew_messages:
-        messages.renew()

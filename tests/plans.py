@@ -33,7 +33,7 @@ class Asked:
 
 ENSEMBLE = """
 use: {models: [rnnencdec-50, rnnsearch-50], systems: [five, wide], rescored: [mixed, best]}
-models: {rnnsearch-50: {seeds: [1, 2]}}
+models: {rnnsearch-50: {label: "RNN {50}", seeds: [1, 2]}}
 systems:
   five: {label: Five, members: [rnnsearch-50, rnnsearch-50.seed-2], decoding: {beam: 2}}
   wide: {label: Wide, members: [rnnencdec-50], decoding: {beam: 12}}
