@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.running import ROOT, make_demo
+from tests.running import ROOT, make_demo, snakemake
 
 
 def plan(experiment: Path, snakefile: str) -> list[str]:
@@ -25,3 +25,9 @@ def test_every_path_to_the_snakefile_plans_the_same_jobs(tmp_path: Path, snakefi
     make_demo(experiment)
     (tmp_path / "link").symlink_to(ROOT)
     assert plan(experiment, snakefile.format(root=ROOT)) == plan(experiment, f"{ROOT}/Snakefile")
+
+
+@pytest.mark.parametrize("target", ["models/rnnsearch-5/model.safetensors", "alignments/rnnencdec-50.jsonl"])
+def test_what_an_experiment_has_not_is_told_as_no_rule_s(target: str) -> None:
+    planned = snakemake(ROOT / "experiments" / "demo", "-n", target)
+    assert planned.returncode == 1 and f"No rule to produce {target}" in planned.stdout

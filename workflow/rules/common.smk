@@ -157,16 +157,17 @@ if CONFIG.use.rescored:
     )
 
 
+# Only what the experiment has, so that a mistyped target is told as one that no rule makes.
 wildcard_constraints:
-    archive=".+",
+    archive=options.any_of(archive.path for archive in CONFIG.archives.values()),
     corpus="[a-z0-9][a-z0-9.-]*",
     language="[a-z]{2,3}",
     shard="[0-9]+",
     budget="([a-z0-9][a-z0-9.-]*/)?",
     part="train|dev",
-    model="[a-z0-9][a-z0-9.-]*",
+    model=options.any_of(SYSTEMS),
     mode="all|no_unk",
-    set="(dev/)?",
+    set="(dev/)?" if "dev" in SETS else "(?:)",
 
 
 def constant(settings):

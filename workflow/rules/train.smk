@@ -33,6 +33,8 @@ rule train:
         target_vocabulary="models/{model}/target.tsv",
     log:
         "logs/train/{model}.log",
+    wildcard_constraints:
+        model=options.any_of(RUNS),
     priority: lambda wildcards: cluster.urgency(CONFIG, RUNS[wildcards.model])
     retries: RETRIES
     threads: lambda wildcards: cores_of(CONFIG.models[RUNS[wildcards.model].model].training.threads)

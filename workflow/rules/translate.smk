@@ -57,6 +57,8 @@ rule align:
         alignments="alignments/{model}.jsonl",
     log:
         "logs/align/{model}.log",
+    wildcard_constraints:
+        model=options.any_of(run for run in RUNS if CONFIG.models[RUNS[run].model].aligns),
     threads: cores_of(CONFIG.decoding.threads)
     resources:
         gpu=gpu_of(CONFIG.decoding.device),
@@ -83,6 +85,8 @@ rule trees:
         trees="trees/{model}.jsonl",
     log:
         "logs/trees/{model}.log",
+    wildcard_constraints:
+        model=options.any_of(run for run in RUNS if CONFIG.models[RUNS[run].model].makes_trees),
     threads: cores_of(CONFIG.decoding.threads)
     resources:
         gpu=gpu_of(CONFIG.decoding.device),
