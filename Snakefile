@@ -38,11 +38,7 @@ include: "workflow/rules/train.smk"
 include: "workflow/rules/translate.smk"
 include: "workflow/rules/moses.smk"
 include: "workflow/rules/rescore.smk"
-include: "workflow/rules/tables.smk"
-include: "workflow/rules/figures.smk"
-include: "workflow/rules/vectors.smk"
-include: "workflow/rules/pages.smk"
-include: "workflow/rules/publish.smk"
+include: "workflow/rules/results.smk"
 
 
 rule all:
@@ -51,7 +47,7 @@ rule all:
     input:
         ARTIFACTS,
         REPLICATION_PACKAGE,
-        COMPLETED,
+        expand("models/{run}/{name}", run=TRAINED_HERE, name=["text.json", "README.md"]),
         "results/ro-crate-metadata.json",
 
 
@@ -70,18 +66,6 @@ rule models:
     input:
         run_files([run for run in USED if run not in TRAINED_HERE], "model.safetensors"),
         expand("models/{run}/text.json", run=TRAINED_HERE),
-
-
-rule tables:
-    """Every table, alignment error rate and the finding: what follows to the byte from the replication package."""
-    input:
-        [
-            file
-            for file in ARTIFACTS
-            if file.endswith((".csv", ".md", ".tex", ".json")) and file not in DATA_REPORT
-        ],
-        "results/comparison.json",
-        "results/finding.txt",
 
 
 rule releases:

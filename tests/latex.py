@@ -29,7 +29,8 @@ def assert_compiles(*tables: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for table in tables:
             shutil.copy(table, folder)
-        (Path(folder) / "tables.tex").write_text(document(tables), encoding="utf-8")
+        whole = document({table.stem: table.read_text(encoding="utf-8") for table in tables})
+        (Path(folder) / "tables.tex").write_text(whole, encoding="utf-8")
         command = [latex, "-interaction=nonstopmode", "-halt-on-error", "tables.tex"]
         result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if "File `adjustbox.sty' not found" in result.stdout:

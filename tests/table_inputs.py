@@ -1,14 +1,22 @@
-"""Scores and summaries of runs, and the subcommands that make Tables 1 and 2 of them, for tests."""
+"""Scores and summaries of runs, and Tables 1 and 2 made of them, for tests."""
 
 from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from pipeline.config.artifacts import Report
+from pipeline.results.build import as_wanted
+from pipeline.results.papers import ScoreTable, TrainingTable, read_paper
+from pipeline.results.run_results import by_run, read_row
+from pipeline.results.tables.scores import Measured, score_table
+from pipeline.results.tables.training import training_table
+from pipeline.results.tables.writer import Table, forms
 from tests.report_settings import report_settings
-from tests.running import ROOT, nmt, outputs
+from tests.running import ROOT
 
 PAPER = ROOT / "workflow" / "papers" / "bahdanau2015.yaml"
 MODELS = {
@@ -24,7 +32,7 @@ SEEDS = {1: (10.0, 1.0, 30.0, 1000), 2: (11.0, 2.0, 30.5, 1000), 3: (15.0, 6.0, 
 
 
 def settings(**changes: Any) -> str:
-    """The value of `--settings`."""
+    """Settings of the report, as JSON."""
     return json.dumps(report_settings(MODELS, figure2_models=["rnnsearch-50"], reported=True) | changes)
 
 
@@ -91,20 +99,40 @@ def write(folder: Path, name: str, scores: dict[str, Any], trained: dict[str, An
 
 def make(number: int, inputs: Path, folder: Path, settings: str) -> Path:
     """Write Table 1 or 2 of a folder's runs, in the order of their files, into another one, which is returned."""
-    arguments: list[str | Path] = ["--settings", settings, "--paper", PAPER, "--table", f"table{number}"]
-    for scores, summary in zip(
-        *(sorted(inputs.glob(f"*.{kind}.json")) for kind in ("score", "summary")), strict=True
-    ):
-        arguments += ["--summary", summary]
-        arguments += ["--score", scores] if number == 1 else []
-    result = nmt(
-        "table",
-        {1: "scores", 2: "training"}[number],
-        *arguments,
-        *outputs(folder, f"table{number}", "csv", "md", "tex"),
+    scores, summaries = (sorted(inputs.glob(f"*.{kind}.json")) for kind in ("score", "summary"))
+    return write_table(PAPER, f"table{number}", settings, folder / f"table{number}", scores, summaries)
+
+
+def write_table(
+    paper: Path,
+    name: str,
+    settings: str,
+    stem: Path,
+    scores: Iterable[Path],
+    summaries: Iterable[Path],
+    dev_scores: Iterable[Path] = (),
+) -> Path:
+    """Write a paper's table of scores or of training in its three forms; returns their folder."""
+    wanted = Report.model_validate_json(settings)
+    read = read_paper(paper)
+    table = as_wanted(read.tables[name], wanted)
+    trained = by_run(read_row(path, ("model", "seed")) for path in summaries)
+    if isinstance(table, TrainingTable):
+        return write_forms(training_table(table, read.name, trained, wanted), stem)
+    assert isinstance(table, ScoreTable)
+    test, dev = (
+        by_run(read_row(path, ("model", "seed")) for path in paths) for paths in (scores, dev_scores)
     )
-    assert result.returncode == 0, result.stderr
-    return folder
+    return write_forms(
+        score_table(table, read.name, Measured({"test": test, "dev": dev}, trained), wanted), stem
+    )
+
+
+def write_forms(table: Table, stem: Path) -> Path:
+    """Write a table as STEM.csv, .md and .tex; returns their folder."""
+    for form, text in forms(table).items():
+        stem.with_name(f"{stem.name}.{form}").write_text(text, encoding="utf-8")
+    return stem.parent
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:

@@ -12,7 +12,6 @@ from pipeline.config import experiment
 from pipeline.config.catalogue import Archive, Member
 from pipeline.config.projections import as_json
 from pipeline.config.schema import Config
-from pipeline.config.systems import systems_in_use
 
 
 def option(name: str, *values: object) -> str:
@@ -127,34 +126,11 @@ def translators(folders: Iterable[str], average: str) -> str | list[str]:
     return [first, *(word for other in others for word in ("--model", other)), "--average", average]
 
 
-def compared(config: Config, files: Sequence[str]) -> str:
-    """Return `--translations MODEL ALL NO_UNK` for each system in use. files: both files of each."""
-    models = [system.model for system in systems_in_use(config).values()]
-    triples = zip(models, files[::2], files[1::2], strict=True)
-    return " ".join(option("translations", *triple) for triple in triples)
-
-
-def scores(files: Iterable[str]) -> str:
-    """Return `--score FILE` for each file of scores, or `--dev-score FILE` for scores of the development set."""
-    return " ".join(option("dev-score" if "/dev/" in file else "score", file) for file in files)
-
-
 def text_of_card(config: Config) -> str:
     """Return what a model's card says of its text."""
     parts = [("train", config.use.train), ("dev", config.use.dev), ("test", config.use.test)]
     corpora = " ".join(repeated(name, names) for name, names in parts)
     return f"{option('languages', config.languages.source, config.languages.target)} {corpora}"
-
-
-def playground_size(config: Config) -> int | str:
-    """Return the limit in MB, and the bits of a weight if they are not 16 (so that no finished page is made again)."""
-    bits, megabytes = config.playground.bits, config.playground.megabytes
-    return megabytes if bits == 16 else f"{megabytes} {option('bits', bits)}"
-
-
-def release_bits(config: Config) -> str:
-    """Return the option for the bits of a weight in archives, if they are not the model's own 32."""
-    return "" if config.release.bits == 32 else option("bits", config.release.bits)
 
 
 # --- phrase-based system ----------------------------------------------------------------------------------------------

@@ -71,10 +71,8 @@ DESCRIPTIONS = {
     "selection": "Select training data with language models (Moore and Lewis; Axelrod et al.).",
     "test-set": "Translate and score test sets, and rescore n-best lists.",
     "moses": "Train and run Moses, the phrase-based system.",
-    "table": "Compare systems and write tables.",
     "figure": "Draw figures.",
-    "page": "Write pages: the report, the explorer, the playground.",
-    "results": "Record a run: its replication package and where the results come from.",
+    "page": "Write pages: the explorer, the playground.",
 }
 """The description of each group."""
 PIPELINE = "pipeline.cli"

@@ -30,34 +30,10 @@ GROUPS = {
         "tune": "pipeline.cli.phrase_based:moses_tune",
         "decode": "pipeline.cli.phrase_based:moses_decode",
     },
-    "table": {
-        "compare": "pipeline.cli.compare:compare",
-        "scores": "pipeline.cli.tables:score_table",
-        "significance": "pipeline.cli.tables:significance",
-        "training": "pipeline.cli.tables:training_table",
-        "sentences": "pipeline.cli.tables:sentence_table",
-        "perplexity": "pipeline.cli.tables:perplexity_table",
-        "ablations": "pipeline.cli.tables:ablations",
-        "document": "pipeline.cli.tables:tables_document",
-    },
-    "figure": {
-        "bleu-by-length": "pipeline.cli.figures:figure2",
-        "attention": "pipeline.cli.figures:figure3",
-        "unknown-words": "pipeline.cli.figures:unknown_words",
-        "length-curves": "pipeline.cli.figures:length_curves",
-        "score-groups": "pipeline.cli.figures:score_groups",
-        "vectors": "pipeline.cli.figures:sentence_vectors",
-        "learning-curves": "pipeline.cli.figures:learning_curves",
-    },
+    "figure": {"vectors": "pipeline.cli.figures:sentence_vectors"},
     "page": {
-        "finding": "pipeline.cli.pages:finding",
         "explorer": "pipeline.cli.pages:explorer",
         "playground": "pipeline.cli.pages:playground",
-        "report": "pipeline.cli.pages:report",
-    },
-    "results": {
-        "package": "pipeline.cli.publish:package_results",
-        "ro-crate": "pipeline.cli.publish:ro_crate",
     },
 }
 """Subcommands that the workflow calls."""

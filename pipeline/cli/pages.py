@@ -1,18 +1,14 @@
-"""Subcommands that write the finding, and the HTML pages explorer, playground and report."""
+"""Subcommands that write the HTML pages explorer and playground."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Literal
 
 import click
 
 from nmt.cli.options import PATH, file_option, parse_settings, settings_option
-from nmt.errors import UserError
 from nmt.settings.decoding import TextSettings
-from pipeline.cli.options import given_translations, report_settings
-from pipeline.config.artifacts import Report
 
 
 @click.command()
@@ -25,7 +21,13 @@ from pipeline.config.artifacts import Report
     help="A model's name on the page and its translations, written by `nmt test-set decode`. Repeat it, for the same"
     " sentences.",
 )
-@given_translations
+@click.option(
+    "--given",
+    type=(str, PATH),
+    multiple=True,
+    metavar="SYSTEM FILE",
+    help="Translations of another system for the whole test set, tokenized, one per line. Repeat it.",
+)
 @file_option("--reference", "Tokenized reference of the test set.")
 @click.option(
     "--compared",
@@ -127,65 +129,3 @@ def playground(
     written = write_playground(models, text, source, reference, bits, megabytes, title, output)
     said = written.refusal or f"{len(models)} models, {written.sentences} sentences"
     click.echo(f"{output}: {said}, {output.stat().st_size / 1e6:.1f} MB", err=True)
-
-
-@click.command()
-@file_option("--score", "Scores of a run, written by `nmt test-set evaluate`. Repeat it.", multiple=True)
-@report_settings
-@file_option("--output", "File for the text, one line.")
-def finding(score: tuple[Path, ...], settings: str, output: Path) -> None:
-    """Write the main finding of a run in words: how the models score on the longest sentences."""
-    from nmt.io.files import write_text
-    from pipeline.results.finding import finding as in_words
-    from pipeline.results.run_results import read_runs
-
-    wanted = parse_settings(Report, settings)
-    text = in_words(read_runs(score, ("by_sentence",)), wanted)
-    write_text(output, f"{text}\n")
-    click.echo(text, err=True)
-
-
-@click.command()
-@click.option("--title", required=True, help="Heading of the page.")
-@click.option(
-    "--paper", multiple=True, required=True, help="Name of a paper that the run reproduces. Repeat it."
-)
-@file_option(
-    "--artifact",
-    "A table (.md), figure (.png), error rate (.json) or the finding (.txt), in the order of the page. Repeat it.",
-    multiple=True,
-)
-@click.option(
-    "--beside",
-    multiple=True,
-    metavar="NAME",
-    help="Another page in the same folder, such as explorer.html, to link to. Repeat it.",
-)
-@file_option("--captions", "Folder with a heading and caption (.rst) per artifact.", metavar="FOLDER")
-@click.option(
-    "--seeds", default="", help="Sentence that says which runs the figures show of models with several seeds."
-)
-@click.option(
-    "--configuration", required=True, metavar="JSON", help="Merged settings of the run, to be shown."
-)
-@file_option("--benchmarks", "Folder of Snakemake's benchmark files.", metavar="FOLDER")
-@file_option("--output", "The page.")
-def report(
-    title: str,
-    paper: tuple[str, ...],
-    artifact: tuple[Path, ...],
-    beside: tuple[str, ...],
-    captions: Path,
-    seeds: str,
-    configuration: str,
-    benchmarks: Path,
-    output: Path,
-) -> None:
-    """Write one self-contained HTML page with the tables, figures, settings, times and versions of a run."""
-    from pipeline.results import page
-
-    try:
-        values = json.loads(configuration)
-    except json.JSONDecodeError as error:
-        raise UserError(f"--configuration: not JSON: {error.msg}") from None
-    page.write(output, title, paper, artifact, beside, captions, seeds, values, benchmarks)

@@ -23,7 +23,6 @@ PATHS = (
     ("mirrors",),
     ("data_from",),
     ("released", "models"),
-    ("released", "results"),
     ("artifacts", "gold_alignments"),
     ("artifacts", "moses_translations"),
     ("artifacts", "moses_dev_translations"),
@@ -49,7 +48,6 @@ def contradictions(config: Config) -> list[Problem]:
     if unknown := list(_uses(config)):
         return unknown
     checks = (
-        _released,
         _paths,
         _roles,
         _archives,
@@ -90,14 +88,6 @@ def _uses(config: Config) -> Iterator[Problem]:
         catalogue = "corpora" if key in ("train", "dev", "test") else key
         yield from _lacking(("use", key), names, f"the catalogue `{catalogue}`", getattr(config, catalogue))
         yield from _twice(("use", key), names, "name")
-
-
-def _released(config: Config) -> Iterator[Problem]:
-    """Check that not both models and translations of others are named."""
-    if config.released.models is not None and config.released.results is not None:
-        found = shown(config.released.results)
-        text = f"found {found} beside `released.models`, expected one of both to be null"
-        yield Problem(("released", "results"), text)
 
 
 def _paths(config: Config) -> Iterator[Problem]:

@@ -39,7 +39,7 @@ def missing_data(config: Config, dev: bool = False) -> list[str]:
 
     `dev`: whether the development text is translated, too.
     """
-    if config.data_from is None or config.released.results is not None:
+    if config.data_from is None:
         return []
     languages = (config.languages.source, config.languages.target)
     translated = [f"{config.use.test[0]}/0", *(shards_of(config, config.use.dev) if dev else [])]
@@ -52,8 +52,6 @@ def missing_data(config: Config, dev: bool = False) -> list[str]:
 
 def missing_files(config: Config) -> list[str]:
     """Return a line for each file that the settings name and this run reads, and that is not there."""
-    if config.released.results is not None:
-        return []
     return [
         f"{key}: {file}: no such file; a relative path starts at the file that states it"
         for key, file in (*_own_text(config), *_given_files(config))

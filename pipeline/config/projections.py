@@ -92,6 +92,12 @@ def report_settings(config: Config) -> Report:
     )
 
 
+def comparison_settings(config: Config) -> str:
+    """Return what decides the comparison of translations, besides these."""
+    values: dict[str, Any] = config.artifacts.model_dump(include={"bootstrap_samples", "bootstrap_seed"})
+    return as_json(values | {"languages": config.languages.model_dump(), **config.tokenization.model_dump()})
+
+
 def without_moses(config: Config) -> set[str]:
     """Return the block of the phrase-based system where it is not measured: it then decides nothing."""
     return set() if config.moses and config.moses.enabled else {"moses"}

@@ -21,12 +21,10 @@ from pipeline.config.phrase_based import PhraseBased
 
 
 class Released(Settings):
-    """Released models or results of others, which replace what this run would make."""
+    """Released models of others, which replace those that this run would train."""
 
     models: str | None
     """A folder with a folder for each run, as `nmt unpack` makes them."""
-    results: str | None
-    """A results folder with the parts that tables and figures are made of."""
 
 
 class Use(WithoutDefaults):

@@ -32,9 +32,14 @@ class Published(Config):
         """Return settings of an earlier version under today's names, without what no longer decides any result."""
         if not isinstance(values, dict):
             return values
-        blocks = {name: dict(values[name]) for name in ("selection", "artifacts") if _is_block(values, name)}
+        blocks = {
+            name: dict(values[name])
+            for name in ("selection", "artifacts", "released")
+            if _is_block(values, name)
+        }
         for gone in ("cut", "held_out", "held_out_shares"):
             blocks.get("selection", {}).pop(gone, None)
+        blocks.get("released", {}).pop("results", None)
         if "readings" in (artifacts := blocks.get("artifacts", {})):
             artifacts["ablations"] = artifacts.pop("readings")
         return values | blocks

@@ -22,7 +22,7 @@ from nmt.io.text_files import read_lines, write_lines
 MODES = ("all", "no_unk")
 SETS = ("test", "dev")
 _DROPPED = ("n_best",)
-_FOLDERS = ("translations/", "test/", "dev/", "alignments/", "perplexity/", "runs/", "papers/")
+_FOLDERS = ("translations/", "test/", "dev/", "alignments/", "perplexity/", "vectors/", "runs/", "papers/")
 _FILES = ("config.json",)
 
 
@@ -49,6 +49,10 @@ class ReplicationPackage:
         """Return one side of the tokenized development text, where it is translated."""
         return self.folder / "dev" / f"{language}.txt.gz"
 
+    def text(self, language: str, set_: str) -> Path:
+        """Return one side of the tokenized text of a set."""
+        return self.test(language) if set_ == "test" else self.dev(language)
+
     def vocabulary(self, language: str) -> Path:
         """Return the words of a language by rank, where a figure sorts sentences by them."""
         return self.folder / "test" / f"{language}.words.tsv.gz"
@@ -69,6 +73,11 @@ class ReplicationPackage:
     def perplexity(self, system: str) -> Path:
         """Return a system's perplexity on the test set, where a table shows it."""
         return self.folder / "perplexity" / f"{system}.json"
+
+    @property
+    def vectors(self) -> Path:
+        """Return sentences in the plane of their vectors, where a figure shows them."""
+        return self.folder / "vectors" / "sentences.tsv"
 
     def given(self, system: str, set_: str = "test") -> Path:
         """Return translations of a set by another system, as they were given."""
@@ -100,7 +109,12 @@ def is_part(name: str) -> bool:
     return name.startswith(_FOLDERS) or name in _FILES
 
 
-def keep_translations(source: Path, target: Path, attention: bool) -> None:
+def keep_attention(source: Path, target: Path) -> None:
+    """Copy translations with their attention, as `keep_translations` does."""
+    keep_translations(source, target, attention=True)
+
+
+def keep_translations(source: Path, target: Path, attention: bool = False) -> None:
     """Copy translations and the record of their making, without n-best lists, and with attention if it is wanted.
 
     Raises a `UserError` where that is missing or of other translations.

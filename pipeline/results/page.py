@@ -1,9 +1,8 @@
-"""A run's results as one HTML page that needs nothing else: the finding, figures, tables, settings, times, versions."""
+"""A run's results as one HTML page that needs nothing else: the finding, figures, tables, settings, versions."""
 
 from __future__ import annotations
 
 import base64
-import csv
 import io
 import json
 import platform
@@ -113,7 +112,6 @@ def write(
     captions: Path,
     seeds: str,
     settings: dict[str, Any],
-    benchmarks: Path,
 ) -> None:
     """Write the page.
 
@@ -126,7 +124,6 @@ def write(
         captions: folder with a heading and a caption for each artifact's name, as `Captions` reads them.
         seeds: what captions say of models with several runs, of which figures show the first.
         settings: the run's, merged.
-        benchmarks: folder of Snakemake's benchmark files, `STAGE/...tsv`.
     """
     texts = Captions(captions, seeds)
     tables = [_table(path, texts) for path in artifacts if path.suffix == ".md"]
@@ -135,7 +132,7 @@ def write(
     sections = [
         Section("Tables", tables + rates),
         Section("Figures", [item for name, item in pictures.items() if name not in FIRST]),
-        Section("This run", [_settings(settings), _times(benchmarks), _versions()]),
+        Section("This run", [_settings(settings), _versions()]),
     ]
     text = (
         resources.files("pipeline.results").joinpath("templates", "report.html").read_text(encoding="utf-8")
@@ -237,35 +234,6 @@ def _settings(settings: dict[str, Any]) -> Item:
         caption,
         folded=True,
     )
-
-
-def _times(folder: Path) -> Item:
-    """Jobs, hours and the most memory of each stage."""
-    jobs: dict[str, list[dict[str, str]]] = {}
-    for path in sorted(folder.rglob("*.tsv")):
-        with path.open(encoding="utf-8", newline="") as file:
-            jobs.setdefault(path.relative_to(folder).parts[0], []).extend(
-                csv.DictReader(file, delimiter="\t")
-            )
-    rows = [
-        [stage, len(rows), _hours(rows), max((_number(row, "max_rss") for row in rows), default=0.0)]
-        for stage, rows in jobs.items()
-    ]
-    headers = ["Stage", "Jobs", "Hours", "Largest memory (MB)"]
-    table = tabulate(rows, headers, "pipe", floatfmt=("", "", ".3f", ".0f"))
-    caption = Markup("From Snakemake's benchmark files; memory is sampled.")
-    return Item("Run times", rendered(table, "Run times", 3), caption, folded=True)
-
-
-def _hours(rows: Sequence[dict[str, str]]) -> float:
-    return sum(_number(row, "s") for row in rows) / 3600
-
-
-def _number(row: dict[str, str], name: str) -> float:
-    try:
-        return float(row.get(name, "0"))
-    except (TypeError, ValueError):  # nothing in a cut line; NA and - of jobs too short to look at
-        return 0.0
 
 
 def _versions() -> Item:

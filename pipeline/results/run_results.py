@@ -19,37 +19,8 @@ Runs = Mapping[str, Sequence[Row]]
 """Results of each run, by model."""
 
 
-def read_by_model(paths: Iterable[Path], keys: Sequence[str]) -> dict[str, Row]:
-    """Read JSON files that name their model, one of each model, in the order given.
-
-    Raises a `UserError` for a file without one of `keys` or a model that comes twice.
-    """
-    rows: dict[str, Row] = {}
-    for path in paths:
-        row = _read(path, ("model", *keys))
-        if row["model"] in rows:
-            raise UserError(f"{path}: model {row['model']!r} is given twice; give one file per model")
-        rows[row["model"]] = row
-    return rows
-
-
-def read_runs(paths: Iterable[Path], keys: Sequence[str]) -> dict[str, list[Row]]:
-    """Read JSON files that name their model and seed, in the order given, those of a model together.
-
-    Raises a `UserError` for a file without one of `keys` or a run that comes twice.
-    """
-    runs: dict[str, list[Row]] = {}
-    for path in paths:
-        row = _read(path, ("model", "seed", *keys))
-        others = runs.setdefault(row["model"], [])
-        if row["seed"] in [other["seed"] for other in others]:
-            text = f"model {row['model']!r} is given twice with seed {row['seed']}"
-            raise UserError(f"{path}: {text}; give one file per model and seed")
-        others.append(row)
-    return runs
-
-
-def _read(path: Path, keys: Sequence[str]) -> Row:
+def read_row(path: Path, keys: Sequence[str]) -> Row:
+    """Read a JSON object. Raises a `UserError` if a key is missing or a number is none."""
     row: Row = read_json(path)
     if not isinstance(row, dict):
         raise UserError(f"{path}: found {type(row).__name__}, expected an object; make the file again")
@@ -62,7 +33,20 @@ def _read(path: Path, keys: Sequence[str]) -> Row:
     return row
 
 
-def same_runs(scores: Runs, others: Runs, name: str, option: str) -> dict[str, list[Row]]:
+def by_model(rows: Iterable[Row]) -> dict[str, Row]:
+    """Return results by their model, one of each."""
+    return {row["model"]: row for row in rows}
+
+
+def by_run(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """Return results by their model, in the order given, those of a model together."""
+    runs: dict[str, list[Row]] = {}
+    for row in rows:
+        runs.setdefault(row["model"], []).append(row)
+    return runs
+
+
+def same_runs(scores: Runs, others: Runs, name: str) -> dict[str, list[Row]]:
     """Return what `others` hold of the runs that have a score, in the order of the scores.
 
     Raises a `UserError` for a score without one.
@@ -73,7 +57,6 @@ def same_runs(scores: Runs, others: Runs, name: str, option: str) -> dict[str, l
         for seed in (row["seed"] for row in rows):
             if seed not in by_seed:
                 at = f" with seed {seed}" if by_seed else ""
-                text = f"model {model!r} has a score but no {name}{at}"
-                raise UserError(f"{text}; give its {name}.json with {option}")
+                raise UserError(f"model {model!r} has a score but no {name}{at}: the files are of other runs")
         found[model] = [by_seed[row["seed"]] for row in rows]
     return found

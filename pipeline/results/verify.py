@@ -1,26 +1,31 @@
-"""Verification of results: are they as recorded, and do the tables follow from the replication package?
+"""Verification of published results: whether they are as recorded, and follow from the replication package.
 
-Checksums show what was altered after the record was made, unless the record was altered, too. So the tables are made
-again, and the settings are compared with those of each model's training and decoding. Only plain files in the folder
-are read, no links and no pipes.
+Checksums compare the files with `ro-crate-metadata.json`. Tables and test text are made again in this process, and the
+settings are compared with those of each model's training and decoding. The package comes from somebody else, so it
+decides nothing of what is read or run: only plain files in its folder are read, no links and no pipes; what papers
+report, and entries of corpora and archives that this checkout has, are the checkout's.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
+from itertools import zip_longest
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pydantic import BaseModel
 
+from nmt.data.cleaning import clean as clean_text
+from nmt.data.tokenization import tokenize_file
 from nmt.decoding import sidecar
 from nmt.errors import UserError
 from nmt.io.environment import code, packages, release_name
 from nmt.io.files import read_json, sha256
+from nmt.io.text_files import read_lines
 from nmt.model.model_folder import SETTINGS, SUMMARY, WEIGHTS
 from nmt.settings.decoding import Decoding
 from nmt.settings.faults import shown
@@ -32,13 +37,19 @@ from pipeline.config.overlays import ConfigError, find_layers, load
 from pipeline.config.runs import run_settings, runs_of
 from pipeline.config.schema import Config
 from pipeline.config.systems import systems_in_use
+from pipeline.download.extraction import Side, extract
+from pipeline.grammar.corpus import write_corpus
+from pipeline.results.build import texts
+from pipeline.results.inputs import Inputs
 from pipeline.results.package import MODES, ReplicationPackage, is_part
 from pipeline.results.papers import read_paper
-from pipeline.results.recomputation import PAPERS, Recomputed, difference, missing_workflow, recompute
 from pipeline.results.ro_crate import RECORD, REPORT
 
 _TABLES = (".csv", ".md", ".tex", ".json")
 _OWN = ("data.", "data_lengths.", "decoding_sweep.")  # the last of version 0.1.0
+PAPERS = REPOSITORY / "workflow" / "papers"
+_LETTERS = 120
+"""Letters of a line that a problem quotes."""
 _SHOWN = 20
 """Number of differing settings that are listed."""
 NOT_RECORDED = (RECORD, "README.md")
@@ -50,11 +61,13 @@ class Verdict:
     """The result of a verification.
 
     problems: one line each. notes: what is worth knowing but is no problem. checked: a line about what was checked.
+    readable: the package, unless it has links or special files, which are not read.
     """
 
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     checked: str = ""
+    readable: Inputs | None = None
 
     @contextmanager
     def failing(self, what: str) -> Iterator[None]:
@@ -67,14 +80,14 @@ class Verdict:
             self.problems.append(f"{what}: {type(error).__name__}: {' '.join(str(error).split())}")
 
 
-def verify(results: Path, scratch: Path, archives: Path | None = None, cores: int = 1) -> Verdict:
+def verify(results: Path, scratch: Path, archives: Path | None = None) -> Verdict:
     """Check the checksums, the settings, the tables and the test text of a results folder.
 
     Args:
         results: the folder.
-        scratch: an empty folder in which the tables are made again.
-        archives: where downloaded archives lie, to compare the test text with.
-        cores: for the workflow.
+        scratch: an empty folder in which the test text is made again.
+        archives: where downloaded archives lie, to compare the test text with; text that the project's grammar wrote
+            needs none.
 
     Raises:
         UserError: there is no record, or it is none.
@@ -83,19 +96,20 @@ def verify(results: Path, scratch: Path, archives: Path | None = None, cores: in
     files, others = _plain_files(results)
     sums = recorded_checksums(results, files)
     found.problems += altered(results, sums, files)
-    made = Recomputed([], [], False)
+    made = Remade()
     in_package = {name for name in others if is_part(name) or is_part(f"{name}/")}
     for name in others:
         where = found.problems if name in in_package else found.notes
         where.append(f"{results / name}: a link or special file, expected plain files; it is not read")
     if not in_package:
+        found.readable = Inputs(ReplicationPackage(results), PAPERS)
         with found.failing("nothing can be made again"):
             config = snapshot.read(ReplicationPackage(results).configuration)
-            if (line := other_than_ours(config, results)) and not missing_workflow():
+            if line := other_than_ours(config, results):
                 found.notes.append(line)
             with found.failing("the settings cannot be checked"):
                 _check_settings(config, results, found)
-            made = _remade(config, results, files, scratch, archives, cores, found)
+            made = _remade(found.readable, files, scratch, archives, found)
     found.notes += [f"{results / name}: not in the record" for name in sorted(files - {*sums, *NOT_RECORDED})]
     with found.failing(f"{results / RECORD} does not say what made the tables"):
         found.notes += other_program(results / RECORD)
@@ -152,14 +166,13 @@ def altered(results: Path, sums: dict[str, str], files: set[str]) -> Iterator[st
 def _check_settings(config: Config, results: Path, found: Verdict) -> None:
     """Hold the settings against those that models were trained and translations decoded with.
 
-    Released models and translations were made with settings of their own: differences are notes there.
+    Released models were made with settings of their own: differences are notes there.
     """
     package = ReplicationPackage(results)
-    theirs = config.released.models or config.released.results
+    theirs = config.released.models
     for line in other_settings(config, package):
         (found.notes if theirs else found.problems).append(line)
-    for line in other_decoding(config, package):
-        (found.notes if config.released.results else found.problems).append(line)
+    found.problems += other_decoding(config, package)
     for line in other_weights(config, results):
         (found.notes if theirs else found.problems).append(line)
     for system in systems_in_use(config):
@@ -168,31 +181,30 @@ def _check_settings(config: Config, results: Path, found: Verdict) -> None:
                 sidecar.refuse_other(file)
 
 
-def _remade(
-    config: Config,
-    results: Path,
-    files: set[str],
-    scratch: Path,
-    archives: Path | None,
-    cores: int,
-    found: Verdict,
-) -> Recomputed:
-    """Make tables and test text again, and say what cannot be."""
-    if missing := missing_workflow():
-        found.notes.append(f"tables and test text are not made again: {missing}")
-        return Recomputed([], [], False)
-    package = ReplicationPackage(results)
-    made = recompute(results, files, config, scratch, archives, cores)
-    found.problems += made.problems
+@dataclass
+class Remade:
+    """What was made again: names of files of tables, and whether the test text was among it."""
+
+    tables: list[str] = field(default_factory=list)
+    text: bool = False
+
+
+def _remade(inputs: Inputs, files: set[str], scratch: Path, archives: Path | None, found: Verdict) -> Remade:
+    """Make tables and test text again, and say what differs and what cannot be made."""
+    config, package, results = inputs.config, inputs.package, inputs.package.folder
+    before = len(found.problems)
+    made = _tables(inputs, files, found)
+    complete = len(found.problems) == before
+    with found.failing("the test text cannot be made again"):
+        made.text = _test_text(config, package, files, scratch, archives, found)
     for name in config.artifacts.papers:
-        file = PAPERS / f"{name}.yaml"
-        found.problems += other_paper(package.paper(name), file)
+        found.problems += other_paper(package.paper(name), PAPERS / f"{name}.yaml")
     if not made.text:
         found.notes.append(
             "the test text is not made again: give --archives, where its archive was downloaded to"
         )
     rest = sorted(name for name in files - {*made.tables, *NOT_RECORDED} if not is_part(name))
-    unmade = [name for name in rest if _is_table(name)] if made.complete else []
+    unmade = [name for name in rest if _is_table(name)] if complete else []
     for name in unmade:
         asks = f"{package.configuration} asks for no such table, so it is not made again"
         found.problems.append(f"{results / name}: does not follow: {asks}")
@@ -201,9 +213,108 @@ def _remade(
     return made
 
 
+def _tables(inputs: Inputs, files: set[str], found: Verdict) -> Remade:
+    """Compare each table with what follows: of its forms the first that differs is named, which is the CSV."""
+    made, results = Remade(), inputs.package.folder
+    for text in texts(inputs):
+        with found.failing(f"{text.files[0]} cannot be made again"):
+            contents = text.make()
+            made.tables += contents
+            differing = [
+                file
+                for file, content in contents.items()
+                if file not in files or (results / file).read_bytes() != content.encode()
+            ]
+            if differing:
+                first, same = differing[0], len(differing) < len(contents)
+                found.problems.append(_differs(results / first, contents[first], first in files, same))
+    return made
+
+
+def _differs(written: Path, text: str, there: bool, others_same: bool) -> str:
+    """Return a line about a table that is not what follows."""
+    if not there:
+        return f"{written}: missing, but the settings ask for it"
+    found = difference(written, read_lines(written), text.removesuffix("\n").split("\n"), "follows")
+    line = found[0] if found else f"{written}: other line ends than what follows"
+    return line + ("; its other forms are the same" if others_same else "")
+
+
+def _test_text(
+    config: Config,
+    package: ReplicationPackage,
+    files: set[str],
+    folder: Path,
+    archives: Path | None,
+    found: Verdict,
+) -> bool:
+    """Make the test text again from its source and compare it. Return whether the source is at hand."""
+    name = config.use.test[0]
+    ours = load(find_layers(REPOSITORY / "config.yaml", REPOSITORY))
+    corpus = ours.corpora.get(name) or config.corpora[name]
+    languages = (config.languages.source, config.languages.target)
+    raw, clean, tokens = (
+        [folder / f"{kind}.{side}" for side in languages] for kind in ("raw", "clean", "tokens")
+    )
+    gold, counts = folder / "gold", folder / "counts.json"
+    if grammar := corpus.grammar:
+        lines = sum(1 for _ in read_lines(package.test(languages[0])))
+        if grammar.pairs != lines:  # perhaps without end
+            says = f"{package.configuration}: corpora.{name}.grammar.pairs is {grammar.pairs:,}"
+            has = f"{package.test(languages[0])} has {lines:,} lines"
+            raise UserError(f"{says}, but {has}")
+        write_corpus(config.grammar, grammar.split, grammar.pairs, raw[:1], raw[1:], [gold], counts)
+    else:
+        known = config.archives | ours.archives
+        sides = []
+        for member, output in zip(corpus.sides.values(), raw, strict=True):
+            place = _below(archives, known[member.archive].path) if archives and member.archive else None
+            if place is None:
+                return False
+            sides.append(Side(place, member.member, [output], member.md5))
+        extract(sides[0], sides[1], counts, corpus.pairs)
+    clean_text(raw[0], raw[1], config.cleaning.keeping_all(), clean[0], clean[1], counts)
+    for language, cleaned, output in zip(languages, clean, tokens, strict=True):
+        if corpus.tokenized:
+            cleaned.rename(output)
+        else:
+            tokenize_file(cleaned, output, language, config.tokenization)
+    made = {package.test(language): file for language, file in zip(languages, tokens, strict=True)}
+    made |= {package.raw_reference(languages[1]): raw[1]} | ({package.gold: gold} if corpus.grammar else {})
+    for written, again in made.items():
+        if written.relative_to(package.folder).as_posix() in files:
+            found.problems += difference(
+                written, read_lines(written), read_lines(again), "comes from its source"
+            )
+    return True
+
+
+def _below(folder: Path, name: str) -> Path | None:
+    """Return a file in a folder; None where it is not there or lies elsewhere."""
+    path = folder / name
+    return path if path.is_file() and ".." not in PurePosixPath(name).parts else None
+
+
+def difference(path: Path, written: Iterable[str], made: Iterable[str], follows: str) -> list[str]:
+    """Return a line about the first line that differs in two texts; none if they are equal."""
+    lines = enumerate(zip_longest(written, made), start=1)
+    pairs = [(number, *pair) for number, pair in lines if pair[0] != pair[1]]
+    if not pairs:
+        return []
+    number, left, right = pairs[0]
+    more = f" (and {len(pairs) - 1} more lines differ)" if len(pairs) > 1 else ""
+    return [f"{path}, line {number}: {_quoted(left)} is written, {_quoted(right)} {follows}{more}"]
+
+
+def _quoted(line: str | None) -> str:
+    if line is None:
+        return "nothing"
+    return repr(line if len(line) <= _LETTERS else f"{line[:_LETTERS]}...")
+
+
 def other_paper(published: Path, ours: Path) -> list[str]:
     """Return a line if a paper's file says something else than the checkout's; comments and layout may differ."""
-    differing = difference(published, ours, f"stands in {ours}")
+    differing = difference(published, read_lines(published), read_lines(ours), f"stands in {ours}")
     return differing if differing and read_paper(published) != read_paper(ours) else []
 
 

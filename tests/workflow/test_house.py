@@ -42,11 +42,7 @@ def test_no_rule_file_takes_a_name_of_another() -> None:
             assert named.setdefault(name, file) == file, (name, file.name, named[name].name)
 
 
-INPUTS_TELL = (
-    "options.stages",
-    "options.compared",
-    '"translations", CONFIG.artifacts.table3_models',
-)
+INPUTS_TELL = ("options.stages",)
 """Parameters with a setting that changes the inputs, too."""
 UNNOTICED = "options.other_sources"
 """A parameter of which a change is not to be noticed."""

@@ -50,22 +50,3 @@ def test_a_corpus_has_the_common_budget_or_its_own(tmp_path: Path) -> None:
     config = paper(tmp_path, selection={"corpus_words": {"europarl-v7": 12}})
     assert options.budget(config, "europarl-v7/") == "--target-words 12"
     assert options.budget(config, "") == f"--target-words {config.selection.target_words}"
-
-
-def test_every_run_is_compared_under_its_model(tmp_path: Path) -> None:
-    config = paper(tmp_path, seeds=[1, 2])
-    files = [f"{number}.{mode}" for number in range(10) for mode in ("all", "no_unk")]
-    words = shlex.split(options.compared(config, files))
-    first = config.use.models[0]
-    assert words[:8] == [
-        "--translations",
-        first,
-        "0.all",
-        "0.no_unk",
-        "--translations",
-        first,
-        "1.all",
-        "1.no_unk",
-    ]
-    with pytest.raises(ValueError, match="zip"):
-        options.compared(config, files[:-2])

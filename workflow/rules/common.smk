@@ -21,6 +21,7 @@ from nmt.errors import UserError
 from nmt.model.model_folder import MODEL, RECORDS, RELEASED, TEXT
 import pipeline.phrase_based.programs as phrase_based
 from pipeline.results.package import MODES, ReplicationPackage
+from pipeline.results.artifacts import COMPARISON, TREE, artifacts
 from pipeline.results.papers import read_paper, sets_of
 from workflow import engine, gpus, options, recorded
 
@@ -113,29 +114,22 @@ PREPARED = experiment.prepared_corpora(CONFIG)
 TRAINING_STAGE = experiment.training_stage(CONFIG)
 FINAL_STAGE = experiment.final_stage(CONFIG)
 
-# Somebody's models or translations that take the place of this run's own, and what this run keeps beside its results.
+# Somebody's models that take the place of this run's own, and what this run keeps beside its results.
 MODELS = CONFIG.released.models or "models"
-KEPT = ReplicationPackage(Path(CONFIG.released.results)) if CONFIG.released.results else None
 RESULTS = ReplicationPackage(Path("results"))
 
 # Models that the run of `data_from` has trained with the same settings: folders by runs.
-SHARED = {} if CONFIG.released.models or KEPT else shared_models(CONFIG, RUNS, Path())
-
-# Translations of each set by another system: Moses', measured here or given by somebody.
-MEASURES_MOSES = CONFIG.moses.enabled and not KEPT
+SHARED = {} if CONFIG.released.models else shared_models(CONFIG, RUNS, Path())
 
 
 def moses_on(set_, given):
-    """Translations of a set by Moses, and by Moses whose phrases a model has scored, as far as there are any."""
+    """Translations of a set by another system: Moses', measured here (also with phrases that a model has scored) or given."""
     folder = "" if set_ == "test" else f"{set_}/"
     systems = [consistency.PHRASE_BASED, consistency.WITH_PHRASE_MODEL]
-    if MEASURES_MOSES:
+    if CONFIG.moses.enabled:
         measured = systems if CONFIG.moses.phrase_model else systems[:1]
         return {system: f"translations/{folder}{system}.txt" for system in measured if set_ in SETS}
-    found = {consistency.PHRASE_BASED: Path(given)} if given else {}
-    if KEPT and set_ in SETS and (given or CONFIG.moses.enabled):
-        found = {system: KEPT.given(system, set_) for system in systems} | found
-    return {system: str(file) for system, file in found.items() if given == str(file) or file.is_file()}
+    return {consistency.PHRASE_BASED: str(given)} if given else {}
 
 
 GIVEN = {
@@ -152,9 +146,7 @@ BASELINE = [system for system in GIVEN.get("test", {}) if system == consistency.
 
 # Rescored n-best lists, which are translations like these.
 if CONFIG.use.rescored:
-    GIVEN.setdefault("test", {}).update(
-        (name, str(KEPT.given(name)) if KEPT else f"rescored/{name}.{TARGET}") for name in CONFIG.use.rescored
-    )
+    GIVEN.setdefault("test", {}).update((name, f"rescored/{name}.{TARGET}") for name in CONFIG.use.rescored)
 
 
 # Only what the experiment has, so that a mistyped target is told as one that no rule makes.
@@ -176,9 +168,13 @@ def constant(settings):
     return lambda wildcards: line
 
 
-def report_settings(wildcards):
-    """What the tables and figures show, the models' names, and how the unknown word was decoded."""
-    return projections.as_json(projections.report_settings(CONFIG))
+def shown_in_report(name, category):
+    """A file of the results; Snakemake's report shows tables (CSV), figures (PNG), pages and error rates with captions."""
+    file = Path(name)
+    caption = f"../report/{file.parent.name or file.stem}.rst"
+    if file.suffix not in (".csv", ".png", ".html", ".json") or not (OWN / "rules" / caption).exists():
+        return f"results/{name}"
+    return report(f"results/{name}", caption=caption, category=category)
 
 
 def shown_seeds(models):

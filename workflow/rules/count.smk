@@ -3,7 +3,7 @@
 # The report on the text, where this run is what prepares it.
 DATA_REPORT = (
     []
-    if KEPT or CONFIG.released.models
+    if CONFIG.released.models
     else [f"results/{name}" for name in ("data.csv", "data_lengths.csv", "data.md", "data.pdf", "data.png")]
 )
 

@@ -27,7 +27,7 @@ rule moses_programs:
         "nmt moses programs --jobs {threads} {params.source} --output {params.folder:q} 2>&1 | tee -i {log:q}"
 
 
-if MEASURES_MOSES:
+if CONFIG.moses.enabled:
 
     # By part of the text; all of these files are plain, since Moses' programs read nothing else.
     MOSES_TEXT = {
@@ -210,7 +210,7 @@ if MEASURES_MOSES:
             search=options.moses_n_best(CONFIG),
 
 
-if MEASURES_MOSES and CONFIG.moses.phrase_model:
+if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
 
     # Text of the phrase pairs by part, and what a second system is made of: the same but for the phrase table.
     PHRASE_TEXT = [f"moses/phrases/{{part}}.{language}.zst" for language in (SOURCE, TARGET)]

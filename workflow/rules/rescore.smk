@@ -1,6 +1,6 @@
 """n-best lists of other systems, rescored (Sutskever et al., 2014, Table 2)."""
 
-if CONFIG.use.rescored and not KEPT:
+if CONFIG.use.rescored:
     RESCORED = {name: CONFIG.rescored[name] for name in CONFIG.use.rescored}
     RESCORING = [name for name, entry in RESCORED.items() if entry.members]
 

@@ -78,11 +78,10 @@ def _models(
     wanted = list(dict.fromkeys(model for base, others in compared.items() for model in (base, *others)))
     absent = [model for model in wanted if model not in scores]
     if absent:
-        text = f"artifacts.ablations names {absent[0]!r}, which has no score"
-        raise UserError(f"{text}; give its file with --score")
+        raise UserError(f"artifacts.ablations names {absent[0]!r}, which has no score")
     chosen = {model: scores[model] for model in wanted}
-    trained = same_runs(chosen, summaries, "summary", "--summary")
-    made = same_runs(chosen, run_settings, "settings", "--run-settings")
+    trained = same_runs(chosen, summaries, "summary")
+    made = same_runs(chosen, run_settings, "settings")
     return {
         model: {**_merged(chosen[model], trained[model]), "settings": shared_settings(made[model])}
         for model in wanted

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -94,13 +93,15 @@ def _in_t1(character: str) -> bool:
     )
 
 
-def document(tables: Sequence[Path]) -> str:
-    """Return a LaTeX document for the folder of some tables: each on a page, made smaller where it would not fit."""
+def document(tables: Mapping[str, str]) -> str:
+    """Return a LaTeX document for the folder of some tables: each on a page, made smaller where it would not fit.
+
+    tables: what `tabular` gave, by the stems of the files.
+    """
     pages = []
-    for path in tables:
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-        notes = [line.removeprefix("% ") + r"\par" for line in lines if line.startswith("% ")]
+    for stem, text in tables.items():
+        notes = [line.removeprefix("% ") + r"\par" for line in text.splitlines() if line.startswith("% ")]
         size = r"max width=\linewidth,max totalheight=0.7\textheight"
-        page = [rf"\begin{{adjustbox}}{{{size}}}", rf"\input{{{path.stem}}}", r"\end{adjustbox}"]
+        page = [rf"\begin{{adjustbox}}{{{size}}}", rf"\input{{{stem}}}", r"\end{adjustbox}"]
         pages.append("\n".join([*page, "", r"\medskip", r"{\footnotesize\raggedright", *notes, "}"]))
     return _DOCUMENT + "\n\\clearpage\n".join(pages) + "\n\\end{document}\n"

@@ -23,8 +23,6 @@ from pipeline.results.tables.notes import (
 )
 from pipeline.results.tables.writer import Table, fixed, frame, signed
 
-SCORES = ("bleu_all", "bleu_no_unk", "signature", "sentences_all", "sentences_no_unk")
-"""Keys that score files must have."""
 _TODAYS = ("sacrebleu", "chrf")
 
 
@@ -58,7 +56,7 @@ def score_table(table: ScoreTable, paper: str, measured: Measured, settings: Rep
     """
     scores = _systems(table, measured)
     models = {name: runs for name, runs in scores.items() if runs[0]["seed"] is not None}
-    trained = same_runs(models, measured.summaries, "summary", "--summary")
+    trained = same_runs(models, measured.summaries, "summary")
     ours = [_model_row(name, trained[name], settings) for name in models]
     quoted = [name for name, row in table.reported.items() if row.quoted and name not in scores]
     others = [name for name in scores if name not in models] + quoted

@@ -9,13 +9,11 @@ import textwrap
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 
 import pandas as pd
 from markdown_it import MarkdownIt
 
 from nmt.evaluation.seeds import Row
-from nmt.io.files import write_text
 from pipeline.results.tables.latex import tabular
 
 WIDE = "Text"
@@ -59,11 +57,9 @@ def frame(rows: Sequence[Row], columns: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(columns), dtype=object)
 
 
-def write_table(table: Table, csv: Path, markdown: Path, tex: Path) -> None:
-    """Write the three forms, each whole or not at all."""
-    write_text(csv, as_csv(table.frame))
-    write_text(markdown, as_markdown(table))
-    write_text(tex, as_tex(table))
+def forms(table: Table) -> dict[str, str]:
+    """Return the table as CSV, Markdown and LaTeX, by the endings of their files."""
+    return {"csv": as_csv(table.frame), "md": as_markdown(table), "tex": as_tex(table)}
 
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)

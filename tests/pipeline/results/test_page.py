@@ -65,11 +65,6 @@ def page(tmp_path: Path) -> str:
     baselines = {name: {"alignment_error_rate": 0.5} for name in ("diagonal", "same_position")}
     rate = {"model": "m", "alignment_error_rate": 0.125, "sentences": 7, "baselines": baselines}
     (results / "m.json").write_text(json.dumps(rate))
-    for stage, seconds in (("train/a", "3600"), ("train/b", "1800"), ("clean/c", "NA")):
-        path = tmp_path / "benchmarks" / f"{stage}.tsv"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"s\th:m:s\tmax_rss\n{seconds}\tx\t512.4\n")
-    (tmp_path / "benchmarks" / "clean" / "cut.tsv").write_text("s\th:m:s\tmax_rss\n2.5\n")
     settings: dict[str, Any] = {"seed": 1, "cleaning": {"max_words": None, "name": "<script>"}}
     artifacts = [results / name for name in ARTIFACTS]
     write(
@@ -81,7 +76,6 @@ def page(tmp_path: Path) -> str:
         CAPTIONS,
         "seed 1 of X\n\n.. image:: http://elsewhere/c.png\n\n`Y <http://elsewhere>`_",
         settings,
-        tmp_path / "benchmarks",
     )
     return (results / "report.html").read_text(encoding="utf-8")
 
@@ -102,15 +96,12 @@ def test_a_browser_is_told_to_load_nothing(page: str) -> None:
     assert page.index("Content-Security-Policy") < page.index("<style>")
 
 
-def test_it_shows_tables_figures_settings_times_and_versions(page: str) -> None:
+def test_it_shows_tables_figures_settings_and_versions(page: str) -> None:
     assert re.search(r"<td[^>]*>26.75</td>", page)
     assert "A note &amp; more." in page
     assert "95% bootstrap intervals" in page and "seed 1 of X" in page
     assert "12.5% on 7 sentences" in page
     assert "max_words: null" in page
-    assert re.search(
-        r'<th[^>]* scope="row">train</th>\s*<td[^>]*>2</td>\s*<td[^>]*>1.500</td>\s*<td[^>]*>512</td>', page
-    )
     assert re.search(r'<th[^>]* scope="row">torch</th>\s*<td[^>]*>2\.', page)
 
 
@@ -135,7 +126,7 @@ def test_pictures_say_what_is_seen(page: str) -> None:
 
 def test_tables_can_be_scrolled_and_read_without_a_mouse(page: str) -> None:
     names = re.findall(r'<div class="wide" role="region" tabindex="0" aria-label="([^"]+)">\s*<table>', page)
-    assert names == ["Part", "Run times", "Software"]  # the first from the heading above it
+    assert names == ["Part", "Software"]  # the first from the heading above it
     assert re.findall(r'<caption class="unseen">([^<]+)</caption>', page) == names
     assert page.count("<table>") == len(names)
     assert not re.search(r"<th(?![^>]* scope=)[ >]", page)
@@ -163,7 +154,7 @@ def test_a_caption_begins_with_its_heading_which_is_shown_once(page: str, tmp_pa
 
 def test_a_new_table_needs_no_caption_and_is_called_by_its_file(tmp_path: Path) -> None:
     (tmp_path / "new_table.md").write_text("x")
-    write(tmp_path / "r.html", "t", ["A paper"], [tmp_path / "new_table.md"], [], CAPTIONS, "", {}, tmp_path)
+    write(tmp_path / "r.html", "t", ["A paper"], [tmp_path / "new_table.md"], [], CAPTIONS, "", {})
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "A run of the experiments of A paper. Numbers marked as reported are quoted;" in page
     assert (
@@ -174,13 +165,13 @@ def test_a_new_table_needs_no_caption_and_is_called_by_its_file(tmp_path: Path) 
 def written(folder: Path, *artifacts: str, settings: dict[str, Any] | None = None) -> str:
     """The page of some results."""
     files = [folder / name for name in artifacts]
-    write(folder / "r.html", "t", ["A paper"], files, [], CAPTIONS, "", settings or {}, folder / "none")
+    write(folder / "r.html", "t", ["A paper"], files, [], CAPTIONS, "", settings or {})
     return (folder / "r.html").read_text(encoding="utf-8")
 
 
 def test_notes_and_what_few_need_are_folded(page: str, tmp_path: Path) -> None:
     folded = re.findall(r"<details><summary><h3>([^<]+)</h3></summary>", page)
-    assert folded == ["Settings", "Run times", "Software"]
+    assert folded == ["Settings", "Software"]
     assert "<summary>Notes</summary>\n<p>A note &amp; more.</p>" in page
     table = "| Model | p |\n|:--|--:|\n| X | 0.5 |\n"
     (tmp_path / "significance.md").write_text(f"{table}\nA note.\n")

@@ -18,11 +18,11 @@ from nmt.io.files import sha256, write_json
 from nmt.model.model_folder import RECORDS
 from pipeline.config import snapshot
 from pipeline.config.catalogue import Archive
-from pipeline.config.overlays import Layer, find_layers, load
+from pipeline.config.overlays import find_layers, load
 from pipeline.config.runs import runs_of
 from pipeline.results.package import MODES, ReplicationPackage
 from pipeline.results.ro_crate import PAPERS, RECORD, record
-from pipeline.results.verify import altered, other_decoding, other_program, recorded_checksums, verify
+from pipeline.results.verify import Remade, altered, other_decoding, other_program, recorded_checksums, verify
 from tests.bitexts import write_text
 from tests.hostile import altered_bytes, altered_json
 from tests.messages import check, refused
@@ -208,15 +208,6 @@ def test_files_from_elsewhere_or_missing_are_refused(results: Path, tmp_path: Pa
     assert not (results / RECORD).exists()
 
 
-def test_both_kinds_of_released_parts_at_once_are_refused() -> None:
-    layers = find_layers(ROOT / "config.yaml", ROOT)
-    over = Layer("over.yaml", ROOT / "experiments", {"released": {"models": "a", "results": "b"}})
-    with refused():
-        load([*layers, over])
-    config = load([*layers, Layer("over.yaml", ROOT / "experiments", {"released": {"models": "../a"}})])
-    assert Path(config.released.models or "").resolve() == ROOT / "a"
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -271,7 +262,7 @@ def test_whatever_results_hold_is_a_verdict_or_a_line(lasting: Path, data: st.Da
     after = data.draw((altered_json if path.suffix == ".json" else altered_bytes)(before))
     path.write_bytes(after)
     try:
-        with patch("pipeline.results.verify.missing_workflow", return_value="no clone"):
+        with patch("pipeline.results.verify._remade", return_value=Remade()):
             found = verify(lasting, lasting.parent / "scratch")
     except UserError as error:
         assert "\n" not in str(error)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pipeline.results.recomputation import PAPERS
-from pipeline.results.verify import other_paper
+from pipeline.results.verify import PAPERS, other_paper
 
 
 def test_a_papers_file_may_have_other_comments_but_not_other_numbers(tmp_path: Path) -> None:

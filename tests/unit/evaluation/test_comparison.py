@@ -24,13 +24,14 @@ from pipeline.config.artifacts import Report
 from pipeline.results.papers import Column, ReportedScores, ScoreTable
 from pipeline.results.tables.scores import Measured, score_table
 from pipeline.results.tables.significance import COLUMNS, significance
-from pipeline.results.tables.writer import as_tex, write_table
+from pipeline.results.tables.writer import as_tex
 from tests.bitexts import write_text
 from tests.latex import assert_compiles
 from tests.messages import refused
 from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
 from tests.running import MIRROR
+from tests.table_inputs import write_forms
 from tests.translators import MOSES
 
 WORDS = [
@@ -335,7 +336,7 @@ def test_table_1_has_intervals_differences_and_a_measured_moses(
     ]  # fmt: skip
     assert table.rules == [3]
     assert r"$\Delta$ All" in as_tex(table)
-    write_table(table, *(tmp_path / f"table1.{form}" for form in ("csv", "md", "tex")))
+    write_forms(table, tmp_path / "table1")
     assert_compiles(tmp_path / "table1.tex")
 
 
@@ -355,7 +356,7 @@ def test_the_table_of_significance(
     by_pair = table.frame.set_index(["column", "model", "compared_with"])["difference"]
     assert float(by_pair["all", "Bad", "Good"]) < 0
     assert len(table.frame) == 6 and set(table.frame["sentences"]) == {SENTENCES, SENTENCES // 2}
-    write_table(table, *(tmp_path / f"significance.{form}" for form in ("csv", "md", "tex")))
+    write_forms(table, tmp_path / "significance")
     assert_compiles(tmp_path / "significance.tex")
     plain = read_plain(
         tmp_path / "significance.csv", COLUMNS, words={"column", "model", "compared_with", "signature"}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,6 @@ from matplotlib.figure import Figure
 from nmt.evaluation.bleu import BleuCounts
 from pipeline.config.artifacts import Report
 from pipeline.results.figures.bleu_curves import figure2, spread, unknown_words
-from tests.drawing import draw
 from tests.messages import refused
 from tests.report_settings import report_settings
 
@@ -169,13 +166,3 @@ def test_bleu_falls_with_unknown_words() -> None:
 def test_figure2_misses_a_score() -> None:
     with refused():
         figure2({model: score(30, 60) for model in list(LABELS)[:3]}, REPORT)
-
-
-def test_figure2_subcommand_gives_the_same_bytes_twice(tmp_path: Path) -> None:
-    arguments: list[str | Path] = ["--settings", json.dumps(SETTINGS)]
-    for model, value in scores().items():
-        (tmp_path / model).write_text(json.dumps({"model": model, **value}))
-        arguments += ["--score", tmp_path / model]
-    pdf, png = draw("bleu-by-length", tmp_path, "1", *arguments)
-    assert (pdf, png) == draw("bleu-by-length", tmp_path, "2", *arguments)
-    assert b"/Type3" not in pdf and b"CreationDate" not in pdf and b"/CIDFontType2" in pdf

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,6 @@ from matplotlib.image import imread
 from nmt.evaluation.translations import Record
 from nmt.plots.style import save
 from pipeline.results.figures.figure3 import choose_sentences, figure3
-from tests.drawing import draw
 from tests.messages import refused
 from tests.report_settings import report_settings
 
@@ -113,25 +111,3 @@ def test_no_attention_no_figure3() -> None:
     plain = [Record(0, ["a"], ["b"], None)]
     with refused():
         choose_sentences(plain, plain, (10, 20), seed=1)
-
-
-def test_figure3_subcommand_gives_the_same_bytes_twice(tmp_path: Path) -> None:
-    lines = []
-    for line in range(12):
-        one = record(line, 8 + line)
-        text = " ".join([*one.target[:-1], "été"])
-        value = {"line": line, "source": " ".join(one.source), "text": text, "alignment": one.alignment}
-        lines.append(json.dumps(value) + "\n")
-    (tmp_path / "all.jsonl").write_text("".join(lines))
-    (tmp_path / "no_unk.jsonl").write_text("".join(lines[::2]))
-    arguments = (
-        "--all",
-        tmp_path / "all.jsonl",
-        "--no-unk",
-        tmp_path / "no_unk.jsonl",
-        "--settings",
-        json.dumps(SETTINGS),
-    )
-    pdf, png = draw("attention", tmp_path, "1", *arguments)
-    assert (pdf, png) == draw("attention", tmp_path, "2", *arguments)
-    assert b"/Type3" not in pdf and b"CreationDate" not in pdf

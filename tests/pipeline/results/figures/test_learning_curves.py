@@ -15,7 +15,6 @@ from matplotlib.lines import Line2D
 from nmt.plots.style import COLORS
 from pipeline.config.artifacts import Report
 from pipeline.results.figures.learning_curves import Curves, learning_curves, read_curves
-from tests.drawing import draw
 from tests.messages import refused
 from tests.report_settings import report_settings
 
@@ -176,16 +175,3 @@ def test_bad_input_is_said(files: list[tuple[Path, Path]]) -> None:
     summary.write_text("{}", encoding="utf-8")
     with refused():
         read_curves([summary], [history])
-
-
-def test_the_subcommand_gives_the_same_bytes_twice(files: list[tuple[Path, Path]], tmp_path: Path) -> None:
-    arguments = ["--settings", json.dumps(SETTINGS)]
-    for summary, history in files:
-        arguments += ["--summary", str(summary), "--history", str(history)]
-    drawn = []
-    for hash_seed in ("1", "2"):
-        drawn.append(draw("learning-curves", tmp_path, hash_seed, *arguments))
-    assert drawn[0] == drawn[1]
-    pdf, png = drawn[0]
-    assert b"CreationDate" not in pdf and b"/Type3" not in pdf
-    assert png.startswith(b"\x89PNG")

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import numpy as np
 
 from pipeline.results.figures.length_curves import length_curves
-from tests.drawing import draw
-from tests.pipeline.results.figures.test_bleu_curves import LABELS, REPORT, SETTINGS, scores
+from tests.pipeline.results.figures.test_bleu_curves import LABELS, REPORT, scores
 
 
 def test_every_system_has_a_panel_with_a_curve_for_each_side() -> None:
@@ -29,13 +25,3 @@ def test_every_system_has_a_panel_with_a_curve_for_each_side() -> None:
         shifted = dict(zip(reference.get_xdata(), reference.get_ydata(), strict=True))
         assert all(shifted[place + 5] == value for place, value in zip(places[:-5], values, strict=False))
         assert np.count_nonzero(~np.isnan(np.asarray(both.get_ydata(), float))) > 0
-
-
-def test_the_same_bytes_twice(tmp_path: Path) -> None:
-    arguments: list[str | Path] = ["--settings", json.dumps(SETTINGS)]
-    for model, value in scores().items():
-        (tmp_path / model).write_text(json.dumps({"model": model, **value}))
-        arguments += ["--score", tmp_path / model]
-    assert draw("length-curves", tmp_path, "1", *arguments) == draw(
-        "length-curves", tmp_path, "2", *arguments
-    )

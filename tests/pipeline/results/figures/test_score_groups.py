@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.data.vocabulary import Vocabulary
+from nmt.errors import UserError
 from nmt.evaluation.bleu import BleuCounts
 from nmt.evaluation.bleu_curves import groups
 from pipeline.config.artifacts import Report
 from pipeline.results.figures.score_groups import score_groups
-from tests.drawing import draw
-from tests.messages import check, refused
 from tests.report_settings import report_settings
-from tests.running import nmt, outputs
 
 LABELS = {"lstm": "LSTM", "moses": "Baseline"}
 
@@ -61,17 +56,6 @@ def test_ticks_carry_lengths_and_ranks() -> None:
     assert list(right.lines[1].get_ydata()) == pytest.approx([22.0, 21.0])
 
 
-def test_text_of_another_length_is_refused_and_the_bytes_are_the_same_twice(tmp_path: Path) -> None:
-    scores = {"model": "lstm", "by_sentence": [sentence(9, 2)] * 9}
-    (tmp_path / "s.json").write_text(json.dumps(scores))
-    (tmp_path / "v.tsv").write_text("rank\tword\tcount\n1\ta\t3\n")
-    (tmp_path / "t.txt").write_text("a b\n" * 9)
-    options: list[str | Path] = ["--score", tmp_path / "s.json", "--vocabulary", tmp_path / "v.tsv"]
-    options += ["--text", tmp_path / "t.txt", "--settings", json.dumps(report_settings(LABELS))]
-    assert draw("score-groups", tmp_path, "1", *options) == draw("score-groups", tmp_path, "2", *options)
-    (tmp_path / "t.txt").write_text("a b\n")
-    done = nmt("figure", "score-groups", *options, *outputs(tmp_path, "g", "pdf", "png"))
-    assert done.returncode == 2
-    check(done.stderr)
-    with refused():
-        score_groups({"lstm": scores["by_sentence"]}, [1.0], Report.model_validate(report_settings(LABELS)))  # type: ignore[dict-item]
+def test_text_of_another_length_is_refused() -> None:
+    with pytest.raises(UserError):
+        score_groups({"lstm": [sentence(9, 2)] * 9}, [1.0], Report.model_validate(report_settings(LABELS)))

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from nmt.errors import UserError
 from nmt.evaluation.seeds import Row
 from pipeline.config.artifacts import Report
 from pipeline.config.overlays import find_layers, load
 from pipeline.config.schema import Config
 from pipeline.results.tables.ablations import COLUMNS, ablations
 from tests.latex import assert_compiles
-from tests.messages import refused
 from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
-from tests.running import ROOT, nmt, outputs
-from tests.table_inputs import rows_of
+from tests.running import ROOT
+from tests.table_inputs import rows_of, write_forms
 from tests.training_settings import model_run
 
 LABELS = {
@@ -69,18 +68,9 @@ def inputs() -> tuple[dict[str, list[Row]], dict[str, list[Row]], dict[str, list
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The table as the subcommand writes it."""
-    folder = tmp_path_factory.mktemp("ablations")
-    arguments = ["--settings", json.dumps(SETTINGS)]
-    options = ("--score", "--summary", "--run-settings")
-    for option, files in zip(options, inputs(), strict=True):
-        for row in (row for rows in files.values() for row in rows):
-            path = folder / f"{option[2:]}.{row['model']}.{row['seed']}.json"
-            path.write_text(json.dumps(row), encoding="utf-8")
-            arguments += [option, str(path)]
-    result = nmt("table", "ablations", *arguments, *outputs(folder, "ablations", "csv", "md", "tex"))
-    assert result.returncode == 0, result.stderr
-    return folder
+    """The table as it is written."""
+    table = ablations(*inputs(), Report.model_validate(SETTINGS))
+    return write_forms(table, tmp_path_factory.mktemp("ablations") / "ablations")
 
 
 def test_what_differs_comes_from_the_settings_of_the_runs(made: Path) -> None:
@@ -165,17 +155,17 @@ def test_blocks_are_ruled_off_and_tex_is_plain(made: Path) -> None:
 def test_runs_of_a_model_must_be_trained_alike() -> None:
     scores, summaries, settings = inputs()
     settings["base"][1]["training"]["learning_rate"] = 0.5
-    with refused():
+    with pytest.raises(UserError):
         ablations(scores, summaries, settings, Report.model_validate(SETTINGS))
 
 
 def test_a_model_without_score_or_settings_is_named() -> None:
     scores, summaries, settings = inputs()
     del settings["both"][2]
-    with refused():
+    with pytest.raises(UserError):
         ablations(scores, summaries, settings, Report.model_validate(SETTINGS))
     del scores["both"]
-    with refused():
+    with pytest.raises(UserError):
         ablations(scores, summaries, settings, Report.model_validate(SETTINGS))
 
 
@@ -219,5 +209,5 @@ SAME = MODELS.replace("{step_order: appendix}", "{step_order: groundhog}")
     ids=range(7),
 )
 def test_ablations_that_cannot_be_compared_are_refused(tmp_path: Path, ablations: str, models: str) -> None:
-    with refused():
+    with pytest.raises(UserError):
         loaded(tmp_path, ablations, models)

@@ -81,7 +81,7 @@ def test_the_document_sets_each_table_with_its_notes_on_a_page(tmp_path: Path) -
         text = tabular(shown, "l" * shown.shape[1], [], [f"About {name} & more."])
         (tmp_path / f"{name}.tex").write_text(text, encoding="utf-8")
     tables = [tmp_path / "small.tex", tmp_path / "large.tex"]
-    text = document(tables)
+    text = document({table.stem: table.read_text(encoding="utf-8") for table in tables})
     assert text.index(r"\input{small}") < text.index(r"About small \& more.") < text.index(r"\clearpage")
     assert text.index(r"\clearpage") < text.index(r"\input{large}")
     assert_compiles(*tables)

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from nmt.errors import UserError
 from pipeline.results.papers import ScoreTable, read_table
 from pipeline.results.tables.scores import columns_of
 from tests.latex import assert_compiles, unescaped_specials
-from tests.messages import check
 from tests.plain_csv import read_plain
-from tests.running import nmt, outputs
+from tests.running import nmt
 from tests.table_inputs import (
     MODELS,
     PAPER,
@@ -24,6 +24,7 @@ from tests.table_inputs import (
     settings,
     summary,
     write,
+    write_table,
 )
 
 NUMBER = 1
@@ -135,16 +136,6 @@ def test_table_is_the_same_twice(inputs: Path, reported: Path, tmp_path: Path) -
         assert (tmp_path / f"table1.{form}").read_bytes() == (reported / f"table1.{form}").read_bytes()
 
 
-def test_bad_input_is_one_line_and_writes_nothing(inputs: Path, tmp_path: Path) -> None:
-    files = ["--score", inputs / "3.score.json", "--paper", PAPER]
-    for name in ("table1", "table3"):
-        table = ["--table", name, *outputs(tmp_path, "out", "csv", "md", "tex")]
-        result = nmt("table", "scores", "--settings", settings(), *files, *table)
-        assert result.returncode == 2
-        check(result.stderr)
-    assert not list(tmp_path.iterdir())
-
-
 def test_columns_of_some_lengths_are_the_bleu_of_these_sentences_on_both_sets(tmp_path: Path) -> None:
     """Cho et al. (2014b), Table 1 (b): of source words, unless the settings say otherwise."""
     words = ["un", "deux", "trois", "quatre", "cinq", "six", "sept", "huit", "neuf", "dix", "onze", "douze"]
@@ -160,14 +151,13 @@ def test_columns_of_some_lengths_are_the_bleu_of_these_sentences_on_both_sets(tm
         of_run = ["--model", "grconv-30", "--seed", "1"]
         done = nmt("test-set", "evaluate", *of_run, *files, *text, "--output", tmp_path / f"{name}.json")
         assert done.returncode == 0, done.stderr
-    table = ["--paper", PAPER.with_name("cho2014b.yaml"), "--table", "cho2014b_table1b", "--settings"]
+    table = (PAPER.with_name("cho2014b.yaml"), "cho2014b_table1b")
     (tmp_path / "summary.json").write_text(json.dumps(summary("grconv-30", 1)), encoding="utf-8")
-    scored = ["--score", tmp_path / "test.json", "--dev-score", tmp_path / "dev.json"]
-    scored += ["--summary", tmp_path / "summary.json"]
+    files = ([tmp_path / f"{name}.json"] for name in ("test", "summary", "dev"))
+    scored = [*files]
     for length, sentences in (("source", (2, 2)), ("reference", (3, 3))):
         wanted = settings(figure2_length=length, bootstrap_samples=20)
-        done = nmt("table", "scores", *table, wanted, *scored, *outputs(tmp_path, "out", "csv", "md", "tex"))
-        assert done.returncode == 0, done.stderr
+        write_table(*table, wanted, tmp_path / "out", *scored)
         row, moses = rows_of(tmp_path / "out.csv")
         assert (int(row["sentences_dev_all"]), int(row["sentences_test_no_unk"])) == sentences
         lengths = {name: [n for n in sets[name] if length == "reference" or n >= 10] for name in sets}
@@ -191,8 +181,8 @@ def test_columns_of_some_lengths_are_the_bleu_of_these_sentences_on_both_sets(tm
 
 def test_an_interval_of_some_sentences_is_that_of_the_mean_of_all_seeds(tmp_path: Path) -> None:
     """A run with every word right and one with every word wrong: of the first alone it would be 100 to 100."""
-    files: list[str | Path] = ["--paper", PAPER.with_name("cho2014b.yaml"), "--table", "cho2014b_table1b"]
-    files += ["--settings", settings(bootstrap_samples=100, reported=False)]
+    table = (PAPER.with_name("cho2014b.yaml"), "cho2014b_table1b")
+    wanted = settings(bootstrap_samples=100, reported=False)
     for seed, right in ((1, True), (2, False)):
         counts = {
             "sentences": 1,
@@ -205,10 +195,8 @@ def test_an_interval_of_some_sentences_is_that_of_the_mean_of_all_seeds(tmp_path
         scores = score("grconv-30", seed, 100.0 * right, 100.0 * right)
         scores |= {"by_sentence": rows, "by_sentence_no_unk": rows}
         write(tmp_path, str(seed), scores, summary("grconv-30", seed))
-        files += ["--score", tmp_path / f"{seed}.score.json", "--dev-score", tmp_path / f"{seed}.score.json"]
-        files += ["--summary", tmp_path / f"{seed}.summary.json"]
-    done = nmt("table", "scores", *files, *outputs(tmp_path, "out", "csv", "md", "tex"))
-    assert done.returncode == 0, done.stderr
+    scored, trained = ([tmp_path / f"{seed}.{kind}.json" for seed in (1, 2)] for kind in ("score", "summary"))
+    write_table(*table, wanted, tmp_path / "out", scored, trained, scored)
     (row,) = rows_of(tmp_path / "out.csv")
     for column in ("dev_all", "dev_no_unk", "test_all", "test_no_unk"):
         assert [row[f"{bound}_{column}"] for bound in ("low", "high")] == ["0.00", "100.00"]
@@ -216,9 +204,8 @@ def test_an_interval_of_some_sentences_is_that_of_the_mean_of_all_seeds(tmp_path
     assert "Of several seeds it is of their mean" in " ".join((tmp_path / "out.md").read_text().split())
     scores["by_sentence"] = rows[:3]
     (tmp_path / "2.score.json").write_text(json.dumps(scores))
-    done = nmt("table", "scores", *files, *outputs(tmp_path, "out", "csv", "md", "tex"))
-    assert done.returncode == 2
-    check(done.stderr)
+    with pytest.raises(UserError):
+        write_table(*table, wanted, tmp_path / "out", scored, trained, scored)
 
 
 def write_jsonl(path: Path, pairs: list[tuple[str, str]]) -> None:
@@ -233,12 +220,10 @@ def test_rows_follow_the_paper_and_only_what_is_measured_or_quoted_is_shown(tmp_
         write(tmp_path, str(place), score(system, 1, 20.0 + place, None), summary(system, 1))
     ensemble = score("lstm-reversed-ensemble-5-beam-2", 1, 33.0, None) | {"seed": None}
     (tmp_path / "ensemble.json").write_text(json.dumps(ensemble), encoding="utf-8")
-    files = [word for place in range(4) for word in ("--score", tmp_path / f"{place}.score.json")]
-    files += [word for place in range(4) for word in ("--summary", tmp_path / f"{place}.summary.json")]
-    files += ["--score", tmp_path / "ensemble.json", "--settings", settings()]
-    table = ["--paper", PAPER.with_name("sutskever2014.yaml"), "--table", "sutskever2014_table1"]
-    done = nmt("table", "scores", *table, *files, *outputs(tmp_path, "out", "csv", "md", "tex"))
-    assert done.returncode == 0, done.stderr
+    scored = [*(tmp_path / f"{place}.score.json" for place in range(4)), tmp_path / "ensemble.json"]
+    trained = [tmp_path / f"{place}.summary.json" for place in range(4)]
+    paper = PAPER.with_name("sutskever2014.yaml")
+    write_table(paper, "sutskever2014_table1", settings(), tmp_path / "out", scored, trained)
     rows = rows_of(tmp_path / "out.csv")
     ids = ["rnnsearch-50-star", "moses", "lstm-forward", "lstm-reversed", "lstm-reversed-ensemble-5-beam-2"]
     assert [row["id"] for row in rows] == [*ids, "lstm-shallow"]

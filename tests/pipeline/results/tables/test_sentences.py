@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from nmt.evaluation.translations import Record
+from pipeline.config.artifacts import Report
 from pipeline.results.example_sentences import draw, papers_own
-from pipeline.results.tables.sentences import COLUMNS
+from pipeline.results.papers import SentenceTable, read_paper
+from pipeline.results.tables.sentences import COLUMNS, SetTexts, sentence_table
 from tests.latex import assert_compiles
 from tests.plain_csv import read_plain
 from tests.report_settings import report_settings
-from tests.running import ROOT, nmt, outputs
-from tests.table_inputs import rows_of
+from tests.running import ROOT
+from tests.table_inputs import rows_of, write_forms
 
 OPENING = "This will change my future with my family"
 OWN = "&quot; This will change my future with my family , &quot; the man said ."
@@ -50,35 +51,18 @@ def test_others_are_drawn_with_the_seed_and_never_twice() -> None:
 def made(tmp_path: Path) -> Path:
     """The table of a test set of four sentences, one of them the paper's own, two long."""
     sources = ["short .", LONG, OWN, LONG.replace("old", "new")]
-    for model in MODELS:
-        rows = [
-            {"line": line, "source": source, "text": f"l ’ homme {model.upper()} [UNK] . {line} &#124; *"}
+    translations = {
+        model: [
+            Record(line, source.split(), f"l ’ homme {model.upper()} [UNK] . {line} &#124; *".split(), None)
             for line, source in enumerate(sources)
         ]
-        (tmp_path / f"{model}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    (tmp_path / "reference").write_text("".join(f"qu&apos; il , le {line} .\n" for line in range(4)))
-    (tmp_path / "paper.yaml").write_text(json.dumps({"name": "They", "tables": {"table3": TABLE}}))
-    settings = json.dumps(report_settings(MODELS, table3_models=list(MODELS), table3_sentences=3))
-    options: list[str | Path] = [
-        "--table",
-        "table3",
-        "--paper",
-        tmp_path / "paper.yaml",
-        "--reference",
-        tmp_path / "reference",
-    ]
-    for model in MODELS:
-        options += ["--translations", model, tmp_path / f"{model}.jsonl"]
-    result = nmt(
-        "table",
-        "sentences",
-        "--settings",
-        settings,
-        *options,
-        *outputs(tmp_path, "table3", "csv", "md", "tex"),
-    )
-    assert result.returncode == 0, result.stderr
-    return tmp_path
+        for model in MODELS
+    }
+    references = [f"qu&apos; il , le {line} ." for line in range(4)]
+    settings = report_settings(MODELS, table3_models=list(MODELS), table3_sentences=3)
+    table = SentenceTable.model_validate(TABLE)
+    sets = {"test": SetTexts(references, translations, {})}
+    return write_forms(sentence_table(table, sets, Report.model_validate(settings)), tmp_path / "table3")
 
 
 def test_the_papers_own_sentence_comes_first_then_long_ones(made: Path) -> None:
@@ -110,26 +94,21 @@ def test_long_text_breaks_into_lines(made: Path) -> None:
 
 def test_groups_are_long_and_short_of_both_sets_and_other_systems_stand_below(tmp_path: Path) -> None:
     """Cho et al. (2014b), Table 2."""
-    options: list[str | Path] = ["--paper", ROOT / "workflow" / "papers" / "cho2014b.yaml"]
-    options += ["--table", "cho2014b_table2"]
-    for prefix, lengths in (("", (3, 12, 31, 40, 9)), ("dev-", (8, 33))):
-        rows = [
-            {"line": line, "source": " ".join(["mot"] * length), "text": f"{prefix}m{line}"}
+    sets = {}
+    for set_, prefix, lengths in (("test", "", (3, 12, 31, 40, 9)), ("dev", "dev-", (8, 33))):
+        records = [
+            Record(line, ["mot"] * length, [f"{prefix}m{line}"], None)
             for line, length in enumerate(lengths)
             if length != 40
         ]
-        (tmp_path / f"{prefix}m").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-        options += [f"--{prefix}translations", "m", tmp_path / f"{prefix}m"]
-        for name in ("reference", "moses"):
-            lines = (f"{prefix}{name} {line}\n" for line in range(len(lengths)))
-            (tmp_path / f"{prefix}{name}").write_text("".join(lines))
-        options += [f"--{prefix}given", "moses", tmp_path / f"{prefix}moses"]
-        options += [f"--{prefix}reference", tmp_path / f"{prefix}reference"]
-    wanted = json.dumps(report_settings({"m": "M", "moses": "Moses"}, table3_models=["m"]))
-    done = nmt(
-        "table", "sentences", "--settings", wanted, *options, *outputs(tmp_path, "out", "csv", "md", "tex")
-    )
-    assert done.returncode == 0, done.stderr
+        references, moses = (
+            [f"{prefix}{name} {line}" for line in range(len(lengths))] for name in ("reference", "moses")
+        )
+        sets[set_] = SetTexts(references, {"m": records}, {"moses": moses})
+    table = read_paper(ROOT / "workflow" / "papers" / "cho2014b.yaml").tables["cho2014b_table2"]
+    assert isinstance(table, SentenceTable)
+    wanted = Report.model_validate(report_settings({"m": "M", "moses": "Moses"}, table3_models=["m"]))
+    write_forms(sentence_table(table, sets, wanted), tmp_path / "out")
     rows = rows_of(tmp_path / "out.csv")
     found = [(row["set"], row["line"], row["sentence"], row["text"]) for row in rows]
     shown = [(set_, line) for set_, line, what, _ in found if what == "Source"]

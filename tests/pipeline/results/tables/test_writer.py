@@ -20,10 +20,10 @@ from pipeline.results.tables.writer import (
     frame,
     pipe_table,
     without_markup,
-    write_table,
 )
 from tests.latex import assert_compiles, unescaped_specials
 from tests.plain_csv import read_plain
+from tests.table_inputs import write_forms
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def written(tmp_path: Path) -> Path:
         rules=[1],
         notes=["A note of ±: " + "many words " * 20],
     )
-    write_table(table, *(tmp_path / f"table.{form}" for form in ("csv", "md", "tex")))
+    write_forms(table, tmp_path / "table")
     return tmp_path
 
 

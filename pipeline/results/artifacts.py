@@ -1,0 +1,64 @@
+"""The names of what a run makes of its replication package; the rules and `build` list them from here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pipeline.config.experiment import aligned_runs
+from pipeline.config.schema import Config
+from pipeline.results.papers import Paper, PerplexityTable, ScoreTable, SentenceTable, TrainingTable
+
+COMPARISON, FINDING, DOCUMENT = "comparison.json", "finding.txt", "tables.tex"
+TREE, VECTORS = "cho2014b_figure6", "sentence_vectors"
+"""Figures that need a model: the first is drawn from it, the second from a file that it wrote."""
+
+
+@dataclass(frozen=True)
+class Artifacts:
+    """Tables and figures in the order of the papers, and the runs whose attention is compared with known alignments."""
+
+    tables: list[str]
+    figures: list[str]
+    aligned: list[str]
+
+    @property
+    def error_rates(self) -> list[str]:
+        """The files of alignment error rates."""
+        return [f"alignment_error_rate/{run}.json" for run in self.aligned]
+
+    @property
+    def table_files(self) -> list[str]:
+        """The files with numbers, which follow from the package to the byte."""
+        forms = [f"{table}.{form}" for table in self.tables for form in ("csv", "md", "tex")]
+        return [*forms, DOCUMENT, *self.error_rates, FINDING]
+
+    @property
+    def figure_files(self) -> list[str]:
+        """The files of figures."""
+        return [f"{figure}.{form}" for figure in self.figures for form in ("pdf", "png")]
+
+
+def artifacts(config: Config, papers: Sequence[Paper], gold: bool) -> Artifacts:
+    """Return what a run makes.
+
+    Args:
+        config: its settings.
+        papers: those that the settings name.
+        gold: whether alignments of the test text are known.
+    """
+    tables = {name: table for paper in papers for name, table in paper.tables.items()}
+    kinds = (ScoreTable, PerplexityTable, TrainingTable, SentenceTable)
+    first, *others = ([name for name, table in tables.items() if isinstance(table, kind)] for kind in kinds)
+    lacking = {TREE} if config.artifacts.figure3_model else {TREE, "figure3"}
+    figures = dict.fromkeys(name for paper in papers for name in paper.figures if name not in lacking)
+    return Artifacts(
+        [
+            *first,
+            "significance",
+            *(name for names in others for name in names),
+            *(["ablations"] if config.artifacts.ablations else []),
+        ],
+        [*figures, *([VECTORS] if config.sentence_vectors else [])],
+        aligned_runs(config) if gold else [],
+    )

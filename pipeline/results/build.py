@@ -1,0 +1,193 @@
+"""Tables, figures and pages as one function of the replication package: `build`.
+
+The rules of the workflow call it with the package of their run, `nmt verify` with somebody's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from nmt.evaluation.alignment_error_rate import alignment_error_rate
+from nmt.io.files import write_text
+from nmt.model.model_folder import SETTINGS, SUMMARY
+from pipeline.config.artifacts import Report
+from pipeline.config.experiment import compared_models, contrasted_models
+from pipeline.results.artifacts import COMPARISON, DOCUMENT, FINDING, Artifacts, artifacts
+from pipeline.results.finding import finding
+from pipeline.results.inputs import Inputs
+from pipeline.results.papers import PerplexityTable, ScoreTable, SentenceTable, TrainingTable
+from pipeline.results.papers import Table as PaperTable
+from pipeline.results.tables.ablations import ablations
+from pipeline.results.tables.latex import document
+from pipeline.results.tables.perplexity import perplexity_table
+from pipeline.results.tables.scores import Measured, score_table
+from pipeline.results.tables.sentences import SetTexts, sentence_table
+from pipeline.results.tables.significance import significance
+from pipeline.results.tables.training import training_table
+from pipeline.results.tables.writer import Table, forms
+
+
+def of_package(inputs: Inputs) -> Artifacts:
+    """Return what follows from a package."""
+    return artifacts(inputs.config, list(inputs.papers.values()), inputs.package.gold.is_file())
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Text:
+    """Files that are made together: a table in its three forms, or one file."""
+
+    files: tuple[str, ...]
+    make: Callable[[], dict[str, str]]
+    """Returns their contents."""
+
+
+def texts(inputs: Inputs) -> Iterator[Text]:
+    """Yield every table or other text that follows from a package."""
+    listed = of_package(inputs)
+
+    @cache
+    def made(name: str) -> dict[str, str]:
+        return {f"{name}.{form}": text for form, text in forms(table(name, inputs)).items()}
+
+    def whole() -> str:
+        return document({name: made(name)[f"{name}.tex"] for name in listed.tables})
+
+    yield _one(COMPARISON, lambda: as_json(inputs.comparison))
+    for name in listed.tables:
+        yield Text(tuple(f"{name}.{form}" for form in ("csv", "md", "tex")), partial(made, name))
+    yield _one(DOCUMENT, whole)
+    for run, file in zip(listed.aligned, listed.error_rates, strict=True):
+        yield _one(file, partial(_error_rate, run, inputs))
+    yield _one(FINDING, partial(_finding, inputs))
+
+
+def _one(file: str, make: Callable[[], str]) -> Text:
+    return Text((file,), lambda: {file: make()})
+
+
+def table(name: str, inputs: Inputs) -> Table:
+    """Return one of the tables of `Artifacts.tables`."""
+    settings = inputs.settings
+    if name == "significance":
+        return significance(inputs.comparison, settings)
+    if name == "ablations":
+        return _ablations(inputs)
+    paper = next(paper for paper in inputs.papers.values() if name in paper.tables)
+    described = as_wanted(paper.tables[name], settings)
+    match described:
+        case ScoreTable():
+            measured = Measured(
+                {set_: inputs.scores(set_) for set_ in dict.fromkeys(("test", *described.sets))},
+                inputs.summaries("family", "optimizer", "hidden_units", "updates"),
+                inputs.comparison,
+            )
+            return score_table(described, paper.name, measured, settings)
+        case PerplexityTable():
+            return perplexity_table(described, paper.name, inputs.perplexities(), settings)
+        case TrainingTable():
+            summaries = inputs.summaries(
+                "family",
+                "updates",
+                "epochs",
+                "hours",
+                "device",
+                "train_nll",
+                "dev_nll",
+                "optimizer",
+                "hidden_units",
+            )
+            return training_table(described, paper.name, summaries, settings)
+        case SentenceTable():
+            return _sentences(described, inputs)
+
+
+def as_wanted(table: PaperTable, settings: Report) -> PaperTable:
+    """Return a paper's table, without the reported numbers where they are not wanted."""
+    if settings.reported or isinstance(table, SentenceTable):
+        return table
+    return table.model_copy(update={"reported": {}})
+
+
+def _sentences(table: SentenceTable, inputs: Inputs) -> Table:
+    """Return a table of sentences: the models' translations, and other systems' as far as there are any."""
+    mode = "no_unk" if table.known else "all"
+    sets: dict[str, SetTexts] = {
+        set_: SetTexts(
+            inputs.lines("reference", set_),
+            {
+                model: inputs.translations(model, mode, set_)
+                for model in inputs.config.artifacts.table3_models
+            },
+            {
+                system: inputs.given_lines(system, set_)
+                for system in inputs.given(set_)
+                if system in table.others
+            },
+        )
+        for set_ in table.sets
+    }
+    return sentence_table(table, sets, inputs.settings)
+
+
+def _ablations(inputs: Inputs) -> Table:
+    models = compared_models(inputs.config)
+    return ablations(
+        inputs.scores_of_runs(models),
+        inputs.of_runs(SUMMARY, models, ("dev_nll",)),
+        inputs.of_runs(SETTINGS, models, ("architecture", "training")),
+        inputs.settings,
+    )
+
+
+def _error_rate(run: str, inputs: Inputs) -> str:
+    return as_json(alignment_error_rate(run, inputs.package.alignments(run), [inputs.package.gold]))
+
+
+def _finding(inputs: Inputs) -> str:
+    return finding(inputs.scores_of_runs(contrasted_models(inputs.config)), inputs.settings) + "\n"
+
+
+def as_json(value: Any) -> str:
+    """Return JSON with sorted keys, so that equal values give equal bytes."""
+    return json.dumps(value, sort_keys=True, indent=2, ensure_ascii=False) + "\n"
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
+def build(inputs: Inputs, out: Path, only: Collection[str] | None = None) -> list[str]:
+    """Make tables and figures from a package.
+
+    Args:
+        inputs: the package.
+        out: folder for the files.
+        only: names of files; without it, all are made.
+
+    Returns:
+        The names of the files.
+    """
+    written = []
+    for text in texts(inputs):
+        if wanted := [file for file in text.files if only is None or file in only]:
+            contents = text.make()
+            for file in wanted:
+                write_text(out / file, contents[file])
+            written += wanted
+    for name in of_package(inputs).figures:
+        files = [f"{name}.{form}" for form in ("pdf", "png")]
+        if only is None or set(files) & set(only):
+            # imported here, since `nmt verify` draws nothing
+            from nmt.plots.style import save
+            from pipeline.results.figures.of_package import draw
+
+            save(draw(name, inputs), *(out / file for file in files))
+            written += files
+    return written

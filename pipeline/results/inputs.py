@@ -1,0 +1,176 @@
+"""What tables, figures and pages are made of: a replication package, read once, and the scores of its translations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from nmt.data.detokenization import Detokenizer
+from nmt.evaluation.bleu import score, score_given
+from nmt.evaluation.comparison import EvaluatedText, compare
+from nmt.evaluation.seeds import Row
+from nmt.evaluation.translations import Record, read_translations
+from nmt.io.files import read_json
+from nmt.io.text_files import read_lines
+from nmt.model.model_folder import SUMMARY
+from pipeline.config import consistency, snapshot
+from pipeline.config.artifacts import Report
+from pipeline.config.projections import report_settings
+from pipeline.config.runs import runs_of
+from pipeline.config.schema import Config
+from pipeline.config.systems import System, systems_in_use
+from pipeline.results.package import MODES, ReplicationPackage
+from pipeline.results.papers import Paper, read_paper
+from pipeline.results.run_results import Runs, by_model, by_run, read_row
+
+SCORES = ("bleu_all", "bleu_no_unk", "signature", "sentences_all", "sentences_no_unk")
+"""Keys that scores must have."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Files that a run has measured before: a folder of scores, and the comparison; without them, both are computed."""
+
+    scores: Path
+    comparison: Path
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """A package and what follows from it. Paths and numbers are read when they are asked for.
+
+    papers: the folder of the papers' files; a package from elsewhere must not say what a paper reports.
+    """
+
+    package: ReplicationPackage
+    papers_folder: Path
+    measured: Measured | None = None
+
+    @cached_property
+    def config(self) -> Config:
+        """The settings of the run."""
+        return snapshot.read(self.package.configuration)
+
+    @cached_property
+    def settings(self) -> Report:
+        """What tables and figures show, and how."""
+        return report_settings(self.config)
+
+    @cached_property
+    def papers(self) -> dict[str, Paper]:
+        """The papers whose tables and figures are made."""
+        names = self.config.artifacts.papers
+        return {name: read_paper(self.papers_folder / f"{name}.yaml") for name in names}
+
+    @cached_property
+    def systems(self) -> dict[str, System]:
+        """The runs and systems that the results compare."""
+        return systems_in_use(self.config)
+
+    @property
+    def runs(self) -> list[str]:
+        """The names of the runs of the models in use."""
+        return list(runs_of(self.config, self.config.use.models))
+
+    def given(self, set_: str = "test") -> dict[str, Path]:
+        """Return other systems' translations of a set: Moses', and rescored lists."""
+        names = [consistency.PHRASE_BASED, consistency.WITH_PHRASE_MODEL]
+        names += self.config.use.rescored if set_ == "test" else []
+        files = {name: self.package.given(name, set_) for name in names}
+        return {name: file for name, file in files.items() if file.is_file()}
+
+    def side(self, which: str, set_: str = "test") -> Path:
+        """Return the file of the source or reference of a set."""
+        language = getattr(self.config.languages, "source" if which == "source" else "target")
+        return self.package.text(language, set_)
+
+    def lines(self, which: str, set_: str = "test") -> list[str]:
+        """Return the lines of the source or reference of a set."""
+        return [*read_lines(self.side(which, set_))]
+
+    def translations(self, model: str, mode: str, set_: str = "test") -> list[Record]:
+        """Return the translations of a system."""
+        return [*read_translations(self.package.translations(model, mode, set_))]
+
+    def given_lines(self, system: str, set_: str) -> list[str]:
+        """Return another system's translations of a set."""
+        return [*read_lines(self.given(set_)[system])]
+
+    # --- scores -------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _scores(self) -> dict[tuple[str, str], Row]:
+        return {}
+
+    def score(self, system: str, set_: str = "test") -> Row:
+        """Return what `nmt test-set evaluate` says of a system's translations of a set."""
+        if (system, set_) not in self._scores:
+            self._scores[system, set_] = self._scored(system, set_)
+        return self._scores[system, set_]
+
+    def _scored(self, system: str, set_: str) -> Row:
+        if self.measured:
+            folder = self.measured.scores if set_ == "test" else self.measured.scores / set_
+            return read_row(folder / f"{system}.json", ("model", "seed", "by_sentence", *SCORES))
+        test = [(self.side("source", set_), self.side("reference", set_))]
+        first = self.systems.get(system)
+        if first is None:
+            known = self.package.translations(self.runs[0], "no_unk", set_)
+            return {"seed": None, **score_given(system, self.given(set_)[system], known, test)}
+        files = [self.package.translations(system, mode, set_) for mode in MODES]
+        return {"seed": first.seed, **score(first.model, files[0], files[1], test)}
+
+    def scores(self, set_: str) -> Runs:
+        """Return the scores of all systems on a set, the runs of a model together."""
+        return by_run(self.score(system, set_) for system in [*self.systems, *self.given(set_)])
+
+    def scores_of_runs(self, models: Sequence[str]) -> Runs:
+        """Return the scores of some models' runs on the test set."""
+        return by_run(self.score(run) for run in runs_of(self.config, models))
+
+    def curves(self) -> dict[str, Row]:
+        """Return the scores of the systems in Figure 2, of models those of the first run; Moses is the last."""
+        moses = [system for system in self.given() if system == consistency.PHRASE_BASED]
+        return by_model(self.score(name) for name in [*self.config.artifacts.figure2_models, *moses])
+
+    @cached_property
+    def comparison(self) -> dict[str, Any]:
+        """Intervals, significance and today's metrics of all systems on the test set."""
+        if self.measured:
+            found: dict[str, Any] = read_json(self.measured.comparison)
+            return found
+        translations: dict[str, list[list[Path]]] = {}
+        for name, system in self.systems.items():
+            files = [self.package.translations(name, mode) for mode in MODES]
+            translations.setdefault(system.model, []).append(files)
+        settings, target = self.settings, self.config.languages.target
+        raw = self.package.raw_reference(target)
+        test = EvaluatedText(
+            self.side("source"),
+            self.side("reference"),
+            raw if raw.is_file() else None,
+            Detokenizer(target, settings.tokenization),
+        )
+        return compare(translations, self.given(), test, settings.bootstrap_samples, settings.bootstrap_seed)
+
+    # --- records of runs ----------------------------------------------------------------------------------------------
+
+    def of_runs(self, name: str, models: Sequence[str], keys: Sequence[str]) -> Runs:
+        """Return a JSON record of each run of some models, which has these keys."""
+        files = (self.package.of_run(run, name) for run in runs_of(self.config, models))
+        return by_run(read_row(file, ("model", "seed", *keys)) for file in files)
+
+    def summaries(self, *keys: str) -> Runs:
+        """Return the summaries of all runs."""
+        return self.of_runs(SUMMARY, self.config.use.models, keys)
+
+    def perplexities(self) -> Runs:
+        """Return perplexities on the test set: of systems that differ by their decoding alone, the first one's."""
+        first: dict[Any, str] = {}
+        for name, system in self.systems.items():
+            first.setdefault((system.members, system.average), name)
+        keys = ("model", "seed", "perplexity", "log_probability", "sentences", "words")
+        return by_run(read_row(self.package.perplexity(name), keys) for name in first.values())

@@ -1,0 +1,353 @@
+"""The replication package, and what one function makes of it: tables, figures, pages. Then what is published of models."""
+
+EXPERIMENT = "the paper" if Path.cwd() == ROOT else Path.cwd().name
+LISTED = artifacts(CONFIG, list(PAPERS.values()), gold=bool(gold_alignments()))
+
+# The two models that stand for what attention changes, and those whose weights a page has.
+CONTRASTED = experiment.contrasted_models(CONFIG)
+PLAYGROUND_MODELS = experiment.playground_models(CONFIG)
+TRAINED_HERE = [] if CONFIG.released.models else [run for run in USED if run not in SHARED]
+
+SCORES = [file for set_ in SETS for file in scores_of([*COMPARED, *GIVEN.get(set_, {})], set_)]
+
+# --- the replication package ------------------------------------------------------------------------------------------
+
+# Translations of every system, with attention where Figure 3 shows it: files, each with its copy.
+COPIED = {
+    "translations": [
+        (translated(system, mode, set_), RESULTS.translations(system, mode, set_))
+        for set_ in SETS
+        for system in COMPARED
+        for mode in MODES
+        if (set_, system) != ("test", CONFIG.artifacts.figure3_model)
+    ],
+    "attention": [
+        (translated(model, mode), RESULTS.translations(model, mode))
+        for model in filter(None, [CONFIG.artifacts.figure3_model])
+        for mode in MODES
+    ],
+    "lines": [
+        *((set_tokens(set_, side), RESULTS.text(side, set_)) for set_ in SETS for side in (SOURCE, TARGET)),
+        *((file, RESULTS.raw_reference(TARGET)) for file in [raw_reference()] if file),
+        *((file, RESULTS.given(system, set_)) for set_ in GIVEN for system, file in GIVEN[set_].items()),
+        *([(vocabulary(RANKED), RESULTS.vocabulary(RANKED))] if "score_groups" in LISTED.figures else []),
+        *((file, RESULTS.gold) for file in [gold_alignments()] if file),
+        *((f"alignments/{run}.jsonl", RESULTS.alignments(run)) for run in LISTED.aligned),
+    ],
+    "files": [
+        *((f"{model_folder(run)}/{name}", RESULTS.of_run(run, name)) for name in RECORDS for run in USED),
+        *((f"perplexity/{system}.json", RESULTS.perplexity(system)) for system in perplexities()),
+        *((file, RESULTS.paper(paper)) for paper, file in PAPER_FILES.items()),
+        *((f"vectors/{entry.model}.tsv", RESULTS.vectors) for entry in [CONFIG.sentence_vectors] if entry),
+    ],
+}
+ORIGINALS = {kind: [str(file) for file, _ in pairs] for kind, pairs in COPIED.items()}
+COPIES = {kind: [str(copy) for _, copy in pairs] for kind, pairs in COPIED.items()}
+REPLICATION_PACKAGE = [file for files in COPIES.values() for file in files]
+
+
+rule package_results:
+    """Write the replication package: translations, test text and summaries, of which tables can be made again."""
+    input:
+        **ORIGINALS,
+        making=sidecars(ORIGINALS["translations"] + ORIGINALS["attention"]),
+    output:
+        **COPIES,
+        making=sidecars(COPIES["translations"] + COPIES["attention"]),
+    log:
+        "logs/results/package.log",
+    localrule: True
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    script:
+        "../scripts/package.py"
+
+
+rule package_settings:
+    """Write the run's settings beside its results. They are a job of their own, so that few of them compare again."""
+    output:
+        settings=str(RESULTS.configuration),
+    log:
+        "logs/results/settings.log",
+    localrule: True
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        settings=constant(published(CONFIG)),
+    script:
+        "../scripts/settings.py"
+
+
+# --- what is made of it -----------------------------------------------------------------------------------------------
+
+
+rule compare:
+    """How sure the scores are: intervals, paired significance of each pair of systems, and today's metrics."""
+    input:
+        package=REPLICATION_PACKAGE,
+        settings=ancient(RESULTS.configuration),
+    output:
+        "results/comparison.json",
+    log:
+        "logs/results/compare.log",
+    resources:
+        mem_mb=4000,
+        runtime=60,
+    params:
+        deciding=constant(projections.comparison_settings(CONFIG)),
+    script:
+        "../scripts/build.py"
+
+
+rule tables:
+    """Every table, the alignment error rates, and what the run has found in a sentence."""
+    input:
+        package=REPLICATION_PACKAGE,
+        settings=RESULTS.configuration,
+        scores=SCORES,
+        comparison="results/comparison.json",
+    output:
+        [shown_in_report(file, "Tables") for file in LISTED.table_files],
+    log:
+        "logs/results/tables.log",
+    localrule: True
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        seeds=constant(shown_seeds(CONFIG.use.models)),
+    script:
+        "../scripts/build.py"
+
+
+use rule tables as figures with:
+    output:
+        [shown_in_report(file, "Figures") for file in LISTED.figure_files],
+    log:
+        "logs/results/figures.log",
+    localrule: True
+
+
+if CONFIG.sentence_vectors:
+
+    rule vectors:
+        """Encode the sentences of a figure, and project them into a plane (Sutskever et al., 2014, Fig. 2)."""
+        input:
+            model=model_files,
+        output:
+            coordinates="vectors/{model}.tsv",
+        log:
+            "logs/vectors/{model}.log",
+        threads: cores_of(CONFIG.decoding.threads)
+        resources:
+            gpu=gpu_of(CONFIG.decoding.device),
+            mem_mb=memory(DATA_MEMORY),
+            runtime=30,
+        params:
+            model=lambda wildcards: model_folder(wildcards.model),
+            # a function, or Snakemake would take braces in it for wildcards
+            lines=lambda wildcards: "\n\n".join(map("\n".join, CONFIG.sentence_vectors.panels)),
+            options=options.known(
+                (name.replace("_", "-"), getattr(CONFIG.decoding, name))
+                for name in ("batch_size", "threads", "device")
+            ),
+        shell:
+            "nmt vectors --tokenized --model {params.model:q} {params.options} --output-tsv {output.coordinates:q}"
+            " <<< {params.lines:q} 2>&1 | tee -i {log:q}"
+
+
+# Figure 6 of Cho et al. (2014b) is drawn from the model itself.
+TREE_FILES = [
+    f"results/{TREE}.{form}"
+    for form in ("pdf", "svg", "png")
+    if CONFIG.artifacts.tree_model and any(TREE in paper.figures for paper in PAPERS.values())
+]
+
+if TREE_FILES:
+
+    rule tree:
+        """Figure 6 of Cho et al. (2014b): the tree that a grConv makes of a sentence, and its ten best translations."""
+        input:
+            text=f"{model_folder(CONFIG.artifacts.tree_model)}/text.json",
+            model=model_files_of([CONFIG.artifacts.tree_model]),
+        output:
+            [shown_in_report(os.path.basename(file), "Figures") for file in TREE_FILES],
+        log:
+            "logs/results/tree.log",
+        localrule: True
+        resources:
+            mem_mb=4000,
+            runtime=30,
+        params:
+            model=lambda wildcards, input: os.path.dirname(input.text),
+            sentence=constant(CONFIG.artifacts.tree_sentence),
+            outputs=lambda wildcards, output: options.repeated("output", output),
+        shell:
+            "nmt tree {params.sentence:q} --model {params.model:q} {params.outputs} 2>&1 | tee -i {log:q}"
+
+
+# --- pages ------------------------------------------------------------------------------------------------------------
+
+PLAYGROUND = ["results/playground.html"] if PLAYGROUND_MODELS else []
+
+# Systems whose translations the explorer shows, in the order of their names, and models with trees: the first seeds'.
+EXPLORED = [translated(system, "all") for system in labels_of(CONFIG)]
+TREE_MODELS = [model for model in CONFIG.use.models if CONFIG.models[model].makes_trees]
+TREES = expand("trees/{run}.jsonl", run=TREE_MODELS)
+
+# What a run is for, and what the page of the run shows of it, in its order.
+ARTIFACTS = [
+    *(f"results/{name}" for name in [*LISTED.table_files, COMPARISON, *LISTED.figure_files]),
+    *TREE_FILES,
+    *DATA_REPORT,
+    "results/report.html",
+    "results/explorer.html",
+    *PLAYGROUND,
+]
+SHOWN = [
+    file
+    for form in ("txt", "md", "png", "json")
+    for file in ARTIFACTS
+    if file.endswith(f".{form}") and file != f"results/{COMPARISON}"
+]
+
+
+rule explorer:
+    """A page to explore the translations of every model in use and what each word attended to, in one file."""
+    input:
+        translations=EXPLORED,
+        reference=test_tokens(TARGET),
+        trees=TREES,
+        given=[GIVEN["test"][system] for system in BASELINE],
+    output:
+        page=shown_in_report("explorer.html", "Translations"),
+    log:
+        "logs/results/explorer.log",
+    localrule: True
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        translations=constant(options.paired("translations", labels_of(CONFIG).values(), EXPLORED)),
+        given=lambda wildcards, input: options.paired("given", ["Moses"] * len(input.given), input.given),
+        trees=constant(options.paired("trees", map(labels_of(CONFIG).get, TREE_MODELS), TREES)),
+        compared=constant(options.repeated("compared", (CONFIG.models[model].label for model in CONTRASTED))),
+        languages=f"{SOURCE} {TARGET}",
+        title=f"Translations of {TEST}",
+        seeds=constant(shown_seeds(CONFIG.use.models)),
+    shell:
+        "nmt page explorer {params.translations} {params.given} {params.trees} --reference {input.reference:q} {params.compared}"
+        " --languages {params.languages} --title {params.title:q}"
+        " --output {output.page:q} 2>&1 | tee -i {log:q}"
+
+
+if PLAYGROUND:
+
+    rule playground:
+        """A page in which models translate what one types, in one file."""
+        input:
+            models=model_files_of(PLAYGROUND_MODELS),
+            source=test_tokens(SOURCE),
+            reference=test_tokens(TARGET),
+        output:
+            page=shown_in_report("playground.html", "Translations"),
+        log:
+            "logs/results/playground.log",
+        localrule: True
+        resources:
+            mem_mb=memory(1000, per_input=4),
+            runtime=30,
+        params:
+            models=options.repeated("model", map(model_folder, PLAYGROUND_MODELS)),
+            size=options.known(CONFIG.playground.model_dump(include={"megabytes", "bits"}).items()),
+            title=lambda wildcards: f"Translate in the browser: {EXPERIMENT}",
+            settings=lambda wildcards: projections.text_settings(CONFIG),
+        shell:
+            "nmt page playground {params.models} --source {input.source:q} --reference {input.reference:q} {params.size}"
+            " --title {params.title:q} --settings {params.settings:q} --output {output.page:q} 2>&1 | tee -i {log:q}"
+
+
+rule report:
+    """One page with the finding, figures, tables, settings and versions of the run, without Snakemake's report."""
+    input:
+        artifacts=SHOWN,
+    output:
+        page="results/report.html",
+    log:
+        "logs/results/report.log",
+    localrule: True
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        title=lambda wildcards: f"Neural machine translation: {EXPERIMENT}",
+        papers=[paper.name for paper in PAPERS.values()],
+        beside=[os.path.basename(page) for page in ["explorer.html", *PLAYGROUND]],
+        captions=str(OWN / "report"),
+        seeds=constant(shown_seeds(CONFIG.use.models)),
+        settings=lambda wildcards: projections.page_settings(CONFIG),
+    script:
+        "../scripts/pages.py"
+
+
+# --- what is published ------------------------------------------------------------------------------------------------
+
+
+rule ro_crate:
+    """Record where the results come from, last of all: code, settings, text, models, and the checksum of every file."""
+    input:
+        ARTIFACTS,
+        REPLICATION_PACKAGE,
+        sidecars(COPIES["translations"] + COPIES["attention"]),
+        RESULTS.configuration,
+    output:
+        "results/ro-crate-metadata.json",
+    log:
+        "logs/results/ro_crate.log",
+    localrule: True
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        archives=f"{DATA}/archives",
+    script:
+        "../scripts/ro_crate.py"
+
+
+rule model_card:
+    """Write a model's card once there are scores."""
+    input:
+        summary="models/{model}/summary.json",
+        settings="models/{model}/settings.json",
+        scores="scores/{model}.json",
+    output:
+        card="models/{model}/README.md",
+    log:
+        "logs/results/{model}.card.log",
+    localrule: True
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        text=options.text_of_card(CONFIG),
+    shell:
+        "nmt model card --model models/{wildcards.model} --scores {input.scores:q} {params.text} 2>&1 | tee -i {log:q}"
+
+
+rule release:
+    """Pack a model for others."""
+    input:
+        model=[f"models/{{model}}/{name}" for name in (*RELEASED, TEXT)],
+    output:
+        archive="releases/{model}.tar.zst",
+    log:
+        "logs/results/{model}.release.log",
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        bits=options.option("bits", CONFIG.release.bits),
+    shell:
+        "nmt model release --model models/{wildcards.model} {params.bits} --output {output.archive:q} 2>&1 | tee -i {log:q}"

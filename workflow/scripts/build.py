@@ -1,0 +1,16 @@
+"""Make tables or figures from the replication package: the files that the rule lists."""
+
+from job import job
+
+with job(snakemake):
+    from pathlib import Path
+
+    from pipeline.results.build import build
+    from pipeline.results.inputs import Inputs, Measured
+    from pipeline.results.package import ReplicationPackage
+
+    results = Path("results")
+    comparison = snakemake.input.get("comparison")
+    measured = Measured(Path("scores"), Path(comparison)) if comparison else None
+    only = [Path(file).relative_to(results).as_posix() for file in snakemake.output]
+    build(Inputs(ReplicationPackage(results), results / "papers", measured), results, only)

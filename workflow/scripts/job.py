@@ -1,0 +1,50 @@
+"""What the scripts of rules share: a script imports this module first, which finds the project's packages."""
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from nmt.errors import UserError, printable  # found by the line above
+from nmt.io import job_progress
+
+
+@contextmanager
+def job(snakemake: Any) -> Iterator[None]:
+    """Write what the block says to the job's log, beside the terminal; bad input becomes one line and exit code 2."""
+    log = Path(snakemake.log[0])
+    log.parent.mkdir(parents=True, exist_ok=True)
+    os.environ[job_progress.LOG] = shlex.quote(str(log))
+    job_progress.begin()
+    with _logged(log):
+        try:
+            yield
+        except UserError as error:
+            print(f"nmt: error: {printable(str(error))}", file=sys.stderr)
+            job_progress.failed(str(error))
+            sys.exit(2)
+
+
+@contextmanager
+def _logged(log: Path) -> Iterator[None]:
+    """Pass standard output and error, those of programs too, on to the log and to standard output."""
+    with subprocess.Popen(["tee", "-i", log], stdin=subprocess.PIPE) as tee:
+        assert tee.stdin
+        before = [os.dup(stream) for stream in (1, 2)]
+        for stream in (1, 2):
+            os.dup2(tee.stdin.fileno(), stream)
+        tee.stdin.close()
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            for stream, original in zip((1, 2), before, strict=True):
+                os.dup2(original, stream)
+                os.close(original)
