@@ -59,7 +59,7 @@ def seconds_left() -> float | None:
     if job is None:
         return None
     end = os.environ.get("SLURM_JOB_END_TIME", "")  # newer versions tell the job itself
-    if end.isdigit():
+    if re.fullmatch("[0-9]{1,12}", end):
         return int(end) - time.time()
     return seconds(_ask("squeue", "--noheader", f"--jobs={job}", "--format=%L").strip())
 
@@ -85,7 +85,7 @@ def seconds(duration: str) -> float | None:
     """Parse a duration in Slurm's format ([days-]hours:minutes:seconds or a part of it); None if it is malformed."""
     if duration in UNLIMITED:
         return math.inf
-    parts = re.fullmatch(r"(?:([0-9]+)-)?(?:(?:([0-9]+):)?([0-9]+):)?([0-9]+)", duration)
+    parts = re.fullmatch(r"(?:([0-9]{1,9})-)?(?:(?:([0-9]{1,9}):)?([0-9]{1,9}):)?([0-9]{1,9})", duration)
     if parts is None:
         return None
     days, hours, minutes, rest = (int(part or 0) for part in parts.groups())
