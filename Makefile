@@ -68,7 +68,7 @@ overnight: $(INSTALLED) ## Europarl, News Commentary and the WMT'14 test set: tw
 ablations: $(INSTALLED) ## What the paper's ambiguous details change, on the demo's text: two cores, 20 to 60 minutes
 	$(RUN) experiments/ablations $(OPTIONS)
 
-europarl: $(INSTALLED) ## Europarl and the WMT'14 test set: one GPU, about an hour (estimated)
+europarl: $(INSTALLED) ## The claim at the paper's sizes, on Europarl and News Commentary: one H100, an hour (estimated)
 	$(RUN) experiments/europarl $(OPTIONS)
 
 paper: $(INSTALLED) ## The paper as written, on this machine; on a cluster see docs/cluster.md
