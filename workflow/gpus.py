@@ -8,6 +8,9 @@ import subprocess
 
 from nmt.model.gpu_pool import POOL, VISIBLE, names
 
+SECONDS = 20
+"""Time limit for nvidia-smi."""
+
 
 def share() -> int:
     """Let the jobs of this process take their GPUs from a pool. Return the number of GPUs.
@@ -22,6 +25,11 @@ def share() -> int:
 def _installed() -> list[str]:
     if not shutil.which("nvidia-smi"):
         return []
-    listing = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False)
+    try:
+        listing = subprocess.run(
+            ["nvidia-smi", "-L"], capture_output=True, text=True, check=False, timeout=SECONDS
+        )
+    except subprocess.TimeoutExpired:  # a driver that hangs computes nothing
+        return []
     found = [line for line in listing.stdout.splitlines() if line.startswith("GPU ")]
     return [str(index) for index in range(len(found))] if listing.returncode == 0 else []

@@ -133,8 +133,8 @@ def fitting_build() -> str:
         return "cuda"
     try:
         query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
-        version = subprocess.run(query, capture_output=True, text=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError):
+        version = subprocess.run(query, capture_output=True, text=True, check=True, timeout=20).stdout
+    except (OSError, subprocess.SubprocessError):
         tell("no NVIDIA driver: PyTorch without CUDA (for GPUs elsewhere: make setup TORCH=cuda)")
         return "cpu"
     return "cuda" if int(re.findall(r"\d+", version)[0]) >= CUDA_13_DRIVER else "cu126"

@@ -148,8 +148,9 @@ def _environment(folder: Path, again: bool) -> dict[str, str]:
     from pipeline.config.checkout import for_snakemake
 
     places = [str(ROOT), str(ROOT / "workflow" / "logger"), os.environ.get("PYTHONPATH", "")]
+    own = {name: value for name, value in os.environ.items() if name != "SNAKEMAKE_PROFILE"}
     return (
-        os.environ
+        own
         | for_snakemake(folder)
         | {"PYTHONPATH": os.pathsep.join(filter(None, places)), "NMT_AGAIN": "1" * again}
     )

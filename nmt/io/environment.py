@@ -64,8 +64,9 @@ def release_name(code: Mapping[str, Any]) -> str:
 def _git(repository: Path, *arguments: str) -> str | None:
     """Return git's output; None if there is no git, or it fails."""
     try:
-        # without locks: a record must not get in the way of somebody's commit
-        command = ["git", "--no-optional-locks", "-C", str(repository), *arguments]
+        # without locks: a record must not get in the way of somebody's commit; a shared clone may be somebody else's
+        trusted = ["-c", f"safe.directory={repository}"]
+        command = ["git", "--no-optional-locks", *trusted, "-C", str(repository), *arguments]
         result = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     except (OSError, subprocess.SubprocessError):
         return None

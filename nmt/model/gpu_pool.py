@@ -8,9 +8,11 @@ process, however that ends, so a killed job never keeps a GPU.
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import time
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
 
 import click
@@ -20,6 +22,8 @@ from nmt.io.locks import try_lock
 
 POOL, VISIBLE = "NMT_GPUS", "CUDA_VISIBLE_DEVICES"
 POLL = 1.0
+GPU = re.compile(r"\d+|(GPU|MIG)-\S+", re.ASCII)
+"""What CUDA takes for a GPU; it takes any other word, such as NoDevFiles, for none."""
 
 _held: list[int] = []
 """Descriptors of the locks that this process holds, open until it ends."""
@@ -44,7 +48,7 @@ def take(device: str) -> str | None:
 def named_pool() -> list[str]:
     """Return the GPUs that NMT_GPUS names; none if it is not set."""
     pool = names(os.environ.get(POOL, ""))
-    if any("/" in name for name in pool) or len(set(pool)) < len(pool):
+    if "/" in os.environ.get(POOL, "") or len(set(pool)) < len(pool):
         raise UserError(
             f"{POOL}={os.environ[POOL]}: expected names as in {VISIBLE}, each once, such as 0,1,2,3"
         )
@@ -52,8 +56,8 @@ def named_pool() -> list[str]:
 
 
 def names(text: str) -> list[str]:
-    """Return the GPUs of a list in the format of CUDA_VISIBLE_DEVICES; -1 stands for none."""
-    return [name for name in map(str.strip, text.split(",")) if name and name != "-1"]
+    """Return the GPUs of a list in the format of CUDA_VISIBLE_DEVICES, which ends at the first that is none, as -1."""
+    return list(takewhile(GPU.fullmatch, map(str.strip, text.split(","))))
 
 
 def in_sight(devices: Path = Path("/dev")) -> list[str]:
@@ -63,7 +67,7 @@ def in_sight(devices: Path = Path("/dev")) -> list[str]:
         devices: the folder of the system's devices.
     """
     said = [f"{name}={os.environ[name]}" for name in (POOL, "SLURM_JOB_GPUS") if os.environ.get(name)]
-    if said or os.environ.get(VISIBLE) in ("", "-1"):
+    if said or (VISIBLE in os.environ and not names(os.environ[VISIBLE])):
         return said
     return [str(path) for path in [*sorted(devices.glob("nvidia[0-9]*")), devices / "dxg"] if _opens(path)]
 

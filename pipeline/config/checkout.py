@@ -13,7 +13,7 @@ def for_snakemake(folder: Path) -> dict[str, str]:
     """Return variables without which Snakemake would not start here.
 
     They name a folder for its cache where the user's home cannot be written to, and one with the program `which` for
-    systems that have none.
+    systems that have none. No Python that is started imports a file of the folder in which it runs.
     """
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
     with suppress(OSError):
@@ -21,4 +21,7 @@ def for_snakemake(folder: Path) -> dict[str, str]:
     own = folder.absolute() / ".snakemake" / "cache"
     cache = {} if os.access(home, os.W_OK) else {"XDG_CACHE_HOME": str(own)}
     last = str(REPOSITORY / "workflow" / "bin")
-    return cache | {"PATH": os.pathsep.join([os.environ.get("PATH", os.defpath), last])}
+    return cache | {
+        "PYTHONSAFEPATH": "1",
+        "PATH": os.pathsep.join([os.environ.get("PATH", os.defpath), last]),
+    }

@@ -16,6 +16,8 @@ from workflow import gpus
         ("NMT_GPUS", "3, 4", "3, 4"),
         ("CUDA_VISIBLE_DEVICES", "1", "1"),
         ("CUDA_VISIBLE_DEVICES", "-1", ""),
+        ("CUDA_VISIBLE_DEVICES", "1,-1,0", "1"),
+        ("CUDA_VISIBLE_DEVICES", "NoDevFiles", ""),
         ("CUDA_VISIBLE_DEVICES", "", ""),
         (None, "", "0,1"),
     ],
@@ -33,3 +35,12 @@ def test_the_pool_has_what_is_named_or_left(
         monkeypatch.setenv(variable, value)
     assert gpus.share() == len([name for name in pool.split(",") if name])
     assert os.environ["NMT_GPUS"] == pool
+
+
+def test_a_driver_that_hangs_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "nvidia-smi").write_text("#!/bin/sh\nexec sleep 60\n")
+    (tmp_path / "nvidia-smi").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.delenv("NMT_GPUS", raising=False)
+    monkeypatch.setattr(gpus, "SECONDS", 0.2)
+    assert gpus.share() == 0

@@ -13,7 +13,7 @@ import pytest
 
 from nmt.io import locks
 from tests.messages import check
-from tests.running import ROOT, programs_but
+from tests.running import ROOT, make_demo, programs_but
 from workflow import run
 from workflow.run import show
 
@@ -112,3 +112,14 @@ def test_where_the_home_cannot_be_written_to_the_cache_is_the_experiments(tmp_pa
 def test_a_system_without_the_program_which_runs_all_the_same(tmp_path: Path) -> None:
     found = planned(tmp_path, {**os.environ, "PATH": str(programs_but(tmp_path, {"which"}))})
     assert found.returncode == 0, found.stderr
+
+
+def test_the_shell_s_profile_and_files_named_as_modules_do_not_act(tmp_path: Path) -> None:
+    for name in ("random", "statistics", "nmt"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('shadowed')\n", encoding="utf-8")
+    overlay = make_demo(tmp_path)
+    options = ["--cores", "1", "--configfile", str(overlay), "--", "data/raw/demo-dev/0.en.zst"]
+    command = [sys.executable, "workflow/run.py", str(tmp_path), *options]
+    environment = {**os.environ, "SNAKEMAKE_PROFILE": "/nowhere"}
+    found = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr + found.stdout

@@ -82,6 +82,8 @@ if problems := [*experiment.missing_files(CONFIG), *experiment.surplus_shards(CO
 # path), or with the one that a software environment brings; the package comes from this repository in both cases. The
 # prefix is no part of any job, so that another interpreter makes nothing run again. By its job's log `nmt` knows where its
 # progress is to lie.
+# Jobs run in the experiment's folder: a random.py or statistics.py of the user's there is no module. Slurm hands it on.
+os.environ["PYTHONSAFEPATH"] = "1"
 PYTHON = "python" if workflow.deployment_settings.deployment_method else shlex.quote(sys.executable)
 PACKAGE = f"PYTHONPATH={shlex.quote(str(ROOT))}${{{{PYTHONPATH:+:$PYTHONPATH}}}}"
 shell.prefix(f'set -euo pipefail; nmt() {{{{ {PACKAGE} {engine.LOG} {PYTHON} -m nmt "$@"; }}}}; ')

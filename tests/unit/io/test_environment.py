@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import subprocess
 import tomllib
 from pathlib import Path
+
+import pytest
 
 from nmt.io import environment
 from tests.running import ROOT
@@ -32,6 +35,16 @@ def test_code_is_told_by_its_commit_and_whether_files_differ_from_it(tmp_path: P
     assert environment.code(tmp_path)["dirty"] is False
     (tmp_path / "a").write_text("2", encoding="utf-8")
     assert environment.code(tmp_path)["dirty"] is True
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
+def test_the_commit_of_a_checkout_that_belongs_to_somebody_else_is_told(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "commit", "-q", "--allow-empty", "-m", "one")
+    commit = git(tmp_path, "rev-parse", "HEAD")
+    for path in (tmp_path, *tmp_path.rglob("*")):
+        os.chown(path, 12345, 12345)
+    assert environment.code(tmp_path)["commit"] == commit
 
 
 def test_packages_are_those_of_the_project_in_their_versions() -> None:
