@@ -8,7 +8,7 @@ CONTRASTED = experiment.contrasted_models(CONFIG)
 PLAYGROUND_MODELS = experiment.playground_models(CONFIG)
 TRAINED_HERE = [] if CONFIG.released.models else [run for run in USED if run not in SHARED]
 
-SCORES = [file for set_ in SETS for file in scores_of([*COMPARED, *GIVEN.get(set_, {})], set_)]
+SCORED = [file for set_ in SETS for file in scores_of([*COMPARED, *GIVEN.get(set_, {})], set_)]
 
 # --- the replication package ------------------------------------------------------------------------------------------
 
@@ -106,7 +106,7 @@ rule tables:
     input:
         package=REPLICATION_PACKAGE,
         settings=RESULTS.configuration,
-        scores=SCORES,
+        scores=SCORED,
         comparison="results/comparison.json",
     output:
         [shown_in_report(file, "Tables") for file in LISTED.table_files],
