@@ -30,7 +30,6 @@ container: os.path.relpath(ROOT / "container" / "nmt.sif")
 
 include: "workflow/rules/download.smk"
 include: "workflow/rules/prepare.smk"
-include: "workflow/rules/overlap.smk"
 include: "workflow/rules/select.smk"
 include: "workflow/rules/binarize.smk"
 include: "workflow/rules/count.smk"

@@ -8,7 +8,6 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pipeline.config import experiment
 from pipeline.config.catalogue import Archive, Member
 from pipeline.config.projections import as_json
 from pipeline.config.schema import Config
@@ -40,11 +39,6 @@ def known(values: Iterable[tuple[str, Any]]) -> str:
 def any_of(names: Iterable[str]) -> str:
     """Return the constraint of a wildcard to some names."""
     return "|".join(re.escape(name) for name in names) or "(?!)"
-
-
-def none_of(corpora: Iterable[str]) -> str:
-    """Return the constraint of a wildcard to all corpora but some."""
-    return f"(?!(?:{any_of(corpora)})/)[a-z0-9][a-z0-9.-]*"
 
 
 def archive_at(config: Config, path: str) -> Archive:
@@ -84,32 +78,9 @@ def shards(config: Config, corpora: Iterable[str]) -> str:
     return " ".join(option("corpus", corpus, config.corpora[corpus].shards) for corpus in corpora)
 
 
-def counted(config: Config, corpora: Iterable[str]) -> str:
-    """Return `--corpus PART NAME SHARDS` for each corpus."""
-    return " ".join(
-        option("corpus", experiment.part_of(config, corpus), corpus, config.corpora[corpus].shards)
-        for corpus in corpora
-    )
-
-
 def patterns(name: str, files: Iterable[str]) -> str:
     """Return `--name PATTERN...`: files of a shard by {shard}, which stands for CORPUS/NUMBER."""
     return option(name, *files)
-
-
-def budget(config: Config, folder: str) -> str:
-    """Return the target words of a word budget, named as by `experiment.budget_of`."""
-    selection = config.selection
-    return option(
-        "target-words", selection.corpus_words[folder.rstrip("/")] if folder else selection.target_words
-    )
-
-
-def stages(config: Config, corpus: str, files: Sequence[str]) -> str:
-    """Return `--stage NAME SOURCE TARGET` for each stage of a corpus. files: both sides of each stage."""
-    names = experiment.counted_stages(config, corpus)
-    pairs = zip(names, files[::2], files[1::2], strict=True)
-    return " ".join(option("stage", *pair) for pair in pairs)
 
 
 # --- models, results --------------------------------------------------------------------------------------------------

@@ -39,19 +39,13 @@ GROUPS: Groups = {
         "release": "nmt.cli.archive:release",
     },
     "data": {
-        "clean": "nmt.cli.data:clean",
         "tokenize": "nmt.cli.data:tokenize",
-        "overlap": "nmt.cli.data:overlap",
         "vocabulary": "nmt.cli.data:vocabulary",
         "binarize": "nmt.cli.data:binarize",
     },
     "selection": {
         "kenlm": "nmt.cli.selection:kenlm_programs",
-        "sample": "nmt.cli.selection:lm_sample",
         "train-lm": "nmt.cli.selection:lm_train",
-        "score": "nmt.cli.selection:select_score",
-        "threshold": "nmt.cli.selection:select_threshold",
-        "apply": "nmt.cli.selection:select_apply",
     },
     "test-set": {
         "decode": "nmt.cli.decode:decode",
@@ -67,8 +61,8 @@ GROUPS: Groups = {
 """Subcommands that mostly the workflow calls."""
 DESCRIPTIONS = {
     "model": "Prepare a trained model for others: its text settings, card and archive.",
-    "data": "Prepare text: download, generate, clean, tokenize and count it, and convert it to ids.",
-    "selection": "Select training data with language models (Moore and Lewis; Axelrod et al.).",
+    "data": "Prepare text: download, generate and tokenize it, and convert it to ids.",
+    "selection": "Language models for the selection of training text.",
     "test-set": "Translate and score test sets, and rescore n-best lists.",
     "moses": "Train and run Moses, the phrase-based system.",
     "figure": "Draw figures.",

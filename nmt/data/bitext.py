@@ -8,13 +8,9 @@ sentences (int64, one more than there are pairs). `meta.json` contains counts an
 from __future__ import annotations
 
 import hashlib
-import shutil
-import struct
-import tempfile
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
-from operator import itemgetter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -26,25 +22,17 @@ from nmt.data.shards import global_line, in_order, random_key
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
 from nmt.io.files import read_json, write_json
-from nmt.io.npy import ArrayWriter, map_array, write_array
+from nmt.io.npy import map_array, write_array
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_pairs
 
-BUCKETS = 256
-"""Number of buckets, one for each first byte of a key. Shuffling has one bucket in memory: 1/256 of the corpus."""
-
-_BUCKET_PREFIX = ".buckets-"
-_FLUSH_BYTES = 1 << 17
+_PIECE = 100_000
+"""Pairs that are gathered at once."""
 _KEY_BYTES = 16
 """Bytes of a key, enough that no two pairs share a key. Pairs with equal keys would keep their order."""
-_HEAD = struct.Struct(f"={_KEY_BYTES}sQQ")
-"""Header of a pair in a bucket: its key, and the numbers of bytes of both sides."""
 
 Corpora = Mapping[str, Sequence[tuple[str | Path, str | Path]]]
 """Token files (source, target) of all shards of each corpus, in order."""
-
-EncodedPair = tuple[bytes | memoryview, bytes | memoryview]
-"""Both sides' ids in native byte order."""
 
 Ids = NDArray[np.uint16] | NDArray[np.uint32]
 
@@ -133,24 +121,32 @@ def binarize(
     """Write the bitext of some corpora into `folder`, shuffled if a seed is given.
 
     The bytes do not depend on the number of shards: pairs are ordered by corpus and global line number, or by random
-    keys that depend only on seed, corpus and global line number. Pairs with an empty side are left out. With shuffling,
-    memory grows only with the largest of 256 buckets; without it, the files of all shards of a corpus are open at once.
+    keys that depend only on seed, corpus and global line number. Pairs with an empty side are left out. All ids are in
+    memory: 2 bytes a word (4 with more than 65,536 ids), and 60 bytes a pair. Without shuffling, the files of all
+    shards of a corpus are open at once.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    _clear(folder)
-    encode = _Encoder(source_vocabulary, target_vocabulary)
-    if shuffle_seed is None:
-        counts = _write(folder, encode.types, _straight(corpora, encode))
-    else:
-        with tempfile.TemporaryDirectory(dir=folder, prefix=_BUCKET_PREFIX) as temporary:
-            counts = _write(
-                folder, encode.types, _shuffled(_keyed(corpora, encode, shuffle_seed), Path(temporary))
-            )
-    if not counts["pairs"]:
+    # without meta.json the folder is no bitext: a run killed from here on leaves nothing that looks whole
+    (folder / "meta.json").unlink(missing_ok=True)
+    source, target = _Side(source_vocabulary), _Side(target_vocabulary)
+    keys = bytearray()
+    pairs = _straight(corpora) if shuffle_seed is None else _keyed(corpora, shuffle_seed)
+    for key, source_line, target_line in pairs:
+        ids = source.encode(source_line), target.encode(target_line)
+        if all(ids):
+            source.append(ids[0])
+            target.append(ids[1])
+            keys += key
+    if not len(source):
         raise UserError(f"{folder}: no pair with words on both sides in {', '.join(corpora)}")
+    order = _order(keys) if shuffle_seed is not None else np.arange(len(source))
+    source.write(folder, "source", order)
+    target.write(folder, "target", order)
     meta = {
-        **counts,
+        "pairs": len(source),
+        "source_words": len(source.ids),
+        "target_words": len(target.ids),
         "shuffled_seed": shuffle_seed,
         "source_vocabulary_sha256": source_vocabulary.sha256,
         "target_vocabulary_sha256": target_vocabulary.sha256,
@@ -158,6 +154,12 @@ def binarize(
     }
     write_json(folder / "meta.json", meta)
     return Bitext.open(folder)
+
+
+def _order(keys: bytes | bytearray) -> NDArray[np.int64]:
+    """Return the order of keys by their bytes; equal keys keep theirs."""
+    halves = np.frombuffer(keys, ">u8").reshape(-1, _KEY_BYTES // 8).astype(np.uint64)
+    return np.lexsort(halves.T[::-1])
 
 
 def fingerprint(folder: Path) -> str:
@@ -169,49 +171,22 @@ def fingerprint(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def _clear(folder: Path) -> None:
-    # without meta.json the folder is no bitext: a run killed from here on leaves nothing that looks whole
-    (folder / "meta.json").unlink(missing_ok=True)
-    for leftover in folder.glob(f"{_BUCKET_PREFIX}*"):
-        shutil.rmtree(leftover)
-
-
-class _Encoder:
-    """Turns pairs of lines into ids."""
-
-    def __init__(self, source: Vocabulary, target: Vocabulary) -> None:
-        self.types = id_type(source), id_type(target)
-        self._sides = [
-            (np.dtype(kind).char, side) for kind, side in zip(self.types, (source, target), strict=True)
-        ]
-
-    def __call__(self, pair: tuple[str, str]) -> EncodedPair | None:
-        """Return the ids of both sides; None for a pair with an empty side."""
-        source, target = (
-            array(code, vocabulary.ids(line.split()))
-            for (code, vocabulary), line in zip(self._sides, pair, strict=True)
-        )
-        return (source.tobytes(), target.tobytes()) if source and target else None
-
-
-def _straight(corpora: Corpora, encode: _Encoder) -> Iterator[EncodedPair]:
-    """Yield pairs by corpus and global line number."""
+def _straight(corpora: Corpora) -> Iterator[tuple[bytes, str, str]]:
+    """Yield pairs by corpus and global line number, without keys."""
     with _progress(corpora) as progress:
         for corpus, shards in corpora.items():
             for pair in in_order(corpus, [read_pairs(*sides, progress) for sides in shards]):
-                if encoded := encode(pair):
-                    yield encoded
+                yield b"", *pair
 
 
-def _keyed(corpora: Corpora, encode: _Encoder, seed: int) -> Iterator[tuple[bytes, EncodedPair]]:
+def _keyed(corpora: Corpora, seed: int) -> Iterator[tuple[bytes, str, str]]:
     """Yield the pairs of the shards one after the other, each with its own key."""
     with _progress(corpora) as progress:
         for corpus, shards in corpora.items():
             for number, sides in enumerate(shards):
                 for line, pair in enumerate(read_pairs(*sides, progress)):
-                    if encoded := encode(pair):
-                        place = global_line(line, number, len(shards))
-                        yield random_key(seed, corpus, place, _KEY_BYTES), encoded
+                    place = global_line(line, number, len(shards))
+                    yield random_key(seed, corpus, place, _KEY_BYTES), *pair
 
 
 def _progress(corpora: Corpora) -> AbstractContextManager[Progress]:
@@ -220,83 +195,39 @@ def _progress(corpora: Corpora) -> AbstractContextManager[Progress]:
 
 
 class _Side:
-    """Writes ids and offsets of one side."""
+    """The ids of one side, in memory: of all sentences one after the other, and where each ends."""
 
-    def __init__(self, folder: Path, side: str, kind: type[Any], stack: ExitStack) -> None:
-        self._ids: ArrayWriter = stack.enter_context(write_array(folder / f"{side}.ids.npy", kind))
-        self._offsets: ArrayWriter = stack.enter_context(
-            write_array(folder / f"{side}.offsets.npy", np.int64)
-        )
-        self._write_offset()
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+        self.type = id_type(vocabulary)
+        self.ids = array(np.dtype(self.type).char)
+        self._ends = array("q", [0])
 
-    @property
-    def words(self) -> int:
-        return self._ids.rows
+    def __len__(self) -> int:
+        return len(self._ends) - 1
 
-    def append(self, ids: bytes | memoryview) -> None:
-        self._ids.append_bytes(ids)
-        self._write_offset()
+    def encode(self, line: str) -> list[int]:
+        return self.vocabulary.ids(line.split())
 
-    def _write_offset(self) -> None:
-        self._offsets.append_bytes(struct.pack("=q", self.words))
+    def append(self, ids: Sequence[int]) -> None:
+        self.ids.extend(ids)
+        self._ends.append(len(self.ids))
 
-
-def _write(
-    folder: Path, types: tuple[type[Any], type[Any]], encoded: Iterable[EncodedPair]
-) -> dict[str, int]:
-    with ExitStack() as stack:
-        source, target = (
-            _Side(folder, side, kind, stack) for side, kind in zip(("source", "target"), types, strict=True)
-        )
-        pairs = 0
-        for source_ids, target_ids in encoded:
-            source.append(source_ids)
-            target.append(target_ids)
-            pairs += 1
-        return {"pairs": pairs, "source_words": source.words, "target_words": target.words}
+    def write(self, folder: Path, name: str, order: NDArray[np.int64]) -> None:
+        """Write both arrays of the sentences in an order, piece by piece."""
+        ids, ends = np.frombuffer(self.ids, self.type), np.frombuffer(self._ends, np.int64)
+        lengths = np.diff(ends)[order]
+        with write_array(folder / f"{name}.offsets.npy", np.int64) as offsets:
+            offsets.append(np.concatenate(([0], np.cumsum(lengths))))
+        with write_array(folder / f"{name}.ids.npy", self.type) as gathered:
+            for begin in range(0, len(order), _PIECE):
+                piece = order[begin : begin + _PIECE]
+                gathered.append(ids[ranges(ends[piece], ends[piece + 1])])
 
 
-def _shuffled(keyed: Iterable[tuple[bytes, EncodedPair]], folder: Path) -> Iterator[EncodedPair]:
-    """Yield all pairs by their keys. Pairs whose keys have the same first byte share a bucket, which is sorted."""
-    _fill_buckets(keyed, folder)
-    for number in range(BUCKETS):
-        bucket = _bucket(folder, number)
-        records = [*_records(memoryview(bucket.read_bytes()))] if bucket.exists() else []
-        bucket.unlink(missing_ok=True)
-        for _, pair in sorted(records, key=itemgetter(0)):
-            yield pair
-
-
-def _bucket(folder: Path, number: int) -> Path:
-    return folder / f"{number}"
-
-
-def _fill_buckets(keyed: Iterable[tuple[bytes, EncodedPair]], folder: Path) -> None:
-    buffers = [bytearray() for _ in range(BUCKETS)]
-    for key, (source, target) in keyed:
-        number = key[0]
-        buffer = buffers[number]
-        buffer += _HEAD.pack(key, len(source), len(target))
-        buffer += source
-        buffer += target
-        if len(buffer) > _FLUSH_BYTES:
-            _flush(buffer, _bucket(folder, number))
-    for number, buffer in enumerate(buffers):
-        if buffer:
-            _flush(buffer, _bucket(folder, number))
-
-
-def _flush(buffer: bytearray, bucket: Path) -> None:
-    with bucket.open("ab") as file:
-        file.write(buffer)
-    buffer.clear()
-
-
-def _records(data: memoryview) -> Iterator[tuple[bytes, EncodedPair]]:
-    position = 0
-    while position < len(data):
-        key, source, target = _HEAD.unpack_from(data, position)
-        begin = position + _HEAD.size
-        middle = begin + source
-        position = middle + target
-        yield key, (data[begin:middle], data[middle:position])
+def ranges(first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return all numbers of the ranges from `first` to `last`, concatenated."""
+    sizes = last - first
+    ends = np.cumsum(sizes)
+    numbers: NDArray[np.int64] = np.arange(int(sizes.sum())) + np.repeat(first - (ends - sizes), sizes)
+    return numbers

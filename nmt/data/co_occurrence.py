@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from nmt.data.bitext import Bitext, Ids
+from nmt.data.bitext import Bitext, Ids, ranges
 from nmt.data.vocabulary import END
 
 Numbers = NDArray[np.int64]
@@ -31,7 +31,7 @@ def likely_words(
     found = np.full((source_words, each), END, np.int32)
     for word in range(source_words):
         own = containing[first_pair[word] : first_pair[word + 1]]
-        together = np.bincount(inside[_ranges(first_word[own], first_word[own + 1])], minlength=target_words)
+        together = np.bincount(inside[ranges(first_word[own], first_word[own + 1])], minlength=target_words)
         seen = together.nonzero()[0]
         dice = 2 * together[seen] / (len(own) + frequencies[seen])
         best = seen[np.argsort(-dice, kind="stable")[:each]]
@@ -53,11 +53,3 @@ def _distinct(words: tuple[Ids, Numbers], groups: int, by_word: bool) -> tuple[N
     base = int(inner.max(initial=0)) + 1
     outer, inner = np.divmod(np.unique(outer * base + inner), base)
     return inner, np.searchsorted(outer, np.arange(groups + 1))
-
-
-def _ranges(first: Numbers, last: Numbers) -> Numbers:
-    """Return all numbers of the ranges from `first` to `last`, concatenated."""
-    sizes = last - first
-    ends = np.cumsum(sizes)
-    numbers: Numbers = np.arange(int(sizes.sum())) + np.repeat(first - (ends - sizes), sizes)
-    return numbers

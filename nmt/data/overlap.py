@@ -1,7 +1,7 @@
-"""Counts sentences of the test and development sets that occur in the training text, and drops them if requested.
+"""Counts sentences of the test and development sets that occur in the training text.
 
 Each side is compared twice: token by token, and by letters and digits alone, without case. Only the sentences of the
-held-out sets are in memory. A dropped pair becomes an empty line on both sides, so that line numbers do not change.
+held-out sets are in memory.
 """
 
 from __future__ import annotations
@@ -10,19 +10,15 @@ import html
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from nmt.io.files import write_json
-from nmt.io.progress import Progress
-from nmt.io.text_files import read_lines, read_pairs, write_lines
-from nmt.settings.text import Overlap
+from nmt.io.text_files import read_lines
 
 _NO_LETTERS = re.compile(r"[\W_]+")
 SIDES = ("source", "target")
 WAYS = ("same", "alike")
+_NONE: set[str] = set()
 
 
 def letters(line: str) -> str:
@@ -39,90 +35,42 @@ def _marks(found: re.Match[str]) -> str:
     return "" if text.isascii() else "".join(mark for mark in text if unicodedata.category(mark)[0] == "M")
 
 
-@dataclass(frozen=True)
 class HeldOut:
-    """The held-out sets that contain a sentence, by side: `same` by the whole line, `alike` by letters and digits."""
+    """The sentences of held-out sets, and how many pairs of a text share a side with each set.
 
-    same: dict[str, dict[str, set[str]]] = field(default_factory=lambda: {side: {} for side in SIDES})
-    alike: dict[str, dict[str, set[str]]] = field(default_factory=lambda: {side: {} for side in SIDES})
+    The counts are `SET_{same,alike}_{source,target,both}`. With `both`, both sides are in the same set.
+    """
 
-    @classmethod
-    def read(cls, corpora: Mapping[str, Sequence[tuple[Path, Path]]]) -> HeldOut:
-        """Read the token files of held-out corpora. Empty lines are not sentences."""
-        found = cls()
+    def __init__(self, corpora: Mapping[str, Sequence[tuple[Path, Path]]]) -> None:
+        """Read the token files (source, target) of all shards of each set. Empty lines are not sentences."""
+        self._names = list(corpora)
+        self._found: Counter[str] = Counter()
+        self._sets: dict[tuple[str, str], dict[str, set[str]]] = {
+            (way, side): {} for way in WAYS for side in SIDES
+        }
         for name, shards in corpora.items():
             for paths in shards:
                 for side, path in zip(SIDES, paths, strict=True):
                     for line in read_lines(path):
-                        found.add(name, side, line)
-        return found
+                        self._add(name, side, line)
 
-    def add(self, name: str, side: str, line: str) -> None:
-        """Add a sentence of a set."""
+    def _add(self, name: str, side: str, line: str) -> None:
         if key := letters(line):
-            self.same[side].setdefault(line, set()).add(name)
-            self.alike[side].setdefault(key, set()).add(name)
+            self._sets["same", side].setdefault(line, set()).add(name)
+            self._sets["alike", side].setdefault(key, set()).add(name)
 
-    def sets(self, pair: tuple[str, str]) -> dict[str, tuple[set[str], set[str]]]:
-        """Return the sets that contain the two sides of a pair, in each of `WAYS`."""
-        keys = {"same": pair, "alike": (letters(pair[0]), letters(pair[1]))}
-        return {
-            way: (table["source"].get(keys[way][0], set()), table["target"].get(keys[way][1], set()))
-            for way, table in (("same", self.same), ("alike", self.alike))
-        }
+    def count(self, source: str, target: str) -> None:
+        """Count a pair of lines of tokens."""
+        keys = {"same": (source, target), "alike": (letters(source), letters(target))}
+        for way, pair in keys.items():
+            sources, targets = (
+                self._sets[way, side].get(key, _NONE) for side, key in zip(SIDES, pair, strict=True)
+            )
+            for side, names in (("source", sources), ("target", targets), ("both", sources & targets)):
+                self._found.update(f"{name}_{way}_{side}" for name in names)
 
-
-def overlap(
-    source: Path,
-    target: Path,
-    held_out: Mapping[str, Sequence[tuple[Path, Path]]],
-    settings: Overlap,
-    counts: Path,
-    outputs: tuple[Path, Path] | None = None,
-) -> dict[str, int]:
-    """Count, in a shard of training text, the pairs that share a side with a held-out set.
-
-    Args:
-        source: token file.
-        target: the other side.
-        held_out: token files, shard by shard, of each set.
-        settings: which pairs are dropped, if `outputs` are given.
-        counts: JSON file for the counts `SET_{same,alike}_{source,target,both}` and `dropped`.
-        outputs: files for both sides without the dropped pairs.
-    """
-    sentences = HeldOut.read(held_out)
-    names = [f"{name}_{way}_{side}" for name in held_out for way in WAYS for side in (*SIDES, "both")]
-    found: Counter[str] = Counter()
-    with ExitStack() as stack:
-        progress = stack.enter_context(Progress.over_files([source, target], f"overlap {source}"))
-        writers = [stack.enter_context(write_lines(path)) for path in outputs or ()]
-        for pair in read_pairs(source, target, progress):
-            sets = sentences.sets(pair)
-            found.update(_names(sets))
-            gone = bool(writers) and _goes(sets["alike" if settings.alike else "same"], settings.drop)
-            found["dropped"] += gone
-            for writer, line in zip(writers, pair, strict=False):
-                writer.write("" if gone else line)
-    result = {name: found[name] for name in [*names, "dropped"]}
-    write_json(counts, result)
-    return result
-
-
-def _names(sets: Mapping[str, tuple[set[str], set[str]]]) -> Iterator[str]:
-    """Yield the names of the counts that include a pair."""
-    for way, (source, target) in sets.items():
-        yield from (f"{name}_{way}_source" for name in source)
-        yield from (f"{name}_{way}_target" for name in target)
-        yield from (f"{name}_{way}_both" for name in source & target)
-
-
-def _goes(sides: tuple[set[str], set[str]], drop: str) -> bool:
-    """Return whether a pair is dropped. With `both`, both sides must be in the same set, as for the counts."""
-    source, target = sides
-    return {
-        "none": False,
-        "source": bool(source),
-        "target": bool(target),
-        "either": bool(source or target),
-        "both": bool(source & target),
-    }[drop]
+    @property
+    def counts(self) -> dict[str, int]:
+        """All counts so far."""
+        names = [f"{name}_{way}_{side}" for name in self._names for way in WAYS for side in (*SIDES, "both")]
+        return {name: self._found[name] for name in names}

@@ -5,14 +5,12 @@ from __future__ import annotations
 import heapq
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import sentencepiece
 
 from nmt.data.subwords import BEGINNING, Cutter
-from nmt.data.vocabulary import Vocabulary, count_words, own_words
-from nmt.data.word_counts import word_counts
 from nmt.errors import UserError
 from nmt.io.text_files import write_lines
 
@@ -20,30 +18,13 @@ LEARNED_FROM = 2_000_000
 """Number of most frequent words for learning. SentencePiece holds them in memory."""
 
 
-def build_units(
-    paths: Sequence[str | Path], words: int, specials_count: bool, output: str | Path
-) -> Vocabulary:
-    """Write a vocabulary of at most `words` units from token files.
-
-    With `specials_count`, UNK and the end symbol are two of them.
-    """
-    own = own_words(words, specials_count)
-    with word_counts(beside=Path(output)) as counts:
-        count_words(paths, counts)
-        if next(iter(counts), None) is None:
-            raise UserError(f"vocabulary: no words in {', '.join(map(str, paths))}")
-        vocabulary = Vocabulary(learn(counts, own), subwords=True)
-    vocabulary.write(output)
-    return vocabulary
-
-
-def learn(counts: Iterable[tuple[str, int]], pieces: int) -> list[tuple[str, int]]:
+def learn(counts: Mapping[str, int], pieces: int) -> list[tuple[str, int]]:
     """Learn a limited number of pieces from words with counts. Return the pieces with counts, in learning order.
 
     Raises:
         UserError: there are more distinct characters than pieces.
     """
-    frequent = heapq.nsmallest(LEARNED_FROM, counts, key=lambda item: (-item[1], item[0]))
+    frequent = heapq.nsmallest(LEARNED_FROM, counts.items(), key=lambda item: (-item[1], item[0]))
     frequent = [(word, count) for word, count in frequent if BEGINNING not in word]
     with tempfile.TemporaryDirectory() as folder:
         table, model = Path(folder) / "words.tsv", Path(folder) / "pieces"

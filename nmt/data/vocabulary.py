@@ -8,16 +8,14 @@ from __future__ import annotations
 import hashlib
 import heapq
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 
 from nmt.data.subwords import Cutter, joined
-from nmt.data.word_counts import WordCounts, word_counts
 from nmt.errors import UserError
 from nmt.io.files import atomic_path
-from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines
 
 END = 0
@@ -131,20 +129,12 @@ def _row(path: str | Path, rank: int, line: str) -> tuple[str, int]:
     return fields[1], int(fields[2])
 
 
-def count_words(paths: Sequence[str | Path], counts: WordCounts) -> None:
-    """Add the words of token files to `counts`."""
-    with Progress.over_files(paths, "vocabulary") as progress:
-        for path in paths:
-            for line in read_lines(path, progress):
-                counts.add(line.split())
-
-
-def most_frequent(counts: Iterable[tuple[str, int]], words: int) -> Vocabulary:
+def most_frequent(counts: Mapping[str, int], words: int) -> Vocabulary:
     """Return the `words` most frequent words. Equally frequent words are in code point order.
 
     The names of special symbols are not words of a text.
     """
-    own = (item for item in counts if item[0] not in SPECIALS)
+    own = (item for item in counts.items() if item[0] not in SPECIALS)
     return Vocabulary(heapq.nsmallest(words, own, key=lambda item: (-item[1], item[0])))
 
 
@@ -156,13 +146,21 @@ def own_words(words: int, specials_count: bool) -> int:
     return own
 
 
-def build(paths: Sequence[str | Path], words: int, specials_count: bool, output: str | Path) -> Vocabulary:
-    """Write the vocabulary of token files. With `specials_count`, UNK and the end symbol are two of `words`."""
+def build(
+    counts: Mapping[str, int], words: int, specials_count: bool, output: str | Path, subwords: bool = False
+) -> Vocabulary:
+    """Write the vocabulary of a text with these counts of words: its most frequent words, or subword units.
+
+    With `specials_count`, UNK and the end symbol are two of `words`.
+    """
     own = own_words(words, specials_count)
-    with word_counts(beside=Path(output)) as counts:
-        count_words(paths, counts)
+    if not any(word not in SPECIALS for word in counts):
+        raise UserError(f"{output}: no words in the text")
+    if subwords:
+        from nmt.data.subword_learning import learn  # only this needs SentencePiece
+
+        vocabulary = Vocabulary(learn(counts, own), subwords=True)
+    else:
         vocabulary = most_frequent(counts, own)
-    if not vocabulary.counts:
-        raise UserError(f"vocabulary: no words in {', '.join(map(str, paths))}")
     vocabulary.write(output)
     return vocabulary

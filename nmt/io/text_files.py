@@ -25,10 +25,11 @@ _CHUNK = 1 << 17
 _REPORT_LINES = 1000
 
 
-def read_lines(path: str | Path, progress: Progress | None = None) -> Iterator[str]:
+def read_lines(path: str | Path, progress: Progress | None = None, errors: str = "strict") -> Iterator[str]:
     """Yield the lines of a file without their "\\n"; a `UserError` names file (and line) when it is damaged.
 
-    `progress` counts the bytes read from the disk.
+    `progress` counts the bytes read from the disk. `errors` says what becomes of bytes that are not UTF-8, as for
+    Python's `open`.
     """
     path = Path(path)
     number = 0
@@ -36,7 +37,7 @@ def read_lines(path: str | Path, progress: Progress | None = None) -> Iterator[s
         with (
             path.open("rb", buffering=_CHUNK) as raw,
             naming_damage(lambda what: f"{path}: damaged after line {number} ({what}); make it again"),
-            _text(raw, path) as text,
+            _text(raw, path, errors) as text,
         ):
             lines = iter(partial(text.readline, LONGEST_LINE), "")
             for line in _reported(lines, raw, progress):
@@ -57,7 +58,7 @@ def too_long(line: str, most: int) -> UserError:
     return UserError(f"{line} is longer than {most:,} bytes: expected lines of text")
 
 
-def _text(raw: IO[bytes], path: Path) -> io.TextIOWrapper:
+def _text(raw: IO[bytes], path: Path, errors: str) -> io.TextIOWrapper:
     try:
         text = opened_text(raw)
     except UserError as error:
@@ -66,7 +67,10 @@ def _text(raw: IO[bytes], path: Path) -> io.TextIOWrapper:
         raise EOFError("no zstd stream")
     # newline="\n" ends lines there only and translates nothing
     return io.TextIOWrapper(
-        io.BufferedReader(cast(io.RawIOBase, text.stream), _CHUNK), encoding="utf-8", newline="\n"
+        io.BufferedReader(cast(io.RawIOBase, text.stream), _CHUNK),
+        encoding="utf-8",
+        errors=errors,
+        newline="\n",
     )
 
 
@@ -86,10 +90,10 @@ def _reported(lines: Iterable[str], raw: IO[bytes], progress: Progress | None) -
 
 
 def read_pairs(
-    source: str | Path, target: str | Path, progress: Progress | None = None
+    source: str | Path, target: str | Path, progress: Progress | None = None, errors: str = "strict"
 ) -> Iterator[tuple[str, str]]:
     """Yield the lines of both sides together. A `UserError` names files and counts if one side ends first."""
-    sources, targets = read_lines(source, progress), read_lines(target, progress)
+    sources, targets = read_lines(source, progress, errors), read_lines(target, progress, errors)
     pairs = 0
     for source_line in sources:
         target_line = next(targets, None)
@@ -129,10 +133,10 @@ class LineWriter:
         self._file.write(line.encode("utf-8") + b"\n")
         self.lines += 1
 
-    def write_block(self, data: bytes, lines: int) -> None:
-        """Write a number of lines at once, each ended by "\\n"."""
-        self._file.write(data)
-        self.lines += lines
+    def write_bytes(self, line: bytes) -> None:
+        """Write the bytes of a line, which need not be UTF-8, and a "\\n"."""
+        self._file.write(line + b"\n")
+        self.lines += 1
 
     def flush(self) -> None:
         """Flush the lines written so far."""

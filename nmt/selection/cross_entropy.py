@@ -9,10 +9,9 @@ long as their target words are within the budget. So the selection is the same f
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count, groupby, islice
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +22,7 @@ from nmt.errors import UserError
 from nmt.io.files import write_json
 from nmt.io.npy import map_array, write_array
 from nmt.io.progress import Progress
-from nmt.io.text_files import read_pairs, write_lines
+from nmt.io.text_files import read_pairs
 from nmt.selection.language_models import LINES, LogProbabilities
 from nmt.settings.base import Settings
 from nmt.settings.json_settings import read
@@ -65,16 +64,8 @@ def score_pairs(pairs: Sequence[tuple[str, str]], source_models: Models, target_
     ]
 
 
-def score(
-    source: Path, target: Path, source_models: Models, target_models: Models, output: Path, histogram: Path
-) -> None:
-    """Score a shard.
-
-    `output` is an int32 array of shape (lines, 2): score and target words. `histogram` is a JSON file with
-    the pairs and target words of each score.
-    """
-    pairs: Counter[int] = Counter()
-    words: Counter[int] = Counter()
+def score(source: Path, target: Path, source_models: Models, target_models: Models, output: Path) -> None:
+    """Score a shard. `output` is an int32 array of shape (lines, 2): score and target words."""
     with (
         Progress.over_files([source, target], f"score {source}") as progress,
         write_array(output, np.int32, (2,)) as rows,
@@ -84,28 +75,6 @@ def score(
             scores = score_pairs(block, source_models, target_models)
             lengths = [len(line.split()) for _, line in block]
             rows.append(np.array([scores, lengths], np.int32).T)
-            for value, length in zip(scores, lengths, strict=True):
-                pairs[value] += 1
-                words[value] += length
-    counted = {str(value): [pairs[value], words[value]] for value in pairs if value != DROPPED}
-    write_json(histogram, {"lines": rows.rows, "nats": NATS, "scores": counted})
-
-
-@dataclass(frozen=True)
-class ScoredShard:
-    """A shard's scores and histogram. The shards of a corpus come one after the other, in order."""
-
-    corpus: str
-    scores: Path
-    histogram: Path
-
-
-class Histogram(Settings):
-    """The pairs and the target words of each score of a shard."""
-
-    lines: int
-    nats: float
-    scores: dict[int, tuple[int, int]]
 
 
 class Threshold(Settings):
@@ -129,70 +98,51 @@ class Threshold(Settings):
         return taken
 
 
-def choose_threshold(shards: Sequence[ScoredShard], budget: int, output: Path) -> Threshold:
+def choose_threshold(scores: Mapping[str, Sequence[Path]], budget: int, output: Path) -> Threshold:
     """Find and write the threshold that takes pairs up to `budget` target words.
 
-    This reads all histograms, then the scores in global order, block by block, up to the pair that exceeds the budget.
+    Pairs are taken in the order of score, corpus and line number, until the next pair would exceed the budget.
+    `scores` lists the files of each corpus' shards. All are in memory, with 30 bytes a pair.
     """
-    corpora = list(dict.fromkeys(shard.corpus for shard in shards))
-    grouped = {corpus: [shard for shard in shards if shard.corpus == corpus] for corpus in corpora}
-    if [key for key, _ in groupby(shard.corpus for shard in shards)] != corpora:
-        raise UserError(
-            "nmt selection threshold: the shards of a corpus are not listed one after another; list them together"
-        )
-    cut, pairs, words = _cut_score(shards, budget)
-    corpus, line = corpora[0], 0
-    if cut != DROPPED:
-        corpus, line, more_pairs, more_words = _cut_line(grouped, cut, budget - words)
-        pairs, words = pairs + more_pairs, words + more_words
-    numbers = {corpus: len(members) for corpus, members in grouped.items()}
+    rows = {corpus: _in_order([_map_scores(path) for path in files]) for corpus, files in scores.items()}
+    all_rows = np.concatenate([*rows.values()])
+    order = np.argsort(all_rows[:, 0], kind="stable")
+    order = order[all_rows[order, 0] < DROPPED]
+    running = np.cumsum(all_rows[order, 1], dtype=np.int64)
+    pairs = int(np.searchsorted(running, budget, side="right"))
+    cut, corpus, line = DROPPED, next(iter(rows)), 0
+    if pairs < len(order):
+        place = int(order[pairs])
+        begins = np.cumsum([0, *map(len, rows.values())])
+        number = int(np.searchsorted(begins, place, side="right")) - 1
+        cut, corpus, line = int(all_rows[place, 0]), list(rows)[number], place - int(begins[number])
     threshold = Threshold(
         score=cut,
         corpus=corpus,
         line=line,
-        shards=numbers,
-        corpora=corpora,
+        shards={corpus: len(files) for corpus, files in scores.items()},
+        corpora=list(rows),
         budget=budget,
-        target_words=words,
+        target_words=int(running[pairs - 1]) if pairs else 0,
         pairs=pairs,
     )
     write_json(output, threshold.model_dump())
     return threshold
 
 
-def _cut_score(shards: Sequence[ScoredShard], budget: int) -> tuple[int, int, int]:
-    """Return the lowest score whose pairs do not all fit, and the pairs and words below it; `DROPPED` if all fit."""
-    pairs: Counter[int] = Counter()
-    words: Counter[int] = Counter()
-    for shard in shards:
-        histogram = read(Histogram, shard.histogram, "score the shard again")
-        for value, (shard_pairs, shard_words) in histogram.scores.items():
-            pairs[value] += shard_pairs
-            words[value] += shard_words
-    taken_pairs = taken_words = 0
-    for value in sorted(pairs):
-        if taken_words + words[value] > budget:
-            return value, taken_pairs, taken_words
-        taken_pairs += pairs[value]
-        taken_words += words[value]
-    return DROPPED, taken_pairs, taken_words
-
-
-def _cut_line(grouped: dict[str, list[ScoredShard]], cut: int, budget: int) -> tuple[str, int, int, int]:
-    """Return corpus and line of the first pair at the score `cut` beyond `budget` words, and pairs and words before."""
-    pairs = words = 0
-    for corpus, shards in grouped.items():
-        for line, rows in _blocks([_map_scores(shard.scores) for shard in shards]):
-            at_cut = np.flatnonzero(rows[:, 0] == cut)
-            running = words + np.cumsum(rows[at_cut, 1], dtype=np.int64)
-            fitting = int(np.searchsorted(running, budget, side="right"))
-            pairs += fitting
-            words = int(running[fitting - 1]) if fitting else words
-            if fitting < len(at_cut):
-                return corpus, line + int(at_cut[fitting]), pairs, words
-    raise UserError(
-        "nmt selection threshold: scores and histograms do not belong together; score all shards again"
-    )
+def _in_order(shards: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
+    """Return the rows of a corpus by their global line numbers."""
+    rows = np.empty((sum(map(len, shards)), 2), np.int32)
+    for number, shard in enumerate(shards):
+        for begin in range(0, len(shard), BLOCK_LINES):
+            place = global_line(begin, number, len(shards))
+            block = shard[begin : begin + BLOCK_LINES]
+            if place + len(block) > len(rows):
+                raise UserError(
+                    "selection: the scores are not those of all shards of a corpus; score them again"
+                )
+            rows[place : place + len(block)] = block
+    return rows
 
 
 def _map_scores(path: Path) -> NDArray[np.int32]:
@@ -204,54 +154,28 @@ def _map_scores(path: Path) -> NDArray[np.int32]:
     return rows
 
 
-def _blocks(shards: Sequence[NDArray[np.int32]]) -> Iterator[tuple[int, NDArray[np.int32]]]:
-    """Yield blocks of a corpus in global order: number of the first line, and rows of shape (n, 2)."""
-    for block in count():
-        local = block // len(shards) * BLOCK_LINES
-        rows = shards[block % len(shards)][local : local + BLOCK_LINES]
-        if not len(rows):
-            return
-        yield block * BLOCK_LINES, rows
-
-
 def read_threshold(path: Path) -> Threshold:
     """Read the file of `choose_threshold`."""
-    return read(Threshold, path, "make it again with `nmt selection threshold`")
+    return read(Threshold, path, "choose it again")
 
 
 def apply(
-    threshold: Threshold,
-    corpus: str,
-    shard: int,
-    scores: Path,
-    sides: tuple[Path, Path],
-    outputs: tuple[Path, Path],
-) -> None:
-    """Write the selected pairs of a shard.
+    threshold: Threshold, corpus: str, shard: int, scores: Path, sides: tuple[Path, Path]
+) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of a shard, with empty lines in place of those that are not selected.
 
-    Other pairs become empty lines on both sides, so that every pair keeps its global line number.
+    So every pair keeps its global line number.
     """
-    if corpus not in threshold.corpora:
+    rows = _map_scores(scores)
+    taken, lines = _taken(threshold, corpus, shard, rows), 0
+    with Progress.over_files(sides, f"select {sides[0]}") as progress:
+        for pair in read_pairs(*sides, progress):
+            yield pair if next(taken, False) else ("", "")
+            lines += 1
+    if lines != len(rows):
         raise UserError(
-            f"nmt selection apply: the threshold knows no corpus {corpus!r}, only {', '.join(threshold.corpora)}; "
-            "choose it again"
+            f"{scores}: {len(rows)} scores, but {sides[0]} has other lines; score the shard again"
         )
-    taken = _taken(threshold, corpus, shard, _map_scores(scores))
-    with (
-        Progress.over_files(sides, f"select {sides[0]}") as progress,
-        write_lines(outputs[0]) as sources,
-        write_lines(outputs[1]) as targets,
-    ):
-        for number, pair in enumerate(read_pairs(*sides, progress)):
-            keep = next(taken, None)
-            if keep is None:
-                raise UserError(
-                    f"{scores}: {number} scores, but {sides[0]} has more lines; score the shard again"
-                )
-            for writer, line in zip((sources, targets), pair, strict=True):
-                writer.write(line if keep else "")
-        if next(taken, None) is not None:
-            raise UserError(f"{scores}: more scores than {sides[0]} has lines; score the shard again")
 
 
 def _taken(threshold: Threshold, corpus: str, shard: int, rows: NDArray[np.int32]) -> Iterator[bool]:

@@ -70,7 +70,7 @@ def count_nonempty(paths: Sequence[Path]) -> int:
     """Return the number of lines with words in files. Raise a UserError if there are none."""
     lines = sum(1 for path in paths for line in read_lines(path) if line.split())
     if not lines:
-        raise UserError(f"--as-many-as: no words in {', '.join(map(str, paths))}; give token files with text")
+        raise UserError(f"selection: no words in {', '.join(map(str, paths))}; give token files with text")
     return lines
 
 
@@ -88,7 +88,7 @@ def sample(shards: Sequence[TokenShard], pairs: int, seed: int, source: Path, ta
         elif entry > heap[0]:
             heapq.heapreplace(heap, entry)
     if not heap:
-        raise UserError(f"nmt selection sample: no pairs with words on both sides in {_corpora(shards)}")
+        raise UserError(f"selection: no pairs with words on both sides in {_corpora(shards)}")
     with write_lines(source) as sources, write_lines(target) as targets:
         for _, source_line, target_line in sorted(heap, reverse=True):
             sources.write(source_line)

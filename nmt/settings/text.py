@@ -1,4 +1,4 @@
-"""Settings of the text: languages, cleaning, tokenization, overlap, selection, vocabularies."""
+"""Settings of the text: languages, cleaning, tokenization, selection, vocabularies."""
 
 from __future__ import annotations
 
@@ -10,10 +10,6 @@ from nmt.settings.base import Identifier, PositiveInt, Settings, TrainedWith, Wo
 
 LARGEST_VOCABULARY = 2**31 - 3
 """Maximum number of words: ids have at most 32 bits, and two ids are the end symbol and UNK."""
-
-
-Remedy = Literal["repair", "keep", "drop", "stop"]
-"""What is done about a line with malformed characters: repair it, keep it, drop its pair, or stop the run."""
 
 
 LANGUAGES = (
@@ -30,39 +26,11 @@ class Languages(Settings):
     target: Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
 
 
-_LIMITS = {"min_words", "max_words", "max_ratio", "max_characters", "max_word_characters"}
-
-
 class Cleaning(Settings):
-    """Which pairs are removed before tokenization besides those with an empty side, and how characters are repaired."""
+    """Which pairs are removed before tokenization, besides those with an empty side."""
 
-    min_words: Words = 1
     max_words: Words | None = None
     max_ratio: Annotated[float, Field(gt=1, le=1e6)] | None = None
-    max_characters: PositiveInt | None = None
-    max_word_characters: PositiveInt | None = None
-    invalid_utf8: Literal["repair", "drop", "stop"] = "repair"
-    byte_order_mark: Remedy = "repair"
-    carriage_return: Remedy = "repair"
-    line_separators: Remedy = "repair"
-    control_characters: Remedy = "repair"
-
-    def keeping_all(self) -> Cleaning:
-        """Return settings that remove no pair, for test sets: no limits, and repairs instead of removals."""
-        remedies = {name: "repair" for name, remedy in self if remedy == "drop"}
-        return Cleaning.model_validate(self.model_dump(include={*Cleaning.model_fields} - _LIMITS) | remedies)
-
-    @property
-    def limits(self) -> tuple[str, ...]:
-        """The names of the limits, in the order of the checks."""
-        limits = {
-            "too_short": self.min_words > 1 or None,
-            "too_long": self.max_words,
-            "ratio": self.max_ratio,
-            "too_many_characters": self.max_characters,
-            "long_word": self.max_word_characters,
-        }
-        return ("empty", *(name for name, limit in limits.items() if limit is not None))
 
 
 class Tokenization(Settings):
@@ -106,15 +74,6 @@ class VocabularySettings(TrainedWith):
     def sizes(self) -> tuple[int, int]:
         """Number of words of the source side and of the target side."""
         return self.words, self.target_words or self.words
-
-
-class Overlap(Settings):
-    """Which training pairs with a sentence of the development or test set are dropped."""
-
-    drop: Literal["none", "source", "target", "either", "both"]
-    """Which sides of a pair must be in a held-out set."""
-    alike: bool
-    """Whether sentences are compared by letters and digits alone, without case, instead of token by token."""
 
 
 SentenceLength = Literal["source", "reference", "both"]

@@ -16,8 +16,6 @@ GROUPS = {
         "download": "pipeline.cli.download:download",
         "extract": "pipeline.cli.download:extract",
         "generate": "pipeline.cli.synthetic:generate",
-        "count": "pipeline.cli.statistics:count",
-        "sum-counts": "pipeline.cli.statistics:sum_counts",
         "report": "pipeline.cli.statistics:data_report",
     },
     "moses": {

@@ -1,4 +1,4 @@
-"""Subcommands that count the text and report on it: data count, data sum-counts, data report."""
+"""The subcommand that reports on the text: data report."""
 
 from __future__ import annotations
 
@@ -6,100 +6,13 @@ from pathlib import Path
 
 import click
 
-from nmt.cli.options import PATH, figure_outputs, files_of, languages_option, vocabularies
-from pipeline.results.statistics import PARTS
-
-
-@click.command(short_help="Count pairs, words and lengths of a shard at each stage.")
-@click.option(
-    "--stage",
-    "stages",
-    required=True,
-    multiple=True,
-    type=(str, PATH, PATH),
-    metavar="NAME SOURCE TARGET",
-    help="A stage's name and token files. Repeat it, in the order of the stages.",
-)
-@vocabularies
-@click.option(
-    "--types", is_flag=True, help="Also list the distinct words of the last stage (for small texts)."
-)
-@click.option("--output", required=True, type=PATH, help="JSON file for the counts.")
-def count(
-    stages: tuple[tuple[str, Path, Path], ...],
-    source_vocabulary: Path,
-    target_vocabulary: Path,
-    types: bool,
-    output: Path,
-) -> None:
-    """Count pairs, words and lengths of a shard at each stage of its tokenized text.
-
-    The coverage is that of the last stage, which is the text of the models: unknown words, and words that smaller
-    vocabularies cover.
-    """
-    from nmt.data.vocabulary import Vocabulary
-    from pipeline.results.statistics import Stage, count_shard
-
-    words = Vocabulary.read(source_vocabulary), Vocabulary.read(target_vocabulary)
-    found = count_shard([Stage(*stage) for stage in stages], words, output, types)
-    counts = ", ".join(f"{stage['name']} {stage['pairs']:,}" for stage in found["stages"])
-    click.echo(f"{output}: pairs: {counts}", err=True)
-
-
-@click.command(short_help="Add up the counts of all shards of all corpora.")
-@click.option(
-    "--corpus",
-    "corpora",
-    required=True,
-    multiple=True,
-    type=(click.Choice(PARTS), str, click.IntRange(min=1)),
-    metavar="PART NAME SHARDS",
-    help="A corpus: its part (train, dev, test or in-domain), its name and its number of shards. Repeat it. In"
-    " patterns, {corpus} stands for NAME, {shard} for NAME/0, NAME/1 and so on.",
-)
-@click.option(
-    "--raw",
-    required=True,
-    metavar="PATTERN",
-    help="Counts written by `nmt data extract` or `nmt data generate`.",
-)
-@click.option("--clean", required=True, metavar="PATTERN", help="Counts written by `nmt data clean`.")
-@click.option(
-    "--count", "counts", required=True, metavar="PATTERN", help="Counts written by `nmt data count`."
-)
-@click.option(
-    "--overlap",
-    required=True,
-    metavar="PATTERN",
-    help="Counts written by `nmt data overlap`, of the training corpora only.",
-)
-@languages_option(required=True)
-@click.option("--output", required=True, type=PATH, help="JSON file for the totals.")
-def sum_counts(
-    corpora: tuple[tuple[str, str, int], ...],
-    raw: str,
-    clean: str,
-    counts: str,
-    overlap: str,
-    languages: tuple[str, str],
-    output: Path,
-) -> None:
-    """Add up the counts of all shards per corpus and check that the stages are consistent."""
-    from pipeline.results.statistics import CorpusFiles, sum_corpora
-
-    files = []
-    for part, name, number in corpora:
-        shards = ((name, number),)
-        of_corpus = CorpusFiles(name, part, Path(raw.replace("{corpus}", name)))
-        of_corpus.clean.extend(files_of(shards, clean))
-        of_corpus.stages.extend(files_of(shards, counts))
-        of_corpus.overlap.extend(files_of(shards, overlap) if part == "train" else [])
-        files.append(of_corpus)
-    sum_corpora(files, languages, output)
+from nmt.cli.options import PATH, figure_outputs
 
 
 @click.command(short_help="Write corpus statistics: tables and a figure.")
-@click.option("--counts", required=True, type=PATH, help="JSON file written by `nmt data sum-counts`.")
+@click.option(
+    "--counts", required=True, type=PATH, help="JSON file with the counts of all corpora (data/counts.json)."
+)
 @click.option(
     "--limit",
     "limits",

@@ -59,7 +59,6 @@ def contradictions(config: Config) -> list[Problem]:
         _sentence_vectors,
         _ablations,
         _languages,
-        _cleaning,
         _moses,
     )
     return [problem for check in checks for problem in check(config)]
@@ -327,12 +326,6 @@ def _languages(config: Config) -> Iterator[Problem]:
     if any(corpus.grammar for corpus in used) and (source, target) != ("en", "fr"):
         text = f"found {source}-{target}, expected en-fr: the grammar writes nothing else"
         yield Problem(("languages",), text)
-
-
-def _cleaning(config: Config) -> Iterator[Problem]:
-    least, most = config.cleaning.min_words, config.cleaning.max_words
-    if most is not None and least > most:
-        yield Problem(("cleaning", "min_words"), f"found {least}, expected at most the {most} of max_words")
 
 
 def _moses(config: Config) -> Iterator[Problem]:

@@ -115,26 +115,24 @@ def shards_of(config: Config, corpora: Iterable[str]) -> list[str]:
     return [f"{corpus}/{shard}" for corpus in corpora for shard in range(config.corpora[corpus].shards)]
 
 
-def training_stage(config: Config) -> str:
-    """Return the stage of the training text before selection. `kept` is the text without pairs of the test set."""
-    return "tokens" if config.overlap.drop == "none" else "kept"
-
-
 def final_stage(config: Config) -> str:
     """Return the stage of the training text that models are trained on."""
-    return "selected" if config.selection.enabled else training_stage(config)
+    return "selected" if config.selection.enabled else "tokens"
 
 
-def counted_stages(config: Config, corpus: str) -> list[str]:
-    """Return the stages of a corpus' tokenized text, in order, each once."""
-    if corpus not in config.use.train:
-        return ["tokens"]
-    return list(dict.fromkeys(["tokens", training_stage(config), final_stage(config)]))
+def stages_of(config: Config, corpus: str) -> list[str]:
+    """Return the stages of a corpus' tokenized text, in order."""
+    return ["tokens", "selected"] if corpus in config.use.train and config.selection.enabled else ["tokens"]
 
 
 def budget_of(config: Config, corpus: str) -> str:
     """Return the folder of a corpus' word budget: CORPUS/ for its own, empty for the common one."""
     return f"{corpus}/" if corpus in config.selection.corpus_words else ""
+
+
+def words_of_budget(config: Config, budget: str) -> int:
+    """Return the target words of a word budget, named as by `budget_of`."""
+    return config.selection.corpus_words[budget.rstrip("/")] if budget else config.selection.target_words
 
 
 def corpora_of_budget(config: Config, budget: str) -> list[str]:

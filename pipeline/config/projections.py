@@ -47,15 +47,39 @@ def data_settings(config: Config) -> str:
     text = (*config.use.train, *config.use.dev)
     values["generated"] = [_generated(config, corpus) for corpus in text if config.corpora[corpus].grammar]
     values["tokenized"] = [corpus for corpus in text if config.corpora[corpus].tokenized]
-    if config.overlap.drop != "none":  # pairs that are only counted change no text
-        values |= {"overlap": config.overlap.model_dump(), "test": config.use.test[0]}
     return as_json(values)
 
 
-def cleaning_settings(config: Config, corpus: str) -> str:
-    """Return how a corpus is cleaned: development and test text whole, all other text within the limits."""
+_FORMER_CLEANING = {
+    "min_words": 1,
+    "max_characters": None,
+    "max_word_characters": None,
+    "invalid_utf8": "repair",
+    "byte_order_mark": "repair",
+    "carriage_return": "repair",
+    "line_separators": "repair",
+    "control_characters": "repair",
+}
+
+
+def without_former(cleaning: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `cleaning` of an earlier version without the keys that are gone, where they said what is done now."""
+    return {
+        name: value
+        for name, value in cleaning.items()
+        if name not in _FORMER_CLEANING or value != _FORMER_CLEANING[name]
+    }
+
+
+def preparation_settings(config: Config, corpus: str) -> dict[str, Any]:
+    """Return how the tokens of a corpus are made. Development and test text stays whole, without limits."""
     whole = part_of(config, corpus) in ("dev", "test")
-    return as_json(config.cleaning.keeping_all() if whole else config.cleaning)
+    tokenization = None if config.corpora[corpus].tokenized else config.tokenization.model_dump()
+    return {
+        "languages": config.languages.model_dump(),
+        "cleaning": {} if whole else config.cleaning.model_dump(),
+        "tokenization": tokenization,
+    }
 
 
 def _deciding_selection(config: Config) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pydantic import Field
 from nmt.settings.base import Gigabytes, Hours, Identifier, Rate, Seed, Seeds, Settings, WithoutDefaults
 from nmt.settings.decoding import Decoding
 from nmt.settings.families import FamilyName, GatedArchitecture
-from nmt.settings.text import Cleaning, Languages, Overlap, Selection, Tokenization, VocabularySettings
+from nmt.settings.text import Cleaning, Languages, Selection, Tokenization, VocabularySettings
 from nmt.settings.training import ModelEntry, Training
 from pipeline.config.artifacts import Artifacts, Playground, Release, SentenceVectors
 from pipeline.config.catalogue import Archive, Corpus, GrammarSettings, RescoredEntry, SystemEntry
@@ -69,7 +69,6 @@ class Config(WithoutDefaults):
     grammar: GrammarSettings
     cleaning: Cleaning
     tokenization: Tokenization
-    overlap: Overlap
     selection: Selection
     vocabulary: VocabularySettings
     architecture: GatedArchitecture

@@ -13,7 +13,7 @@ from pipeline.config.artifacts import Playground, Release
 from pipeline.config.catalogue import public
 from pipeline.config.experiment import archives_of, corpora_in_use, lm_corpora, runs_in_use
 from pipeline.config.phrase_based import PhraseBased
-from pipeline.config.projections import without_moses
+from pipeline.config.projections import without_former, without_moses
 from pipeline.config.schema import ClusterResources, Config
 
 
@@ -32,11 +32,11 @@ class Published(Config):
         """Return settings of an earlier version under today's names, without what no longer decides any result."""
         if not isinstance(values, dict):
             return values
-        blocks = {
-            name: dict(values[name])
-            for name in ("selection", "artifacts", "released")
-            if _is_block(values, name)
-        }
+        values = {name: value for name, value in values.items() if name != "overlap"}
+        names = ("selection", "artifacts", "cleaning", "released")
+        blocks = {name: dict(values[name]) for name in names if _is_block(values, name)}
+        if "cleaning" in blocks:
+            blocks["cleaning"] = without_former(blocks["cleaning"])
         for gone in ("cut", "held_out", "held_out_shares"):
             blocks.get("selection", {}).pop(gone, None)
         blocks.get("released", {}).pop("results", None)

@@ -16,12 +16,12 @@ from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
-from nmt.data.shards import BLOCK_LINES, ShardFiles
+from nmt.data.shards import ShardFiles
 from nmt.errors import UserError, printable
 from nmt.io.archives import visit_members
 from nmt.io.files import atomic_path, read_json, write_json
 from nmt.io.formats import Segment, opened_text
-from nmt.io.text_blocks import Lines, line_blocks
+from nmt.io.text_files import LONGEST_LINE, too_long
 
 _CHUNK = 1 << 17
 
@@ -47,28 +47,17 @@ class Side:
     def __str__(self) -> str:
         return f"{self.archive}:{self.member}" if self.member else str(self.archive)
 
-    def count(self, lines: Lines) -> None:
-        """Count lines that were read."""
-        words = lines.words()
-        self.lines += len(lines)
-        self.words += int(words.sum())
-        self.empty_lines += int((words == 0).sum())
-        self.invalid_lines += _invalid(lines)
-
-
-def _invalid(lines: Lines) -> int:
-    """Return how many lines are not UTF-8."""
-    if _is_utf8(lines.data):
-        return 0
-    return sum(not _is_utf8(line) for line in lines.split())
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
+    def count(self, line: bytes) -> None:
+        """Count a line that was read."""
+        try:
+            text = line.decode()
+        except UnicodeDecodeError:
+            self.invalid_lines += 1
+            text = line.decode(errors="replace")
+        words = len(text.split())
+        self.lines += 1
+        self.words += words
+        self.empty_lines += not words
 
 
 def extract(source: Side, target: Side, counts: Path, pairs: int | None = None) -> dict[str, Any]:
@@ -222,7 +211,7 @@ def _take(side: Side, stream: IO[bytes]) -> None:
     try:
         text = opened_text(cast(IO[bytes], hashed))
         side.segments = text.segments
-        _deal(line_blocks(text.stream), side)
+        _deal(text.stream, side)
     except UserError as error:
         raise UserError(f"{side}: {error}") from None
     while hashed.read(_CHUNK):
@@ -230,17 +219,13 @@ def _take(side: Side, stream: IO[bytes]) -> None:
     side.found_md5 = hashed.md5.hexdigest()
 
 
-def _deal(blocks: Iterable[Lines], side: Side) -> None:
+def _deal(text: IO[bytes], side: Side) -> None:
     """Deal lines to the shards of `side`, a block to each in turn."""
+    lines = io.BufferedReader(cast(io.RawIOBase, text), _CHUNK)
     with ShardFiles(side.temporaries) as shards:
-        for lines in blocks:
-            _write(lines, side.lines, shards)
-            side.count(lines)
-
-
-def _write(lines: Lines, begin: int, shards: ShardFiles) -> None:
-    """Write lines, of which the first has the global number `begin`, to the shards they belong to."""
-    while len(lines):
-        piece, lines = lines.cut(min(BLOCK_LINES - begin % BLOCK_LINES, len(lines)))
-        shards.writer(begin).write_block(piece.data, len(piece))
-        begin += len(piece)
+        while line := lines.readline(LONGEST_LINE):
+            if len(line) == LONGEST_LINE:
+                raise too_long(f"line {side.lines + 1}", LONGEST_LINE)
+            line = line.removesuffix(b"\n")
+            shards.writer(side.lines).write_bytes(line)
+            side.count(line)

@@ -122,7 +122,7 @@ class Corpus:
         return types and Types(len(types["known"]), len(types["unknown"]))
 
 
-_LOST = {"tokens": "no_token", "kept": "overlap", "selected": "not_selected"}
+_LOST = {"tokens": "no_token", "selected": "not_selected"}
 """The reason why pairs are missing at a stage."""
 
 
@@ -191,14 +191,14 @@ class Report:
 
 
 def read_report(path: Path, limits: Iterable[int], paper: ReportedData) -> Report:
-    """Read the output of `nmt data sum-counts`. A `UserError` says that the file is something else."""
+    """Read the counts of all corpora. A `UserError` says that the file is something else."""
     values = read_json(path)
     try:
         corpora = [Corpus(entry["name"], entry["part"], entry) for entry in values["corpora"]]
         source, target = values["languages"]
         archives = [archive for entry in values["corpora"] for archive in entry["archives"]]
     except (KeyError, TypeError, ValueError):
-        raise UserError(f"{path}: not the counts of a data set; make it with `nmt data sum-counts`") from None
+        raise UserError(f"{path}: not the counts of a data set; make it again") from None
     totals = [_total(part, corpora) for part in PARTS if any(corpus.part == part for corpus in corpora)]
     different = [archive for number, archive in enumerate(archives) if archive not in archives[:number]]
     return Report((source, target), corpora, totals, different, sorted(set(limits)), paper)
@@ -279,7 +279,6 @@ def reported_words(corpus: Corpus, stage: str, paper: ReportedData) -> int | Non
 
 def _vocabulary_facts(corpus: Corpus) -> Iterator[Fact]:
     last = corpus.last
-    yield last["name"], "without_unknown", "", "pairs", last["known_pairs"], None
     for side in SIDES:
         yield last["name"], "unknown", side, AFTER, last[side]["unknown"], None
         yield last["name"], "unknown_rate", side, "share", _digits(corpus.unknown_rate(side)), None

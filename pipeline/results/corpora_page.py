@@ -135,10 +135,9 @@ def _overlap(facts: pd.DataFrame) -> list[str]:
     counted = facts.join(names)[(facts["stage"] == "overlap") & names["set"].notna()]
     if counted.empty:
         return []
-    dropped = facts[(facts["stage"] == "overlap") & (facts["measure"] == "dropped")]["value"].iloc[-1]
     note = (
         "Pairs of the training text with a sentence of such a set on one side or both. Same: as tokens; alike: by"
-        f" letters and digits alone, whatever their case. Dropped were {dropped:,} pairs (`overlap.drop`)."
+        " letters and digits alone, whatever their case."
     )
     title = "## Training pairs with a sentence of the development or test text"
     return [title, _table(counted, ("corpus", "set"), ("way", "on")), note]

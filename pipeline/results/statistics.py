@@ -1,23 +1,19 @@
-"""Corpus statistics: counts of a shard at each stage of tokenized text, and their sums over shards.
-
-The counts are pairs, words, lengths, and unknown words. The sums do not depend on the number of shards.
-"""
+"""Corpus statistics: the counts of all shards added up, and the words that the vocabularies lack."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import reduce
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from nmt.data.vocabulary import SPECIALS, UNKNOWN, Vocabulary
+from nmt.data.vocabulary import SPECIALS, Vocabulary
+from nmt.data.word_counts import read_word_counts
 from nmt.errors import UserError
 from nmt.io.files import read_json, write_json
-from nmt.io.progress import Progress
-from nmt.io.text_files import read_pairs
 
 PARTS = ("train", "dev", "test", "in-domain")
 """The uses of a corpus."""
@@ -27,131 +23,48 @@ Counts = dict[str, Any]
 """Numbers, names, lists of them or such mappings, by name."""
 
 
-@dataclass(frozen=True)
-class Stage:
-    """One stage of a shard: its name and its token files."""
-
-    name: str
-    source: Path
-    target: Path
-
-
 def sizes(words: int) -> list[int]:
     """Return the sizes of vocabularies whose coverage is counted: 10, 20, 50, 100 and so on, then `words` itself."""
     series = (digit * 10**power for power in range(1, len(str(words))) for digit in (1, 2, 5))
     return [*(size for size in series if size < words), words]
 
 
-@dataclass
-class _SideCounts:
-    """One side of a stage."""
+def coverage(words: Counter[str], vocabulary: Vocabulary, types: bool) -> Counts:
+    """Return how many `unknown` words a text has, and words `covered` by the first 10, 20, 50, ... of the vocabulary.
 
-    vocabulary: Vocabulary | None
-    words: int = 0
-    lengths: Counter[int] = field(default_factory=Counter)
-    ids: Counter[int] = field(default_factory=Counter)
-    types: Counter[str] | None = None
-    """Counts of each different word, if they are wanted."""
-
-    def add(self, words: Sequence[str]) -> bool:
-        """Count a sentence. Return whether the vocabulary, if there is one, has all its words."""
-        self.words += len(words)
-        self.lengths[len(words)] += 1
-        if self.vocabulary is None:
-            return True
-        ids = self.vocabulary.ids(words)
-        self.ids.update(ids)
-        if self.types is not None:
-            self.types.update(words)
-        return UNKNOWN not in ids
-
-    def as_dict(self) -> dict[str, Any]:
-        values: dict[str, Any] = {"words": self.words, "lengths": _by_length(self.lengths)}
-        if self.vocabulary is not None:
-            values |= {"unknown": self.ids[UNKNOWN], "covered": self._covered(self.vocabulary)}
-            values |= {} if self.types is None else {"types": self._types(self.vocabulary, self.types)}
-        return values
-
-    def _types(self, vocabulary: Vocabulary, types: Counter[str]) -> dict[str, dict[str, int]]:
-        """Return the words of the vocabulary and the others, in code point order, with their numbers."""
-        words = sorted(types)
-        unknown = {word for word in words if word not in vocabulary}
-        return {
-            "known": {word: types[word] for word in words if word not in unknown},
-            "unknown": {word: types[word] for word in words if word in unknown},
-        }
-
-    def _covered(self, vocabulary: Vocabulary) -> dict[str, int]:
-        """Return the words that the first 10, 20, ... of the vocabulary cover; none for subword units."""
-        if vocabulary.subwords:
-            return {}
-        ranked = len(vocabulary.counts)
-        running = [0, *accumulate(self.ids[id_] for id_ in range(len(SPECIALS), len(vocabulary)))]
-        return {str(size): running[size] for size in sizes(ranked)}
-
-
-def _by_length(counts: dict[int, Any]) -> dict[str, Any]:
-    return {str(length): counts[length] for length in sorted(counts)}
-
-
-def count_shard(
-    stages: Sequence[Stage], vocabularies: tuple[Vocabulary, Vocabulary], output: Path, types: bool = False
-) -> dict[str, Any]:
-    """Write the counts of a shard at each of `stages`. Coverage is that of the last one, which models read.
-
-    Only pairs with words on both sides count, since no others are trained on. `stages` lists the stages in order, each
-    with its `name` and `pairs`; for each side its `words` and the sentences of each length (`lengths`); under `longer`
-    the pairs, source words and target words by the length of a pair's longer side. For the last one also
-    `known_pairs`, without an unknown word on either side; for each side `unknown` words, and words `covered` by the
-    first 10, 20, 50, ... of the vocabulary. With `types` also its different words by their numbers, `known` and
-    `unknown`: words, since numbers of different words cannot be added up over shards.
-
-    Memory grows with the number of different lengths only; with `types`, of different words.
+    With subword units, nothing is covered by some of them. With `types` also the different words by their numbers,
+    `known` and `unknown` ones: words, since numbers of different words cannot be added up over corpora.
     """
-    last = stages[-1]
-    counted = [
-        _count_stage(stage, vocabularies, types) if stage is last else _count_stage(stage, (None, None))
-        for stage in stages
-    ]
-    found = {"stages": counted}
-    write_json(output, found)
-    return found
+    unknown = {word: words[word] for word in sorted(words) if word not in vocabulary}
+    values: Counts = {"unknown": sum(unknown.values()), "covered": {}}
+    if not vocabulary.subwords:
+        own = vocabulary.words(range(len(SPECIALS), len(vocabulary)))
+        running = [0, *accumulate(words[word] for word in own)]
+        values["covered"] = {str(size): running[size] for size in sizes(len(own))}
+    if types:
+        known = {word: words[word] for word in sorted(words) if word not in unknown}
+        values["types"] = {"known": known, "unknown": unknown}
+    return values
 
 
-def _count_stage(
-    stage: Stage, vocabularies: tuple[Vocabulary | None, Vocabulary | None], types: bool = False
-) -> dict[str, Any]:
-    sides = [_SideCounts(vocabulary, types=Counter() if types else None) for vocabulary in vocabularies]
-    longer: dict[int, list[int]] = {}
-    pairs = without_unknown = 0
-    files = stage.source, stage.target
-    with Progress.over_files(files, f"count {stage.source}") as progress:
-        for lines in read_pairs(*files, progress):
-            source, target = (line.split() for line in lines)
-            if not source or not target:
-                continue
-            pairs += 1
-            # no `and`: both sides are counted whatever the first one says
-            without_unknown += sides[0].add(source) & sides[1].add(target)
-            row = longer.setdefault(max(len(source), len(target)), [0, 0, 0])
-            row[0] += 1
-            row[1] += len(source)
-            row[2] += len(target)
-    values = {"name": stage.name, "pairs": pairs, "longer": _by_length(longer)}
-    values |= {name: side.as_dict() for name, side in zip(SIDES, sides, strict=True)}
-    return values | ({"known_pairs": without_unknown} if vocabularies[0] is not None else {})
-
-
-@dataclass
+@dataclass(frozen=True)
 class CorpusFiles:
-    """The files with the counts of a corpus: one of the extraction, one per shard of each later stage."""
+    """A corpus, its part, its number of shards and its stages; and where its counts lie."""
 
     name: str
     part: str
-    raw: Path
-    clean: list[Path] = field(default_factory=list)
-    stages: list[Path] = field(default_factory=list)
-    overlap: list[Path] = field(default_factory=list)
+    shards: int
+    stages: list[str]
+    data: Path = Path("data")
+
+    @property
+    def raw(self) -> Path:
+        """The counts of the extraction."""
+        return self.data / "raw" / self.name / "counts.json"
+
+    def of_shards(self, stage: str, end: str) -> list[Path]:
+        """Return a file of each shard at a stage."""
+        return [self.data / stage / self.name / f"{shard}.{end}" for shard in range(self.shards)]
 
 
 def added(first: Any, second: Any) -> Any:
@@ -189,14 +102,14 @@ def total(counts: Sequence[Counts]) -> Counts:
 
 
 def removed(clean: Counts) -> Counts:
-    """Return the removed pairs by reason: the counts of `nmt data clean` without sums and counts of one side."""
+    """Return the removed pairs by reason: the counts of the cleaning without sums and counts of one side."""
     sums = ("pairs", "kept")
     sides = tuple(f"{before}{side}_" for before in ("", "kept_") for side in SIDES)
     return {name: number for name, number in clean.items() if name not in sums and not name.startswith(sides)}
 
 
 def repaired(clean: Counts) -> Counts:
-    """Return the lines with malformed characters by side and kind (`source_carriage_return`), from `nmt data clean`."""
+    """Return the lines with malformed characters by side and kind (`source_carriage_return`)."""
     sides = tuple(f"{side}_" for side in SIDES)
     return {
         name: number
@@ -205,19 +118,33 @@ def repaired(clean: Counts) -> Counts:
     }
 
 
-def sum_corpus(files: CorpusFiles) -> Counts:
+def sum_corpus(
+    files: CorpusFiles, languages: tuple[str, str], vocabularies: tuple[Vocabulary, Vocabulary]
+) -> Counts:
     """Return all counts of one corpus; a `UserError` names the file where they do not fit one another."""
     raw = read_json(files.raw)
-    clean, stages, overlap = (
-        total([read_json(path) for path in paths]) for paths in (files.clean, files.stages, files.overlap)
-    )
-    _check(files, raw, clean, stages)
+    counts = {
+        stage: total([read_json(path) for path in files.of_shards(stage, "counts.json")])
+        for stage in files.stages
+    }
+    stages = [counts[stage]["stage"] for stage in files.stages]
+    first = counts[files.stages[0]]
+    _check(files, raw, first["clean"], stages)
+    for side, language, vocabulary in zip(SIDES, languages, vocabularies, strict=True):
+        words = read_word_counts(files.of_shards(files.stages[-1], f"{language}.words.zst"))
+        stages[-1][side] |= coverage(words, vocabulary, types=files.part != "train")
     archives = [{"archive": name, **facts} for name, facts in raw.pop("archives", {}).items()]
-    values = {"name": files.name, "part": files.part, "archives": archives, "raw": raw, "clean": clean}
-    return {**values, **stages, "overlap": overlap}
+    values = {
+        "name": files.name,
+        "part": files.part,
+        "archives": archives,
+        "raw": raw,
+        "clean": first["clean"],
+    }
+    return {**values, "stages": stages, "overlap": first["overlap"]}
 
 
-def _check(files: CorpusFiles, raw: Counts, clean: Counts, stages: Counts) -> None:
+def _check(files: CorpusFiles, raw: Counts, clean: Counts, stages: Sequence[Counts]) -> None:
     """Check that every raw pair is kept or has a reason for removal, and that no stage has more than the one before."""
     if clean["pairs"] != raw["pairs"]:
         raise _unfit(files, f"extracted were {raw['pairs']:,} pairs, cleaned {clean['pairs']:,}")
@@ -225,7 +152,7 @@ def _check(files: CorpusFiles, raw: Counts, clean: Counts, stages: Counts) -> No
     if explained != clean["pairs"]:
         raise _unfit(files, f"of {clean['pairs']:,} pairs {explained:,} were kept or dropped for a reason")
     before, left = "clean", clean["kept"]
-    for stage in stages["stages"]:
+    for stage in stages:
         if stage["pairs"] > left:
             raise _unfit(files, f"{stage['name']} has {stage['pairs']:,} pairs, {before} {left:,}")
         before, left = stage["name"], stage["pairs"]
@@ -237,8 +164,14 @@ def _unfit(files: CorpusFiles, found: str) -> UserError:
     )
 
 
-def sum_corpora(corpora: Sequence[CorpusFiles], languages: tuple[str, str], output: Path) -> Counts:
-    """Write the counts of all corpora, in the order given: what `nmt data report` reads."""
-    found = {"languages": list(languages), "corpora": [sum_corpus(files) for files in corpora]}
+def sum_corpora(
+    corpora: Sequence[CorpusFiles], languages: tuple[str, str], vocabularies: tuple[Path, Path], output: Path
+) -> Counts:
+    """Write the counts of all corpora, in the order given."""
+    words = Vocabulary.read(vocabularies[0]), Vocabulary.read(vocabularies[1])
+    found = {
+        "languages": list(languages),
+        "corpora": [sum_corpus(files, languages, words) for files in corpora],
+    }
     write_json(output, found)
     return found

@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 from nmt.training import checkpoint
-from tests import kenlm
 from tests.bitexts import write_bitext
 from tests.running import nmt
 from tests.training_settings import model_run
@@ -92,19 +91,13 @@ def corpus(folder: Path) -> list[Path]:
     return files
 
 
-@pytest.mark.parametrize("subcommand", ["data extract", "data clean"])
-def test_sources_are_whole_or_not_there_and_made_when_there_is_room(
-    tmp_path: Path, small_disk: Path, subcommand: str
-) -> None:
+def test_sources_are_whole_or_not_there_and_made_when_there_is_room(tmp_path: Path, small_disk: Path) -> None:
     english, french = map(str, corpus(tmp_path))
 
     def make(folder: Path) -> subprocess.CompletedProcess[str]:
         outputs = [f"--output-{side}={folder / side}.zst" for side in ("source", "target")]
-        inputs = {
-            "data extract": ["--archive-source", english, "--archive-target", french],
-            "data clean": ["--settings", "{}", english, french],
-        }[subcommand]
-        return nmt(*subcommand.split(), *inputs, *outputs, "--counts", str(folder / "counts.json"))
+        inputs = ["--archive-source", english, "--archive-target", french]
+        return nmt("data", "extract", *inputs, *outputs, "--counts", str(folder / "counts.json"))
 
     full = make(small_disk)
     assert full.returncode == 2
@@ -119,66 +112,27 @@ def test_sources_are_whole_or_not_there_and_made_when_there_is_room(
     }
 
 
-MODEL = """\\data\\
-ngram 1=3
-ngram 2=1
-
-\\1-grams:
--1\t<unk>\t0
--1\t<s>\t-0.3
--1\t</s>\t0
-
-\\2-grams:
--0.5\t<s> </s>
-
-\\end\\
-"""
-"""A language model that knows no word."""
-
-
 @pytest.fixture(scope="module")
 def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with what the later stages of the data read."""
     folder = tmp_path_factory.mktemp("text")
-    english, french = corpus(folder)
-    (folder / "lm.arpa").write_text(MODEL, encoding="utf-8")
-    scores, histogram = folder / "scores.npy", folder / "histogram.json"
-    score_files = ["--output", scores, "--histogram", histogram]
-    budget = ["--target-words", "15000", "--corpus", "c", "1", "--scores", scores, histogram]
-    for command in (
-        ["selection", "score", *language_models(folder), english, french, *score_files],
-        ["selection", "threshold", *budget, "--output", folder / "threshold.json"],
-        ["data", "vocabulary", "--words", "500", english, "--output", folder / "words.tsv"],
-    ):
-        made = nmt(*command)
-        assert made.returncode == 0, made.stderr
+    english, _ = corpus(folder)
+    made = nmt("data", "vocabulary", "--words", "500", english, "--output", folder / "words.tsv")
+    assert made.returncode == 0, made.stderr
     return folder
 
 
-def language_models(text: Path) -> list[str]:
-    """Options for four models, which are one, and for KenLM's programs."""
-    names = [f"{domain}-{side}" for domain in ("in", "out") for side in ("source", "target")]
-    return [*(f"--{name}={text / 'lm.arpa'}" for name in names), f"--programs={kenlm.programs()}"]
-
-
-@pytest.mark.parametrize(
-    "subcommand", ["data tokenize", "selection score", "selection apply", "data binarize"]
-)
+@pytest.mark.parametrize("subcommand", ["data tokenize", "data binarize"])
 def test_later_stages_are_whole_or_not_there_and_made_when_there_is_room(
     tmp_path: Path, text: Path, small_disk: Path, subcommand: str
 ) -> None:
     english, french = str(text / "text.en"), str(text / "text.fr")
     tokenization = '{"tokenizer": "moses", "escape": true, "split_hyphens": false}'
-    threshold = ["--threshold", str(text / "threshold.json"), "--scores", str(text / "scores.npy")]
     vocabularies = [f"--{side}-vocabulary={text / 'words.tsv'}" for side in ("source", "target")]
 
     def make(folder: Path) -> subprocess.CompletedProcess[str]:
-        sides = [f"--output-{side}={folder / side}.zst" for side in ("source", "target")]
-        scores = ["--output", str(folder / "a.npy"), "--histogram", str(folder / "a.json")]
         options = {
             "data tokenize": ["--language", "en", "--settings", tokenization, english, str(folder / "a.zst")],
-            "selection score": [*language_models(text), english, french, *scores],
-            "selection apply": [*threshold, "--corpus", "c", "--shard", "0", english, french, *sides],
             "data binarize": ["--text", english, french, *vocabularies, "--output", str(folder / "binary")],
         }[subcommand]
         return nmt(*subcommand.split(), *options)

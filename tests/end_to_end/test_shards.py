@@ -80,7 +80,6 @@ def experiment(folder: Path, mirror: Path, shards: int) -> Path:
             "corpus_words": {"near": 9000},
             "discount_fallback": True,
         },
-        "overlap": {"drop": "source"},
         "vocabulary": {"words": 500},
         "artifacts": {"reported": False},
     }
@@ -100,7 +99,7 @@ def prepared(folder: Path, shards: int) -> dict[str, Any]:
         data / "counts.json",
     ]
     found: dict[str, Any] = {str(path.relative_to(folder)): path.read_bytes() for path in one_each}
-    for stage in ("raw", "clean", "tokens", "kept", "selected"):
+    for stage in ("raw", "tokens", "selected"):
         for corpus in ("wide", "near"):
             for side in SIDES:
                 numbers = range(min(shards, MOST[corpus]))

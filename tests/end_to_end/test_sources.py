@@ -36,6 +36,13 @@ def text(seed: int, lines: int) -> bytes:
     return "".join(f"{' '.join(draw.choices(words, k=20))}.\n" for _ in range(lines)).encode()
 
 
+HELD_OUT: dict[str, Any] = {
+    f"small-{split}": {"grammar": {"split": split, "pairs": 5}} for split in ("dev", "test")
+}
+HELD_OUT_NAMES = {"dev": ["small-dev"], "test": ["small-test"]}
+"""Development and test text, in which the sentences of the training text are looked for."""
+
+
 # --- another archive
 
 
@@ -55,14 +62,15 @@ def test_a_second_source_with_another_kind_of_archive_is_an_entry_of_the_catalog
         {
             "mirrors": [str(tmp_path / "second")],
             "archives": {"a": {"url": nowhere, "path": "a.tgz", **sums, "alternatives": [alternative]}},
-            "corpora": {
+            "corpora": HELD_OUT
+            | {
                 "mini": {
                     "source": {"archive": "a", "member": "text/text.en", "md5": md5},
                     "target": {"archive": "a", "member": "text/text.fr"},
                     "pairs": 2,
                 }
             },
-            "use": {"train": ["mini"]},
+            "use": {"train": ["mini"], **HELD_OUT_NAMES},
             "selection": {"enabled": False},
         },
     )
@@ -75,7 +83,7 @@ def test_a_second_source_with_another_kind_of_archive_is_an_entry_of_the_catalog
     (note,) = raw["archives"].values()
     assert note["source"] == str(second)
     assert note["sha256"] == hashlib.sha256(second.read_bytes()).hexdigest()
-    clean = json.loads((folder / "data/clean/mini/0.counts.json").read_text(encoding="utf-8"))
+    clean = json.loads((folder / "data/tokens/mini/0.counts.json").read_text(encoding="utf-8"))["clean"]
     assert (clean["target_carriage_return"], clean["target_line_separators"]) == (1, 1)
     # a catalogue that names other sources fetches nothing again
     more = "archives={a: {alternatives: []}}"
@@ -125,11 +133,10 @@ def test_tokenized_and_selected_text_takes_the_place_of_everything_up_to_selecti
     kept = [pair if all(pair) else ("", "") for pair in zip(english, french, strict=True)]
     assert [*zip(*tokens, strict=True)] == kept
     assert [*read_lines(folder / "data/tokens/dev/0.en.zst")] == ["He didn &apos;t say yes ."]
-    assert not (folder / "logs" / "tokenize" / "selected").exists()
     words = {line.split("\t")[1] for line in read_lines(folder / "data/vocabulary/en.tsv")}
     assert {"don't-know", "a.b,c", "n't", "&quot;"} <= words
     assert len(Bitext.open(folder / "data/binary/train")) == 90
-    counts = json.loads((folder / "data/clean/selected/0.counts.json").read_text(encoding="utf-8"))
+    counts = json.loads((folder / "data/tokens/selected/0.counts.json").read_text(encoding="utf-8"))["clean"]
     assert (counts["kept"], counts["empty"]) == (90, 30)
 
 
@@ -160,8 +167,8 @@ def test_tokenized_text_of_several_corpora_comes_out_of_one_archive(tmp_path: Pa
         tmp_path / "experiment",
         {
             "archives": {"bitexts": {"url": (tmp_path / "bitexts.tgz").as_uri(), "path": "bitexts.tgz"}},
-            "corpora": corpora,
-            "use": {"train": [*corpora]},
+            "corpora": HELD_OUT | corpora,
+            "use": {"train": [*corpora], **HELD_OUT_NAMES},
             "selection": {"enabled": False},
         },
     )
@@ -186,7 +193,7 @@ def killed_in(folder: Path, subcommand: str, half_made: str, options: list[str])
         assert process.poll() is None, process.communicate()[0]
         assert time.monotonic() < deadline
         time.sleep(0.002)
-    victims = processes_in(folder, subcommand)
+    victims = [job for job in processes_in(folder) if any(subcommand in word for word in job.cmdline())]
     assert victims
     for job in victims:
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -206,8 +213,8 @@ def prepared(folder: Path) -> dict[str, str]:
     """Sums of all text that the pipeline made."""
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for stage in ("raw", "clean", "tokens")
-        for path in sorted((folder / "data" / stage).rglob("*"))
+        for stage in ("raw", "tokens")
+        for path in sorted((folder / "data" / stage / "mini").rglob("*"))
         if path.is_file()
     }
 
@@ -220,8 +227,9 @@ def test_jobs_killed_half_way_are_made_again_to_the_same_bytes(tmp_path: Path) -
             side: {"url": (tmp_path / f"mini.{side}").as_uri(), "path": f"mini.{side}"}
             for side in ("en", "fr")
         },
-        "corpora": {"mini": {"source": {"archive": "en"}, "target": {"archive": "fr"}, "shards": 2}},
-        "use": {"train": ["mini"]},
+        "corpora": HELD_OUT
+        | {"mini": {"source": {"archive": "en"}, "target": {"archive": "fr"}, "shards": 2}},
+        "use": {"train": ["mini"], **HELD_OUT_NAMES},
         "selection": {"enabled": False},
     }
     targets = [f"data/tokens/mini/{shard}.{side}.zst" for shard in (0, 1) for side in ("en", "fr")]
@@ -229,7 +237,7 @@ def test_jobs_killed_half_way_are_made_again_to_the_same_bytes(tmp_path: Path) -
     unbroken = experiment(tmp_path / "unbroken", settings)
     assert snakemake(unbroken, *options).returncode == 0
     broken = experiment(tmp_path / "broken", settings)
-    for stage, subcommand in (("raw", "extract"), ("clean", "clean"), ("tokens", "tokenize")):
+    for stage, subcommand in (("raw", "extract"), ("tokens", "prepare")):
         killed_in(broken, subcommand, f"data/{stage}/mini/.*.part.zst", options)
         whole = {str(path.relative_to(broken)) for path in (broken / "data" / stage).rglob("[!.]*.zst")}
         assert len(whole) < 4, stage

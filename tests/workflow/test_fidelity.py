@@ -29,7 +29,6 @@ BLOCKS: dict[str, type[Settings]] = {
     for name in (
         "training",
         "decoding",
-        "overlap",
         "selection",
         "vocabulary",
         "cleaning",

@@ -26,6 +26,8 @@ DISTRIBUTIONS = {
     "PIL": "pillow",
     "yaml": "pyyaml",
     "pydantic_core": "pydantic",
+    "backports": "backports-zstd",
+    "compression": "backports-zstd",
 }
 """Packages whose import has another name than what is installed."""
 

@@ -10,9 +10,13 @@ PARTS = {
 if PREPARED:
 
     rule vocabulary:
-        """Count the words of one side of the training text and keep the most frequent."""
+        """Keep the most frequent words of one side of the training text."""
         input:
-            text=expand(PARTS["train"], shard=shards(CONFIG.use.train), allow_missing=True),
+            words=expand(
+                f"data/{FINAL_STAGE}/{{shard}}.{{language}}.words.zst",
+                shard=shards(CONFIG.use.train),
+                allow_missing=True,
+            ),
         output:
             vocabulary="data/vocabulary/{language}.tsv",
         log:
@@ -21,21 +25,13 @@ if PREPARED:
             mem_mb=memory(DATA_MEMORY),
             runtime=minutes(30, 60),
         params:
-            words=lambda wildcards: CONFIG.vocabulary.sizes[[SOURCE, TARGET].index(wildcards.language)],
-            corpora=options.shards(CONFIG, CONFIG.use.train),
-            stage=FINAL_STAGE,
-            specials=" ".join(
-                option
-                for option, chosen in (
-                    ("--specials-count", CONFIG.vocabulary.specials_count),
-                    ("--subwords", CONFIG.vocabulary.subwords),
-                )
-                if chosen
-            ),
-        shell:
-            "nmt data vocabulary --words {params.words} {params.specials} {params.corpora}"
-            " 'data/{params.stage}/{{shard}}.{wildcards.language}.zst' --output {output.vocabulary:q}"
-            " 2>&1 | tee -i {log:q}"
+            settings=lambda wildcards: {
+                "words": CONFIG.vocabulary.sizes[[SOURCE, TARGET].index(wildcards.language)],
+                "specials_count": CONFIG.vocabulary.specials_count,
+                "subwords": CONFIG.vocabulary.subwords,
+            },
+        script:
+            "../scripts/vocabulary.py"
 
     rule binarize:
         """Turn training or development text into memory-mapped ids; training text is shuffled once, with the seed."""

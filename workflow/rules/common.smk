@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import sys
+from glob import glob
 from pathlib import Path
 
 import pipeline.config.consistency as consistency
@@ -113,7 +114,6 @@ DATA = os.path.join(CONFIG.data_from, "data") if CONFIG.data_from else "data"
 
 # Corpora that this run prepares itself, and the stages of its training text.
 PREPARED = experiment.prepared_corpora(CONFIG)
-TRAINING_STAGE = experiment.training_stage(CONFIG)
 FINAL_STAGE = experiment.final_stage(CONFIG)
 
 # Somebody's models that take the place of this run's own, and what this run keeps beside its results.

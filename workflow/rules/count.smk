@@ -1,4 +1,4 @@
-"""What every stage has left of every corpus: counted shard by shard, added up, and reported."""
+"""What every stage has left of every corpus: added up, and reported."""
 
 # The report on the text, where this run is what prepares it.
 DATA_REPORT = (
@@ -10,41 +10,25 @@ DATA_REPORT = (
 
 if PREPARED:
 
-    rule count:
-        """Count a shard at each stage of its tokenized text: pairs, words, lengths, words that the vocabulary lacks, and
-        the different words of all but training text."""
-        input:
-            text=lambda wildcards: expand(
-                "data/{stage}/{corpus}/{shard}.{language}.zst",
-                **wildcards,
-                stage=experiment.counted_stages(CONFIG, wildcards.corpus),
-                language=[SOURCE, TARGET],
-            ),
-            source_vocabulary=f"data/vocabulary/{SOURCE}.tsv",
-            target_vocabulary=f"data/vocabulary/{TARGET}.tsv",
-        output:
-            counts="data/counts/{corpus}/{shard}.json",
-        log:
-            "logs/count/{corpus}/{shard}.log",
-        group:
-            "count.{corpus}"
-        resources:
-            mem_mb=memory(2000),
-            runtime=minutes(30, 200),
-        params:
-            stages=lambda wildcards, input: options.stages(CONFIG, wildcards.corpus, input.text),
-            types=lambda wildcards: "" if wildcards.corpus in CONFIG.use.train else "--types",
-        shell:
-            "nmt data count {params.stages} {params.types} --source-vocabulary {input.source_vocabulary:q}"
-            " --target-vocabulary {input.target_vocabulary:q} --output {output.counts:q} 2>&1 | tee -i {log:q}"
-
     rule sum_counts:
-        """Add up the counts of all shards, corpus by corpus, and check that the stages fit one another."""
+        """Add up the counts of all shards, corpus by corpus, check that they fit one another, and find out which words the
+        vocabularies lack."""
         input:
             raw=expand("data/raw/{corpus}/counts.json", corpus=PREPARED),
-            clean=expand("data/clean/{shard}.counts.json", shard=shards(PREPARED)),
-            counts=expand("data/counts/{shard}.json", shard=shards(PREPARED)),
-            overlap=expand("data/overlap/{shard}.json", shard=shards(CONFIG.use.train)),
+            counts=[
+                f"data/{stage}/{shard}.counts.json"
+                for corpus in PREPARED
+                for stage in experiment.stages_of(CONFIG, corpus)
+                for shard in shards([corpus])
+            ],
+            words=[
+                f"data/{experiment.stages_of(CONFIG, corpus)[-1]}/{shard}.{language}.words.zst"
+                for corpus in PREPARED
+                for shard in shards([corpus])
+                for language in (SOURCE, TARGET)
+            ],
+            source_vocabulary=f"data/vocabulary/{SOURCE}.tsv",
+            target_vocabulary=f"data/vocabulary/{TARGET}.tsv",
         output:
             counts="data/counts.json",
         log:
@@ -54,13 +38,18 @@ if PREPARED:
             mem_mb=2000,
             runtime=30,
         params:
-            corpora=options.counted(CONFIG, PREPARED),
-            languages=f"{SOURCE} {TARGET}",
-        shell:
-            "nmt data sum-counts {params.corpora} --raw 'data/raw/{{corpus}}/counts.json'"
-            " --clean 'data/clean/{{shard}}.counts.json' --count 'data/counts/{{shard}}.json'"
-            " --overlap 'data/overlap/{{shard}}.json' --languages {params.languages} --output {output.counts:q}"
-            " 2>&1 | tee -i {log:q}"
+            languages=(SOURCE, TARGET),
+            corpora=[
+                {
+                    "name": corpus,
+                    "part": experiment.part_of(CONFIG, corpus),
+                    "shards": CONFIG.corpora[corpus].shards,
+                    "stages": experiment.stages_of(CONFIG, corpus),
+                }
+                for corpus in PREPARED
+            ],
+        script:
+            "../scripts/sum_counts.py"
 
 
 rule data_report:

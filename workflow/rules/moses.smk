@@ -34,21 +34,18 @@ if CONFIG.moses.enabled:
         "train": f"{DATA}/{FINAL_STAGE}/{{shard}}.{{language}}.zst",
         "dev": f"{DATA}/tokens/{{shard}}.{{language}}.zst",
     }
+
+    def moses_text_of(part, language):
+        """One side of training or development text, shard by shard."""
+        return tokens(getattr(CONFIG.use, part), language, FINAL_STAGE if part == "train" else "tokens")
+
     TABLES_OF_PHRASES = ["moses/phrase-table.gz", "moses/reordering-table.gz"]
 
     rule moses_text:
         """Write training or development text as the plain files that Moses reads."""
         input:
-            source=lambda wildcards: expand(
-                MOSES_TEXT[wildcards.part],
-                shard=shards(getattr(CONFIG.use, wildcards.part)),
-                language=SOURCE,
-            ),
-            target=lambda wildcards: expand(
-                MOSES_TEXT[wildcards.part],
-                shard=shards(getattr(CONFIG.use, wildcards.part)),
-                language=TARGET,
-            ),
+            source=lambda wildcards: moses_text_of(wildcards.part, SOURCE),
+            target=lambda wildcards: moses_text_of(wildcards.part, TARGET),
         output:
             source=f"moses/{{part}}.{SOURCE}",
             target=f"moses/{{part}}.{TARGET}",

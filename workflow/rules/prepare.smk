@@ -1,13 +1,12 @@
-"""From archives, files or the grammar to tokens. Both sides always have as many lines.
+"""From archives, files or the grammar to tokens. Both sides always have as many lines."""
 
-What is made of a shard one after the other is sent to a cluster as one job (`group`). A group's name has no `_`: after the
-first one come the rules, by which slurm/bin/sbatch finds another job that does the same work."""
-
-# Corpora by how they come: in files, from the grammar, already as words.
+# Corpora by how they come: in files, from the grammar.
 EVERY_CORPUS = [*PREPARED, *experiment.lm_corpora(CONFIG)]
 IN_FILES = [corpus for corpus in EVERY_CORPUS if CONFIG.corpora[corpus].grammar is None]
 GENERATED = [corpus for corpus in EVERY_CORPUS if CONFIG.corpora[corpus].grammar is not None]
-TOKENIZED = [corpus for corpus in EVERY_CORPUS if CONFIG.corpora[corpus].tokenized]
+
+# Development and test text, in which the sentences of training text are looked for.
+HELD_OUT = list(dict.fromkeys([*CONFIG.use.dev, *CONFIG.use.test]))
 
 
 # A corpus has as many shards as its settings say, and outputs cannot depend on wildcards: one rule per corpus.
@@ -68,60 +67,35 @@ for corpus in GENERATED:
 
 if PREPARED:
 
-    rule clean:
-        """Blank the pairs that the settings refuse, on both sides, so that line numbers stay in step; count why.
+    rule prepare:
+        """Clean and tokenize a shard in one pass; count its words, and the pairs that held-out text has, too.
 
-        Development and test text loses only pairs with an empty side; the limits are for all other text.
+        Pairs that the settings refuse become empty lines on both sides, so that line numbers stay in step.
         """
         input:
             source=f"data/raw/{{corpus}}/{{shard}}.{SOURCE}.zst",
             target=f"data/raw/{{corpus}}/{{shard}}.{TARGET}.zst",
-        output:
-            source=f"data/clean/{{corpus}}/{{shard}}.{SOURCE}.zst",
-            target=f"data/clean/{{corpus}}/{{shard}}.{TARGET}.zst",
-            counts="data/clean/{corpus}/{shard}.counts.json",
-        log:
-            "logs/clean/{corpus}/{shard}.log",
-        wildcard_constraints:
-            corpus=options.none_of(TOKENIZED),
-        group:
-            "text.{corpus}.{shard}"
-        resources:
-            mem_mb=memory(2000),
-            runtime=chain_minutes(15, 200),
-        params:
-            settings=lambda wildcards: projections.cleaning_settings(CONFIG, wildcards.corpus),
-        shell:
-            "nmt data clean --settings {params.settings:q} {input.source:q} {input.target:q}"
-            " --output-source {output.source:q} --output-target {output.target:q} --counts {output.counts:q}"
-            " 2>&1 | tee -i {log:q}"
-
-    use rule clean as clean_tokenized with:
-        # Text that came as words: cleaned, it is what the other corpora are after tokenization.
+            held_out=lambda wildcards: (
+                []
+                if wildcards.corpus in HELD_OUT or wildcards.corpus not in CONFIG.use.train
+                else [
+                    f"data/tokens/{shard}.{language}.zst"
+                    for shard in shards(HELD_OUT)
+                    for language in (SOURCE, TARGET)
+                ]
+            ),
         output:
             source=f"data/tokens/{{corpus}}/{{shard}}.{SOURCE}.zst",
             target=f"data/tokens/{{corpus}}/{{shard}}.{TARGET}.zst",
-            counts="data/clean/{corpus}/{shard}.counts.json",
-        wildcard_constraints:
-            corpus=options.any_of(TOKENIZED),
-
-    rule tokenize:
-        """Tokenize one side of a shard by Moses' rules."""
-        input:
-            text="data/clean/{corpus}/{shard}.{language}.zst",
-        output:
-            tokens="data/tokens/{corpus}/{shard}.{language}.zst",
+            source_words=f"data/tokens/{{corpus}}/{{shard}}.{SOURCE}.words.zst",
+            target_words=f"data/tokens/{{corpus}}/{{shard}}.{TARGET}.words.zst",
+            counts="data/tokens/{corpus}/{shard}.counts.json",
         log:
-            "logs/tokenize/{corpus}/{shard}.{language}.log",
-        wildcard_constraints:
-            corpus=options.none_of(TOKENIZED),
-        group:
-            "text.{corpus}.{shard}"
+            "logs/prepare/{corpus}/{shard}.log",
         resources:
             mem_mb=memory(2000),
-            runtime=chain_minutes(15, 200),
+            runtime=minutes(30, 600),
         params:
-            settings=constant(CONFIG.tokenization),
-        shell:
-            "nmt data tokenize --language {wildcards.language} --settings {params.settings:q} {input.text:q}"
-            " {output.tokens:q} 2>&1 | tee -i {log:q}"
+            settings=lambda wildcards: projections.preparation_settings(CONFIG, wildcards.corpus),
+        script:
+            "../scripts/prepare.py"

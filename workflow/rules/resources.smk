@@ -45,19 +45,3 @@ def cores_of(threads):
     if SHARED_GPUS < 2:
         return threads
     return min(threads, max(1, engine.cores(workflow) // SHARED_GPUS))
-
-
-def chain_minutes(some, per_gigabyte):
-    """As `minutes`, of the raw text of a shard: what is made of it may be made in one job of Slurm's, whose time limit is
-    asked for before the other inputs are there. The raw text itself may not be there yet either: then some minutes.
-    """
-
-    def limit(wildcards, attempt):
-        raw = [
-            f"data/raw/{wildcards.corpus}/{wildcards.shard}.{language}.zst" for language in (SOURCE, TARGET)
-        ]
-        gigabytes = sum(os.path.getsize(file) for file in raw if os.path.exists(file)) / 1e9
-        first = round(some + per_gigabyte * gigabytes)
-        return max(first, min(attempt * first, LONGEST_REPETITION))
-
-    return limit

@@ -6,7 +6,7 @@ KENLM = str(ROOT / ".kenlm")
 IN_DOMAIN = experiment.in_domain_corpora(CONFIG)
 
 # Files of a training shard.
-SHARD_TEXT = [f"data/{TRAINING_STAGE}/{{shard}}.{language}.zst" for language in (SOURCE, TARGET)]
+SHARD_TEXT = [f"data/tokens/{{shard}}.{language}.zst" for language in (SOURCE, TARGET)]
 # What the language models of both domains are trained on, and the text whose words are all that they know, if they do not
 # know all words of their own.
 LM_TEXT = {
@@ -14,7 +14,6 @@ LM_TEXT = {
     "out": ["data/selection/lm/out.{language}.zst"],
 }
 LM_WORDS = LM_TEXT["in"] if CONFIG.selection.lm_vocabulary == "in_domain" else []
-SCORES = ["data/selection/{shard}.scores.npy", "data/selection/{shard}.histogram.json"]
 
 
 # The network is where Snakemake runs, and one build serves every experiment of this checkout.
@@ -53,17 +52,9 @@ if PREPARED and CONFIG.selection.enabled:
             runtime=minutes(30, 60),
         params:
             seed=CONFIG.seed,
-            # Snakemake notices no change of a parameter that it takes from the inputs.
-            size=(
-                (lambda wildcards, input: options.repeated("as-many-as", input.in_domain))
-                if CONFIG.selection.sample_pairs is None
-                else options.option("pairs", CONFIG.selection.sample_pairs)
-            ),
-            corpora=options.shards(CONFIG, CONFIG.use.train),
-            text=lambda wildcards: options.patterns("text", SHARD_TEXT),
-        shell:
-            "nmt selection sample {params.size} --seed {params.seed} {params.corpora} {params.text}"
-            " --output-source {output.source:q} --output-target {output.target:q} 2>&1 | tee -i {log:q}"
+            pairs=CONFIG.selection.sample_pairs,
+        script:
+            "../scripts/sample.py"
 
     rule language_model:
         """Train one of the four language models with KenLM's lmplz."""
@@ -104,16 +95,13 @@ if PREPARED and CONFIG.selection.enabled:
     rule score_pairs:
         """Score the pairs of a training shard: cross-entropy difference summed over both sides, smaller is better."""
         input:
-            source=f"data/{TRAINING_STAGE}/{{corpus}}/{{shard}}.{SOURCE}.zst",
-            target=f"data/{TRAINING_STAGE}/{{corpus}}/{{shard}}.{TARGET}.zst",
-            in_source=f"data/selection/lm/in.{SOURCE}.binary",
-            out_source=f"data/selection/lm/out.{SOURCE}.binary",
-            in_target=f"data/selection/lm/in.{TARGET}.binary",
-            out_target=f"data/selection/lm/out.{TARGET}.binary",
+            source=f"data/tokens/{{corpus}}/{{shard}}.{SOURCE}.zst",
+            target=f"data/tokens/{{corpus}}/{{shard}}.{TARGET}.zst",
+            source_models=expand(f"data/selection/lm/{{domain}}.{SOURCE}.binary", domain=["in", "out"]),
+            target_models=expand(f"data/selection/lm/{{domain}}.{TARGET}.binary", domain=["in", "out"]),
             programs=ancient(f"{KENLM}/query"),
         output:
             scores="data/selection/{corpus}/{shard}.scores.npy",
-            histogram="data/selection/{corpus}/{shard}.histogram.json",
         log:
             "logs/select/{corpus}/{shard}.score.log",
         group:
@@ -121,18 +109,15 @@ if PREPARED and CONFIG.selection.enabled:
         resources:
             mem_mb=memory(4000, 2),
             runtime=minutes(30, 120),
-        params:
-            folder=lambda wildcards, input: os.path.dirname(input.programs),
-        shell:
-            "nmt selection score --programs {params.folder:q} --in-source {input.in_source:q} --out-source {input.out_source:q}"
-            " --in-target {input.in_target:q} --out-target {input.out_target:q} {input.source:q} {input.target:q}"
-            " --output {output.scores:q} --histogram {output.histogram:q} 2>&1 | tee -i {log:q}"
+        script:
+            "../scripts/score_pairs.py"
 
     rule threshold:
         """Find the one score up to which all shards of a word budget together hold the words wanted."""
         input:
             scores=lambda wildcards: expand(
-                SCORES, shard=shards(experiment.corpora_of_budget(CONFIG, wildcards.budget))
+                "data/selection/{shard}.scores.npy",
+                shard=shards(experiment.corpora_of_budget(CONFIG, wildcards.budget)),
             ),
         output:
             threshold="data/selection/{budget}threshold.json",
@@ -142,14 +127,9 @@ if PREPARED and CONFIG.selection.enabled:
             mem_mb=memory(4000),
             runtime=minutes(30),
         params:
-            words=lambda wildcards: options.budget(CONFIG, wildcards.budget),
-            corpora=lambda wildcards: options.shards(
-                CONFIG, experiment.corpora_of_budget(CONFIG, wildcards.budget)
-            ),
-            scores=lambda wildcards: options.patterns("scores", SCORES),
-        shell:
-            "nmt selection threshold {params.words} {params.corpora} {params.scores} --output {output.threshold:q}"
-            " 2>&1 | tee -i {log:q}"
+            words=lambda wildcards: experiment.words_of_budget(CONFIG, wildcards.budget),
+        script:
+            "../scripts/threshold.py"
 
     rule select:
         """Keep the pairs of a training shard that score below the threshold; the others become empty lines."""
@@ -158,11 +138,14 @@ if PREPARED and CONFIG.selection.enabled:
                 f"data/selection/{experiment.budget_of(CONFIG, wildcards.corpus)}threshold.json"
             ),
             scores="data/selection/{corpus}/{shard}.scores.npy",
-            source=f"data/{TRAINING_STAGE}/{{corpus}}/{{shard}}.{SOURCE}.zst",
-            target=f"data/{TRAINING_STAGE}/{{corpus}}/{{shard}}.{TARGET}.zst",
+            source=f"data/tokens/{{corpus}}/{{shard}}.{SOURCE}.zst",
+            target=f"data/tokens/{{corpus}}/{{shard}}.{TARGET}.zst",
         output:
             source=f"data/selected/{{corpus}}/{{shard}}.{SOURCE}.zst",
             target=f"data/selected/{{corpus}}/{{shard}}.{TARGET}.zst",
+            source_words=f"data/selected/{{corpus}}/{{shard}}.{SOURCE}.words.zst",
+            target_words=f"data/selected/{{corpus}}/{{shard}}.{TARGET}.words.zst",
+            counts="data/selected/{corpus}/{shard}.counts.json",
         log:
             "logs/select/{corpus}/{shard}.log",
         group:
@@ -170,7 +153,5 @@ if PREPARED and CONFIG.selection.enabled:
         resources:
             mem_mb=memory(2000, 1),
             runtime=minutes(30, 60),
-        shell:
-            "nmt selection apply --threshold {input.threshold:q} --corpus {wildcards.corpus} --shard {wildcards.shard}"
-            " --scores {input.scores:q} {input.source:q} {input.target:q}"
-            " --output-source {output.source:q} --output-target {output.target:q} 2>&1 | tee -i {log:q}"
+        script:
+            "../scripts/select.py"

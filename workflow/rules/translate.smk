@@ -5,9 +5,7 @@ if "dev" in SETS:
     rule dev_text:
         """Join one side of the development corpora, to be translated as one text."""
         input:
-            tokens=lambda wildcards: expand(
-                f"{DATA}/tokens/{{shard}}.{wildcards.language}.zst", shard=shards(CONFIG.use.dev)
-            ),
+            tokens=lambda wildcards: tokens(CONFIG.use.dev, wildcards.language),
         output:
             text="data/dev.{language}.zst",
         log:

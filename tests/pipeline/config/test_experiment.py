@@ -35,16 +35,16 @@ def test_archives_of_all_corpora_in_use_are_fetched_once(tmp_path: Path) -> None
 
 
 def test_shards_and_stages(tmp_path: Path) -> None:
-    config = paper(tmp_path, corpora={"europarl-v7": {"shards": 2}}, overlap={"drop": "both"})
+    config = paper(tmp_path, corpora={"europarl-v7": {"shards": 2}})
     assert experiment.shards_of(config, ["europarl-v7", "newstest2012"]) == [
         "europarl-v7/0",
         "europarl-v7/1",
         "newstest2012/0",
     ]
-    assert experiment.counted_stages(config, "europarl-v7") == ["tokens", "kept", "selected"]
-    assert experiment.counted_stages(config, "newstest2012") == ["tokens"]
+    assert experiment.stages_of(config, "europarl-v7") == ["tokens", "selected"]
+    assert experiment.stages_of(config, "newstest2012") == ["tokens"]
     plain = paper(tmp_path, selection={"enabled": False})
-    assert experiment.counted_stages(plain, "europarl-v7") == ["tokens"]
+    assert experiment.stages_of(plain, "europarl-v7") == ["tokens"]
 
 
 def test_a_corpus_with_words_of_its_own_shares_no_budget(tmp_path: Path) -> None:

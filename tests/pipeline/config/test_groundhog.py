@@ -77,8 +77,6 @@ AUTHORS = {
     "selection/lm_vocabulary_least": 1,
     "cleaning/max_words": None,
     "cleaning/max_ratio": None,
-    "cleaning/max_characters": None,
-    "cleaning/max_word_characters": None,
     "decoding/beam": 10,
     "decoding/normalize_by_length": False,
     "decoding/min_length": "half",

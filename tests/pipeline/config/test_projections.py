@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from nmt.settings.text import Cleaning
 from pipeline.config import projections
 from pipeline.config.runs import runs_of
 from tests.experiments import paper
@@ -19,7 +18,6 @@ from tests.experiments import paper
     [
         ({"cleaning": {"max_words": 70}}, True),
         ({"selection": {"target_words": 1000}}, True),
-        ({"overlap": {"drop": "both"}}, True),
         ({"use": {"train": ["europarl-v7"]}}, True),
         ({"mirrors": ["file:///mirror"]}, False),
         ({"resources": {"train_hours": 3}}, False),
@@ -30,15 +28,6 @@ from tests.experiments import paper
 def test_what_decides_the_text(tmp_path: Path, pairs: dict[str, Any], decides: bool) -> None:
     before = projections.data_settings(paper(tmp_path))
     assert (projections.data_settings(paper(tmp_path, **pairs)) != before) == decides
-
-
-def test_the_test_set_decides_the_training_text_where_its_pairs_are_left_out_of_it(tmp_path: Path) -> None:
-    def text(drop: str, test: str) -> str:
-        pairs: dict[str, Any] = {"overlap": {"drop": drop}, "use": {"test": [test]}}
-        return projections.data_settings(paper(tmp_path, **pairs))
-
-    assert text("both", "newstest2014") != text("both", "newstest2011")
-    assert text("none", "newstest2014") == text("none", "newstest2011")
 
 
 def test_data_of_another_experiment_decide_by_their_place(tmp_path: Path) -> None:
@@ -67,24 +56,9 @@ def test_the_page_shows_what_is_in_use(tmp_path: Path) -> None:
 
 
 def test_limits_of_cleaning_are_for_training_text(tmp_path: Path) -> None:
-    strict = {
-        "max_words": 30,
-        "min_words": 2,
-        "max_ratio": 3.0,
-        "carriage_return": "drop",
-        "byte_order_mark": "stop",
+    config = paper(tmp_path, cleaning={"max_words": 30, "max_ratio": 3.0})
+    limits = {
+        corpus: projections.preparation_settings(config, corpus)["cleaning"] for corpus in config.corpora
     }
-    config = paper(tmp_path, cleaning=strict)
-    for corpus in ("europarl-v7", "newstest2014", "newstest2012"):
-        cleaned = json.loads(projections.cleaning_settings(config, corpus))
-        if corpus == "europarl-v7":
-            assert cleaned == config.cleaning.model_dump()
-        else:
-            assert Cleaning.model_validate(cleaned).limits == ("empty",)
-            assert (cleaned["carriage_return"], cleaned["byte_order_mark"]) == ("repair", "stop")
-
-
-def test_without_limits_all_text_is_cleaned_with_the_settings_as_they_are(tmp_path: Path) -> None:
-    config = paper(tmp_path)
-    same = {projections.cleaning_settings(config, corpus) for corpus in ("europarl-v7", "newstest2014")}
-    assert same == {projections.as_json(config.cleaning)}
+    assert limits["europarl-v7"] == {"max_words": 30, "max_ratio": 3.0}
+    assert limits["newstest2014"] == limits["newstest2012"] == {}

@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.cli import commands
-from nmt.data.shards import shard_of
+from nmt.data.stage_counts import StageCounts
 from nmt.data.vocabulary import Vocabulary
+from nmt.errors import UserError
 from nmt.io.files import read_json, write_json
 from pipeline.results.corpora import COLUMNS, Corpus, Lengths, Report, read_report, rows
 from pipeline.results.corpora_page import write_markdown
 from pipeline.results.papers import ReportedData, read_paper
 from pipeline.results.statistics import (
     CorpusFiles,
-    Stage,
     added,
-    count_shard,
+    coverage,
     sizes,
     sum_corpora,
     sum_corpus,
-    total,
 )
-from tests.bitexts import write_pairs
 from tests.messages import refused
 from tests.plain_csv import read_plain
 from tests.running import ROOT
@@ -45,69 +44,49 @@ TOKENS = [
 SELECTED = [[TOKENS[0][0]], TOKENS[1]]
 
 
-def write_stage(folder: Path, name: str, pairs: list[tuple[str, str]]) -> Stage:
-    return Stage(name, *write_pairs(folder, name, pairs))
+Pairs = list[tuple[str, str]]
 
 
-def count(
-    folder: Path, stages: dict[str, list[tuple[str, str]]], output: Path, types: bool = False
-) -> dict[str, Any]:
-    folder.mkdir(exist_ok=True)
-    written = [write_stage(folder, name, pairs) for name, pairs in stages.items()]
-    return count_shard(written, (SOURCE_WORDS, TARGET_WORDS), output, types)
+def write_stage(folder: Path, corpus: str, shard: int, name: str, pairs: Pairs, **more: Any) -> None:
+    counts = StageCounts()
+    for pair in pairs:
+        counts.add(*pair)
+    place = folder / name / corpus
+    counts.write_words(place / f"{shard}.en.words.zst", place / f"{shard}.fr.words.zst")
+    write_json(place / f"{shard}.counts.json", {"stage": counts.as_dict(name), **more})
 
 
 @pytest.fixture(scope="module")
 def counts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A training corpus of two shards and a test corpus of one, counted and added up."""
-    tmp_path = tmp_path_factory.mktemp("counts")
+    folder = tmp_path_factory.mktemp("data")
     raw = {"pairs": 4, "source_words": 10, "target_words": 9, "source_md5": "a" * 32, "target_md5": "b" * 32}
     archive = {"bytes": 12345, "sha256": "c" * 64, "checked": ["bytes"]}
-    write_json(tmp_path / "raw.json", raw | {"archives": {"data/archives/x.tgz": archive}})
+    write_json(folder / "raw/tiny/counts.json", raw | {"archives": {"data/archives/x.tgz": archive}})
     cleaned = [
         {"pairs": 2, "kept": 2, "empty": 0, "ratio": 0, "source_carriage_return": 1},
         {"pairs": 2, "kept": 1, "empty": 1, "ratio": 0, "source_carriage_return": 0},
     ]
-    corpus = CorpusFiles("tiny", "train", tmp_path / "raw.json")
     for shard, clean in enumerate(cleaned):
-        write_json(tmp_path / f"clean{shard}.json", clean | {"kept_source_words": 4, "kept_target_words": 3})
-        stages = {"tokens": TOKENS[shard], "selected": SELECTED[shard]}
-        count(tmp_path / f"shard{shard}", stages, tmp_path / f"{shard}.json")
-    corpus.clean = [tmp_path / f"clean{shard}.json" for shard in range(2)]
-    corpus.stages = [tmp_path / f"{shard}.json" for shard in range(2)]
-    test = CorpusFiles("exam", "test", tmp_path / "test-raw.json")
-    write_json(test.raw, {"pairs": 1, "source_words": 2, "target_words": 2})
+        clean = clean | {"kept_source_words": 4, "kept_target_words": 3}
+        write_stage(folder, "tiny", shard, "tokens", TOKENS[shard], clean=clean, overlap={})
+        write_stage(folder, "tiny", shard, "selected", SELECTED[shard])
+    write_json(folder / "raw/exam/counts.json", {"pairs": 1, "source_words": 2, "target_words": 2})
     clean = {"pairs": 1, "kept": 1, "empty": 0, "kept_source_words": 2, "kept_target_words": 2}
-    write_json(tmp_path / "test-clean.json", clean)
-    count(tmp_path / "test", {"tokens": [("the cat", "le lit")]}, tmp_path / "test.json", types=True)
-    test.clean, test.stages = [tmp_path / "test-clean.json"], [tmp_path / "test.json"]
-    sum_corpora([corpus, test], ("en", "fr"), tmp_path / "counts.json")
-    return tmp_path / "counts.json"
+    write_stage(folder, "exam", 0, "tokens", [("the cat", "le lit")], clean=clean, overlap={})
+    SOURCE_WORDS.write(folder / "en.tsv")
+    TARGET_WORDS.write(folder / "fr.tsv")
+    corpora = [tiny(folder), CorpusFiles("exam", "test", 1, ["tokens"], folder)]
+    sum_corpora(corpora, ("en", "fr"), (folder / "en.tsv", folder / "fr.tsv"), folder / "counts.json")
+    return folder / "counts.json"
+
+
+def tiny(folder: Path) -> CorpusFiles:
+    return CorpusFiles("tiny", "train", 2, ["tokens", "selected"], folder)
 
 
 def report_of(counts: Path, paper: ReportedData | None = None) -> Report:
     return read_report(counts, [4, 3], paper or ReportedData())
-
-
-def test_one_shard_is_counted(tmp_path: Path) -> None:
-    stages = {"tokens": TOKENS[0], "selected": SELECTED[0]}
-    assert count(tmp_path / "x", stages, tmp_path / "counts.json") == read_json(tmp_path / "counts.json")
-    tokens, selected = read_json(tmp_path / "counts.json")["stages"]
-    assert tokens == {
-        "name": "tokens",
-        "pairs": 2,
-        "longer": {"2": [1, 2, 2], "4": [1, 3, 4]},
-        "source": {"words": 5, "lengths": {"2": 1, "3": 1}},
-        "target": {"words": 6, "lengths": {"2": 1, "4": 1}},
-    }
-    assert selected == {
-        "name": "selected",
-        "pairs": 1,
-        "known_pairs": 0,
-        "longer": {"4": [1, 3, 4]},
-        "source": {"words": 3, "lengths": {"3": 1}, "unknown": 0, "covered": {"3": 3}},
-        "target": {"words": 4, "lengths": {"4": 1}, "unknown": 2, "covered": {"2": 2}},
-    }
 
 
 @pytest.mark.parametrize(
@@ -133,7 +112,6 @@ def test_every_number_of_the_report(counts: Path) -> None:
     assert tiny.repaired == {"source_carriage_return": 1}
     within = [tiny.within(limit) for limit in (3, 4, 5)]
     assert [(volume.pairs, volume.words) for volume in within] == [(0, (0, 0)), (1, (3, 4)), (2, (8, 6))]
-    assert tiny.last["known_pairs"] == 0
     assert tiny.unknown_rate("source") == 1 / 8 and tiny.unknown_rate("target") == 2 / 6
     assert exam.unknown_rate("target") == 1 / 2
     assert exam.coverage("source") == {3: 1.0}
@@ -193,7 +171,7 @@ def test_the_page_and_the_same_bytes_twice(counts: Path, tmp_path: Path) -> None
     assert "Each removed pair is counted once. None for: ratio, no token." in page
     assert "| train | tiny | 1 | 1 |" in page  # empty, not selected
     assert "| part | corpus | carriage return, en |" in page
-    assert "| test | exam | 0 | 0 | 0.00% | 1 | 50.00% | 2 | 0 | 100.00% | 2 | 1 | 50.00% |" in page
+    assert "| test | exam | 0 | 0.00% | 1 | 50.00% | 2 | 0 | 100.00% | 2 | 1 | 50.00% |" in page
     assert "| train | tiny | en | 4.0 | 3 | 5 | 5 | 5 |" in page
     assert "| data/archives/x.tgz | 12,345 | bytes | cccc" in page
     assert f"| tiny | {'a' * 32} | {'b' * 32} |" in page
@@ -222,19 +200,21 @@ def test_the_papers_corpora_are_those_of_the_settings_and_add_up() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "change"),
-    [("raw", {"pairs": 5}), ("clean0", {"kept": 1}), ("clean0", {"kept": 0, "empty": 2})],
+    ("file", "part", "change"),
+    [
+        ("raw/tiny/counts.json", None, {"pairs": 5}),
+        ("tokens/tiny/0.counts.json", "clean", {"kept": 1}),
+        ("tokens/tiny/0.counts.json", "clean", {"kept": 0, "empty": 2}),
+    ],
 )
 def test_counts_that_do_not_fit_one_another_are_refused(
-    counts: Path, tmp_path: Path, kind: str, change: dict[str, int]
+    counts: Path, tmp_path: Path, file: str, part: str | None, change: dict[str, int]
 ) -> None:
     folder = shutil.copytree(counts.parent, tmp_path / "changed")
-    write_json(folder / f"{kind}.json", read_json(folder / f"{kind}.json") | change)
-    files = CorpusFiles("tiny", "train", folder / "raw.json")
-    files.clean = [folder / "clean0.json", folder / "clean1.json"]
-    files.stages = [folder / "0.json", folder / "1.json"]
-    with refused():
-        sum_corpus(files)
+    values = read_json(folder / file)
+    write_json(folder / file, values | ({part: values[part] | change} if part else change))
+    with pytest.raises(UserError, match="inconsistent"):
+        sum_corpus(tiny(folder), ("en", "fr"), (SOURCE_WORDS, TARGET_WORDS))
 
 
 def test_counts_of_another_form_are_refused(tmp_path: Path) -> None:
@@ -245,29 +225,6 @@ def test_counts_of_another_form_are_refused(tmp_path: Path) -> None:
     (tmp_path / "counts.json").write_text("[]", encoding="utf-8")
     with refused():
         report_of(tmp_path / "counts.json")
-
-
-WORDS = st.lists(st.sampled_from(["the", "cat", "le", "chat", "x"]), max_size=6).map(" ".join)
-
-
-@settings(max_examples=30)
-@given(pairs=st.lists(st.tuples(WORDS, WORDS), max_size=30), shards=st.integers(1, 5))
-def test_sums_do_not_depend_on_the_number_of_shards(
-    tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str]], shards: int
-) -> None:
-    folder = tmp_path_factory.mktemp("shards")
-    dealt: list[list[tuple[str, str]]] = [[] for _ in range(shards)]
-    for number, pair in enumerate(pairs):
-        dealt[shard_of(number * 5000, shards)].append(pair)
-    whole = count(folder, {"tokens": pairs}, folder / "whole.json", types=True)
-    parts = [
-        count(folder, {"tokens": part}, folder / f"{i}.json", types=True) for i, part in enumerate(dealt)
-    ]
-    assert total(parts) == whole
-    assert total(parts[::-1]) == whole
-    found = Corpus("x", "dev", whole).types("source")
-    known = {word for pair in pairs if all(pair) for word in pair[0].split()}
-    assert found and (found.all, found.known) == (len(known), len(known & {"the", "cat", "sat"}))
 
 
 @given(counts=st.dictionaries(st.integers(1, 80), st.integers(1, 50), min_size=1))
@@ -281,9 +238,11 @@ def test_quantiles_and_shares_are_those_of_the_sorted_lengths(counts: dict[int, 
         assert sum(length < found for length in sentences) < share * len(sentences)
 
 
-def test_an_empty_selection_is_no_division_by_zero(tmp_path: Path) -> None:
-    found = count(tmp_path / "x", {"tokens": [("", "")]}, tmp_path / "counts.json")
-    corpus = Corpus("x", "dev", found)
+def test_an_empty_selection_is_no_division_by_zero() -> None:
+    stage = StageCounts().as_dict("tokens")
+    for side, words in (("source", SOURCE_WORDS), ("target", TARGET_WORDS)):
+        stage[side] |= coverage(Counter(), words, types=False)
+    corpus = Corpus("x", "dev", {"stages": [stage]})
     assert corpus.unknown_rate("source") is None and corpus.coverage("target") == {}
     assert corpus.types("source") is None
     assert corpus.lengths("source").quantile(0.5) is None and corpus.within(30).pairs == 0

@@ -33,8 +33,9 @@ def test_the_help_shows_every_subcommand_once_with_its_first_sentence_whole() ->
         assert f" {heading}: " in shown("--help")
 
 
-def test_the_groups_are_what_the_rules_call() -> None:
-    rules = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("workflow/rules/*.smk"))
+def test_the_groups_are_what_rules_and_documentation_call() -> None:
+    files = [*ROOT.glob("workflow/rules/*.smk"), ROOT / "docs" / "library.md"]
+    rules = "".join(path.read_text(encoding="utf-8") for path in files)
     assert {words for words in subcommands() if " " in words} == {
         words for words in re.findall(r"\bnmt ([a-z0-9-]+ [a-z0-9-]+) ", rules) if words in subcommands()
     }

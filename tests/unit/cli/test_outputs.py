@@ -58,9 +58,8 @@ RESCORE = "test-set rescore --model model --source source --lists lists --output
         "train --train bitext --dev bitext --source-vocabulary source --target-vocabulary source --state state"
             " --settings {} --continue-from model/final_state.safetensors --output model",
         "data vocabulary --words 9 --corpus x 2 {shard} --output x/1",
-        "data clean --settings {} source lists --output-source a --output-target b --counts source",
     ],
-    ids=range(15),
+    ids=range(14),
 )  # fmt: skip
 def test_an_output_is_neither_an_input_nor_another_output(files: Path, line: str) -> None:
     before = {path: path.read_bytes() for path in files.rglob("*") if path.is_file()}

@@ -12,9 +12,10 @@ import sentencepiece
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.data.subword_learning import build_units, learn
+from nmt.data.subword_learning import learn
 from nmt.data.subwords import BEGINNING, Cutter, joined
-from nmt.data.vocabulary import SPECIALS, UNKNOWN, Vocabulary
+from nmt.data.vocabulary import SPECIALS, UNKNOWN, Vocabulary, build
+from nmt.data.word_counts import count_words
 from tests.messages import refused
 
 STEMS = [
@@ -33,7 +34,7 @@ def vocabulary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vocabulary]
     folder = tmp_path_factory.mktemp("units")
     text, output = folder / "text", folder / "units.tsv"
     text.write_text("\n".join(words()) + "\n")
-    built = build_units([text], 120, False, output)
+    built = build(count_words([text]), 120, False, output, subwords=True)
     read = Vocabulary.read(output)
     assert read.sha256 == built.sha256
     assert len(read) == 122
@@ -87,17 +88,17 @@ def test_words_are_cut_as_sentencepiece_cuts_them(tmp_path: Path) -> None:
 
 
 def test_text_of_few_words_has_fewer_units_and_too_few_are_refused() -> None:
-    assert len(learn([("ab", 3), ("abc", 2)], 1000)) < 12
+    assert len(learn({"ab": 3, "abc": 2}, 1000)) < 12
     with refused():
-        learn([(word, 1) for word in words()], 3)
+        learn(dict.fromkeys(words(), 1), 3)
 
 
 def test_no_words_are_refused(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("\n", encoding="utf-8")
     with refused():
-        build_units([tmp_path / "text"], 10, False, tmp_path / "vocabulary.tsv")
+        build(count_words([tmp_path / "text"]), 10, False, tmp_path / "vocabulary.tsv", subwords=True)
     with refused():
-        build_units([tmp_path / "text"], 2, True, tmp_path / "vocabulary.tsv")
+        build(count_words([tmp_path / "text"]), 2, True, tmp_path / "vocabulary.tsv", subwords=True)
 
 
 def test_specials_and_marks_inside_of_words_are_no_units(vocabulary: Vocabulary) -> None:

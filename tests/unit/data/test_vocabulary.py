@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from nmt.data.vocabulary import END, UNKNOWN, Vocabulary, build
+from nmt.data.word_counts import count_words
 from nmt.io.files import sha256
 from tests.bitexts import write_text
 from tests.messages import refused
@@ -12,7 +13,7 @@ from tests.messages import refused
 
 def test_rank_is_by_count_then_code_point(tmp_path: Path) -> None:
     shards = [write_text(tmp_path / "0.zst", ["b a é a", "", "z b"]), write_text(tmp_path / "1.zst", ["c Z"])]
-    vocabulary = build(shards, 5, False, tmp_path / "v.tsv")
+    vocabulary = build(count_words(shards), 5, False, tmp_path / "v.tsv")
     assert (
         tmp_path / "v.tsv"
     ).read_text() == "rank\tword\tcount\n1\ta\t2\n2\tb\t2\n3\tZ\t1\n4\tc\t1\n5\tz\t1\n"
@@ -23,13 +24,13 @@ def test_rank_is_by_count_then_code_point(tmp_path: Path) -> None:
 
 def test_specials_count_among_the_words_when_asked(tmp_path: Path) -> None:
     shard = write_text(tmp_path / "0", ["a a a b b c"])
-    assert [len(build([shard], words, True, tmp_path / "v")) for words in (3, 4)] == [3, 4]
+    assert [len(build(count_words([shard]), words, True, tmp_path / "v")) for words in (3, 4)] == [3, 4]
     with refused():
-        build([shard], 2, True, tmp_path / "v")
+        build(count_words([shard]), 2, True, tmp_path / "v")
 
 
 def test_names_of_specials_in_the_text_are_unknown_words(tmp_path: Path) -> None:
-    vocabulary = build([write_text(tmp_path / "0", ["</s> [UNK] a"])], 10, False, tmp_path / "v")
+    vocabulary = build(count_words([write_text(tmp_path / "0", ["</s> [UNK] a"])]), 10, False, tmp_path / "v")
     assert vocabulary.ids(["</s>", "[UNK]", "a"]) == [UNKNOWN, UNKNOWN, 2]
     assert "[UNK]" not in vocabulary
     assert "a" in vocabulary
@@ -37,7 +38,7 @@ def test_names_of_specials_in_the_text_are_unknown_words(tmp_path: Path) -> None
 
 def test_reading_gives_the_same_vocabulary_and_sum(tmp_path: Path) -> None:
     path = tmp_path / "v.tsv"
-    built = build([write_text(tmp_path / "0", ["le la le &apos; «"])], 10, False, path)
+    built = build(count_words([write_text(tmp_path / "0", ["le la le &apos; «"])]), 10, False, path)
     read = Vocabulary.read(path)
     assert read.words(range(len(read))) == built.words(range(len(built)))
     assert read.counts == built.counts
@@ -62,4 +63,4 @@ def test_a_broken_file_is_refused_with_its_line(tmp_path: Path, text: str) -> No
 
 def test_no_words_are_refused(tmp_path: Path) -> None:
     with refused():
-        build([write_text(tmp_path / "0", [""])], 3, False, tmp_path / "v")
+        build(count_words([write_text(tmp_path / "0", [""])]), 3, False, tmp_path / "v")

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from nmt.data.shards import BLOCK_LINES, shard_of
-from nmt.io.files import read_json, write_json
+from nmt.errors import UserError
 from nmt.io.text_files import read_lines
 from nmt.selection import cross_entropy, language_models
-from nmt.selection.cross_entropy import DROPPED, Models, ScoredShard, Threshold
+from nmt.selection.cross_entropy import DROPPED, Models, Threshold
 from nmt.selection.language_models import LINES, LogProbabilities, TokenShard, asking
 from tests import kenlm
 from tests.bitexts import write_pairs, write_text
@@ -98,27 +98,26 @@ def make_shards(folder: Path, corpus: str, pairs: list[tuple[str, str]], shards:
     return result
 
 
-def score_all(shards: list[TokenShard], models: Models) -> list[ScoredShard]:
-    result = []
+Scored = dict[str, list[Path]]
+
+
+def score_all(shards: list[TokenShard], models: Models) -> Scored:
+    result: Scored = {}
     for shard in shards:
         scores = shard.source.with_suffix(".scores.npy")
-        histogram = shard.source.with_suffix(".histogram.json")
-        cross_entropy.score(shard.source, shard.target, models, models, scores, histogram)
-        result.append(ScoredShard(shard.corpus, scores, histogram))
+        cross_entropy.score(shard.source, shard.target, models, models, scores)
+        result.setdefault(shard.corpus, []).append(scores)
     return result
 
 
-def select(
-    folder: Path, shards: list[TokenShard], scored: list[ScoredShard], budget: int
-) -> list[tuple[str, str, str]]:
+def select(folder: Path, shards: list[TokenShard], scored: Scored, budget: int) -> list[tuple[str, str, str]]:
     cross_entropy.choose_threshold(scored, budget, folder / "threshold.json")
     threshold = cross_entropy.read_threshold(folder / "threshold.json")
     kept = []
-    for shard, own in zip(shards, scored, strict=True):
-        outputs = folder / "kept.en.zst", folder / "kept.fr.zst"
+    for shard in shards:
         sides = shard.source, shard.target
-        cross_entropy.apply(threshold, shard.corpus, shard.number, own.scores, sides, outputs)
-        pairs = [*zip(*map(read_lines, outputs), strict=True)]
+        scores = scored[shard.corpus][shard.number]
+        pairs = [*cross_entropy.apply(threshold, shard.corpus, shard.number, scores, sides)]
         assert len(pairs) == len([*read_lines(shard.source)])
         kept += [(shard.corpus, *pair) for pair in pairs if pair != ("", "")]
     assert threshold.pairs == len(kept)
@@ -149,14 +148,12 @@ def test_the_threshold_takes_what_sorting_takes(tmp_path: Path, models: Models, 
         assert sorted(select(tmp_path, cut, scored, budget)) == sorted(kept)
 
 
-def test_scores_and_histogram_on_the_disk(tmp_path: Path, models: Models) -> None:
+def test_scores_on_the_disk(tmp_path: Path, models: Models) -> None:
     (shard,) = make_shards(tmp_path, "c", [("a", "a b"), ("", ""), ("c", "c"), ("a", "a b")], 1)
-    (scored,) = score_all([shard], models)
-    rows = np.load(scored.scores)
+    rows = np.load(score_all([shard], models)["c"][0])
     first, third = (score(pair, models) for pair in [("a", "a b"), ("c", "c")])
     assert rows.dtype == np.int32
     assert rows.tolist() == [[first, 2], [DROPPED, 0], [third, 1], [first, 2]]
-    assert read_json(scored.histogram)["scores"] == {str(first): [2, 4], str(third): [1, 1]}
 
 
 def test_ties_go_by_corpus_then_line() -> None:
@@ -171,38 +168,15 @@ def test_ties_go_by_corpus_then_line() -> None:
 
 
 def test_scores_of_another_text_are_refused(tmp_path: Path, models: Models) -> None:
-    (shard,) = make_shards(tmp_path, "c", [("a", "a"), ("b", "b")], 1)
-    (scored,) = score_all([shard], models)
-    threshold = cross_entropy.choose_threshold([scored], 100, tmp_path / "threshold.json")
-    outputs = tmp_path / "o.en", tmp_path / "o.fr"
+    scored = score_all(make_shards(tmp_path, "c", [("a", "a"), ("b", "b")], 1), models)
+    threshold = cross_entropy.choose_threshold(scored, 100, tmp_path / "threshold.json")
     for lines in (["a"], ["a", "b", "c"]):
         sides = write_text(tmp_path / "s", lines), write_text(tmp_path / "t", lines)
-        with refused():
-            cross_entropy.apply(threshold, "c", 0, scored.scores, sides, outputs)
-        assert not outputs[0].exists()
-    with refused():
-        cross_entropy.apply(threshold, "d", 0, scored.scores, (shard.source, shard.target), outputs)
-
-
-def test_files_that_selection_did_not_write_are_refused(tmp_path: Path, models: Models) -> None:
-    (shard,) = make_shards(tmp_path, "c", [("a", "a"), ("b", "b")], 1)
-    (scored,) = score_all([shard], models)
-    cross_entropy.choose_threshold([scored], 100, tmp_path / "threshold.json")
-    values = read_json(tmp_path / "threshold.json")
-    for wrong in ([1], values | {"score": "1"}):
-        write_json(tmp_path / "threshold.json", wrong)
-        with refused():
-            cross_entropy.read_threshold(tmp_path / "threshold.json")
-    for wrong in ([1], {"scores": {"a": [1, 1]}}):
-        write_json(scored.histogram, wrong)
-        with refused():
-            cross_entropy.choose_threshold([scored], 100, tmp_path / "threshold.json")
-    np.save(scored.scores, np.zeros(2, np.int32))
-    threshold = Threshold.model_validate(values)
-    with refused():
-        cross_entropy.apply(
-            threshold, "c", 0, scored.scores, (shard.source, shard.target), (tmp_path / "o", tmp_path / "p")
-        )
+        with pytest.raises(UserError, match="2 scores"):
+            list(cross_entropy.apply(threshold, "c", 0, scored["c"][0], sides))
+    np.save(scored["c"][0], np.zeros(2, np.int32))
+    with pytest.raises(UserError, match="shape"):
+        cross_entropy.choose_threshold(scored, 100, tmp_path / "threshold.json")
 
 
 def test_the_sample_does_not_depend_on_the_shards(tmp_path: Path) -> None:
