@@ -162,8 +162,6 @@ def problems_of_replacing(key: str, value: Any) -> list[str]:
         {"archives": {"x": {"url": "https://x/a", "path": "wmt14/dev.tgz"}}},
         {"archives": {"un-2000": {"alternatives": [{"url": "https://x/a", "path": "a", "sum": "b"}]}}},
         {"corpora": {"x": {"grammar": {"split": "train", "pairs": 2}, "tokenized": True}}},
-        {"cleaning": {"min_words": 9, "max_words": 8}},
-        {"cleaning": {"invalid_utf8": "keep"}},
         {"playground": {"models": ["rnnsearch-51"]}},
         {
             "use": {"models": ["rnnencdec-30", "rnnsearch-30", "rnnencdec-50", "rnnsearch-50", "tree"]},
