@@ -26,6 +26,7 @@ RECORDED: dict[str, list[str]] = yaml.safe_load(
 _met: Counter[str] = Counter()
 
 _CHANGES = (
+    (r"Using workflow specific profile .*\n", ""),
     (r"[^\s'\":(]*/pytest-\d+/(popen-gw\d+/)?[^/\s'\":,;)]+", "TMP"),
     (re.escape(str(ROOT)), "ROOT"),
     (r"127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
