@@ -19,8 +19,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from nmt.data.cleaning import clean as clean_text
-from nmt.data.tokenization import tokenize_file
+from nmt.data.preparation import prepare
 from nmt.decoding import sidecar
 from nmt.errors import UserError
 from nmt.io.environment import code, packages, release_name
@@ -30,6 +29,7 @@ from nmt.model.model_folder import SETTINGS, SUMMARY, WEIGHTS
 from nmt.settings.decoding import Decoding
 from nmt.settings.faults import shown
 from nmt.settings.flatten import flatten
+from nmt.settings.text import Cleaning
 from nmt.settings.training import ModelRun
 from pipeline.config import snapshot
 from pipeline.config.checkout import REPOSITORY
@@ -253,8 +253,8 @@ def _test_text(
     ours = load(find_layers(REPOSITORY / "config.yaml", REPOSITORY))
     corpus = ours.corpora.get(name) or config.corpora[name]
     languages = (config.languages.source, config.languages.target)
-    raw, clean, tokens = (
-        [folder / f"{kind}.{side}" for side in languages] for kind in ("raw", "clean", "tokens")
+    raw, words, tokens = (
+        [folder / f"{kind}.{side}" for side in languages] for kind in ("raw", "words", "tokens")
     )
     gold, counts = folder / "gold", folder / "counts.json"
     if grammar := corpus.grammar:
@@ -273,12 +273,9 @@ def _test_text(
                 return False
             sides.append(Side(place, member.member, [output], member.md5))
         extract(sides[0], sides[1], counts, corpus.pairs)
-    clean_text(raw[0], raw[1], config.cleaning.keeping_all(), clean[0], clean[1], counts)
-    for language, cleaned, output in zip(languages, clean, tokens, strict=True):
-        if corpus.tokenized:
-            cleaned.rename(output)
-        else:
-            tokenize_file(cleaned, output, language, config.tokenization)
+    tokenization = None if corpus.tokenized else config.tokenization
+    outputs = (tokens[0], tokens[1]), (words[0], words[1])
+    prepare((raw[0], raw[1]), config.languages, Cleaning(), tokenization, {}, *outputs, counts)
     made = {package.test(language): file for language, file in zip(languages, tokens, strict=True)}
     made |= {package.raw_reference(languages[1]): raw[1]} | ({package.gold: gold} if corpus.grammar else {})
     for written, again in made.items():
