@@ -239,7 +239,9 @@ def test_jobs_killed_half_way_are_made_again_to_the_same_bytes(tmp_path: Path) -
     broken = experiment(tmp_path / "broken", settings)
     for stage, subcommand in (("raw", "extract"), ("tokens", "prepare")):
         killed_in(broken, subcommand, f"data/{stage}/mini/.*.part.zst", options)
-        whole = {str(path.relative_to(broken)) for path in (broken / "data" / stage / "mini").rglob("[!.]*.zst")}
+        whole = {
+            str(path.relative_to(broken)) for path in (broken / "data" / stage / "mini").rglob("[!.]*.zst")
+        }
         assert len(whole) < 4, stage
     result = snakemake(broken, *options)
     assert result.returncode == 0, result.stdout
