@@ -12,13 +12,14 @@ EXPERIMENT ?=
 SOURCE ?=
 TARGET ?=
 LANGUAGES ?=
+UNITS ?=
 EXAMPLES ?= 1000
 FOLDERS ?= experiments/demo
 OPTIONS ?=
 
 # Programs get the values through the environment, so that neither make nor the shell runs anything in them. Only OPTIONS
 # is a part of a shell's command line.
-VALUES := PYTHON CORES TORCH EXPERIMENT SOURCE TARGET LANGUAGES EXAMPLES FOLDERS PIP_OPTIONS
+VALUES := PYTHON CORES TORCH EXPERIMENT SOURCE TARGET LANGUAGES UNITS EXAMPLES FOLDERS PIP_OPTIONS
 $(foreach name,$(VALUES),$(eval override $(name) := $$(value $(name))))
 export $(VALUES)
 
@@ -80,7 +81,7 @@ groundhog: $(INSTALLED) ## The paper as its authors' code ran it, with the downl
 new: $(INSTALLED) ## Begin an experiment on your text: make new EXPERIMENT=experiments/own SOURCE=corpus.de TARGET=corpus.es
 	@for name in EXPERIMENT SOURCE; do test -n "$${!name}" || { \
 	    echo "error: $$name missing: make new EXPERIMENT=FOLDER SOURCE=FILE TARGET=FILE" >&2; exit 2; }; done
-	@$(BIN)/nmt new $${LANGUAGES:+--languages $$LANGUAGES} $(OPTIONS) -- "$$EXPERIMENT" "$$SOURCE" $${TARGET:+"$$TARGET"}
+	@$(BIN)/nmt new $${LANGUAGES:+--languages $$LANGUAGES} $${UNITS:+--subwords "$$UNITS"} $(OPTIONS) -- "$$EXPERIMENT" "$$SOURCE" $${TARGET:+"$$TARGET"}
 
 run: $(INSTALLED) ## Run any experiment: make EXPERIMENT=experiments/own run
 	$(RUN) $(EXPERIMENT_OR_DEMO) $(OPTIONS)

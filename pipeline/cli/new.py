@@ -40,6 +40,12 @@ from nmt.cli.options import FILE, FOLDER
     is_flag=True,
     help="The text is tokenized, with spaces between the tokens, in any language.",
 )
+@click.option(
+    "--subwords",
+    type=click.IntRange(100, 1_000_000),
+    metavar="UNITS",
+    help="Cut words into this many subword units of each language (8000, for example), so that hardly any is unknown.",
+)
 def new(
     folder: Path,
     source: Path,
@@ -48,6 +54,7 @@ def new(
     dev: tuple[Path, Path] | None,
     test: tuple[Path, Path] | None,
     tokenized: bool,
+    subwords: int | None,
 ) -> None:
     """Begin an experiment in FOLDER on the training text SOURCE and TARGET: UTF-8, one sentence per line.
 
@@ -63,9 +70,11 @@ def new(
 
     given = {"train": Given(source, target)}
     given |= {name: Given(*files) for name, files in (("dev", dev), ("test", test)) if files}
-    text, proposal = new_experiment(folder, given, languages or None, tokenized)
+    text, proposal, advice = new_experiment(folder, given, languages or None, tokenized, subwords)
     pairs = ", ".join(f"{count:,} {part}" for part, count in text.pairs.items())
     click.echo(f"{folder / 'config.yaml'}: {pairs} pairs")
+    for line in advice:
+        click.echo(line)
     hours = proposal.hours
     needs = f"about {_duration(hours)} of training on two cores (estimated)" if hours else "on a GPU"
     click.echo(f"Next, {needs}: {next_command(folder)}")

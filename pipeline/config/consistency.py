@@ -7,7 +7,6 @@ from typing import Any
 
 from nmt.settings.families import ALIGNING, IN_BROWSER, TREE_MAKING
 from nmt.settings.faults import KeyPath, Problem, nearest, shown
-from nmt.settings.text import LANGUAGES
 from nmt.settings.training import RESUMABLE, ModelEntry, Training
 from pipeline.config.catalogue import RescoredEntry, SystemEntry
 from pipeline.config.runs import LATER, run_name, seeds_of
@@ -319,10 +318,6 @@ def _languages(config: Config) -> Iterator[Problem]:
     if source == target:
         yield Problem(("languages", "target"), f"found {shown(target)} twice, expected two languages")
     used = [config.corpora[name] for name in (*config.use.train, *config.use.dev, *config.use.test)]
-    for side, language in config.languages:
-        if language not in LANGUAGES and not all(corpus.tokenized for corpus in used):
-            text = _unknown(language, "Moses' tokenizer", LANGUAGES)
-            yield Problem(("languages", side), f"{text}; of others give tokens (corpora.*.tokenized)")
     if any(corpus.grammar for corpus in used) and (source, target) != ("en", "fr"):
         text = f"found {source}-{target}, expected en-fr: the grammar writes nothing else"
         yield Problem(("languages",), text)

@@ -16,6 +16,10 @@ from nmt.settings.text import LANGUAGES, Languages
 from pipeline.own_text.text import PARTS, Given, Statistics, write_parts
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
+UNSEGMENTED = ("bo", "ja", "km", "lo", "my", "th", "yue", "zh")
+"""Languages that write no spaces between words, so that Moses' rules find whole clauses."""
+MANY_UNKNOWN = 0.05
+"""Share of unknown words in the development text from which on subword units are advised."""
 LONGEST, SHORTEST = 50, 10
 """Range of the greater length limit. The paper's limit is its upper end."""
 SHORTER = 0.6
@@ -94,20 +98,21 @@ SIZES = (
 
 @dataclass(frozen=True)
 class Proposal:
-    """The numbers of the settings. updates: of the first four models."""
+    """The numbers of the settings. updates: of the first four models. units: of subwords in each language, or None."""
 
     sizes: Sizes
     limits: tuple[int, int]
     vocabulary: tuple[int, int]
     updates: int
     rates: tuple[int, int] | None
+    units: int | None = None
 
     @classmethod
-    def of(cls, text: Statistics) -> Proposal:
-        """Return what suits a text."""
+    def of(cls, text: Statistics, units: int | None = None) -> Proposal:
+        """Return what suits a text. A sentence has more subword units than words, so their limit is the paper's."""
         pairs = text.pairs["train"]
         sizes = next(sizes for sizes in SIZES if pairs <= sizes.pairs)
-        longest = min(LONGEST, max(SHORTEST, text.longest))
+        longest = LONGEST if units else min(LONGEST, max(SHORTEST, text.longest))
         wanted = round(sizes.epochs * pairs / sizes.batch_size, -2)
         fewest, most = sizes.updates
         slower = sizes.length / max(1.0, text.mean_length)
@@ -120,6 +125,7 @@ class Proposal:
             rates=None
             if sizes.rates is None
             else (_round(sizes.rates[0] * slower), _round(sizes.rates[1] * slower)),
+            units=units,
         )
 
     @property
@@ -137,15 +143,20 @@ def _round(number: float) -> int:
 
 
 def new_experiment(
-    folder: Path, given: Mapping[str, Given], codes: tuple[str, str] | None, tokenized: bool
-) -> tuple[Statistics, Proposal]:
-    """Write an experiment's text and, when that is done, its settings.
+    folder: Path,
+    given: Mapping[str, Given],
+    codes: tuple[str, str] | None,
+    tokenized: bool,
+    units: int | None = None,
+) -> tuple[Statistics, Proposal, list[str]]:
+    """Write an experiment's text and, when that is done, its settings. Return what was found, proposed and is advised.
 
     Args:
         folder: of the experiment; there must be none in it yet.
         given: the training text, and of dev and test what there is.
         codes: of source and target language; None: as the files' names end.
         tokenized: whether the text is tokens already.
+        units: subword units of each language; None: words.
 
     Raises:
         UserError: text or names that cannot be used.
@@ -153,24 +164,45 @@ def new_experiment(
     config = folder / "config.yaml"
     if config.exists():
         raise UserError(f"{config}: there is an experiment already; name another folder, or remove this file")
-    languages = _languages(given["train"], codes, tokenized)
+    languages = _languages(given["train"], codes)
     sides = (languages.source, languages.target)
     files = {part: (f"text/{part}.{sides[0]}.zst", f"text/{part}.{sides[1]}.zst") for part in PARTS}
     outputs = {part: (folder / source, folder / target) for part, (source, target) in files.items()}
     found = write_parts(given, languages, outputs, tokenized)
-    proposal = Proposal.of(found)
+    proposal = Proposal.of(found, units)
     write_text(config, settings(given, languages, files, found, proposal, tokenized))
-    return found, proposal
+    return found, proposal, _advice(languages, found, proposal, tokenized)
 
 
-def _languages(train: Given, codes: tuple[str, str] | None, tokenized: bool) -> Languages:
+def _advice(languages: Languages, text: Statistics, proposal: Proposal, tokenized: bool) -> list[str]:
+    """Return lines about a tokenizer or a vocabulary that does not suit the languages."""
+    lines = []
+    for _, code in languages if not tokenized else ():
+        if code in UNSEGMENTED and not proposal.units:
+            lines.append(
+                f"{code} has no spaces between words, and Moses' rules do not cut it: take subword units"
+                " (--subwords 8000, make's UNITS=8000), or cut it with another tool (--tokenized)"
+            )
+        elif code not in LANGUAGES:
+            lines.append(
+                f"{code} is none of Moses' languages: its general rules, those of English, cut the text"
+            )
+    if not proposal.units:
+        source, target = text.unknown_share(proposal.vocabulary)
+        shares = f"{source:.1%} {languages.source}, {target:.1%} {languages.target}"
+        found = f"unknown words of the development text, about: {shares}"
+        many = max(source, target) > MANY_UNKNOWN
+        lines.append(f"{found}; with subword units there are hardly any (--subwords 8000)" if many else found)
+    return lines
+
+
+def _languages(train: Given, codes: tuple[str, str] | None) -> Languages:
     """Return the codes that are given, or those that the files' names end in."""
     found = codes or (_ending(train.source), _ending(train.target or train.source))
     for code in found:
-        if not _LANGUAGE.fullmatch(code) or (code not in LANGUAGES and not tokenized):
-            known = f"known: {', '.join(LANGUAGES)}; cut text of another into words (tokens) yourself, see --tokenized"
+        if not _LANGUAGE.fullmatch(code):
             raise UserError(
-                f"--languages (make's LANGUAGES): Moses' tokenizer does not know {code!r}; {known}"
+                f"--languages (make's LANGUAGES): found {code!r}, expected a code of two or three small letters"
             )
     if found[0] == found[1]:
         raise UserError(f"--languages (make's LANGUAGES): found {found[0]!r} twice, expected two languages")
@@ -179,8 +211,8 @@ def _languages(train: Given, codes: tuple[str, str] | None, tokenized: bool) -> 
 
 def _ending(file: Path) -> str:
     """Return the language that a file's name ends in: europarl.de.gz."""
-    suffix = (file.with_suffix("") if file.suffix in (".gz", ".zst") else file).suffix[1:]
-    if suffix not in LANGUAGES:
+    suffix = (file.with_suffix("") if file.suffix in (".gz", ".zst", ".bz2", ".xz") else file).suffix[1:]
+    if suffix not in LANGUAGES and not re.fullmatch("[a-z]{2}", suffix):
         raise UserError(
             f"{file}: its name ends in no language such as .de: say both, source first (--languages de es; make's"
             ' LANGUAGES="de es")'
@@ -208,8 +240,7 @@ def settings(
         "corpora": "\n".join(
             _corpus(part, *sides, text.pairs[part], tokenized) for part, sides in files.items()
         ),
-        "source_words": proposal.vocabulary[0],
-        "target_words": proposal.vocabulary[1],
+        "vocabulary": _vocabulary(proposal),
         "after": sizes.after,
         "hidden": hidden,
         "embedding": embedding,
@@ -220,6 +251,9 @@ def settings(
         "learning_rate": sizes.learning_rate,
         "batch_size": sizes.batch_size,
         "validate_every": max(100, proposal.updates // 1000 * 100),
+        "limits": "The paper's limits, in units"
+        if proposal.units
+        else f"98% of the pairs have up to {long} tokens (the limit is 50 at most)",
         "short": short,
         "long": long,
         "updates": proposal.updates,
@@ -236,6 +270,19 @@ def settings(
         "gigabytes": sizes.gigabytes,
     }
     return _SETTINGS.substitute(values)
+
+
+def _vocabulary(proposal: Proposal) -> str:
+    """Return the settings of the vocabulary."""
+    if proposal.units:
+        return f"""\
+# Subword units; max_words of a model is a number of them. Nothing is escaped, since &apos; would take three.
+vocabulary: {{words: {proposal.units}, subwords: true}}
+tokenization: {{escape: false}}"""
+    source, target = proposal.vocabulary
+    return f"""\
+# The words that occur more than once (in at most 200,000 pairs, evenly spread), up to 30,000; others become [UNK].
+vocabulary: {{words: {source}, target_words: {target}}}"""
 
 
 def _description(given: Mapping[str, Given], languages: Languages, text: Statistics) -> str:
@@ -278,8 +325,7 @@ $corpora
 # No selection: all text is trained on.
 selection: {enabled: false}
 
-# The words that occur more than once (in at most 200,000 pairs, evenly spread), up to 30,000; the others become [UNK].
-vocabulary: {words: $source_words, target_words: $target_words}
+$vocabulary
 
 # Sizes of $after, which suit this amount of text; the start values suit layers of these sizes.
 architecture:
@@ -306,8 +352,8 @@ training:
   device: auto
   threads: 1
 
-# 98% of the pairs have up to $long tokens (the limit is 50 at most); the smaller limit is three fifths of that, as in
-# the paper. Equal updates, some $epochs passes over the text; RNNsearch-$long* goes on until its development NLL has
+# $limits; the smaller limit is three fifths of that, as in the
+# paper. Equal updates, some $epochs passes over the text; RNNsearch-$long* goes on until its development NLL has
 # stopped falling.
 models:
   rnnencdec-$short: {label: RNNencdec-$short, family: rnnencdec, max_words: $short, training: {updates: $updates}}

@@ -83,7 +83,7 @@ class Statistics:
     """Pairs of each part, training pairs left out for a sentence of a drawn set, and counts of a sample.
 
     lengths: tokens of the longer side of each pair. words: tokens of source and target. counts: of each token of source
-    and target.
+    and target. dev: the same of the development text.
     """
 
     pairs: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PARTS, 0))
@@ -91,6 +91,7 @@ class Statistics:
     lengths: list[int] = field(default_factory=list)
     words: list[int] = field(default_factory=lambda: [0, 0])
     counts: tuple[Counter[str], Counter[str]] = field(default_factory=lambda: (Counter(), Counter()))
+    dev: tuple[Counter[str], Counter[str]] = field(default_factory=lambda: (Counter(), Counter()))
 
     @property
     def mean_length(self) -> float:
@@ -107,6 +108,16 @@ class Statistics:
         """Return different words of each side that stand in the sample more than once."""
         source, target = (sum(count > 1 for count in side.values()) for side in self.counts)
         return source, target
+
+    def unknown_share(self, vocabulary: tuple[int, int]) -> tuple[float, float]:
+        """Return the share of the development text's words that vocabularies of so many words lack, of each side."""
+        source, target = map(_unknown_share, self.counts, self.dev, vocabulary)
+        return source, target
+
+
+def _unknown_share(train: Counter[str], dev: Counter[str], words: int) -> float:
+    known = sum(dev[word] for word, _ in train.most_common(words))
+    return 1 - known / dev.total() if dev.total() else 0.0
 
 
 def write_parts(
@@ -138,10 +149,13 @@ def write_parts(
             part: [stack.enter_context(write_lines(path)) for path in paths]
             for part, paths in outputs.items()
         }
+        sides = _tokens(languages, tokenized)
         for part in ("dev", "test"):
-            if part in given:
-                found.pairs[part] = sum(_write(pair, writers[part]) for pair in given[part].pairs())
-        _divide(given["train"], drawn, writers, found, _tokens(languages, tokenized))
+            for pair in given[part].pairs() if part in given else ():
+                found.pairs[part] += _write(pair, writers[part])
+                if part == "dev":
+                    _count_dev(pair, found, sides)
+        _divide(given["train"], drawn, writers, found, sides)
         if found.pairs["train"] < LEAST_PAIRS:
             raise _too_few(given["train"], found.pairs["train"])
     return found
@@ -247,8 +261,15 @@ def _divide(
                 found.left_out += 1
                 continue
             found.pairs[part] += _write(pair, writers[part])
+            if part == "dev":
+                _count_dev(pair, found, sides)
             if part == "train" and line % step == 0:
                 _look(pair, found, sides)
+
+
+def _count_dev(pair: Pair, found: Statistics, sides: tuple[RawText | TokenText, RawText | TokenText]) -> None:
+    for counts, side, line in zip(found.dev, sides, pair, strict=True):
+        counts.update(side.tokens(line))
 
 
 def _look(pair: Pair, found: Statistics, sides: tuple[RawText | TokenText, RawText | TokenText]) -> None:

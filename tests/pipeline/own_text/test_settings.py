@@ -90,10 +90,34 @@ def test_a_language_may_have_a_code_of_three_letters(tmp_path: Path) -> None:
     assert planned.returncode == 0, planned.stdout
 
 
-@pytest.mark.parametrize("codes", [("de", "de"), ("xx", "es"), ("DE", "es")])
-def test_two_languages_that_the_tokenizer_knows(tmp_path: Path, codes: tuple[str, str]) -> None:
+@pytest.mark.parametrize("codes", [("de", "de"), ("DE", "es")])
+def test_two_different_codes_are_expected(tmp_path: Path, codes: tuple[str, str]) -> None:
     with refused():
         new_experiment(tmp_path / "own", {"train": text(tmp_path, lines())}, codes, tokenized=False)
+
+
+def test_a_language_that_moses_does_not_suit_is_taken_with_advice(tmp_path: Path) -> None:
+    given = {"train": text(tmp_path, lines())}
+    _, _, advice = new_experiment(tmp_path / "own", given, ("da", "ja"), tokenized=False)
+    general, cut, unknown = advice
+    assert general.startswith("da ") and cut.startswith("ja ") and "--subwords" in cut and "%" in unknown
+    assert load(find_layers(ROOT / "config.yaml", tmp_path / "own")).languages.source == "da"
+
+
+def test_subword_units_of_an_unsegmented_language_need_no_advice(tmp_path: Path) -> None:
+    given = {"train": text(tmp_path, lines())}
+    _, _, advice = new_experiment(tmp_path / "own", given, ("zh", "en"), tokenized=False, units=500)
+    config = load(find_layers(ROOT / "config.yaml", tmp_path / "own"))
+    assert not advice and config.vocabulary.sizes == (500, 500)
+    assert config.vocabulary.subwords and not config.tokenization.escape
+
+
+def test_the_share_of_unknown_words_is_that_of_the_development_text() -> None:
+    found = statistics(1000)
+    found.counts[0].clear()
+    found.counts[0].update({"a": 3, "b": 2, "c": 1})
+    found.dev[0].update({"a": 5, "b": 1, "c": 2, "d": 2})
+    assert found.unknown_share((2, 3)) == (pytest.approx(0.4), 0.0)
 
 
 def test_the_languages_are_those_of_the_tokenizer() -> None:
