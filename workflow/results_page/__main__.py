@@ -1,6 +1,6 @@
 """`make results-page` calls this module. It writes docs/results.md and its pictures from the folders of experiments.
 
-Usage: python -m workflow.results_page PAGE PICTURES EXPERIMENT...
+Usage: python -m workflow.results_page PAGE PICTURES [EXPERIMENT...]
 
 The sentences stand in page.md.jinja. Every number is read from files that have the checksums of their record, or from
 the history of a training that is not finished. What the page says of each experiment is also written to a JSON file
@@ -27,10 +27,9 @@ from pipeline.results.papers import ScoreTable, TrainingTable
 from pipeline.results.ro_crate import RECORD
 from workflow.results_page.findings import absent, measured, of_paper
 from workflow.results_page.folder import Experiment
-from workflow.results_page.groups import by_length, by_unknown_words, pairs
+from workflow.results_page.groups import by_length
 from workflow.results_page.tables import (
     alignment_error_rates,
-    curves,
     found_first,
     markdown,
     of_experiment,
@@ -53,8 +52,8 @@ _WIDTH = 720
 
 def main() -> int:
     """Write the page. Each problem is one line."""
-    if len(sys.argv) < 4:
-        print("error: expected PAGE PICTURES EXPERIMENT...", file=sys.stderr)
+    if len(sys.argv) < 3:
+        print("error: expected PAGE PICTURES [EXPERIMENT...]", file=sys.stderr)
         return 2
     page, pictures, *folders = map(Path, sys.argv[1:])
     try:
@@ -81,7 +80,6 @@ def write(page: Path, pictures: Path, experiments: Sequence[Experiment]) -> None
         found=_found(records),
         scale=markdown(scale({name: found["scale"] for name, found in records.items()})),
         origins=markdown([found["origin"] for found in records.values() if found["origin"]]),
-        samples=experiments[0].settings.bootstrap_samples,
         folders=" ".join(f"experiments/{name}" for name in records),
     )
     # in the order in which the page shows it
@@ -134,7 +132,6 @@ def _section(experiment: Experiment, page: Path, pictures: Path) -> dict[str, An
             if isinstance(table, TrainingTable)
         ],
         "limited": within_limit(experiment),
-        "curves": markdown(curves(experiment)),
         "of_first_paper": experiment.of_first_paper,
     }
     if experiment.finished:
@@ -145,9 +142,7 @@ def _section(experiment: Experiment, page: Path, pictures: Path) -> dict[str, An
         }
     if experiment.of_first_paper:
         section |= {
-            "pairs": markdown(pairs(experiment.comparison, experiment.config, experiment.limit)),
             "lengths": markdown(by_length(experiment.package, experiment.config)),
-            "unknown": markdown(by_unknown_words(experiment.package, experiment.config)),
             "alignments": markdown(alignment_error_rates(experiment)),
             "pictures": _pictures(experiment, page, pictures),
         }

@@ -1,11 +1,11 @@
-"""Tables of docs/results.md over some sentences: by length, by unknown words, and pairs of models on long sentences."""
+"""Tables of docs/results.md over some sentences: by length, and what the papers found on long sentences."""
 
 from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
-from itertools import combinations, permutations
+from collections.abc import Mapping
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +28,11 @@ _STEP = 10
 """Lengths of a group."""
 _LAST = 51
 """The least length of the last group."""
-_MOST_UNKNOWN = 4
 
 REPORTED = "the paper, reported"
 """The column of what a paper reports."""
 
 Cells = dict[str, str]
-Sentences = Iterable[Mapping[str, Any]]
 Comparison = dict[str, dict[str, Any]]
 """The output of `compare`, by column."""
 
@@ -58,23 +56,6 @@ def reported(table: ScoreTable) -> Comparison:
             ],
         }
     return found
-
-
-def pairs(comparison: Comparison, config: Config, limit: int) -> list[Cells]:
-    """Return a row for each pair of models of one family or one limit: difference in BLEU and its p."""
-    settings = report_settings(config)
-    headers = {"all": "All", "no_unk": "No UNK°", "long": f"> {limit} words"}
-    models = {run.model: run_settings(config, run) for run in runs_of(config, config.use.models).values()}
-    return [
-        {"Model": settings.label(second), "minus": settings.label(first)}
-        | {
-            header: difference(comparison[column], second, first, settings.bootstrap_samples)
-            for column, header in headers.items()
-        }
-        for first, second in combinations(models, 2)
-        if models[first].family == models[second].family
-        or models[first].max_words == models[second].max_words
-    ]
 
 
 def difference(column: Mapping[str, Any], model: str, other: str, samples: int) -> str:
@@ -112,53 +93,28 @@ def _long_sentences(package: ReplicationPackage, config: Config, limit: int) -> 
 
 def by_length(package: ReplicationPackage, config: Config) -> list[Cells]:
     """Return BLEU of each model by the words of the source, with the mean of several runs."""
-
-    def group(row: Mapping[str, Any]) -> str:
-        first = min(_LAST, (max(row["source_length"], 1) - 1) // _STEP * _STEP + 1)
-        return f"{first} and more" if first == _LAST else f"{first} to {first + _STEP - 1}"
-
-    return _grouped(package, config, "Words", group, lambda row: row["source_length"])
-
-
-def by_unknown_words(package: ReplicationPackage, config: Config) -> list[Cells]:
-    """Return BLEU of each model by the unknown words of the source, with the mean of several runs."""
-
-    def group(row: Mapping[str, Any]) -> str:
-        unknown = row["source_unknown"]
-        return f"{_MOST_UNKNOWN} and more" if unknown >= _MOST_UNKNOWN else str(unknown)
-
-    return _grouped(package, config, "Unknown words", group, lambda row: row["source_unknown"])
-
-
-def _grouped(
-    package: ReplicationPackage,
-    config: Config,
-    header: str,
-    group: Callable[[Mapping[str, Any]], str],
-    order: Callable[[Mapping[str, Any]], int],
-) -> list[Cells]:
-    """Return a row for each group of sentences, a column for each model."""
     label = report_settings(config).label
+    sides = (package.test(config.languages.source), package.test(config.languages.target))
     rows: dict[str, Cells] = {}
     for model in config.use.models:
         scores: dict[str, list[float]] = {}
         for run in runs_of(config, [model]):
+            everything, known = (package.translations(run, mode) for mode in MODES)
+            found: list[dict[str, Any]] = score(run, everything, known, [sides])["by_sentence"]
             groups: dict[str, list[BleuCounts]] = {}
-            for row in sorted(_by_sentence(package, config, run), key=order):
-                groups.setdefault(group(row), []).append(BleuCounts.from_dict(row))
+            for row in sorted(found, key=lambda row: row["source_length"]):
+                groups.setdefault(_length_group(row["source_length"]), []).append(BleuCounts.from_dict(row))
             for name, counts in groups.items():
-                rows.setdefault(name, {header: name, "Sentences": f"{len(counts):,}"})
+                rows.setdefault(name, {"Words": name, "Sentences": f"{len(counts):,}"})
                 scores.setdefault(name, []).append(total(counts).bleu)
         for name, values in scores.items():
             rows[name][label(model)] = f"{mean(values):.1f}"
     return list(rows.values())
 
 
-def _by_sentence(package: ReplicationPackage, config: Config, run: str) -> Sentences:
-    sides = (package.test(config.languages.source), package.test(config.languages.target))
-    everything, known = (package.translations(run, mode) for mode in MODES)
-    found: list[dict[str, Any]] = score(run, everything, known, [sides])["by_sentence"]
-    return found
+def _length_group(words: int) -> str:
+    first = min(_LAST, (max(words, 1) - 1) // _STEP * _STEP + 1)
+    return f"{first} and more" if first == _LAST else f"{first} to {first + _STEP - 1}"
 
 
 def findings(comparison: Comparison, config: Config, limit: int, updates: Mapping[str, int]) -> Cells:

@@ -1,4 +1,4 @@
-"""Tables of docs/results.md: scores, learning statistics and curves, what differs from the paper's run, origins."""
+"""Tables of docs/results.md: scores, learning statistics, what differs from the paper's run, origins."""
 
 from __future__ import annotations
 
@@ -19,10 +19,8 @@ from pipeline.results.tables.writer import enough, pipe_table
 from workflow.results_page.folder import PAPERS, Experiment
 from workflow.results_page.groups import REPORTED, Cells, findings, reported
 
-_WORDS = ("minus", "Machine", "Code", "PyTorch")
+_WORDS = ("Machine", "Code", "PyTorch")
 """Columns with words."""
-_CURVE = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
-"""Points of the learning curves, as shares of the longest run's updates."""
 
 
 def markdown(rows: Sequence[Mapping[str, str]]) -> str:
@@ -147,28 +145,6 @@ def _so_far(experiment: Experiment, run: Run) -> Cells:
 
 def _number(value: float | None, decimals: int) -> str:
     return "" if value is None else f"{value:,.{enough(value, decimals) if decimals else 0}f}"
-
-
-def curves(experiment: Experiment) -> list[Cells]:
-    """Return training and development NLL after so many updates, with a column for each model's first run."""
-    models = experiment.planned.models
-    histories = {models[name].label: found for name, found in experiment.histories.items() if name in models}
-    measured = sorted(
-        {entry["update"] for found in histories.values() for entry in found if "dev_nll" in entry}
-    )
-    shares = _CURVE if measured else ()
-    places = {min(measured, key=lambda update: abs(update - share * measured[-1])) for share in shares}
-    rows = []
-    for update in sorted(places):
-        cells = {"Updates": f"{update:,}"}
-        for label, history in histories.items():
-            here = {
-                key: value for entry in history if entry["update"] == update for key, value in entry.items()
-            }
-            measures = [here[key] for key in ("train_nll", "dev_nll") if key in here]
-            cells[label] = " / ".join(_number(value, 1) for value in measures)
-        rows.append(cells)
-    return rows
 
 
 def alignment_error_rates(experiment: Experiment) -> list[Cells]:
