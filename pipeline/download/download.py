@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from nmt.errors import UserError
-from nmt.io.files import commit, replaceable, write_json
+from nmt.io.files import commit, read_json, replaceable, write_json
+from nmt.io.locks import open_alone
 from pipeline.config.catalogue import public
 from pipeline.download.sources import local_path, places
 from pipeline.download.transfer import Expected, Patience, SourceError, Transfer
@@ -46,10 +47,25 @@ def download(
     if mirrors and any(each.path is None for each in files):
         raise UserError("download: a mirror needs --path, the file's place under it")
     output.parent.mkdir(parents=True, exist_ok=True)
+    before = _time(output)
+    lock = output.with_name(f".{output.name}.lock")
+    with open_alone(lock):
+        try:
+            if _time(output) != before:  # while this process waited for another one
+                return str(read_json(_note(output))["source"])
+            return _download(files, output, mirrors, patience or Patience())
+        finally:
+            lock.unlink(missing_ok=True)
+
+
+def _download(files: Sequence[File], output: Path, mirrors: Sequence[str], patience: Patience) -> str:
     problems: list[str] = []
     parts = [output.with_name(f"{output.name}{f'.{n}' if n else ''}.part") for n in range(len(files))]
+    for part in parts:
+        if part.is_symlink() or not replaceable(part):
+            part.unlink()  # somebody's link or pipe: no begun download
     for wanted, part in zip(files, parts, strict=True):
-        source = _download_one(wanted, part, output, mirrors, patience or Patience(), problems)
+        source = _download_one(wanted, part, output, mirrors, patience, problems)
         if source is not None:
             for other in parts:
                 other.unlink(missing_ok=True)
@@ -57,6 +73,10 @@ def download(
     raise UserError(
         f"{output}: no source gave the file: {'; '.join(problems)}; check network, checksums and mirrors"
     )
+
+
+def _time(path: Path) -> int:
+    return path.stat().st_mtime_ns if path.exists() else 0
 
 
 def _download_one(

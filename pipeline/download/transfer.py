@@ -81,6 +81,8 @@ class Expected:
 
     def problem(self, seen: Seen) -> str | None:
         """Return what is wrong with a file, or None."""
+        if not seen.bytes and not self.has_checksum:
+            return "an empty file"
         if self.bytes is not None and seen.bytes != self.bytes:
             return f"{seen.bytes} bytes, expected {self.bytes}"
         for algorithm, expected in (("md5", self.md5), ("sha256", self.sha256)):
@@ -196,7 +198,13 @@ class Transfer:
                 return  # the server has no byte after the part: its checksum tells whether it is complete
             if response.status_code not in (200, 206):
                 raise SourceError(f"HTTP {response.status_code} {response.reason}")
-            begin = begin if response.status_code == 206 else 0
+            if response.status_code == 206:
+                found = response.headers.get("Content-Range", "")
+                if not begin or not found.startswith(f"bytes {begin}-"):
+                    self.part.unlink(missing_ok=True)
+                    raise BrokenOffError(f"sent another part than was asked for ({found or 'no range'})")
+            else:
+                begin = 0
             length = response.headers.get("Content-Length", "")
             announced = begin + int(length) if re.fullmatch(r"\d{1,18}", length) else None
             if size is not None and announced not in (None, size):

@@ -9,7 +9,10 @@ import os
 import random
 import re
 import socketserver
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +29,7 @@ from pipeline.download.download import File, download
 from pipeline.download.sources import unreachable
 from pipeline.download.transfer import Expected, Patience, Seen
 from tests.messages import refused
+from tests.running import ROOT
 
 DATA = random.Random(1).randbytes(700_000)
 OTHER = DATA[::-1]
@@ -486,3 +490,69 @@ def test_whatever_a_server_answers_is_a_file_or_one_line(
             assert not output.exists()
         else:
             assert found == DATA or not known
+
+
+# --- what is not the file
+
+
+def another_range(begin: int) -> Iterator[bytes]:
+    """Always the first bytes, whatever was asked for."""
+    yield head("206 Partial Content", f"Content-Range: bytes 0-99/{len(DATA)}", "Content-Length: 100")
+    yield DATA[:100]
+
+
+def several_ranges(begin: int) -> Iterator[bytes]:
+    body = b"--x\r\nContent-Range: bytes 0-9/20\r\n\r\n" + DATA[:10] + b"\r\n--x--\r\n"
+    yield head(
+        "206 Partial Content",
+        "Content-Type: multipart/byteranges; boundary=x",
+        f"Content-Length: {len(body)}",
+    )
+    yield body
+
+
+@pytest.mark.parametrize("reply", [another_range, several_ranges, file(b"")])
+@pytest.mark.parametrize("expected", [Expected(), Expected(bytes=100)])
+def test_what_is_not_the_whole_file_is_not_taken_for_it(
+    tmp_path: Path, reply: Reply, expected: Expected
+) -> None:
+    with serving(reply) as server, pytest.raises(UserError):
+        fetched(server, tmp_path / "a", expected)
+    assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize("reply", [another_range, several_ranges])
+def test_a_part_is_asked_for_anew_where_another_range_comes(tmp_path: Path, reply: Reply) -> None:
+    part(tmp_path / "a").write_bytes(DATA[:1000])
+    with serving(reply, file()) as server:
+        assert fetched(server, tmp_path / "a", SUM_ONLY) == DATA
+
+
+def test_a_part_that_is_a_link_or_a_pipe_is_no_part(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_bytes(b"mine")
+    for make in (lambda path: path.symlink_to(tmp_path / "mine"), os.mkfifo):
+        make(part(tmp_path / "a"))
+        with serving(file()) as server:
+            assert fetched(server, tmp_path / "a") == DATA
+    assert (tmp_path / "mine").read_bytes() == b"mine"
+
+
+def test_a_second_process_waits_for_the_first(tmp_path: Path) -> None:
+    def slowly(begin: int) -> Iterator[bytes]:
+        yield head("200 OK", f"Content-Length: {len(DATA)}")
+        for place in range(0, len(DATA), 100_000):
+            time.sleep(0.1)
+            yield DATA[place : place + 100_000]
+
+    with serving(slowly) as server:
+        address = f"{server.address}/a"
+        program = (
+            "import sys; from pathlib import Path; from pipeline.download.download import File, download\n"
+            "print(download(File(sys.argv[1]), Path(sys.argv[2])))"
+        )
+        command = [sys.executable, "-c", program, address, str(tmp_path / "a")]
+        runs = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+        assert [run.communicate(timeout=60)[0].strip() for run in runs] == [address] * 2
+        assert len(server.begins) == 1
+    assert (tmp_path / "a").read_bytes() == DATA
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "a.json"]
