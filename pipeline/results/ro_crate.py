@@ -29,7 +29,7 @@ from nmt.io.environment import origin, release_name
 from nmt.io.files import read_json, sha256, write_json
 from nmt.model.model_folder import SETTINGS, SUMMARY
 from pipeline.config import snapshot
-from pipeline.config.catalogue import Archive
+from pipeline.config.catalogue import Archive, public
 from pipeline.config.runs import Run, runs_of
 from pipeline.config.schema import Config
 from pipeline.config.systems import labels_of, systems_in_use
@@ -168,10 +168,11 @@ class _Crate:
             "sha256": seen.get("sha256"),
         }
         known = {name: value for name, value in facts.items() if value is not None}
-        entity = self._thing(archive.url, "DigitalDocument", name=archive.path, **known)
+        # passwords and signatures of addresses are not published
+        url, source = public(archive.url), public(seen.get("source", ""))
+        entity = self._thing(url, "DigitalDocument", name=archive.path, **known)
         # a folder of this machine is nobody else's concern
-        source = seen.get("source", "")
-        taken_from = source if source.startswith("http") and source != archive.url else None
+        taken_from = source if source.startswith("http") and source != url else None
         return self._with_facts(entity, {"md5": seen.get("md5"), "taken from": taken_from})
 
     def add_run(self, run: Run, package: ReplicationPackage, text: Sequence[Entity]) -> None:

@@ -6,23 +6,21 @@ import csv
 import gzip
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
 from nmt import __version__
 from nmt.errors import UserError
-from nmt.plots.style import COLORS
 from pipeline.config.overlays import Merged, read_layer
-from tests.drawing import colors_of
-from tests.latex import assert_compiles
+from pipeline.results.ro_crate import record
+from pipeline.results.verify import verify
 from tests.running import ROOT, make_demo, run, run_command, scheduled, snakemake
 from workflow import release
 
@@ -97,10 +95,11 @@ def nmt(*words: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def problems(results: Path) -> list[str]:
-    """What `nmt verify` lists; it must have left with 1."""
-    result = nmt("verify", results)
-    assert result.returncode == 1, result.stdout
-    return [line for line in result.stdout.split("\n") if line and not line.startswith("note: ")]
+    """What `nmt verify` lists."""
+    with tempfile.TemporaryDirectory() as scratch:
+        found = verify(results, Path(scratch)).problems
+    assert found
+    return found
 
 
 def change(path: Path, old: str, new: str) -> None:
@@ -115,8 +114,7 @@ def change(path: Path, old: str, new: str) -> None:
 def forge(results: Path) -> None:
     """Bring the record in line with whatever lies there now, as somebody would who wants to hide a change."""
     files = [path for path in results.rglob("*") if path.is_file() and path.name != "ro-crate-metadata.json"]
-    options = [word for path in files for word in ("--file", path)]
-    assert nmt("results", "ro-crate", results, *options, "--archives", results / "none").returncode == 0
+    record(results, files, results / "none")
 
 
 def cell(path: Path, row: str, column: str) -> str:
@@ -188,116 +186,6 @@ def test_an_ensemble_is_published_as_a_system_that_trained_nothing(results: Path
     assert problem == f"{path}: {expected}"
 
 
-def test_the_record_of_equal_files_has_equal_bytes(results: Path, finished: Path) -> None:
-    before = (results / "ro-crate-metadata.json").read_bytes()
-    for path in results.rglob("*"):
-        original = finished / "results" / path.relative_to(results)
-        os.utime(path, (original.stat().st_atime, original.stat().st_mtime))
-    forge(results)
-    assert (results / "ro-crate-metadata.json").read_bytes() == before
-
-
-def results_page(page: Path, experiment: Path) -> subprocess.CompletedProcess[str]:
-    words = [page, page.parent / "pictures", experiment]
-    return run([sys.executable, "-m", "workflow.results_page", *map(str, words)])
-
-
-def form(page: str) -> set[str]:
-    """The paragraphs of a page of measured results that are the same whatever was measured."""
-    return {
-        line
-        for line in page.split("\n")
-        if line[:1].isalpha() and line[-1:] in ".:" and "words (" not in line
-    }
-
-
-def test_the_page_of_measured_results_is_read_from_the_record(finished: Path, tmp_path: Path) -> None:
-    made = tmp_path / "results.md"
-    assert results_page(made, finished).returncode == 0
-    text = made.read_text(encoding="utf-8")
-    bleu = cell(finished / "results" / "table1.csv", "rnnsearch-50", "bleu_all")
-    assert re.search(rf"RNNsearch-50 +\| +{re.escape(bleu)} \[.+\| +26\.75 \|", text)
-    assert re.search(r"RNNsearch-50 +\| +200 of 900 \|", text)
-    assert re.search(r"RNNsearch-30 \(not finished\) +\| +0 of 900 \|", text)
-    # of two models of one limit there is nothing to say of another
-    assert re.search(r"RNNsearch minus RNNencdec, longer limit, all +\| +\+8\.93 \| +[+-]", text)
-    assert re.search(r"RNNsearch minus RNNencdec, shorter limit, all +\| +\+7\.57 \| +\|", text)
-    assert re.search(r"updates / updates of RNNsearch +\| +2\.3 \|", text)
-    assert nmt("verify", finished / "results").stdout.split("(sha256 ")[1][:64] in text
-    for picture in re.findall(r"!\[.+\]\((.+)\)", text):
-        assert (tmp_path / picture).stat().st_size > 1000
-    committed = ROOT / "docs" / "results.md"
-    assert form(text) <= form(committed.read_text(encoding="utf-8"))
-
-
-def test_the_page_of_measured_results_says_which_update_weights_are_of(
-    finished: Path, tmp_path: Path
-) -> None:
-    experiment = tmp_path / "another"
-    shutil.copytree(finished / "results", experiment / "results")
-    shutil.copy(finished / "config.yaml", experiment)
-    path = experiment / "results" / "table2.csv"
-    rows = [*csv.DictReader(path.read_text(encoding="utf-8").splitlines())]
-    assert [row["best_update"] for row in rows] == ["200", "200"]
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows({**row, "best_update": "100"} for row in rows)
-    forge(experiment / "results")
-    page = tmp_path / "results.md"
-    assert results_page(page, finished).returncode == results_page(page, experiment).returncode == 0
-    text = page.read_text(encoding="utf-8")
-    assert re.search(r"RNNsearch-50 +\| +200 of 900 \(weights of 100\) \|", text)
-    # what was said of an experiment stays where its folder is not given
-    assert re.findall(r"^## (.+)$", text, re.MULTILINE)[-2:] == ["another", finished.name]
-    assert re.search(r"RNNsearch-50 +\| +200 of 900 \|", text)
-
-
-def test_the_page_of_measured_results_takes_nothing_from_altered_files(
-    finished: Path, tmp_path: Path
-) -> None:
-    experiment = tmp_path / "demo"
-    shutil.copytree(finished / "results", experiment / "results")
-    shutil.copy(finished / "config.yaml", experiment)
-    with (experiment / "results" / "table1.csv").open("a", encoding="utf-8") as file:
-        file.write("\n")
-    found = results_page(tmp_path / "results.md", experiment)
-    assert found.returncode == 2 and not (tmp_path / "results.md").exists()
-    assert re.fullmatch(r"error: .+table1\.csv: altered: .+\n", found.stdout)
-
-
-def test_the_committed_page_of_measured_results_has_small_pictures() -> None:
-    docs = ROOT / "docs"
-    pictures = re.findall(r"!\[.+\]\((.+)\)", (docs / "results.md").read_text(encoding="utf-8"))
-    assert pictures and all((docs / picture).is_file() for picture in pictures)
-    assert sum(path.stat().st_size for path in (docs / "pictures").rglob("*.png")) < 600_000
-
-
-def test_all_tables_compile(finished: Path) -> None:
-    names = ("table1", "significance", "table2", "table3")
-    assert_compiles(*(finished / "results" / f"{name}.tex" for name in names))
-
-
-def test_pictures_carry_no_times(results: Path) -> None:
-    pictures = list(results.glob("*.pdf")) + list(results.glob("*.png"))
-    assert len(pictures) >= 8
-    for picture in pictures:
-        data = picture.read_bytes()
-        for stamp in (b"CreationDate", b"ModDate", b"tIME", b"date:create", b"Software\0"):
-            assert stamp not in data, (picture.name, stamp)
-
-
-def test_figures_have_whole_fonts_and_colours_for_colour_blind_eyes(results: Path) -> None:
-    safe = {color.lower() for color in COLORS}
-    figures = {path.stem: path.read_bytes() for path in results.glob("*.pdf")}
-    assert {"figure2", "figure3", "unknown_words", "learning_curves", "data"} <= set(figures)
-    for name, pdf in figures.items():
-        assert b"/Type3" not in pdf and b"/CIDFontType2" in pdf, name
-        found = colors_of(pdf)
-        assert found <= safe, (name, found - safe)
-        assert found or name == "figure3", name  # which is grey
-
-
 # --- tampering --------------------------------------------------------------------------------------------------------
 
 
@@ -344,17 +232,6 @@ def test_settings_that_ask_for_no_table_make_none_of_it(results: Path) -> None:
         assert f"{results / 'table1'}.{form}: {says}" in found
     (note,) = (line for line in found if line.startswith("note: settings other than those of experiments/"))
     assert "artifacts.papers" in note
-
-
-def test_altered_weights_beside_the_results_are_named(finished: Path, tmp_path: Path) -> None:
-    shutil.copytree(finished / "results", tmp_path / "results")
-    shutil.copytree(finished / "models", tmp_path / "models")
-    weights = tmp_path / "models" / "rnnsearch-50" / "model.safetensors"
-    content = bytearray(weights.read_bytes())
-    content[-100] ^= 1
-    weights.write_bytes(content)
-    (problem,) = problems(tmp_path / "results")
-    assert problem.startswith(f"{weights}: altered: other weights than those that ")
 
 
 def test_altered_and_missing_files_are_named(results: Path) -> None:
@@ -448,15 +325,6 @@ def test_files_of_another_shape_are_problems_like_others(results: Path) -> None:
         assert any(f"{results / name}: altered" in line for line in found)
         assert any(problem in line and "altered" not in line for line in found), (problem, found)
     assert not any("Traceback" in line for line in found)
-
-
-def test_a_record_that_was_edited_by_halves_is_a_problem(results: Path) -> None:
-    record = results / "ro-crate-metadata.json"
-    values = json.loads(record.read_text(encoding="utf-8"))
-    values["@graph"] = [entity for entity in values["@graph"] if entity["@id"] != "#report"]
-    record.write_text(json.dumps(values), encoding="utf-8")
-    (line,) = problems(results)
-    assert line.startswith(f"{record} does not say what made the tables: ")
 
 
 @pytest.mark.parametrize("spoil", ["remove", "truncate", "empty"])
@@ -575,29 +443,6 @@ def test_tables_from_released_models_are_those_of_the_run(finished: Path, tmp_pa
         assert (mine / "results" / name).read_bytes() == (finished / "results" / name).read_bytes(), name
 
 
-def test_tables_and_figures_from_released_translations_are_those_of_the_run(
-    finished: Path, results: Path, tmp_path: Path
-) -> None:
-    mine = tmp_path / "mine"
-    mine.mkdir()
-    options = released(
-        finished,
-        mine,
-        "released: {results: ../results}\nartifacts:\n"
-        "  moses_translations: ../results/translations/moses.txt.gz\n"
-        "  moses_dev_translations: ../results/translations/dev/moses.txt.gz\n",
-    )
-    result = run(run_command(mine, *options))
-    assert result.returncode == 0, result.stdout
-    assert not {"models", "data", "translations"} & {path.name for path in mine.iterdir()}
-    made = [path for path in (mine / "results").rglob("*") if path.is_file()]
-    assert len(made) > 25
-    for path in made:
-        if path.name not in ("ro-crate-metadata.json", "config.json", "report.html", "explorer.html"):
-            assert path.read_bytes() == (results / path.relative_to(mine / "results")).read_bytes(), path
-    assert nmt("verify", mine / "results").returncode == 0
-
-
 def test_a_release_packs_models_and_results_and_trains_nothing(finished: Path, tmp_path: Path) -> None:
     copy, folder = tmp_path / "demo", tmp_path / "release"
     shutil.copytree(finished, copy)
@@ -616,70 +461,12 @@ def test_a_release_packs_models_and_results_and_trains_nothing(finished: Path, t
     )
 
 
-def test_parts_that_are_not_there_are_named_before_any_job(finished: Path, tmp_path: Path) -> None:
-    options = released(finished, tmp_path, "released: {models: theirs}\n")
-    result = snakemake(tmp_path, "-n", *options)
-    assert result.returncode == 2
-    assert (
-        "released.models: " in result.stdout
-        and "theirs/rnnencdec-50/summary.json: no such file" in result.stdout
-    )
-    assert "Traceback" not in result.stdout
-
-
 # --- model cards ------------------------------------------------------------------------------------------------------
-
-
-def test_a_models_card_says_how_it_was_trained_and_how_good_it_is(finished: Path) -> None:
-    card = (finished / "models" / "rnnsearch-50" / "README.md").read_text(encoding="utf-8")
-    front = yaml.safe_load(card.split("---\n")[1])
-    assert front["language"] == ["en", "fr"] and "translation" in front["tags"]
-    score = cell(finished / "results" / "table1.csv", "rnnsearch-50", "bleu_all")
-    (result,) = front["model-index"][0]["results"]
-    assert result["metrics"][0]["value"] == float(score)
-    for text in ("200 of 40 pairs", "demo-train", f"| {score} |", "--model FOLDER", "CPU ("):
-        assert text in card, text
 
 
 def test_a_card_and_the_record_follow_another_score_without_training(finished: Path) -> None:
     options = ["--configfile", str(finished / "tiny.yaml"), str(finished / "own.yaml")]
     result = snakemake(finished, "-n", *options, "--config", "decoding={beam: 3}")
     assert result.returncode == 0, result.stdout
-    counts = {"train": 0, "package": 2, "model_card": 2, "package_results": 1, "ro_crate": 1}
+    counts = {"train": 0, "package": 2, "model_card": 2, "package_settings": 1, "tables": 1, "ro_crate": 1}
     assert {rule: len(scheduled(result.stdout, rule)) for rule in counts} == counts
-
-
-# --- the same again ---------------------------------------------------------------------------------------------------
-
-
-def without_hours(text: str) -> str:
-    """A table's text without what a clock decides, and without the layout that depends on its width."""
-    text = re.sub(r"\d+\.\d+(?= +[|&] +CPU)|(?<=,)\d+\.\d{4}(?=,.?CPU)", "H", text)
-    return re.sub(r"[ :-]{2,}", " ", text)
-
-
-def without_seconds(path: Path) -> dict[str, Any]:
-    """What made translations, but for the clock's part of it."""
-    values: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    assert values.pop("seconds") > 0
-    return values
-
-
-def test_two_runs_with_one_seed_publish_the_same(finished: Path, tmp_path: Path) -> None:
-    again = finished_run(tmp_path / "again") / "results"
-    before = finished / "results"
-    names = sorted(path.relative_to(before) for path in before.rglob("*") if path.is_file())
-    assert names == sorted(path.relative_to(again) for path in again.rglob("*") if path.is_file())
-    clocks = {"summary.json", "history.jsonl", "ro-crate-metadata.json", "report.html"}
-    for name in names:
-        if name.stem in ("table2", "cho2014b_training"):
-            texts = [without_hours((folder / name).read_text(encoding="utf-8")) for folder in (before, again)]
-            assert "H" in texts[0] and texts[0] == texts[1], name
-        elif name.name.endswith(".made.json"):
-            texts = [without_seconds(folder / name) for folder in (before, again)]
-            assert texts[0] == texts[1], name
-        elif name.name not in clocks:
-            assert (again / name).read_bytes() == (before / name).read_bytes(), name
-    assert (again.parent / "models/rnnsearch-50/model.safetensors").read_bytes() == (
-        finished / "models/rnnsearch-50/model.safetensors"
-    ).read_bytes()
