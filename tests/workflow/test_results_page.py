@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +11,9 @@ import pytest
 from pipeline.config.runs import Run
 from pipeline.results.papers import Finding, read_paper
 from tests.running import ROOT
+from workflow.results_page.__main__ import write
 from workflow.results_page.findings import absent, measured, of_paper
+from workflow.results_page.folder import Experiment
 from workflow.results_page.groups import REPORTED
 from workflow.results_page.tables import origin
 
@@ -93,3 +96,11 @@ def test_a_measure_is_of_one_system_or_of_two() -> None:
     for of, measure in ((["a"], "all"), (["a", "b"], "share")):
         with pytest.raises(ValueError, match=f"{len(of)} systems, which `{measure}` is not of"):
             Finding(says="it", of=of, measure=measure)  # type: ignore[arg-type]
+
+
+def test_an_experiment_that_is_not_finished_has_no_findings_yet(tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "config.yaml").write_text("artifacts: {papers: [bahdanau2015, cho2014b]}\n", encoding="utf-8")
+    write(tmp_path / "results.md", tmp_path / "pictures", [Experiment(folder)])
+    assert "Not finished" in (tmp_path / "results.md").read_text(encoding="utf-8")

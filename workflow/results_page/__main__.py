@@ -90,12 +90,13 @@ def write(page: Path, pictures: Path, experiments: Sequence[Experiment]) -> None
 
 def _record(experiment: Experiment, page: Path, pictures: Path) -> Record:
     """Return what the page says of an experiment."""
-    found = {paper: measured(paper, experiment) for paper in experiment.config.artifacts.papers}
+    papers = experiment.config.artifacts.papers if experiment.finished else []
+    found = {paper: measured(paper, experiment) for paper in papers}
     if experiment.of_first_paper:
         found[FIRST_PAPER] = found_first(experiment)
     return {
         "section": _section(experiment, page, pictures),
-        "findings": found if experiment.finished else {},
+        "findings": found,
         "scale": of_experiment(experiment),
         "origin": origin(experiment) if experiment.finished else {},
     }

@@ -105,7 +105,9 @@ def test_downloads_carry_the_sums_that_were_noted_and_no_folder_of_this_machine(
     one, two, *_ = archives_in_use(results)
     note = {"bytes": 7, "md5": "m" * 32, "sha256": "a" * 64}
     write_json(tmp_path / f"{one.path}.json", note | {"source": "/home/me/mirror"})
-    write_json(tmp_path / f"{two.path}.json", note | {"source": "https://me:secret@example.org/two?signature=1"})
+    write_json(
+        tmp_path / f"{two.path}.json", note | {"source": "https://me:secret@example.org/two?signature=1"}
+    )
     found = {entity["@id"]: entity for entity in archives_of(results, tmp_path)}
     first, second = found[one.url], found[two.url]
     assert first["sha256"] == second["sha256"] == "a" * 64
