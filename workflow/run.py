@@ -12,8 +12,9 @@ import re
 import signal
 import subprocess
 import sys
+import textwrap
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import FrameType
@@ -21,21 +22,11 @@ from types import FrameType
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-RESULTS = (
-    "*table1*.md",  # of every paper whose tables the experiment makes
-    "significance.md",
-    "table2.md",
-    "ablations.md",
-    "alignment_error_rate/*.json",
-    "finding.txt",
-    "playground.html",
-    "explorer.html",
-    "report.html",
-)
-"""Results that are shown at the end. The page also has the figures."""
 PASSES = 2
 """Number of looks. Snakemake does not check a model's settings while its text is made again (its inputs are `ancient`).
 A second look finds a model that is outdated in both, and otherwise costs seconds."""
+FORCED = {"-R", "--forcerun", "-f", "--force", "-F", "--forceall"}
+"""Options with which a second look would make everything once more."""
 UNWRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EEXIST, errno.ENOTDIR}
 """Errors for which the folder itself is to blame."""
 PATIENCE = 75.0
@@ -69,7 +60,7 @@ def _held(folder: Path, cores: str, options: Sequence[str]) -> int:
             # We hold the folder, so the lock that Snakemake left is that of a run that was killed.
             _run(folder, [*_snakemake(folder, cores, ["--unlock"]), *options], lock)
         code = 0
-        for number in range(PASSES if _complete(options) else 1):
+        for number in range(PASSES if _complete(options) and not FORCED & set(options) else 1):
             code = code or _run(folder, _snakemake(folder, cores, options), lock, again=number > 0)
     if code == 0 and _complete(options):
         _show(folder)
@@ -171,8 +162,12 @@ def _run(folder: Path, command: Sequence[str], lock: int, again: bool = False) -
     with subprocess.Popen(command, pass_fds=(lock,), env=_environment(folder, again)) as process:
 
         def hand_on(number: int, frame: FrameType | None) -> None:
-            if number != signal.SIGINT:  # the terminal itself sends that one to both
+            if number == signal.SIGINT:  # the terminal itself sends that one to both
+                print("\ninterrupted: running jobs are ended now", file=sys.stderr)
+            else:
+                print("\nno further job begins; running jobs finish first, Ctrl-C ends them", file=sys.stderr)
                 process.send_signal(number)
+            print("what is finished stays; the same command continues", file=sys.stderr)
 
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, hand_on)
@@ -180,21 +175,19 @@ def _run(folder: Path, command: Sequence[str], lock: int, again: bool = False) -
 
 
 def _show(folder: Path) -> None:
-    show(path for pattern in RESULTS for path in sorted((folder / "results").glob(pattern)))
-
-
-def show(paths: Iterable[Path]) -> None:
-    """Print results on the terminal: Markdown tables, error rates and what was found in words, other files' paths."""
-    from nmt.evaluation.alignment_error_rate import in_words
-    from nmt.io.files import read_json
-
-    for path in paths:
-        if path.suffix in (".md", ".txt"):
-            print(f"\n{path.read_text(encoding='utf-8')}", end="")
-        elif path.suffix == ".json":
-            print(f"\n{in_words(read_json(path))}")
-        else:
-            print(f"\n{path}")
+    """Print what a person wants first: Table 1, the finding, where the report is, how to translate."""
+    results = folder / "results"
+    for table in sorted(results.glob("*table1.md")):
+        rows = [line for line in table.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+        print("\nTable 1, BLEU on the test text", *rows, sep="\n")
+    if (results / "finding.txt").is_file():
+        text = (results / "finding.txt").read_text(encoding="utf-8")
+        print("", *(line for part in text.splitlines() for line in textwrap.wrap(part, 79)), sep="\n")
+    if (results / "report.html").is_file():
+        print(f"\nOpen {results / 'report.html'} for all tables and figures.")
+    if models := sorted(file.parent for file in folder.glob("models/*/text.json")):
+        model = max(models, key=lambda path: path.name == "rnnsearch-50")
+        print(f"Translate your own lines: .venv/bin/nmt translate --model {model}")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import subprocess
 import sys
@@ -15,26 +14,23 @@ from nmt.io import locks
 from tests.messages import check
 from tests.running import ROOT, make_demo, programs_but
 from workflow import run
-from workflow.run import show
 
 
-def test_show_prints_tables_rates_and_paths(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rates = {
-        "model": "rnnsearch-50",
-        "sentences": 1000,
-        "alignment_error_rate": 0.0512,
-        "baselines": {
-            "diagonal": {"alignment_error_rate": 0.4},
-            "same_position": {"alignment_error_rate": 0.5},
-        },
-    }
-    (tmp_path / "rnnsearch-50.json").write_text(json.dumps(rates))
-    (tmp_path / "table1.md").write_text("| Modèle |\n|:--|\n", encoding="utf-8")
-    show([tmp_path / "table1.md", tmp_path / "rnnsearch-50.json", tmp_path / "figure2.png"])
-    out = capsys.readouterr().out
-    assert out.startswith("\n| Modèle |\n|:--|\n")
-    assert "rnnsearch-50: 5.1% on 1,000 sentences (a plain diagonal 40.0%, the same position 50.0%)" in out
-    assert str(tmp_path / "figure2.png") in out
+def test_the_end_is_a_table_the_finding_the_report_and_a_line_to_try(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "table1.md").write_text("| Modèle |\n|:--|\n| a |\n\nNotes.\n", encoding="utf-8")
+    (tmp_path / "results" / "finding.txt").write_text(f"{'word ' * 30}\n", encoding="utf-8")
+    (tmp_path / "results" / "report.html").touch()
+    for name in ("rnnencdec-50", "rnnsearch-50", "rnnsearch-50-star"):
+        (tmp_path / "models" / name).mkdir(parents=True)
+        (tmp_path / "models" / name / "text.json").touch()
+    run._show(tmp_path)
+    lines = capsys.readouterr().out.splitlines()
+    assert "| Modèle |" in lines and "Notes." not in lines and len(lines) <= 15
+    assert f"Open {tmp_path}/results/report.html" in lines[-2]
+    assert lines[-1].endswith("nmt translate --model " + str(tmp_path / "models" / "rnnsearch-50"))
 
 
 def called(monkeypatch: pytest.MonkeyPatch, folder: Path) -> int:
