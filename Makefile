@@ -167,7 +167,7 @@ format: $(DEV) ## Format code and rules; write the schema
 	$(BIN)/python workflow/schema.py
 
 pins: $(DEV) ## Renew uv.lock after a change of pyproject.toml: make OPTIONS=--upgrade pins
-	.uv/uv lock $(OPTIONS)
+	"$$(command -v .uv/uv uv | head -1)" lock $(OPTIONS)
 
 clean: ## Remove .venv and caches, keep results
 	rm -rf $(VENV) .venv.lock .uv site .mypy_cache .ruff_cache .pytest_cache *.egg-info
