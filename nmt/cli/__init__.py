@@ -222,6 +222,7 @@ def commands() -> None:
 def main() -> None:
     """Run a subcommand; a `UserError` or a full disk becomes one line on standard error."""
     job_progress.begin()
+    os.environ.pop("MPLBACKEND", None)  # a notebook kernel's may not be installed here, and files need none
     try:
         commands(prog_name="nmt")
     except UserError as error:
