@@ -183,18 +183,17 @@ def _check_settings(config: Config, results: Path, found: Verdict) -> None:
 
 @dataclass
 class Remade:
-    """What was made again: names of files of tables, and whether the test text was among it."""
+    """What was made again: names of files of tables, whether those are all, and whether the test text is among it."""
 
     tables: list[str] = field(default_factory=list)
+    complete: bool = True
     text: bool = False
 
 
 def _remade(inputs: Inputs, files: set[str], scratch: Path, archives: Path | None, found: Verdict) -> Remade:
     """Make tables and test text again, and say what differs and what cannot be made."""
     config, package, results = inputs.config, inputs.package, inputs.package.folder
-    before = len(found.problems)
     made = _tables(inputs, files, found)
-    complete = len(found.problems) == before
     with found.failing("the test text cannot be made again"):
         made.text = _test_text(config, package, files, scratch, archives, found)
     for name in config.artifacts.papers:
@@ -204,7 +203,7 @@ def _remade(inputs: Inputs, files: set[str], scratch: Path, archives: Path | Non
             "the test text is not made again: give --archives, where its archive was downloaded to"
         )
     rest = sorted(name for name in files - {*made.tables, *NOT_RECORDED} if not is_part(name))
-    unmade = [name for name in rest if _is_table(name)] if complete else []
+    unmade = [name for name in rest if _is_table(name)] if made.complete else []
     for name in unmade:
         asks = f"{package.configuration} asks for no such table, so it is not made again"
         found.problems.append(f"{results / name}: does not follow: {asks}")
@@ -217,27 +216,27 @@ def _tables(inputs: Inputs, files: set[str], found: Verdict) -> Remade:
     """Compare each table with what follows: of its forms the first that differs is named, which is the CSV."""
     made, results = Remade(), inputs.package.folder
     for text in texts(inputs):
+        contents: dict[str, str] = {}
         with found.failing(f"{text.files[0]} cannot be made again"):
             contents = text.make()
-            made.tables += contents
-            differing = [
-                file
-                for file, content in contents.items()
-                if file not in files or (results / file).read_bytes() != content.encode()
-            ]
-            if differing:
-                first, same = differing[0], len(differing) < len(contents)
-                found.problems.append(_differs(results / first, contents[first], first in files, same))
+        made.tables += contents
+        made.complete = made.complete and bool(contents)
+        for file, content in contents.items():
+            there = file in files
+            if not there or (results / file).read_bytes() != content.encode():
+                csv = text.files[0] if file != text.files[0] else ""
+                found.problems.append(_differs(results / file, content, there, csv))
+                break
     return made
 
 
-def _differs(written: Path, text: str, there: bool, others_same: bool) -> str:
-    """Return a line about a table that is not what follows."""
+def _differs(written: Path, text: str, there: bool, same: str) -> str:
+    """Return a line about a table that is not what follows; `same` names a form of it that is."""
     if not there:
         return f"{written}: missing, but the settings ask for it"
     found = difference(written, read_lines(written), text.removesuffix("\n").split("\n"), "follows")
     line = found[0] if found else f"{written}: other line ends than what follows"
-    return line + ("; its other forms are the same" if others_same else "")
+    return line + (f"; {same} is the same" if same else "")
 
 
 def _test_text(
