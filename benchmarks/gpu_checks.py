@@ -33,8 +33,8 @@ from nmt.data.bitext import Bitext, binarize
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
 from nmt.io.text_files import write_lines
+from nmt.model.compiled import set_kernels
 from nmt.model.device import memory_errors
-from nmt.model.kernels import kernels_of
 from nmt.settings.training import ModelRun
 from nmt.training.trainer import Trainer
 from nmt.training.validation import sentence_nll
@@ -93,7 +93,7 @@ def recorded(setup: Setup) -> Figures:
     compared = 0
     for kind in FAMILIES:
         for precision in PRECISIONS:
-            for kernels in ("torch", "triton"):
+            for kernels in ("torch", "compiled"):
                 ends = [updated(kind, setup, precision, kernels, graphs) for graphs in (True, False)]
                 same = all(torch.equal(*pair) for pair in zip(*ends, strict=True))
                 assert same, f"{kind.family}, {precision}, {kernels}: recorded updates differ"
@@ -108,32 +108,32 @@ def updated(
 
     The deep LSTM's learning rate falls after five updates, so its updates are recorded a second time.
     """
-    with kernels_of(kernels, torch.device(setup.device)):
-        made = kind(setup.sizes(26), setup.machine(precision))
-        if not graphs:
-            made.updater.graphs = None
-        for number in range(8):
-            batch = made.batch(*draw(setup.sizes(26 if number % 2 else 51), number))
-            made.updater(batch if graphs else batch.to(made.device), epoch=number // 5)
-        return [weight.detach().cpu() for weight in made.model.parameters()]
+    set_kernels(kernels, torch.device(setup.device))
+    made = kind(setup.sizes(26), setup.machine(precision))
+    if not graphs:
+        made.updater.graphs = None
+    for number in range(8):
+        batch = made.batch(*draw(setup.sizes(26 if number % 2 else 51), number))
+        made.updater(batch if graphs else batch.to(made.device), epoch=number // 5)
+    return [weight.detach().cpu() for weight in made.model.parameters()]
 
 
-def triton(setup: Setup) -> Figures:
-    """Check that Triton's kernels give PyTorch's gradients up to rounding, and time an update with both."""
-    setup.need_gpu("a kernel of Triton")
+def compiled(setup: Setup) -> Figures:
+    """Check that compiled steps give PyTorch's gradients up to rounding, and time an update with both."""
+    setup.need_gpu("the time of a compiled step")
     found: Figures = {}
     for kind in FAMILIES:
         sizes, both, seconds = setup.sizes(26), {}, {}
-        for kernels in ("torch", "triton"):
-            with kernels_of(kernels, torch.device(setup.device)):
-                made = kind(sizes, setup.machine())
-                batch = made.batch(*draw(sizes, 0))
-                made.model.total_nll(*batch.to(made.device).inputs()).backward()  # type: ignore[no-untyped-call]
-                both[kernels] = torch.cat(
-                    [w.grad.flatten() for w in made.model.parameters() if w.grad is not None]
-                )
-                seconds[kernels] = seconds_of_an_update(made, batch)
-        apart = float((both["torch"] - both["triton"]).norm() / both["torch"].norm())
+        for kernels in ("torch", "compiled"):
+            set_kernels(kernels, torch.device(setup.device))
+            made = kind(sizes, setup.machine())
+            batch = made.batch(*draw(sizes, 0))
+            made.model.total_nll(*batch.to(made.device).inputs()).backward()  # type: ignore[no-untyped-call]
+            both[kernels] = torch.cat(
+                [w.grad.flatten() for w in made.model.parameters() if w.grad is not None]
+            )
+            seconds[kernels] = seconds_of_an_update(made, batch)
+        apart = float((both["torch"] - both["compiled"]).norm() / both["torch"].norm())
         assert apart < 1e-4, f"{kind.family}: gradients differ by {apart:.1e} of their norm"
         found[kind.family] = {"gradients_apart": apart, "ms": {k: 1e3 * v for k, v in seconds.items()}}
     return found
@@ -350,7 +350,7 @@ def precisions(setup: Setup) -> Figures:
 
 CHECKS: dict[str, Callable[[Setup], Figures]] = {
     check.__name__.replace("_", "-"): check
-    for check in (tests, recorded, triton, resume, out_of_memory, memory, speed, decoding, precisions)
+    for check in (tests, recorded, compiled, resume, out_of_memory, memory, speed, decoding, precisions)
 }
 
 

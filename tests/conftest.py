@@ -12,8 +12,6 @@ from hypothesis import HealthCheck, settings
 from nmt.settings.families import FAMILIES, FamilyName
 from tests.plans import Plans
 
-os.environ["TRITON_INTERPRET"] = "1"  # read when Triton is imported: its kernels then run on a processor
-
 # Property tests try few inputs by default, `make fuzz` many more (--hypothesis-profile=long). Neither has a time limit
 # per input: the machine may be busy.
 settings.register_profile(

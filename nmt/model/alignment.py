@@ -15,9 +15,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from nmt.model.compiled import fusible, fusing
+from nmt.model.computing import COMPUTING
 from nmt.model.cpu_products import tanh_
 from nmt.model.gru import gated_step, gated_step_backward, recurrent_gradients, weight
-from nmt.model.kernels import fused
 from nmt.model.precision import add_product, affine, cached_factor, factor, product
 from nmt.settings.families import Biases
 
@@ -107,14 +108,16 @@ class AttentionScan(torch.autograd.Function):
         from_state = torch.cat([W_a, U_gates], dim=1)
         by_state, by_candidate, by_context = factor(from_state), factor(U), factor(C)
         padding = padding.contiguous()
+        # not where a development set is scored, whose batches have many sizes
+        ctx.fuse = fuse = COMPUTING.fuse and any(ctx.needs_input_grad)
         states[0] = start
         for t in range(steps):
             products = product(states[t], by_state)
             queries[t] = products[:, :units]
-            attend(queries[t], keys, v_a, padding, annotations, weights[t], contexts[t])
+            attend(queries[t], keys, v_a, padding, annotations, weights[t], contexts[t], fuse=fuse)
             given = product(contexts[t], by_context).add_(projected[t])
             out = gates[t], candidates[t], states[t + 1]
-            gated_step(given, products[:, units:], states[t], by_candidate, None, out)
+            gated_step(given, products[:, units:], states[t], by_candidate, None, out, fuse)
         ctx.save_for_backward(
             states, gates, candidates, queries, contexts, weights, annotations, keys, from_state, v_a, U, C
         )
@@ -135,13 +138,12 @@ class AttentionScan(torch.autograd.Function):
         grad_states = grad_states.contiguous()
         grad_contexts = grad_contexts.clone(memory_format=torch.contiguous_format)
         grad_energies = torch.empty_like(weights)
-        way_back = kernels.AlignmentBackward if (kernels := fused()) else AlignmentBackward
-        alignment = way_back(keys, v_a, annotations)
+        alignment = AlignmentBackward(keys, v_a, annotations, ctx.fuse)
         state_back, candidate_back, context_back = factor(from_state.t()), factor(U.t()), factor(C.t())
         grad = grad_states[steps]
         for t in reversed(range(steps)):
             before = gated_step_backward(
-                grad, gates[t], candidates[t], states[t], candidate_back, grad_projected[t]
+                grad, gates[t], candidates[t], states[t], candidate_back, grad_projected[t], ctx.fuse
             )
             add_product(grad_contexts[t], grad_projected[t], context_back)
             alignment.step(
@@ -163,18 +165,32 @@ class AttentionScan(torch.autograd.Function):
         )  # fmt: skip
 
 
+@fusible(keys=1, padding=1, annotations=1, weights=1)
 def attend(
     query: Tensor, keys: Tensor, v_a: Tensor, padding: Tensor, annotations: Tensor, weights: Tensor, context: Tensor
 ) -> None:  # fmt: skip
     """Fill `weights` (B, S) with alpha_i and `context` (B, C) with c_i; `query` (B, A) is W_a s_{i-1}."""
-    if kernels := fused():
-        kernels.attend(query, keys, v_a, padding, annotations, weights, context)
-        return
-    energy = torch.empty_like(weights)
+    energy = energies(query, keys, v_a)
+    alpha = torch.softmax(energy.masked_fill(padding, -torch.inf), dim=1)
+    weights.copy_(alpha)
+    context.copy_(sum_over_source(alpha, annotations))
+
+
+def energies(query: Tensor, keys: Tensor, v_a: Tensor) -> Tensor:
+    """Return e_i, (B, S)."""
+    if fusing():
+        return (torch.tanh(keys + query.unsqueeze(1)) * v_a).sum(dim=2)
+    energy = keys.new_empty(keys.shape[:2])
     for rows, activation in activations(keys, query):
         torch.mv(activation.flatten(0, 1), v_a, out=energy[rows].view(-1))
-    torch.softmax(energy.masked_fill_(padding, -torch.inf), dim=1, out=weights)
-    torch.bmm(weights.unsqueeze(1), annotations, out=context.unsqueeze(1))
+    return energy
+
+
+def sum_over_source(weights: Tensor, values: Tensor) -> Tensor:
+    """Return sum_j weights_j values_j, (B, X), for (B, S) and (B, S, X)."""
+    if fusing():
+        return (weights.unsqueeze(2) * values).sum(dim=1)
+    return torch.bmm(weights.unsqueeze(1), values).squeeze(1)
 
 
 def activations(keys: Tensor, query: Tensor) -> Iterator[tuple[slice, Tensor]]:
@@ -199,35 +215,62 @@ class AlignmentBackward:
     Each step only adds up g a^2; the sums of g and the factor v_a are applied at the end.
     """
 
-    def __init__(self, keys: Tensor, v_a: Tensor, annotations: Tensor) -> None:
-        self.keys, self.v_a, self.annotations = keys, v_a, annotations
+    def __init__(self, keys: Tensor, v_a: Tensor, annotations: Tensor, fuse: bool) -> None:
+        self.keys, self.v_a, self.annotations, self.fuse = keys, v_a, annotations, fuse
         self.squares = torch.zeros_like(keys)
-        self.grad_v = torch.zeros_like(v_a)
+        # a kernel adds up the positions of one sentence
+        self.grad_v = keys.new_zeros(len(keys), len(v_a)) if fuse else torch.zeros_like(v_a)
 
     def step(
         self, weights: Tensor, grad_context: Tensor, query: Tensor, grad_energy: Tensor, grad_query: Tensor
     ) -> None:
         """Fill dL/de_i (B, S) and dL/dq_i (B, A) from alpha_i (B, S), dL/dc_i (B, C) and q_i (B, A) of step i."""
-        softmax_backward(weights, self.annotations, grad_context, grad_energy)
-        for rows, activation in activations(self.keys, query):
-            grads = grad_energy[rows]
-            self.grad_v.addmv_(activation.flatten(0, 1).t(), grads.reshape(-1))
-            square = activation.mul_(activation)
-            grad_query[rows] = torch.bmm(grads.unsqueeze(1), square).squeeze(1)
-            self.squares[rows].addcmul_(square, grads.unsqueeze(2))
-        torch.sub(grad_energy.sum(dim=1, keepdim=True), grad_query, out=grad_query).mul_(self.v_a)
+        attend_backward(
+            weights, self.annotations, grad_context, self.keys, query, self.v_a, grad_energy, grad_query,
+            self.squares, self.grad_v, fuse=self.fuse,
+        )  # fmt: skip
 
     def gradients(self, grad_energies: Tensor) -> tuple[Tensor, Tensor]:
         """Return dL/dk (B, S, A) and dL/dv_a (A,) after all steps, given dL/de (T, B, S) of all steps."""
         sums = grad_energies.sum(dim=0).unsqueeze(2)
-        return torch.sub(sums, self.squares, out=self.squares).mul_(self.v_a), self.grad_v
+        grad_v = self.grad_v.sum(dim=0) if self.fuse else self.grad_v
+        return torch.sub(sums, self.squares, out=self.squares).mul_(self.v_a), grad_v
 
 
-def softmax_backward(weights: Tensor, annotations: Tensor, grad_context: Tensor, out: Tensor) -> None:
-    """Fill `out` (B, S) with the gradient of the energies, given that of the context (B, C).
+@fusible(weights=1, annotations=1, keys=1, grad_energy=1, squares=1)
+def attend_backward(
+    weights: Tensor, annotations: Tensor, grad_context: Tensor, keys: Tensor, query: Tensor, v_a: Tensor,
+    grad_energy: Tensor, grad_query: Tensor, squares: Tensor, grad_v: Tensor,
+) -> None:  # fmt: skip
+    """Fill `grad_energy` and `grad_query` (see `AlignmentBackward.step`), and add to the sums of g a^2 and g a."""
+    grads = softmax_backward(weights, annotations, grad_context)
+    grad_energy.copy_(grads)
+    if fusing():
+        activation = torch.tanh(keys + query.unsqueeze(1))
+        each = grads.unsqueeze(2) * activation
+        square = each * activation
+        squares.add_(square)
+        grad_v.add_(each.sum(dim=1))
+        of_squares = square.sum(dim=1)
+    else:
+        of_squares = torch.empty_like(query)
+        for rows, activation in activations(keys, query):
+            some = grads[rows]
+            grad_v.addmv_(activation.flatten(0, 1).t(), some.reshape(-1))
+            square = activation.mul_(activation)
+            of_squares[rows] = torch.bmm(some.unsqueeze(1), square).squeeze(1)
+            squares[rows].addcmul_(square, some.unsqueeze(2))
+    grad_query.copy_((grads.sum(dim=1, keepdim=True) - of_squares) * v_a)
+
+
+def softmax_backward(weights: Tensor, annotations: Tensor, grad_context: Tensor) -> Tensor:
+    """Return the gradient of the energies (B, S), given that of the context (B, C).
 
     It is 0 on padding, whose weight is 0.
     """
-    grad_weights = torch.bmm(annotations, grad_context.unsqueeze(2)).squeeze(2)
+    if fusing():
+        grad_weights = (annotations * grad_context.unsqueeze(1)).sum(dim=2)
+    else:
+        grad_weights = torch.bmm(annotations, grad_context.unsqueeze(2)).squeeze(2)
     inner = (weights * grad_weights).sum(dim=1, keepdim=True)
-    torch.mul(weights, grad_weights.sub_(inner), out=out)
+    return weights * (grad_weights - inner)

@@ -1,14 +1,12 @@
 """Choices of this process for its computations. They are not part of a model; readers of the equations may ignore them.
 
 precision: the precision of matrix products (`nmt.model.precision`). products: the library for matrix products on a CPU
-(`nmt.model.cpu_products`). fused: the kernels that replace PyTorch's operations between the products
-(`nmt.model.kernels`).
+(`nmt.model.cpu_products`). fuse: whether training updates use compiled steps (`nmt.model.compiled`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, Literal
 
 import torch
@@ -23,7 +21,7 @@ class Computing:
 
     precision: Precision = "fp32"
     products: Products = "torch"
-    fused: ModuleType | None = None
+    fuse: bool = False
 
     @property
     def factor_type(self) -> torch.dtype | None:

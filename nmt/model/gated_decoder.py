@@ -126,7 +126,7 @@ class FixedContextDecoder(GatedDecoder):
         """See `GatedDecoder.scan`; there are no weights."""
         context = encoded.annotations[:, 0]
         projected = self.unit.project(embedded) + product(context, self.unit.context_weights())
-        states = scan([self.unit], [projected], start.unsqueeze(0))[0]
+        states = scan([self.unit], [projected], start.unsqueeze(0)).squeeze(1)
         return states, context.expand(len(embedded), -1, -1), None
 
     def context_share(self, state: Tensor, encoded: Annotations, shares: Tensor) -> Tensor:

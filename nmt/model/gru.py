@@ -17,8 +17,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from nmt.model.compiled import fusible
+from nmt.model.computing import COMPUTING
 from nmt.model.cpu_products import tanh_
-from nmt.model.kernels import fused
 from nmt.model.precision import Factor, add_product, affine, cached_factor, factor, fixed, product
 from nmt.settings.families import Biases
 
@@ -84,12 +85,12 @@ def scan(
         units: the D directions.
         projected: the pre-activations of each direction, (T, B, 3N), in its reading order.
         start: h_0, (D, B, N).
-        mask: 0 where a direction reads padding, else 1, (D, T, B); None if there is no padding.
+        mask: 0 where a direction reads padding, else 1, (T, D, B); None if there is no padding.
 
     Returns:
-        h_0..h_T, (D, T+1, B, N).
+        h_0..h_T, (T+1, D, B, N).
     """
-    together, first = torch.stack(projected), units[0]
+    together, first = torch.stack(projected, dim=1), units[0]
 
     def gates() -> Tensor:
         return torch.stack([unit.gate_weights() for unit in units])
@@ -102,26 +103,30 @@ def scan(
             cached_factor(first, "gates of all", gates),
             cached_factor(first, "candidates of all", candidate),
         )
-        return recurrence(together, start, *factors, mask)[0]
+        return recurrence(together, start, *factors, mask, fuse=False)[0]
     states: Tensor = GatedScan.apply(together, start, gates(), candidate(), mask)  # type: ignore[no-untyped-call]
     return states
 
 
 def recurrence(
-    projected: Tensor, start: Tensor, by_gates: Factor, by_candidate: Factor, mask: Tensor | None
+    projected: Tensor,
+    start: Tensor,
+    by_gates: Factor,
+    by_candidate: Factor,
+    mask: Tensor | None,
+    fuse: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return h_0..h_T (D, T+1, B, N), gates (D, T, B, 2N) and candidates (D, T, B, N); see `GatedScan.forward`."""
-    directions, steps, batch, width = projected.shape
+    """Return h_0..h_T (T+1, D, B, N), gates (T, D, B, 2N) and candidates (T, D, B, N); see `GatedScan.forward`."""
+    steps, directions, batch, width = projected.shape
     hidden = width // 3
-    states = projected.new_empty(directions, steps + 1, batch, hidden)
-    gates = projected.new_empty(directions, steps, batch, 2 * hidden)
-    candidates = projected.new_empty(directions, steps, batch, hidden)
-    states[:, 0] = start
+    states = projected.new_empty(steps + 1, directions, batch, hidden)
+    gates = projected.new_empty(steps, directions, batch, 2 * hidden)
+    candidates = projected.new_empty(steps, directions, batch, hidden)
+    states[0] = start
     for t in range(steps):
-        state = states[:, t]
-        read = None if mask is None else mask[:, t].unsqueeze(2)
-        out = gates[:, t], candidates[:, t], states[:, t + 1]
-        gated_step(projected[:, t], product(state, by_gates), state, by_candidate, read, out)
+        read = None if mask is None else mask[t].unsqueeze(2)
+        out = gates[t], candidates[t], states[t + 1]
+        gated_step(projected[t], product(states[t], by_gates), states[t], by_candidate, read, out, fuse)
     return states, gates, candidates
 
 
@@ -132,6 +137,7 @@ def gated_step(
     U: Factor,
     mask: Tensor | None,
     out: tuple[Tensor, Tensor, Tensor],
+    fuse: bool = False,
 ) -> None:
     """Fill `out` with gates [z | r] (..., B, 2N), candidate (..., B, N) and new state (..., B, N).
 
@@ -139,25 +145,43 @@ def gated_step(
     (..., B, 2N), together with other products of the state. A padded step, 0 in `mask` (..., B, 1), has update gate 0,
     so the state does not change.
     """
-    if kernels := fused():
-        kernels.gated_step(projected, recurrent, state, U, mask, out)
-        return
-    hidden, after = state.shape[-1], out[2]
-    # results written to memory that is not contiguous could have other last digits: they are made elsewhere, and copied
-    gates, candidate = (part if part.is_contiguous() else part.new_empty(part.shape) for part in out[:2])
-    torch.add(projected[..., : 2 * hidden], recurrent, out=gates).sigmoid_()
+    gates, candidate, after = out
+    reset_state = open_gates(projected, recurrent, state, mask, gates, fuse=fuse)
+    update_state(product(reset_state, U), projected, state, gates, candidate, after, fuse=fuse)
+
+
+@fusible()
+def open_gates(
+    projected: Tensor, recurrent: Tensor, state: Tensor, mask: Tensor | None, out: Tensor
+) -> Tensor:
+    """Fill `out` with the gates, and return r * h."""
+    hidden = state.shape[-1]
+    gates = torch.add(projected[..., : 2 * hidden], recurrent).sigmoid_()
     if mask is not None:
         gates[..., :hidden] *= mask
-    from_reset = product(gates[..., hidden:] * state, U)
-    tanh_(torch.add(from_reset, projected[..., 2 * hidden :], out=candidate))
-    torch.lerp(state, candidate, gates[..., :hidden], out=after)
-    for place, made in zip(out, (gates, candidate), strict=False):
-        if place is not made:
-            place.copy_(made)
+    out.copy_(gates)
+    return gates[..., hidden:] * state
+
+
+@fusible()
+def update_state(
+    from_reset: Tensor, projected: Tensor, state: Tensor, gates: Tensor, out: Tensor, after: Tensor
+) -> None:
+    """Fill `out` with the candidate, tanh(U [r * h] + projected), and `after` with the state h + z (c - h)."""
+    hidden = state.shape[-1]
+    candidate = tanh_(torch.add(from_reset, projected[..., 2 * hidden :]))
+    out.copy_(candidate)
+    after.copy_(torch.lerp(state, candidate, gates[..., :hidden]))
 
 
 def gated_step_backward(
-    grad: Tensor, gates: Tensor, candidate: Tensor, state: Tensor, U_t: Factor, grad_projected: Tensor
+    grad: Tensor,
+    gates: Tensor,
+    candidate: Tensor,
+    state: Tensor,
+    U_t: Factor,
+    grad_projected: Tensor,
+    fuse: bool = False,
 ) -> Tensor:
     """Compute the gradient through one step, except for the path through `recurrent`.
 
@@ -172,20 +196,37 @@ def gated_step_backward(
         The gradient of the state before the step, (..., B, N), without the path through `recurrent`. The gradient of
         `recurrent` is the first 2N columns of `grad_projected`.
     """
-    if kernels := fused():
-        before: Tensor = kernels.gated_step_backward(grad, gates, candidate, state, U_t, grad_projected)
-        return before
+    grad_candidate = candidate_gradient(grad, gates, candidate, state, grad_projected, fuse=fuse)
+    grad_reset_state = product(grad_candidate, U_t)
+    before: Tensor = state_gradient(grad, gates, state, grad_reset_state, grad_projected, fuse=fuse)
+    return before
+
+
+@fusible()
+def candidate_gradient(
+    grad: Tensor, gates: Tensor, candidate: Tensor, state: Tensor, grad_projected: Tensor
+) -> Tensor:
+    """Fill the columns of `grad_projected` for z and the candidate, and return the latter."""
     hidden = state.shape[-1]
-    update, reset = gates[..., :hidden], gates[..., hidden:]
+    update = gates[..., :hidden]
     through_candidate = grad * update
     grad_candidate = torch.addcmul(through_candidate, through_candidate, candidate * candidate, value=-1)
     grad_projected[..., 2 * hidden :] = grad_candidate
-    grad_reset_state = product(grad_candidate, U_t)
-    torch.mul((candidate - state).mul_(grad), torch.addcmul(update, update, update, value=-1),
-              out=grad_projected[..., :hidden])  # fmt: skip
-    torch.mul(grad_reset_state * state, torch.addcmul(reset, reset, reset, value=-1),
-              out=grad_projected[..., hidden : 2 * hidden])  # fmt: skip
-    return torch.sub(grad, through_candidate).addcmul_(grad_reset_state, reset)
+    slope = torch.addcmul(update, update, update, value=-1)
+    grad_projected[..., :hidden] = (candidate - state).mul_(grad) * slope
+    return grad_candidate
+
+
+@fusible()
+def state_gradient(
+    grad: Tensor, gates: Tensor, state: Tensor, grad_reset_state: Tensor, grad_projected: Tensor
+) -> Tensor:
+    """Fill the columns of `grad_projected` for r, and return the gradient of the state before the step."""
+    hidden = state.shape[-1]
+    update, reset = gates[..., :hidden], gates[..., hidden:]
+    slope = torch.addcmul(reset, reset, reset, value=-1)
+    grad_projected[..., hidden : 2 * hidden] = grad_reset_state * state * slope
+    return torch.sub(grad, grad * update).addcmul_(grad_reset_state, reset)
 
 
 class GatedScan(torch.autograd.Function):
@@ -195,9 +236,10 @@ class GatedScan(torch.autograd.Function):
     def forward(
         ctx: Any, projected: Tensor, start: Tensor, U_gates: Tensor, U: Tensor, mask: Tensor | None
     ) -> Tensor:
-        """Return h_0..h_T, (D, T+1, B, N), from (D, T, B, 3N), (D, B, N), (D, N, 2N), (D, N, N) and (D, T, B)."""
+        """Return h_0..h_T, (T+1, D, B, N), from (T, D, B, 3N), (D, B, N), (D, N, 2N), (D, N, N) and (T, D, B)."""
         factors = factor(U_gates), factor(U)
-        states, gates, candidates = recurrence(projected, start, *factors, mask)
+        ctx.fuse = COMPUTING.fuse
+        states, gates, candidates = recurrence(projected, start, *factors, mask, ctx.fuse)
         ctx.save_for_backward(states, gates, candidates, U_gates, U)
         return states
 
@@ -206,22 +248,19 @@ class GatedScan(torch.autograd.Function):
         """Return the gradients in the order of the arguments; the mask has none."""
         (grad_states,) = grads
         states, gates, candidates, U_gates, U = ctx.saved_tensors
-        directions, steps, batch, hidden = candidates.shape
-        grad_projected = gates.new_empty(directions, steps, batch, 3 * hidden)
+        steps, directions, batch, hidden = candidates.shape
+        grad_projected = gates.new_empty(steps, directions, batch, 3 * hidden)
         gates_back, candidate_back = factor(U_gates.mT), factor(U.mT)
         grad_states = grad_states.contiguous()
-        grad = grad_states[:, steps]
+        grad = grad_states[steps]
         for t in reversed(range(steps)):
             before = gated_step_backward(
-                grad, gates[:, t], candidates[:, t], states[:, t], candidate_back, grad_projected[:, t]
+                grad, gates[t], candidates[t], states[t], candidate_back, grad_projected[t], ctx.fuse
             )
-            add_product(before, grad_projected[:, t, :, : 2 * hidden], gates_back)
-            grad = before.add_(grad_states[:, t])
-        grad_U_gates, grad_U = recurrent_gradients(
-            states[:, :-1].reshape(directions, -1, hidden),
-            gates.view(directions, -1, 2 * hidden),
-            grad_projected.view(directions, -1, 3 * hidden),
-        )
+            add_product(before, grad_projected[t, :, :, : 2 * hidden], gates_back)
+            grad = before.add_(grad_states[t])
+        of_directions = (part.transpose(0, 1).flatten(1, 2) for part in (states[:-1], gates, grad_projected))
+        grad_U_gates, grad_U = recurrent_gradients(*of_directions)
         return grad_projected, grad, grad_U_gates, grad_U, None
 
 

@@ -13,7 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from nmt.model.kernels import fused
+from nmt.model.compiled import fusible, fusing
+from nmt.model.computing import COMPUTING
 from nmt.model.precision import factor, product, rounded
 
 CHUNK = 600
@@ -37,7 +38,7 @@ class SummedNLL(torch.autograd.Function):
             rows = slice(start, start + CHUNK)
             counts = None if mask is None else mask[rows].unsqueeze(1)
             logits = product(features[rows], ahead)
-            total += become_error(logits, b, words[rows].unsqueeze(1), counts)
+            total += become_error(logits, b, words[rows].unsqueeze(1), counts, fuse=COMPUTING.fuse)
             grads[0][rows] = product(logits, back)
             put_product(grads[1], features[rows].t(), logits, add=start > 0)
             grads[2].addmv_(logits.t(), logits.new_ones(len(logits)))
@@ -52,14 +53,14 @@ class SummedNLL(torch.autograd.Function):
         return features.mul_(scale), W.mul_(scale), b.mul_(scale), None, None
 
 
+@fusible(logits=0, words=0, mask=0)
 def become_error(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None) -> Tensor:
     """Turn logits without bias (P, V) into their gradient, softmax - one-hot, and return the cost.
 
     `words` and `mask` are (P, 1).
     """
-    if kernels := fused():
-        total: Tensor = kernels.become_error(logits, b, words, mask)
-        return total
+    if fusing():
+        return _become_error_at_once(logits, b, words, mask)
     total = torch.zeros((), dtype=torch.float64, device=logits.device)
     size = len(logits) if logits.is_cuda else max(1, IN_CACHE // logits.shape[1])
     buffer = torch.empty_like(logits[:size])
@@ -75,6 +76,19 @@ def become_error(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None) 
             part.mul_(mask[start : start + size])
         total -= chosen.sum(dtype=torch.float64)
     return total
+
+
+def _become_error_at_once(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor | None) -> Tensor:
+    """Do what `become_error` does, with as few passes over the logits as a kernel needs."""
+    values = logits + b
+    least = values.logsumexp(dim=1, keepdim=True)
+    cost = least - values.gather(1, words)
+    chosen = torch.arange(values.shape[1], device=values.device) == words
+    error = torch.exp(values - least) - chosen.to(values.dtype)
+    if mask is not None:
+        cost, error = cost * mask, error * mask
+    logits.copy_(error)
+    return cost.sum(dtype=torch.float64)
 
 
 def put_product(sums: Tensor, left: Tensor, right: Tensor, add: bool) -> None:

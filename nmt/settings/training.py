@@ -60,8 +60,12 @@ class Training(TrainedWith):
     length_bucket: Annotated[int, Field(ge=1, le=10_000)]
     recorded_words: Annotated[int, Field(ge=0, le=MOST_WORDS)] | None = None
     """Maximum number of words of batches whose updates are recorded as CUDA graphs. None: no limit."""
-    kernels: Literal["torch", "triton"] = "torch"
-    """Operations between the matrix products: those of PyTorch, or the project's own kernels on a GPU."""
+    kernels: Annotated[
+        Literal["auto", "torch", "compiled"],
+        BeforeValidator(lambda name: "compiled" if name == "triton" else name),
+    ] = "auto"
+    """Operations between the matrix products: those of PyTorch, or what torch.compile makes of them; `auto` compiles on
+    a GPU. `triton` is the name in settings of before there was `compiled`."""
     products: Literal["auto", "torch"] = "auto"
     """Library for matrix products on a CPU in 32 bits: the faster one, or always PyTorch's choice."""
     device: Literal["auto", "cpu", "cuda"]
@@ -136,9 +140,9 @@ class ModelRun(TrainedWith):
         return values | {"training": self.training.model_dump(exclude=set(RESUMABLE))}
 
     def outcome(self) -> dict[str, Any]:
-        """Return the settings that decide the finished model: all but its label and those of `RECORDING`."""
+        """Return the settings that decide the finished model: all but its label, `kernels` and those of `RECORDING`."""
         values = self.model_dump(exclude={"label", "training"})
-        return values | {"training": self.training.model_dump(exclude=set(RECORDING))}
+        return values | {"training": self.training.model_dump(exclude=RECORDING | {"kernels"})}
 
     @property
     def aligns(self) -> bool:

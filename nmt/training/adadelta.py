@@ -19,7 +19,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from nmt.model.kernels import fused
+from nmt.model.compiled import fusible, fusing
+from nmt.model.computing import COMPUTING
 
 IN_CACHE = 1 << 16
 """Weights that a CPU processes at once."""
@@ -62,7 +63,7 @@ def step_all(
         decay(state, slice(None), int(state["updates"]), group["rho"])
         del state["current"], state["updates"]
     parts = (weight, gradient.contiguous(), state["square_average"], state["step_average"])
-    advance([part.view(-1) for part in parts], group, scale)
+    advance([part.view(-1) for part in parts], group, scale, COMPUTING.fuse)
 
 
 def step_rows(
@@ -91,17 +92,30 @@ def decay(state: dict[str, Any], rows: Tensor | slice, updates: int, rho: float)
         state[name][rows] = state[name][rows] * power
 
 
-def advance(parts: list[Tensor], group: dict[str, Any], scale: Tensor | None) -> None:
+def advance(parts: list[Tensor], group: dict[str, Any], scale: Tensor | None, fuse: bool = False) -> None:
     """Apply the four lines in place, to flat weights, gradients, E[g^2] and E[step^2] of equal length."""
-    if kernels := fused():
-        kernels.advance(parts, group, scale)
+    rate, rho, epsilon = group["lr"], group["rho"], group["eps"]
+    if fuse:
+        # as a tensor, or each rate would be compiled anew
+        four_lines(*parts, parts[0].new_full((), rate), rho, epsilon, scale, fuse=True)
         return
     size = parts[0].numel() if parts[0].is_cuda else IN_CACHE
-    rho, epsilon = group["rho"], group["eps"]
-    for weight, gradient, squares, steps in zip(*(torch.split(part, size) for part in parts), strict=True):
-        if scale is not None:
-            gradient = gradient * scale
-        squares.mul_(rho).addcmul_(gradient, gradient, value=1 - rho)
-        step = torch.add(steps, epsilon).div_(squares + epsilon).sqrt_().mul_(gradient)
-        steps.mul_(rho).addcmul_(step, step, value=1 - rho)
-        weight.add_(step, alpha=-group["lr"])
+    for some in zip(*(torch.split(part, size) for part in parts), strict=True):
+        four_lines(*some, rate, rho, epsilon, scale)
+
+
+@fusible(weight=0, gradient=0, squares=0, steps=0)
+def four_lines(
+    weight: Tensor, gradient: Tensor, squares: Tensor, steps: Tensor, rate: Any, rho: float, epsilon: float,
+    scale: Tensor | None,
+) -> None:  # fmt: skip
+    """Apply the four lines in place; `rate` is a number, or a scalar tensor where this is compiled."""
+    if scale is not None:
+        gradient = gradient * scale
+    squares.mul_(rho).addcmul_(gradient, gradient, value=1 - rho)
+    step = torch.add(steps, epsilon).div_(squares + epsilon).sqrt_().mul_(gradient)
+    steps.mul_(rho).addcmul_(step, step, value=1 - rho)
+    if fusing():
+        weight.sub_(step * rate)
+    else:
+        weight.add_(step, alpha=-rate)

@@ -78,6 +78,7 @@ class GraphedUpdates:
         while self._in_flight:
             self._in_flight.popleft().synchronize()
         self._recorded.clear()
+        self._met.clear()
         if self._rehearsed is None:
             self._pool = torch.cuda.graph_pool_handle()  # the old one goes with its last graph
 

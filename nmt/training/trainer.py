@@ -23,6 +23,7 @@ from nmt.errors import RecurringError, UserError
 from nmt.io.files import sha256
 from nmt.io.progress import Progress
 from nmt.model import cpu_products, families
+from nmt.model.compiled import set_kernels
 from nmt.model.computing import Products
 from nmt.model.device import (
     choose_device,
@@ -31,7 +32,6 @@ from nmt.model.device import (
     make_deterministic,
     memory_errors,
 )
-from nmt.model.kernels import set_kernels
 from nmt.model.precision import refuse_unable, set_precision
 from nmt.model.tensors import digest, load_metadata, load_tensors, save_tensors
 from nmt.settings.flatten import differences
@@ -48,6 +48,8 @@ from nmt.training.validation import development_rows, greedy_bleu, mean_nll
 
 BEST = "best.safetensors"
 FORMER_BEST = "best-before.safetensors"
+COMPILED = "compiled"
+"""Folder of what torch.compile has made for this run, so that a resumed run need not wait for it again."""
 LESS_MEMORY = (
     "lower training.recorded_words (0 records no update, and takes least), set"
     " PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or use a GPU with more: none of this changes the model"
@@ -96,7 +98,7 @@ class Trainer:
         self.train, self.dev, self.state = train, dev, state
         self.device = choose_device(self.settings.device)
         refuse_unable(run.training.precision, self.device)
-        set_kernels(run.training.kernels, self.device)
+        set_kernels(run.training.kernels, self.device, state / COMPILED)
         self._use(cpu_products.choose(run.training.products))
         self.model = families.create(run.family, run.architecture, vocabularies, run.seed).to(self.device)
         self.updater = Updater(self.model, self.settings)

@@ -21,9 +21,9 @@ class ForwardEncoder(nn.Module):
     def forward(self, embedded: Tensor, mask: Tensor) -> Annotations:
         """Encode E x (S, B, M) with a 0/1 mask (S, B)."""
         start = embedded.new_zeros(1, embedded.shape[1], self.forwards.hidden)
-        states = scan([self.forwards], [self.forwards.project(embedded)], start, mask.unsqueeze(0))
+        states = scan([self.forwards], [self.forwards.project(embedded)], start, mask.unsqueeze(1))
         # padded steps carry the state over, so the last one is h_{T_x} of every sentence
-        return Annotations.single(states[0, -1])
+        return Annotations.single(states[-1, 0])
 
 
 class RNNencdec(GatedEncoderDecoder):

@@ -31,8 +31,8 @@ class BidirectionalEncoder(nn.Module):
         """Encode E x (S, B, M) with a 0/1 mask (S, B)."""
         start = embedded.new_zeros(2, embedded.shape[1], self.forwards.hidden)
         projected = [self.forwards.project(embedded), self.backwards.project(embedded.flip(0))]
-        masks = torch.stack([mask, mask.flip(0)])
-        forwards, backwards = scan([self.forwards, self.backwards], projected, start, masks)[:, 1:]
+        masks = torch.stack([mask, mask.flip(0)], dim=1)
+        forwards, backwards = scan([self.forwards, self.backwards], projected, start, masks)[1:].unbind(1)
         annotations = torch.cat([forwards, backwards.flip(0)], dim=2).transpose(0, 1).contiguous()
         return Annotations(annotations, mask.t() == 0, backwards[-1])
 
