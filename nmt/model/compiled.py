@@ -30,7 +30,9 @@ from nmt.model.computing import COMPUTING
 Kernels = Literal["auto", "torch", "compiled"]
 
 OPTIONS: dict[str, str | int | bool | Callable[..., Any]] = {
-    "max_autotune": False, "triton.autotune_pointwise": False, "deterministic": True,
+    "max_autotune": False,
+    "triton.autotune_pointwise": False,
+    "deterministic": True,
 }
 """So that no kernel depends on measured times."""
 

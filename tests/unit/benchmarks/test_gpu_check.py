@@ -49,7 +49,9 @@ def test_a_check_that_fails_is_in_the_report_and_the_exit_code(
     assert gpu_check.main(["--device", "cpu", "--tiny", "--only", "speed", "compiled"]) == 1
     shown = capsys.readouterr().out
     assert "# GPU check: 1 passed, 1 failed, 0 not run" in shown
-    assert re.search(r"\| compiled \| failed \| [\d.]+ \| x \|", shown) and "| ms, rnnsearch | 9.877 |" in shown
+    assert (
+        re.search(r"\| compiled \| failed \| [\d.]+ \| x \|", shown) and "| ms, rnnsearch | 9.877 |" in shown
+    )
 
 
 def test_a_check_whose_process_ends_in_an_error_has_failed() -> None:
