@@ -142,7 +142,7 @@ class ModelRun(TrainedWith):
     def outcome(self) -> dict[str, Any]:
         """Return the settings that decide the finished model: all but its label, `kernels` and those of `RECORDING`."""
         values = self.model_dump(exclude={"label", "training"})
-        return values | {"training": self.training.model_dump(exclude=RECORDING | {"kernels"})}
+        return values | {"training": self.training.model_dump(exclude=set(RECORDING) | {"kernels"})}
 
     @property
     def aligns(self) -> bool:
