@@ -93,8 +93,8 @@ class Model:
 def load(*folders: str | Path, shortlist: str | Path | None = None, **options: Any) -> Model:
     """Load a trained model, or several as an ensemble.
 
-    This sets PyTorch's number of threads, its precision of matrix products and its deterministic mode for the whole
-    process, which also keeps the memory that it frees.
+    This sets PyTorch's number of threads and its deterministic mode for the whole process, which also keeps the memory
+    that it frees. Models of different precisions may translate at the same time, in threads.
 
     Args:
         folders: one folder per model, such as `models/rnnsearch-50` of an experiment.

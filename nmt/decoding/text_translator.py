@@ -19,7 +19,7 @@ from nmt.decoding.forced_decoding import Words, batches, score
 from nmt.decoding.shortlist import Shortlist
 from nmt.decoding.translation import Translation, join_pieces, pieces
 from nmt.errors import UserError
-from nmt.model.precision import precision_of, refuse_unable
+from nmt.model.precision import own_precision, refuse_unable
 from nmt.model.trained_model import TrainedModel
 from nmt.settings.decoding import ComputeOptions, TextSettings, TranslateOptions
 from nmt.settings.families import ALIGNING
@@ -79,7 +79,7 @@ class TextTranslator:
         """Return the translations of each line, best first. A line without words has one, which is empty."""
         tokens = [self._source.tokens(line) for line in lines]
         cut = [pieces(words, self.options.max_words) for words in tokens]
-        with precision_of(self.compute.precision):
+        with own_precision(self.compute.precision):
             found = iter(self._search([piece for parts in cut for piece in parts]))
         return [
             [

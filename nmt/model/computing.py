@@ -6,6 +6,7 @@ precision: the precision of matrix products (`nmt.model.precision`). products: t
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,13 +16,22 @@ Precision = Literal["fp32", "tf32", "bf16", "int8"]
 Products = Literal["torch", "onednn"]
 
 
+OWN_PRECISION: ContextVar[Precision | None] = ContextVar("OWN_PRECISION", default=None)
+"""The precision of the model that translates in this thread; None: that of the process."""
+
+
 @dataclass
 class Computing:
     """The choices of this process; `change` replaces them."""
 
-    precision: Precision = "fp32"
+    process_precision: Precision = "fp32"
     products: Products = "torch"
     fuse: bool = False
+
+    @property
+    def precision(self) -> Precision:
+        """The precision of products in this thread."""
+        return OWN_PRECISION.get() or self.process_precision
 
     @property
     def factor_type(self) -> torch.dtype | None:
@@ -35,7 +45,7 @@ class Computing:
         instructions. `cpu_products.choose` requires a CPU without them, and checks that products keep all digits.
         """
         vars(self).update(choices)
-        tf32, onednn = self.precision == "tf32", self.products == "onednn"
+        tf32, onednn = self.process_precision == "tf32", self.products == "onednn"
         torch.set_float32_matmul_precision("medium" if onednn else "high" if tf32 else "highest")
         backends: Any = torch.backends
         backends.cuda.matmul.fp32_precision = "tf32" if tf32 else "ieee"

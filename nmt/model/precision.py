@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from nmt.errors import UserError
 from nmt.model import int8
-from nmt.model.computing import COMPUTING, Precision
+from nmt.model.computing import COMPUTING, OWN_PRECISION, Precision
 from nmt.model.int8 import Int8Factor
 
 Factor = Tensor | Int8Factor
@@ -25,7 +25,7 @@ Factor = Tensor | Int8Factor
 
 def set_precision(precision: Precision) -> None:
     """Choose the precision of all later products of this process."""
-    COMPUTING.change(precision=precision)
+    COMPUTING.change(process_precision=precision)
 
 
 @contextmanager
@@ -36,6 +36,16 @@ def precision_of(precision: Precision) -> Iterator[None]:
         yield
     finally:
         set_precision("fp32")
+
+
+@contextmanager
+def own_precision(precision: Precision) -> Iterator[None]:
+    """Translate in a precision inside a `with` block, whatever other threads do at the same time."""
+    before = OWN_PRECISION.set(precision)
+    try:
+        yield
+    finally:
+        OWN_PRECISION.reset(before)
 
 
 def rounds_factors() -> bool:

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -215,3 +216,13 @@ def test_translating_needs_nothing_of_the_workflow_and_the_rest_says_what_to_ins
     done = call("status", tmp_path)
     assert done.returncode == 2
     check(done.stderr)
+
+
+def test_models_of_several_precisions_translate_at_the_same_time_each_in_its_own(folder: Path) -> None:
+    models = [nmt.load(folder, device="cpu", precision=precision) for precision in ("fp32", "bf16")]
+    alone = [[one.score for one in model.translate(LINES)] for model in models]
+    assert alone[0] != alone[1]
+    with ThreadPoolExecutor(8) as threads:
+        together = threads.map(lambda number: models[number % 2].translate(LINES), range(48))
+    for number, found in enumerate(together):
+        assert [one.score for one in found] == alone[number % 2]
