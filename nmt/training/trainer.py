@@ -99,7 +99,8 @@ class Trainer:
         self.device = choose_device(self.settings.device)
         refuse_unable(run.training.precision, self.device)
         set_kernels(run.training.kernels, self.device, state / COMPILED)
-        self._use(cpu_products.choose(run.training.products))
+        on_cpu = self.device.type == "cpu"
+        self._use(cpu_products.choose(run.training.products) if on_cpu else "torch")
         self.model = families.create(run.family, run.architecture, vocabularies, run.seed).to(self.device)
         self.updater = Updater(self.model, self.settings)
         self.counters = Counters()
@@ -127,6 +128,7 @@ class Trainer:
     def resume(self, predecessor: Path | None) -> None:
         """Resume from the last undamaged checkpoint, else from a predecessor's final state, else start a new run."""
         self.state.mkdir(parents=True, exist_ok=True)
+        checkpoint.remove_leftovers(self.state)
         last = checkpoint.load_last(self.state)
         if last is not None:
             self._refuse_other(last.counters["fingerprint"], str(self.state), frozenset())

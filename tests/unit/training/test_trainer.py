@@ -196,6 +196,13 @@ def test_two_checkpoints_are_kept(text: Bitext, tmp_path: Path) -> None:
     ]
 
 
+def test_what_a_killed_process_has_half_written_is_removed(text: Bitext, tmp_path: Path) -> None:
+    leftover = tmp_path / ".checkpoint-000000003.safetensors.0-1-2.part.safetensors"
+    leftover.write_bytes(b"half")
+    Trainer(model_run(), text, text, SIZES, tmp_path).resume(None)
+    assert not leftover.exists()
+
+
 def test_other_settings_are_refused_and_named(text: Bitext, tmp_path: Path) -> None:
     finished(text, tmp_path)
     with refused():
