@@ -14,8 +14,9 @@ from pathlib import Path
 import psutil
 
 ROOT = Path(__file__).resolve().parents[1]
-MIRROR = ROOT.parent / "shared" / "mirror"
-"""Real archives under their official paths, where somebody has put them; tests that need them skip without."""
+MIRROR = Path(os.environ.get("NMT_TEST_MIRROR", ROOT / "no mirror"))
+"""A folder with real archives under their official paths; tests that need them skip without."""
+NO_MIRROR = "NMT_TEST_MIRROR names no folder with real archives"
 
 TINY = """
 # The demo, shrunk until it runs in seconds: what it learns does not matter.

@@ -13,9 +13,9 @@ import pytest
 
 from nmt.data.bitext import Bitext
 from nmt.io.text_files import read_pairs
-from tests.running import MIRROR, ROOT, snakemake
+from tests.running import MIRROR, NO_MIRROR, ROOT, snakemake
 
-pytestmark = pytest.mark.skipif(not MIRROR.is_dir(), reason=f"no mirror of the archives at {MIRROR}")
+pytestmark = pytest.mark.skipif(not MIRROR.is_dir(), reason=NO_MIRROR)
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):

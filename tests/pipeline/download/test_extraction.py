@@ -29,7 +29,7 @@ from nmt.io.formats import decompressed, zstd
 from nmt.io.text_files import read_lines
 from pipeline.download.extraction import Side, extract
 from tests.messages import check, refused
-from tests.running import MIRROR, ROOT
+from tests.running import MIRROR, NO_MIRROR, ROOT
 
 ENGLISH = b"Hello.\nA\xe2\x80\xa8B\xc2\x85C\nend\r\n\nlast"
 FRENCH = b"Bonjour.\nD\nfin\n\ndernier\n"
@@ -403,7 +403,7 @@ def test_a_bomb_is_streamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lin
     assert peak < 24_000_000
 
 
-@pytest.mark.skipif(not MIRROR.is_dir(), reason="no mirror with real archives beside the checkout")
+@pytest.mark.skipif(not MIRROR.is_dir(), reason=NO_MIRROR)
 def test_real_segments_equal_the_plain_text(tmp_path: Path) -> None:
     archive = MIRROR / "wmt14" / "dev.tgz"
     name = "dev/newstest2013"

@@ -14,7 +14,7 @@ from nmt.evaluation.translations import Record
 from pipeline.results.example_sentences import papers_own
 from pipeline.results.papers import ScoreTable, SentenceTable, TrainingTable, read_paper, read_table
 from tests.messages import refused
-from tests.running import MIRROR
+from tests.running import MIRROR, NO_MIRROR
 from tests.table_inputs import PAPER
 
 
@@ -107,7 +107,7 @@ def newstest() -> list[Record]:
     return [Record(number, line.split(), [], None) for number, line in enumerate(lines)]
 
 
-@pytest.mark.skipif(not MIRROR.is_dir(), reason="no mirror with real archives beside the checkout")
+@pytest.mark.skipif(not MIRROR.is_dir(), reason=NO_MIRROR)
 def test_the_sentences_that_the_papers_show_are_in_the_sets_each_one_alone() -> None:
     records = newstest()
     for file in sorted(PAPER.parent.iterdir()):
