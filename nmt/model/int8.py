@@ -6,22 +6,12 @@ magnitude becomes 127. The sums are exact, so the result of a row does not depen
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import torch
 from torch import Tensor
 
 LARGEST = 127
 ZERO = 128
 """Shift of the rows, since oneDNN multiplies unsigned rows with signed weights."""
-INSTRUCTIONS = {"avx512_vnni", "avx_vnni"}
-"""CPU flags of the required instructions. Without these, sums of two products overflow 16 bits."""
-
-
-def supported() -> bool:
-    """Return whether the CPU has instructions for products of 8-bit numbers, according to Linux."""
-    information = Path("/proc/cpuinfo")
-    return information.exists() and bool(INSTRUCTIONS & set(information.read_text(encoding="utf-8").split()))
 
 
 class Int8Factor:

@@ -73,7 +73,7 @@ class ComputeOptions(Settings):
     precision: SearchPrecision = Field(
         default="fp32",
         description="Precision of the matrix products. bf16 and int8 are faster on processors that have instructions "
-        "for them. int8 needs VNNI.",
+        "for them (int8: VNNI, bf16: AVX512-BF16 or AMX); others are refused.",
     )
 
 

@@ -12,6 +12,7 @@ import torch
 
 from benchmarks import gpu_check
 from benchmarks.gpu_checks import CHECKS, Setup
+from nmt.model.precision import supported
 from tests.running import ends
 
 
@@ -29,6 +30,7 @@ def test_without_a_gpu_no_check_runs_and_each_says_so(
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not supported("bf16"), reason="the processor has no instructions for bf16")
 def test_a_processor_stands_in_at_tiny_sizes(tmp_path: Path) -> None:
     options = ["--device", "cpu", "--tiny", "--only", "recorded", "resume", "precisions"]
     assert gpu_check.main([*options, "--output", str(tmp_path)]) == 0

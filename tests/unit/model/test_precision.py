@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from nmt.model import int8
+from nmt.model import precision
 from nmt.model.int8 import Int8Factor
-from nmt.model.precision import affine, cached_factor, precision_of, product, refuse_unable
+from nmt.model.precision import affine, cached_factor, precision_of, product, refuse_unable, supported
 from tests.messages import refused
 
-needs_vnni = pytest.mark.skipif(not int8.supported(), reason="the processor multiplies no 8-bit numbers")
+needs_vnni = pytest.mark.skipif(not supported("int8"), reason="the processor multiplies no 8-bit numbers")
 CPU = torch.device("cpu")
 
 
@@ -66,15 +68,15 @@ def test_factors_are_kept_of_fixed_weights_only_and_for_each_precision() -> None
     assert cached_factor(module, "weight", lambda: weight) is weight
 
 
-def test_what_cannot_be_computed_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    for precision in ("fp32", "bf16"):
-        refuse_unable(precision, CPU)  # type: ignore[arg-type]
-    with refused():
-        refuse_unable("int8", torch.device("cuda"))
-    monkeypatch.setattr(int8, "supported", lambda: False)
-    with refused():
-        refuse_unable("int8", CPU)
+def test_what_cannot_be_computed_or_only_slowly_is_said_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "cpuinfo").write_text("flags : avx512f avx512_vnni\n", encoding="utf-8")
+    monkeypatch.setattr(precision, "_PROCESSOR", tmp_path / "cpuinfo")
+    for able in ("fp32", "int8"):
+        refuse_unable(able, CPU)  # type: ignore[arg-type]
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (7, 5))
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "Tesla T4")
-    with refused():
-        refuse_unable("bf16", torch.device("cuda"))
+    for unable, device in (("bf16", "cpu"), ("int8", "cuda"), ("bf16", "cuda")):
+        with refused():
+            refuse_unable(unable, torch.device(device))  # type: ignore[arg-type]
