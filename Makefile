@@ -35,7 +35,7 @@ DEMO_FIRST = test -f experiments/demo/results/report.html || $(RUN) experiments/
 SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: told help setup setup-dev new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report showcase results-page docs release moses test test-slow test-all fuzz test-docs test-fresh test-slurm test-moses lint bench bench-data bench-decoding bench-training gpu-check format pins clean
+.PHONY: told help setup setup-dev new run demo cho2014b-demo sutskever2014-demo multi30k overnight ablations europarl paper groundhog report showcase results-page docs release moses test test-slow test-all fuzz test-docs test-fresh test-slurm test-moses lint bench-decoding bench-training gpu-check format pins clean
 
 help: ## List the make targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "%-19s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -145,20 +145,14 @@ lint: $(DEV) ## Check style, formatting, types and the order of imports
 	$(BIN)/snakemake --lint
 	$(BIN)/snakemake --lint --directory experiments/demo
 
-bench: $(DEV) ## Measure how threads should wait
-	$(BIN)/python -m benchmarks.waiting $(OPTIONS)
-
-bench-training: $(DEV) ## Compare a training update with JoeyNMT, Sockeye, Marian and the machine's rate
+bench-training: $(DEV) ## Compare a training update with JoeyNMT, Sockeye and the machine's rate
 	$(BIN)/python -m benchmarks.training --pip-options="$$PIP_OPTIONS" $(OPTIONS)
 
 gpu-check: $(DEV) ## Check a GPU's results, speed and memory: about ten minutes
 	$(BIN)/python -m benchmarks.gpu_check --pip-options="$$PIP_OPTIONS" $(OPTIONS)
 
-bench-decoding: $(DEV) ## Compare beam search with JoeyNMT and Marian at beam 1, 5 and 10
+bench-decoding: $(DEV) ## Compare beam search with JoeyNMT and Marian's int8 at beam 1, 5 and 10
 	$(BIN)/python -m benchmarks.decoding --pip-options="$$PIP_OPTIONS" $(OPTIONS)
-
-bench-data: $(DEV) ## Measure speed and memory of the data pipeline as the text grows
-	$(BIN)/python -m benchmarks.data --pip-options="$$PIP_OPTIONS" $(OPTIONS)
 
 format: $(DEV) ## Format code and rules; write the schema
 	$(BIN)/ruff check --fix nmt pipeline workflow tests benchmarks

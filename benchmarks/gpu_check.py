@@ -1,142 +1,374 @@
-"""Check that this machine's GPU computes correctly, and measure its speed: `make gpu-check`, about ten minutes.
+"""Check that this machine's GPU computes correctly, and measure its speed: `make gpu-check`, about four minutes.
 
-Usage: python -m benchmarks.gpu_check [--device cuda|cpu] [--tiny] [--only CHECK ...] [--output FOLDER]
+Usage: python -m benchmarks.gpu_check [--device cuda|cpu] [--tiny] [--only CHECK ...] [--output FILE]
 
-Each check runs in a process of its own, with a time limit. The report is printed, and written as gpu_check.md and
-gpu_check.json. The exit code is 1 if a check failed. Without a GPU nothing runs, and the report says so. With
-`--device cpu --tiny`, a processor makes the checks that it can make, at tiny sizes.
+The report is printed, and each check adds a line to benchmarks/results/gpu_check.jsonl. The exit code is 1 if a check
+failed. With `--device cpu --tiny`, a processor makes the checks at tiny sizes.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import copy
+import gc
 import os
-import shlex
-import signal
-import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from torch import Tensor
 
-from benchmarks.findings import RESULTS, ROOT, hardware, make_parser, write
-from benchmarks.gpu_checks import CHECKS, Setup
+from benchmarks.findings import FOLDER, RESULTS, append, machine
+from benchmarks.training.project import SUTSKEVERS, settings
+from benchmarks.training.sentences import draw
+from benchmarks.training.sizes import Machine, Sizes
+from nmt.data.batches import Batch, pad_pairs
+from nmt.data.bitext import Bitext, binarize
+from nmt.data.vocabulary import Vocabulary
+from nmt.decoding.beam_search import translate
+from nmt.io.text_files import write_lines
+from nmt.model import families
+from nmt.model.compiled import set_kernels
+from nmt.model.device import make_deterministic
+from nmt.model.precision import set_precision
+from nmt.settings.families import FamilyName
+from nmt.settings.training import ModelRun
+from nmt.training.trainer import Interrupted, Trainer
+from nmt.training.update import Updater
+from nmt.training.validation import GREEDY
 
-SECONDS = 600
-"""The time limit of one check."""
+FAMILIES: dict[FamilyName, int] = {"rnnsearch": 1, "rnnencdec": 1, "grconv": 2, "lstm": 1}
+"""The families, each with the factor for its hidden and maxout units."""
+LIMITS = {"fp32": 1e-4, "tf32": 2e-2, "bf16": 1e-1}
+"""How far gradients may be from those of 64 bits, as a share of their norm. An H100 had 1.3e-2 in TF32 (RNNsearch)."""
+KERNELS = ("torch", "compiled")
+Figures = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Says where the checks run, and whether sizes are so small that a processor can stand in for the GPU."""
+
+    device: torch.device
+    tiny: bool
+
+    @property
+    def on_gpu(self) -> bool:
+        """Return whether the device is a GPU."""
+        return self.device.type == "cuda"
+
+    def sizes(self, length: int, batch: int = 80) -> Sizes:
+        """Return the paper's sizes, or tiny ones."""
+        return Sizes(min(length, 6), 4, 12, 8, 6, 60, 64) if self.tiny else Sizes(length, batch)
+
+    def small(self, length: int) -> Sizes:
+        """Return sizes at which a whole training takes seconds."""
+        return self.sizes(length) if self.tiny else Sizes(length, 80, 256, 124, 100, 2000)
+
+    def compute(self, precision: str, kernels: str) -> None:
+        """Choose the precision and the kernels of what follows."""
+        make_deterministic(8 if self.on_gpu else 1)
+        set_precision(precision)  # type: ignore[arg-type]
+        set_kernels(kernels, self.device)  # type: ignore[arg-type]
+
+    def precisions(self) -> list[str]:
+        """Return the precisions that the device has."""
+        return [name for name in LIMITS if self.on_gpu or name != "tf32"]
+
+    def model(self, family: FamilyName, sizes: Sizes, seed: int = 1) -> Any:
+        """Return a model with random weights, made on the device, without the slow orthogonal initial values."""
+        architecture, _ = self.settings(family, sizes, "fp32")
+        with self.device:
+            model = families.build(family, architecture, sizes.vocabulary, sizes.vocabulary)
+        generator = torch.Generator(self.device).manual_seed(seed)
+        for name, weight in model.named_parameters():
+            scale = 0.1 if weight.dim() == 1 or name.endswith(".E") else 0.7 / weight.shape[0] ** 0.5
+            weight.data.normal_(0, scale, generator=generator)
+        return model
+
+    def settings(self, family: FamilyName, sizes: Sizes, precision: str) -> Any:
+        """Return a family's architecture and training; no product depends on the processor."""
+        used = Machine(self.device.type, 8 if self.on_gpu else 1, precision)
+        architecture, training = settings(family, FAMILIES[family], sizes, used)
+        return architecture, training.model_copy(update={"products": "torch"})
+
+    def updater(
+        self, model: Any, family: FamilyName, sizes: Sizes, precision: str, graphs: bool = True
+    ) -> Updater:
+        """Return what updates a model, with or without CUDA graphs."""
+        updater = Updater(model, self.settings(family, sizes, precision)[1])
+        if not graphs:
+            updater.graphs = None
+        return updater
+
+    def prepared(self, updater: Updater, batch: Batch) -> Batch:
+        """Return a batch as training prepares it for the updater."""
+        return updater.prepare(batch) if updater.graphs else batch.in_bucket(5).to(self.device)
+
+
+def drawn(sizes: Sizes, seed: int, shortest: int = 1) -> Batch:
+    """Draw pairs of all lengths from the shortest up to the one of the sizes."""
+    shortest = min(shortest, sizes.length - 1)
+    lengths = np.random.default_rng(seed).integers(shortest, sizes.length, (2, sizes.batch))
+    lengths[:, 0] = sizes.length - 1
+    sides = [
+        [row[:length].astype(np.uint16) for row, length in zip(words, side, strict=True)]
+        for words, side in zip(draw(sizes, seed), lengths, strict=True)
+    ]
+    return pad_pairs(sides[0], sides[1], source_end=True)
+
+
+def gradients(setup: Setup) -> Figures:
+    """Compare gradients in each precision, with both kinds of kernels, with those of 64 bits on the processor."""
+    found: Figures = {}
+    for family in FAMILIES:
+        sizes = setup.sizes(21, 8)
+        model, batch = setup.model(family, sizes), drawn(sizes, 3).in_bucket(5)
+        exact, there = copy.deepcopy(model).cpu().double(), batch.to(torch.device("cpu"))
+        counts = None if there.counts is None else there.counts.double()
+        setup.compute("fp32", "torch")
+        wanted = gradient(exact, replace(there, source_mask=there.source_mask.double(), counts=counts))
+        for precision in setup.precisions():
+            for kernels in KERNELS:
+                setup.compute(precision, kernels)
+                apart = float((gradient(model, batch.to(setup.device)) - wanted).norm() / wanted.norm())
+                found[f"{family} {precision} {kernels}"] = apart
+                assert apart < LIMITS[precision], found
+    return found
+
+
+def gradient(model: Any, batch: Batch) -> Tensor:
+    """Return the gradient of a batch's cost as one vector of 64 bits."""
+    model.zero_grad(set_to_none=True)
+    model.total_nll(*batch.inputs()).backward()
+    return torch.cat([weight.grad.flatten() for weight in model.parameters()]).cpu().double()
+
+
+def graphs(setup: Setup) -> Figures:
+    """Compare updates replayed as CUDA graphs with updates called one by one: equal bits."""
+    compared = 0
+    for family in FAMILIES:
+        for precision, kernels in (("tf32", "compiled"), ("fp32", "torch"), ("bf16", "torch")):
+            if precision not in setup.precisions():
+                continue
+            setup.compute(precision, kernels)
+            # PyTorch sorts more than 4,096 words for the gradient of the embeddings: 160 pairs have so many
+            pairs = 160 if family == "rnnsearch" else 80
+            ends = [updated(setup, family, precision, pairs, recorded) for recorded in (True, False)]
+            assert all(torch.equal(*pair) for pair in zip(*ends, strict=True)), (
+                f"{family}, {precision}, {kernels}"
+            )
+            compared += 1
+    return {"compared": compared}
+
+
+def updated(setup: Setup, family: FamilyName, precision: str, pairs: int, recorded: bool) -> list[Tensor]:
+    """Return the weights after seven updates of two lengths."""
+    sizes = setup.sizes(51, pairs)
+    model = setup.model(family, sizes)
+    updater = setup.updater(model, family, sizes, precision, recorded)
+    for number in range(7):
+        batch = drawn(setup.sizes(26 if number % 2 else 51, pairs), number)
+        updater(setup.prepared(updater, batch), epoch=number // 5)
+    return [weight.detach().cpu() for weight in model.parameters()]
+
+
+def resume(setup: Setup) -> Figures:
+    """Compare a training that is stopped twice and resumed with one in a piece: equal bits."""
+    updates, found = (12 if setup.tiny else 45), {}
+    for family in ("rnnsearch", "lstm"):
+        with tempfile.TemporaryDirectory() as name:
+            text, run = write_text(Path(name), setup), model_run(setup, family, updates)
+            whole, broken = (
+                trained(setup, run, text, Path(name) / str(len(stops)), stops)
+                for stops in ([], [updates // 3, updates // 3 + 3])
+            )
+            different = [name for name, value in whole.items() if not torch.equal(value, broken[name])]
+            assert not different, f"{family}: {different[:3]}"
+            found[family] = len(whole)
+    return {"tensors equal": found}
+
+
+def trained(setup: Setup, run: ModelRun, text: Bitext, state: Path, stops: list[int]) -> dict[str, Tensor]:
+    """Train, with a stop after each of these updates. Return all tensors of the state."""
+    words = setup.small(26).vocabulary
+    for stop in [*stops, None]:
+        made = Trainer(run, text, text, (words, words), state)
+        made.resume(None)
+        update = made._update
+
+        def until(batch: Any, made: Trainer = made, update: Any = update, stop: int | None = stop) -> None:
+            update(batch)
+            if made.counters.update == stop:
+                made.stop_wanted.set()
+
+        made._update = until  # type: ignore[method-assign]
+        try:
+            made.run()
+        except Interrupted:
+            assert stop is not None
+    return made.state_tensors()
+
+
+def model_run(setup: Setup, family: Any, updates: int) -> ModelRun:
+    """Return a run at small sizes; other settings are those of `config.yaml`."""
+    architecture, training = setup.settings(family, setup.small(26), "tf32" if setup.on_gpu else "fp32")
+    changes: Figures = SUTSKEVERS if family == "lstm" else {}
+    changes |= {
+        "updates": updates,
+        "validate_every": updates // 2,
+        "log_every": 10,
+        "checkpoint_every": 10**9,
+    }
+    changes |= {"patience": None, "keep": "last", "kernels": "compiled" if setup.on_gpu else "torch"}
+    return ModelRun.model_validate(
+        {"model": "check", "label": "check", "family": family, "max_words": 30, "seed": 1, "continue_from": None,
+         "architecture": architecture.model_dump(), "training": training.model_dump() | changes}
+    )  # fmt: skip
+
+
+def write_text(folder: Path, setup: Setup) -> Bitext:
+    """Write drawn pairs, and return them as ids. A target is its source backwards."""
+    sizes = replace(setup.small(26), batch=40 if setup.tiny else 4000)
+    words = sizes.vocabulary - 2
+    vocabulary = Vocabulary([(f"w{number}", words - number) for number in range(words)])
+    lengths = np.random.default_rng(1).integers(3, sizes.length, sizes.batch)
+    rows = [
+        [int(word) - 4 for word in row[:length]]
+        for row, length in zip(draw(sizes, 0)[0], lengths, strict=True)
+    ]
+    for side, step in (("source", 1), ("target", -1)):
+        with write_lines(folder / f"{side}.txt") as writer:
+            for row in rows:
+                writer.write(" ".join(f"w{number}" for number in row[::step]))
+    sides = {"drawn": [(folder / "source.txt", folder / "target.txt")]}
+    return binarize(sides, vocabulary, vocabulary, folder / "text")
+
+
+def search(setup: Setup) -> Figures:
+    """Compare a beam search with one in 64 bits, and time 3,003 sentences at beam 10."""
+    found: Figures = {}
+    decoding = GREEDY.model_copy(update={"beam": 5, "max_length_factor": 1})
+    setup.compute("fp32", "torch")
+    searched: tuple[FamilyName, ...] = ("rnnsearch", "lstm")
+    for family in searched:
+        sizes = setup.sizes(16, 8)
+        model, batch = setup.model(family, sizes).eval(), drawn(sizes, 5)
+        exact = copy.deepcopy(model).cpu().double()
+        limits = batch.source_mask.sum(0).long().numpy() - 1
+        with torch.no_grad():
+            both = [
+                translate(one, one.encode(*parts), limits, decoding, True)
+                for one, parts in (
+                    (model, (batch.source.to(setup.device), batch.source_mask.to(setup.device))),
+                    (exact, (batch.source, batch.source_mask.double())),
+                )
+            ]
+        same = sum(a[0].words == b[0].words for a, b in zip(*both, strict=True))
+        assert same >= 0.8 * len(both[0]), f"{family}: {same} of {len(both[0])} translations equal"
+        found[f"{family} equal"] = f"{same} of {len(both[0])}"
+    model, sizes = setup.model("rnnsearch", setup.sizes(24)).eval(), setup.sizes(24, 128)
+    batches = [drawn(sizes, number) for number in range(2 if setup.tiny else 24)]
+    begin = time.monotonic()
+    with torch.no_grad():
+        for batch in batches:
+            encoded = model.encode(batch.source.to(setup.device), batch.source_mask.to(setup.device))
+            limits = batch.source_mask.sum(0).long().numpy() + 2
+            translate(model, encoded, limits, GREEDY.model_copy(update={"beam": 10}), False)
+    seconds = time.monotonic() - begin
+    return found | {"sentences": len(batches) * sizes.batch, "seconds": seconds}
+
+
+def speed(setup: Setup) -> Figures:
+    """Measure milliseconds of an update, by family, length, precision and kernels, and the most memory in GB."""
+    found: Figures = {}
+    for family in FAMILIES:
+        for length in (31, 51):
+            for precision, kernels in (
+                ("tf32", "compiled"),
+                ("tf32", "torch"),
+                ("fp32", "torch"),
+                ("bf16", "compiled"),
+            ):
+                if precision not in setup.precisions() or (
+                    family in ("grconv", "lstm") and precision != "tf32"
+                ):
+                    continue
+                setup.compute(precision, kernels)
+                gc.collect()
+                sizes = setup.sizes(length)
+                model = setup.model(family, sizes)
+                updater = setup.updater(model, family, sizes, precision)
+                batch = setup.prepared(updater, drawn(sizes, 1, shortest=length - 1))
+                begin = time.monotonic()
+                updater(batch)
+                figures = {"first update, s": time.monotonic() - begin}
+                figures["ms"] = milliseconds(setup, lambda: updater(batch))  # noqa: B023
+                if setup.on_gpu:
+                    figures["GB"] = torch.cuda.max_memory_allocated() / 1e9
+                    torch.cuda.reset_peak_memory_stats()
+                found[f"{family} {length} {precision} {kernels}"] = figures
+    return found
+
+
+def milliseconds(setup: Setup, work: Callable[[], object], times: int = 15) -> float:
+    """Return the median time of a call over three rounds, after three calls that do not count."""
+    rounds = []
+    for number in range(4):
+        if setup.on_gpu:
+            torch.cuda.synchronize()
+        begin = time.perf_counter()
+        for _ in range(3 if number == 0 else times):
+            work()
+        if setup.on_gpu:
+            torch.cuda.synchronize()
+        rounds.append((time.perf_counter() - begin) / times)
+    return 1e3 * float(np.median(rounds[1:]))
+
+
+CHECKS: dict[str, Callable[[Setup], Figures]] = {
+    check.__name__: check for check in (gradients, graphs, resume, search, speed)
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Make the checks and report them. Return 1 if a check failed, else 0."""
-    options = parse(arguments)
-    setup = Setup(options.device, options.tiny, options.pip_options)
-    found: dict[str, Any] = {}
-    for name in options.only:
-        begin = time.monotonic()
-        found[name] = made(name, setup) | {"seconds": round(time.monotonic() - begin, 1)}
-        print(f"{name}: {found[name]['result']}", file=sys.stderr, flush=True)
-    whole = {"machine": machine(setup), "checks": found}
-    text = report(whole)
-    print(text)
-    output = options.output or (RESULTS if available(setup) and not setup.tiny else None)
-    if output is not None:
-        write(output / "gpu_check.json", whole)
-        (output / "gpu_check.md").write_text(text + "\n", encoding="utf-8")
-    return int(any(check["result"] == "failed" for check in found.values()))
-
-
-def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Read the options."""
-    parser = make_parser("benchmarks.gpu_check", __doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.gpu_check", description=(__doc__ or "").partition("\n")[0]
+    )
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--tiny", action="store_true", help="a few units instead of the paper's sizes")
     parser.add_argument("--only", nargs="+", choices=CHECKS, default=list(CHECKS), metavar="CHECK")
-    parser.add_argument(
-        "--output", type=Path, help="folder of the report (benchmarks/results if there is a GPU)"
-    )
-    parser.add_argument("--pip-options", default="", help="for making JoeyNMT's environment, as one argument")
-    return parser.parse_args(arguments)
-
-
-def available(setup: Setup) -> bool:
-    """Return whether this machine has the device."""
-    return setup.device == "cpu" or torch.cuda.is_available()
-
-
-def made(name: str, setup: Setup) -> dict[str, Any]:
-    """Make a check in a process of its own. Return its result, with its figures or the reason."""
-    if not available(setup):
-        return {"result": "not run", "reason": "no GPU"}
-    command = [sys.executable, "-m", "benchmarks.gpu_checks", name, json.dumps(asdict(setup))]
-    try:
-        code, output, errors = _run(command, SECONDS)
-    except subprocess.TimeoutExpired:
-        return {"result": "failed", "reason": f"took longer than {SECONDS} seconds"}
-    lines = output.strip().splitlines()
-    if code or not lines:
-        said = (errors.strip().splitlines() or ["nothing was said"])[-1]
-        return {"result": "failed", "reason": f"{shlex.join(command[:4])}: {said}"}
-    values: dict[str, Any] = json.loads(lines[-1])
-    return values
-
-
-def _run(command: Sequence[str], seconds: float) -> tuple[int, str, str]:
-    """Return a command's exit status, output and errors. After so many seconds it is killed with all it has started."""
-    with subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
+    parser.add_argument("--output", type=Path, default=RESULTS / "gpu_check.jsonl", help="(%(default)s)")
+    options = parser.parse_args(arguments)
+    if options.device == "cuda" and not torch.cuda.is_available():
+        print("no GPU here: nothing was checked")
+        return 0
+    setup, failed = Setup(torch.device(options.device), options.tiny), False
+    name = torch.cuda.get_device_name() if setup.on_gpu else "processor"
+    print(f"{name}, PyTorch {torch.__version__}{', tiny sizes' if setup.tiny else ''}", flush=True)
+    for check in options.only:
+        begin = time.monotonic()
         try:
-            output, errors = process.communicate(timeout=seconds)
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-        return process.returncode, output, errors
-
-
-def machine(setup: Setup) -> dict[str, Any]:
-    """Return the processor, the GPU and the version of PyTorch, in words."""
-    found = hardware() | {"device": setup.device, "tiny": setup.tiny, "gpu": None}
-    if setup.device == "cuda" and torch.cuda.is_available():
-        properties = torch.cuda.get_device_properties(0)
-        found |= {"gpu": properties.name, "gpu_bytes": properties.total_memory, "cuda": torch.version.cuda}
-    return found
-
-
-def report(whole: dict[str, Any]) -> str:
-    """Return the report as Markdown: the result of each check, and all figures."""
-    about, checks = whole["machine"], whole["checks"]
-    results = [check["result"] for check in checks.values()]
-    tally = ", ".join(f"{results.count(kind)} {kind}" for kind in ("passed", "failed", "not run"))
-    where = about["gpu"] or ("no GPU" if about["device"] == "cuda" else about["processor"])
-    sizes = ", at tiny sizes" if about["tiny"] else ""
-    lines = [f"# GPU check: {tally}", "", f"{where}, PyTorch {about['torch']}{sizes}", ""]
-    lines += ["| check | result | seconds | |", "|---|---|---|---|"]
-    for name, check in checks.items():
-        meaning = (CHECKS[name].__doc__ or "").strip()
-        lines.append(f"| {name} | {check['result']} | {check['seconds']} | {check.get('reason', meaning)} |")
-    for name, check in checks.items():
-        if figures := flat(check.get("figures", {})):
-            lines += ["", f"## {name}", "", "| figure | |", "|---|---|"]
-            lines += [f"| {key} | {value} |" for key, value in figures.items()]
-    return "\n".join(lines)
-
-
-def flat(figures: dict[str, Any], before: str = "") -> dict[str, str]:
-    """Return nested figures as text, without those that are None. A name has its outer names before it."""
-    found: dict[str, str] = {}
-    for key, value in figures.items():
-        if isinstance(value, dict):
-            found |= flat(value, f"{before}{key}, ")
-        elif value is not None:
-            found[before + key] = f"{value:.4g}" if isinstance(value, float) else str(value)
-    return found
+            found: Figures = {"result": "passed", "figures": CHECKS[check](setup)}
+        except Exception as error:
+            found, failed = {"result": "failed", "reason": f"{type(error).__name__}: {error}"[:1000]}, True
+        found["took"] = round(time.monotonic() - begin, 1)
+        print(f"{check}: {found['result']} in {found['took']} s", flush=True)
+        for key, value in found.get("figures", {"": found.get("reason")}).items():
+            print(f"    {key}: {value}", flush=True)
+        about = machine(options.device, 8, False) | {"gpu": name, "tiny": setup.tiny}
+        append(options.output, [{"check": check} | found], about)
+    return int(failed)
 
 
 if __name__ == "__main__":
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(FOLDER / ".compiled"))
     sys.exit(main())

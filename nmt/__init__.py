@@ -8,7 +8,7 @@ __version__ = "1.0.0"
 
 # torch's OpenMP threads wait for each other in a loop that keeps their cores, also from those that they wait for:
 # beside other work two threads are then several times slower than one. A short wait costs nothing on a quiet machine,
-# a shorter one does (benchmarks/waiting.py). It changes no number, and has to be said before torch is loaded.
+# a shorter one does (benchmarks/README.md). It changes no number, and has to be said before torch is loaded.
 if not {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY"} & os.environ.keys():
     os.environ["GOMP_SPINCOUNT"] = "5000"
 

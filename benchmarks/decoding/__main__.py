@@ -1,92 +1,106 @@
-"""Compare beam search with JoeyNMT and Marian: `make bench-decoding`.
+"""Compare beam search with JoeyNMT and Marian's int8: `make bench-decoding`.
 
-Usage: python -m benchmarks.decoding [--mirrors FOLDER ...] [--sentences N] [--beams N [N ...]] [--threads N] ...
+Usage: python -m benchmarks.decoding [--source FILE] [--sentences N] [--beams N [N ...]] [--threads N] ...
 
-The defaults are the paper's sizes and the first sentences of newstest2014. If the paper's run has not fetched this
-text, the workflow does it now. The figures are printed, and written to benchmarks/results/decoding.json. With another
-text (--source) or drawn lengths (--drawn), --output says where they are written.
+The defaults are the paper's sizes. Lengths of sentences are drawn like those of newstest2014, or those of a tokenized
+text. A line for each contender and beam size is added to benchmarks/results/decoding.jsonl.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shlex
 import statistics
 import sys
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+import torch
+from tabulate import tabulate
 
-from benchmarks.decoding import newstest
 from benchmarks.decoding.toolkits import MarianSearch
-from benchmarks.findings import FOLDER, hardware, make_parser, write
+from benchmarks.findings import RESULTS, append, busy, machine, make_parser
 from benchmarks.training import environment
-from benchmarks.training.__main__ import published, share_options, warn_if_busy
-from benchmarks.training.contest import Failed, Remote
-from benchmarks.training.environment import Unavailable, peer_of
-from benchmarks.training.report import ARITHMETIC
+from benchmarks.training.contest import Failed, Remote, say
+from benchmarks.training.environment import peer_of
 from benchmarks.training.sizes import Machine, Sizes
-from benchmarks.waiting import busy
+from nmt.errors import UserError
 from nmt.io.text_files import read_lines
+from nmt.model.computing import Precision
+from nmt.model.precision import refuse_unable
 
 OURS = "rnnsearch"
-CONTENDERS = (
-    OURS, "rnnsearch-fp32-shortlist", "rnnsearch-bf16", "rnnsearch-int8", "rnnsearch-int8-shortlist", "joeynmt",
-    "marian", "marian-intel", "marian-int8",
-)  # fmt: skip
-"""A dash precedes the precision. In `marian-intel` and `marian-int8`, MKL believes that the processor is Intel's."""
+PRECISIONS = ("bf16", "int8", "fp32-shortlist", "int8-shortlist")
+CONTENDERS = (OURS, *(f"{OURS}-{precision}" for precision in PRECISIONS), "joeynmt", "marian-int8")
 ON_GPU = (OURS, "joeynmt")
 """The contenders that can compute on a GPU."""
 
 
 def main() -> int:
-    """Measure all contenders at each beam size. Return 1 if there is no text or one of our own failed, else 0."""
+    """Measure all contenders at each beam size. Return 1 if the search in fp32 failed, else 0."""
     options = parse()
     sizes = Sizes(0, options.batch, options.hidden, options.embedding, options.maxout, options.vocabulary)
-    machine = Machine(options.device, options.threads)
-    try:
-        source = None if options.drawn else options.source or newstest.ensure(options.text, options.mirrors)
-    except Unavailable as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    lengths, text = lengths_of(source, options.sentences)
+    lengths = lengths_of(options.source, options.sentences)
     names = [name for name in options.contenders if options.device == "cpu" or name in ON_GPU]
-    pip_options = shlex.split(options.pip_options)
-    pythons, missing = environment.ensure_all(names, options.environments, pip_options)
-    warn_if_busy()
+    pythons, missing = environment.ensure_all(names, options.environments, shlex.split(options.pip_options))
+    about = machine(options.device, options.threads, options.busy) | {
+        "sentences": len(lengths), "words": sum(lengths), "batch": sizes.batch, "hidden": sizes.hidden,
+        "vocabulary": sizes.vocabulary, "text": f"lengths of {options.source}" if options.source else "lengths drawn",
+    }  # fmt: skip
     remotes = dict[str, Remote]()
     try:
         for name, python in pythons.items():
-            kind = MarianSearch if peer_of(name) == "marian" else Contender
             try:
-                remotes[name] = kind(name, python, machine.threads)
-                precision = name.partition("-")[2] if peer_of(name) is None else ""
-                own = replace(machine, precision=precision or machine.precision)
-                remotes[name].ask(do="set up", sizes=asdict(sizes), machine=asdict(own))
+                remotes[name] = started(name, python, sizes, Machine(options.device, options.threads))
             except Failed as error:
                 missing[name] = str(error)
-        contenders = {name: remote for name, remote in remotes.items() if name not in missing}
-        with busy(os.cpu_count() or 1 if options.busy else 0):
-            beams = {
-                str(beam): contest(contenders, lengths, beam, sizes, options.rounds, missing)
+        with busy((os.cpu_count() or 1) if options.busy else 0):
+            found = [
+                one
                 for beam in options.beams
-            }
+                for one in contest(remotes, lengths, beam, sizes.batch, options.rounds, missing)
+            ]
     finally:
         for remote in remotes.values():
             remote.close()
-    found: dict[str, Any] = {
-        "machine": asdict(machine) | hardware() | {"busy": options.busy},
-        "sizes": asdict(sizes) | {"rounds": options.rounds},
-    }
-    found |= {"text": text, "sentences": len(lengths), "words": sum(lengths), "missing": missing}
-    write(options.output, found | {"beams": beams})
-    print(json.dumps(beams, indent=2))
-    return 1 if any(peer_of(name) is None for name in missing) else 0
+    append(options.output or RESULTS / "decoding.jsonl", found, about)
+    rows = [
+        [one["contender"], one["beam"], f"{one['seconds']:.3g}", f"{one['ratio'] or 0:.2f}"] for one in found
+    ]
+    print(tabulate(rows, ["", "beam", "seconds", "ratio"], tablefmt="pipe", disable_numparse=True))
+    for name, reason in missing.items():
+        print(f"Without {name}: {reason}")
+    return int(OURS in missing)
+
+
+def parse() -> argparse.Namespace:
+    """Read the options, whose defaults are the paper's sizes."""
+    whole = {name: getattr(Sizes, name) for name in ("hidden", "embedding", "maxout", "vocabulary")}
+    counts = {"threads": 2, "batch": 64, "sentences": 300, "rounds": 5}
+    parser = make_parser("benchmarks.decoding", __doc__, counts | whole)
+    parser.add_argument(
+        "--source", type=Path, metavar="FILE", help="tokens; only the lengths of the sentences are used"
+    )
+    parser.add_argument("--beams", type=int, nargs="+", default=[1, 5, 10], metavar="N", help="(1 5 10)")
+    parser.add_argument("--contenders", nargs="+", choices=CONTENDERS, default=list(CONTENDERS))
+    return parser.parse_args()
+
+
+def lengths_of(source: Path | None, sentences: int) -> list[int]:
+    """Return the lengths of the first sentences in words.
+
+    Without a text, lengths are drawn like those of newstest2014, whose English sentences have about 23 words in the
+    mean and a long tail. They follow a gamma distribution of shape 3.
+    """
+    if source is not None:
+        return [
+            max(1, len(line.split())) for line, _ in zip(read_lines(source), range(sentences), strict=False)
+        ]
+    drawn = np.random.default_rng(1).gamma(3.0, 23 / 3, sentences)
+    return list(np.clip(drawn.round(), 2, 90).astype(int).tolist())
 
 
 class Contender(Remote):
@@ -95,63 +109,26 @@ class Contender(Remote):
     module = "benchmarks.decoding.worker"
 
 
-def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """Read the options, whose defaults are the paper's sizes."""
-    parser = make_parser("benchmarks.decoding", __doc__)
-    whole = {"threads": 2, "batch": 64, "hidden": Sizes.hidden, "embedding": Sizes.embedding}
-    whole |= {"maxout": Sizes.maxout, "vocabulary": Sizes.vocabulary, "sentences": 300, "rounds": 5}
-    for name, value in whole.items():
-        parser.add_argument(f"--{name}", type=int, default=value, metavar="N", help=f"({value})")
-    texts = parser.add_mutually_exclusive_group()
-    texts.add_argument(
-        "--source", type=Path, metavar="FILE", help="tokens; only the lengths of the sentences are used"
-    )
-    texts.add_argument("--drawn", action="store_true", help="draw lengths like those of newstest2014 instead")
-    parser.add_argument(
-        "--mirrors",
-        type=Path,
-        nargs="+",
-        default=[],
-        metavar="FOLDER",
-        help="that have newstest2014's archive",
-    )
-    parser.add_argument(
-        "--text", type=Path, default=FOLDER / ".newstest2014", help="folder for newstest2014 (%(default)s)"
-    )
-    parser.add_argument("--beams", type=int, nargs="+", default=[1, 5, 10], metavar="N", help="(1 5 10)")
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--contenders", nargs="+", choices=CONTENDERS, default=CONTENDERS)
-    share_options(parser)
-    options = parser.parse_args(arguments)
-    place = published("decoding", options.busy)
-    if options.output is None and (options.source or options.drawn):
-        parser.error(f"--source and --drawn need --output: {place} has the figures on newstest2014")
-    options.output = options.output or place
-    return options
-
-
-def lengths_of(source: Path | None, sentences: int) -> tuple[list[int], str]:
-    """Return the lengths of the first sentences in words, and a description of the text.
-
-    Without a text, lengths are drawn like those of newstest2014, whose English sentences have about 23 words in the
-    mean and a long tail. They follow a gamma distribution of shape 3.
-    """
-    if source is not None:
-        lines = (line for _, line in zip(range(sentences), read_lines(source), strict=False))
-        text = f"lengths of {source.parent.name}/{source.name}, words drawn"
-        return [max(1, len(line.split())) for line in lines], text
-    drawn = np.random.default_rng(1).gamma(3.0, 23 / 3, sentences)
-    return np.clip(drawn.round(), 2, 90).astype(int).tolist(), "generated, lengths like newstest2014's"
+def started(name: str, python: str, sizes: Sizes, used: Machine) -> Remote:
+    """Return a contender that is ready. Raises Failed, with the reason, where the machine does not serve it."""
+    if peer_of(name) is None and (precision := name.partition("-")[2]):
+        used = replace(used, precision=precision)
+        try:
+            refuse_unable(cast(Precision, precision.partition("-")[0]), torch.device(used.device))
+        except UserError as error:
+            raise Failed(str(error)) from None
+    remote = (MarianSearch if peer_of(name) == "marian" else Contender)(name, python, used.threads)
+    try:
+        remote.ask(do="set up", sizes=asdict(sizes), machine=asdict(used))
+    except Failed:
+        remote.close()
+        raise
+    return remote
 
 
 def contest(
-    remotes: dict[str, Remote],
-    lengths: list[int],
-    beam: int,
-    sizes: Sizes,
-    rounds: int,
-    missing: dict[str, str],
-) -> dict[str, Any]:
+    remotes: dict[str, Remote], lengths: list[int], beam: int, size: int, rounds: int, missing: dict[str, str]
+) -> list[dict[str, Any]]:
     """Let all contenders translate batch after batch, in turns and rounds. A small batch before them does not count.
 
     One that fails is left out from then on; `missing` gets the reason.
@@ -163,7 +140,7 @@ def contest(
                 return remotes[name].ask(**request)
             except Failed as error:
                 missing[name] = str(error)
-                print(error, file=sys.stderr)
+                say(str(error))
         return {}
 
     ordered = sorted(lengths)
@@ -171,35 +148,26 @@ def contest(
     for name in remotes:
         ask(name, do="decode", lengths=ordered[:2], beam=beam, number=999_999)
     for turn in range(rounds):
-        for number, start in enumerate(range(0, len(ordered), sizes.batch)):
-            batch = ordered[start : start + sizes.batch]
+        for number, start in enumerate(range(0, len(ordered), size)):
             for name in remotes:
-                reply = ask(name, do="decode", lengths=batch, beam=beam, number=number)
+                reply = ask(
+                    name, do="decode", lengths=ordered[start : start + size], beam=beam, number=number
+                )
                 seconds[name][turn] += reply.get("seconds", 0)
-        shown = ", ".join(
-            f"{name} {times[turn]:.2f} s" for name, times in seconds.items() if name not in missing
-        )
-        print(f"beam {beam}, round {turn + 1} of {rounds}: {shown}", file=sys.stderr, flush=True)
+        say(f"beam {beam}, round {turn + 1} of {rounds}")
     peaks = {name: ask(name, do="memory").get("peak_bytes") for name in remotes}
     medians = {name: statistics.median(times) for name, times in seconds.items() if name not in missing}
-    return {
-        name: {
+    return [
+        {
+            "contender": name,
+            "beam": beam,
             "seconds": total,
-            "seconds_of_rounds": seconds[name],
-            "sentences_per_second": len(lengths) / total,
-            "source_words_per_second": sum(lengths) / total,
-            "peak_bytes": peaks[name],
             "ratio": total / medians[OURS] if OURS in medians else None,
-            "multiply_adds_of_a_word": multiply_adds(name, sizes),
+            "peak_bytes": peaks[name],
+            "seconds_of_rounds": seconds[name],
         }
         for name, total in medians.items()
-    }
-
-
-def multiply_adds(name: str, sizes: Sizes) -> int:
-    """Return the multiply-adds of one target word of a hypothesis, except those that depend on the source's length."""
-    counted = ARITHMETIC[name.partition("-")[0]](sizes)
-    return counted.recurrence + counted.readout + counted.output
+    ]
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 Requests and replies are those of `benchmarks.training.worker`, one line of JSON each:
 
-    {"do": "set up", "sizes": {...}, "machine": {...}}              -> parameters, torch's version
+    {"do": "set up", "sizes": {...}, "machine": {...}}              -> parameters
     {"do": "decode", "lengths": [7, 7, 8], "beam": 10, "number": 3} -> seconds, steps
     {"do": "memory"}                                                -> peak bytes
 """
@@ -16,7 +16,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import torch
 
 from benchmarks.training import memory
 from benchmarks.training.sentences import SPECIALS, zipf
@@ -33,7 +32,7 @@ def answer(name: str, made: dict[str, Any], request: dict[str, Any]) -> dict[str
         found = getattr(importlib.import_module(f"benchmarks.decoding.{module}"), attribute)
         made["vocabulary"] = request["sizes"]["vocabulary"]
         made["contender"] = found(Sizes(**request["sizes"]), Machine(**request["machine"]))
-        return {"parameters": made["contender"].parameters, "torch": torch.__version__}
+        return {"parameters": made["contender"].parameters}
     if request["do"] == "memory":
         return {"peak_bytes": memory.peak()}
     lengths, steps = request["lengths"], max(request["lengths"]) + 1

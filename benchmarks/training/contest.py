@@ -75,15 +75,13 @@ class Measured:
     """Holds what one contender did.
 
     set_up, memory: its replies to these requests. seconds: seconds per update in each counted round. processors: how
-    many it kept busy in each counted round; other processes make it fewer than its threads. nlls: in nats, of all
-    updates.
+    many it kept busy in each counted round; other processes make it fewer than its threads.
     """
 
     set_up: dict[str, Any]
     memory: dict[str, Any] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
     processors: list[float] = field(default_factory=list)
-    nlls: list[float] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -126,7 +124,6 @@ def hold(
 
         def update(remote: Remote) -> None:
             reply = remote.ask(do="update", first=number * rules.updates, count=rules.updates)
-            measured[remote.name].nlls.extend(reply["nll"])
             if number >= rules.warm_up:
                 measured[remote.name].seconds.append(reply["seconds"])
                 measured[remote.name].processors.append(reply["processors"])
@@ -149,13 +146,13 @@ def hold(
 @contextmanager
 def started(pythons: dict[str, str], machine: Machine) -> Iterator[dict[str, Remote]]:
     """Run the contenders' processes inside a `with` block, and end them after it, also after an error."""
-    from benchmarks.training.toolkits import Marian, Sockeye  # not above: it imports this module
+    from benchmarks.training.toolkits import Sockeye  # not above: it imports this module
 
     remotes: dict[str, Remote] = {}
-    kinds: dict[str | None, type[Remote]] = {"marian": Marian, "sockeye": Sockeye}
     try:
         for name, python in pythons.items():
-            remotes[name] = kinds.get(peer_of(name), Remote)(name, python, machine.threads)
+            kind = Sockeye if name == "sockeye" else Remote
+            remotes[name] = kind(name, python, machine.threads)
         yield remotes
     finally:
         for remote in remotes.values():

@@ -11,11 +11,6 @@ PROCESSES = Path("/proc")
 STATUS = PROCESSES / "self" / "status"
 
 
-def resident() -> int | None:
-    """Return the bytes in memory now (VmRSS); None if the system has no /proc."""
-    return status("VmRSS")
-
-
 def peak() -> int:
     """Return the most bytes that were in memory since this program began.
 

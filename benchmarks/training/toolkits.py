@@ -1,6 +1,6 @@
-"""Peers that train by their own command lines, Marian and Sockeye. Each is stopped between two updates.
+"""Sockeye, which trains by its own command line and is stopped between two updates.
 
-A toolkit gets SIGSTOP as soon as it has printed that an update is done, and SIGCONT at its next turn. The work that it
+It gets SIGSTOP as soon as it has printed that an update is done, and SIGCONT at its next turn. The work that it
 does before it stops counts, too, as do updates that it finishes in this time. The clock includes its reading of
 batches, which a thread does ahead of time.
 """
@@ -31,12 +31,10 @@ WARM_UP = 2
 """The updates before the first turn, in which graphs and the optimizer's state are made."""
 BATCHES = 40
 """The number of different batches."""
-WORKSPACE = 2500
-"""The megabytes that Marian takes at its start. With fewer, it would split a batch."""
 
 
-class Toolkit(Remote):
-    """Runs a toolkit in a process, and answers requests as a worker does. Subclasses have the command."""
+class Sockeye(Remote):
+    """Trains its RNN: bidirectional GRU with n/2 units per direction, GRU with input feeding, MLP attention, n to V."""
 
     def __init__(self, name: str, python: str, threads: int) -> None:
         self.name, self.python, self.threads = name, Path(python).absolute(), threads
@@ -46,11 +44,17 @@ class Toolkit(Remote):
 
     def command(self, sizes: Sizes) -> list[object]:
         """Return the command that trains on the files in the folder."""
-        raise NotImplementedError
-
-    def environment(self) -> dict[str, str]:
-        """Return the environment variables that are set for it."""
-        return {"OMP_NUM_THREADS": str(self.threads), "OPENBLAS_NUM_THREADS": str(self.threads)}
+        return [
+            self.python, ROOT / "benchmarks" / "training" / "sockeye_updates.py", "--source", "source",
+            "--target", "target", "--validation-source", "source", "--validation-target", "target",
+            "--source-vocab", "vocabulary.json", "--target-vocab", "vocabulary.json", "--output", "model", "--use-cpu",
+            "--encoder", "rnn", "--decoder", "rnn", "--rnn-cell-type", "gru", "--rnn-num-hidden", sizes.hidden,
+            "--rnn-attention-type", "mlp", "--rnn-attention-num-hidden", sizes.hidden, "--num-embed", sizes.embedding,
+            "--num-layers", 1, "--batch-size", sizes.batch, "--batch-type", "sentence", "--max-seq-len", sizes.length,
+            "--no-bucketing", "--optimizer", "adam", "--gradient-clipping-type", "norm",
+            "--gradient-clipping-threshold", 1, "--embed-dropout", 0, "--rnn-decoder-hidden-dropout", 0,
+            "--checkpoint-frequency", 1000000, "--max-updates", 1000000,
+        ]  # fmt: skip
 
     def ask(self, **request: Any) -> dict[str, Any]:
         """Return the reply to a request, as a worker does."""
@@ -65,7 +69,7 @@ class Toolkit(Remote):
         seconds = time.perf_counter() - begin
         busy = memory.processor_seconds(self.process.pid) - busy
         done = request["count"] + self._finished()
-        return {"seconds": seconds / done, "processors": busy / seconds, "nll": []}
+        return {"seconds": seconds / done, "processors": busy / seconds}
 
     def close(self) -> None:
         """End the process and remove its files."""
@@ -77,17 +81,15 @@ class Toolkit(Remote):
     def _start(self, sizes: Sizes) -> dict[str, Any]:
         write_text(self.folder, sizes)
         self.process = subprocess.Popen(
-            [str(word) for word in self.command(sizes)], env=os.environ | self.environment(), cwd=self.folder,
+            [str(word) for word in self.command(sizes)], cwd=self.folder,
+            env=os.environ | {"OMP_NUM_THREADS": str(self.threads), "OPENBLAS_NUM_THREADS": str(self.threads)},
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         threading.Thread(target=self._listen, daemon=True).start()
         self._wait(WARM_UP)
         self._stop()
         self._finished()
-        resident = memory.status("VmRSS", self.process.pid)
-        return {
-            "parameters": None, "multiply_adds": None, "resident_bytes": resident, "torch": None, "gpu": None
-        }  # fmt: skip
+        return {"parameters": None}
 
     def _listen(self) -> None:
         assert self.process.stderr is not None
@@ -117,67 +119,6 @@ class Toolkit(Remote):
             if state in "ZX":
                 raise Failed(f"{self.name}: its process ended: {' '.join(self.last)[-300:]}")
             time.sleep(0.0005)
-
-
-class Marian(Toolkit):
-    """Trains `amun`: bidirectional GRU, conditional GRU, MLP attention, tanh readout. Workers' gradients are summed."""
-
-    def environment(self) -> dict[str, str]:
-        """Return its variables. `marian-intel` also preloads the library of `preloaded`."""
-        return {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"} | preloaded(self.name, self.folder)
-
-    def command(self, sizes: Sizes) -> list[object]:
-        """Return the command, as in `Toolkit`."""
-        return [
-            *marian_model(self.python, sizes), "--train-sets", "source", "target", "-m", "model.npz",
-            "--mini-batch", sizes.batch, "--maxi-batch", 1, "--maxi-batch-sort", "none", "--shuffle", "none",
-            "--cost-type", "ce-sum", "--clip-norm", 1, "--optimizer", "adam", "-l", 0.0001, "--max-length", 200,
-            "--disp-freq", "1u", "--save-freq", "1000000u", "--after", "1000000u", "--data-threads", 1,
-            "--cpu-threads", self.threads, "--sync-sgd", "-w", WORKSPACE,
-        ]  # fmt: skip
-
-
-class Sockeye(Toolkit):
-    """Trains its RNN: bidirectional GRU with n/2 units per direction, GRU with input feeding, MLP attention, n to V."""
-
-    def command(self, sizes: Sizes) -> list[object]:
-        """Return the command, as in `Toolkit`."""
-        return [
-            self.python, ROOT / "benchmarks" / "training" / "sockeye_updates.py", "--source", "source",
-            "--target", "target", "--validation-source", "source", "--validation-target", "target",
-            "--source-vocab", "vocabulary.json", "--target-vocab", "vocabulary.json", "--output", "model", "--use-cpu",
-            "--encoder", "rnn", "--decoder", "rnn", "--rnn-cell-type", "gru", "--rnn-num-hidden", sizes.hidden,
-            "--rnn-attention-type", "mlp", "--rnn-attention-num-hidden", sizes.hidden, "--num-embed", sizes.embedding,
-            "--num-layers", 1, "--batch-size", sizes.batch, "--batch-type", "sentence", "--max-seq-len", sizes.length,
-            "--no-bucketing", "--optimizer", "adam", "--gradient-clipping-type", "norm",
-            "--gradient-clipping-threshold", 1, "--embed-dropout", 0, "--rnn-decoder-hidden-dropout", 0,
-            "--checkpoint-frequency", 1000000, "--max-updates", 1000000,
-        ]  # fmt: skip
-
-
-def marian_model(python: Path, sizes: Sizes) -> list[object]:
-    """Return the command `pymarian train` with the sizes of the model."""
-    return [
-        python.with_name("pymarian"), "train", "--type", "amun", "--enc-cell", "gru", "--dec-cell", "gru",
-        "--dim-emb", sizes.embedding, "--dim-rnn", sizes.hidden,
-        "--dim-vocabs", sizes.vocabulary, sizes.vocabulary, "--vocabs", "vocabulary.yml", "vocabulary.yml",
-    ]  # fmt: skip
-
-
-def preloaded(name: str, folder: Path) -> dict[str, str]:
-    """Return the variable with which MKL believes that the processor is Intel's, if the contender's name asks for this.
-
-    Raises Failed without a C compiler.
-    """
-    if "intel" not in name and "int8" not in name:
-        return {}
-    library = folder / "intel.so"
-    compiler = ["cc", "-shared", "-fPIC", "-o", str(library), str(ROOT / "benchmarks" / "intel.c")]
-    try:
-        subprocess.run(compiler, check=True, capture_output=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise Failed(f"{name}: no C compiler: {error}") from None
-    return {"LD_PRELOAD": str(library)}
 
 
 def write_text(folder: Path, sizes: Sizes, batches: int = BATCHES) -> None:

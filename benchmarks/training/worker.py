@@ -3,7 +3,7 @@
 Requests come on standard input, and replies go to standard output, each as one line of JSON. Between two requests the
 process sleeps. It ends with its input.
 
-    {"do": "set up", "sizes": {...}, "machine": {...}}   -> parameters, resident bytes, torch's version
+    {"do": "set up", "sizes": {...}, "machine": {...}}   -> parameters
     {"do": "update", "first": 3, "count": 1}             -> seconds per update, processors kept busy, NLLs
     {"do": "memory"}                                     -> peak bytes
 """
@@ -32,8 +32,6 @@ CONTENDERS = {
     "grconv": "project:GrConv",
     "joeynmt": "joeynmt:JoeyNMT",
     "matrix": "matrix:Square",
-    "matrix-output": "matrix:Output",
-    "matrix-step": "matrix:Step",
 }
 
 
@@ -77,13 +75,7 @@ class Worker:
         self.sizes, self.on_gpu = sizes, machine.device == "cuda"
         self.contender = make(self.name, sizes, machine)
         self.synchronize()
-        return {
-            "parameters": self.contender.parameters,
-            "multiply_adds": getattr(self.contender, "multiply_adds", None),
-            "resident_bytes": memory.resident(),
-            "torch": torch.__version__,
-            "gpu": torch.cuda.get_device_name() if self.on_gpu else None,
-        }
+        return {"parameters": self.contender.parameters}
 
     def update(self, first: int, count: int) -> dict[str, Any]:
         """Make `count` updates from number `first` on. The clock stops when the device has finished."""

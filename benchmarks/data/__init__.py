@@ -1,1 +1,0 @@
-"""Speed and memory of the data pipeline, from archives to binary text."""
