@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import torch
+import torch._dynamo
 from torch import Tensor
 
 from benchmarks.findings import FOLDER, RESULTS, append, machine
@@ -74,6 +75,7 @@ class Setup:
     def compute(self, precision: str, kernels: str) -> None:
         """Choose the precision and the kernels of what follows."""
         make_deterministic(8 if self.on_gpu else 1)
+        torch._dynamo.reset()
         set_precision(precision)  # type: ignore[arg-type]
         set_kernels(kernels, self.device)  # type: ignore[arg-type]
 

@@ -60,6 +60,10 @@ def set_kernels(kernels: Kernels, device: torch.device, cache: Path | None = Non
     if COMPUTING.fuse:
         # here and not in workers, which would stay until the end
         os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
+        import torch._dynamo  # not above: it takes long, and translation does without
+
+        # a process may train several models, each with sizes, precisions and shapes of its own; the default is 8
+        torch._dynamo.config.recompile_limit = 64
         if cache is not None:
             os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(cache))
 
