@@ -189,7 +189,7 @@ def test_data_from_another_experiment_is_read_and_never_made(plans: Plans) -> No
     for experiment, other in (("cho2014b", "../.."), ("ablations-europarl", "../europarl")):
         plan = plans[experiment]
         assert all(f"{other}/data/binary/train/meta.json" in job for job in plan.jobs("train"))
-        assert not plan.jobs("binarize") and not plan.jobs("tokenize")
+        assert not plan.jobs("binarize") and not plan.jobs("prepare")
 
 
 def test_a_model_of_the_other_experiment_is_taken_where_it_fits(tmp_path: Path) -> None:

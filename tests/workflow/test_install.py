@@ -71,6 +71,7 @@ def test_no_experiment_needs_a_compiler(platform: tuple[str, str]) -> None:
         for python in PYTHONS
         if not any(fits(file, python, platform) for file in wheels.get((name, version), []))
     }
+    lacking.discard(("backports-zstd", "314"))  # whose content is in Python 3.14
     # the first is Python alone, the others are built without their compiled part
     assert lacking == {("connection-pool", python) for python in PYTHONS} | {
         (name, "314") for name, variables in WITHOUT_COMPILER.items() if variables["CC"] == "true"
