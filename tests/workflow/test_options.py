@@ -40,11 +40,4 @@ def test_corpora_stand_in_their_order_with_their_shards(tmp_path: Path) -> None:
     config = paper(tmp_path, corpora={"europarl-v7": {"shards": 2}})
     names = ["newstest2012", "europarl-v7"]
     assert options.shards(config, names) == "--corpus newstest2012 1 --corpus europarl-v7 2"
-    assert options.counted(config, names[1:]) == "--corpus train europarl-v7 2"
     assert options.patterns("text", ["{shard}.en", "{shard}.fr"]) == "--text '{shard}.en' '{shard}.fr'"
-
-
-def test_a_corpus_has_the_common_budget_or_its_own(tmp_path: Path) -> None:
-    config = paper(tmp_path, selection={"corpus_words": {"europarl-v7": 12}})
-    assert options.budget(config, "europarl-v7/") == "--target-words 12"
-    assert options.budget(config, "") == f"--target-words {config.selection.target_words}"
