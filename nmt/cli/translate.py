@@ -151,8 +151,10 @@ def translate(
         written = form_of(n_best is not None, alignment, as_json)
         number = 0
         with (
+            writer(
+                output
+            ) as write,  # first: the input is opened by its first bytes, for which it may wait long
             open_lines(input) as lines,
-            writer(output) as write,
             progress_over("translate", lines, input, output) as progress,
         ):
             for group in lines.groups(buffer_lines):

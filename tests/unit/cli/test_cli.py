@@ -9,8 +9,6 @@ from click import Option
 from click.testing import CliRunner
 
 from nmt.cli import commands, groups, sections, subcommand, subcommands
-from tests.messages import check
-from tests.running import ROOT
 
 
 def shown(*words: str) -> str:
@@ -31,21 +29,6 @@ def test_the_help_shows_every_subcommand_once_with_its_first_sentence_whole() ->
             assert f" {name} {first}" in text
     for heading in sections():
         assert f" {heading}: " in shown("--help")
-
-
-def test_the_groups_are_what_rules_and_documentation_call() -> None:
-    files = [*ROOT.glob("workflow/rules/*.smk"), ROOT / "docs" / "library.md"]
-    rules = "".join(path.read_text(encoding="utf-8") for path in files)
-    assert {words for words in subcommands() if " " in words} == {
-        words for words in re.findall(r"\bnmt ([a-z0-9-]+ [a-z0-9-]+) ", rules) if words in subcommands()
-    }
-
-
-@pytest.mark.parametrize("words", ["tranlate", "decode", "lm-train", "data tokenise", "figure figure2"])
-def test_a_mistyped_or_moved_name_gets_a_suggestion(words: str) -> None:
-    result = CliRunner().invoke(commands, words.split(), prog_name="nmt")
-    assert result.exit_code == 2
-    check(result.output.splitlines()[-1])
 
 
 @pytest.mark.parametrize("words", subcommands())
