@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -104,8 +103,6 @@ def test_the_report_on_the_text_follows_what_was_binarized(finished: tuple[Path,
         assert rows[part, "tokens", "pairs", ""]["value"] == str(meta["pairs"])
         for side in ("source", "target"):
             assert rows[part, "tokens", "words", side]["value"] == str(meta[f"{side}_words"])
-    scores = json.loads((folder / "scores" / "rnnsearch-50.json").read_text(encoding="utf-8"))
-    assert rows["test", "tokens", "without_unknown", ""]["value"] == str(scores["sentences_no_unk"])
     page = (folder / "results" / "data.md").read_text(encoding="utf-8")
     assert "| demo-train" in page and "eported" not in page
     for kind in ("pdf", "png"):
@@ -180,7 +177,7 @@ def test_what_no_weight_follows_from_trains_nothing_again_and_tables_have_the_ne
     settings = ["models={rnnsearch-50: {label: Mine}}", "training={log_every: 7, checkpoint_every: 9}"]
     settings += ["selection={sample_pairs: 7}"]  # the selection is off
     output = planned(copy, "--config", *settings)
-    assert not scheduled(output, "train") and len(scheduled(output, "table1")) == 1
+    assert not scheduled(output, "train") and len(scheduled(output, "tables")) == 1
     result = run(run_command(copy, "--configfile", str(copy / "tiny.yaml"), "--config", *settings))
     assert result.returncode == 0, result.stdout
     assert "| Mine" in (copy / "results" / "table1.md").read_text(encoding="utf-8")
@@ -196,33 +193,16 @@ def test_another_seed_trains_its_own_runs_and_nothing_again(copy: Path) -> None:
     assert len(jobs) == 5
     assert all(f"models/{model}.seed-2/model.safetensors" in "".join(jobs) for model in MODELS)
     assert len(scheduled(output, "translate")) == 10
-    assert len(scheduled(output, "table1")) == len(scheduled(output, "table2")) == 1
+    assert len(scheduled(output, "tables")) == 1
     one = planned(copy, "--config", "models={rnnencdec-30: {seeds: [1, 2]}}")
     assert len(scheduled(one, "train")) == 1
 
 
 def test_changed_display_of_a_figure_draws_it_anew_and_trains_nothing(copy: Path) -> None:
     output = planned(copy, "--config", "artifacts={figure2_window: 5}")
-    assert len(scheduled(output, "figure2")) == 1
+    assert len(scheduled(output, "tables")) == 1
     assert not scheduled(output, "train")
     assert not scheduled(output, "translate")
-
-
-def test_files_that_were_cut_short_are_made_again_the_same(copy: Path) -> None:
-    names = ["models/rnnencdec-30/model.safetensors", "data/counts.json", "results/table1.csv"]
-    before = {name: (copy / name).read_bytes() for name in names}
-    for name, content in before.items():
-        status = (copy / name).stat()
-        (copy / name).write_bytes(content[: len(content) // 2])
-        os.utime(copy / name, ns=(status.st_atime_ns, status.st_mtime_ns))
-    options = ["--configfile", str(copy / "tiny.yaml")]
-    refused = snakemake(copy, "--cores", "2", *options)
-    assert refused.returncode == 2 and "when it was made; add to the command: --forcerun " in refused.stdout
-    result = run(run_command(copy, *options))
-    assert result.returncode == 0, result.stdout
-    for name, content in before.items():
-        told = f"{name}: {len(content) // 2:,} bytes, but {len(content):,} when it was made: it is made again"
-        assert told in result.stdout and (copy / name).read_bytes() == content, name
 
 
 def assert_verified(results: Path) -> None:

@@ -62,18 +62,18 @@ def test_training_asks_for_a_gpu_and_fixed_memory(paper: str) -> None:
 
 
 def test_no_other_job_asks_for_a_gpu(paper: str) -> None:
-    for rule in ("extract_europarl-v7", "clean", "tokenize", "vocabulary", "binarize", "score_pairs"):
+    for rule in ("extract_europarl-v7", "prepare", "vocabulary", "binarize", "score_pairs"):
         jobs = asked(paper, rule)
         assert jobs
         assert not any("gpu" in job or "gpu_model" in job for job in jobs)
     assert all(job["gpu"] == "1" for rule in ("translate", "align") for job in asked(paper, rule))
 
 
-def test_a_shard_s_chain_is_one_submission_and_four_shards_share_one_of_each_other_kind(paper: str) -> None:
+def test_four_shards_share_a_submission(paper: str) -> None:
     groups = Counter(re.findall(r"Group job (\w+)\.[^ ]+ ", paper))
     shards = {"europarl-v7": 8, "news-commentary-v9": 1, "un-2000": 32, "commoncrawl": 8, "giga-fren": 48}
     fours = sum(math.ceil(number / 4) for number in shards.values())
-    assert groups == {"text": 97 + 3, "score": fours, "select": fours, "count": fours + 3}
+    assert groups == {"score": fours, "select": fours}
 
 
 def test_a_partition_a_gpu_and_an_account_are_each_stated_once(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_partition_a_gpu_and_an_account_are_each_stated_once(tmp_path: Path) -
         "train": "large",
         "translate": "large",
         "align": "large",
-        "tokenize": "small",
+        "prepare": "small",
     }.items():
         for job in asked(result.stdout, rule):
             assert (job["slurm_account"], job["slurm_partition"]) == ("us", partition)
@@ -120,7 +120,7 @@ def rules() -> dict[str, str]:
 
 
 def test_every_rule_says_what_it_does_and_what_it_needs() -> None:
-    parts = ('"""', "output:", "benchmark:", "mem_mb=", "runtime=")
+    parts = ('"""', "output:", "mem_mb=", "runtime=")
     assert not [(name, part) for name, rule in rules().items() for part in parts if part not in rule]
 
 
