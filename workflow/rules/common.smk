@@ -84,7 +84,7 @@ if problems := [*experiment.missing_files(CONFIG), *experiment.surplus_shards(CO
 # prefix is no part of any job, so that another interpreter makes nothing run again. By its job's log `nmt` knows where its
 # progress is to lie.
 # Jobs run in the experiment's folder: a random.py or statistics.py of the user's there is no module. Slurm hands it on.
-os.environ["PYTHONSAFEPATH"] = "1"
+os.environ.update(PYTHONSAFEPATH="1")
 PYTHON = "python" if workflow.deployment_settings.deployment_method else shlex.quote(sys.executable)
 PACKAGE = f"PYTHONPATH={shlex.quote(str(ROOT))}${{{{PYTHONPATH:+:$PYTHONPATH}}}}"
 shell.prefix(f'set -euo pipefail; nmt() {{{{ {PACKAGE} {engine.LOG} {PYTHON} -m nmt "$@"; }}}}; ')
@@ -196,3 +196,8 @@ def as_trained(wildcards, wanted, deciding):
     """The settings with which the run was trained, as Snakemake has them on record, where the same follows from them."""
     record = engine.recorded(workflow, f"models/{wildcards.model}/{MODEL[0]}")
     return recorded.as_recorded(record, wanted, deciding)
+
+
+def moses_text_of(part, language):
+    """One side of training or development text, shard by shard."""
+    return tokens(getattr(CONFIG.use, part), language, FINAL_STAGE if part == "train" else "tokens")

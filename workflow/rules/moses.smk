@@ -35,10 +35,6 @@ if CONFIG.moses.enabled:
         "dev": f"{DATA}/tokens/{{shard}}.{{language}}.zst",
     }
 
-    def moses_text_of(part, language):
-        """One side of training or development text, shard by shard."""
-        return tokens(getattr(CONFIG.use, part), language, FINAL_STAGE if part == "train" else "tokens")
-
     TABLES_OF_PHRASES = ["moses/phrase-table.gz", "moses/reordering-table.gz"]
 
     rule moses_text:

@@ -46,8 +46,8 @@ def test_what_runs_waits_stopped_and_failed(tmp_path: Path) -> None:
 
 def test_a_run_on_another_node(tmp_path: Path) -> None:
     config, lock = load(find_layers(ROOT / "config.yaml", ROOT)), tmp_path / "state" / RUN / "lock"
-    write(tmp_path, f"state/{RUN}/lock", f"{lock}|node7.cluster|4321|99\n")
-    os.utime(lock, (time.time(), time.time() + 55))  # flufl's lock: valid until its time of change
+    claim = {"host": "node7.cluster", "machine": "another boot", "process": 4321}
+    write(tmp_path, f"state/{RUN}/lock", json.dumps(claim))
     found = look(config, tmp_path)
     assert (found.state, found.note) == ("running", "process 4321 on node7.cluster")
     os.utime(lock, (time.time(), time.time() - 90))
