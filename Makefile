@@ -148,7 +148,7 @@ lint: $(DEV) ## Check style, formatting, types and the order of imports
 bench-training: $(DEV) ## Compare a training update with JoeyNMT, Sockeye and the machine's rate
 	$(BIN)/python -m benchmarks.training --pip-options="$$PIP_OPTIONS" $(OPTIONS)
 
-gpu-check: $(DEV) ## Check a GPU's results, speed and memory: about ten minutes
+gpu-check: $(DEV) ## Check a GPU's results, speed and memory: about five minutes
 	$(BIN)/python -m benchmarks.gpu_check --pip-options="$$PIP_OPTIONS" $(OPTIONS)
 
 bench-decoding: $(DEV) ## Compare beam search with JoeyNMT and Marian's int8 at beam 1, 5 and 10

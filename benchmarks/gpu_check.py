@@ -1,4 +1,4 @@
-"""Check that this machine's GPU computes correctly, and measure its speed: `make gpu-check`, about four minutes.
+"""Check that this machine's GPU computes correctly, and measure its speed: `make gpu-check`, about five minutes.
 
 Usage: python -m benchmarks.gpu_check [--device cuda|cpu] [--tiny] [--only CHECK ...] [--output FILE]
 
