@@ -111,8 +111,6 @@ def fusible(**varying: int) -> Callable[[Callable[..., Any]], Callable[..., Any]
 
 
 def _compile(function: Callable[..., Any]) -> Any:
-    import torch._dynamo
-
     return torch.compile(function, fullgraph=True, dynamic=False, options=OPTIONS)
 
 
