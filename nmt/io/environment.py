@@ -16,7 +16,6 @@ PACKAGES = (
     "matplotlib",
     "numpy",
     "pandas",
-    "rocrate",
     "sacrebleu",
     "sacremoses",
     "safetensors",

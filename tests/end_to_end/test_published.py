@@ -144,10 +144,6 @@ def test_the_record_says_where_the_numbers_come_from(results: Path) -> None:
     assert {entity.id for entity in crate.data_entities} == files - {"ro-crate-metadata.json"}
     summary = json.loads((results / "runs" / "rnnsearch-50" / "summary.json").read_text(encoding="utf-8"))
     training = crate.get("#training-rnnsearch-50")
-    facts = {fact["name"]: fact["value"] for fact in training["additionalProperty"]}
-    for name in ("seed", "hours", "device", "updates"):
-        assert facts[name] == summary[name]
-    assert facts["processor"] and facts["python"]
     sums = {entity.get("sha256") for entity in training["object"]}
     assert set(summary["data"].values()) < sums and len(summary["data"]) == 4
     program = training["instrument"]
