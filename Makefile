@@ -45,8 +45,9 @@ setup: $(INSTALLED) ## Create .venv and install what experiments need
 setup-dev: $(DEV) ## The same, and what tests and linters need
 
 # If TORCH names a build of PyTorch, it is installed now, and it stays.
-$(INSTALLED) $(DEV): pyproject.toml uv.lock workflow/install.py workflow/setup.sh $(if $(TORCH),told)
-	@sh workflow/setup.sh $(if $(filter $(DEV),$@),--dev) $${TORCH:+--torch "$$TORCH"}
+$(INSTALLED) $(DEV): pyproject.toml uv.lock workflow/setup.sh $(if $(TORCH),told)
+	@sh workflow/setup.sh $(if $(filter $(DEV),$@),--group dev)
+	@touch $(INSTALLED) $@
 told: # never a file
 
 demo: $(INSTALLED) ## Train all models and make all tables and figures on synthetic text: two cores, six minutes
@@ -117,7 +118,7 @@ test-all: ## Run every test: before a release, some hours; .ci/passed then names
 	git log -1 --format="%H, tested on $$(date -u +%F)" > .ci/passed
 
 docs: $(DEV) ## Build the site with a gallery of finished experiments: site/pages/index.html
-	@sh workflow/setup.sh --group docs
+	@sh workflow/setup.sh --group dev --group docs
 	$(BIN)/python workflow/site.py experiments/*
 
 fuzz: $(DEV) ## Test with random and damaged input: make EXAMPLES=10000 fuzz
@@ -161,7 +162,7 @@ format: $(DEV) ## Format code and rules; write the schema
 	$(BIN)/python workflow/schema.py
 
 pins: $(DEV) ## Renew uv.lock after a change of pyproject.toml: make OPTIONS=--upgrade pins
-	"$$(command -v .uv/uv uv | head -1)" lock $(OPTIONS)
+	.uv/uv lock $(OPTIONS)
 
 clean: ## Remove .venv and caches, keep results
-	rm -rf $(VENV) .venv.lock .uv site .mypy_cache .ruff_cache .pytest_cache *.egg-info
+	rm -rf $(VENV) .uv site .mypy_cache .ruff_cache .pytest_cache *.egg-info

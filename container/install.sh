@@ -3,18 +3,18 @@
 # depends on, each file with a hash of uv.lock, and KenLM's programs.
 #
 # Usage, from a folder that holds the project: sh container/install.sh
-# TORCH: the build of PyTorch (workflow/install.py); with CUDA unless told, as where it is built says nothing of GPUs.
+# TORCH: the build of PyTorch (workflow/setup.sh); with CUDA unless told, as where it is built says nothing of GPUs.
 # MOSES=yes: Moses and its word aligner, too, for the phrase-based system; compiling them takes about 20 core-minutes.
 set -eu
 
 export PIP_NO_CACHE_DIR=1 UV_NO_CACHE=1
-sh workflow/setup.sh --torch "${TORCH:-cuda}"
+TORCH="${TORCH:-cuda}" sh workflow/setup.sh
 PATH="$PWD/.venv/bin:$PATH"
 
 # The libraries that KenLM's programs need end up inside them, so what builds them goes again.
 BUILD="cmake g++ make libboost-program-options-dev libboost-system-dev libboost-test-dev libboost-thread-dev"
 apt-get update
-# gcc stays: Triton compiles with it where it runs (`kernels: triton`).
+# gcc stays: PyTorch compiles kernels with it (`kernels: compiled`).
 # shellcheck disable=SC2086  # a list
 apt-get install --yes --no-install-recommends gcc libc6-dev $BUILD
 nmt selection kenlm --jobs "$(nproc)" --output /opt/kenlm

@@ -17,11 +17,12 @@ from pathlib import Path
 
 from nmt.errors import UserError
 from nmt.io.files import sha256
-from workflow.install import Uv
 
 ROOT = Path(__file__).resolve().parents[1]
+UV = ROOT / ".uv" / "uv"
 SUMS = "SHA256SUMS"
 TWINE = "twine@6.2.0"
+SNAKEMAKE = (sys.executable, "-m", "snakemake")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -59,29 +60,18 @@ def main(arguments: Sequence[str]) -> int:
 
 def add_package(folder: Path) -> None:
     """Build wheel and source archive, and check them as PyPI would."""
-    uv = Uv()
-    try:
-        uv.run("build", "--quiet", "--no-create-gitignore", "--out-dir", str(folder.resolve()))
-        uv.run(
-            "tool",
-            "run",
-            "--quiet",
-            TWINE,
-            "check",
-            "--strict",
-            *(str(path.resolve()) for path in folder.iterdir()),
-        )
-    except subprocess.CalledProcessError as error:
-        raise UserError(f"{' '.join(error.cmd[1:4])} failed:\n{error.stdout}{error.stderr}") from None
+    run(UV, "build", "--quiet", "--no-create-gitignore", "--out-dir", folder.resolve(), ROOT)
+    built = [path.resolve() for path in folder.iterdir()]
+    run(UV, "tool", "run", "--quiet", TWINE, "check", "--strict", *built)
 
 
 def add_experiment(folder: Path, experiment: Path) -> None:
     """Copy an experiment's packed models, its results in one archive, and its playground."""
     name = experiment.resolve().name
     places = ("--snakefile", ROOT / "Snakefile", "--directory", experiment)
-    if "rule train" in run("snakemake", *places, "--dry-run", "releases"):
+    if "rule train" in run(*SNAKEMAKE, *places, "--dry-run", "releases"):
         raise UserError(f"{experiment}: models are not as its settings say; make EXPERIMENT={experiment} run")
-    run("snakemake", *places, "--cores", "1", "--quiet", "all", "--", "releases")
+    run(*SNAKEMAKE, *places, "--cores", "1", "--quiet", "all", "--", "releases")
     for archive in sorted((experiment / "releases").glob("*.tar.zst")):
         shutil.copy(archive, folder / f"{name}-{archive.name}")
     shutil.make_archive(str(folder / f"{name}-results"), "zip", experiment, "results")
@@ -96,10 +86,11 @@ def write_sums(folder: Path) -> None:
     (folder / SUMS).write_text("".join(lines), encoding="utf-8")
 
 
-def run(module: str, *arguments: str | Path) -> str:
-    """Run a module's program. A `UserError` has its output if it failed."""
+def run(*command: str | Path) -> str:
+    """Run a program. A `UserError` has its output if it failed."""
+    words = list(map(str, command))
     done = subprocess.run(
-        [sys.executable, "-m", module, *map(str, arguments)],
+        words,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -107,7 +98,7 @@ def run(module: str, *arguments: str | Path) -> str:
         check=False,
     )
     if done.returncode:
-        raise UserError(f"{module} failed:\n{done.stdout.strip()}")
+        raise UserError(f"{' '.join(words[:4])} failed:\n{done.stdout.strip()}")
     return done.stdout
 
 

@@ -1,43 +1,82 @@
 #!/bin/sh
-# What `make setup` and the containers call: run install.py, whose options this takes, by any Python from 3.8 on.
+# Install what uv.lock names into .venv, by uv. `make setup` and the containers call this.
 #
-# Usage: [PYTHON=python3.12] sh workflow/setup.sh [--dev] [--torch BUILD]
-set -u
-cd "$(dirname "$0")/.." || exit
-UNFIT=3 # exit status of install.py: neither is there a Python for the project nor could uv bring one
+# Usage: [PYTHON=python3.12] [TORCH=BUILD] sh workflow/setup.sh [option of `uv sync`]...
+#
+# BUILD is one of PyTorch: cpu, cuda (what PyPI has; on a Mac without CUDA), or another of PyTorch's index such as cu126,
+# whose hash is not checked. Without TORCH, the installed build stays; the first installation takes the one that the
+# machine's NVIDIA driver can run (docs/cluster.md#gpus). uv's own choice, `--torch-backend=auto`, takes Intel's XPU build
+# for any graphics of Intel, and for drivers below 560 an index that has no such version.
+set -eu
+cd "$(dirname "$0")/.."
+uv=.uv/uv
+quiet=--quiet
+[ ! -t 2 ] || quiet= # on a terminal uv shows its progress
+export UV_PROJECT_ENVIRONMENT=.venv
+unset VIRTUAL_ENV
 
-advise() {
-    ID=unknown ID_LIKE="" VERSION_ID=""
-    # shellcheck disable=SC1091
-    if [ -r /etc/os-release ]; then . /etc/os-release; fi
-    case "$(uname -s) $ID $ID_LIKE $VERSION_ID" in
-        Darwin*) install="brew install python@3.13" ;;
-        *alpine*) install="nothing helps: PyTorch is not made for Alpine; use its container, or Debian's" ;;
-        *" ubuntu"*22.04) install="sudo apt install python3.11" ;;
-        *debian* | *ubuntu*) install="sudo apt install python3" ;;
-        *fedora* | *rhel*) install="sudo dnf install python3.12" ;;
-        *suse*\ 15*) install="sudo zypper install python311" ;;
-        *suse*) install="sudo zypper install python313" ;;
-        *arch*) install="sudo pacman -S python" ;;
-        *) install="one of them" ;;
-    esac
-    echo "error: Python 3.11 to 3.14 needed, $1: $install (or install uv, which brings one: https://docs.astral.sh/uv)" >&2
-    exit 2
+# The user's uv if it can read the lock file, else a copy of the version in the lock file.
+reads_lock() { "$1" export --quiet --frozen --only-group setup > /dev/null 2>&1; }
+if ! reads_lock "$uv"; then
+    rm -f "$uv"
+    mkdir -p .uv
+    for found in uv "${HOME:-}/.local/bin/uv" "${HOME:-}/.cargo/bin/uv"; do
+        [ -e "$uv" ] || ! reads_lock "$found" || ln -s "$(command -v "$found")" "$uv"
+    done
+    if [ ! -e "$uv" ] && ! "${PYTHON:-python3}" workflow/fetch_uv.py "$uv"; then
+        echo "error: no uv: install Python (Debian, Ubuntu: apt install python3; macOS: xcode-select --install)" \
+            "or uv itself (https://docs.astral.sh/uv), and check the network" >&2
+        exit 2
+    fi
+fi
+
+# Bytecode now: where Python writes none later (images set PYTHONDONTWRITEBYTECODE, folders are read-only), each of the
+# hundreds of processes of a run would compile PyTorch or pandas anew.
+sync() {
+    # shellcheck disable=SC2086
+    "$uv" sync $quiet --frozen --inexact --compile-bytecode --no-default-groups --group workflow \
+        ${PYTHON:+--python "$PYTHON"} "$@"
 }
 
-program=${PYTHON:-python3}
-if "$program" -c 'import sys; sys.exit(sys.version_info < (3, 8))' 2> /dev/null; then
-    "$program" workflow/install.py --python "${PYTHON:-}" "$@" || {
-        status=$?
-        [ "$status" != "$UNFIT" ] || advise "found $("$program" --version 2>&1)"
-        exit "$status"
-    }
-    exit 0
-fi
-[ -z "${PYTHON:-}" ] || { echo "error: PYTHON=$PYTHON: no such program, or older than 3.8" >&2; exit 2; }
-for uv in uv "$HOME/.local/bin/uv" "$HOME/.cargo/bin/uv"; do
-    if command -v "$uv" > /dev/null; then
-        exec "$uv" run --quiet --no-project --python '>=3.11,<3.15' workflow/install.py "$@"
-    fi
-done
-advise "no python3 found"
+# The locked requirement of PyTorch, with its hashes.
+torch() { "$uv" export --quiet --frozen --no-default-groups "$@" | sed -n '/^torch==/,/[^\\]$/p'; }
+
+installed() {
+    for found in .venv/lib/python*/site-packages/torch-*.dist-info; do
+        case $found in
+            *+*) found=${found##*+} && echo "${found%.dist-info}" ;;
+            *[0-9].dist-info) echo cuda ;;
+        esac
+    done
+}
+
+fitting() {
+    [ "$(uname)" = Linux ] || { echo cuda && return; }
+    driver=$(timeout 20 nvidia-smi --query-gpu=driver_version --format=csv,noheader 2> /dev/null | sed -n '1s/\..*//p')
+    case $driver in
+        '' | *[!0-9]*) echo cpu ;; # no driver, or one that does not answer
+        *) [ "$driver" -ge 580 ] && echo cuda || echo cu126 ;;
+    esac
+}
+
+build=${TORCH:-$(installed)}
+build=${build:-$(fitting)}
+echo "setup: PyTorch's build $build (another: make setup TORCH=cpu, cuda or cu126)"
+case $build in
+    cuda) sync "$@" ;;
+    cpu)
+        sync --extra cpu --no-install-package torch "$@"
+        if ! sync --extra cpu "$@"; then
+            echo "setup: not from PyTorch's index: taken from where pip is configured to look, else with CUDA (2.7 GB)"
+            torch --extra cpu > .venv/torch.txt
+            .venv/bin/python -m pip install --quiet --no-deps --require-hashes -r .venv/torch.txt || sync "$@"
+        fi
+        ;;
+    *)
+        sync --extra cpu --no-install-package torch "$@"
+        version=$(torch --no-hashes | sed -n 's/^torch==\([0-9.]*\).*/\1/p')
+        # shellcheck disable=SC2086
+        "$uv" pip install $quiet --python .venv --torch-backend "$build" "torch==$version+$build"
+        ;;
+esac
+echo "setup: done"

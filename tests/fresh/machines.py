@@ -17,8 +17,6 @@ from pathlib import Path
 
 import pytest
 
-from workflow.install import UV_NAMES, pip_settings
-
 MIRRORS = {"debian": "http://deb.debian.org/debian", "ubuntu": "http://archive.ubuntu.com/ubuntu"}
 SCRIPTS = Path("/usr/share/debootstrap/scripts")
 YOUNGER = {"debian": "sid", "ubuntu": "gutsy"}
@@ -91,17 +89,15 @@ def make_machine(release: str, folder: Path) -> Iterator[Path]:
 
 def by_user(root: Path, command: str, user: str = "user") -> str:
     """Run a command as a user of a machine; what it printed."""
-    proxies = {name: value for name, value in os.environ.items() if name.lower().endswith("_proxy")}
-    found = pip_settings()
     settings = {
-        f"PIP_{key.upper().replace('-', '_')}": found[name].replace(",", " ")
-        for key, name in UV_NAMES.items()
-        if name in found
+        name: value
+        for name, value in os.environ.items()
+        if name.startswith("PIP_") or name.lower().endswith("_proxy") or name == "SSL_CERT_FILE"
     }
-    if "PIP_CERT" in settings:
-        shutil.copy(settings["PIP_CERT"], root / "certificates")
-        settings["PIP_CERT"] = "/certificates"
-    told = [shlex.quote(f"{name}={value}") for name, value in (settings | proxies).items()]
+    for name in {"PIP_CERT", "SSL_CERT_FILE"} & set(settings):
+        shutil.copy(settings[name], root / "certificates")
+        settings[name] = "/certificates"
+    told = [shlex.quote(f"{name}={value}") for name, value in settings.items()]
     files = re.findall(r"(?:^| |file://)(/[^ ]+)", " ".join([*settings.values()]))
     # an index of files has them beside its folder
     places = {re.sub("/simple/?$", "", name) for name in files if Path(name).is_dir()}

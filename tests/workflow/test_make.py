@@ -28,7 +28,7 @@ MORE = {"SOURCE": "a.en", "EXPERIMENT": "own"}
 def checkout(tmp_path: Path) -> Path:
     """A folder with the Makefile, where `nmt` and `python` say what they were called with, each word a line."""
     shutil.copy(ROOT / "Makefile", tmp_path)
-    for name in ("pyproject.toml", "uv.lock", "workflow/install.py", "workflow/setup.sh"):
+    for name in ("pyproject.toml", "uv.lock", "workflow/setup.sh"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
