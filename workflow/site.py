@@ -24,7 +24,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ("*.md", "docs/**/*.md", "docs/*.ipynb", "benchmarks/README.md", "results/README.md")
-SHOWN = {"report.html": "Results", "playground.html": "Playground", "explorer.html": "Explorer"}
+SHOWN = {"report.html": "Results", "playground.html": "Playground"}
 """Pages of an experiment, with their names."""
 PICTURES = {
     "figure2.png": "BLEU against sentence length",

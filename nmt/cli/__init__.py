@@ -51,7 +51,6 @@ GROUPS: Groups = {
         "decode": "nmt.cli.decode:decode",
         "align": "nmt.cli.decode:align",
         "perplexity": "nmt.cli.decode:perplexity",
-        "trees": "nmt.cli.tree:trees",
         "rescore": "nmt.cli.rescore:rescore",
         "oracle": "nmt.cli.rescore:oracle",
         "evaluate": "nmt.cli.evaluate:evaluate",
@@ -66,7 +65,7 @@ DESCRIPTIONS = {
     "test-set": "Translate and score test sets, and rescore n-best lists.",
     "moses": "Train and run Moses, the phrase-based system.",
     "figure": "Draw figures.",
-    "page": "Write pages: the explorer, the playground.",
+    "page": "Write the playground.",
 }
 """The description of each group."""
 PIPELINE = "pipeline.cli"

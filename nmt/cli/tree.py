@@ -1,4 +1,4 @@
-"""The subcommands `tree` and `trees`: the trees that a gated recursive convolution makes of sentences."""
+"""The subcommand `tree`: the tree that a gated recursive convolution makes of a sentence."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ import click
 
 from nmt.cli.options import (
     NumberRange,
-    compute_options,
     file_option,
-    load_models,
     model_option,
     refuse_other_pictures,
-    source_option,
     tokenized_option,
 )
 from nmt.errors import UserError
@@ -70,22 +67,3 @@ def tree(sentence: str, model_path: Path, least: float, tokenized: bool, output:
     figure = figures.figure6(found.leaves, found.gates, best, least)
     for path in output:
         save_as(figure, path)
-
-
-@click.command()
-@model_option
-@source_option
-@compute_options
-@file_option("--output", "File for the trees, one JSON object per sentence and line.")
-def trees(model_path: Path, source: Path, compute: ComputeOptions, output: Path) -> None:
-    """Write the gates of the trees that a grConv makes of a text. The explorer shows these trees."""
-    from nmt.decoding.trees import tree_of
-    from nmt.evaluation.translations import words
-    from nmt.evaluation.trees import as_line
-    from nmt.io.files import atomic_path
-    from nmt.io.text_files import read_lines
-
-    (model,) = load_models([model_path], compute)
-    with atomic_path(output) as temporary, temporary.open("w", encoding="utf-8") as file:
-        for line in read_lines(source):
-            file.write(as_line(tree_of(model, words(line)).gates) + "\n")

@@ -112,11 +112,6 @@ class ModelEntry(Settings):
         """Whether the model has attention."""
         return FAMILIES[self.family].aligns
 
-    @property
-    def makes_trees(self) -> bool:
-        """Whether its encoder reads a sentence as a tree."""
-        return FAMILIES[self.family].trees
-
 
 class ModelRun(TrainedWith):
     """The settings of one run, which decide its weights together with the data: those of `nmt train --settings`."""

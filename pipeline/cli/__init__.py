@@ -29,9 +29,6 @@ GROUPS = {
         "decode": "pipeline.cli.phrase_based:moses_decode",
     },
     "figure": {"vectors": "pipeline.cli.figures:sentence_vectors"},
-    "page": {
-        "explorer": "pipeline.cli.pages:explorer",
-        "playground": "pipeline.cli.pages:playground",
-    },
+    "page": {"playground": "pipeline.cli.pages:playground"},
 }
 """Subcommands that the workflow calls."""

@@ -1,4 +1,4 @@
-"""Subcommands that write the HTML pages explorer and playground."""
+"""The subcommand that writes the playground."""
 
 from __future__ import annotations
 
@@ -9,72 +9,6 @@ import click
 
 from nmt.cli.options import PATH, file_option, parse_settings, settings_option
 from nmt.settings.decoding import TextSettings
-
-
-@click.command()
-@click.option(
-    "--translations",
-    type=(str, PATH),
-    multiple=True,
-    required=True,
-    metavar="LABEL FILE",
-    help="A model's name on the page and its translations, written by `nmt test-set decode`. Repeat it, for the same"
-    " sentences.",
-)
-@click.option(
-    "--given",
-    type=(str, PATH),
-    multiple=True,
-    metavar="SYSTEM FILE",
-    help="Translations of another system for the whole test set, tokenized, one per line. Repeat it.",
-)
-@file_option("--reference", "Tokenized reference of the test set.")
-@click.option(
-    "--compared",
-    multiple=True,
-    metavar="LABEL",
-    help="Model that the page shows at first. Give two at most [default: the last with attention, the first without].",
-)
-@click.option(
-    "--trees",
-    multiple=True,
-    type=(str, PATH),
-    metavar="LABEL FILE",
-    help="A model's name and its trees of the source, written by `nmt test-set trees`. Repeat it.",
-)
-@click.option(
-    "--languages",
-    nargs=2,
-    default=("", ""),
-    metavar="SOURCE TARGET",
-    help="Codes of source and target language, for the browser's fonts and voices.",
-)
-@click.option(
-    "--title", default="Translations and alignments", show_default=True, help="Heading of the page."
-)
-@file_option("--output", "The page, one HTML file.")
-def explorer(
-    translations: tuple[tuple[str, Path], ...],
-    given: tuple[tuple[str, Path], ...],
-    reference: Path,
-    compared: tuple[str, ...],
-    trees: tuple[tuple[str, Path], ...],
-    languages: tuple[str, str],
-    title: str,
-    output: Path,
-) -> None:
-    """Write a page to explore translations: search, filter, compare two models, see the attention of each word.
-
-    The page is one file. A browser opens it from the file system, without a network.
-    """
-    from pipeline.results.explorer.page import refuse_twice, write_explorer
-
-    refuse_twice("--translations, --given", [*translations, *given])
-    refuse_twice("--trees", trees)
-    count = write_explorer(
-        translations, reference, title, output, compared, dict(trees), languages, dict(given)
-    )
-    click.echo(f"{output}: {count:,} sentences, {output.stat().st_size / 1e6:.1f} MB", err=True)
 
 
 @click.command()

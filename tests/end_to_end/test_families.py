@@ -154,8 +154,6 @@ def test_a_model_of_subword_units_is_told_of_in_words(tmp_path: Path, config: Co
     scores = evaluate(tmp_path, test, seed=1)
     assert json.loads(scores.read_text(encoding="utf-8"))["sentences_no_unk"] == len(PAIRS)
     report(tmp_path, model, scores, aligns=True)
-    shown = ["--translations", "Tiny", tmp_path / "all.jsonl", *test[2:]]
-    nmt("page", "explorer", *shown, "--output", tmp_path / "page.html")
     nmt("translate", tmp_path / "source.txt", "--model", model, "--json", "--output", tmp_path / "out.jsonl")
 
 

@@ -133,7 +133,7 @@ def test_untouched_results_are_verified(results: Path) -> None:
     assert "not in the record" not in result.stdout
     alone = next(line for line in result.stdout.split("\n") if line.startswith("note: known by checksum"))
     named = set(alone.partition("alone: ")[2].split(", "))
-    assert {"figure2.pdf", "explorer.html", "data.csv"} <= named and not named & set(TABLES)
+    assert {"figure2.pdf", "data.csv"} <= named and not named & set(TABLES)
 
 
 def test_the_record_says_where_the_numbers_come_from(results: Path) -> None:

@@ -127,11 +127,7 @@ def test_every_rule_says_what_it_does_and_what_it_needs() -> None:
 def test_every_rule_with_a_gpu_has_the_gpu_s_partition_and_shares_the_cores_of_several_gpus() -> None:
     with_gpu = {name: rule for name, rule in rules().items() if "gpu=" in rule}
     profile = yaml.safe_load(PROFILE.read_text(encoding="utf-8"))
-    assert (
-        set(profile["set-resources"])
-        == set(with_gpu)
-        > {"train", "perplexity", "trees", "vectors", "rescore"}
-    )
+    assert set(profile["set-resources"]) == set(with_gpu) > {"train", "perplexity", "vectors", "rescore"}
     for rule in with_gpu.values():
         assert "threads: cores_of(" in rule or "threads: lambda wildcards: cores_of(" in rule
         assert ("_hours" in rule) == ("limited_by=" in rule or "training_minutes" in rule)

@@ -15,7 +15,7 @@ from pipeline.config.overlays import ConfigError, find_layers, load, module_laye
 from pipeline.config.runs import runs_of, seeds_of
 from pipeline.config.finished_models import shared_models
 from pipeline.config.snapshot import published
-from pipeline.config.systems import labels_of, systems_in_use, systems_of
+from pipeline.config.systems import systems_in_use, systems_of
 from nmt.data.bitext_folder import BITEXT_FILES
 from nmt.decoding.sidecar import beside
 from nmt.errors import UserError
@@ -142,9 +142,6 @@ GIVEN = {
     )
     if (found := moses_on(set_, file))
 }
-
-# The system that figures show beside the models.
-BASELINE = [system for system in GIVEN.get("test", {}) if system == consistency.PHRASE_BASED]
 
 # Rescored n-best lists, which are translations like these.
 if CONFIG.use.rescored:

@@ -3,8 +3,7 @@
 EXPERIMENT = "the paper" if Path.cwd() == ROOT else Path.cwd().name
 LISTED = artifacts(CONFIG, list(PAPERS.values()), gold=bool(gold_alignments()))
 
-# The two models that stand for what attention changes, and those whose weights a page has.
-CONTRASTED = experiment.contrasted_models(CONFIG)
+# Models whose weights a page has.
 PLAYGROUND_MODELS = experiment.playground_models(CONFIG)
 TRAINED_HERE = [] if CONFIG.released.models else [run for run in USED if run not in SHARED]
 
@@ -192,18 +191,12 @@ if TREE_FILES:
 
 PLAYGROUND = ["results/playground.html"] if PLAYGROUND_MODELS else []
 
-# Systems whose translations the explorer shows, in the order of their names, and models with trees: the first seeds'.
-EXPLORED = [translated(system, "all") for system in labels_of(CONFIG)]
-TREE_MODELS = [model for model in CONFIG.use.models if CONFIG.models[model].makes_trees]
-TREES = expand("trees/{run}.jsonl", run=TREE_MODELS)
-
 # What a run is for, and what the page of the run shows of it, in its order.
 ARTIFACTS = [
     *(f"results/{name}" for name in [*LISTED.table_files, COMPARISON, *LISTED.figure_files]),
     *TREE_FILES,
     *DATA_REPORT,
     "results/report.html",
-    "results/explorer.html",
     *PLAYGROUND,
 ]
 SHOWN = [
@@ -212,35 +205,6 @@ SHOWN = [
     for file in ARTIFACTS
     if file.endswith(f".{form}") and file != f"results/{COMPARISON}"
 ]
-
-
-rule explorer:
-    """A page to explore the translations of every model in use and what each word attended to, in one file."""
-    input:
-        translations=EXPLORED,
-        reference=test_tokens(TARGET),
-        trees=TREES,
-        given=[GIVEN["test"][system] for system in BASELINE],
-    output:
-        page=shown_in_report("explorer.html", "Translations"),
-    log:
-        "logs/results/explorer.log",
-    localrule: True
-    resources:
-        mem_mb=2000,
-        runtime=30,
-    params:
-        translations=constant(options.paired("translations", labels_of(CONFIG).values(), EXPLORED)),
-        given=lambda wildcards, input: options.paired("given", ["Moses"] * len(input.given), input.given),
-        trees=constant(options.paired("trees", map(labels_of(CONFIG).get, TREE_MODELS), TREES)),
-        compared=constant(options.repeated("compared", (CONFIG.models[model].label for model in CONTRASTED))),
-        languages=f"{SOURCE} {TARGET}",
-        title=f"Translations of {TEST}",
-        seeds=constant(shown_seeds(CONFIG.use.models)),
-    shell:
-        "nmt page explorer {params.translations} {params.given} {params.trees} --reference {input.reference:q} {params.compared}"
-        " --languages {params.languages} --title {params.title:q}"
-        " --output {output.page:q} 2>&1 | tee -i {log:q}"
 
 
 if PLAYGROUND:
@@ -284,7 +248,7 @@ rule report:
     params:
         title=lambda wildcards: f"Neural machine translation: {EXPERIMENT}",
         papers=[paper.name for paper in PAPERS.values()],
-        beside=[os.path.basename(page) for page in ["explorer.html", *PLAYGROUND]],
+        beside=[os.path.basename(page) for page in PLAYGROUND],
         captions=str(OWN / "report"),
         seeds=constant(shown_seeds(CONFIG.use.models)),
         settings=lambda wildcards: projections.page_settings(CONFIG),

@@ -74,31 +74,6 @@ rule align:
         " {params.options} --output {output.alignments:q} 2>&1 | tee -i {log:q}"
 
 
-rule trees:
-    """Read off the gates by which a gated recursive convolution makes a tree of each source sentence."""
-    input:
-        model=model_files,
-        source=test_tokens(SOURCE),
-    output:
-        trees="trees/{model}.jsonl",
-    log:
-        "logs/trees/{model}.log",
-    wildcard_constraints:
-        model=options.any_of(run for run in RUNS if CONFIG.models[RUNS[run].model].makes_trees),
-    threads: cores_of(CONFIG.decoding.threads)
-    resources:
-        gpu=gpu_of(CONFIG.decoding.device),
-        mem_mb=memory(DATA_MEMORY),
-        runtime=minutes(60 * CONFIG.resources.translate_hours),
-        limited_by="translate_hours",
-    params:
-        model=lambda wildcards: model_folder(wildcards.model),
-        options=options.known((name, getattr(CONFIG.decoding, name)) for name in ("threads", "device")),
-    shell:
-        "nmt test-set trees --model {params.model:q} --source {input.source:q} {params.options} --output {output.trees:q}"
-        " 2>&1 | tee -i {log:q}"
-
-
 rule perplexity:
     """Measure the perplexity of the test set's reference (Sutskever et al., 2014, Sec. 3.3)."""
     input:

@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from nmt.decoding.trees import tree_of
-from nmt.evaluation.trees import read_trees
 from nmt.model import trained_model
 from nmt.model.families.grconv import GrConv
 from tests.hostile import said
@@ -59,13 +58,3 @@ def test_what_cannot_be_drawn_is_refused_in_a_line(folder: Path, sentence: str, 
 def test_a_family_without_trees_is_refused(tmp_path: Path) -> None:
     other = small_folder(tmp_path, "rnnencdec")
     check(said("tree", "w2", "--model", other, "--output", tmp_path / "t.svg"))
-
-
-def test_a_text_has_a_tree_for_each_line(folder: Path, tmp_path: Path) -> None:
-    source = tmp_path / "source.en"
-    source.write_text("w2 w3 w4\n\nw5\n", encoding="utf-8")
-    said("test-set", "trees", "--model", folder, "--source", source, "--output", tmp_path / "trees.jsonl")
-    first, empty, last = read_trees(tmp_path / "trees.jsonl")
-    assert (first.leaves, empty.leaves, last.leaves) == (4, 1, 2)
-    gates = tree_of(trained_model.load(folder, torch.device("cpu")), ["w5"]).gates
-    assert list(last.gates) == [round(255 * gate) for gate in gates[0][0]]

@@ -1,1 +1,0 @@
-"""The translation explorer: one HTML file, made of the files beside this one."""
