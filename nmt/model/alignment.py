@@ -22,10 +22,8 @@ from nmt.model.gru import gated_step, gated_step_backward, recurrent_gradients, 
 from nmt.model.precision import add_product, affine, cached_factor, factor, product
 from nmt.settings.families import Biases
 
-IN_CACHE = 1 << 18
-"""Activations of the alignment model that a CPU computes at once, few enough to stay in its cache."""
-IN_SEARCH = {"cpu": 1 << 21, "cuda": 1 << 28}
-"""Activations computed at once in a search, whatever the beam size: 8 MB on a CPU and 1 GB on a GPU, in 32 bits."""
+AT_ONCE = {"cpu": 1 << 18, "cuda": 1 << 28}
+"""Activations of the alignment model computed at once: few enough to stay in a CPU's cache, and 1 GB on a GPU."""
 
 
 class Alignment(nn.Module):
@@ -47,20 +45,11 @@ class Alignment(nn.Module):
         keys = affine(annotations.flatten(0, 1), cached_factor(self, "keys", lambda: self.U_a), self.b_a)
         return keys.view(*annotations.shape[:2], -1)
 
-    def weights(self, state: Tensor, keys: Tensor, padding: Tensor) -> Tensor:
-        """Return alpha (B, K, S) for states (B, K, N). All hypotheses of a sentence share its keys (B, S, A)."""
-        batch, hypotheses, _ = state.shape
+    def attend(self, state: Tensor, keys: Tensor, padding: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Return alpha (B, K, S) and sum_j alpha_ij values_j (B, K, X) for states (B, K, N); see `attend`."""
         queries = product(state, cached_factor(self, "queries", lambda: self.W_a))
-        energy = queries.new_empty(batch, hypotheses, keys.shape[1])
-        size = max(1, IN_SEARCH[keys.device.type] // keys[0].numel())
-        sentences, each = max(1, size // hypotheses), min(size, hypotheses)
-        for first in range(0, batch, sentences):
-            rows = slice(first, first + sentences)
-            for place in range(0, hypotheses, each):
-                some = queries[rows, place : place + each].unsqueeze(2)
-                activation = tanh_(keys[rows].unsqueeze(1) + some)
-                energy[rows, place : place + each] = activation @ self.v_a
-        return energy.masked_fill_(padding.unsqueeze(1), -torch.inf).softmax(dim=2)
+        found: tuple[Tensor, Tensor] = attend(queries, keys, self.v_a, padding, values)
+        return found
 
 
 class AttentionScan(torch.autograd.Function):
@@ -114,7 +103,8 @@ class AttentionScan(torch.autograd.Function):
         for t in range(steps):
             products = product(states[t], by_state)
             queries[t] = products[:, :units]
-            attend(queries[t], keys, v_a, padding, annotations, weights[t], contexts[t], fuse=fuse)
+            alpha, context = attend(queries[t].unsqueeze(1), keys, v_a, padding, annotations, fuse=fuse)
+            weights[t], contexts[t] = alpha.squeeze(1), context.squeeze(1)
             given = product(contexts[t], by_context).add_(projected[t])
             out = gates[t], candidates[t], states[t + 1]
             gated_step(given, products[:, units:], states[t], by_candidate, None, out, fuse)
@@ -138,7 +128,10 @@ class AttentionScan(torch.autograd.Function):
         grad_states = grad_states.contiguous()
         grad_contexts = grad_contexts.clone(memory_format=torch.contiguous_format)
         grad_energies = torch.empty_like(weights)
-        alignment = AlignmentBackward(keys, v_a, annotations, ctx.fuse)
+        # a = tanh(q_i + k_j), g = dL/de_ij: dL/dq_i = v_a * sum_j g (1 - a^2) and dL/dk_j = v_a * sum_i g (1 - a^2);
+        # steps add up g a^2, and the sums of g and the factor v_a are applied at the end
+        squares = torch.zeros_like(keys)
+        grad_v = keys.new_zeros(len(keys), units)
         state_back, candidate_back, context_back = factor(from_state.t()), factor(U.t()), factor(C.t())
         grad = grad_states[steps]
         for t in reversed(range(steps)):
@@ -146,9 +139,10 @@ class AttentionScan(torch.autograd.Function):
                 grad, gates[t], candidates[t], states[t], candidate_back, grad_projected[t], ctx.fuse
             )
             add_product(grad_contexts[t], grad_projected[t], context_back)
-            alignment.step(
-                weights[t], grad_contexts[t], queries[t], grad_energies[t], grad_products[t, :, :units]
-            )
+            attend_backward(
+                weights[t], annotations, grad_contexts[t], keys, queries[t], v_a, grad_energies[t],
+                grad_products[t, :, :units], squares, grad_v, fuse=ctx.fuse,
+            )  # fmt: skip
             grad_products[t, :, units:] = grad_projected[t, :, : 2 * hidden]
             add_product(before, grad_products[t], state_back)
             grad = before.add_(grad_states[t])
@@ -159,82 +153,51 @@ class AttentionScan(torch.autograd.Function):
         grad_C = product(contexts.view(-1, contexts.shape[2]).t(), flat)
         # d c_i / d h_j = alpha_ij
         grad_annotations = torch.bmm(weights.permute(1, 2, 0), grad_contexts.transpose(0, 1))
-        grad_keys, grad_v = alignment.gradients(grad_energies)
-        return (
-            grad_projected, grad, grad_annotations, grad_keys, None, grad_W_a, grad_v, grad_U_gates, grad_U, grad_C,
-        )  # fmt: skip
-
-
-@fusible(keys=1, padding=1, annotations=1, weights=1)
-def attend(
-    query: Tensor, keys: Tensor, v_a: Tensor, padding: Tensor, annotations: Tensor, weights: Tensor, context: Tensor
-) -> None:  # fmt: skip
-    """Fill `weights` (B, S) with alpha_i and `context` (B, C) with c_i; `query` (B, A) is W_a s_{i-1}."""
-    energy = energies(query, keys, v_a)
-    alpha = torch.softmax(energy.masked_fill(padding, -torch.inf), dim=1)
-    weights.copy_(alpha)
-    context.copy_(sum_over_source(alpha, annotations))
-
-
-def energies(query: Tensor, keys: Tensor, v_a: Tensor) -> Tensor:
-    """Return e_i, (B, S)."""
-    if fusing():
-        return (torch.tanh(keys + query.unsqueeze(1)) * v_a).sum(dim=2)
-    energy = keys.new_empty(keys.shape[:2])
-    for rows, activation in activations(keys, query):
-        torch.mv(activation.flatten(0, 1), v_a, out=energy[rows].view(-1))
-    return energy
-
-
-def sum_over_source(weights: Tensor, values: Tensor) -> Tensor:
-    """Return sum_j weights_j values_j, (B, X), for (B, S) and (B, S, X)."""
-    if fusing():
-        return (weights.unsqueeze(2) * values).sum(dim=1)
-    return torch.bmm(weights.unsqueeze(1), values).squeeze(1)
-
-
-def activations(keys: Tensor, query: Tensor) -> Iterator[tuple[slice, Tensor]]:
-    """Yield groups of sentences and their tanh(W_a s + U_a h_j), for keys (B, S, A) and queries (B, A).
-
-    On a CPU, a group has as many sentences as stay in the cache; on a GPU, it has all. Each group reuses the memory of
-    the group before.
-    """
-    batch, length, units = keys.shape
-    size = batch if keys.is_cuda else max(1, IN_CACHE // (length * units))
-    buffer = keys.new_empty(min(size, batch), length, units)
-    for first in range(0, batch, size):
-        rows = slice(first, min(first + size, batch))
-        activation = buffer[: rows.stop - first]
-        yield rows, tanh_(torch.add(keys[rows], query[rows].unsqueeze(1), out=activation))
-
-
-class AlignmentBackward:
-    """The backward pass through c_i, alpha_i and e_ij = v_a^T tanh(q_i + k_j), one step i after the other.
-
-    With a = tanh(q_i + k_j) and g = dL/de_ij, dL/dq_i = v_a * sum_j g (1 - a^2) and dL/dk_j = v_a * sum_i g (1 - a^2).
-    Each step only adds up g a^2; the sums of g and the factor v_a are applied at the end.
-    """
-
-    def __init__(self, keys: Tensor, v_a: Tensor, annotations: Tensor, fuse: bool) -> None:
-        self.keys, self.v_a, self.annotations, self.fuse = keys, v_a, annotations, fuse
-        self.squares = torch.zeros_like(keys)
-        # a kernel adds up the positions of one sentence
-        self.grad_v = keys.new_zeros(len(keys), len(v_a)) if fuse else torch.zeros_like(v_a)
-
-    def step(
-        self, weights: Tensor, grad_context: Tensor, query: Tensor, grad_energy: Tensor, grad_query: Tensor
-    ) -> None:
-        """Fill dL/de_i (B, S) and dL/dq_i (B, A) from alpha_i (B, S), dL/dc_i (B, C) and q_i (B, A) of step i."""
-        attend_backward(
-            weights, self.annotations, grad_context, self.keys, query, self.v_a, grad_energy, grad_query,
-            self.squares, self.grad_v, fuse=self.fuse,
-        )  # fmt: skip
-
-    def gradients(self, grad_energies: Tensor) -> tuple[Tensor, Tensor]:
-        """Return dL/dk (B, S, A) and dL/dv_a (A,) after all steps, given dL/de (T, B, S) of all steps."""
         sums = grad_energies.sum(dim=0).unsqueeze(2)
-        grad_v = self.grad_v.sum(dim=0) if self.fuse else self.grad_v
-        return torch.sub(sums, self.squares, out=self.squares).mul_(self.v_a), grad_v
+        grad_keys = torch.sub(sums, squares, out=squares).mul_(v_a)
+        return (
+            grad_projected, grad, grad_annotations, grad_keys, None, grad_W_a, grad_v.sum(dim=0), grad_U_gates, grad_U,
+            grad_C,
+        )  # fmt: skip
+
+
+@fusible(keys=1, padding=1, values=1)
+def attend(
+    queries: Tensor, keys: Tensor, v_a: Tensor, padding: Tensor, values: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return alpha_i (B, K, S) and sum_j alpha_ij values_j (B, K, X) for queries W_a s_{i-1} (B, K, A), Eqs. 5 and 6.
+
+    `keys` (B, S, A) are U_a h_j, and `values` (B, S, X) what is summed: the annotations, or a linear function of them.
+    In training, a sentence has one query. In a search, all hypotheses of a sentence share its keys.
+    """
+    if fusing():
+        energy = (torch.tanh(keys.unsqueeze(1) + queries.unsqueeze(2)) * v_a).sum(dim=3)
+    else:
+        energy = queries.new_empty(*queries.shape[:2], keys.shape[1])
+        for rows, some, activation in activations(keys, queries):
+            energy[rows, some] = activation @ v_a
+    alpha = energy.masked_fill(padding.unsqueeze(1), -torch.inf).softmax(dim=2)
+    if fusing():
+        return alpha, (alpha.transpose(1, 2) * values).sum(dim=1, keepdim=True)
+    return alpha, torch.bmm(alpha, values)
+
+
+def activations(keys: Tensor, queries: Tensor) -> Iterator[tuple[slice, slice, Tensor]]:
+    """Yield tanh(W_a s + U_a h_j), (b, k, S, A), of some sentences and some of their queries, for `attend`'s arguments.
+
+    Each group reuses the memory of the group before.
+    """
+    batch, hypotheses, units = queries.shape
+    size = max(1, AT_ONCE[keys.device.type] // (keys.shape[1] * units))
+    sentences, each = min(batch, max(1, size // hypotheses)), min(size, hypotheses)
+    buffer = keys.new_empty(sentences, each, keys.shape[1], units)
+    for first in range(0, batch, sentences):
+        rows = slice(first, min(first + sentences, batch))
+        for place in range(0, hypotheses, each):
+            some = slice(place, min(place + each, hypotheses))
+            activation = buffer[: rows.stop - first, : some.stop - place]
+            torch.add(keys[rows].unsqueeze(1), queries[rows, some].unsqueeze(2), out=activation)
+            yield rows, some, tanh_(activation)
 
 
 @fusible(weights=1, annotations=1, keys=1, grad_energy=1, squares=1)
@@ -242,8 +205,16 @@ def attend_backward(
     weights: Tensor, annotations: Tensor, grad_context: Tensor, keys: Tensor, query: Tensor, v_a: Tensor,
     grad_energy: Tensor, grad_query: Tensor, squares: Tensor, grad_v: Tensor,
 ) -> None:  # fmt: skip
-    """Fill `grad_energy` and `grad_query` (see `AlignmentBackward.step`), and add to the sums of g a^2 and g a."""
-    grads = softmax_backward(weights, annotations, grad_context)
+    """Go back through one step of `attend`, with alpha_i (B, S), dL/dc_i (B, C) and q_i (B, A).
+
+    Fills dL/de_i (B, S) and dL/dq_i (B, A), and adds to the sums of g a^2 (B, S, A) and of g a over positions (B, A).
+    """
+    if fusing():
+        grad_weights = (annotations * grad_context.unsqueeze(1)).sum(dim=2)
+    else:
+        grad_weights = torch.bmm(annotations, grad_context.unsqueeze(2)).squeeze(2)
+    # that of the softmax, which is 0 on padding, whose weight is 0
+    grads = weights * (grad_weights - (weights * grad_weights).sum(dim=1, keepdim=True))
     grad_energy.copy_(grads)
     if fusing():
         activation = torch.tanh(keys + query.unsqueeze(1))
@@ -254,23 +225,11 @@ def attend_backward(
         of_squares = square.sum(dim=1)
     else:
         of_squares = torch.empty_like(query)
-        for rows, activation in activations(keys, query):
+        for rows, _, found in activations(keys, query.unsqueeze(1)):
+            activation = found.squeeze(1)
             some = grads[rows]
-            grad_v.addmv_(activation.flatten(0, 1).t(), some.reshape(-1))
+            grad_v[0].addmv_(activation.flatten(0, 1).t(), some.reshape(-1))
             square = activation.mul_(activation)
             of_squares[rows] = torch.bmm(some.unsqueeze(1), square).squeeze(1)
             squares[rows].addcmul_(square, some.unsqueeze(2))
     grad_query.copy_((grads.sum(dim=1, keepdim=True) - of_squares) * v_a)
-
-
-def softmax_backward(weights: Tensor, annotations: Tensor, grad_context: Tensor) -> Tensor:
-    """Return the gradient of the energies (B, S), given that of the context (B, C).
-
-    It is 0 on padding, whose weight is 0.
-    """
-    if fusing():
-        grad_weights = (annotations * grad_context.unsqueeze(1)).sum(dim=2)
-    else:
-        grad_weights = torch.bmm(annotations, grad_context.unsqueeze(2)).squeeze(2)
-    inner = (weights * grad_weights).sum(dim=1, keepdim=True)
-    return weights * (grad_weights - inner)

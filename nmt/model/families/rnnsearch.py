@@ -62,7 +62,7 @@ class AttentionDecoder(GatedDecoder):
     def context_share(self, state: Tensor, encoded: Annotations, shares: Tensor) -> Tensor:
         """See `GatedDecoder.context_share`."""
         assert encoded.keys is not None
-        return torch.bmm(self.alignment.weights(state, encoded.keys, encoded.padding), shares)
+        return self.alignment.attend(state, encoded.keys, encoded.padding, shares)[1]
 
 
 class RNNsearch(GatedEncoderDecoder):
