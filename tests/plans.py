@@ -13,7 +13,7 @@ import pytest
 from filelock import FileLock
 
 from pipeline.config.experiment import final_stage, shards_of
-from pipeline.config.overlays import find_layers, load
+from pipeline.config.layers import find_layers, load
 from tests.running import ROOT, scheduled, snakemake
 
 FEW_SHARDS = "corpora={europarl-v7: {shards: 1}, un-2000: {shards: 1}, giga-fren: {shards: 1}}"

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pipeline.config.catalogue import Archive, Member
-from pipeline.config.projections import as_json
+from pipeline.config.job_settings import as_json
 from pipeline.config.schema import Config
 
 

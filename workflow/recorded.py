@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from nmt.settings.training import ModelRun
-from pipeline.config.projections import without_former
+from pipeline.config.job_settings import without_former
 
 
 def as_recorded(recorded: Iterable[str] | None, wanted: str, deciding: Callable[[str], Any]) -> str:
@@ -35,7 +35,7 @@ def of_training(settings: str) -> dict[str, Any]:
 
 
 def of_text(settings: str) -> dict[str, Any]:
-    """Return the part of `projections.data_settings` that decides the text. A selection that is off decides nothing."""
+    """Return the part of `data_settings` that decides the text. A selection that is off decides nothing."""
     values: dict[str, Any] = json.loads(settings)
     if "cleaning" in values:
         values["cleaning"] = without_former(values["cleaning"])

@@ -83,7 +83,7 @@ def _arguments() -> tuple[argparse.Namespace, list[str]]:
 
 def _unreadable(options: Sequence[str]) -> str | None:
     """Return what is wrong with the files after `--configfile`, which Snakemake itself reads; None if nothing is."""
-    from pipeline.config.overlays import ConfigError, refuse_unreadable
+    from pipeline.config.layers import ConfigError, refuse_unreadable
 
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--configfile", "--configfiles", type=Path, nargs="+", default=[])

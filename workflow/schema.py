@@ -13,7 +13,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from pipeline.config.overlays import EXTENDS  # noqa: E402
+from pipeline.config.layers import EXTENDS  # noqa: E402
 from pipeline.config.schema import Config  # noqa: E402
 
 TARGET = ROOT / "workflow" / "schemas" / "config.schema.json"

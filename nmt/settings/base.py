@@ -4,17 +4,33 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
 
 WIDEST, MOST_SENTENCES, MOST_THREADS, MOST_WORDS = 10_000, 100_000, 1024, 100_000
 
+
+def each_once(values: list[Any]) -> list[Any]:
+    """Return a list. Raise a ValueError if it has an entry twice."""
+    if twice := sorted({str(value) for value in values if values.count(value) > 1}):
+        raise ValueError(f"expected each entry once, not {', '.join(twice)} again")
+    return values
+
+
 Identifier = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
 """A name that becomes part of a path: lower-case letters, digits, dots and hyphens."""
+Names = Annotated[list[Identifier], AfterValidator(each_once)]
 PositiveInt = Annotated[int, Field(ge=1, le=10**12)]
 """A count: no text has more words, no training more updates."""
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]
 """The seeds that both NumPy and torch accept."""
-Seeds = Annotated[list[Seed], Field(min_length=1, max_length=1000)]
+Seeds = Annotated[list[Seed], Field(min_length=1, max_length=1000), AfterValidator(each_once)]
 Words = Annotated[int, Field(ge=1, le=MOST_WORDS)]
 """Length of a sentence."""
 Width = Annotated[int, Field(ge=1, le=WIDEST)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from nmt.settings.base import Identifier, PositiveInt, Settings, TrainedWith, Words
 
@@ -24,6 +24,12 @@ class Languages(Settings):
 
     source: Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
     target: Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
+
+    @model_validator(mode="after")
+    def _two(self) -> Languages:
+        if self.source == self.target:
+            raise ValueError("expected two languages")
+        return self
 
 
 class Cleaning(Settings):

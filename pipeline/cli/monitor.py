@@ -23,7 +23,7 @@ def status(folder: Path) -> None:
     are those of the last run (logs/jobs.json), before the first run those of config.yaml.
     """
     from pipeline.config.checkout import REPOSITORY
-    from pipeline.config.overlays import find_layers, load
+    from pipeline.config.layers import find_layers, load
     from pipeline.monitor.jobs import FILE, read
     from pipeline.monitor.status import shown
 

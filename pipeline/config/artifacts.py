@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
-from nmt.settings.base import Identifier, Seed, Settings, Words
+from nmt.settings.base import Identifier, Names, Seed, Settings, Words
 from nmt.settings.decoding import Unfinished, Unknown
 from nmt.settings.text import Languages, SentenceLength, Tokenization
+from pipeline.config.catalogue import FilePath
 
 FIRST_PAPER = "bahdanau2015"
 
@@ -45,11 +46,11 @@ class Artifacts(Settings):
         "Obama is the President of the United States."
     )
     """The sentence of that figure."""
-    gold_alignments: str | None = None
+    gold_alignments: FilePath | None = None
     """File of the test set's known alignments. Generated text has its own."""
-    moses_translations: str | None = None
+    moses_translations: FilePath | None = None
     """File of Moses' translations of the test set, one sentence per line; None: its row is only reported."""
-    moses_dev_translations: str | None = Field(default=None, exclude_if=lambda file: file is None)
+    moses_dev_translations: FilePath | None = Field(default=None, exclude_if=lambda file: file is None)
     """File of Moses' translations of the development set, for tables that show them."""
     score_groups: Annotated[int, Field(ge=2, le=1000)] = Field(
         default=8, exclude_if=lambda groups: groups == 8
@@ -63,8 +64,15 @@ class Artifacts(Settings):
         default=[FIRST_PAPER], exclude_if=lambda papers: papers == [FIRST_PAPER]
     )
     """Papers whose tables and figures are made, by their files in workflow/papers."""
-    ablations: dict[Identifier, Annotated[list[Identifier], Field(min_length=1)]] | None = None
+    ablations: dict[Identifier, Annotated[Names, Field(min_length=1)]] | None = None
     """Baselines, each with the models that are compared with it; None: no such table."""
+
+    @field_validator("figure3_words")
+    @classmethod
+    def _least_first(cls, words: list[int]) -> list[int]:
+        if words[0] > words[1]:
+            raise ValueError("expected the smaller number first")
+        return words
 
 
 class Report(Artifacts):

@@ -5,12 +5,22 @@ from __future__ import annotations
 from typing import Annotated, Literal
 from urllib.parse import urlsplit, urlunsplit
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from nmt.settings.base import Identifier, PositiveInt, Seed, Settings, Share
+from nmt.settings.base import Identifier, Names, PositiveInt, Seed, Settings, Share
 from nmt.settings.decoding import Average, Decoding
 
 Md5 = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+
+
+def _without_braces(path: str) -> str:
+    if {"{", "}"} & set(path):
+        raise ValueError("expected no braces, which are Snakemake's wildcards: rename it")
+    return path
+
+
+FilePath = Annotated[str, Field(min_length=1), AfterValidator(_without_braces)]
+"""A path that becomes part of a rule's files."""
 
 
 class Source(Settings):
@@ -56,9 +66,7 @@ class Member(Settings):
     """One side of a corpus. The text is an archive of the catalogue, or a file of the user's, or a member of it."""
 
     archive: Identifier | None = None
-    file: Annotated[str, Field(min_length=1)] | None = Field(
-        default=None, exclude_if=lambda file: file is None
-    )
+    file: FilePath | None = Field(default=None, exclude_if=lambda file: file is None)
     member: str | None = None
     md5: Md5 | None = None
     """Checksum of the member (as it lies in the archive), whatever archive it came in."""
@@ -115,7 +123,7 @@ class SystemEntry(Settings):
     """
 
     label: str
-    members: Annotated[list[Identifier], Field(min_length=1, max_length=100)]
+    members: Annotated[Names, Field(min_length=1, max_length=100)]
     average: Average = "probability"
     decoding: Decoding
 
@@ -126,7 +134,7 @@ class RescoredEntry(Settings):
     label: str
     lists: Identifier
     """The lists: a name in `n_best_lists`, or a run or system in use."""
-    members: Annotated[list[Identifier], Field(min_length=1, max_length=100)] | None = None
+    members: Annotated[Names, Field(min_length=1, max_length=100)] | None = None
     average: Average = "probability"
     weight: Share = 0.5
     """The members' share of the mixed score."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
-from nmt.settings.families import ALIGNING, IN_BROWSER, TREE_MAKING
+from nmt.settings.families import ALIGNING, FAMILIES, IN_BROWSER, TREE_MAKING
 from nmt.settings.faults import KeyPath, Problem, nearest, shown
 from nmt.settings.training import RESUMABLE, ModelEntry, Training
-from pipeline.config.catalogue import RescoredEntry, SystemEntry
-from pipeline.config.runs import LATER, run_name, seeds_of
+from pipeline.config.runs import LATER, run_name, runs_of, seeds_of
 from pipeline.config.schema import Config
 
 CONTINUED = tuple(key for key in Training.model_fields if key not in RESUMABLE)
@@ -18,330 +17,214 @@ CONTINUED = tuple(key for key in Training.model_fields if key not in RESUMABLE)
 PHRASE_BASED, WITH_PHRASE_MODEL = "moses", "moses-rnnenc"
 """Names of the phrase-based system in every table, and of the one whose phrase table a model has scored."""
 
-PATHS = (
-    ("mirrors",),
-    ("data_from",),
-    ("released", "models"),
-    ("artifacts", "gold_alignments"),
-    ("artifacts", "moses_translations"),
-    ("artifacts", "moses_dev_translations"),
-    ("moses", "lm_text"),
-)
-"""Keys of paths, or of lists of paths, besides `n_best_lists` and corpora. Paths are relative to the file that states
-them."""
-
-
-def paths(values: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """Return all keys of files and folders in merged settings, which may still be faulty."""
-    corpora, lists = (_entries(values.get(key)) for key in ("corpora", "n_best_lists"))
-    text = [("corpora", name, side, "file") for name in corpora for side in ("source", "target")]
-    return [*PATHS, *(("n_best_lists", name) for name in lists), *text]
-
-
-def _entries(catalogue: Any) -> Mapping[str, Any]:
-    return catalogue if isinstance(catalogue, Mapping) else {}
+WITHOUT_ATTENTION = tuple(family for family in FAMILIES if family not in ALIGNING)
 
 
 def contradictions(config: Config) -> list[Problem]:
     """Return all contradictions. Unknown names are returned alone, since the other checks look names up."""
-    if unknown := list(_uses(config)):
-        return unknown
-    checks = (
-        _paths,
-        _roles,
-        _archives,
-        _seeds,
-        _systems,
-        _continuations,
-        _selection,
-        _artifacts,
-        _sentence_vectors,
-        _ablations,
-        _languages,
-        _moses,
-    )
-    return [problem for check in checks for problem in check(config)]
+    checks = (_roles, _archives, _names, _members, _families, _continuations, _ablations, _grammar, _moses)
+    return list(_unknown_names(config)) or list(chain.from_iterable(check(config) for check in checks))
 
 
-def _unknown(name: str, what: str, known: Iterable[str]) -> str:
-    known = list(known)
-    guess = nearest(name, known)
-    return f"found {shown(name)}, which {what} lacks{guess}; known: {', '.join(known) or 'none'}"
+Reference = tuple[KeyPath, Iterable[str | None], str, Iterable[str]]
+"""A key, the names at it, and where they must be found: in words, and the names there."""
 
 
-def _lacking(path: KeyPath, names: Iterable[str], what: str, known: Iterable[str]) -> Iterator[Problem]:
-    """Yield a problem for each of the names that `known` lacks."""
-    known = list(known)
-    return (Problem(path, _unknown(name, what, known)) for name in names if name not in known)
+def _unknown_names(config: Config) -> Iterator[Problem]:
+    for path, names, where, known in _references(config):
+        known = list(known)
+        for name in names:
+            if name is not None and name not in known:
+                text = f"found {shown(name)}, expected one of {where}: {', '.join(known) or 'none'}"
+                yield Problem(path, text + nearest(name, known))
 
 
-def _twice(path: KeyPath, found: Sequence[Any], what: str) -> Iterator[Problem]:
-    """Yield a problem for each entry that a list has twice."""
-    for entry in sorted({entry for entry in found if found.count(entry) > 1}):
-        yield Problem(path, f"found {shown(entry)} twice, expected each {what} once")
-
-
-def _uses(config: Config) -> Iterator[Problem]:
-    for key, names in config.use:
+def _references(config: Config) -> Iterator[Reference]:
+    use, artifacts, moses = config.use, config.artifacts, config.moses
+    corpora, models = ("`corpora`", list(config.corpora)), ("`models`", list(config.models))
+    used = "`use.models`", use.models
+    for key, names in use:
         catalogue = "corpora" if key in ("train", "dev", "test") else key
-        yield from _lacking(("use", key), names, f"the catalogue `{catalogue}`", getattr(config, catalogue))
-        yield from _twice(("use", key), names, "name")
-
-
-def _paths(config: Config) -> Iterator[Problem]:
-    """Check that there are no braces in what becomes part of a rule's files."""
-    values = config.model_dump()
-    for path in paths(values):
-        named: Any = values
-        for key in path:
-            named = named.get(key) if named else None
-        for found in named if isinstance(named, list) and path != ("mirrors",) else [named]:
-            if isinstance(found, str) and {"{", "}"} & set(found):
-                text = f"found {shown(found)}, expected no braces, which are Snakemake's wildcards: rename it"
-                yield Problem(path, text)
+        yield ("use", key), names, f"`{catalogue}`", getattr(config, catalogue)
+    for name, corpus in config.corpora.items():
+        for side, text in corpus.sides.items():
+            yield ("corpora", name, side, "archive"), [text.archive], "`archives`", config.archives
+    if config.selection.enabled:
+        yield ("selection", "in_domain"), config.selection.in_domain, *corpora
+        yield ("selection", "corpus_words"), config.selection.corpus_words, "`use.train`", use.train
+    systems = "`use.models` and `use.systems`", [*use.models, *use.systems]
+    yield ("artifacts", "figure2_models"), artifacts.figure2_models, *systems
+    yield ("artifacts", "figure3_model"), [artifacts.figure3_model], *used
+    yield ("artifacts", "table3_models"), artifacts.table3_models, *used
+    yield ("artifacts", "tree_model"), [artifacts.tree_model], *used
+    for baseline, others in (artifacts.ablations or {}).items():
+        yield ("artifacts", "ablations", baseline), [baseline, *others], *used
+    yield ("playground", "models"), config.playground.models or [], *used
+    if config.sentence_vectors:
+        yield ("sentence_vectors", "model"), [config.sentence_vectors.model], *used
+    runs = []
+    for name in use.models:
+        if name in config.models:
+            seeds = seeds_of(config, name)
+            runs += [run_name(name, seed, seeds) for seed in seeds]
+            yield ("models", name, "continue_from"), [config.models[name].continue_from], *used
+    for name in use.systems:
+        if name in config.systems:
+            yield ("systems", name, "members"), config.systems[name].members, "the runs of `use.models`", runs
+    for name in use.rescored:
+        if name in config.rescored:
+            entry, lists = config.rescored[name], [*config.n_best_lists, *runs, *use.systems]
+            yield ("rescored", name, "lists"), [entry.lists], "`n_best_lists` and what is in use", lists
+            yield ("rescored", name, "members"), entry.members or [], "the runs of `use.models`", runs
+    if moses.enabled:
+        yield ("moses", "lm_corpora"), moses.lm_corpora, *corpora
+        yield ("moses", "phrase_model"), [moses.phrase_model], *models
 
 
 def _roles(config: Config) -> Iterator[Problem]:
-    """Check that there is one test corpus, in one shard, and no corpus in two roles."""
-    use = config.use
-    if len(use.test) > 1:
-        yield Problem(("use", "test"), f"found {len(use.test)} corpora, expected one")
-    for name in use.test:
-        if config.corpora[name].shards != 1:
-            yield Problem(("corpora", name, "shards"), "the test corpus is read in order: expected 1 shard")
-        for role in ("train", "dev"):
-            if name in getattr(use, role):
-                text = f"found {shown(name)}, which is the test corpus: expected others"
-                yield Problem(("use", role), text)
-    for name in use.dev:
-        if name in use.train:
-            text = f"found {shown(name)}, which is a development corpus: expected others"
-            yield Problem(("use", "train"), text)
+    """Check that the test corpus has one shard, and that no corpus has two roles."""
+    use, selection = config.use, config.selection
+    (test,) = use.test
+    if config.corpora[test].shards != 1:
+        yield Problem(("corpora", test, "shards"), "expected 1 of the test corpus, which is read in order")
+    roles: dict[KeyPath, Sequence[str]] = {("use", "train"): use.train, ("use", "dev"): use.dev}
+    if selection.enabled:
+        roles[("selection", "in_domain")] = selection.in_domain
+        if not selection.in_domain:
+            yield Problem(("selection", "in_domain"), "found none, expected corpora of the domain")
+    for path, names in roles.items():
+        if test in names:
+            yield Problem(path, f"found {shown(test)}, which is the test corpus")
+    for name in set(use.dev) & set(use.train):
+        yield Problem(("use", "dev"), f"found {shown(name)}, which is training text")
 
 
 def _archives(config: Config) -> Iterator[Problem]:
-    """Check that no two archives share a place, and that every side of a corpus names a known archive."""
+    """Check that no two archives share a place."""
     places: dict[str, str] = {}
     for name, archive in config.archives.items():
-        if places.setdefault(archive.path, name) != name:
-            other = places[archive.path]
-            text = f"found {shown(archive.path)}, which is that of {other}: expected a place of its own"
-            yield Problem(("archives", name, "path"), text)
-    for name, corpus in config.corpora.items():
-        for side, member in corpus.sides.items():
-            path, named = ("corpora", name, side, "archive"), [member.archive] if member.archive else []
-            yield from _lacking(path, named, "the catalogue `archives`", config.archives)
+        if (other := places.setdefault(archive.path, name)) != name:
+            yield Problem(("archives", name, "path"), f"found {shown(archive.path)}, the place of {other}")
 
 
-def _seeds(config: Config) -> Iterator[Problem]:
-    """Check that no seed comes twice, and that no model has the name of another's run."""
-    yield from _twice(("seeds",), config.seeds or [], "seed")
-    for name, model in config.models.items():
-        yield from _twice(("models", name, "seeds"), model.seeds or [], "seed")
+def _names(config: Config) -> Iterator[Problem]:
+    """Check that models, their runs, systems and the phrase-based system have names of their own."""
+    use, phrase_based = config.use, {PHRASE_BASED, WITH_PHRASE_MODEL}
+    for name in config.models:
         if LATER.search(name):
-            text = "the name is that of a run: expected one that does not end in .seed-NUMBER"
-            yield Problem(("models", name), text)
+            yield Problem(("models", name), "expected a name that does not end as a run's, in .seed-NUMBER")
+    models = {*config.models, *runs_of(config, use.models)}
+    taken = {"models": phrase_based, "systems": phrase_based | models}
+    taken["rescored"] = taken["systems"] | {*config.n_best_lists, *use.systems}
+    for catalogue, others in taken.items():
+        for name in getattr(use, catalogue):
+            if name in others:
+                yield Problem((catalogue, name), "the name of another model or system, expected its own")
 
 
-def _systems(config: Config) -> Iterator[Problem]:
-    """Check that systems and rescored lists have names of their own, members among the runs in use, and known lists."""
-    use, runs = config.use, _runs(config)
-    for kind in ("models", "systems", "rescored"):
-        for name in {PHRASE_BASED, WITH_PHRASE_MODEL} & set(getattr(use, kind)):
-            text = "the name is that of the phrase-based system: expected another one"
-            yield Problem((kind, name), text)
-    for name in use.systems:
-        if name in runs or name in config.models:
-            yield Problem(("systems", name), "the name is that of a model or its run: expected another one")
-        yield from _members(config, ("systems", name), config.systems[name], runs)
-    taken = [*config.n_best_lists, *runs, *use.systems]
-    for name in use.rescored:
-        if name in taken or name in config.models:
-            text = "the name is that of a model or another system: expected another one"
-            yield Problem(("rescored", name), text)
-        path, lists = ("rescored", name, "lists"), [config.rescored[name].lists]
-        yield from _lacking(path, lists, "`n_best_lists` and what is in use", taken)
-        yield from _members(config, ("rescored", name), config.rescored[name], runs)
+def _members(config: Config) -> Iterator[Problem]:
+    """Check that the members of a system read a source alike."""
+    runs = runs_of(config, config.use.models)
+    for catalogue in ("systems", "rescored"):
+        for name in getattr(config.use, catalogue):
+            members = getattr(config, catalogue)[name].members or []
+            if len({config.models[runs[run].model].architecture.source_end for run in members}) > 1:
+                text = "expected members with the same `architecture.source_end`"
+                yield Problem((catalogue, name, "members"), text)
 
 
-def _runs(config: Config) -> dict[str, str]:
-    """Return the models by the names of their runs, of the models in use."""
-    return {
-        run_name(model, seed, seeds_of(config, model)): model
-        for model in config.use.models
-        for seed in seeds_of(config, model)
-    }
-
-
-def _members(
-    config: Config, path: KeyPath, entry: SystemEntry | RescoredEntry, runs: Mapping[str, str]
-) -> Iterator[Problem]:
-    members, path = entry.members or [], (*path, "members")
-    yield from _lacking(path, members, "`use.models` with its seeds", runs)
-    yield from _twice(path, members, "run")
-    ends = {run: config.models[runs[run]].architecture.source_end for run in members if run in runs}
-    if len(set(ends.values())) > 1:
-        text = (
-            f"found {ends}, expected members with one `architecture.source_end`: they read a source together"
-        )
-        yield Problem(path, text)
+def _families(config: Config) -> Iterator[Problem]:
+    """Check that the model of a figure or page is of a family that can do what is shown."""
+    artifacts, vectors = config.artifacts, config.sentence_vectors
+    shown_models: list[tuple[KeyPath, str | None, Sequence[str]]] = [
+        (("artifacts", "figure3_model"), artifacts.figure3_model, ALIGNING),
+        (("artifacts", "tree_model"), artifacts.tree_model, TREE_MAKING),
+        (("sentence_vectors", "model"), vectors.model if vectors else None, WITHOUT_ATTENTION),
+    ]
+    in_browser = config.playground.models or []
+    shown_models += [(("playground", "models"), name, IN_BROWSER) for name in in_browser]
+    for path, name, families in shown_models:
+        if name is not None and (family := config.models[name].family) not in families:
+            text = f"found {shown(name)}, an {family}, expected a model of the family {' or '.join(families)}"
+            yield Problem(path, text)
 
 
 def _continuations(config: Config) -> Iterator[Problem]:
     for name in config.use.models:
-        path, base = ("models", name, "continue_from"), config.models[name].continue_from
+        base = config.models[name].continue_from
         if base is None:
             continue
-        others = [other for other in config.use.models if other != name]
-        if base not in others:
-            yield Problem(path, _unknown(base, "`use.models` (the model itself left out)", others))
-        elif config.models[base].continue_from:
-            text = f"found {shown(base)}, which itself continues from another: expected one that does not"
-            yield Problem(path, text)
+        if base == name or config.models[base].continue_from:
+            text = f"found {shown(base)}, expected another model that does not continue one itself"
+            yield Problem(("models", name, "continue_from"), text)
         else:
             yield from _continuation(config, name, base)
 
 
 def _continuation(config: Config, name: str, base: str) -> Iterator[Problem]:
     """Check what a model must have in common with the one it continues from."""
-    mine, theirs = config.models[name], config.models[base]
-    same_family = mine.family == theirs.family
-    shared = ["family", "max_words", *(f"training.{key}" for key in CONTINUED)]
-    shared += [f"architecture.{key}" for key in type(mine.architecture).model_fields if same_family]
-    for key in shared:
-        path = key.split(".")
-        own, wanted = (_at(entry, path) for entry in (mine, theirs))
-        if own != wanted:
-            text = f"found {shown(own)}, expected {wanted!r} as in {base}, from which it continues"
-            yield Problem(("models", name, *path), text)
+    mine, theirs = (_shared_when_continued(config.models[model]) for model in (name, base))
+    for key, value in mine.items():
+        if key in theirs and theirs[key] != value:
+            text = f"found {shown(value)}, expected {theirs[key]!r} as in {base}, from which it continues"
+            yield Problem(("models", name, *key.split(".")), text)
     seeds = seeds_of(config, base)
-    for seed in seeds_of(config, name):
-        if seed not in seeds:
-            text = f"found {seed}, expected seeds of {base}, from whose runs it continues: {seeds}"
-            yield Problem(("models", name, "seeds"), text)
-    updates, before = mine.training.updates, theirs.training.updates
+    if surplus := [seed for seed in seeds_of(config, name) if seed not in seeds]:
+        text = f"found {surplus}, expected seeds of {base}, from whose runs it continues: {seeds}"
+        yield Problem(("models", name, "seeds"), text)
+    updates, before = (config.models[model].training.updates for model in (name, base))
     if updates <= before:
         text = f"found {updates}, expected more than the {before} of {base}: they count from the start"
         yield Problem(("models", name, "training", "updates"), text)
 
 
-def _at(entry: ModelEntry, path: Sequence[str]) -> object:
-    value: object = entry
-    for key in path:
-        value = getattr(value, key)
-    return value
-
-
-def _selection(config: Config) -> Iterator[Problem]:
-    selection = config.selection
-    if not selection.enabled:
-        return
-    if not selection.in_domain:
-        yield Problem(("selection", "in_domain"), "found none, expected corpora, since selection is enabled")
-    path = ("selection", "in_domain")
-    yield from _lacking(path, selection.in_domain, "the catalogue `corpora`", config.corpora)
-    for name in selection.in_domain:
-        if name in config.use.test:
-            yield Problem(path, f"found {shown(name)}, which is the test corpus: expected others")
-    for name in selection.corpus_words:
-        yield from _lacking(("selection", "corpus_words", name), [name], "`use.train`", config.use.train)
-
-
-def _artifacts(config: Config) -> Iterator[Problem]:
-    artifacts, used = config.artifacts, config.use.models
-    curves, shown_in_table = artifacts.figure2_models, artifacts.table3_models
-    path = ("artifacts", "figure2_models")
-    yield from _lacking(path, curves, "`use.models` and `use.systems`", [*used, *config.use.systems])
-    yield from _lacking(("artifacts", "table3_models"), shown_in_table, "`use.models`", used)
-    yield from _of_family(
-        config, ("artifacts", "figure3_model"), artifacts.figure3_model, ALIGNING, "does not align"
-    )
-    yield from _of_family(
-        config, ("artifacts", "tree_model"), artifacts.tree_model, TREE_MAKING, "makes no trees"
-    )
-    for name in config.playground.models or []:
-        yield from _of_family(config, ("playground", "models"), name, IN_BROWSER, "no browser computes")
-    least, most = artifacts.figure3_words
-    if least > most:
-        text = f"found {artifacts.figure3_words}, expected the smaller number first"
-        yield Problem(("artifacts", "figure3_words"), text)
-
-
-def _of_family(
-    config: Config, path: KeyPath, name: str | None, families: Sequence[str], otherwise: str
-) -> Iterator[Problem]:
-    """Check that the model of a figure or page is in use, and of a family that can do what is shown."""
-    if name is None:
-        return
-    if name not in config.use.models:
-        yield Problem(path, _unknown(name, "`use.models`", config.use.models))
-    elif config.models[name].family not in families:
-        expected = f"expected a model of the family {' or '.join(families)}"
-        yield Problem(path, f"found {shown(name)}, which {otherwise}: {expected}")
-
-
-def _sentence_vectors(config: Config) -> Iterator[Problem]:
-    """Check that the model of the figure is in use and has one vector per sentence."""
-    if config.sentence_vectors is None:
-        return
-    path, model = ("sentence_vectors", "model"), config.sentence_vectors.model
-    if model not in config.use.models:
-        yield Problem(path, _unknown(model, "`use.models`", config.use.models))
-    elif config.models[model].aligns:
-        text = f"found {shown(model)}, which has a vector for each word: expected a model that does not align"
-        yield Problem(path, text)
+def _shared_when_continued(model: ModelEntry) -> dict[str, object]:
+    """Return the settings that a model has in common with the one it continues from, by their keys."""
+    return {
+        "family": model.family,
+        "max_words": model.max_words,
+        **{f"architecture.{key}": value for key, value in model.architecture},
+        **{f"training.{key}": getattr(model.training, key) for key in CONTINUED},
+    }
 
 
 def _ablations(config: Config) -> Iterator[Problem]:
-    """Check that a baseline and the models compared with it are in use, of one family, and different."""
-    used = config.use.models
+    """Check that models compared with a baseline are of its family and differ from it."""
     for baseline, others in (config.artifacts.ablations or {}).items():
-        path = ("artifacts", "ablations", baseline)
-        yield from _lacking(path, [baseline, *others], "`use.models`", used)
-        yield from _twice(path, others, "name")
-        for name in dict.fromkeys(others):
-            if baseline in used and name in used:
-                yield from _ablation(path, name, config.models[name], config.models[baseline])
+        for name in others:
+            mine, theirs = config.models[name], config.models[baseline]
+            if mine.family != theirs.family:
+                text = f"found {shown(name)}, an {mine.family}, expected an {theirs.family} as the baseline"
+                yield Problem(("artifacts", "ablations", baseline), text)
+            own, baselines = (entry.model_dump(exclude={"label", "seeds"}) for entry in (mine, theirs))
+            if own == baselines:
+                text = f"found {shown(name)}, which differs from the baseline in no setting"
+                yield Problem(("artifacts", "ablations", baseline), text)
 
 
-def _ablation(path: KeyPath, name: str, mine: ModelEntry, baseline: ModelEntry) -> Iterator[Problem]:
-    if mine.family != baseline.family:
-        families = f"an {mine.family}: expected an {baseline.family}"
-        yield Problem(path, f"found {shown(name)}, which is {families} as the baseline")
-    own, others = (entry.model_dump(exclude={"label", "seeds"}) for entry in (mine, baseline))
-    if own == others:
-        yield Problem(path, f"found {shown(name)}, which does not differ from the baseline in any setting")
-
-
-def _languages(config: Config) -> Iterator[Problem]:
-    source, target = config.languages.source, config.languages.target
-    if source == target:
-        yield Problem(("languages", "target"), f"found {shown(target)} twice, expected two languages")
-    used = [config.corpora[name] for name in (*config.use.train, *config.use.dev, *config.use.test)]
-    if any(corpus.grammar for corpus in used) and (source, target) != ("en", "fr"):
-        text = f"found {source}-{target}, expected en-fr: the grammar writes nothing else"
-        yield Problem(("languages",), text)
+def _grammar(config: Config) -> Iterator[Problem]:
+    pair = config.languages.source, config.languages.target
+    used = (*config.use.train, *config.use.dev, *config.use.test)
+    if any(config.corpora[name].grammar for name in used) and pair != ("en", "fr"):
+        yield Problem(
+            ("languages",), f"found {'-'.join(pair)}, expected en-fr: the grammar writes nothing else"
+        )
 
 
 def _moses(config: Config) -> Iterator[Problem]:
     """Check that Moses is either measured or given, and that its text is escaped."""
-    if not config.moses.enabled:
+    moses = config.moses
+    if not moses.enabled:
         return
-    if (given := config.artifacts.moses_translations) is not None:
-        text = f"found {shown(given)} beside `moses.enabled: true`, expected one of both"
+    if config.artifacts.moses_translations is not None:
+        text = "found a file beside `moses.enabled: true`, expected one of both"
         yield Problem(("artifacts", "moses_translations"), text)
-    path = ("moses", "lm_corpora")
-    yield from _lacking(path, config.moses.lm_corpora, "the catalogue `corpora`", config.corpora)
-    yield from _twice(path, config.moses.lm_corpora, "name")
-    if config.moses.lm_corpora and config.data_from:
-        text = "found corpora beside `data_from`, which prepares no text: expected files of theirs in `moses.lm_text`"
-        yield Problem(path, text)
-    if (model := config.moses.phrase_model) is not None:
-        path = ("moses", "phrase_model")
-        yield from _lacking(path, [model], "the catalogue `models`", config.models)
-        if model in config.use.models:
-            text = f"found {shown(model)}, which is in use and learns sentences: expected a model of its own"
-            yield Problem(path, text)
+    if moses.lm_corpora and config.data_from:
+        text = "found corpora beside `data_from`, which prepares no text: expected files in `moses.lm_text`"
+        yield Problem(("moses", "lm_corpora"), text)
+    if moses.phrase_model in config.use.models:
+        text = f"found {shown(moses.phrase_model)}, which is in use and learns sentences"
+        yield Problem(("moses", "phrase_model"), text)
     if not config.tokenization.escape:
         text = "found false, expected true where `moses.enabled` is: Moses takes | < [ for its own notation"
         yield Problem(("tokenization", "escape"), text)

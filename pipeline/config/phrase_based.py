@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from nmt.settings.base import Identifier, PositiveInt, Settings, Threads, Width, Words
+from nmt.settings.base import Identifier, Names, PositiveInt, Settings, Threads, Width, Words
+from pipeline.config.catalogue import FilePath
 
 
 class PhraseBased(Settings):
@@ -24,9 +25,9 @@ class PhraseBased(Settings):
     reordering: Literal["msd-bidirectional-fe", "msd-bidirectional-f"]
     distortion_limit: Annotated[int, Field(ge=-1, le=1000)]
     lm_order: Annotated[int, Field(ge=2, le=6)]
-    lm_text: list[str]
+    lm_text: list[FilePath]
     """Token files of the target language besides the training text."""
-    lm_corpora: list[Identifier] = Field(default=[], exclude_if=lambda corpora: not corpora)
+    lm_corpora: Names = Field(default=[], exclude_if=lambda corpora: not corpora)
     """Corpora of the catalogue whose target side is such text."""
     lm_words: PositiveInt | None = Field(default=None, exclude_if=lambda words: words is None)
     """Limit for the words of all this text; None: no limit."""

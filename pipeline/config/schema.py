@@ -10,32 +10,49 @@ from typing import Annotated
 
 from pydantic import Field
 
-from nmt.settings.base import Gigabytes, Hours, Identifier, Rate, Seed, Seeds, Settings, WithoutDefaults
+from nmt.settings.base import (
+    Gigabytes,
+    Hours,
+    Identifier,
+    Names,
+    Rate,
+    Seed,
+    Seeds,
+    Settings,
+    WithoutDefaults,
+)
 from nmt.settings.decoding import Decoding
 from nmt.settings.families import FamilyName, GatedArchitecture
 from nmt.settings.text import Cleaning, Languages, Selection, Tokenization, VocabularySettings
 from nmt.settings.training import ModelEntry, Training
 from pipeline.config.artifacts import Artifacts, Playground, Release, SentenceVectors
-from pipeline.config.catalogue import Archive, Corpus, GrammarSettings, RescoredEntry, SystemEntry
+from pipeline.config.catalogue import (
+    Archive,
+    Corpus,
+    FilePath,
+    GrammarSettings,
+    RescoredEntry,
+    SystemEntry,
+)
 from pipeline.config.phrase_based import PhraseBased
 
 
 class Released(Settings):
     """Released models of others, which replace those that this run would train."""
 
-    models: str | None
+    models: FilePath | None
     """A folder with a folder for each run, as `nmt unpack` makes them."""
 
 
 class Use(WithoutDefaults):
     """The entries of the catalogues that this experiment uses."""
 
-    train: Annotated[list[Identifier], Field(min_length=1)]
-    dev: Annotated[list[Identifier], Field(min_length=1)]
-    test: Annotated[list[Identifier], Field(min_length=1)]
-    models: Annotated[list[Identifier], Field(min_length=1)]
-    systems: list[Identifier] = Field(default=[])
-    rescored: list[Identifier] = Field(default=[])
+    train: Annotated[Names, Field(min_length=1)]
+    dev: Annotated[Names, Field(min_length=1)]
+    test: Annotated[Names, Field(min_length=1, max_length=1)]
+    models: Annotated[Names, Field(min_length=1)]
+    systems: Names = Field(default=[])
+    rescored: Names = Field(default=[])
 
 
 class ClusterResources(Settings):
@@ -59,7 +76,7 @@ class Config(WithoutDefaults):
     seed: Seed
     seeds: Seeds | None
     """Seeds of the runs of every model; None: `seed` alone."""
-    data_from: str | None
+    data_from: FilePath | None
     released: Released
     languages: Languages
     use: Use
@@ -75,7 +92,7 @@ class Config(WithoutDefaults):
     training: Training
     models: dict[Identifier, ModelEntry]
     systems: dict[Identifier, SystemEntry] = Field(default={})
-    n_best_lists: dict[Identifier, str] = Field(default={})
+    n_best_lists: dict[Identifier, FilePath] = Field(default={})
     """Files with n-best lists of the test text by other systems."""
     rescored: dict[Identifier, RescoredEntry] = Field(default={})
     decoding: Decoding

@@ -12,8 +12,8 @@ from nmt.settings import json_settings
 from pipeline.config.artifacts import Playground, Release
 from pipeline.config.catalogue import public
 from pipeline.config.experiment import archives_of, corpora_in_use, lm_corpora, runs_in_use
+from pipeline.config.job_settings import without_former, without_moses
 from pipeline.config.phrase_based import PhraseBased
-from pipeline.config.projections import without_former, without_moses
 from pipeline.config.schema import ClusterResources, Config
 
 

@@ -23,7 +23,7 @@ from pydantic import ValidationError
 from nmt.errors import UserError
 from nmt.io.files import read_json, write_text
 from pipeline.config.checkout import REPOSITORY, for_snakemake
-from pipeline.config.overlays import refuse_unreadable
+from pipeline.config.layers import refuse_unreadable
 from pipeline.config.schema import Config
 
 FILE = Path("logs") / "jobs.json"

@@ -18,7 +18,7 @@ from nmt.io.text_files import read_lines
 from nmt.model.model_folder import SUMMARY
 from pipeline.config import consistency, snapshot
 from pipeline.config.artifacts import Report
-from pipeline.config.projections import report_settings
+from pipeline.config.job_settings import report_settings
 from pipeline.config.runs import runs_of
 from pipeline.config.schema import Config
 from pipeline.config.systems import System, systems_in_use

@@ -33,7 +33,7 @@ from nmt.settings.text import Cleaning
 from nmt.settings.training import ModelRun
 from pipeline.config import snapshot
 from pipeline.config.checkout import REPOSITORY
-from pipeline.config.overlays import ConfigError, find_layers, load
+from pipeline.config.layers import ConfigError, find_layers, load
 from pipeline.config.runs import run_settings, runs_of
 from pipeline.config.schema import Config
 from pipeline.config.systems import systems_in_use

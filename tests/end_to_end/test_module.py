@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from pipeline.config.overlays import Merged, read_layer
+from pipeline.config.layers import merged, read_layer
 from tests.running import ROOT, make_demo
 
 
@@ -19,7 +19,7 @@ def test_a_folder_with_settings_a_snakefile_and_a_profile_makes_the_tables(tmp_p
     page = (ROOT / "docs" / "running.md").read_text(encoding="utf-8")
     (snakefile,) = re.findall(r"```python\n# Snakefile\n(.*?)```", page, flags=re.DOTALL)
     mine = tmp_path / "mine"
-    settings = Merged([read_layer(overlay.with_name("config.yaml")), read_layer(overlay)]).values
+    settings = merged([read_layer(overlay.with_name("config.yaml")), read_layer(overlay)])
     models = ["rnnencdec-50", "rnnsearch-50"]
     settings["use"]["models"] = models
     settings["artifacts"] |= {"figure2_models": models, "table3_models": models}

@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from nmt import __version__
-from pipeline.config.overlays import Merged, read_layer
+from pipeline.config.layers import merged, read_layer
 from pipeline.results.ro_crate import record
 from pipeline.results.verify import verify
 from tests.running import ROOT, make_demo, run, run_command, scheduled, snakemake
@@ -434,7 +434,7 @@ def test_a_release_packs_models_and_results_and_trains_nothing(finished: Path, t
     copy, folder = tmp_path / "demo", tmp_path / "release"
     shutil.copytree(finished, copy)
     folder.mkdir()
-    settings = Merged([read_layer(copy / name) for name in ("config.yaml", "tiny.yaml", "own.yaml")]).values
+    settings = merged([read_layer(copy / name) for name in ("config.yaml", "tiny.yaml", "own.yaml")])
     (copy / "config.yaml").write_text(yaml.safe_dump(settings, sort_keys=False), encoding="utf-8")
     release.add_experiment(folder, copy)
     archives = {f"demo-{run}.tar.zst" for run in RUNS}

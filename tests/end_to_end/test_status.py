@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from nmt.io.job_progress import LOG
-from pipeline.config.overlays import find_layers, load
+from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import run_settings, runs_of
 from pipeline.config.schema import Config
 from pipeline.monitor.jobs import FILE, JobList

@@ -12,7 +12,7 @@ import pytest
 
 from nmt.model.model_folder import MODEL, RECORDS
 from nmt.settings.training import ModelRun
-from pipeline.config.overlays import find_layers, load
+from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import run_settings, runs_of
 from pipeline.monitor.jobs import list_jobs
 from tests.plans import EXPERIMENTS, FEW_SHARDS, Plans, stand_ins

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from nmt.settings import families
-from pipeline.config.overlays import Merged, read_layer
+from pipeline.config.layers import merged, read_layer
 from tests.running import ROOT
 
 PAGES = sorted((ROOT / "docs" / "fidelity").glob("*.md"))
@@ -24,7 +24,7 @@ def settings_of(paper: str) -> dict[str, Any]:
     layers = [read_layer(ROOT / "config.yaml")]
     if paper != FIRST:
         layers.append(read_layer(ROOT / "experiments" / paper / "config.yaml"))
-    values = Merged(layers).values
+    values = merged(layers)
     known = {key: None for family in families.FAMILIES.values() for key in family.architecture.model_fields}
     return {**values, "architecture": known | values["architecture"]}
 

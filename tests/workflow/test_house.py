@@ -144,7 +144,7 @@ def test_packages_import_nothing_heavy() -> None:
 
 def test_snakefile_imports_nothing_heavy() -> None:
     program = (
-        "import sys; import pipeline.config.overlays, pipeline.monitor.preflight; "
+        "import sys; import pipeline.config.layers, pipeline.monitor.preflight; "
         "print([name for name in ('torch', 'pandas', 'matplotlib') if name in sys.modules])"
     )
     result = run([sys.executable, "-c", program])

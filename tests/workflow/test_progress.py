@@ -12,7 +12,7 @@ import pytest
 
 from nmt.io import job_progress
 from nmt.io.job_progress import JobProgress
-from pipeline.config.overlays import find_layers, load
+from pipeline.config.layers import find_layers, load
 from pipeline.monitor import jobs
 from pipeline.monitor.jobs import Job, JobList
 from tests.running import ROOT

@@ -6,15 +6,15 @@ import json
 
 import pytest
 
-from pipeline.config import projections
-from pipeline.config.overlays import find_layers, load
+from pipeline.config import job_settings
+from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import runs_of
 from tests.running import ROOT
 from workflow.recorded import as_recorded, of_text, of_training
 
 CONFIG = load(find_layers(ROOT / "config.yaml", ROOT / "experiments" / "demo"))
-TRAINING = projections.training_settings(CONFIG, runs_of(CONFIG, ["rnnsearch-50"])["rnnsearch-50"])
-TEXT = projections.data_settings(CONFIG)
+TRAINING = job_settings.training_settings(CONFIG, runs_of(CONFIG, ["rnnsearch-50"])["rnnsearch-50"])
+TEXT = job_settings.data_settings(CONFIG)
 RECORDED = [repr(TRAINING), repr(TEXT), "''", "7", "'no JSON'", "'[]'", "not Python", "None"]
 
 

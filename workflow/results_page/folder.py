@@ -16,8 +16,8 @@ from nmt.io.files import read_json
 from nmt.training.history import Record, records, whole_records
 from pipeline.config import snapshot
 from pipeline.config.artifacts import FIRST_PAPER, Report
-from pipeline.config.overlays import find_layers, load
-from pipeline.config.projections import report_settings
+from pipeline.config.job_settings import report_settings
+from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import Run, runs_of
 from pipeline.config.schema import Config
 from pipeline.results.package import ReplicationPackage

@@ -16,7 +16,7 @@ from nmt.evaluation.seeds import mean
 from nmt.evaluation.translations import read_records
 from nmt.io.files import read_json
 from nmt.io.text_files import write_lines
-from pipeline.config.projections import report_settings
+from pipeline.config.job_settings import report_settings
 from pipeline.config.runs import run_settings, runs_of
 from pipeline.config.schema import Config
 from pipeline.results.package import MODES, ReplicationPackage

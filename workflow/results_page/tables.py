@@ -11,7 +11,7 @@ from nmt.io.environment import REPOSITORY, release_name
 from nmt.io.files import read_json
 from pipeline.config.artifacts import FIRST_PAPER
 from pipeline.config.experiment import final_stage
-from pipeline.config.overlays import find_layers, load
+from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import Run, run_settings, runs_of
 from pipeline.config.schema import Config
 from pipeline.results.papers import ScoreTable, TrainingTable, read_paper, read_table

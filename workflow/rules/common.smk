@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pipeline.config.consistency as consistency
 import pipeline.config.experiment as experiment
-import pipeline.config.projections as projections
-from pipeline.config.overlays import ConfigError, find_layers, load, module_layers
+import pipeline.config.job_settings as job_settings
+from pipeline.config.layers import ConfigError, find_layers, load, module_layers
 from pipeline.config.runs import runs_of, seeds_of
 from pipeline.config.finished_models import shared_models
 from pipeline.config.snapshot import published
@@ -163,7 +163,7 @@ wildcard_constraints:
 
 def constant(settings):
     """A parameter function for settings, or text with braces, that are the same for every job of a rule."""
-    line = settings if isinstance(settings, str) else projections.as_json(settings)
+    line = settings if isinstance(settings, str) else job_settings.as_json(settings)
     return lambda wildcards: line
 
 
@@ -186,7 +186,7 @@ def shown_seeds(models):
 
 def training_settings(wildcards):
     """All that decides a run, besides the data."""
-    return projections.training_settings(CONFIG, RUNS[wildcards.model])
+    return job_settings.training_settings(CONFIG, RUNS[wildcards.model])
 
 
 def as_trained(wildcards, wanted, deciding):

@@ -96,6 +96,6 @@ if PREPARED:
             mem_mb=memory(2000),
             runtime=minutes(30, 600),
         params:
-            settings=lambda wildcards: projections.preparation_settings(CONFIG, wildcards.corpus),
+            settings=lambda wildcards: job_settings.preparation_settings(CONFIG, wildcards.corpus),
         script:
             "../scripts/prepare.py"

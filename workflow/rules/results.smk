@@ -95,7 +95,7 @@ rule compare:
         mem_mb=4000,
         runtime=60,
     params:
-        deciding=constant(projections.comparison_settings(CONFIG)),
+        deciding=constant(job_settings.comparison_settings(CONFIG)),
     script:
         "../scripts/build.py"
 
@@ -227,7 +227,7 @@ if PLAYGROUND:
             models=options.repeated("model", map(model_folder, PLAYGROUND_MODELS)),
             size=options.known(CONFIG.playground.model_dump(include={"megabytes", "bits"}).items()),
             title=lambda wildcards: f"Translate in the browser: {EXPERIMENT}",
-            settings=lambda wildcards: projections.text_settings(CONFIG),
+            settings=lambda wildcards: job_settings.text_settings(CONFIG),
         shell:
             "nmt page playground {params.models} --source {input.source:q} --reference {input.reference:q} {params.size}"
             " --title {params.title:q} --settings {params.settings:q} --output {output.page:q} 2>&1 | tee -i {log:q}"
@@ -251,7 +251,7 @@ rule report:
         beside=[os.path.basename(page) for page in PLAYGROUND],
         captions=str(OWN / "report"),
         seeds=constant(shown_seeds(CONFIG.use.models)),
-        settings=lambda wildcards: projections.page_settings(CONFIG),
+        settings=lambda wildcards: job_settings.page_settings(CONFIG),
     script:
         "../scripts/pages.py"
 

@@ -39,7 +39,7 @@ rule translate:
         model=lambda wildcards: options.translators(
             map(model_folder, SYSTEMS[wildcards.model].members), SYSTEMS[wildcards.model].average
         ),
-        settings=lambda wildcards: projections.as_json(SYSTEMS[wildcards.model].decoding),
+        settings=lambda wildcards: job_settings.as_json(SYSTEMS[wildcards.model].decoding),
     shell:
         "nmt test-set decode --model {params.model:q} --source {input.source:q} --reference {input.reference:q}"
         " --mode {wildcards.mode} --settings {params.settings:q} --output {output.translations:q} 2>&1 | tee -i {log:q}"
@@ -168,6 +168,6 @@ rule package:
         mem_mb=1000,
         runtime=10,
     params:
-        settings=lambda wildcards: projections.text_settings(CONFIG),
+        settings=lambda wildcards: job_settings.text_settings(CONFIG),
     shell:
         "nmt model package --model models/{wildcards.model} --settings {params.settings:q} 2>&1 | tee -i {log:q}"

@@ -7,7 +7,7 @@ import pytest
 from nmt.data.vocabulary import SPECIALS, own_words
 from nmt.model import families
 from nmt.settings.families import FAMILIES, GrConvArchitecture
-from pipeline.config.overlays import find_layers, load
+from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import run_settings, runs_of
 from pipeline.config.schema import Config
 from tests.running import ROOT

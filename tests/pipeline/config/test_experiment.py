@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pipeline.config import experiment
-from pipeline.config.overlays import find_layers, load
+from pipeline.config.layers import find_layers, load
 from tests.experiments import paper
 from tests.running import ROOT
 

@@ -10,7 +10,7 @@ import pytest
 
 from nmt.model.model_folder import MODEL, RECORDS
 from pipeline.config.finished_models import in_danger, shared_models
-from pipeline.config.overlays import find_layers, load
+from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import Run, run_settings, runs_of
 from pipeline.config.schema import Config
 from tests.messages import check

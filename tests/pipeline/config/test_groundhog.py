@@ -13,7 +13,7 @@ import torch
 
 from nmt.data.vocabulary import SPECIALS, own_words
 from nmt.model import families
-from pipeline.config.overlays import find_layers, load, read_layer
+from pipeline.config.layers import find_layers, load, read_layer
 from pipeline.config.schema import Config
 from tests.running import ROOT
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.config.experiment import archives_in_use, corpora_in_use
-from pipeline.config.overlays import load, read_layer
+from pipeline.config.layers import load, read_layer
 from pipeline.config.schema import Config
 from pipeline.config.snapshot import published, read
 from tests.messages import refused

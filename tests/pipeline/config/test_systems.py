@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
-
 from pipeline.config.experiment import runs_in_use
-from pipeline.config.projections import page_settings, report_settings
+from pipeline.config.job_settings import page_settings, report_settings
 from pipeline.config.snapshot import published
 from pipeline.config.systems import systems_in_use, systems_of
 from tests.experiments import paper
-from tests.messages import refused
 
 OVERLAY = """
 use: {models: [rnnencdec-50, rnnsearch-50], systems: [two, narrow], rescored: [moses-mixed, own, best]}
@@ -77,58 +74,8 @@ def test_without_systems_nothing_is_written_of_them(tmp_path: Path) -> None:
         assert name not in page_settings(settings)
 
 
-@pytest.mark.parametrize(
-    "entry",
-    [
-        "members: [rnnsearch-51]",
-        "members: [rnnsearch-50.seed-4]",
-        "members: [rnnsearch-30]",
-        "members: [rnnencdec-50, rnnencdec-50]",
-        "members: []",
-        "members: [rnnencdec-50], beam: 2",
-        "members: [rnnencdec-50], decoding: {beams: 2}",
-        "members: [rnnencdec-50], average: mean",
-    ],
-)
-def test_what_is_wrong_with_a_system_is_one_line(tmp_path: Path, entry: str) -> None:
-    lines = OVERLAY.split("\n")
-    text = "\n".join(f"  two: {{label: Two, {entry}}}" if "label: Two" in line else line for line in lines)
-    with refused():
-        paper(tmp_path, text)
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("lists: two", "lists: three"),
-        ("lists: two", "lists: rnnsearch-30"),
-        ("lists: two", "lists: best"),
-        ("weight: 0.25", "weight: 25"),
-        ("lists: two, members: [rnnencdec-50]", "lists: two, members: [two]"),
-        ("moses.gz", "{moses}.gz"),
-        (", best]", ", worst]"),
-    ],
-)
-def test_what_is_wrong_with_rescored_lists_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    text = OVERLAY.replace("lists/moses.gz", '"lists/moses.gz"').replace("lists/other.gz", '"lists/other.gz"')
-    with refused():
-        paper(tmp_path, text.replace(old, new))
-
-
-def test_systems_have_names_of_their_own(tmp_path: Path) -> None:
-    names = OVERLAY.replace("two", "rnnsearch-50.seed-2").replace("narrow", "rnnsearch-30")
-    names = names.replace("best]", "moses]").replace("best:", "moses:")
-    with refused():
-        paper(tmp_path, names)
-
-
 def test_figures_show_systems_in_use_beside_models(tmp_path: Path) -> None:
     shown = OVERLAY.replace("figure2_models: [rnnsearch-50]", "figure2_models: [two, rnnsearch-50]")
     settings = paper(tmp_path, shown)
     assert settings.artifacts.figure2_models == ["two", "rnnsearch-50"]
     assert "two" not in runs_in_use(settings)
-    with refused():
-        paper(tmp_path, shown.replace("[two, rnns", "[idle, rnns"))

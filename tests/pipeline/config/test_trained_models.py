@@ -18,7 +18,7 @@ import pytest
 
 from nmt.data.bitext import Bitext
 from nmt.training.fingerprint import fingerprint
-from pipeline.config.overlays import find_layers, load
+from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import run_settings, runs_of
 from pipeline.config.schema import Config
 from tests.running import ROOT

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nmt.errors import UserError
-from pipeline.config.overlays import find_layers, load
+from pipeline.config.layers import find_layers, load
 from pipeline.monitor.jobs import Job, JobList, list_jobs, read
 from tests.messages import refused
 from tests.running import ROOT, slurm_of

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nmt.io.locks import hold
-from pipeline.config.overlays import find_layers, load
+from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import runs_of
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import training_times

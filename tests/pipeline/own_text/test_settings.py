@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nmt.settings.text import LANGUAGES, Languages
-from pipeline.config.overlays import find_layers, load
+from pipeline.config.layers import find_layers, load
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import disk_bytes
 from pipeline.own_text.settings import Proposal, new_experiment, settings

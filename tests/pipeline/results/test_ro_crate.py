@@ -18,7 +18,7 @@ from nmt.io.files import sha256, write_json
 from nmt.model.model_folder import RECORDS
 from pipeline.config import snapshot
 from pipeline.config.catalogue import Archive
-from pipeline.config.overlays import find_layers, load
+from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import runs_of
 from pipeline.results.package import MODES, ReplicationPackage
 from pipeline.results.ro_crate import PAPERS, RECORD, record

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from nmt.cli import subcommand as subcommand_of
 from nmt.cli import subcommands
 from nmt.io.formats import zstd
-from pipeline.config.overlays import read_layer
+from pipeline.config.layers import read_layer
 from tests.hostile import DEEP, JUNK, altered_values, said
 from tests.running import ROOT
 from tests.translators import trained_model

@@ -11,7 +11,7 @@ import pytest
 from nmt.errors import UserError
 from nmt.evaluation.seeds import Row
 from pipeline.config.artifacts import Report
-from pipeline.config.overlays import find_layers, load
+from pipeline.config.layers import find_layers, load
 from pipeline.config.schema import Config
 from pipeline.results.tables.ablations import COLUMNS, ablations
 from tests.latex import assert_compiles

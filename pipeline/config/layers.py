@@ -20,7 +20,7 @@ from nmt.errors import UserError
 from nmt.io.files import refuse_special
 from nmt.settings.families import FAMILIES, GatedArchitecture
 from nmt.settings.faults import KeyPath, Problem, problems, shortened, shown
-from pipeline.config.consistency import contradictions, paths
+from pipeline.config.consistency import contradictions
 from pipeline.config.schema import Config
 from pipeline.config.yaml_text import parse, parsed_or_text
 
@@ -29,6 +29,20 @@ SHARED = {"models": ("architecture", "training"), "systems": ("decoding",)}
 
 EXTENDS = "extends"
 """Key of an experiment's own settings: the folder of another experiment, whose settings this one starts from."""
+
+PATHS = (
+    "mirrors",
+    "data_from",
+    "released.models",
+    "artifacts.gold_alignments",
+    "artifacts.moses_translations",
+    "artifacts.moses_dev_translations",
+    "moses.lm_text",
+    "n_best_lists.*",
+    "corpora.*.source.file",
+    "corpora.*.target.file",
+)
+"""Keys of paths, or of lists of paths. Paths are relative to the file that states them."""
 
 LONGEST_LINE = 1000
 """Characters of a message: room for the known keys of the largest block."""
@@ -48,13 +62,35 @@ class ConfigError(UserError):
 
 @dataclass(frozen=True)
 class Layer:
-    """One file (or the pairs of a command line) and its values."""
+    """One file (or the pairs of a command line) and its values; paths start at the working directory."""
 
     name: str
     """Its name in error messages."""
-    folder: Path
-    """The folder in which its relative paths start."""
     values: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, name: str, folder: Path, values: Mapping[str, Any]) -> Layer:
+        """Return a layer whose relative paths start in `folder`."""
+        for path in PATHS:
+            values = _seen_from_here(values, folder, path.split("."))
+        return cls(name, values)
+
+
+def _seen_from_here(value: Any, folder: Path, keys: Sequence[str]) -> Any:
+    """Return a value, which may be faulty, with the paths at some keys below it as seen from the working directory."""
+    if keys:
+        if not isinstance(value, Mapping):
+            return value
+        first, *others = keys
+        return {
+            key: _seen_from_here(inner, folder, others) if first in ("*", key) else inner
+            for key, inner in value.items()
+        }
+    if isinstance(value, list):
+        return [_seen_from_here(each, folder, ()) for each in value]
+    if not isinstance(value, str) or "://" in value or os.path.isabs(value):
+        return value
+    return os.path.relpath(folder / value)
 
 
 def read_layer(path: Path) -> Layer:
@@ -78,7 +114,7 @@ def read_layer(path: Path) -> Layer:
         raise ConfigError([f"{name}: {error}"]) from error
     if not isinstance(values, dict | None):
         raise ConfigError([f"{name}: found {shown(values)}, expected keys with values"])
-    return Layer(name, path.resolve().parent, values or {})
+    return Layer.of(name, path.resolve().parent, values or {})
 
 
 def find_layers(
@@ -104,7 +140,7 @@ def find_layers(
         raise ConfigError([f"{directory.resolve()}: no config.yaml here: {hint}"])
     layers = [read_layer(root), *_with_extended(own, root), *map(read_layer, files)]
     if pairs:
-        layers.append(Layer("--config", directory.resolve(), _reread(pairs)))
+        layers.append(Layer.of("--config", directory.resolve(), _reread(pairs)))
     for layer in layers:
         if EXTENDS in layer.values:
             raise ConfigError([f"{layer.name}: {EXTENDS}: only an experiment's own config.yaml can say this"])
@@ -119,7 +155,7 @@ def module_layers(root: Path, directory: Path, settings: Mapping[str, Any]) -> l
         directory: where the other workflow runs; paths start there.
         settings: its `config:`, of the form of an experiment's `config.yaml`.
     """
-    return [read_layer(root), Layer("config of the module", directory.resolve(), settings)]
+    return [read_layer(root), Layer.of("config of the module", directory.resolve(), settings)]
 
 
 def _with_extended(own: Path, root: Path, extending: Sequence[Path] = ()) -> list[Layer]:
@@ -131,16 +167,15 @@ def _with_extended(own: Path, root: Path, extending: Sequence[Path] = ()) -> lis
         return [layer]
     values = dict(layer.values)
     folder = values.pop(EXTENDS)
+    where = f"{layer.name}: {EXTENDS}: found {shown(folder)}"
     if not isinstance(folder, str):
-        raise ConfigError(
-            [f"{layer.name}: {EXTENDS}: found {shown(folder)}, expected an experiment's folder"]
-        )
-    extended, chain = layer.folder / folder / "config.yaml", [*extending, own.resolve()]
+        raise ConfigError([f"{where}, expected an experiment's folder"])
+    extended, chain = own.resolve().parent / folder / "config.yaml", [*extending, own.resolve()]
     if not extended.is_file():
-        raise ConfigError([f"{layer.name}: {EXTENDS}: found {shown(folder)}, where there is no config.yaml"])
+        raise ConfigError([f"{where}, where there is no config.yaml"])
     if extended.resolve() in chain:
-        raise ConfigError([f"{layer.name}: {EXTENDS}: found {shown(folder)}, which extends this one in turn"])
-    return [*_with_extended(extended, root, chain), Layer(layer.name, layer.folder, values)]
+        raise ConfigError([f"{where}, which extends this one in turn"])
+    return [*_with_extended(extended, root, chain), Layer(layer.name, values)]
 
 
 def refuse_unreadable(files: Iterable[Path]) -> None:
@@ -166,36 +201,19 @@ def _reread(value: Any) -> Any:
     return parsed_or_text(value) if isinstance(value, str) and value else value
 
 
-class Merged:
-    """The layers as one tree, with the layer that states each value."""
+def merged(layers: Iterable[Layer]) -> dict[str, Any]:
+    """Return the layers as one tree."""
+    values: dict[str, Any] = {}
+    for layer in layers:
+        values = _laid_over(values, layer.values)
+    return values
 
-    def __init__(self, layers: Iterable[Layer]) -> None:
-        self.values: dict[str, Any] = {}
-        self._said_by: dict[KeyPath, Layer] = {}
-        for layer in layers:
-            self._lay(self.values, layer.values, (), layer)
 
-    def _lay(self, base: dict[Any, Any], over: Mapping[Any, Any], path: KeyPath, layer: Layer) -> None:
-        for key, value in over.items():
-            here = (*path, key)
-            self._said_by[here] = layer
-            if isinstance(value, Mapping):
-                if not isinstance(base.get(key), dict):
-                    base[key] = {}
-                self._lay(base[key], value, here, layer)
-            else:
-                base[key] = value
-
-    def said(self, path: KeyPath) -> bool:
-        """Return whether a layer said this very key."""
-        return path in self._said_by
-
-    def layer(self, path: KeyPath) -> Layer | None:
-        """Return the layer that said a key, or else the nearest key above it."""
-        for end in range(len(path), 0, -1):
-            if path[:end] in self._said_by:
-                return self._said_by[path[:end]]
-        return None
+def _laid_over(base: Any, over: Any) -> Any:
+    if not isinstance(over, Mapping):
+        return over
+    below = base if isinstance(base, Mapping) else {}
+    return {**below, **{key: _laid_over(below.get(key), value) for key, value in over.items()}}
 
 
 def load(layers: Sequence[Layer]) -> Config:
@@ -204,14 +222,13 @@ def load(layers: Sequence[Layer]) -> Config:
     Raises:
         ConfigError: every problem found, one line each.
     """
-    merged = Merged(layers)
-    values = _with_resolved_paths(merged, _with_shared_blocks(merged.values))
-    config, faults = _validated(values, merged)
-    if config is not None:
+    try:
+        config = Config.model_validate(_with_shared_blocks(merged(layers)))
         faults = contradictions(config)
-    if config is None or faults:
-        unknown = layers[0].name if layers else "configuration"
-        raise ConfigError(sorted({_line(fault, merged, unknown) for fault in faults}))
+    except ValidationError as error:
+        faults = [fault for fault in problems(error, Config) if not _repeats_shared(fault.path, layers)]
+    if faults:
+        raise ConfigError(sorted({_line(fault, layers) for fault in faults}))
     return config
 
 
@@ -246,45 +263,24 @@ def _keys_of_family(family: Any) -> Container[str]:
     return (entry.architecture if entry else GatedArchitecture).model_fields
 
 
-def _with_resolved_paths(merged: Merged, values: dict[str, Any]) -> dict[str, Any]:
-    """Make paths that are relative to the file that says them relative to the working directory."""
-    for path in paths(values):
-        values = _with_resolved_path(values, path, merged.layer(path))
-    return values
-
-
-def _with_resolved_path(values: dict[str, Any], path: Sequence[str], layer: Layer | None) -> dict[str, Any]:
-    """Return the same with the path or the paths at a key, if there are any, as seen from the working directory."""
-    key, *below = path
-    found = values.get(key)
-    if below:
-        return values | {key: _with_resolved_path(found, below, layer)} if isinstance(found, dict) else values
-    if isinstance(found, list):
-        return values | {key: [_seen_from_here(each, layer) for each in found]}
-    return values | {key: _seen_from_here(found, layer)} if isinstance(found, str) else values
-
-
-def _seen_from_here(path: Any, layer: Layer | None) -> Any:
-    if not isinstance(path, str) or "://" in path or os.path.isabs(path) or layer is None:
-        return path
-    return os.path.relpath(layer.folder / path)
-
-
-def _validated(values: Mapping[str, Any], merged: Merged) -> tuple[Config | None, list[Problem]]:
-    try:
-        return Config.model_validate(values), []
-    except ValidationError as error:
-        found = problems(error, Config)
-        return None, [problem for problem in found if not _repeats_shared(problem.path, merged)]
-
-
-def _repeats_shared(path: KeyPath, merged: Merged) -> bool:
+def _repeats_shared(path: KeyPath, layers: Sequence[Layer]) -> bool:
     """Return whether an error inside an entry stems from the shared block, which reports it itself."""
     inside = len(path) > 3 and path[2] in SHARED.get(path[0], ())
-    return inside and not merged.said(path) and not merged.said(path[:4])
+    return inside and not any(_says(layer.values, path[:4]) for layer in layers)
 
 
-def _line(problem: Problem, merged: Merged, unknown: str) -> str:
-    layer = merged.layer(problem.path)
+def _line(problem: Problem, layers: Sequence[Layer]) -> str:
+    """Return a problem with the last layer that says its key, or else the nearest key above it."""
+    places = (problem.path[:end] for end in range(len(problem.path), 0, -1))
+    saying = (layer.name for path in places for layer in reversed(layers) if _says(layer.values, path))
     where = "; say it here or in the root config.yaml" if problem.text == "missing" else ""
-    return shortened(f"{layer.name if layer else unknown}: {problem}{where}", LONGEST_LINE)
+    return shortened(f"{next(saying, layers[0].name)}: {problem}{where}", LONGEST_LINE)
+
+
+def _says(values: Any, path: KeyPath) -> bool:
+    """Return whether a layer's values have a key."""
+    for key in path:
+        if not isinstance(values, Mapping) or key not in values:
+            return False
+        values = values[key]
+    return True

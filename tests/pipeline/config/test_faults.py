@@ -1,0 +1,218 @@
+"""What is wrong with settings is told before any job: one line for each fault, with the file and the key."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.config.experiment import missing_files
+from pipeline.config.layers import ConfigError, find_layers, load, refuse_unreadable
+from pipeline.config.yaml_text import parse, parsed_or_text
+from tests.running import ROOT, snakemake
+
+SYSTEM = "{use: {systems: [two]}, systems: {two: {label: Two, ENTRY}}}"
+RESCORED = (
+    "{use: {systems: [two], rescored: [own]}, rescored: {own: {label: Own, ENTRY}},"
+    " systems: {two: {label: Two, members: [rnnsearch-50, rnnencdec-50]}}}"
+)
+FAULTS = [
+    # what stands at a key
+    ("training: {updats: 5}", "training.updats"),
+    ("training: {epsilon: 1e400}", "training.epsilon"),
+    ("training: {learning_rate: '1:30'}", "training.learning_rate"),
+    ("training: {learning_rate: 2014-02-01}", "training.learning_rate"),
+    (f"training: {{learning_rate: {'1' * 400}}}", "training.learning_rate"),
+    ("training: {batch_size: many}", "training.batch_size"),
+    ("models: {rnnsearch-30: {max_words: 0}}", "models.rnnsearch-30.max_words"),
+    ("models: {new: {label: New, family: rnnsearch}}", "models.new.max_words"),
+    ("models: 3", "models"),
+    ("seed: -1", "seed"),
+    ("seeds: [18446744073709551616]", "seeds.0"),
+    ("grammar: {max_words: 11}", "grammar.max_words"),
+    ("decoding: {widest_beam: 1000000}", "decoding.widest_beam"),
+    ("resources: {train_hours: .inf}", "resources.train_hours"),
+    ("cleaning: {max_ratio: .nan}", "cleaning.max_ratio"),
+    ("vocabulary: {words: 2147483648}", "vocabulary.words"),
+    ("archives: {un-2000: {md5: abc}}", "archives.un-2000.md5"),
+    ("data_from: ../{other}", "data_from"),
+    ("use: {train: [un-2000, un-2000]}", "use.train"),
+    ("artifacts: {figure3_words: [20, 10]}", "artifacts.figure3_words"),
+    ("languages: {target: en}", "languages"),
+    ("corpora: {x: {source: {archive: un-2000}}}", "corpora.x"),
+    ("corpora: {x: {grammar: {split: train, pairs: 2}, tokenized: true}}", "corpora.x"),
+    # what contradicts another key
+    ("use: {train: [europarl]}", "use.train"),
+    ("use: {dev: [newstest2014]}", "use.dev"),
+    ("use: {dev: [europarl-v7]}", "use.dev"),
+    ("use: {test: [newstest2009, newstest2010]}", "use.test"),
+    ("corpora: {newstest2014: {shards: 2}}", "corpora.newstest2014.shards"),
+    ("corpora: {un-2000: {source: {archive: un-2001}}}", "corpora.un-2000.source.archive"),
+    ("archives: {x: {url: 'https://x/a', path: wmt14/dev.tgz}}", "archives.x.path"),
+    ("models: {rnnsearch-50-star: {continue_from: lstm}}", "models.rnnsearch-50-star.continue_from"),
+    (
+        "models: {rnnsearch-50-star: {continue_from: rnnsearch-50-star}}",
+        "models.rnnsearch-50-star.continue_from",
+    ),
+    (
+        "models: {rnnsearch-50-star: {architecture: {hidden_units: 10}}}",
+        "models.rnnsearch-50-star.architecture.hidden_units",
+    ),
+    (
+        "models: {rnnsearch-50-star: {training: {cost: mean}}}",
+        "models.rnnsearch-50-star.training.cost",
+    ),
+    (
+        "models: {rnnsearch-50-star: {training: {updates: 288000}}}",
+        "models.rnnsearch-50-star.training.updates",
+    ),
+    ("models: {rnnsearch-50-star: {seeds: [3]}}", "models.rnnsearch-50-star.seeds"),
+    ("models: {a.seed-2: {label: A, family: rnnsearch, max_words: 5}}", "models.a.seed-2"),
+    ("selection: {in_domain: []}", "selection.in_domain"),
+    ("selection: {in_domain: [newstest2014]}", "selection.in_domain"),
+    ("selection: {corpus_words: {newstest2009: 5}}", "selection.corpus_words"),
+    ("artifacts: {figure2_models: [lstm]}", "artifacts.figure2_models"),
+    ("artifacts: {figure3_model: rnnencdec-50}", "artifacts.figure3_model"),
+    ("artifacts: {tree_model: rnnencdec-50}", "artifacts.tree_model"),
+    (
+        "artifacts: {ablations: {rnnencdec-30: [rnnsearch-30]}}",
+        "artifacts.ablations.rnnencdec-30",
+    ),
+    (
+        "sentence_vectors: {model: rnnsearch-50, panels: [[a, b, c]]}",
+        "sentence_vectors.model",
+    ),
+    ("playground: {models: [rnnsearch-51]}", "playground.models"),
+    (SYSTEM.replace("ENTRY", "members: [rnnsearch-51]"), "systems.two.members"),
+    (SYSTEM.replace("ENTRY", "members: [rnnsearch-50, rnnsearch-50]"), "systems.two.members"),
+    (SYSTEM.replace("ENTRY", "members: []"), "systems.two.members"),
+    (SYSTEM.replace("ENTRY", "members: [rnnsearch-50], decoding: {beams: 2}"), "systems.two.decoding.beams"),
+    (SYSTEM.replace("two", "moses").replace("ENTRY", "members: [rnnsearch-50]"), "systems.moses"),
+    (
+        SYSTEM.replace("two", "rnnsearch-30").replace("ENTRY", "members: [rnnsearch-50]"),
+        "systems.rnnsearch-30",
+    ),
+    (RESCORED.replace("ENTRY", "lists: best, members: [rnnsearch-50]"), "rescored.own.lists"),
+    (RESCORED.replace("ENTRY", "lists: two, members: [two]"), "rescored.own.members"),
+    ("moses: {enabled: true, phrase_model: rnnsearch-50}", "moses.phrase_model"),
+    ("moses: {enabled: true, lm_corpora: [nws]}", "moses.lm_corpora"),
+    ("{moses: {enabled: true}, tokenization: {escape: false}}", "tokenization.escape"),
+    ("{moses: {enabled: true}, artifacts: {moses_translations: a}}", "artifacts.moses_translations"),
+    ("{moses: {enabled: true, lm_corpora: [un-2000]}, data_from: ../a}", "moses.lm_corpora"),
+    # YAML
+    ("seed: 1\nuse: [\n", "line 3, column 1"),
+    ("seed: {{ SEED }}", "line 1, column 8"),
+    ("seed: 1\nseed: 2\n", "line 2, column 1"),
+    ("seed: @1", "line 1, column 7"),
+    ("seed: 2014-02-30", "not valid YAML"),
+    ("training: &here {more: *here}", "not valid YAML"),
+    ("{a: " * 3000 + "}" * 3000, "not valid YAML"),
+    (f"seed: {'1' * 5000}", "not valid YAML"),
+    ("[seed]", "found ['seed']"),
+]
+
+
+@pytest.mark.parametrize(("text", "key"), FAULTS, ids=range(len(FAULTS)))
+def test_a_fault_is_a_line_with_file_and_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, key: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("config.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError) as error:
+        load(find_layers(ROOT / "config.yaml", Path()))
+    for line in error.value.problems:
+        assert line.isprintable() and len(line) < 1100
+    assert any(line.startswith(f"config.yaml: {key}") for line in error.value.problems), error.value.problems
+
+
+def test_every_fault_is_told_with_the_layer_that_states_it(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("{training: {updats: 5}, vocabulary: {words: 0}}", encoding="utf-8")
+    overlay = tmp_path / "overlay.yaml"
+    overlay.write_text("decoding: {beam: 0}\n", encoding="utf-8")
+    result = snakemake(tmp_path, "-n", "--configfile", str(overlay), "--config", "seed=soon")
+    assert result.returncode == 2 and "Traceback" not in result.stdout
+    for start in (
+        "config.yaml: training.updats",
+        "config.yaml: vocabulary.words",
+        "overlay.yaml: decoding.beam",
+    ):
+        assert f"error: {start}: " in result.stdout
+    assert "error: --config: seed: " in result.stdout
+
+
+@pytest.mark.parametrize("value", ["[1", "@0.1", "1:30", "{" * 300, "{a: {b", "1" * 5000, float("inf")])
+def test_a_slip_on_the_command_line_is_a_line_too(value: object) -> None:
+    with pytest.raises(ConfigError, match=r"^--config: training\.learning_rate: found [^\n]{,200}$"):
+        load(find_layers(ROOT / "config.yaml", ROOT, pairs={"training": {"learning_rate": value}}))
+
+
+def test_an_experiment_needs_a_file_and_extends_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("own", "other"):
+        (tmp_path / name).mkdir()
+    with pytest.raises(ConfigError, match="no config"):
+        find_layers(ROOT / "config.yaml", Path("own"))
+    for text, other in (
+        ("extends: ../other", None),
+        ("extends: [../other]", ""),
+        ("extends: ../other", "extends: ../own"),
+    ):
+        Path("own/config.yaml").write_text(text, encoding="utf-8")
+        if other is not None:
+            Path("other/config.yaml").write_text(other, encoding="utf-8")
+        with pytest.raises(ConfigError, match=r"^(own|other)/config\.yaml: extends: found "):
+            find_layers(ROOT / "config.yaml", Path("own"))
+    Path("own/config.yaml").write_text("", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"^--config: extends: "):
+        find_layers(ROOT / "config.yaml", Path("own"), pairs={"extends": "../other"})
+    Path("own/config.yaml").unlink()
+    Path("own/config.yaml").mkdir()
+    with pytest.raises(ConfigError, match=r"^own/config\.yaml: "):
+        find_layers(ROOT / "config.yaml", Path("own"))
+
+
+GIVEN = """
+artifacts: {moses_translations: nowhere.txt, gold_alignments: nowhere.align}
+n_best_lists: {m: nowhere.gz}
+rescored: {r: {label: R, lists: m, members: [rnnsearch-50]}}
+use: {rescored: [r]}
+"""
+
+
+def test_files_that_are_not_there_are_named_all_at_once(tmp_path: Path) -> None:
+    named = []
+    for text in (GIVEN, "moses: {enabled: true, lm_text: [nowhere.gz]}\n"):
+        (tmp_path / "config.yaml").write_text(text, encoding="utf-8")
+        named += missing_files(load(find_layers(ROOT / "config.yaml", tmp_path)))
+    keys = ("artifacts.gold_alignments", "n_best_lists.m", "artifacts.moses_translations", "moses.lm_text")
+    for key, name, line in zip(
+        keys, ("nowhere.align", "nowhere.gz", "nowhere.txt", "nowhere.gz"), named, strict=True
+    ):
+        assert line.startswith(f"{key}: {os.path.relpath(tmp_path / name)}: no such file")
+
+
+def test_text_of_an_experiment_that_is_not_there_is_named(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("data_from: ../nowhere\n", encoding="utf-8")
+    result = snakemake(tmp_path, "-n")
+    assert result.returncode == 2 and "error: data_from: ../nowhere has no data/" in result.stdout
+
+
+def test_what_snakemake_would_not_read_of_a_file_is_a_line(tmp_path: Path) -> None:
+    """It reads the files of --configfile as YAML 1.1, before the workflow does."""
+    (tmp_path / "over.yaml").write_text("description: !!python/name:os.system x\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"over\.yaml: [^\n]+$"):
+        refuse_unreadable([tmp_path / "over.yaml"])
+
+
+@pytest.mark.parametrize(("text", "value"), [("1e-6", 1e-6), ("010", 10), ("yes", "yes"), ("1:30", "1:30")])
+def test_yaml_is_that_of_version_1_2(text: str, value: object) -> None:
+    assert parse(text) == value
+
+
+@pytest.mark.fuzz
+@given(st.text(st.sampled_from("01:.-+ex_ao~{}[]!&*?|>'\"\n\t ,#@%nulyes")))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    parsed_or_text(text)

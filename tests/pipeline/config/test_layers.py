@@ -1,0 +1,166 @@
+"""Settings in layers: merging, completion, and what is said about faults."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.config.layers import ConfigError, Layer, find_layers, load, merged, read_layer
+from pipeline.config.schema import Config
+from tests.hostile import JUNK
+from tests.running import ROOT
+
+PAPER = ROOT / "config.yaml"
+
+TREES = st.recursive(
+    st.integers() | st.lists(st.integers(), max_size=2),
+    lambda inner: st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=8,
+)
+MAPPINGS = st.dictionaries(st.sampled_from("abc"), TREES, max_size=3)
+
+
+def layer(values: dict[str, Any], name: str = "a.yaml") -> Layer:
+    return Layer(name, values)
+
+
+def paper_with(values: dict[str, Any]) -> Config:
+    return load([read_layer(PAPER), layer(values, "over.yaml")])
+
+
+@given(MAPPINGS, MAPPINGS)
+def test_what_the_later_layer_says_stands(first: dict[str, Any], second: dict[str, Any]) -> None:
+    before = repr((first, second))
+    found = merged([layer(first), layer(second)])
+    assert found.keys() == first.keys() | second.keys()
+    assert merged([layer(found), layer(second)]) == found
+    for key in found:
+        if key not in second:
+            assert found[key] == first[key]
+        elif not isinstance(second[key], dict):
+            assert found[key] == second[key]
+    assert repr((first, second)) == before
+
+
+def test_the_paper_is_what_the_paper_says() -> None:
+    config = load([read_layer(PAPER)])
+    updates = {name: config.models[name].training.updates for name in config.use.models}
+    assert updates == {
+        "rnnencdec-30": 846_000,
+        "rnnsearch-30": 471_000,
+        "rnnencdec-50": 600_000,
+        "rnnsearch-50": 288_000,
+        "rnnsearch-50-star": 667_000,
+    }
+    for name in config.use.models:
+        model = config.models[name]
+        sizes = model.architecture
+        assert (sizes.hidden_units, sizes.embedding_size, sizes.maxout_units, sizes.alignment_units) == (
+            1000,
+            620,
+            500,
+            1000,
+        )
+        assert (model.training.optimizer, model.training.rho, model.training.epsilon) == (
+            "adadelta",
+            0.95,
+            1e-6,
+        )
+        assert (model.training.clip_norm, model.training.batch_size, model.training.batches_per_sort) == (
+            1,
+            80,
+            20,
+        )
+    assert config.vocabulary.words == 30_000
+    assert config.selection.target_words == 348_000_000
+
+
+def test_a_model_starts_from_the_shared_blocks_and_states_what_differs() -> None:
+    config = paper_with(
+        {
+            "architecture": {"hidden_units": 7},
+            "training": {"clip_norm": 3.0},
+            "models": {"rnnsearch-30": {"architecture": {"embedding_size": 9}}},
+        }
+    )
+    own, other = config.models["rnnsearch-30"], config.models["rnnencdec-30"]
+    assert (own.architecture.hidden_units, own.architecture.embedding_size) == (7, 9)
+    assert (other.architecture.hidden_units, other.architecture.embedding_size) == (7, 620)
+    assert own.training.clip_norm == 3.0
+    assert own.training.updates == 471_000
+
+
+@pytest.mark.fuzz
+@given(st.data())
+def test_whatever_stands_at_a_key_is_a_fault_or_a_setting(data: st.DataObject) -> None:
+    values = merged([read_layer(PAPER)])
+    place: Any = values
+    while isinstance(place, dict) and place:
+        parent, key = place, data.draw(st.sampled_from(sorted(place)))
+        place = place[key]
+        if data.draw(st.booleans()):
+            break
+    parent[key] = data.draw(JUNK)
+    try:
+        load([layer(values)])
+    except ConfigError as error:
+        assert all(line.isprintable() and len(line) < 1100 for line in error.problems)
+
+
+def test_the_experiment_lies_over_the_paper_and_the_command_line_over_both(tmp_path: Path) -> None:
+    own = tmp_path / "config.yaml"
+    own.write_text("seed: 2\n", encoding="utf-8")
+    overlay = tmp_path / "overlay.yaml"
+    overlay.write_text("seed: 3\n", encoding="utf-8")
+    assert load(find_layers(PAPER, ROOT)).seed == 1
+    assert load(find_layers(PAPER, tmp_path)).seed == 2
+    assert load(find_layers(PAPER, tmp_path, [overlay])).seed == 3
+    assert load(find_layers(PAPER, tmp_path, [overlay], {"seed": 4})).seed == 4
+
+
+def experiment(folder: Path, text: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "config.yaml").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_what_an_experiment_extends_lies_between_the_root_and_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    experiment(tmp_path / "first", "seed: 2\nmirrors: [mirror]\ntraining: {batch_size: 7}\n")
+    experiment(tmp_path / "second", "extends: ../first\nseed: 3\n")
+    third = experiment(tmp_path / "third", "extends: ../second\ntraining: {batch_size: 8}\n")
+    monkeypatch.chdir(third)
+    config = load(find_layers(PAPER, third))
+    assert (config.seed, config.training.batch_size, config.training.rho) == (3, 8, 0.95)
+    assert config.mirrors == ["../first/mirror"]
+    experiment(tmp_path / "first", "sead: 2\n")
+    with pytest.raises(ConfigError, match=r"first/config\.yaml: sead: "):
+        load(find_layers(PAPER, third))
+
+
+def test_values_of_the_command_line_are_read_as_yaml() -> None:
+    config = load(find_layers(PAPER, ROOT, pairs={"training": {"learning_rate": "0.5", "patience": "3"}}))
+    assert (config.training.learning_rate, config.training.patience) == (0.5, 3)
+
+
+def test_folders_start_at_the_file_that_says_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    experiment = tmp_path / "experiment"
+    experiment.mkdir()
+    (experiment / "config.yaml").write_text(
+        "data_from: ../other\nmirrors: [../mirror, /mirror, 'https://a.org/b']\n", encoding="utf-8"
+    )
+    monkeypatch.chdir(experiment)
+    config = load(find_layers(PAPER, experiment))
+    assert config.data_from == "../other"
+    assert config.mirrors == ["../mirror", "/mirror", "https://a.org/b"]
+    monkeypatch.chdir(tmp_path)
+    config = load(find_layers(PAPER, experiment))
+    assert config.data_from == "other"
+    assert config.mirrors[0] == "mirror"
+    assert os.path.isabs(config.mirrors[1])
