@@ -154,7 +154,7 @@ RUNS_NOTHING = {
 }  # fmt: skip
 """Options of Snakemake with which nothing is computed."""
 SNAKEMAKE_OUTPUT_OPTIONS = {"--logger", "--printshellcmds", "-p", "--quiet", "-q", "--verbose"}
-"""Options that ask for Snakemake's own lines instead of those of `workflow.progress`."""
+"""Options that ask for Snakemake's own lines instead of those of `workflow/logger`."""
 
 
 def _run(folder: Path, command: Sequence[str], lock: int, again: bool = False) -> int:

@@ -25,8 +25,7 @@ STATE_COPIES = 11
 """Copies of the weights that a run stores: two checkpoints and the final state with two averages of the optimizer each,
 the best weights before the end, the model."""
 
-MEASURED, STATED = "measured here", "as resources.updates_per_hour says"
-ASSUMED = f"measured on an {CARD}, scaled by resources.gpu_teraflops"
+MEASURED, STATED, ASSUMED = "measured here", "resources.updates_per_hour", f"measured on an {CARD}"
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ def _alike(one: ModelEntry, other: ModelEntry) -> bool:
 def in_words(config: Config, times: Collection[TrainingTime]) -> str:
     """Return hours of training as a piece of a line, with where they come from."""
     hours, chain = sum(time.hours for time in times), longest_chain(config, times)
-    together = f", {hours_in_words(chain)} all at once" if len(times) > 1 else ""
+    together = f", {hours_in_words(chain)} if all at once" if len(times) > 1 else ""
     sources = "; ".join(dict.fromkeys(time.source for time in times))
     return f"{hours_in_words(hours)}{together} ({sources})"
 
@@ -115,7 +114,7 @@ def disk_bytes(config: Config, folder: Path, archives: Iterable[str], runs: Iter
     ]
     return {
         "archives": fetched,
-        "prepared text": round(TEXT_PER_ARCHIVE_BYTE * text),
+        "text": round(TEXT_PER_ARCHIVE_BYTE * text),
         "models": 4 * STATE_COPIES * sum(weights),
     }
 

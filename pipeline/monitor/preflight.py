@@ -92,10 +92,10 @@ def forecast(config: Config, work: Work, folder: Path) -> list[str]:
     parts = disk_bytes(config, folder, work.archives, work.runs)
     if any(parts.values()):
         free = _gigabytes(shutil.disk_usage(folder).free)
-        lines.append(f"disk: about {_gigabytes(sum(parts.values()))} for {_parts(parts)}; {free} free")
+        lines.append(f"disk: {_gigabytes(sum(parts.values()))} of {free} free: {_parts(parts)}")
     unknown = [archive for archive in work.archives if config.archives[archive].bytes is None]
     if unknown:
-        lines.append(f"disk: the sizes of {', '.join(unknown)} are not known and not counted")
+        lines.append(f"disk: not counted, sizes unknown: {', '.join(unknown)}")
     return lines
 
 

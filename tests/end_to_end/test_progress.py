@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 from tests.running import ROOT, make_demo, run, run_command
-from workflow.progress import HEADING
+from workflow.logger.snakemake_logger_plugin_nmt import HEADING
 
 
 def test_a_terminal_sees_what_runs_in_its_last_line(tmp_path: Path) -> None:
@@ -45,8 +45,8 @@ def test_snakemake_s_own_words_are_for_who_asks_and_a_failure_is_told_in_ours(tm
     # one job at a time: none ends after the one that fails
     result = run(run_command(tmp_path, "--cores", "1", "--configfile", str(overlay), "--", "data"))
     assert result.returncode == 1
-    log = os.path.relpath(tmp_path / "logs" / "clean" / "demo-dev" / "0.log", ROOT)
+    log = os.path.relpath(tmp_path / "logs" / "prepare" / "demo-dev" / "0.log", ROOT)
     failure = result.stdout[result.stdout.index("\nFAILED: ") :]
-    assert re.fullmatch(rf"\nFAILED: clean demo-dev/0\nnmt: error: .*0.en.zst.*\nlog: {log}\n\n", failure)
+    assert re.fullmatch(rf"\nFAILED: prepare demo-dev/0\nnmt: error: .*0.en.zst.*\nlog: {log}\n\n", failure)
     for chatter in ("rule ", "Select jobs", "jobid", "Building DAG", "reason:", "Traceback"):
         assert chatter not in result.stdout, result.stdout

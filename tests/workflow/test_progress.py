@@ -16,7 +16,7 @@ from pipeline.config.layers import find_layers, load
 from pipeline.monitor import jobs
 from pipeline.monitor.jobs import Job, JobList
 from tests.running import ROOT
-from workflow.progress import HEADING, RunProgress
+from workflow.logger.snakemake_logger_plugin_nmt import HEADING, RunProgress
 
 RUNS = ("rnnencdec-50", "rnnsearch-50")
 
@@ -91,28 +91,27 @@ def test_a_stage_has_a_line_when_its_last_job_is_done(told: Told) -> None:
     told.run.end("logs/clean/dev.log")
     assert told.lines() == [HEADING]
     told.run.end("logs/clean/train.log")
-    assert re.fullmatch(r" 0:01:05 +\d+ min  clean       done", told.lines()[-1])
+    assert re.fullmatch(r" 0:01:05 +\d+ min  clean done", told.lines()[-1])
     told.run.close()
 
 
 def test_a_model_has_a_line_when_it_begins_at_each_quarter_and_at_its_end(told: Told) -> None:
     log, updates = "logs/train/rnnsearch-50.log", 900
     told.begin(log)
-    assert told.lines()[-1].endswith("train       RNNsearch-50 begins, 900 updates")
+    assert told.lines()[-1].endswith("train RNNsearch-50: begins, 900 updates")
     told.seconds = 20
     told.progress(log, 250, updates)
     assert len(told.lines()) == 2  # too soon
     told.seconds = 40
     told.progress(log, 250, updates)
-    assert "train       RNNsearch-50 " in told.lines()[-1]
+    assert told.lines()[-1].endswith("train RNNsearch-50: 28%")
     told.progress(log, 420, updates)
     assert len(told.lines()) == 3  # the same quarter
     told.seconds = 100
     told.progress(log, 500, updates)
     assert len(told.lines()) == 4
     told.trained("rnnsearch-50")
-    end = "RNNsearch-50 trained, 900 updates in 0:03:00, development NLL 2.14"
-    assert told.lines()[-1].endswith(end)
+    assert told.lines()[-1].endswith("train RNNsearch-50: done in 0:03:00, dev NLL 2.14")
     told.run.close()
 
 
@@ -130,8 +129,8 @@ def test_a_log_has_a_line_each_minute_from_jobs_in_turn(told: Told) -> None:
         told.progress(train, 2, 1000)
     lines = told.lines()[begun:]
     assert [line.split()[0] for line in lines] == ["0:01:00", "0:02:00", "0:03:00"]
-    assert "train       RNNsearch-50 0%, 0 of" in lines[0] and "train       RNNsearch-50 0%" in lines[2]
-    assert lines[1].endswith("clean       dev at work")
+    assert [line.split("  ")[-1] for line in lines[::2]] == ["train RNNsearch-50: 0%"] * 2
+    assert lines[1].endswith("clean dev: 0%")
     told.run.close()
 
 
@@ -140,12 +139,12 @@ def test_a_score_names_its_model_and_a_translation_its_share(told: Told) -> None
     told.begin(log)
     told.seconds = 31
     told.progress(log, 250, 500, "sentences")
-    assert told.lines()[-1].endswith("translate   RNNencdec-50, all 50%, 250 sentences")
+    assert told.lines()[-1].endswith("translate RNNencdec-50, all: 50%")
     told.begin("logs/score/rnnencdec-50.log")
     (told.folder / "scores").mkdir()
     (told.folder / "scores/rnnencdec-50.json").write_text('{"bleu_all": 18.313, "bleu_no_unk": null}')
     told.run.end("logs/score/rnnencdec-50.log")
-    assert told.lines()[-1].endswith("score       RNNencdec-50 BLEU 18.31")
+    assert told.lines()[-1].endswith("score RNNencdec-50: BLEU 18.31")
     told.run.close()
 
 
@@ -180,10 +179,10 @@ def test_a_failure_shows_what_the_log_says_and_where_it_lies(
     told.begin(log)
     if text is not None:
         (told.folder / log).write_text(text)
-    assert told.run.fail(log) is explained
+    assert told.run.fail([log]) is explained
     lines = told.lines()[2:]
     assert lines == ["", "FAILED: train RNNsearch-50", *shown, f"log: experiment/{log}", ""]
-    assert told.run.fail(log)  # Snakemake names it again at its end
+    assert told.run.fail([log])  # Snakemake names it again at its end
     assert told.lines()[2:] == lines
     told.run.close()
 
@@ -198,7 +197,7 @@ def test_of_jobs_that_were_sent_as_one_those_are_told_that_failed(
     for number, (log, text) in enumerate(zip(logs, ["42 pairs\n", second], strict=False)):
         (told.folder / log).write_text(text)
         os.utime(told.folder / log, (number, number))
-    assert told.run.fail_together(logs) is explained
+    assert told.run.fail(logs) is explained
     failed = ["", "FAILED: translate RNNsearch-50, all", second.strip(), f"log: experiment/{logs[1]}", ""]
     assert told.lines()[1:] == failed
     told.run.end(logs[0])  # none of them is at work any more

@@ -72,7 +72,7 @@ def test_an_experiment_brings_its_own_text_as_far_as_tokens(
         new_experiment(folder, {"train": given}, None, tokenized=False)
     monkeypatch.chdir(folder)
     config = load(find_layers(ROOT / "config.yaml", folder))
-    assert disk_bytes(config, folder, [], [])["prepared text"] > sum(
+    assert disk_bytes(config, folder, [], [])["text"] > sum(
         file.stat().st_size for file in (folder / "text").iterdir()
     )
     made = snakemake(folder, "--cores", "1", "data/tokens/own-test/0.es.zst")

@@ -1,26 +1,233 @@
-"""Snakemake's logger for the make targets. It prints the progress of a run (`workflow.progress`).
+"""Snakemake's logger for the make targets: the progress of a run for a person, in 80 columns.
 
-Snakemake's own lines are in `.snakemake/log`, and the output of jobs in their logs. Snakemake finds the package by its
-name, in the folder that `workflow/run.py` puts on the path.
+A stage has a line when its last job is done; a training when it begins, after each quarter and when it ends; a failure
+shows what its log says. On a terminal a last line shows what runs at the moment; elsewhere a line comes at least each
+minute. Snakemake's own lines are in `.snakemake/log`, and the output of jobs in their logs.
+
+Snakemake finds the package by its name, in the folder that `workflow/run.py` puts on the path.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+import shutil
 import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from workflow.progress import RunProgress
+from nmt.io import job_progress
+from nmt.io.files import read_json
+from nmt.io.job_progress import JobProgress
+from nmt.io.progress import LOG_SECONDS, clock
+from pipeline.config.runs import runs_of
+from pipeline.monitor import jobs
+from pipeline.monitor.forecast import hours_in_words, longest_chain, training_times
+from pipeline.monitor.status import Training, label_of, training
 
+PARTS = 4
+"""A long job has a line after each of so many parts, except the last."""
+SILENCE = 60.0
+"""Seconds without a line, outside of a terminal, after which a running job has one."""
+LEFT_SECONDS = 5.0
+"""Seconds for which a forecast of the time left is shown."""
+LOOKS = {True: 1.0, False: 5.0}
+"""Seconds between two looks at the jobs' progress, on a terminal and elsewhere."""
+HEADING = f"{'time':>8} {'left':>10}"
+ERROR = "nmt: error: "
+TAIL = 10
+"""Lines of a failed job's log that are shown if it has no error of `nmt`."""
 NOTHING_TO_DO = "Nothing to be done"
 RESTARTS = "Trying to restart job"
 AGAIN = "NMT_AGAIN"
 """The environment variable that is set if `workflow/run.py` looks a second time."""
+
+
+class RunProgress:
+    """Prints the progress of a run. It is told when jobs begin and end, and reads their progress from their files.
+
+    Args:
+        folder: the experiment's.
+        caller: paths are printed as seen from here.
+        stream: where to.
+        now: seconds of some clock.
+    """
+
+    def __init__(
+        self, folder: Path, caller: Path, stream: TextIO, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._folder, self._caller, self._stream, self._now = folder, caller, stream, now
+        self._start = self._said = now()
+        self._jobs: dict[str, jobs.Job] = {}  # those that are not done, by their logs
+        self._running: dict[str, float] = {}  # since when
+        self._told: dict[str, tuple[int, float]] = {}  # the last line of a job: its part, and when
+        self._seconds: dict[str, list[float]] = {}  # of the jobs that are done, by rule
+        self._most_at_once = 1
+        self._left = (float("-inf"), "")
+        self._lock, self._ended = threading.RLock(), threading.Event()
+        self._watch = threading.Thread(target=self._look_again, daemon=True)
+
+    def begin(self, log: str) -> None:
+        """Tell that a job, identified by its log, has begun."""
+        with self._lock:
+            if self._watch.ident is None:
+                self._read_list()
+            self._running[log] = self._now()
+            self._most_at_once = max(self._most_at_once, len(self._running))
+            self._told[log] = (0, self._now())
+            job = self._jobs.get(log)
+            if job and job.stage == "train":
+                status = self._training(job)
+                resumed = f"resumes after {status.checkpoint:,}" if status.checkpoint else "begins"
+                self._tell(job, f"{resumed}, {status.updates:,} updates")
+
+    def end(self, log: str) -> None:
+        """Tell that a job is done."""
+        with self._lock:
+            begun, job = self._running.pop(log, None), self._jobs.pop(log, None)
+            if job is None or begun is None:
+                return
+            self._seconds.setdefault(job.rule, []).append(self._now() - begun)
+            if job.stage == "train":
+                summary = read_json(self._folder / "models" / str(job.run) / "summary.json")
+                self._tell(job, f"done in {clock(3600 * summary['hours'])}, dev NLL {summary['dev_nll']:.2f}")
+            elif job.rule == "score":
+                score = read_json(self._folder / job.outputs[0])
+                no_unk = score["bleu_no_unk"]
+                self._tell(
+                    job, f"BLEU {score['bleu_all']:.2f}" + (f", No UNK {no_unk:.2f}" if no_unk else "")
+                )
+            elif not any(other.stage == job.stage for other in self._jobs.values()):
+                self._line(f"{job.stage} done")
+
+    def fail(self, logs: Sequence[str]) -> bool:
+        """Tell of the failed job, or of those of several that were sent together. Return whether a log says why."""
+        with self._lock:
+            told = [log for log in logs if self._running.pop(log, None) is not None]
+            lines = {log: self._lines(log) for log in told}
+            errors = {log: [line for line in lines[log] if line.startswith(ERROR)] for log in told}
+            # where no log says why, it is the job that was last heard of
+            last = sorted(told, key=lambda log: _time(self._folder / log))[-1:]
+            for log in [log for log in told if errors[log]] or last:
+                job, path = self._jobs.get(log), os.path.relpath(self._folder / log, self._caller)
+                said = errors[log] or lines[log][-TAIL:]
+                self.say(
+                    "",
+                    f"FAILED: {f'{job.stage} {self._name(job)}' if job else log}",
+                    *said,
+                    f"log: {path}",
+                    "",
+                )
+            return not told or any(errors.values())  # without any, it was said before
+
+    def _lines(self, log: str) -> list[str]:
+        path = self._folder / log
+        return path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
+
+    def say(self, *lines: str) -> None:
+        """Print lines as they are."""
+        with self._lock:
+            self._show("")
+            print(*lines, sep="\n", file=self._stream, flush=True)
+            self._said = self._now()
+
+    def close(self) -> None:
+        """End the thread that watches the jobs."""
+        self._ended.set()
+        if self._watch.is_alive():
+            self._watch.join()
+        self._show("")
+
+    def _read_list(self) -> None:
+        listed = jobs.read(self._folder / jobs.FILE)
+        self._config = listed.config
+        self._runs = runs_of(self._config, list(self._config.models))
+        self._jobs = {job.log: job for job in listed.due}
+        self.say(HEADING)
+        self._watch.start()
+
+    def _look_again(self) -> None:
+        while not self._ended.wait(LOOKS[self._stream.isatty()]):
+            with self._lock:
+                self.look()
+
+    def look(self) -> None:
+        """Tell of jobs that have done another part of their work, and of one if nothing was told for long."""
+        now, running = self._now(), [log for log in self._running if log in self._jobs]
+        shares = {log: self._share(log) for log in running}
+        for log, share in shares.items():
+            part, told = self._told[log]
+            if part < int(PARTS * share) < PARTS and now - told >= LOG_SECONDS:
+                self._tell_of_work(log, share)
+        if self._stream.isatty():
+            left = f"about {self._time_left()} left: " if running else ""
+            names = {log: f"{self._jobs[log].stage} {self._name(self._jobs[log])}" for log in running}
+            self._show(left + ", ".join(f"{names[log]} {shares[log]:.0%}" for log in running))
+        elif running and now - self._said >= SILENCE:
+            log = min(running, key=lambda log: self._told[log][1])  # so that jobs take turns
+            self._tell_of_work(log, shares[log])
+
+    def _share(self, log: str) -> float:
+        reading = job_progress.read(job_progress.beside(self._folder / log)) or JobProgress()
+        return reading.count / reading.total if reading.total else 0.0
+
+    def _tell_of_work(self, log: str, share: float) -> None:
+        self._told[log] = (int(PARTS * share), self._now())
+        job, nll = self._jobs[log], ""
+        if job.stage == "train":
+            reached = self._training(job).reached
+            nll = f", dev NLL {reached.dev.nll:.2f}" if reached.dev and reached.dev.nll is not None else ""
+        self._tell(job, f"{share:.0%}{nll}")
+
+    def _tell(self, job: jobs.Job, text: str) -> None:
+        self._line(f"{job.stage} {self._name(job)}: {text}")
+
+    def _line(self, text: str) -> None:
+        self.say(f"{clock(self._now() - self._start):>8} {self._time_left():>10}  {text}")
+
+    def _name(self, job: jobs.Job) -> str:
+        """Return what a job works on: a model by its label and what else tells it apart, or a text."""
+        if job.run not in self._runs:
+            return job.name
+        others = [value.strip("/") for name, value in job.wildcards.items() if name != "model"]
+        return ", ".join([label_of(self._config, self._runs[job.run]), *filter(None, others)])
+
+    def _training(self, job: jobs.Job) -> Training:
+        return training(self._config, self._folder, self._runs[str(job.run)])
+
+    def _time_left(self) -> str:
+        """Return the time left of the whole run in words, computed anew every few seconds."""
+        at, words = self._left
+        if self._now() - at >= LEFT_SECONDS:
+            words = hours_in_words(self._hours_left())
+            self._left = (self._now(), words)
+        return words
+
+    def _hours_left(self) -> float:
+        """Return the hours left: training at measured rates, other jobs at their rule's mean time."""
+        runs = [str(job.run) for job in self._jobs.values() if job.stage == "train"]
+        times = training_times(self._config, self._folder, runs)
+        means = {rule: sum(known) / len(known) for rule, known in self._seconds.items() if rule != "train"}
+        usual = sum(means.values()) / len(means) if means else 0.0
+        rest = sum(means.get(job.rule, usual) for job in self._jobs.values() if job.stage != "train")
+        all_hours = sum(time.hours for time in times) + rest / 3600
+        return max(longest_chain(self._config, times), all_hours / self._most_at_once)
+
+    def _show(self, text: str) -> None:
+        """Show a text in the last line of a terminal."""
+        if self._stream.isatty():
+            width = shutil.get_terminal_size().columns
+            print(f"\r\033[K{text[: width - 1]}", end="", file=self._stream, flush=True)
+
+
+def _time(path: Path) -> float:
+    return path.stat().st_mtime if path.is_file() else 0.0
 
 
 class LogHandler(LogHandlerBase):
@@ -59,10 +266,9 @@ class LogHandler(LogHandlerBase):
         elif event == LogEvent.GROUP_ERROR:
             # an error of each of its jobs follows, which says no more
             failed = [job["jobid"] for job in fields["job_error_info"]]
-            logs = [self.logs.pop(jobid) for jobid in failed if jobid in self.logs]
-            self.explained |= self._run().fail_together(logs)
+            self.explained |= self._run().fail([self.logs.pop(job) for job in failed if job in self.logs])
         elif event == LogEvent.JOB_ERROR and fields["jobid"] in self.logs:
-            self.explained |= self._run().fail(self.logs[fields["jobid"]])
+            self.explained |= self._run().fail([self.logs[fields["jobid"]]])
         elif event in (None, LogEvent.ERROR):
             self._print(record)
 
