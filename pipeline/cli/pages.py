@@ -60,6 +60,5 @@ def playground(
 
     for folder in models:
         refuse_other_than_model(folder)
-    written = write_playground(models, text, source, reference, bits, megabytes, title, output)
-    said = written.refusal or f"{len(models)} models, {written.sentences} sentences"
-    click.echo(f"{output}: {said}, {output.stat().st_size / 1e6:.1f} MB", err=True)
+    refusal = write_playground(models, text, source, reference, bits, megabytes, title, output)
+    click.echo(f"{output}: {refusal or f'{output.stat().st_size / 1e6:.1f} MB'}", err=True)

@@ -1,63 +1,71 @@
 // A model's translation on the page: its words, what they attend to, and how the model has the source.
 
 const VECTOR_COLUMNS = 64;
+const UNKNOWN = "[UNK]";
+const END = "⟨end⟩";
 
-/** Words with spaces where their text has them, so that both need not stand there; behind it, what is no text. */
-function spaced(tokens, nodes, text) {
-  const node = make("div", { className: "sentence text" });
-  let at = 0;
-  tokens.forEach((token, index) => {
-    const written = token === "@-@" ? "-" : unescaped(token);
-    if (/\s/.test(text.charAt(at))) { node.append(" "); at += 1; }
-    if (text.startsWith(written, at)) at += written.length;
-    else at = Infinity;
-    node.append(nodes[index]);
-  });
-  if (at !== text.length) return line(nodes);  // a text that is not its tokens in their order
-  nodes.slice(tokens.length).forEach((other) => node.append(" ", other));
+const element = (id) => document.getElementById(id);
+/** A number with so many digits; what rounds to nothing has no sign. */
+const format = (value, digits = 1) => value.toFixed(digits).replace(/^-(0\.?0*)$/, "$1");
+const grouped = (value) => value.toLocaleString("en");
+const plural = (number, noun) => `${grouped(number)} ${noun}${number === 1 ? "" : "s"}`;
+const same = (one, other) => one.length === other.length && one.every((word, index) => word === other[index]);
+const text = (node) => node.firstChild.textContent;
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+function make(tag, properties = {}, ...children) {
+  const node = Object.assign(document.createElement(tag), properties);
+  node.append(...children);
   return node;
 }
 
-class ModelCard extends AttentionCard {
+/** Words with spaces where their text has them, so that both need not stand there; behind it, what is no text. */
+function spaced(tokens, nodes, text) {
+  const line = make("div", { className: "sentence" });
+  let at = 0;
+  tokens.forEach((token, index) => {
+    const written = token === "@-@" ? "-" : unescaped(token);
+    if (/\s/.test(text.charAt(at))) { line.append(" "); at += 1; }
+    at = text.startsWith(written, at) ? at + written.length : Infinity;
+    line.append(nodes[index]);
+  });
+  if (at !== text.length) line.replaceChildren(...nodes.flatMap((node) => [node, " "]));  // a text that is not its tokens in order
+  else line.append(...nodes.slice(tokens.length).flatMap((node) => [" ", node]));
+  return line;
+}
+
+class Card {
   constructor(model, translator) {
-    super();
-    this.label = model.label;
-    this.aligns = model.aligns;
-    this.translator = translator;
+    Object.assign(this, { label: model.label, aligns: model.aligns, translator });
     this.node = make("article", { className: "card" });
     this.node.setAttribute("aria-label", model.label);
   }
 
-  say(text) { element("said").textContent = text; }
-
-  leave() { element("source").focus(); }
-
-  weight(row, column) { return this.weights[row][column]; }
-
-  /** Draw what is known of a translation. */
+  /** Draw what is known of a translation: words, weights of the source words behind each, whether it has ended. */
   show(source, found, reference, facts) {
-    const { words, weights, ended } = found;
+    const { words, weights, ended, vector } = found;
     this.last = [source, found, reference, facts];
     this.weights = weights;
     this.rows = words.length + (ended ? 1 : 0);
     this.columns = weights[0]?.length ?? 0;
     this.write(source, words, ended);
     if (reference) this.markOthers(words, reference);
-    const top = make("div", { className: "top" }, make("h2", { textContent: this.label }),
-      make("span", { className: "facts", textContent: facts.join(" · ") }));
-    this.node.replaceChildren(top, this.targetLine);
+    const kind = make("small", { textContent: this.aligns ? "with attention" : "without attention" });
+    this.node.replaceChildren(make("div", { className: "top" }, make("h2", {}, `${this.label} `, kind),
+      make("span", { className: "facts", textContent: facts.join(" · ") })), this.targetLine);
     if (this.aligns && this.rows) {
       this.node.append(make("span", { className: "kind", textContent: "Source" }), this.sourceLine);
-      this.makeExplorable(this.node);
+      this.makeExplorable();
       this.drawMatrix();
     }
-    if (found.vector) this.drawVector(found.vector);
+    if (vector) this.drawVector(vector);
   }
 
   write(source, words, ended) {
     const { sourceText, targetText, known } = this.translator;
-    const shown = (list, end) => [...list.map((token) => word(unescaped(token))), ...(end ? [word(END, true)] : [])];
-    this.setWords(shown(source, this.columns > source.length), shown(words, ended));
+    const nodes = (tokens, end) => [...tokens.map((token) => this.word(unescaped(token))), ...(end ? [this.word(END)] : [])];
+    this.sourceWords = nodes(source, this.columns > source.length);
+    this.targetWords = nodes(words, ended);
     source.forEach((token, index) => {
       if (known.source.has(token)) return;
       this.sourceWords[index].classList.add("strange");
@@ -68,19 +76,167 @@ class ModelCard extends AttentionCard {
     this.targetLine.classList.add("translation");
   }
 
+  word(textContent) {
+    const kind = { [UNKNOWN]: " unknown", [END]: " end" }[textContent] ?? "";
+    return make("span", { className: `word${kind}`, textContent });
+  }
+
+  /** Mark the words that the reference does not have, or not so often. */
+  markOthers(words, reference) {
+    const left = [...reference];
+    words.forEach((word, index) => {
+      const place = left.indexOf(word);
+      if (place >= 0) left.splice(place, 1);
+      else Object.assign(this.targetWords[index], { title: "not in the reference" }).classList.add("other");
+    });
+  }
+
+  // Words that can be pointed at --------------------------------------------------------------------------------------------
+
+  makeExplorable() {
+    this.node.classList.add("attends");
+    this.explain(this.targetLine, this.targetWords, this.sourceWords, (row, column) => this.weights[row][column]);
+    this.explain(this.sourceLine, this.sourceWords, this.targetWords, (column, row) => this.weights[row][column]);
+    this.node.onmouseleave = () => this.clear();
+    this.canvas = make("canvas");
+    this.canvas.setAttribute("aria-hidden", "true");  // the words say the same
+    this.canvas.addEventListener("mousemove", (event) => this.pointMatrix(event));
+    const folded = make("details", { open: true }, make("summary", { textContent: "Alignment" }), this.canvas);
+    folded.addEventListener("toggle", () => this.drawMatrix());
+    this.node.append(folded);
+  }
+
+  /** Words of one side, of which Tab reaches one and arrows the others, show their weights on the other side. */
+  explain(line, nodes, others, weight) {
+    const rove = (index) => nodes.forEach((node, other) => { node.tabIndex = other === index ? 0 : -1; });
+    nodes.forEach((node, index) => {
+      node.setAttribute("role", "button");
+      node.addEventListener("mouseenter", () => this.point(nodes, index));
+      node.addEventListener("focus", () => { this.point(nodes, index); rove(index); });
+    });
+    rove(0);
+    line.addEventListener("keydown", (event) => {
+      const now = nodes.indexOf(document.activeElement);
+      const moves = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: nodes.length - 1 };
+      if (event.key === "Escape") {
+        this.clear();
+        element("source").focus();
+      } else if (event.key in moves) {
+        nodes[Math.min(nodes.length - 1, Math.max(0, moves[event.key]))].focus();
+        event.preventDefault();
+      } else if (event.key === "ArrowUp" || event.key === "ArrowDown") {
+        const weights = others.map((_, other) => weight(now, other));
+        others[weights.indexOf(Math.max(...weights))].focus();
+        event.preventDefault();
+      }
+    });
+  }
+
+  /** Show what a word attends to, or what attends to it. */
+  point(nodes, index) {
+    const target = nodes === this.targetWords;
+    const others = target ? this.sourceWords : this.targetWords;
+    const weights = target ? this.weights[index] : others.map((_, row) => this.weights[row][index]);
+    this.clear(false);
+    nodes[index].classList.add("chosen");
+    const most = Math.max(...weights);
+    others.forEach((node, other) => {
+      const weight = weights[other];
+      if (weight < 0.01) return;
+      node.style.background = `color-mix(in srgb, var(${target ? "--attend" : "--reverse"}) ${Math.round(8 + 52 * weight)}%, transparent)`;
+      node.classList.toggle("strongest", weight === most);
+      if (weight < 0.1) return;
+      const share = make("span", { className: "share", textContent: Math.round(100 * weight) });
+      share.setAttribute("aria-hidden", "true");
+      node.append(share);
+    });
+    const named = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, 3).filter((other) => weights[other] >= 0.05)
+      .map((other) => `${text(others[other])} ${Math.round(100 * weights[other])} %`);
+    element("said").textContent = `${this.label}: ${text(nodes[index])} ${target ? "attends to" : "is attended to by"} ${named.join(", ") || "nothing much"}`;
+    this.drawMatrix(target ? index : null, target ? null : index);
+  }
+
+  clear(redraw = true) {
+    for (const node of [...this.sourceWords, ...this.targetWords]) {
+      node.style.background = "";
+      node.classList.remove("chosen", "strongest");
+      node.querySelector(".share")?.remove();
+    }
+    if (redraw) this.drawMatrix();
+  }
+
+  // The matrix: source across, translation down, as in Figure 3 -------------------------------------------------------------
+
+  drawMatrix(row = null, column = null) {
+    if (!this.canvas?.offsetParent) return;
+    const labels = [this.targetWords.map(text), this.sourceWords.map(text)];
+    const context = this.canvas.getContext("2d");
+    const font = "12px system-ui, 'DejaVu Sans', sans-serif";
+    context.font = font;
+    const [left, above] = labels.map((side) => 8 + Math.min(130, Math.max(...side.map((word) => context.measureText(word).width))));
+    const room = this.node.clientWidth - 34 - left;
+    const cell = Math.max(3, Math.min(32, Math.max(14, 560 / this.rows), Math.floor(room / this.columns)));
+    const [width, height] = [left + cell * this.columns + 6, above + cell * this.rows + 6];  // the last label may be wider than its cell
+    Object.assign(this.canvas, { width: width * devicePixelRatio, height: height * devicePixelRatio });
+    this.canvas.style.width = `${width}px`;
+    this.grid = { left, above, cell, width };
+    context.scale(devicePixelRatio, devicePixelRatio);
+    context.font = font;
+    this.drawCells(context, row, column);
+    this.drawLabels(context, labels, row, column);
+  }
+
+  drawCells(context, row, column) {
+    const { left, above, cell } = this.grid;
+    context.fillStyle = colour("--attend");
+    this.weights.slice(0, this.rows).forEach((weights, i) => weights.forEach((weight, j) => {
+      context.globalAlpha = weight;
+      context.fillRect(left + j * cell, above + i * cell, cell, cell);
+    }));
+    context.globalAlpha = 1;
+    context.strokeStyle = colour("--line");
+    context.strokeRect(left - 0.5, above - 0.5, cell * this.columns + 1, cell * this.rows + 1);
+    context.strokeStyle = colour("--ink");
+    if (row !== null) context.strokeRect(left - 0.5, above + row * cell - 0.5, cell * this.columns + 1, cell + 1);
+    if (column !== null) context.strokeRect(left + column * cell - 0.5, above - 0.5, cell + 1, cell * this.rows + 1);
+  }
+
+  drawLabels(context, [target, source], row, column) {
+    const { left, above, cell } = this.grid;
+    const every = cell < 11 ? Math.ceil(11 / cell) : 1;  // no label over another
+    const write = (word, place, chosen, x, y, turn, align, room) => {
+      if (place % every && place !== chosen) return;
+      context.save();
+      context.translate(x, y);
+      context.rotate(turn);
+      Object.assign(context, { fillStyle: colour(place === chosen ? "--accent" : "--soft"), textAlign: align, textBaseline: "middle" });
+      context.fillText(word, 0, 0, room);
+      context.restore();
+    };
+    target.forEach((word, i) => write(word, i, row, left - 5, above + (i + 0.5) * cell, 0, "right", left - 6));
+    source.forEach((word, j) => write(word, j, column, left + (j + 0.5) * cell, above - 5, -Math.PI / 2, "left", above - 6));
+  }
+
+  pointMatrix(event) {
+    const scale = this.grid.width / this.canvas.clientWidth;
+    const row = Math.floor((event.offsetY * scale - this.grid.above) / this.grid.cell);
+    const column = Math.floor((event.offsetX * scale - this.grid.left) / this.grid.cell);
+    if (row >= 0 && row < this.rows) this.point(this.targetWords, row);
+    else if (row < 0 && column >= 0 && column < this.columns) this.point(this.sourceWords, column);
+  }
+
   /** The source as a model without attention has it. */
   drawVector(vector) {
     const canvas = make("canvas", { className: "vector", width: VECTOR_COLUMNS, height: Math.ceil(vector.length / VECTOR_COLUMNS) });
     canvas.setAttribute("aria-hidden", "true");
-    const style = getComputedStyle(document.documentElement);
     const context = canvas.getContext("2d");
     vector.forEach((value, index) => {
       context.globalAlpha = Math.min(1, Math.abs(value));
-      context.fillStyle = style.getPropertyValue(value > 0 ? "--attend" : "--reverse").trim();
+      context.fillStyle = colour(value > 0 ? "--attend" : "--reverse");
       context.fillRect(index % VECTOR_COLUMNS, Math.floor(index / VECTOR_COLUMNS), 1, 1);
     });
     canvas.style.height = `${canvas.height * 12}px`;
-    const told = `No attention: these ${grouped(vector.length)} numbers are all that the decoder receives of the sentence, however long.`;
+    const told = `These ${grouped(vector.length)} numbers are all that the decoder receives of the sentence, however long.`;
     this.node.append(make("p", { className: "plain", textContent: told }), canvas);
   }
 }

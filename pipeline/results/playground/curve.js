@@ -1,24 +1,52 @@
-// BLEU against length, of the sentences tried.
+// BLEU against length, of the sentences tried; where no reference is known, log-probability per word.
+
+/** BLEU of one sentence: orders that it is too short for don't count, missing ones count half, a quarter, ... */
+function sentenceBleu(words, reference) {
+  const grams = (list, n) => list.slice(n).map((_, at) => list.slice(at, at + n + 1).join(" "));
+  let [half, sum, orders] = [1, 0, 0];
+  for (const n of [0, 1, 2, 3]) {
+    const left = new Map();
+    for (const gram of grams(reference, n)) left.set(gram, (left.get(gram) ?? 0) + 1);
+    const mine = grams(words, n);
+    const correct = mine.filter((gram) => {
+      const free = left.get(gram) ?? 0;
+      left.set(gram, free - 1);
+      return free > 0;
+    }).length;
+    if (!mine.length || (n === 0 && !correct)) break;
+    if (!correct) half /= 2;
+    sum += Math.log((correct || half) / mine.length);
+    orders += 1;
+  }
+  const brevity = Math.min(1, Math.exp(1 - reference.length / Math.max(1, words.length)));
+  return orders ? 100 * brevity * Math.exp(sum / orders) : 0;
+}
+
+const BLEU = { title: "BLEU as the sentence grows", name: "BLEU" };
+const PROBABILITY = { title: "Log-probability per word as the sentence grows: it has no reference", name: "Log-probability per word" };
 
 class Curve {
-  /** `labels` of the models; the axis of lengths reaches `most` words. */
-  constructor(labels, most) {
-    Object.assign(this, { labels, most, tried: [] });
+  /** `labels` of the models; `trained`: words up to which they were; the axis of lengths reaches `most` words. */
+  constructor(labels, trained, most) {
+    Object.assign(this, { labels, trained, most, tried: [], measure: BLEU });
   }
 
-  /** One more sentence: its words, and BLEU of each model; a model that was not asked has null. */
-  add(words, bleu) {
-    this.tried = this.tried.filter((one) => one.words !== words);
-    this.tried.push({ words, bleu });
-    this.tried.sort((a, b) => a.words - b.words);
+  /** One more sentence: its words, and a value of each model; a model that was not asked has null. */
+  add(measure, words, values) {
+    if (this.measure !== measure) this.tried = [];
+    this.measure = measure;
+    this.tried = [...this.tried.filter((one) => one.words !== words), { words, values }].sort((a, b) => a.words - b.words);
   }
 
   draw() {
-    const [width, height, left, below] = [Math.max(280, element("plot").clientWidth / rootUnit()), 240, 34, 38];
+    const [width, height, left, below, above] = [Math.max(280, element("plot").clientWidth), 240, 42, 38, 20];
     const longest = Math.max(this.most, ...this.tried.map(({ words }) => words)) + 2;
     const right = 16 + 7 * Math.max(...this.labels.map((label) => label.length));  // room for a name behind the last point
+    const lowest = Math.floor(Math.min(-1, ...this.tried.flatMap(({ values }) => values.filter((value) => value !== null))));
+    const ticks = this.measure === BLEU ? [0, 25, 50, 75, 100] : [0, 0.25, 0.5, 0.75, 1].map((share) => share * lowest);
+    const [low, high] = [Math.min(...ticks), Math.max(...ticks)];
     const x = (words) => left + ((width - left - right) * words) / longest;
-    const y = (bleu) => 8 + ((height - below - 8) * (100 - bleu)) / 100;
+    const y = (value) => above + ((height - below - above) * (high - value)) / (high - low);
     const node = (tag, values, content = "") => {
       const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
       Object.entries(values).forEach(([name, value]) => made.setAttribute(name, value));
@@ -26,35 +54,41 @@ class Curve {
       return made;
     };
     const svg = node("svg", { viewBox: `0 0 ${width} ${height}` });
-    for (const bleu of [0, 25, 50, 75, 100]) {
-      svg.append(node("line", { class: "grid", x1: left, x2: width - right, y1: y(bleu), y2: y(bleu) }),
-        node("text", { x: left - 6, y: y(bleu) + 4, "text-anchor": "end" }, bleu));
+    for (const value of ticks) {
+      svg.append(node("line", { class: "grid", x1: left, x2: width - right, y1: y(value), y2: y(value) }),
+        node("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, value || 0));
     }
     for (let words = 10; words <= longest; words += 10) svg.append(node("text", { x: x(words), y: height - 20, "text-anchor": "middle" }, words));
     svg.append(node("text", { x: (left + width - right) / 2, y: height - 4, "text-anchor": "middle" }, "Words of the sentence"));
+    for (const words of this.trained) {
+      svg.append(node("line", { class: "limit", x1: x(words), x2: x(words), y1: above, y2: height - below }),
+        node("text", { x: x(words), y: above - 7, "text-anchor": "middle" }, `trained up to ${words}`));
+    }
     const names = [];  // heights at which one stands
     this.labels.forEach((label, index) => {
-      const points = this.tried.filter(({ bleu }) => bleu[index] !== null).map(({ words, bleu }) => [x(words), y(bleu[index])]);
+      const points = this.tried.filter(({ values }) => values[index] !== null).map(({ words, values }) => [x(words), y(values[index])]);
       if (!points.length) return;
       svg.append(node("polyline", { class: `m${index}`, points: points.map((point) => point.join(",")).join(" ") }));
       points.forEach(([at, value]) => svg.append(index
         ? node("rect", { class: `m${index}`, x: at - 3.5, y: value - 3.5, width: 7, height: 7 })
         : node("circle", { class: `m${index}`, cx: at, cy: value, r: 4 })));
       const [at, value] = points.at(-1);
-      const free = names.some((other) => Math.abs(other - value) < 14) ? value + 14 : value;
+      let free = value;
+      while (names.some((other) => Math.abs(other - free) < 14)) free += 14;
       names.push(free);
       svg.append(node("text", { class: "name", x: at + 8, y: free + 4 }, label));
     });
+    element("curve-title").textContent = this.measure.title;
     element("plot").replaceChildren(svg);
     this.fillNumbers();
   }
 
   fillNumbers() {
     const cell = (tag, textContent, scope) => Object.assign(make(tag, { textContent }), scope ? { scope } : {});
-    const head = make("tr", {}, ...["Words", ...this.labels.map((label) => `BLEU of ${label}`)].map((name) => cell("th", name, "col")));
-    const rows = this.tried.map(({ words, bleu }) =>
-      make("tr", {}, cell("th", words, "row"), ...bleu.map((value) => cell("td", value === null ? "" : format(value)))));
-    element("numbers").replaceChildren(make("table", {}, make("caption", { className: "unseen", textContent: "BLEU of the sentences tried" }),
-      make("thead", {}, head), make("tbody", {}, ...rows)));
+    const head = ["Words", ...this.labels.map((label) => `${this.measure.name} of ${label}`)].map((name) => cell("th", name, "col"));
+    const digits = this.measure === BLEU ? 1 : 2;
+    const rows = this.tried.map(({ words, values }) =>
+      make("tr", {}, cell("th", words, "row"), ...values.map((value) => cell("td", value === null ? "" : format(value, digits)))));
+    element("numbers").replaceChildren(make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows)));
   }
 }

@@ -5,8 +5,12 @@ The page computes RNNencdec and RNNsearch itself (model.js, text.js), from weigh
 
 from __future__ import annotations
 
+import base64
+import json
+import struct
+import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +20,7 @@ import torch
 from nmt.data.text_processor import RawText
 from nmt.data.vocabulary import SPECIALS, Vocabulary
 from nmt.evaluation.translations import words
+from nmt.io.files import write_text
 from nmt.io.text_files import read_pairs
 from nmt.model import trained_model
 from nmt.model.model_folder import SETTINGS, WEIGHTS
@@ -25,7 +30,7 @@ from nmt.settings.decoding import TextSettings
 from nmt.settings.families import IN_BROWSER
 from nmt.settings.json_settings import read
 from nmt.settings.training import ModelRun
-from pipeline.results.one_file import pack, write
+from pipeline.results.html import render
 from pipeline.results.playground.moses import rules
 
 SCRIPTS = ("text.js", "model.js", "card.js", "curve.js", "playground.js")
@@ -33,20 +38,13 @@ CLAUSES = 60
 """Test sentences that the page knows, to begin with and to make sentences longer."""
 CLAUSE_WORDS = range(4, 13)
 """Their tokens, without the full stop."""
+STOPS = (".", "。", "।")
 Bits = Literal[16, 8]
 """Of a weight in the page. Vectors, such as biases, are few and always have 16."""
 LARGEST = 127
 """The whole number that stands for the largest magnitude of a matrix in 8 bits."""
 AND = {"de": "und", "en": "and", "es": "y", "fr": "et", "it": "e", "nl": "en", "pt": "e"}
 """What joins two clauses behind a comma; in other languages the comma alone does."""
-
-
-@dataclass(frozen=True)
-class Written:
-    """Sentences that the page knows, and why it holds no models, if so."""
-
-    sentences: int
-    refusal: str | None
 
 
 def write_playground(
@@ -58,8 +56,8 @@ def write_playground(
     megabytes: int,
     title: str,
     output: Path,
-) -> Written:
-    """Write the page, or one that says why these models cannot be in it.
+) -> str | None:
+    """Write the page, or one that says why these models cannot be in it, which is returned.
 
     Args:
         folders: of trained models with the same vocabularies.
@@ -73,25 +71,33 @@ def write_playground(
     Raises:
         UserError: files that are no models or do not belong together.
     """
-    values: dict[str, Any] = {"folders": [str(folder) for folder in folders]}
-    if refusal := refused(folders, bits, megabytes):
-        write(output, __package__, SCRIPTS, title, pack(values | {"refusal": refusal}, b""))
-        return Written(0, refusal)
+    refusal = refused(folders, bits, megabytes)
+    data = "" if refusal else _packed(folders, text, source, reference, bits)
+    name = folders[0].name  # a folder of this machine is nobody else's concern
+    page = render("playground/page.html", title=title, refusal=refusal, name=name, data=data, scripts=SCRIPTS)
+    write_text(output, page)
+    return refusal
+
+
+def _packed(folders: Sequence[Path], text: TextSettings, source: Path, reference: Path, bits: Bits) -> str:
+    """The page's data: length of a JSON text (four bytes, little-endian), the text, the weights; zlib in base64."""
     models = [trained_model.load(folder, torch.device("cpu")) for folder in folders]
     refuse_unlike(models)
-    clauses = list(_clauses(source, reference, models[0], RawText(text.languages.source, text.tokenization)))
+    raw = RawText(text.languages.source, text.tokenization)
     rounded = [_rounded(model, folder, bits) for model, folder in zip(models, folders, strict=True)]
-    values |= text.model_dump() | {
-        "refusal": None,
+    values = text.model_dump() | {
         "bits": bits,
         "models": [_description(model, scales) for model, (scales, _) in zip(models, rounded, strict=True)],
         "vocabulary": {side: _words(getattr(models[0], side)) for side in trained_model.SIDES},
         "rules": rules(text.languages.source),
-        "clauses": clauses,
+        "clauses": list(islice(_clauses(source, reference, models[0], raw), CLAUSES)),
+        "example": next(source for source, _ in read_pairs(source, reference)),
         "and": {side: AND.get(getattr(text.languages, side)) for side in trained_model.SIDES},
     }
-    write(output, __package__, SCRIPTS, title, pack(values, b"".join(weights for _, weights in rounded)))
-    return Written(len(clauses), None)
+    written = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    weights = b"".join(weights for _, weights in rounded)
+    packed = zlib.compress(struct.pack("<I", len(written)) + written + weights, 9)
+    return base64.b64encode(packed).decode("ascii")
 
 
 def refused(folders: Sequence[Path], bits: Bits, megabytes: int) -> str | None:
@@ -153,21 +159,19 @@ def _rounded(model: TrainedModel, folder: Path, bits: Bits) -> tuple[dict[str, f
 
 
 def _clauses(source: Path, reference: Path, model: TrainedModel, text: RawText) -> Iterator[list[str]]:
-    """The first short test sentences that end in a full stop and hold known words alone: tokens of both sides.
+    """Short test sentences that end in a full stop and hold known words alone: tokens of both sides.
 
     Only those whose text gives the same tokens again: the page shows text.
     """
-    number = 0
     for line, other in read_pairs(source, reference):
         tokens, target = words(line), words(other)
         if (
             len(tokens) - 1 in CLAUSE_WORDS
-            and tokens[-1:] == target[-1:] == ["."]
+            and tokens[-1] in STOPS
+            and target
+            and target[-1] in STOPS
             and all(token in model.source for token in tokens)
             and all(token in model.target for token in target)
-            and text.tokens(text.text(tokens)) == tokens
+            and tokens in (text.tokens(text.text(tokens)), text.tokens(" ".join(tokens)))
         ):
             yield [" ".join(tokens), " ".join(target)]
-            number += 1
-        if number == CLAUSES:
-            return

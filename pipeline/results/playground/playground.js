@@ -5,29 +5,18 @@ const REST = 700;          // between a translation and the next longer sentence
 const TYPING = 500;        // after the last key before the translation starts
 const BUSY = 40;           // of computing before the browser may draw
 const MOST_WORDS = 100;    // `nmt translate` takes longer lines in pieces
+const MOST_LETTERS = 5000; // of a line that are read
+const LONGEST = 40;        // letters of an unknown word that are shown
+const STOPS = [".", "!", "?", "。", "।"];
 const SHOWN_WORDS = 300;   // of the vocabulary at once
 const ALIKE = 5;           // known words offered for an unknown one
 const SOON = 500;          // milliseconds of computing before the page says what it does
 const BEYOND = 1.2;        // "Longer and longer" ends at this multiple of the longest sentences in training
 
 const wait = (milliseconds) => new Promise((done) => { setTimeout(done, milliseconds); });
-const same = (one, other) => one.length === other.length && one.every((word, index) => word === other[index]);
 
-/** n-grams of a translation that its reference has too, at most as often. */
-function matches(words, reference) {
-  return NGRAMS.map((n) => {
-    const left = new Map();
-    const grams = (list) => list.slice(n).map((_, at) => list.slice(at, at + n + 1).join(" "));
-    for (const gram of grams(reference)) left.set(gram, (left.get(gram) ?? 0) + 1);
-    return grams(words).filter((gram) => {
-      const free = left.get(gram) ?? 0;
-      left.set(gram, free - 1);
-      return free > 0;
-    }).length;
-  });
-}
-
-const bleuOf = (words, reference) => sentenceBleu(bleuCounts(matches(words, reference), words.length, reference.length));
+/** A word as it is shown, however long. */
+const shortened = (token) => (token.length > LONGEST ? `${unescaped(token).slice(0, LONGEST)}…` : unescaped(token));
 
 /** Letters to insert, delete or replace to make one word of the other. */
 function distance(one, other) {
@@ -95,14 +84,15 @@ class Translator {
 class Playground {
   constructor(data, translator) {
     this.translator = translator;
-    this.clauses = data.clauses.map((sides) => sides.map(split));
+    this.clauses = data.clauses.map((sides) => sides.map((side) => side.split(" ")));
+    this.example = data.example;
     this.and = [data.and.source, data.and.target];
     this.next = 0;          // clause that is added next
     this.run = 0;           // counts translations: a later one ends those before
-    this.cards = data.models.map((model) => new ModelCard(model, translator));
-    this.most = Math.round(BEYOND * Math.max(...data.models.map((model) => model.max_words)));
-    this.curve = new Curve(data.models.map(({ label }) => label), this.most);
-    element("curve").hidden = !this.clauses.length;
+    this.cards = data.models.map((model) => new Card(model, translator));
+    const trained = [...new Set(data.models.map((model) => model.max_words))];
+    this.most = Math.round(BEYOND * Math.max(...trained));
+    this.curve = new Curve(data.models.map(({ label }) => label), trained, this.most);
     element("cards").prepend(...this.cards.map((card) => card.node));
     this.fill(data);
     this.curve.draw();
@@ -112,7 +102,7 @@ class Playground {
 
   fill(data) {
     const name = (code) => new Intl.DisplayNames(["en"], { type: "language" }).of(code);
-    element("language").textContent = name(data.languages.source);
+    element("language").textContent = `${name(data.languages.source)}, which is translated into ${name(data.languages.target)}`;
     element("source").lang = data.languages.source;
     element("cards").lang = data.languages.target;
     element("beam").max = Math.max(20, data.decoding.beam);
@@ -123,7 +113,6 @@ class Playground {
       element("models").append(...this.boxes.map((box, index) => make("label", {}, box, ` ${data.models[index].label}`)));
     }
     for (const id of ["another", "clause", "longer"]) element(id).disabled = !this.clauses.length;
-    element("full").hidden = !document.fullscreenEnabled;
     this.showWords();
   }
 
@@ -148,23 +137,11 @@ class Playground {
     on("longer", "click", () => (this.growing ? this.stop() : this.grow()));
     on("stop", "click", () => this.cancel());
     on("search", "input", () => this.showWords());
-    on("full", "click", () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()));
-    document.addEventListener("fullscreenchange", () => {
-      element("full").textContent = document.fullscreenElement ? "Leave full screen" : "Full screen";
-      this.redraw();
-    });
-    on("theme", "click", () => nextTheme(() => this.redraw()));
-    document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); element("source").focus(); });
     addEventListener("hashchange", () => this.follow());
     addEventListener("resize", () => {
       this.curve.draw();
-      this.cards.forEach((card) => card.canvas && card.drawMatrix());
+      this.cards.forEach((card) => card.drawMatrix());
     });
-  }
-
-  redraw() {
-    this.curve.draw();
-    this.cards.forEach((card) => card.last && card.show(...card.last));
   }
 
   /** Places of the models that translate. */
@@ -214,13 +191,20 @@ class Playground {
     return lines[at];
   }
 
-  get tokens() { return this.translator.tokenizer.tokens(this.line); }
+  /** Text that gives these tokens again: words apart where the language would join them. */
+  written(tokens) {
+    const { tokenizer, sourceText } = this.translator;
+    const text = sourceText.text(tokens);
+    return same(tokenizer.tokens(text), tokens) ? text : tokens.map(unescaped).join(" ");
+  }
+
+  get tokens() { return this.translator.tokenizer.tokens(this.line.slice(0, MOST_LETTERS)); }
 
   /** A sentence of the test set, at least six words long where there is one. */
   another() {
     this.curve.tried = [];
     const long = this.clauses.findIndex(([source], index) => index >= this.next && source.length > 6);
-    const [source] = this.clauses[long < 0 ? 0 : long] ?? [[]];
+    const [source] = this.clauses[long < 0 ? 0 : long] ?? [this.example.split(" ")];
     this.next = (long < 0 ? 0 : long) + 1;
     this.set(source);
     this.translate();
@@ -229,7 +213,7 @@ class Playground {
   set(tokens) {
     const area = element("source");
     const [lines, at] = this.lines;
-    lines[at] = this.translator.sourceText.text(tokens);
+    lines[at] = this.written(tokens);
     area.value = lines.join("\n");
     area.selectionEnd = lines.slice(0, at + 1).join("\n").length;
     area.selectionStart = area.selectionEnd;
@@ -244,30 +228,29 @@ class Playground {
   }
 
   joined(tokens, clause, side) {
-    const before = [".", "!", "?", ","].includes(tokens.at(-1)) ? tokens.slice(0, -1) : tokens;
-    if (!before.length) return clause;
+    const before = [...STOPS, ",", "，"].includes(tokens.at(-1)) ? tokens.slice(0, -1) : tokens;
+    return before.length ? [...before, ...this.linked(clause, side)] : clause;
+  }
+
+  /** A clause as it stands behind another. */
+  linked(clause, side) {
     const small = clause[0].charAt(0).toLowerCase() + clause[0].slice(1);
     const known = [this.translator.known.source, this.translator.known.target][side];
-    const first = known.has(small) ? small : clause[0];
-    return [...before, ",", ...(this.and[side] ? [this.and[side]] : []), first, ...clause.slice(1)];
+    const comma = clause.at(-1) === "。" ? "，" : ",";
+    return [comma, ...(this.and[side] ? [this.and[side]] : []), known.has(small) ? small : clause[0], ...clause.slice(1)];
   }
 
   /** The reference of a sentence of the test set, or of several joined; null of any other. */
   reference(tokens) {
-    const from = ([source, target]) => {
-      if (same(source, tokens)) return target;
-      const body = source.slice(0, -1);
-      if (source.length >= tokens.length || !same(body, tokens.slice(0, body.length))) return null;
-      return first((clause) => from([source, target].map((one, side) => this.joined(one, clause[side], side))));
-    };
-    const first = (search) => {
-      for (const clause of this.clauses) {
-        const found = search(clause);
-        if (found) return found;
+    const found = new Map([[0, null]]);  // references of the beginnings that are clauses, by their length
+    for (let at = 0; at < tokens.length; at += 1) {
+      for (const [source, target] of found.has(at) ? this.clauses : []) {
+        const part = (at ? this.linked(source, 0) : source).slice(0, -1);
+        const end = at + part.length;
+        if (!found.has(end) && same(part, tokens.slice(at, end))) found.set(end, at ? this.joined(found.get(at), target, 1) : target);
       }
-      return null;
-    };
-    return first(from);
+    }
+    return STOPS.includes(tokens.at(-1)) ? found.get(tokens.length - 1) ?? null : null;
   }
 
   async grow() {
@@ -314,8 +297,11 @@ class Playground {
     const unknown = [...new Set(tokens.filter((token) => !this.translator.known.source.has(token)))];
     const told = [`${plural(tokens.length, "word")} with punctuation.`];
     if (lines.length > 1) told.unshift(`Line ${at + 1} of ${lines.length}, the one with the cursor:`);
-    if (unknown.length) told.push(`Unknown, read as ${UNKNOWN}: ${unknown.slice(0, 5).map(unescaped).join(", ")}${unknown.length > 5 ? " ..." : ""}.`);
-    if (tokens.length > MOST_WORDS) told.push(`Only the first ${MOST_WORDS} are translated.`);
+    const named = unknown.slice(0, 5).map((token) => `“${shortened(token)}”`);
+    if (unknown.length > 5) named.push(`${unknown.length - 5} more`);
+    if (unknown.length) told.push(`Unknown, read as ${UNKNOWN}: ${named.join(", ")}.`);
+    if (line.length > MOST_LETTERS) told.push(`Only the first ${grouped(MOST_LETTERS)} letters are read.`);
+    if (tokens.length > MOST_WORDS) told.push(`Only the first ${MOST_WORDS} words are translated.`);
     element("count").textContent = told.join(" ");
     element("similar").replaceChildren(...unknown.slice(0, 3).flatMap((token) => this.alike(token)));
   }
@@ -328,10 +314,11 @@ class Playground {
   /** Known words that differ in a third of the letters at most, where there are any. */
   alike(token) {
     const most = Math.min(2, Math.floor(token.length / 3));
-    const near = this.translator.vocabulary.source.map((known) => [distance(token.toLowerCase(), known.toLowerCase()), known])
+    const near = this.translator.vocabulary.source.filter((known) => Math.abs(known.length - token.length) <= most)
+      .map((known) => [distance(token.toLowerCase(), known.toLowerCase()), known])
       .filter(([letters]) => letters <= most).sort((a, b) => a[0] - b[0]).slice(0, ALIKE);
     if (!near.length) return [];
-    const item = make("li", { textContent: `${unescaped(token)}: similar known words: ` });
+    const item = make("li", { textContent: `${shortened(token)}: similar known words: ` });
     item.append(...near.map(([, known]) => this.button(known, () => {
       const { tokens } = this;
       tokens[tokens.indexOf(token)] = known;
@@ -418,7 +405,7 @@ class Playground {
     const facts = [plural(found.words.length, "word")];
     if (done) {
       facts.unshift(`log-probability ${format(found.total, 2)}`);
-      if (reference) facts.unshift(`BLEU ${format(bleuOf(found.words, reference))}`);
+      if (reference) facts.unshift(`BLEU ${format(sentenceBleu(found.words, reference))}`);
       if (!found.finished) facts.push("not finished");
     }
     if (found.width > Number(element("beam").value)) facts.push(`beam ${found.width}`);
@@ -427,23 +414,28 @@ class Playground {
 
   finish(going, tokens, reference) {
     element("said").textContent = going.map(({ card, result }) => `${card.label}: ${this.translator.targetText.text(result.words)}`).join(" ");
-    if (!reference) return;
-    const bleu = this.cards.map(() => null);
-    going.forEach(({ model, result }) => { bleu[model] = bleuOf(result.words, reference); });
-    this.curve.add(tokens.length, bleu);
+    const values = this.cards.map(() => null);
+    going.forEach(({ model, result: { words, total, ended } }) => {
+      values[model] = reference ? sentenceBleu(words, reference) : total / (words.length + ended);
+    });
+    this.curve.add(reference ? BLEU : PROBABILITY, tokens.length, values);
     this.curve.draw();
   }
 }
 
+/** The page's data: length of its JSON text in four bytes, the text, and bytes after it. */
+async function unpack(text) {
+  const packed = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  const length = new DataView(bytes.buffer).getUint32(0, true);
+  const values = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  return { ...values, weights: bytes.subarray(4 + length) };
+}
+
 function open(data) {
-  if (data.refusal) {
-    const command = `nmt translate --model ${data.folders[0]}`;
-    element("refusal").replaceChildren(`${data.refusal} Translate in a terminal instead: `, make("code", { textContent: command }));
-    element("refusal").hidden = false;
-    return;
-  }
-  element("page").hidden = false;
   element("bits").textContent = data.bits;
+  element("page").hidden = false;
   globalThis.translator = new Translator(data);
   globalThis.playground = new Playground(data, globalThis.translator);
 }
@@ -451,6 +443,6 @@ function open(data) {
 unpack(element("data").textContent)
   .then((data) => { open(data); document.body.dataset.ready = "true"; })
   .catch((error) => {
+    element("page").hidden = true;
     element("refusal").textContent = `This browser cannot show the page: ${error.message}`;
-    element("refusal").hidden = false;
   });
