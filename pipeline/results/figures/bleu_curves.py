@@ -130,7 +130,7 @@ def _draw_curves(
         )
     highest = 0.0
     for index, model in enumerate(dict.fromkeys([*settings.figure2_models, *scores])):
-        points = [_told(point) for point in curve(scores[model]["by_sentence"])]
+        points = [with_enough_sentences(point) for point in curve(scores[model]["by_sentence"])]
         color, line = _LINES[index % len(_LINES)]
         _draw_band(axes, points, color)
         values = [math.nan if point.bleu is None else point.bleu for point in points]
@@ -141,8 +141,8 @@ def _draw_curves(
     return highest
 
 
-def _told(point: Point) -> Point:
-    """A point, without a value if too few sentences are behind it."""
+def with_enough_sentences(point: Point) -> Point:
+    """A point, without a value if it has fewer than `FEWEST` sentences."""
     return point if point.sentences >= FEWEST else replace(point, bleu=None, interval=None)
 
 

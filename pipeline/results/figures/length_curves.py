@@ -11,7 +11,7 @@ from nmt.evaluation.bleu_curves import Rows, by_length
 from nmt.plots.style import COLORS, drawing
 from nmt.settings.text import SentenceLength
 from pipeline.config.artifacts import Report
-from pipeline.results.figures.bleu_curves import Scores
+from pipeline.results.figures.bleu_curves import FEWEST, Scores, with_enough_sentences
 
 # the paper's lines: source solid, reference dotted, both dashed
 _SIDES: dict[SentenceLength, tuple[str, str]] = {
@@ -27,8 +27,8 @@ _PANEL = (3.2, 2.9)
 def length_curves(scores: Scores, settings: Report) -> Figure:
     """BLEU of the sentences whose source, reference or both have lengths within a window, for each system.
 
-    Panels are in the order of `scores`; the window and the end of the axis are those of Figure 2. Sentences where both
-    sides lie within the window are fewer, so that curve may end earlier.
+    Panels are in the order of `scores`; the window, the end of the axis and the sentences that a point needs are those
+    of Figure 2. Sentences where both sides lie within the window are fewer, so that curve may end earlier.
     """
     columns = min(len(scores), _COLUMNS)
     rows = math.ceil(len(scores) / columns)
@@ -41,7 +41,8 @@ def length_curves(scores: Scores, settings: Report) -> Figure:
             for panel, (system, found) in zip(panels, scores.items(), strict=False)
         )
         _frame(list(panels), len(scores), columns, highest, settings)
-        figure.suptitle(f"Windows of {settings.figure2_window} lengths", fontsize=8, color="0.35")
+        note = f"Windows of {settings.figure2_window} lengths with {FEWEST} sentences or more"
+        figure.suptitle(note, fontsize=8, color="0.35")
     return figure
 
 
@@ -49,7 +50,8 @@ def _draw(axes: Axes, system: str, rows: Rows, settings: Report) -> float:
     """Draw the curves of a system; return the highest point."""
     highest = 0.0
     for color, (side, (label, line)) in zip(COLORS, _SIDES.items(), strict=False):
-        points = by_length(rows, settings.figure2_window, settings.figure2_max_words, side)
+        found = by_length(rows, settings.figure2_window, settings.figure2_max_words, side)
+        points = [with_enough_sentences(point) for point in found]
         values = [math.nan if point.bleu is None else point.bleu for point in points]
         axes.plot(
             [point.place for point in points], values, color=color, linestyle=line, linewidth=1.8, label=label
