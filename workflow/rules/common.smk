@@ -168,12 +168,9 @@ def constant(settings):
 
 
 def shown_in_report(name, category):
-    """A file of the results; Snakemake's report shows tables (CSV), figures (PNG), pages and error rates with captions."""
-    file = Path(name)
-    caption = f"../report/{file.parent.name or file.stem}.rst"
-    if file.suffix not in (".csv", ".png", ".html", ".json") or not (OWN / "rules" / caption).exists():
-        return f"results/{name}"
-    return report(f"results/{name}", caption=caption, category=category)
+    """A file of the results; Snakemake's report shows tables (CSV), figures (PNG), pages and error rates."""
+    shown = name.endswith((".csv", ".png", ".html", ".json"))
+    return report(f"results/{name}", category=category) if shown else f"results/{name}"
 
 
 def shown_seeds(models):

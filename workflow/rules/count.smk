@@ -58,11 +58,11 @@ rule data_report:
         counts=f"{DATA}/counts.json",
         paper=[PAPER] if CONFIG.artifacts.reported else [],
     output:
-        csv=report("results/data.csv", caption="../report/data.rst", category="Text"),
+        csv=report("results/data.csv", category="Text"),
         lengths="results/data_lengths.csv",
         md="results/data.md",
         pdf="results/data.pdf",
-        png=report("results/data.png", caption="../report/data.rst", category="Text"),
+        png=report("results/data.png", category="Text"),
     log:
         "logs/report/data.log",
     localrule: True

@@ -249,7 +249,7 @@ rule report:
         title=lambda wildcards: f"Neural machine translation: {EXPERIMENT}",
         papers=[paper.name for paper in PAPERS.values()],
         beside=[os.path.basename(page) for page in PLAYGROUND],
-        captions=str(OWN / "report"),
+        captions=str(OWN / "captions.yaml"),
         seeds=constant(shown_seeds(CONFIG.use.models)),
         settings=lambda wildcards: job_settings.page_settings(CONFIG),
     script:
