@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from collections.abc import Iterable
@@ -107,51 +106,7 @@ def text_of_card(config: Config) -> str:
 # --- phrase-based system ----------------------------------------------------------------------------------------------
 
 
-def moses_folder(files: Any) -> str:
-    """Return the folder of Moses' programs, from the decoder among a rule's files."""
-    return str(os.path.dirname(os.path.dirname(files.programs)))
-
-
-def moses_text(config: Config, part: str) -> str:
-    """Return the options that choose Moses' pairs of a part of the text: short ones to train on, some to tune on."""
-    if part == "train":
-        return option("max-words", config.moses.max_words)
-    return known([("sentences", config.moses.tuning_sentences)])
-
-
 def moses_order(config: Config) -> int | str:
     """Return the order of the language model, and the amount of its monolingual text if that is limited."""
     order, words = config.moses.lm_order, config.moses.lm_words
     return f"{order} {option('also-words', words)}" if words else order
-
-
-def moses_system(files: Any) -> str:
-    """Return the options for programs, tables and language model. files: the input of the rule."""
-    phrases, reordering = files.tables
-    return known(
-        [
-            ("programs", moses_folder(files)),
-            ("phrase-table", phrases),
-            ("reordering-table", reordering),
-            ("language-model", files.language_model),
-        ]
-    )
-
-
-def moses_search(config: Config) -> str:
-    """Return the options for the search."""
-    settings = config.moses
-    return known(
-        [
-            ("reordering", settings.reordering),
-            ("order", settings.lm_order),
-            ("distortion-limit", settings.distortion_limit),
-            ("cube-pruning", settings.cube_pruning),
-        ]
-    )
-
-
-def moses_n_best(config: Config) -> str:
-    """Return the options for lists of different translations."""
-    values = [("n-best", config.moses.n_best), ("n-best-factor", config.moses.n_best_factor)]
-    return f"{moses_search(config)} {known(values)}"

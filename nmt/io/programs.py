@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from nmt.errors import UserError
@@ -38,56 +37,6 @@ def run(command: Sequence[str], problem: str, folder: Path | None = None) -> Non
     code, said = call(command, folder)
     if code:
         raise UserError(f"{problem}: {_first_error(said)}")
-
-
-def run_logged(
-    command: Sequence[str],
-    log: Path,
-    problem: str,
-    folder: Path,
-    environment: Mapping[str, str] = {},
-    source: Path | None = None,
-    output: Path | None = None,
-    keep_open: Sequence[int] = (),
-) -> None:
-    """Run a program with much output, which goes into a log.
-
-    Args:
-        command: the program and its arguments.
-        log: file to which its messages are added.
-        problem: message for a failure.
-        folder: its working directory.
-        environment: variables besides those of this process.
-        source: file for its standard input.
-        output: file for its standard output; None: the log.
-        keep_open: descriptors that the program inherits, such as a lock to be held until it has ended.
-
-    Raises:
-        UserError: it failed. The message contains its last line and the log's name.
-    """
-    with (
-        log.open("ab") as messages,
-        Path(source or os.devnull).open("rb") as given,
-        Path(output or os.devnull).open("wb") as taken,
-    ):
-        start = messages.tell()
-        code = subprocess.run(
-            command,
-            cwd=folder,
-            env={**os.environ, **environment},
-            stdin=given,
-            stdout=taken if output else messages,
-            stderr=messages,
-            pass_fds=keep_open,
-            check=False,
-        ).returncode
-    if code:
-        with log.open("rb") as messages:
-            messages.seek(start)
-            said = messages.read().decode(errors="replace")
-        raise UserError(
-            f"{problem}: {Path(command[0]).name} ended with code {code}: {last_line(said)} (see {log})"
-        )
 
 
 def _first_error(said: str) -> str:

@@ -18,16 +18,6 @@ GROUPS = {
         "generate": "pipeline.cli.synthetic:generate",
         "report": "pipeline.cli.statistics:data_report",
     },
-    "moses": {
-        "programs": "pipeline.cli.phrase_based:moses_programs",
-        "text": "pipeline.cli.phrase_based:moses_text",
-        "align": "pipeline.cli.phrase_based:moses_align",
-        "phrases": "pipeline.cli.phrase_based:moses_phrases",
-        "phrase-pairs": "pipeline.cli.phrase_based:moses_phrase_pairs",
-        "phrase-scores": "pipeline.cli.phrase_based:moses_phrase_scores",
-        "tune": "pipeline.cli.phrase_based:moses_tune",
-        "decode": "pipeline.cli.phrase_based:moses_decode",
-    },
     "figure": {"vectors": "pipeline.cli.figures:sentence_vectors"},
     "page": {"playground": "pipeline.cli.pages:playground"},
 }

@@ -1,11 +1,14 @@
-"""The decoder's configuration (moses.ini): tables, language model, weights."""
+"""A phrase-based system, and the decoder's configuration (moses.ini): tables, language model, weights."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from nmt.errors import UserError
+from pipeline.phrase_based.phrases import number_of_scores
 
 START = """\
 UnknownWordPenalty0= 1
@@ -21,21 +24,27 @@ LM0= 0.5
 
 @dataclass(frozen=True)
 class System:
-    """A phrase-based system without its weights."""
+    """A phrase-based system without its weights. The keys of `moses` in the settings have the same names."""
 
     phrases: Path
-    reordering: Path
-    reordering_type: str
+    reordering_table: Path
     language_model: Path
-    order: int
+    reordering: str
+    lm_order: int
     distortion_limit: int
-    phrase_scores: int = field(default=4, repr=False)
-    """Scores of each pair in the phrase table."""
+    cube_pruning: int | None
+
+    @cached_property
+    def phrase_scores(self) -> int:
+        """Return the number of scores that each pair of the phrase table has."""
+        return number_of_scores(self.phrases)
 
     @property
-    def files(self) -> tuple[Path, Path, Path]:
-        """Return the paths of tables and language model."""
-        return self.phrases, self.reordering, self.language_model
+    def search(self) -> Sequence[str]:
+        """Return the decoder's options for its search."""
+        pops = str(self.cube_pruning)
+        cubes = ["-search-algorithm", "1", "-cube-pruning-pop-limit", pops, "-s", pops]
+        return cubes if self.cube_pruning else []
 
 
 def start_weights(system: System) -> str:
@@ -49,33 +58,32 @@ def configuration(system: System, weights: str) -> str:
     Raises:
         UserError: a path has a space, where Moses' own notation ends.
     """
-    for path in system.files:
-        if " " in str(path.absolute()):
-            raise UserError(f"{path.absolute()}: Moses reads no path with a space; move the experiment")
-    reordering = (
-        f"LexicalReordering name=LexicalReordering0 num-features=6 type=wbe-{system.reordering_type}-allff"
+    phrases, reordering, language_model = (
+        path.absolute() for path in (system.phrases, system.reordering_table, system.language_model)
     )
-    return "\n".join(
-        [
-            "[input-factors]",
-            "0",
-            "[mapping]",
-            "0 T 0",
-            "[distortion-limit]",
-            str(system.distortion_limit),
-            "[feature]",
-            "UnknownWordPenalty",
-            "WordPenalty",
-            "PhrasePenalty",
-            f"PhraseDictionaryMemory name=TranslationModel0 num-features={system.phrase_scores}"
-            f" path={system.phrases.absolute()} input-factor=0 output-factor=0",
-            f"{reordering} input-factor=0 output-factor=0 path={system.reordering.absolute()}",
-            "Distortion",
-            f"KENLM name=LM0 factor=0 path={system.language_model.absolute()} order={system.order}",
-            "[weight]",
-            weights,
-        ]
-    )
+    for path in (phrases, reordering, language_model):
+        if " " in str(path):
+            raise UserError(f"{path}: Moses reads no path with a space; move the experiment")
+    table = f"PhraseDictionaryMemory name=TranslationModel0 num-features={system.phrase_scores}"
+    order = f"LexicalReordering name=LexicalReordering0 num-features=6 type=wbe-{system.reordering}-allff"
+    factors = "input-factor=0 output-factor=0"
+    return f"""\
+[input-factors]
+0
+[mapping]
+0 T 0
+[distortion-limit]
+{system.distortion_limit}
+[feature]
+UnknownWordPenalty
+WordPenalty
+PhrasePenalty
+{table} {factors} path={phrases}
+{order} {factors} path={reordering}
+Distortion
+KENLM name=LM0 factor=0 path={language_model} order={system.lm_order}
+[weight]
+{weights}"""
 
 
 def weights_of(configuration_file: Path) -> str:

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import gzip
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 from nmt.errors import UserError
-from nmt.io.files import atomic_path
-from nmt.io.programs import run_logged
+from nmt.io.files import atomic_path, temporary_folder
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_lines
-from pipeline.phrase_based.programs import Moses
-from pipeline.phrase_based.unfinished import held
-
-STEPS = {4: "lexical weights", 5: "extraction", 6: "scores", 7: "reordering"}
-"""Steps of train-model.perl. Earlier steps make the alignment, later ones a configuration."""
-
-REPEATABLE = {"LC_ALL": "C", "PERL_HASH_SEED": "0"}
-"""Without these variables, the order of a table's lines would depend on the order of Perl's hashes."""
-
+from pipeline.phrase_based.programs import Moses, run_logged
 
 SEPARATOR = " ||| "
 SCORES = 2
@@ -34,20 +24,20 @@ def extract(
     text: tuple[Path, Path],
     aligned: Path,
     tables: tuple[Path, Path],
-    work: Path,
+    log: Path,
     max_phrase_words: int,
     reordering: str,
     threads: int,
     memory_mb: int,
 ) -> None:
-    """Extract and score phrases and their reordering. Finished steps are not repeated.
+    """Extract and score phrases and their reordering.
 
     Args:
         moses: programs and scripts.
         text: plain tokens of both sides.
         aligned: their word alignment.
         tables: gets the phrase table and the reordering table (gzip).
-        work: folder of what is made on the way; removed in the end.
+        log: gets what the programs say.
         max_phrase_words: longest phrase.
         reordering: Moses' name of the reordering model.
         threads: processes side by side.
@@ -56,44 +46,26 @@ def extract(
     Raises:
         UserError: a step failed, or no phrase was found.
     """
-    with held(work, (max_phrase_words, reordering), (*text, aligned)) as lock:
-        log = work / "log"
-        for name, file in (
-            ("corpus.source", text[0]),
-            ("corpus.target", text[1]),
-            ("aligned.given", aligned),
+    with temporary_folder(tables[0].parent, f".{tables[0].name}.work-") as work:
+        for name, file in zip(
+            ("corpus.source", "corpus.target", "aligned.given"), (*text, aligned), strict=True
         ):
-            _link(file, work / name)
-        (work / "model").mkdir(exist_ok=True)
-        command = [
-            "perl",
-            moses.script("training/train-model.perl"),
-            "--root-dir",
-            ".",
-            "--model-dir",
-            "model",
-        ]
+            (work / name).symlink_to(file.absolute())
+        (work / "model").mkdir()
+        script = moses.script("training/train-model.perl")
+        # earlier steps make the alignment, later ones a configuration
+        command = ["perl", script, "--first-step", "4", "--last-step", "7"]
+        command += ["--root-dir", ".", "--model-dir", "model"]
         command += ["--corpus", "corpus", "--f", "source", "--e", "target"]
         command += ["--alignment", "given", "--alignment-file", "aligned", "--reordering", reordering]
         command += ["--max-phrase-length", str(max_phrase_words), "--cores", str(threads), "--parallel"]
         command += ["--sort-buffer-size", f"{memory_mb}M", "--sort-parallel", str(threads)]
-        for step, name in STEPS.items():
-            done = work / f"step{step}.done"
-            if not done.exists():
-                steps = ["--first-step", str(step), "--last-step", str(step)]
-                problem = f"nmt moses phrases: {name} failed"
-                run_logged([*command, *steps], log.absolute(), problem, work, REPEATABLE, keep_open=[lock])
-                done.touch()
+        run_logged(command, log, "extraction failed", work)
         made = [work / "model/phrase-table.gz", *(work / "model").glob("reordering-table.*.gz")]
         for path, table in zip(made, tables, strict=True):
             _check(path, aligned)
             with atomic_path(table) as copy:
                 shutil.copyfile(path, copy)
-
-
-def _link(file: Path, link: Path) -> None:
-    link.unlink(missing_ok=True)
-    link.symlink_to(os.path.abspath(file))
 
 
 def _check(table: Path, aligned: Path) -> None:
@@ -121,4 +93,4 @@ def entries_of(table: Path, progress: Progress | None = None) -> Iterator[list[s
             )
         yield fields
     if not number:
-        raise UserError(f"{table}: empty; expected a phrase table written by `nmt moses phrases`")
+        raise UserError(f"{table}: empty; expected a phrase table")

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,10 @@ from nmt.errors import UserError
 from nmt.io.archives import unpack
 from nmt.io.files import temporary_folder
 from nmt.io.locks import wait_for_lock
-from nmt.io.programs import run
+from nmt.io.programs import last_line, run
+
+REPEATABLE = {"LC_ALL": "C", "PERL_HASH_SEED": "0"}
+"""Without these variables, the order of a table's lines would depend on the order of Perl's hashes."""
 
 TARGETS = {
     "moses": "moses-cmd//moses",
@@ -36,10 +40,18 @@ TARGETS = {
 }
 """The programs by the names in Moses' scripts, each with its target of the build."""
 
-HEADERS = {"Boost": "boost/thread.hpp", "zlib": "zlib.h", "bzip2": "bzlib.h", "liblzma": "lzma.h"}
-"""What a build needs besides a compiler and Perl."""
-LIBRARIES = [f"boost_{name}" for name in ("filesystem", "iostreams", "program_options", "system", "thread")]
-"""Parts of Boost that a build links; Debian has a package for each."""
+NEEDED = """\
+#include <boost/thread.hpp>
+#include <zlib.h>
+#include <bzlib.h>
+#include <lzma.h>
+int main() {}
+"""
+LIBRARIES = [
+    *(f"-lboost_{name}" for name in ("filesystem", "iostreams", "program_options", "system", "thread")),
+    *("-lz", "-lbz2", "-llzma"),
+]
+"""What a build needs besides a compiler and Perl; Debian has a package for each part of Boost."""
 
 PACKAGES = (
     "Debian: apt install g++ make perl libboost-all-dev zlib1g-dev libbz2-dev liblzma-dev; "
@@ -56,6 +68,11 @@ class Moses:
     """A folder with Moses: its programs in `bin`, and its scripts in `scripts`, which look for the programs there."""
 
     root: Path
+
+    @classmethod
+    def of(cls, program: str) -> Moses:
+        """Return the folder with a program, which is in its `bin`."""
+        return cls(Path(program).parents[1])
 
     def program(self, name: str) -> str:
         """Return a program's absolute path."""
@@ -80,12 +97,62 @@ class Moses:
     def _existing(self, *parts: str) -> str:
         path = self.root.absolute().joinpath(*parts)
         if not path.exists():
-            raise UserError(f"{path}: no such file; make it with `nmt moses programs --output {self.root}`")
+            raise UserError(f"{path}: no such file; remove {self.root}, and the rule moses_programs makes it")
         if " " in str(path.resolve()):
             raise UserError(
                 f"{path}: Moses' scripts cannot work where a folder has a space in its name; move it"
             )
         return str(path)
+
+
+def log_beside(log: str) -> Path:
+    """Return an empty file beside a job's log for what Moses' programs say, which is much."""
+    path = Path(log).with_suffix(".moses.log")
+    path.unlink(missing_ok=True)
+    return path.absolute()
+
+
+def run_logged(
+    command: Sequence[str],
+    log: Path,
+    problem: str,
+    folder: Path,
+    source: Path | None = None,
+    output: Path | None = None,
+) -> None:
+    """Run a program with much output, which goes into a log.
+
+    Args:
+        command: the program and its arguments.
+        log: file to which its messages are added.
+        problem: message for a failure.
+        folder: its working directory.
+        source: file for its standard input.
+        output: file for its standard output; None: the log.
+
+    Raises:
+        UserError: it failed. The message contains its last line and the log's name.
+    """
+    with (
+        log.open("ab") as messages,
+        Path(source or os.devnull).open("rb") as given,
+        Path(output or os.devnull).open("wb") as taken,
+    ):
+        start = messages.tell()
+        code = subprocess.run(
+            command,
+            cwd=folder,
+            env={**os.environ, **REPEATABLE},
+            stdin=given,
+            stdout=taken if output else messages,
+            stderr=messages,
+            check=False,
+        ).returncode
+    if code:
+        with log.open("rb") as messages:
+            messages.seek(start)
+            said = last_line(messages.read().decode(errors="replace"))
+        raise UserError(f"{problem}: {Path(command[0]).name} ended with code {code}: {said} (see {log})")
 
 
 def provide(folder: Path, source: Path | None, jobs: int) -> str:
@@ -116,7 +183,7 @@ def provide(folder: Path, source: Path | None, jobs: int) -> str:
             return f"the PATH ({installed})"
         if source is None:
             raise UserError(
-                "moses: not on the PATH with its scripts beside it; give its source with --source"
+                "moses: not on the PATH with its scripts beside it, and no source to build it from"
             )
         _build(folder, source, jobs)
         return str(source)
@@ -130,23 +197,16 @@ def on_path() -> Path | None:
     return root if root and complete and (root / "scripts/training/train-model.perl").exists() else None
 
 
-def missing_tools() -> list[str]:
-    """Return what a build needs and this machine lacks."""
-    compilers = any(map(shutil.which, ("c++", "g++", "clang++")))
-    programs = [name for name in ("perl", "make") if not shutil.which(name)] + ["a C++ compiler"] * (
-        not compilers
-    )
-    headers = [name for name, header in HEADERS.items() if not programs and not _compiles(header)]
-    return programs or headers or [library for library in LIBRARIES if not _compiles(library=library)]
-
-
-def _compiles(header: str = "cstddef", library: str = "c") -> bool:
-    """Return whether the compiler finds a header and the linker a library."""
-    program = f"#include <{header}>\nint main() {{}}\n"
-    compiler = next(filter(None, map(shutil.which, ("c++", "g++", "clang++"))))
+def refuse_missing_tools(folder: Path) -> None:
+    """Raise a UserError that names the first thing that a build needs and this machine lacks."""
+    problem = f"moses: not on the PATH, and a build lacks what it needs ({PACKAGES})"
+    for name in ("perl", "make", "c++"):
+        if not shutil.which(name):
+            raise UserError(f"{problem}: {name}")
+    program = folder / "needed.cpp"
+    program.write_text(NEEDED, encoding="utf-8")
     folders = [*_conda("-I", "include"), *_conda("-L", "lib")]
-    command = [compiler, *folders, "-x", "c++", "-", f"-l{library}", "-o", os.devnull]
-    return subprocess.run(command, input=program.encode(), capture_output=True, check=False).returncode == 0
+    run(["c++", *folders, str(program), *LIBRARIES, "-o", os.devnull], problem)
 
 
 def _conda(option: str, folder: str) -> list[str]:
@@ -178,12 +238,8 @@ def _install_eflomal(folder: Path) -> None:
 
 
 def _build(folder: Path, source: Path, jobs: int) -> None:
-    missing = missing_tools()
-    if missing:
-        raise UserError(
-            f"moses: not on the PATH, and a build lacks {' and '.join(missing)}; install that ({PACKAGES})"
-        )
     with temporary_folder(folder, "build-") as work:
+        refuse_missing_tools(work)
         tree = _unpack(source, work)
         bjam = ["./bjam", f"-j{jobs}", "-q", "--no-xmlrpc-c", *_conda("--with-boost=", "")]
         run([*bjam, *TARGETS.values()], "moses: its build failed", tree)

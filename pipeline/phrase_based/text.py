@@ -15,18 +15,16 @@ RESERVED = ("|", "<", "[")
 
 def write_text(
     shards: Sequence[tuple[Path, Path]],
-    max_words: int | None,
-    source: Path,
-    target: Path,
+    outputs: tuple[Path, Path],
+    max_words: int | None = None,
     sentences: int | None = None,
 ) -> tuple[int, int]:
     """Write the pairs of some shards one after the other, in constant memory.
 
     Args:
         shards: token files of both sides.
+        outputs: plain text of source and target, a sentence per line.
         max_words: longest sentence, in words; None keeps all.
-        source: plain text, a sentence per line.
-        target: as many lines.
         sentences: most pairs, spread evenly over the text; None writes all that are short enough.
 
     Returns:
@@ -37,7 +35,7 @@ def write_text(
     """
     total = None if sentences is None else sum(map(bool, _pairs(shards, max_words, "counting pairs")))
     written = fitting = too_long = 0
-    with write_lines(source) as sources, write_lines(target) as targets:
+    with write_lines(outputs[0]) as sources, write_lines(outputs[1]) as targets:
         for pair in _pairs(shards, max_words, "moses text"):
             if not pair:
                 too_long += 1
@@ -49,7 +47,7 @@ def write_text(
                 written += 1
         if not written:
             names = ", ".join(str(path) for pair in shards for path in pair)
-            raise UserError(f"nmt moses text: no pair with words on both sides in {names}; give it text")
+            raise UserError(f"no pair with words on both sides in {names}; give it text")
     return written, too_long
 
 

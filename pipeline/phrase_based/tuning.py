@@ -2,83 +2,48 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from nmt.io.files import write_text
-from nmt.io.programs import run_logged
+from nmt.io.files import temporary_folder, write_text
 from pipeline.phrase_based.configuration import System, configuration, start_weights, weights_of
-from pipeline.phrase_based.phrases import REPEATABLE
-from pipeline.phrase_based.programs import Moses
-from pipeline.phrase_based.unfinished import held
-
-
-@dataclass(frozen=True)
-class Tuning:
-    """Settings of the tuning."""
-
-    tuner: Literal["mert", "mira"]
-    rounds: int
-    """Limit for rounds of decoding and optimizing. Both tuners may end earlier."""
-    n_best: int
-    """Hypotheses per sentence and round."""
+from pipeline.phrase_based.programs import Moses, run_logged
 
 
 def tune(
     moses: Moses,
     system: System,
-    source: Path,
-    reference: Path,
+    text: tuple[Path, Path],
     output: Path,
-    work: Path,
-    tuning: Tuning,
-    search: Sequence[str],
+    log: Path,
+    tuner: Literal["mert", "mira"],
+    tuning_rounds: int,
+    tuning_n_best: int,
     threads: int,
 ) -> None:
-    """Choose the weights that translate the development text best. After a kill, continue from the last whole round.
+    """Choose the weights that translate the development text best.
 
     Args:
         moses: programs and scripts.
-        system: tables and language model.
-        source: plain tokens of the development text.
-        reference: its reference.
+        system: tables, language model and search.
+        text: plain tokens of the development text, source and reference.
         output: gets the weights, a feature per line.
-        work: folder of what is made on the way; removed in the end.
-        tuning: how the weights are optimized.
-        search: the decoder's options for its search.
+        log: gets what the programs say.
+        tuner: optimizer.
+        tuning_rounds: limit for rounds of decoding and optimizing; both tuners may end earlier.
+        tuning_n_best: hypotheses per sentence and round.
         threads: of decoder and optimizer.
     """
-    settings = (system, tuning.tuner, tuning.n_best, *search)
-    with held(work, settings, (*system.files, source, reference)) as lock:
-        start = work / "moses.ini"
+    with temporary_folder(output.parent, f".{output.name}.work-") as work:
+        start, folder = work.absolute() / "moses.ini", work.absolute() / "mert"
         start.write_text(configuration(system, start_weights(system)), encoding="utf-8")
-        rounds_done = work / "mert/finished_step.txt"
-        if not rounds_done.exists():
-            # perhaps half of the tables that it filters first
-            shutil.rmtree(work / "mert", ignore_errors=True)
-        flags = " ".join(["-threads", str(threads), "-v", "0", *search])
-        bin_folder = str(Path(moses.program("mert")).parent)
-        command = [
-            "perl",
-            moses.script("training/mert-moses.pl"),
-            str(source.absolute()),
-            str(reference.absolute()),
-        ]
-        command += [
-            moses.program("moses"),
-            str(start.absolute()),
-            "--mertdir",
-            bin_folder,
-            "--working-dir",
-            str((work / "mert").absolute()),
-        ]
-        command += ["--decoder-flags", flags, "--predictable-seeds", "--nbest", str(tuning.n_best)]
-        command += ["--maximum-iterations", str(tuning.rounds), "--threads", str(threads)]
-        command += ["--batch-mira", "--return-best-dev"] if tuning.tuner == "mira" else []
-        command += ["--continue"] if rounds_done.exists() else []
-        problem = f"nmt moses tune: tuning failed (its files: {work / 'mert'})"
-        run_logged(command, (work / "log").absolute(), problem, work, REPEATABLE, keep_open=[lock])
-        write_text(output, weights_of(work / "mert/moses.ini"))
+        source, reference = (str(side.absolute()) for side in text)
+        script, decoder = moses.script("training/mert-moses.pl"), moses.program("moses")
+        command = ["perl", script, source, reference, decoder, str(start)]
+        command += ["--mertdir", str(Path(moses.program("mert")).parent), "--working-dir", str(folder)]
+        command += ["--decoder-flags", " ".join(["-threads", str(threads), "-v", "0", *system.search])]
+        command += ["--predictable-seeds", "--nbest", str(tuning_n_best)]
+        command += ["--maximum-iterations", str(tuning_rounds), "--threads", str(threads)]
+        command += ["--batch-mira", "--return-best-dev"] if tuner == "mira" else []
+        run_logged(command, log, "tuning failed", work)
+        write_text(output, weights_of(folder / "moses.ini"))

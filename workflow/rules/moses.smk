@@ -20,20 +20,18 @@ rule moses_programs:
     resources:
         mem_mb=8000,
         runtime=120,
-    params:
-        source=lambda wildcards, input: options.repeated("source", [input.source] if input.source else []),
-        folder=lambda wildcards, output: options.moses_folder(output),
-    shell:
-        "nmt moses programs --jobs {threads} {params.source} --output {params.folder:q} 2>&1 | tee -i {log:q}"
+    script:
+        "../scripts/moses_programs.py"
 
 
 if CONFIG.moses.enabled:
 
-    # By part of the text; all of these files are plain, since Moses' programs read nothing else.
-    MOSES_TEXT = {
-        "train": f"{DATA}/{FINAL_STAGE}/{{shard}}.{{language}}.zst",
-        "dev": f"{DATA}/tokens/{{shard}}.{{language}}.zst",
-    }
+    def moses_settings(*keys):
+        """Those of the settings of `moses` that decide a job."""
+        return CONFIG.moses.model_dump(include=set(keys))
+
+    # Keys of what a system searches with, beside its tables and language model.
+    SEARCH = ("reordering", "lm_order", "distortion_limit", "cube_pruning")
 
     TABLES_OF_PHRASES = ["moses/phrase-table.gz", "moses/reordering-table.gz"]
 
@@ -51,16 +49,13 @@ if CONFIG.moses.enabled:
             mem_mb=memory(2000),
             runtime=minutes(30, 60),
         params:
-            corpora=lambda wildcards: options.shards(CONFIG, getattr(CONFIG.use, wildcards.part)),
-            text=lambda wildcards: options.patterns(
-                "text",
-                (MOSES_TEXT[wildcards.part].replace("{language}", side) for side in (SOURCE, TARGET)),
+            settings=lambda wildcards: (
+                moses_settings("max_words")
+                if wildcards.part == "train"
+                else {"sentences": CONFIG.moses.tuning_sentences}
             ),
-            # The name of this parameter stays: another one would change the shell line, and Snakemake would align again.
-            longest=lambda wildcards: options.moses_text(CONFIG, wildcards.part),
-        shell:
-            "nmt moses text {params.corpora} {params.text} {params.longest}"
-            " --output-source {output.source:q} --output-target {output.target:q} 2>&1 | tee -i {log:q}"
+        script:
+            "../scripts/moses_text.py"
 
     rule moses_align:
         """Align the words of the training text in both directions, and make one alignment of both."""
@@ -75,16 +70,12 @@ if CONFIG.moses.enabled:
         threads: CONFIG.moses.threads
         resources:
             mem_mb=memory(DATA_MEMORY),
-            runtime=round(60 * CONFIG.resources.moses_hours),
+            runtime=minutes(60 * CONFIG.resources.moses_hours),
             limited_by="moses_hours",
         params:
-            programs=lambda wildcards, input: options.moses_folder(input),
-            heuristic=CONFIG.moses.symmetrization,
-            block=CONFIG.moses.alignment_block,
-        shell:
-            "OMP_NUM_THREADS={threads} nmt moses align --programs {params.programs:q} --source {input.source:q}"
-            " --target {input.target:q} --heuristic {params.heuristic} --block-pairs {params.block}"
-            " --output {output.aligned:q} 2>&1 | tee -i {log:q}"
+            settings=moses_settings("alignment_block", "symmetrization"),
+        script:
+            "../scripts/moses_align.py"
 
     rule moses_phrases:
         """Extract and score phrases and their reordering."""
@@ -100,17 +91,12 @@ if CONFIG.moses.enabled:
         threads: CONFIG.moses.threads
         resources:
             mem_mb=memory(DATA_MEMORY),
-            runtime=round(60 * CONFIG.resources.moses_hours),
+            runtime=minutes(60 * CONFIG.resources.moses_hours),
             limited_by="moses_hours",
         params:
-            programs=lambda wildcards, input: options.moses_folder(input),
-            words=CONFIG.moses.max_phrase_words,
-            reordering=CONFIG.moses.reordering,
-        shell:
-            "nmt moses phrases --programs {params.programs:q} --source {input.source:q} --target {input.target:q}"
-            " --aligned {input.aligned:q} --max-phrase-words {params.words} --reordering {params.reordering}"
-            " --threads {threads} --memory-mb $(({resources.mem_mb} / 2))"
-            " --phrase-table {output.tables[0]:q} --reordering-table {output.tables[1]:q} 2>&1 | tee -i {log:q}"
+            settings=moses_settings("max_phrase_words", "reordering"),
+        script:
+            "../scripts/moses_phrases.py"
 
     rule moses_language_model:
         """Train the language model of the target side, and of monolingual text where the settings name some."""
@@ -153,18 +139,13 @@ if CONFIG.moses.enabled:
         threads: CONFIG.moses.threads
         resources:
             mem_mb=memory(DATA_MEMORY),
-            runtime=round(60 * CONFIG.resources.moses_hours),
+            runtime=minutes(60 * CONFIG.resources.moses_hours),
             limited_by="moses_hours",
         params:
-            system=lambda wildcards, input: options.moses_system(input),
-            search=options.moses_search(CONFIG),
-            tuner=CONFIG.moses.tuner,
-            rounds=CONFIG.moses.tuning_rounds,
-            n_best=CONFIG.moses.tuning_n_best,
-        shell:
-            "nmt moses tune {params.system} {params.search} --threads {threads} --source {input.source:q} --target {input.target:q}"
-            " --tuner {params.tuner} --rounds {params.rounds} --n-best {params.n_best} --output {output.weights:q}"
-            " 2>&1 | tee -i {log:q}"
+            system=moses_settings(*SEARCH),
+            tuning=moses_settings("tuner", "tuning_rounds", "tuning_n_best"),
+        script:
+            "../scripts/moses_tune.py"
 
     rule moses_translate:
         """Translate the test or development text with Moses."""
@@ -181,14 +162,12 @@ if CONFIG.moses.enabled:
         threads: CONFIG.moses.threads
         resources:
             mem_mb=memory(DATA_MEMORY),
-            runtime=round(60 * CONFIG.resources.moses_hours),
+            runtime=minutes(60 * CONFIG.resources.moses_hours),
             limited_by="moses_hours",
         params:
-            system=lambda wildcards, input: options.moses_system(input),
-            search=options.moses_search(CONFIG),
-        shell:
-            "nmt moses decode {params.system} {params.search} --threads {threads} --weights {input.weights:q} --source {input.source:q}"
-            " --output {output.translations:q} 2>&1 | tee -i {log:q}"
+            system=moses_settings(*SEARCH),
+        script:
+            "../scripts/moses_translate.py"
 
     use rule moses_translate as moses_n_best with:
         output:
@@ -197,10 +176,8 @@ if CONFIG.moses.enabled:
         log:
             "logs/moses/{set}n_best.log",
         params:
-            system=lambda wildcards, input, output: (
-                f"{options.moses_system(input)} {options.option('output-n-best', output.lists)}"
-            ),
-            search=options.moses_n_best(CONFIG),
+            system=moses_settings(*SEARCH),
+            lists=moses_settings("n_best", "n_best_factor"),
 
 
 if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
@@ -221,9 +198,8 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
         resources:
             mem_mb=memory(2000),
             runtime=minutes(30, 60),
-        shell:
-            "nmt moses phrase-pairs --phrase-table {input.table:q} --output {output.train:q}"
-            " --output-held-out {output.dev:q} 2>&1 | tee -i {log:q}"
+        script:
+            "../scripts/moses_phrase_pairs.py"
 
     rule moses_phrase_ids:
         """Turn phrase pairs into memory-mapped ids, by the vocabularies of the sentences' models."""
@@ -269,15 +245,12 @@ if CONFIG.moses.enabled and CONFIG.moses.phrase_model:
         resources:
             gpu=gpu_of(CONFIG.decoding.device),
             mem_mb=memory(DATA_MEMORY),
-            runtime=round(60 * CONFIG.resources.moses_hours),
+            runtime=minutes(60 * CONFIG.resources.moses_hours),
             limited_by="moses_hours",
         params:
-            model=f"models/{CONFIG.moses.phrase_model}",
-            text=lambda wildcards, input: options.repeated("text", input.text),
-            options=options.known((name, getattr(CONFIG.decoding, name)) for name in ("threads", "device")),
-        shell:
-            "nmt moses phrase-scores --phrase-table {input.table:q} --model {params.model:q} {params.text}"
-            " {params.options} --output {output.table:q} 2>&1 | tee -i {log:q}"
+            compute=CONFIG.decoding.model_dump(include={"device", "threads"}),
+        script:
+            "../scripts/moses_phrase_scores.py"
 
     use rule moses_tune as moses_tune_scored with:
         input:

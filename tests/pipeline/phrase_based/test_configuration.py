@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
+from nmt.errors import UserError
 from pipeline.phrase_based.configuration import System, configuration, start_weights, weights_of
-from tests.messages import refused
 
-SYSTEM = System(Path("/m/phrases.gz"), Path("/m/order.gz"), "msd-bidirectional-fe", Path("/m/lm"), 5, 6)
+
+@dataclass(frozen=True)
+class Table(System):
+    """A system whose phrase table has so many scores."""
+
+    phrase_scores: int = 4
+
+
+SYSTEM = Table(
+    *(Path("/m/phrases.gz"), Path("/m/order.gz"), Path("/m/lm")),
+    reordering="msd-bidirectional-fe",
+    lm_order=5,
+    distortion_limit=6,
+    cube_pruning=None,
+)
 START = start_weights(SYSTEM)
 
 
@@ -40,12 +54,12 @@ def test_a_table_with_one_more_score_has_one_more_weight() -> None:
 
 def test_paths_that_moses_cannot_read_are_refused() -> None:
     spaced = replace(SYSTEM, phrases=Path("/my text/phrases.gz"))
-    with refused():
+    with pytest.raises(UserError, match="reads no path with a space"):
         configuration(spaced, START)
 
 
 @pytest.mark.parametrize("text", ["", "[weight]\nLM0= 1\n", "[feature]\nLM0= 1\n"])
 def test_other_weights_are_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "moses.ini").write_text(text)
-    with refused():
+    with pytest.raises(UserError, match="tune again"):
         weights_of(tmp_path / "moses.ini")

@@ -9,13 +9,14 @@ import pytest
 import torch
 
 from nmt.decoding.forced_decoding import score_batch
+from nmt.errors import UserError
 from nmt.io.text_files import read_lines
 from nmt.model import trained_model
+from pipeline.phrase_based.phrase_pairs import write_pairs
+from pipeline.phrase_based.phrase_scores import add_scores
 from pipeline.phrase_based.phrases import number_of_scores
 from tests import translators
 from tests.bitexts import write_text
-from tests.messages import check
-from tests.running import nmt
 
 PAIRS = [
     ("w3", "w4"),
@@ -40,9 +41,7 @@ def table(tmp_path: Path) -> Path:
 def test_each_pair_is_learned_from_once_and_some_are_kept_apart(table: Path, tmp_path: Path) -> None:
     names = ["train.en.zst", "train.fr", "dev.en", "dev.fr"]
     files = [tmp_path / name for name in names]
-    outputs = ["--output", *files[:2], "--output-held-out", *files[2:]]
-    done = nmt("moses", "phrase-pairs", f"--phrase-table={table}", "--held-out=2", *outputs)
-    assert done.returncode == 0, done.stderr
+    assert write_pairs(table, 2, (files[0], files[1]), (files[2], files[3])) == (4, 2)
     source, target, *held_out = ([*read_lines(file)] for file in files)
     assert [*zip(source, target, strict=True)] == [PAIRS[place] for place in (0, 1, 3, 4)]
     assert [*zip(*held_out, strict=True)] == [PAIRS[place] for place in (2, 5)]
@@ -56,14 +55,8 @@ def test_scores_are_the_models_probabilities_of_the_pairs_that_a_text_may_need(
     for text, line in zip(texts, ("w3 w4 unseen", "w7 w8"), strict=True):
         write_text(text, [line])
     output = tmp_path / "scored.gz"
-    done = nmt(
-        *("moses", "phrase-scores"),
-        *(f"--phrase-table={table}", f"--model={folder}", *(f"--text={text}" for text in texts)),
-        *("--device=cpu", f"--output={output}"),
-    )
-    assert done.returncode == 0, done.stderr
-    assert "4 of 6 pairs" in done.stderr
     model = trained_model.load(folder, torch.device("cpu"))
+    assert add_scores(model, table, texts, output) == (4, 6)
     before, after = ([line.split(" ||| ") for line in read_lines(path)] for path in (table, output))
     assert [entry[:2] for entry in after] == [list(pair) for pair in PAIRS[:4]]
     for old, new in zip(before, after, strict=False):
@@ -81,10 +74,9 @@ def test_scores_are_the_models_probabilities_of_the_pairs_that_a_text_may_need(
 )
 def test_a_table_that_is_none_or_of_other_text_is_one_line(tmp_path: Path, lines: list[str]) -> None:
     table, text = write_text(tmp_path / "t.gz", lines), write_text(tmp_path / "text", ["w3 w4"])
-    folder = translators.trained_model(tmp_path / "model", "rnnencdec")
-    output = tmp_path / "scored.gz"
-    options = [f"--phrase-table={table}", f"--model={folder}", f"--text={text}", f"--output={output}"]
-    done = nmt("moses", "phrase-scores", *options)
-    assert done.returncode == 2 and "Traceback" not in done.stderr
-    check(done.stderr.splitlines()[-1])
-    assert not output.exists()
+    model = trained_model.load(
+        translators.trained_model(tmp_path / "model", "rnnencdec"), torch.device("cpu")
+    )
+    with pytest.raises(UserError, match=r"t\.gz.*(empty|2 fields|holds no phrase)"):
+        add_scores(model, table, [text], tmp_path / "scored.gz")
+    assert not (tmp_path / "scored.gz").exists()

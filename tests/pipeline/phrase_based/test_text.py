@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from nmt.errors import UserError
 from pipeline.phrase_based.text import write_text
 from tests.bitexts import write_pairs
-from tests.messages import refused
 
 
 def test_pairs_with_words_on_both_sides_are_kept_in_order(tmp_path: Path) -> None:
@@ -17,10 +17,10 @@ def test_pairs_with_words_on_both_sides_are_kept_in_order(tmp_path: Path) -> Non
         write_pairs(tmp_path, "1", [("a b c", "x"), ("d", "w x y z"), ("e", "v")]),
     ]
     source, target = tmp_path / "out.en", tmp_path / "out.fr"
-    assert write_text(shards, 3, source, target) == (3, 1)
+    assert write_text(shards, (source, target), max_words=3) == (3, 1)
     assert source.read_text() == "a b\na b c\ne\n"
     assert target.read_text() == "x y\nx\nv\n"
-    assert write_text(shards, None, source, target) == (4, 0)
+    assert write_text(shards, (source, target)) == (4, 0)
 
 
 @pytest.mark.parametrize(
@@ -33,18 +33,18 @@ def test_a_part_is_spread_over_the_text(tmp_path: Path, sentences: int, kept: st
         write_pairs(tmp_path, "1", [*((f"{line}", "x") for line in range(6, 9)), ("too many words", "x")]),
     ]
     source = tmp_path / "out.en"
-    assert write_text(shards, 2, source, tmp_path / "out.fr", sentences) == (len(kept.split()), 1)
+    assert write_text(shards, (source, tmp_path / "out.fr"), 2, sentences) == (len(kept.split()), 1)
     assert source.read_text().split() == kept.split()
 
 
 @pytest.mark.parametrize("character", ["|", "<", "["])
 def test_characters_of_moses_own_notation_are_refused(tmp_path: Path, character: str) -> None:
     pair = write_pairs(tmp_path, "0", [("a", "x"), (f"a {character} b", "x")])
-    with refused():
-        write_text([pair], None, tmp_path / "s", tmp_path / "t")
+    with pytest.raises(UserError, match=r"0\.en\.zst, line 2: holds "):
+        write_text([pair], (tmp_path / "s", tmp_path / "t"))
     assert not (tmp_path / "s").exists() and not (tmp_path / "t").exists()
 
 
 def test_text_without_pairs_is_refused(tmp_path: Path) -> None:
-    with refused():
-        write_text([write_pairs(tmp_path, "0", [("", "x")])], None, tmp_path / "s", tmp_path / "t")
+    with pytest.raises(UserError, match="no pair with words"):
+        write_text([write_pairs(tmp_path, "0", [("", "x")])], (tmp_path / "s", tmp_path / "t"))

@@ -1,0 +1,21 @@
+"""Extract and score phrases and their reordering."""
+
+from job import job
+
+with job(snakemake):
+    from pathlib import Path
+
+    from pipeline.phrase_based.phrases import extract
+    from pipeline.phrase_based.programs import Moses, log_beside
+
+    phrases, reordering = map(Path, snakemake.output.tables)
+    extract(
+        Moses.of(snakemake.input.programs),
+        (Path(snakemake.input.source), Path(snakemake.input.target)),
+        Path(snakemake.input.aligned),
+        (phrases, reordering),
+        log_beside(snakemake.log[0]),
+        **snakemake.params.settings,
+        threads=snakemake.threads,
+        memory_mb=snakemake.resources.mem_mb // 2,
+    )

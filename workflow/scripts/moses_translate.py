@@ -1,0 +1,24 @@
+"""Translate a text with Moses, and write n-best lists where the rule has them."""
+
+from job import job
+
+with job(snakemake):
+    from pathlib import Path
+
+    from pipeline.phrase_based.configuration import System
+    from pipeline.phrase_based.decoding import NBest, decode
+    from pipeline.phrase_based.programs import Moses, log_beside
+
+    phrases, reordering = map(Path, snakemake.input.tables)
+    lists = snakemake.output.get("lists")
+    sentences = decode(
+        Moses.of(snakemake.input.programs),
+        System(phrases, reordering, Path(snakemake.input.language_model), **snakemake.params.system),
+        Path(snakemake.input.weights),
+        Path(snakemake.input.source),
+        Path(snakemake.output.translations),
+        log_beside(snakemake.log[0]),
+        snakemake.threads,
+        NBest(Path(lists), **snakemake.params.lists) if lists else None,
+    )
+    print(f"{sentences:,} sentences")

@@ -1,0 +1,21 @@
+"""Choose the weights that translate the development text best."""
+
+from job import job
+
+with job(snakemake):
+    from pathlib import Path
+
+    from pipeline.phrase_based.configuration import System
+    from pipeline.phrase_based.programs import Moses, log_beside
+    from pipeline.phrase_based.tuning import tune
+
+    phrases, reordering = map(Path, snakemake.input.tables)
+    tune(
+        Moses.of(snakemake.input.programs),
+        System(phrases, reordering, Path(snakemake.input.language_model), **snakemake.params.system),
+        (Path(snakemake.input.source), Path(snakemake.input.target)),
+        Path(snakemake.output.weights),
+        log_beside(snakemake.log[0]),
+        **snakemake.params.tuning,
+        threads=snakemake.threads,
+    )
