@@ -10,6 +10,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -135,6 +136,13 @@ def make_demo(folder: Path) -> Path:
     overlay = folder / "tiny.yaml"
     overlay.write_text(f"{TINY}playground: {{models: []}}\n", encoding="utf-8")
     return overlay
+
+
+def trained_on(corpora: dict[str, Any]) -> dict[str, Any]:
+    """Settings of an experiment on some corpora, all of whose text is used; the grammar writes the other text."""
+    held_out = {split: {"grammar": {"split": split, "pairs": 5}} for split in ("dev", "test")}
+    use = {"train": [*corpora], "dev": ["dev"], "test": ["test"]}
+    return {"corpora": held_out | corpora, "use": use, "selection": {"enabled": False}}
 
 
 def scheduled(output: str, name: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Every family of models through all that a run does with a model: settings, training, files, search, tables, card."""
+"""Every family of models through all that a run does with a model: settings, training, files, search, scores, card."""
 
 from __future__ import annotations
 
@@ -20,15 +20,13 @@ from nmt.io.text_files import read_lines, read_pairs
 from nmt.model import trained_model
 from nmt.settings.families import FAMILIES, FamilyName
 from pipeline.config.experiment import runs_in_use
-from pipeline.config.layers import find_layers, load
+from pipeline.config.overlays import find_layers, load
 from pipeline.config.runs import run_settings
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import disk_bytes, training_times
 from tests.bitexts import write_bitext
-from tests.report_settings import report_settings
 from tests.running import ROOT
 from tests.small_models import small_architecture
-from tests.table_inputs import PAPER
 from tests.training_settings import decoding, training
 from tests.translators import text_settings
 
@@ -140,7 +138,7 @@ def test_a_family_can_all_that_a_run_does(tmp_path: Path, config: Config, family
     nmt("model", "card", "--model", model, "--scores", scores)
     assert FAMILIES[family].description in card.read_text(encoding="utf-8")
     nmt("model", "release", "--model", model, "--output", tmp_path / "tiny.tar.zst")
-    report(tmp_path, model, scores, aligns)
+    assert_translates_raw_text(tmp_path, model, aligns)
 
 
 @pytest.mark.parametrize("family", ["rnnsearch"])
@@ -153,7 +151,6 @@ def test_a_model_of_subword_units_is_told_of_in_words(tmp_path: Path, config: Co
     assert_perplexity(tmp_path, model, test)
     scores = evaluate(tmp_path, test, seed=1)
     assert json.loads(scores.read_text(encoding="utf-8"))["sentences_no_unk"] == len(PAIRS)
-    report(tmp_path, model, scores, aligns=True)
     nmt("translate", tmp_path / "source.txt", "--model", model, "--json", "--output", tmp_path / "out.jsonl")
 
 
@@ -168,39 +165,17 @@ def assert_perplexity(here: Path, model: Path, test: list[object]) -> None:
         value = json.loads(found.read_text(encoding="utf-8"))
         assert (value["words"], value["sentences"]) == (words, len(PAIRS))
         assert value["perplexity"] == pytest.approx(math.exp(-sum(logs) / words), rel=1e-4)
-    table = as_options(output_csv=here / "p.csv", output_md=here / "p.md", output_tex=here / "p.tex")
-    of_paper = ["--paper", PAPER.with_name("sutskever2014.yaml"), "--table", "sutskever2014_perplexity"]
-    wanted = settings(report_settings({"tiny": "Tiny"}))
-    nmt("table", "perplexity", *of_paper, "--perplexity", found, "--settings", wanted, *table)
-    assert f" {value['perplexity']:.2f} |" in (here / "p.md").read_text(encoding="utf-8")
 
 
-def report(here: Path, model: Path, scores: Path, aligns: bool) -> None:
-    """Tables and figures of one model."""
-    wanted = settings(report_settings({"tiny": "Tiny"}, figure3_words=[2, 5]))
-    one = ["--summary", model / "summary.json", "--settings", wanted]
-    table = as_options(output_csv=here / "t.csv", output_md=here / "t.md", output_tex=here / "t.tex")
-    figure = as_options(output_pdf=here / "f.pdf", output_png=here / "f.png")
-    nmt("table", "scores", "--paper", PAPER, "--table", "table1", "--score", scores, *one, *table)
-    nmt("table", "training", "--paper", PAPER, "--table", "table2", *one, *table)
-    assert "Tiny" in (here / "t.md").read_text(encoding="utf-8")
-    nmt("figure", "learning-curves", *one, "--history", model / "history.jsonl", *figure)
-    if aligns:
-        both = as_options(all=here / "all.jsonl", no_unk=here / "no_unk.jsonl")
-        nmt("figure", "attention", *both, "--settings", wanted, *figure)
-
-
-def test_raw_text_is_translated_and_copies_only_where_there_is_attention(
-    tmp_path: Path, config: Config, family: FamilyName
-) -> None:
-    model, lines = trained(tmp_path, config), tmp_path / "lines.txt"
+def assert_translates_raw_text(here: Path, model: Path, aligns: bool) -> None:
+    """It copies unknown words only where there is attention."""
+    lines = here / "lines.txt"
     lines.write_text("w3 strange w5\n\n", encoding="utf-8")
-    translate = ["translate", lines, "--model", model, "--output", tmp_path / "out.txt"]
-    nmt(*translate)
-    assert (tmp_path / "out.txt").read_text(encoding="utf-8").count("\n") == 2
-    if FAMILIES[family].aligns:
-        nmt(*translate, "--unknown", "copy", "--alignment", "pharaoh")
-        assert (tmp_path / "out.txt").read_text(encoding="utf-8").count("|||") == 2
-    else:
+    copies = ("--unknown", "copy", "--alignment", "pharaoh")
+    translate = ["translate", lines, "--model", model, "--output", here / "out.txt"]
+    nmt(*translate, *(copies if aligns else ()))
+    text = (here / "out.txt").read_text(encoding="utf-8")
+    assert text.count("\n") == 2 and text.count("|||") == 2 * aligns
+    if not aligns:
         with pytest.raises(UserError, match="has no attention"):
-            nmt(*translate, "--unknown", "copy")
+            nmt(*translate, *copies)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import contextlib
 import gzip
 import hashlib
-import io
 import json
 import random
 import signal
 import subprocess
-import tarfile
 import time
 import zipfile
 from pathlib import Path
@@ -21,7 +19,7 @@ import yaml
 
 from nmt.data.bitext import Bitext
 from nmt.io.text_files import read_lines
-from tests.running import ROOT, processes_in, snakemake, snakemake_command
+from tests.running import ROOT, processes_in, snakemake, snakemake_command, trained_on
 
 
 def experiment(folder: Path, settings: dict[str, Any]) -> Path:
@@ -34,13 +32,6 @@ def text(seed: int, lines: int) -> bytes:
     draw = random.Random(seed)
     words = ["".join(draw.choices("abcdefghij", k=draw.randint(2, 9))) for _ in range(5000)]
     return "".join(f"{' '.join(draw.choices(words, k=20))}.\n" for _ in range(lines)).encode()
-
-
-HELD_OUT: dict[str, Any] = {
-    f"small-{split}": {"grammar": {"split": split, "pairs": 5}} for split in ("dev", "test")
-}
-HELD_OUT_NAMES = {"dev": ["small-dev"], "test": ["small-test"]}
-"""Development and test text, in which the sentences of the training text are looked for."""
 
 
 # --- another archive
@@ -62,16 +53,15 @@ def test_a_second_source_with_another_kind_of_archive_is_an_entry_of_the_catalog
         {
             "mirrors": [str(tmp_path / "second")],
             "archives": {"a": {"url": nowhere, "path": "a.tgz", **sums, "alternatives": [alternative]}},
-            "corpora": HELD_OUT
-            | {
-                "mini": {
-                    "source": {"archive": "a", "member": "text/text.en", "md5": md5},
-                    "target": {"archive": "a", "member": "text/text.fr"},
-                    "pairs": 2,
+            **trained_on(
+                {
+                    "mini": {
+                        "source": {"archive": "a", "member": "text/text.en", "md5": md5},
+                        "target": {"archive": "a", "member": "text/text.fr"},
+                        "pairs": 2,
+                    }
                 }
-            },
-            "use": {"train": ["mini"], **HELD_OUT_NAMES},
-            "selection": {"enabled": False},
+            ),
         },
     )
     target = "data/tokens/mini/0.fr.zst"
@@ -140,47 +130,6 @@ def test_tokenized_and_selected_text_takes_the_place_of_everything_up_to_selecti
     assert (counts["kept"], counts["empty"]) == (90, 30)
 
 
-LIUM = ("ep7_pc45", "nc9")
-
-
-def test_tokenized_text_of_several_corpora_comes_out_of_one_archive(tmp_path: Path) -> None:
-    """As the owner of the authors' own training text has it: bitexts, each side compressed, in one archive."""
-    lines = {
-        name: [f"{name} &apos;s {number} ." for number in range(20 + at)] for at, name in enumerate(LIUM)
-    }
-    with tarfile.open(tmp_path / "bitexts.tgz", "w:gz") as archive:
-        for name in LIUM:
-            for side in ("en", "fr"):
-                data = gzip.compress("".join(f"{line}\n" for line in lines[name]).encode())
-                entry = tarfile.TarInfo(f"bitexts.selected/{name}.{side}.gz")
-                entry.size = len(data)
-                archive.addfile(entry, io.BytesIO(data))
-    corpora = {
-        name.replace("_", "-"): {
-            side: {"archive": "bitexts", "member": f"bitexts.selected/{name}.{end}.gz"}
-            for side, end in (("source", "en"), ("target", "fr"))
-        }
-        | {"tokenized": True, "pairs": len(lines[name]), "shards": 2 if "pc" in name else 1}
-        for name in LIUM
-    }
-    folder = experiment(
-        tmp_path / "experiment",
-        {
-            "archives": {"bitexts": {"url": (tmp_path / "bitexts.tgz").as_uri(), "path": "bitexts.tgz"}},
-            "corpora": HELD_OUT | corpora,
-            "use": {"train": [*corpora], **HELD_OUT_NAMES},
-            "selection": {"enabled": False},
-        },
-    )
-    result = snakemake(folder, "--cores", "2", "--", "data/binary/train/meta.json")
-    assert result.returncode == 0, result.stdout
-    for name, corpus in zip(LIUM, corpora, strict=True):
-        assert [*read_lines(folder / f"data/tokens/{corpus}/0.fr.zst")] == lines[name]
-    assert len(Bitext.open(folder / "data/binary/train")) == sum(map(len, lines.values()))
-    words = {line.split("\t")[1] for line in read_lines(folder / "data/vocabulary/en.tsv")}
-    assert {*LIUM, "&apos;s"} <= words
-
-
 # --- killed on the way
 
 
@@ -227,10 +176,7 @@ def test_jobs_killed_half_way_are_made_again_to_the_same_bytes(tmp_path: Path) -
             side: {"url": (tmp_path / f"mini.{side}").as_uri(), "path": f"mini.{side}"}
             for side in ("en", "fr")
         },
-        "corpora": HELD_OUT
-        | {"mini": {"source": {"archive": "en"}, "target": {"archive": "fr"}, "shards": 2}},
-        "use": {"train": ["mini"], **HELD_OUT_NAMES},
-        "selection": {"enabled": False},
+        **trained_on({"mini": {"source": {"archive": "en"}, "target": {"archive": "fr"}, "shards": 2}}),
     }
     targets = [f"data/tokens/mini/{shard}.{side}.zst" for shard in (0, 1) for side in ("en", "fr")]
     options = ["--cores", "2", "--rerun-incomplete", "--", *targets]
