@@ -65,6 +65,8 @@ def training(config: Config, folder: Path, run: Run) -> Training:
     found = [CHECKPOINT.fullmatch(path.name) for path in state.glob("checkpoint-*.json")]
     checkpoint = max((int(name[1]) for name in found if name), default=None)
     writer, finished, note = observe(state), (model / WEIGHTS).is_file(), None
+    if writer and not writer.process:  # a lock that cannot be read is a dead one
+        writer = None
     if writer and writer.alive:
         word, note, finished = "running", f"process {writer.process} on {writer.host}", False
     elif finished:

@@ -20,7 +20,7 @@ from nmt.io.text_files import read_lines, read_pairs
 from nmt.model import trained_model
 from nmt.settings.families import FAMILIES, FamilyName
 from pipeline.config.experiment import runs_in_use
-from pipeline.config.overlays import find_layers, load
+from pipeline.config.layers import find_layers, load
 from pipeline.config.runs import run_settings
 from pipeline.config.schema import Config
 from pipeline.monitor.forecast import disk_bytes, training_times
