@@ -98,7 +98,7 @@ def stand_ins(other: Path, experiment: Path) -> None:
     config = load(find_layers(ROOT / "config.yaml", experiment))
     names = ["source.ids.npy", "source.offsets.npy", "target.ids.npy", "target.offsets.npy", "meta.json"]
     files = [f"data/binary/{part}/{name}" for part in ("train", "dev") for name in names]
-    files += ["data/vocabulary/en.tsv", "data/vocabulary/fr.tsv", "data/counts.json"]
+    files += ["data/vocabulary/en.tsv", "data/vocabulary/fr.tsv", "data/corpora.json"]
     everything = [*config.use.train, *config.use.dev, *config.use.test]
     stages = {final_stage(config): config.use.train, "tokens": everything, "raw": everything}
     for stage, corpora in stages.items():

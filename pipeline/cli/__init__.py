@@ -16,7 +16,6 @@ GROUPS = {
         "download": "pipeline.cli.download:download",
         "extract": "pipeline.cli.download:extract",
         "generate": "pipeline.cli.synthetic:generate",
-        "report": "pipeline.cli.statistics:data_report",
     },
     "figure": {"vectors": "pipeline.cli.figures:sentence_vectors"},
     "page": {"playground": "pipeline.cli.pages:playground"},

@@ -10,17 +10,23 @@ from pipeline.config.schema import Config
 from pipeline.results.papers import Paper, PerplexityTable, ScoreTable, SentenceTable, TrainingTable
 
 COMPARISON, FINDING, DOCUMENT = "comparison.json", "finding.txt", "tables.tex"
+DATA = "data"
+"""The table and the figure of the corpora."""
 TREE, VECTORS = "cho2014b_figure6", "sentence_vectors"
 """Figures that need a model: the first is drawn from it, the second from a file that it wrote."""
 
 
 @dataclass(frozen=True)
 class Artifacts:
-    """Tables and figures in the order of the papers, and the runs whose attention is compared with known alignments."""
+    """Tables and figures in the order of the papers, and the runs whose attention is compared with known alignments.
+
+    corpora: whether there are counts of the corpora, and with them a table and a figure.
+    """
 
     tables: list[str]
     figures: list[str]
     aligned: list[str]
+    corpora: bool
 
     @property
     def error_rates(self) -> list[str]:
@@ -34,18 +40,24 @@ class Artifacts:
         return [*forms, DOCUMENT, *self.error_rates, FINDING]
 
     @property
+    def data_files(self) -> list[str]:
+        """The files of the corpora's table and figure."""
+        return [f"{DATA}.{form}" for form in ("csv", "md", "tex", "pdf", "png")] if self.corpora else []
+
+    @property
     def figure_files(self) -> list[str]:
         """The files of figures."""
         return [f"{figure}.{form}" for figure in self.figures for form in ("pdf", "png")]
 
 
-def artifacts(config: Config, papers: Sequence[Paper], gold: bool) -> Artifacts:
+def artifacts(config: Config, papers: Sequence[Paper], gold: bool, corpora: bool) -> Artifacts:
     """Return what a run makes.
 
     Args:
         config: its settings.
         papers: those that the settings name.
         gold: whether alignments of the test text are known.
+        corpora: whether there are counts of the corpora.
     """
     tables = {name: table for paper in papers for name, table in paper.tables.items()}
     kinds = (ScoreTable, PerplexityTable, TrainingTable, SentenceTable)
@@ -61,4 +73,5 @@ def artifacts(config: Config, papers: Sequence[Paper], gold: bool) -> Artifacts:
         ],
         [*figures, *([VECTORS] if config.sentence_vectors else [])],
         aligned_runs(config) if gold else [],
+        corpora,
     )

@@ -17,7 +17,8 @@ from nmt.io.files import write_text
 from nmt.model.model_folder import SETTINGS, SUMMARY
 from pipeline.config.artifacts import Report
 from pipeline.config.experiment import compared_models, contrasted_models
-from pipeline.results.artifacts import COMPARISON, DOCUMENT, FINDING, Artifacts, artifacts
+from pipeline.results.artifacts import COMPARISON, DATA, DOCUMENT, FINDING, Artifacts, artifacts
+from pipeline.results.corpora import corpora_table
 from pipeline.results.finding import finding
 from pipeline.results.inputs import Inputs
 from pipeline.results.papers import PerplexityTable, ScoreTable, SentenceTable, TrainingTable
@@ -34,7 +35,8 @@ from pipeline.results.tables.writer import Table, forms
 
 def of_package(inputs: Inputs) -> Artifacts:
     """Return what follows from a package."""
-    return artifacts(inputs.config, list(inputs.papers.values()), inputs.package.gold.is_file())
+    files = inputs.package.gold, inputs.package.counts
+    return artifacts(inputs.config, list(inputs.papers.values()), *(file.is_file() for file in files))
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
@@ -61,7 +63,7 @@ def texts(inputs: Inputs) -> Iterator[Text]:
         return document({name: made(name)[f"{name}.tex"] for name in listed.tables})
 
     yield _one(COMPARISON, lambda: as_json(inputs.comparison))
-    for name in listed.tables:
+    for name in [*listed.tables, *([DATA] if listed.corpora else [])]:
         yield Text(tuple(f"{name}.{form}" for form in ("csv", "md", "tex")), partial(made, name))
     yield _one(DOCUMENT, whole)
     for run, file in zip(listed.aligned, listed.error_rates, strict=True):
@@ -76,6 +78,8 @@ def _one(file: str, make: Callable[[], str]) -> Text:
 def table(name: str, inputs: Inputs) -> Table:
     """Return one of the tables of `Artifacts.tables`."""
     settings = inputs.settings
+    if name == DATA:
+        return corpora_table(inputs.counts, inputs.config.languages, inputs.reported_data)
     if name == "significance":
         return significance(inputs.comparison, settings)
     if name == "ablations":
@@ -181,7 +185,8 @@ def build(inputs: Inputs, out: Path, only: Collection[str] | None = None) -> lis
             for file in wanted:
                 write_text(out / file, contents[file])
             written += wanted
-    for name in of_package(inputs).figures:
+    listed = of_package(inputs)
+    for name in [*listed.figures, *([DATA] if listed.corpora else [])]:
         files = [f"{name}.{form}" for form in ("pdf", "png")]
         if only is None or set(files) & set(only):
             # imported here, since `nmt verify` draws nothing

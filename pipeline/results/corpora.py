@@ -1,319 +1,185 @@
-"""Corpus statistics: the text of each corpus at every stage, removed pairs by reason, and the text of the models."""
+"""Corpus statistics: pairs and words of every corpus at every stage, what was removed, and unknown words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
+from nmt.data.stage_counts import SIDES
+from nmt.data.vocabulary import Vocabulary
+from nmt.data.word_counts import read_word_counts
 from nmt.errors import UserError
-from nmt.io.files import read_json, write_text
+from nmt.io.files import read_json
+from nmt.settings.text import Languages
 from pipeline.results.papers import ReportedData
-from pipeline.results.statistics import PARTS, SIDES, Counts, removed, repaired, total
-from pipeline.results.tables.writer import as_csv
+from pipeline.results.tables.writer import Table, frame
 
-COLUMNS = ["part", "corpus", "stage", "measure", "side", "unit", "value", "reported"]
+Counts = dict[str, Any]
+COLUMNS = ["part", "corpus", "stage", "unit", "pairs", "source_words", "target_words"]
+COLUMNS += ["source_unknown", "target_unknown", "reported"]
 TOTAL = "total"
-BEFORE, AFTER = "words", "tokens"
-"""Units of counts: words between white space before tokenization, tokens after it."""
+_RAW = ("raw", "clean")
+"""Stages before tokenization, whose words stand between white space."""
+
+
+# --- counts of shards added up ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Volume:
-    """The size of a corpus at one stage. words: of source and target, None if they were not counted."""
-
-    stage: str
-    unit: str
-    pairs: int
-    words: tuple[int | None, int | None]
-
-
-@dataclass(frozen=True)
-class Types:
-    """Numbers of different words in the vocabulary and outside."""
-
-    known: int
-    unknown: int
-
-    @property
-    def all(self) -> int:
-        """Return all different words."""
-        return self.known + self.unknown
-
-    @property
-    def covered(self) -> float | None:
-        """Return share of the different words that the vocabulary has."""
-        return ratio(self.known, self.all)
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """The counts of one corpus, or of all corpora of a part together."""
+class CorpusFiles:
+    """A corpus, its part (train, dev, test, in-domain), number of shards and stages; and where its counts lie."""
 
     name: str
     part: str
-    counts: Counts
+    shards: int
+    stages: list[str]
+    data: Path = Path("data")
 
-    @property
-    def volumes(self) -> list[Volume]:
-        """Return pairs and words at every stage, in order."""
-        raw, clean = self.counts["raw"], self.counts["clean"]
-        raw_words, kept_words = _words(raw, "{}_words"), _words(clean, "kept_{}_words")
-        found = [Volume("raw", BEFORE, raw["pairs"], raw_words)]
-        found.append(Volume("clean", BEFORE, clean["kept"], kept_words))
-        for stage in self.counts["stages"]:
-            source, target = (stage[side]["words"] for side in SIDES)
-            found.append(Volume(stage["name"], AFTER, stage["pairs"], (source, target)))
-        return found
-
-    @property
-    def last(self) -> Counts:
-        """Return the stage that models read."""
-        stages: list[Counts] = self.counts["stages"]
-        return stages[-1]
-
-    def within(self, limit: int) -> Volume:
-        """Return what is left of the last stage by a limit on both sides' words."""
-        rows = [row for length, row in self.last["longer"].items() if int(length) <= limit]
-        pairs, source, target = (sum(column) for column in zip(*rows, strict=True)) if rows else (0, 0, 0)
-        return Volume(f"within_{limit}", AFTER, pairs, (source, target))
-
-    @property
-    def removed(self) -> dict[str, int]:
-        """Return pairs that went, by reason: those of the cleaning, then those of each later stage."""
-        reasons = removed(self.counts["clean"])
-        volumes = self.volumes[1:]
-        for before, after in pairwise(volumes):
-            reasons[_LOST.get(after.stage, f"not_{after.stage}")] = before.pairs - after.pairs
-        return reasons
-
-    @property
-    def repaired(self) -> dict[str, int]:
-        """Return lines with malformed characters, by side and kind."""
-        return {**_invalid(self.counts["raw"]), **repaired(self.counts["clean"])}
-
-    @property
-    def members(self) -> dict[str, str]:
-        """Return the MD5 sums of the files that held the sides, by side, if the extraction noted them."""
-        raw = self.counts["raw"]
-        return {side: raw[name] for side in SIDES if raw.get(name := f"{side}_md5")}
-
-    def lengths(self, side: str) -> Lengths:
-        """Return sentences of the last stage by their words."""
-        return Lengths({int(length): number for length, number in self.last[side]["lengths"].items()})
-
-    def unknown_rate(self, side: str) -> float | None:
-        """Return share of the last stage's words that the vocabulary lacks."""
-        return ratio(self.last[side]["unknown"], self.last[side]["words"])
-
-    def coverage(self, side: str) -> dict[int, float]:
-        """Return share of the last stage's words among the first so many of the vocabulary, by that number."""
-        words = self.last[side]["words"]
-        covered = {int(size): number for size, number in self.last[side]["covered"].items()}
-        return {size: covered[size] / words for size in sorted(covered)} if words else {}
-
-    def types(self, side: str) -> Types | None:
-        """Return different words of the last stage; None where they were not listed, as of training text."""
-        types = self.last[side].get("types")
-        return types and Types(len(types["known"]), len(types["unknown"]))
+    def of_shards(self, stage: str, end: str) -> list[Path]:
+        """Return a file of each shard at a stage."""
+        return [self.data / stage / self.name / f"{shard}.{end}" for shard in range(self.shards)]
 
 
-_LOST = {"tokens": "no_token", "selected": "not_selected"}
-"""The reason why pairs are missing at a stage."""
+def sum_corpus(files: CorpusFiles, languages: Sequence[str], vocabularies: Sequence[Vocabulary]) -> Counts:
+    """Return the counts of a corpus; a `UserError` says where a stage does not fit the one before it.
 
-
-def _words(counts: Mapping[str, Any], name: str) -> tuple[int | None, int | None]:
-    source, target = (counts.get(name.format(side)) for side in SIDES)
-    return source, target
-
-
-def _invalid(raw: Counts) -> dict[str, int]:
-    """Return what the extraction itself had to repair."""
-    return {f"{side}_invalid_utf8": raw[name] for side in SIDES if (name := f"{side}_invalid_lines") in raw}
-
-
-class Lengths:
-    """A histogram of sentence lengths."""
-
-    def __init__(self, counts: Mapping[int, int]) -> None:
-        self.counts = dict(sorted(counts.items()))
-        self.sentences = sum(counts.values())
-
-    @property
-    def mean(self) -> float | None:
-        """Return words per sentence on average."""
-        return ratio(sum(length * number for length, number in self.counts.items()), self.sentences)
-
-    def quantile(self, share: float) -> int | None:
-        """Return the least length that at least this share of the sentences do not exceed."""
-        seen = 0
-        for length, number in self.counts.items():
-            seen += number
-            if seen >= share * self.sentences:
-                return length
-        return None
-
-
-def ratio(part: float, whole: float) -> float | None:
-    """Return a share; None of nothing."""
-    return part / whole if whole else None
-
-
-@dataclass(frozen=True)
-class Report:
-    """The content of tables and figure."""
-
-    languages: tuple[str, str]
-    corpora: list[Corpus]
-    totals: list[Corpus]
-    """One for each part that has corpora, in the order of `PARTS`."""
-    archives: list[Counts]
-    limits: list[int]
-    """Longest side, in words, of the pairs that models train on."""
-    paper: ReportedData
-
-    def of(self, part: str) -> list[Corpus]:
-        """Return the corpora of a part."""
-        return [corpus for corpus in self.corpora if corpus.part == part]
-
-    def total(self, part: str) -> Corpus:
-        """Return all corpora of a part together."""
-        return next(corpus for corpus in self.totals if corpus.part == part)
-
-    def with_total(self, part: str) -> list[Corpus]:
-        """Return the corpora of a part, and their sum where there are several."""
-        corpora = self.of(part)
-        return [*corpora, self.total(part)] if len(corpora) > 1 else corpora
-
-
-def read_report(path: Path, limits: Iterable[int], paper: ReportedData) -> Report:
-    """Read the counts of all corpora. A `UserError` says that the file is something else."""
-    values = read_json(path)
-    try:
-        corpora = [Corpus(entry["name"], entry["part"], entry) for entry in values["corpora"]]
-        source, target = values["languages"]
-        archives = [archive for entry in values["corpora"] for archive in entry["archives"]]
-    except (KeyError, TypeError, ValueError):
-        raise UserError(f"{path}: not the counts of a data set; make it again") from None
-    totals = [_total(part, corpora) for part in PARTS if any(corpus.part == part for corpus in corpora)]
-    different = [archive for number, archive in enumerate(archives) if archive not in archives[:number]]
-    return Report((source, target), corpora, totals, different, sorted(set(limits)), paper)
-
-
-def _total(part: str, corpora: Sequence[Corpus]) -> Corpus:
-    kinds = ("clean", "stages", "overlap")
-    members = [corpus.counts for corpus in corpora if corpus.part == part]
-    counts = [{"raw": _numbers(member["raw"])} | {kind: member[kind] for kind in kinds} for member in members]
-    return Corpus(TOTAL, part, total(counts))
-
-
-def _numbers(counts: Counts) -> Counts:
-    """Return what can be added up: no sums of files."""
-    return {name: value for name, value in counts.items() if isinstance(value, int)}
-
-
-Value = float | int | str | None
-
-Row = tuple[str, str, str, str, str, str, Value, int | None]
-"""A line of the CSV, in the order of `COLUMNS`."""
-
-
-def rows(report: Report) -> Iterator[Row]:
-    """Yield every number of the report, one row each, but for the lengths; and what is known of the archives."""
-    for corpus in (*report.corpora, *report.totals):
-        for stage, measure, side, unit, value, reported in _facts(corpus, report):
-            yield corpus.part, corpus.name, stage, measure, side, unit, value, reported
-    for archive in report.archives:
-        for name, value in archive.items():
-            # where it was fetched from is the machine's affair, and stands in the extraction's counts
-            if name not in ("archive", "source"):
-                shown = " ".join(map(str, value)) if isinstance(value, list) else value
-                yield "", archive["archive"], "archive", name, "", "", shown, None
-
-
-Fact = tuple[str, str, str, str, Value, int | None]
-
-
-def _facts(corpus: Corpus, report: Report) -> Iterator[Fact]:
-    yield from _volume_facts(corpus, report)
-    for side, md5 in corpus.members.items():
-        yield "raw", "md5", side, "", md5, None
-    for reason, number in corpus.removed.items():
-        yield "removed", reason, "", "pairs", number, None
-    for fault, number in corpus.repaired.items():
-        side, _, kind = fault.partition("_")
-        yield "repaired", kind, side, "lines", number, None
-    for name, value in sorted(corpus.counts["overlap"].items()):
-        if isinstance(value, int):
-            yield "overlap", name, "", "", value, None
-    yield from _vocabulary_facts(corpus)
-    for side in SIDES:
-        lengths = corpus.lengths(side)
-        for measure, value in _length_measures(lengths).items():
-            yield corpus.last["name"], measure, side, AFTER, _digits(value), None
-
-
-def _volume_facts(corpus: Corpus, report: Report) -> Iterator[Fact]:
-    limits = report.limits if corpus.part == "train" else []
-    for volume in (*corpus.volumes, *(corpus.within(limit) for limit in limits)):
-        yield volume.stage, "pairs", "", "pairs", volume.pairs, None
-        for side, words in zip(SIDES, volume.words, strict=True):
-            reported = reported_words(corpus, volume.stage, report.paper) if side == "target" else None
-            yield volume.stage, "words", side, volume.unit, words, reported
-
-
-def reported_words(corpus: Corpus, stage: str, paper: ReportedData) -> int | None:
-    """Return the words of the target language that the paper reports for a corpus, or for all, at a stage."""
-    if corpus.part != "train":
-        return None
-    if stage == "tokens":
-        return paper.total if corpus.name == TOTAL else paper.corpora.get(corpus.name)
-    if stage == "selected":
-        return paper.selected if corpus.name == TOTAL else paper.selected_corpora.get(corpus.name)
-    return None
-
-
-def _vocabulary_facts(corpus: Corpus) -> Iterator[Fact]:
-    last = corpus.last
-    for side in SIDES:
-        yield last["name"], "unknown", side, AFTER, last[side]["unknown"], None
-        yield last["name"], "unknown_rate", side, "share", _digits(corpus.unknown_rate(side)), None
-        for size, share in corpus.coverage(side).items():
-            yield last["name"], f"covered_by_{size}", side, "share", _digits(share), None
-        if types := corpus.types(side):
-            yield last["name"], "types", side, "types", types.all, None
-            yield last["name"], "unknown_types", side, "types", types.unknown, None
-            yield last["name"], "types_covered", side, "share", _digits(types.covered), None
-
-
-def _length_measures(lengths: Lengths) -> dict[str, float | int | None]:
+    `removed` and `overlap` have numbers of pairs by reason, and by held-out set and kind of likeness.
+    """
+    raw = read_json(files.data / "raw" / files.name / "counts.json")
+    shards = {stage: [*map(read_json, files.of_shards(stage, "counts.json"))] for stage in files.stages}
+    first = shards[files.stages[0]]
+    clean, overlap = (_added([shard[kind] for shard in first]) for kind in ("clean", "overlap"))
+    stages = [
+        {"name": "raw", "pairs": raw["pairs"]}
+        | {side: {"words": raw.get(f"{side}_words")} for side in SIDES},
+        {"name": "clean", "pairs": clean["kept"]}
+        | {side: {"words": clean[f"kept_{side}_words"]} for side in SIDES},
+    ]
+    for name, counts in shards.items():
+        found = [shard["stage"] for shard in counts]
+        words = {side: {"words": sum(stage[side]["words"] for stage in found)} for side in SIDES}
+        stages.append({"name": name, "pairs": sum(stage["pairs"] for stage in found), **words})
+    removed = {name: number for name, number in clean.items() if _is_reason(name)}
+    if clean["pairs"] != raw["pairs"] or clean["kept"] + sum(removed.values()) != clean["pairs"]:
+        raise _unfit(files, f"of {raw['pairs']:,} pairs {clean['kept']:,} were kept and {removed} removed")
+    for before, after in pairwise(stages[1:]):
+        if after["pairs"] > before["pairs"]:
+            raise _unfit(files, f"{after['name']} has more pairs than {before['name']}")
+    for side, language, vocabulary in zip(SIDES, languages, vocabularies, strict=True):
+        counted = read_word_counts(files.of_shards(files.stages[-1], f"{language}.words.zst"))
+        stages[-1][side]["unknown"] = sum(counted[word] for word in counted if word not in vocabulary)
     return {
-        "length_mean": lengths.mean,
-        "length_median": lengths.quantile(0.5),
-        "length_95": lengths.quantile(0.95),
-        "length_99": lengths.quantile(0.99),
-        "length_longest": lengths.quantile(1),
+        "name": files.name,
+        "part": files.part,
+        "stages": stages,
+        "removed": removed,
+        "overlap": overlap,
     }
 
 
-def _digits(value: float | int | None) -> float | int | None:
-    return round(value, 6) if isinstance(value, float) else value
+def _added(counts: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    return {
+        name: sum(one.get(name, 0) for one in counts)
+        for name in dict.fromkeys(key for one in counts for key in one)
+    }
 
 
-def length_rows(report: Report) -> Iterator[tuple[str, str, int, int]]:
-    """Yield part, side, length and number of sentences: the histogram of the last stage of each part."""
-    for corpus in report.totals:
-        for side in SIDES:
-            for length, sentences in corpus.lengths(side).counts.items():
-                yield corpus.part, side, length, sentences
+def _is_reason(name: str) -> bool:
+    """Return whether a count of the cleaning is of pairs removed for a reason; others are sums, or of one side."""
+    return name not in ("pairs", "kept") and not name.startswith((*SIDES, "kept_"))
 
 
-def write_csv(report: Report, csv: Path, lengths: Path) -> None:
-    """Write every number, and the histograms of lengths."""
-    write_text(csv, as_csv(pd.DataFrame(rows(report), columns=COLUMNS, dtype=object)))
-    columns = ["part", "side", "length", "sentences"]
-    write_text(lengths, as_csv(pd.DataFrame(length_rows(report), columns=columns, dtype=object)))
+def _unfit(files: CorpusFiles, found: str) -> UserError:
+    return UserError(f"the counts of {files.name} are inconsistent: {found}; make this corpus again")
+
+
+# --- the table --------------------------------------------------------------------------------------------------------
+
+
+def with_total(corpora: Sequence[Counts]) -> Iterator[Counts]:
+    """Yield the corpora, and behind those of training, if there are several, their total."""
+    train = [corpus for corpus in corpora if corpus["part"] == "train"]
+    yield from train
+    if len(train) > 1:
+        names = dict.fromkeys(stage["name"] for corpus in train for stage in corpus["stages"])
+        # a corpus that is not selected from goes on as it is
+        found = [[_at(corpus, name) for corpus in train] for name in names]
+        yield {"name": TOTAL, "part": "train", "stages": [*map(_sum_of_stages, names, found)]}
+    yield from (corpus for corpus in corpora if corpus["part"] != "train")
+
+
+def _at(corpus: Counts, name: str) -> Counts:
+    stages: list[Counts] = corpus["stages"]
+    return next((stage for stage in stages if stage["name"] == name), stages[-1])
+
+
+def _sum_of_stages(name: str, stages: Sequence[Counts]) -> Counts:
+    def total(values: Sequence[int | None]) -> int | None:
+        return None if None in values else sum(value for value in values if value is not None)
+
+    sides = {
+        side: {key: total([stage[side].get(key) for stage in stages]) for key in ("words", "unknown")}
+        for side in SIDES
+    }
+    return {"name": name, "pairs": sum(stage["pairs"] for stage in stages), **sides}
+
+
+def reported_words(corpus: Counts, stage: str, paper: ReportedData) -> int | None:
+    """Return the words of the target language that the paper reports for a corpus, or for all, at a stage."""
+    if corpus["part"] != "train" or stage not in ("tokens", "selected"):
+        return None
+    total, each = (
+        (paper.total, paper.corpora) if stage == "tokens" else (paper.selected, paper.selected_corpora)
+    )
+    return total if corpus["name"] == TOTAL else each.get(corpus["name"])
+
+
+def corpora_table(corpora: Sequence[Counts], languages: Languages, paper: ReportedData) -> Table:
+    """Return a row for each corpus at each stage. paper: what it reports, if that is wanted."""
+    rows = [_row(corpus, stage, paper) for corpus in with_total(corpora) for stage in corpus["stages"]]
+    headers = {"part": "Part", "corpus": "Corpus", "stage": "Stage", "pairs": "Pairs"}
+    sides = dict(zip(SIDES, (languages.source, languages.target), strict=True))
+    headers |= {f"{side}_words": f"Words, {language}" for side, language in sides.items()}
+    headers |= {f"{side}_unknown": f"Unknown, {language}" for side, language in sides.items()}
+    if any(row["reported"] for row in rows):
+        headers["reported"] = f"Words, {languages.target}, reported"
+    shown = frame([{key: _shown(row[key]) for key in headers} for row in rows], list(headers))
+    notes = [
+        "Words stand between white space in raw and clean text, and are tokens from then on; the two are not "
+        "comparable. A pair counts when both sides have words; raw counts every line. Unknown: share of the words that "
+        "the vocabulary lacks.",
+        *(_note(corpus) for corpus in corpora if any({**corpus["removed"], **corpus["overlap"]}.values())),
+    ]
+    shown = shown.set_axis(list(headers.values()), axis=1)
+    return Table(frame(rows, COLUMNS), shown, ("Part", "Corpus", "Stage"), notes=notes)
+
+
+def _row(corpus: Counts, stage: Counts, paper: ReportedData) -> Counts:
+    row = {"part": corpus["part"], "corpus": corpus["name"], "stage": stage["name"], "pairs": stage["pairs"]}
+    row |= {"unit": "words" if stage["name"] in _RAW else "tokens"}
+    for side in SIDES:
+        words, unknown = stage[side]["words"], stage[side].get("unknown")
+        row[f"{side}_words"] = words
+        row[f"{side}_unknown"] = None if unknown is None or not words else round(unknown / words, 6)
+    return row | {"reported": reported_words(corpus, stage["name"], paper)}
+
+
+def _shown(value: str | float | None) -> str:
+    if isinstance(value, float):
+        return f"{value:.2%}"
+    return f"{value:,}" if isinstance(value, int) else value or ""
+
+
+def _note(corpus: Counts) -> str:
+    """Say which pairs of a corpus were removed and why, and which share a sentence with held-out text."""
+    removed, overlap = (
+        ", ".join(f"{name.replace('_', ' ')} {number:,}" for name, number in corpus[kind].items() if number)
+        for kind in ("removed", "overlap")
+    )
+    alike = "pairs that share a sentence with held-out text (same: as tokens; alike: by letters and digits)"
+    parts = [f"removed pairs: {removed}"] if removed else []
+    parts += [f"{alike}: {overlap}"] if overlap else []
+    return f"{corpus['name']}: {'; '.join(parts)}."

@@ -22,8 +22,9 @@ from pipeline.config.job_settings import report_settings
 from pipeline.config.runs import runs_of
 from pipeline.config.schema import Config
 from pipeline.config.systems import System, systems_in_use
+from pipeline.results.corpora import Counts
 from pipeline.results.package import MODES, ReplicationPackage
-from pipeline.results.papers import Paper, read_paper
+from pipeline.results.papers import Paper, ReportedData, read_paper
 from pipeline.results.run_results import Runs, by_model, by_run, read_row
 
 SCORES = ("bleu_all", "bleu_no_unk", "signature", "sentences_all", "sentences_no_unk")
@@ -98,6 +99,18 @@ class Inputs:
     def given_lines(self, system: str, set_: str) -> list[str]:
         """Return another system's translations of a set."""
         return [*read_lines(self.given(set_)[system])]
+
+    @property
+    def counts(self) -> list[Counts]:
+        """Return the counts of the corpora."""
+        found: list[Counts] = read_json(self.package.counts)
+        return found
+
+    @property
+    def reported_data(self) -> ReportedData:
+        """Return the words of training text that the first paper reports, if that is wanted."""
+        first = next(iter(self.papers.values()))
+        return first.data if self.settings.reported else ReportedData()
 
     # --- scores -------------------------------------------------------------------------------------------------------
 

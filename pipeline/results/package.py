@@ -23,7 +23,7 @@ MODES = ("all", "no_unk")
 SETS = ("test", "dev")
 _DROPPED = ("n_best",)
 _FOLDERS = ("translations/", "test/", "dev/", "alignments/", "perplexity/", "vectors/", "runs/", "papers/")
-_FILES = ("config.json",)
+_FILES = ("config.json", "corpora.json")
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,11 @@ class ReplicationPackage:
     def configuration(self) -> Path:
         """Return the merged settings."""
         return self.folder / "config.json"
+
+    @property
+    def counts(self) -> Path:
+        """Return the counts of the corpora; none where the models were released by others."""
+        return self.folder / "corpora.json"
 
     def paper(self, name: str) -> Path:
         """Return a paper's tables and what it reports."""

@@ -46,7 +46,6 @@ from pipeline.results.papers import read_paper
 from pipeline.results.ro_crate import RECORD, REPORT
 
 _TABLES = (".csv", ".md", ".tex", ".json")
-_OWN = ("data.", "data_lengths.", "decoding_sweep.")  # the last of version 0.1.0
 PAPERS = REPOSITORY / "workflow" / "papers"
 _LETTERS = 120
 """Letters of a line that a problem quotes."""
@@ -316,7 +315,7 @@ def other_paper(published: Path, ours: Path) -> list[str]:
 
 def _is_table(name: str) -> bool:
     """Return whether a file of the results holds numbers that follow from the package: none on the text."""
-    return name.endswith(_TABLES) and not name.startswith(_OWN)
+    return name.endswith(_TABLES)
 
 
 def other_than_ours(config: Config, results: Path) -> str | None:

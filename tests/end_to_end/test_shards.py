@@ -96,7 +96,7 @@ def prepared(folder: Path, shards: int) -> dict[str, Any]:
         *sorted((data / "binary").rglob("*.*")),
         *sorted((data / "selection" / "lm").iterdir()),
         *sorted((folder / "results").iterdir()),
-        data / "counts.json",
+        data / "corpora.json",
     ]
     found: dict[str, Any] = {str(path.relative_to(folder)): path.read_bytes() for path in one_each}
     for stage in ("raw", "tokens", "selected"):

@@ -1,12 +1,4 @@
-"""What every stage has left of every corpus: added up, and reported."""
-
-# The report on the text, where this run is what prepares it.
-DATA_REPORT = (
-    []
-    if CONFIG.released.models
-    else [f"results/{name}" for name in ("data.csv", "data_lengths.csv", "data.md", "data.pdf", "data.png")]
-)
-
+"""What every stage has left of every corpus, added up."""
 
 if PREPARED:
 
@@ -30,7 +22,7 @@ if PREPARED:
             source_vocabulary=f"data/vocabulary/{SOURCE}.tsv",
             target_vocabulary=f"data/vocabulary/{TARGET}.tsv",
         output:
-            counts="data/counts.json",
+            counts="data/corpora.json",
         log:
             "logs/count/sum.log",
         localrule: True
@@ -50,31 +42,3 @@ if PREPARED:
             ],
         script:
             "../scripts/sum_counts.py"
-
-
-rule data_report:
-    """Report on the text: pairs and words at every stage, what was removed and why, unknown words, lengths."""
-    input:
-        counts=f"{DATA}/counts.json",
-        paper=[PAPER] if CONFIG.artifacts.reported else [],
-    output:
-        csv=report("results/data.csv", category="Text"),
-        lengths="results/data_lengths.csv",
-        md="results/data.md",
-        pdf="results/data.pdf",
-        png=report("results/data.png", category="Text"),
-    log:
-        "logs/report/data.log",
-    localrule: True
-    resources:
-        mem_mb=2000,
-        runtime=30,
-    params:
-        limits=options.repeated(
-            "limit", sorted({CONFIG.models[model].max_words for model in CONFIG.use.models})
-        ),
-        paper=lambda wildcards, input: options.repeated("paper", input.paper),
-    shell:
-        "nmt data report --counts {input.counts:q} {params.limits} {params.paper} --output-csv {output.csv:q}"
-        " --output-lengths {output.lengths:q} --output-md {output.md:q} --output-pdf {output.pdf:q}"
-        " --output-png {output.png:q} 2>&1 | tee -i {log:q}"

@@ -1,7 +1,10 @@
 """The replication package, and what one function makes of it: tables, figures, pages. Then what is published of models."""
 
 EXPERIMENT = "the paper" if Path.cwd() == ROOT else Path.cwd().name
-LISTED = artifacts(CONFIG, list(PAPERS.values()), gold=bool(gold_alignments()))
+LISTED = artifacts(
+    CONFIG, list(PAPERS.values()), gold=bool(gold_alignments()), corpora=not CONFIG.released.models
+)
+DATA_REPORT = [f"results/{name}" for name in LISTED.data_files]
 
 # Models whose weights a page has.
 PLAYGROUND_MODELS = experiment.playground_models(CONFIG)
@@ -36,13 +39,19 @@ COPIED = {
     "files": [
         *((f"{model_folder(run)}/{name}", RESULTS.of_run(run, name)) for name in RECORDS for run in USED),
         *((f"perplexity/{system}.json", RESULTS.perplexity(system)) for system in perplexities()),
-        *((file, RESULTS.paper(paper)) for paper, file in PAPER_FILES.items()),
         *((f"vectors/{entry.model}.tsv", RESULTS.vectors) for entry in [CONFIG.sentence_vectors] if entry),
     ],
 }
+# What the table of the corpora is made of, before there are models.
+OF_CORPORA = [
+    *((file, RESULTS.paper(paper)) for paper, file in PAPER_FILES.items()),
+    *([(f"{DATA}/corpora.json", RESULTS.counts)] if LISTED.corpora else []),
+]
 ORIGINALS = {kind: [str(file) for file, _ in pairs] for kind, pairs in COPIED.items()}
 COPIES = {kind: [str(copy) for _, copy in pairs] for kind, pairs in COPIED.items()}
-REPLICATION_PACKAGE = [file for files in COPIES.values() for file in files]
+REPLICATION_PACKAGE = [file for files in COPIES.values() for file in files] + [
+    str(copy) for _, copy in OF_CORPORA
+]
 
 
 rule package_results:
@@ -59,6 +68,22 @@ rule package_results:
     resources:
         mem_mb=2000,
         runtime=30,
+    script:
+        "../scripts/package.py"
+
+
+rule package_corpora:
+    """Write that part of the replication package which says how large the text is."""
+    input:
+        files=[str(file) for file, _ in OF_CORPORA],
+    output:
+        files=[str(copy) for _, copy in OF_CORPORA],
+    log:
+        "logs/results/corpora.log",
+    localrule: True
+    resources:
+        mem_mb=1000,
+        runtime=10,
     script:
         "../scripts/package.py"
 
@@ -127,6 +152,22 @@ use rule tables as figures with:
     log:
         "logs/results/figures.log",
     localrule: True
+
+
+if LISTED.corpora:
+
+    use rule tables as data_report with:
+        input:
+            counts=RESULTS.counts,
+            papers=[RESULTS.paper(paper) for paper in PAPERS],
+            settings=RESULTS.configuration,
+        output:
+            [shown_in_report(file, "Text") for file in LISTED.data_files],
+        log:
+            "logs/results/data.log",
+        localrule: True
+        params:
+            seeds=constant(""),
 
 
 if CONFIG.sentence_vectors:

@@ -1,12 +1,16 @@
-"""Add up the counts of all shards, corpus by corpus, and find out what the vocabularies cover."""
+"""Add up the counts of all shards, corpus by corpus, and the words that the vocabularies lack."""
 
 from job import job
 
 with job(snakemake):
     from pathlib import Path
 
-    from pipeline.results.statistics import CorpusFiles, sum_corpora
+    from nmt.data.vocabulary import Vocabulary
+    from nmt.io.files import write_json
+    from pipeline.results.corpora import CorpusFiles, sum_corpus
 
+    languages = snakemake.params.languages
+    sides = (snakemake.input.source_vocabulary, snakemake.input.target_vocabulary)
+    vocabularies = [Vocabulary.read(Path(file)) for file in sides]
     corpora = [CorpusFiles(**corpus) for corpus in snakemake.params.corpora]
-    vocabularies = Path(snakemake.input.source_vocabulary), Path(snakemake.input.target_vocabulary)
-    sum_corpora(corpora, snakemake.params.languages, vocabularies, Path(snakemake.output.counts))
+    write_json(snakemake.output.counts, [sum_corpus(files, languages, vocabularies) for files in corpora])

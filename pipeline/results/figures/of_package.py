@@ -12,8 +12,9 @@ from nmt.errors import UserError
 from nmt.evaluation.principal_components import read_panels
 from nmt.evaluation.translations import words
 from nmt.model.model_folder import HISTORY, SUMMARY
-from pipeline.results.artifacts import VECTORS
+from pipeline.results.artifacts import DATA, VECTORS
 from pipeline.results.figures import bleu_curves
+from pipeline.results.figures.corpora import corpora_figure
 from pipeline.results.figures.figure3 import choose_sentences
 from pipeline.results.figures.figure3 import figure3 as draw_figure3
 from pipeline.results.figures.learning_curves import learning_curves as draw_learning_curves
@@ -74,5 +75,6 @@ _DRAWN: dict[str, Callable[[Inputs], Figure]] = {
     "length_curves": lambda inputs: draw_length_curves(inputs.curves(), inputs.settings),
     "score_groups": _score_groups,
     "learning_curves": _learning_curves,
+    DATA: lambda inputs: corpora_figure(inputs.counts, inputs.config.languages, inputs.reported_data),
     VECTORS: lambda inputs: draw_sentence_vectors(read_panels(inputs.package.vectors)),
 }
