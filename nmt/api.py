@@ -10,8 +10,8 @@ from nmt.decoding.translation import Translation as Translation
 from nmt.errors import UserError, system_errors
 from nmt.io.files import path_of
 from nmt.model.model_folder import refuse_other_than_model, text_settings
+from nmt.settings.checks import shown, validated
 from nmt.settings.decoding import ComputeOptions, TextSettings, TranslateOptions
-from nmt.settings.faults import checked, shown
 
 if TYPE_CHECKING:
     from nmt.decoding.text_translator import TextTranslator
@@ -85,7 +85,7 @@ class Model:
         """
         lines = _lines(text)
         found = [
-            n_best[0] for n_best in self.translator(checked(TranslateOptions, "translate", **options))(lines)
+            n_best[0] for n_best in self.translator(validated(TranslateOptions, options, "translate"))(lines)
         ]
         return found[0] if isinstance(text, str) else found
 
@@ -110,7 +110,7 @@ def load(*folders: str | Path, shortlist: str | Path | None = None, **options: A
     paths = [path_of(folder, "nmt.load") for folder in folders]
     words = None if shortlist is None else path_of(shortlist, "nmt.load: shortlist")
     with system_errors():
-        return Model(paths, checked(ComputeOptions, "nmt.load", **options), words)
+        return Model(paths, validated(ComputeOptions, options, "nmt.load"), words)
 
 
 def _lines(text: str | Sequence[str]) -> list[str]:

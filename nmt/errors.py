@@ -1,8 +1,11 @@
-"""The exceptions whose messages are written for the user."""
+"""The exceptions whose messages are written for the user, and one line for what a system or a reader raises."""
+
+from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 _LONGEST = 2000
 _ACTED_ON = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -26,25 +29,49 @@ class UserError(Exception):
         return "\n".join(printable(str(problem)).replace("\n", "\\n") for problem in self.args)
 
 
-def of_system(error: OSError) -> UserError:
-    """Return a UserError that says what the system refused, and for which file."""
-    if isinstance(error, FileExistsError):
-        return UserError(f"{error.filename}: a file, expected a folder; name another path")
-    where = f": {error.filename}" if error.filename else ""
-    return UserError(f"{error.strerror or error}{where}")
-
-
-@contextmanager
-def system_errors() -> Iterator[None]:
-    """Turn an error of the operating system into a `UserError` of one line."""
-    try:
-        yield
-    except OSError as error:
-        raise of_system(error) from None
-
-
 class RecurringError(UserError):
     """An error that a repeated call would meet again. A cluster need not retry (slurm/bin/sbatch finds these words)."""
 
     def __str__(self) -> str:
         return f"{super().__str__()}; tried again, it would end the same"
+
+
+def of_system(error: OSError, path: str | Path | None = None) -> UserError:
+    """Return a UserError that says what the system refused, and for which file."""
+    match error:
+        case FileNotFoundError():
+            said = "no such file"
+        case IsADirectoryError():
+            said = "a folder, expected a file"
+        case FileExistsError() | NotADirectoryError():
+            said = "a file, expected a folder; name another path"
+        case _:
+            said = error.strerror or str(error)
+    place = path or error.filename
+    return UserError(f"{place}: {said}" if place else said)
+
+
+@contextmanager
+def system_errors(path: str | Path | None = None) -> Iterator[None]:
+    """Turn an error of the operating system into a `UserError` of one line."""
+    try:
+        yield
+    except OSError as error:
+        raise of_system(error, path) from None
+
+
+@contextmanager
+def naming(where: str | Path | Callable[[], str], remedy: str = "make it again") -> Iterator[None]:
+    """Turn whatever a reader of some format raises into a `UserError` that begins with `where`."""
+    try:
+        yield
+    except (UserError, MemoryError):
+        raise
+    except Exception as error:
+        place = where() if callable(where) else str(where)
+        if isinstance(error, OSError) and error.errno is not None:
+            raise of_system(error, place) from None
+        if isinstance(error, UnicodeDecodeError):
+            raise UserError(f"{place}: not UTF-8 ({error.reason}); {remedy}, or convert it (iconv)") from None
+        said = str(error).partition("\n")[0][:200] or type(error).__name__
+        raise UserError(f"{place}: damaged ({said}); {remedy}") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import sys
 from functools import cache
@@ -219,37 +220,42 @@ def commands() -> None:
 
 
 def main() -> None:
-    """Run a subcommand; a `UserError` or a full disk becomes one line on standard error."""
+    """Run a subcommand; an error of the input or of the system becomes one line on standard error."""
     job_progress.begin()
     os.environ.pop("MPLBACKEND", None)  # a notebook kernel's may not be installed here, and files need none
     try:
         commands(prog_name="nmt")
-    except UserError as error:
-        fail(str(error))
-    except ModuleNotFoundError as error:
-        if os.environ.get("NMT_TRACEBACK") or not error.name or error.name.startswith(("nmt", "pipeline")):
+    except Exception as error:
+        line = in_one_line(error)
+        if line is None or os.environ.get("NMT_TRACEBACK"):
             raise
-        fail(
-            f"{error.name}: not installed, but `{called()}` needs it: install nmt-repro with its extra `workflow`"
-        )
-    except RuntimeError as error:
-        fail(str(_of_runtime(error)))
-    except OSError as error:
-        if os.environ.get("NMT_TRACEBACK"):
-            raise
-        fail(str(of_system(error)))
+        fail(line)
 
 
-def _of_runtime(error: RuntimeError) -> UserError:
-    """Return the message for a loop of links or for PyTorch running out of memory; raise other errors again."""
-    if str(error).startswith("Symlink loop"):  # an OSError from Python 3.13 on
-        return UserError(f"{error}; expected a path without such a loop")
-    if "torch" in sys.modules:
-        from nmt.model.device import out_of_memory
+def in_one_line(error: Exception) -> str | None:
+    """Return the line for an error of the input or of the system; None for a fault of the program."""
+    match error:
+        case UserError():
+            return str(error)
+        case OSError():
+            return str(of_system(error))
+        case MemoryError():
+            return f"{called()}: out of memory ({error}); use smaller batches, or a machine with more"
+        case ModuleNotFoundError() if error.name and not error.name.startswith(("nmt", "pipeline")):
+            hint = "install nmt-repro with its extra `workflow`"
+            return f"{error.name}: not installed, but `{called()}` needs it: {hint}"
+        case ImportError() if error.path and error.path.endswith(".so"):
+            return f"{error.path}: cannot be loaded: {error}"
+        case RuntimeError() if str(error).startswith("Symlink loop"):  # an OSError from Python 3.13 on
+            return f"{error}; expected a path without such a loop"
+        case RuntimeError() if "torch" in sys.modules:
+            from nmt.model.device import out_of_memory
 
-        if line := out_of_memory(error, called()):
-            return line
-    raise error
+            line = out_of_memory(error, called())
+            return str(line) if line else None
+        case UnicodeError() | json.JSONDecodeError():
+            return f"{called()}: {error}"
+    return None
 
 
 def fail(message: str) -> None:

@@ -14,9 +14,8 @@ from pydantic import BaseModel
 
 from nmt.errors import UserError
 from nmt.settings.base import MOST_SENTENCES
+from nmt.settings.checks import parse, read, shortened
 from nmt.settings.decoding import ComputeOptions
-from nmt.settings.faults import shortened
-from nmt.settings.json_settings import parse, read
 
 if TYPE_CHECKING:
     from nmt.model.trained_model import TrainedModel

@@ -12,7 +12,6 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +20,12 @@ from nmt.data.bitext_folder import ARRAYS
 from nmt.data.shards import global_line, in_order, random_key
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
-from nmt.io.files import read_json, write_json
+from nmt.io.files import write_json
 from nmt.io.npy import map_array, write_array
 from nmt.io.progress import Progress
 from nmt.io.text_files import read_pairs
+from nmt.settings.base import Settings
+from nmt.settings.checks import read
 
 _PIECE = 100_000
 """Pairs that are gathered at once."""
@@ -42,10 +43,22 @@ def id_type(vocabulary: Vocabulary) -> type[np.uint16] | type[np.uint32]:
     return np.uint16 if len(vocabulary) <= 2**16 else np.uint32
 
 
+class Meta(Settings, extra="ignore"):
+    """Counts of a bitext, and checksums: of the vocabularies that it was made with, and of the four arrays."""
+
+    pairs: int
+    source_words: int
+    target_words: int
+    shuffled_seed: int | None
+    source_vocabulary_sha256: str
+    target_vocabulary_sha256: str
+    sha256: str
+
+
 class Bitext:
     """Pairs of id sequences, read from the disk on demand."""
 
-    def __init__(self, folder: Path, meta: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, meta: Meta) -> None:
         self.folder = folder
         self.meta = meta
         self._source, self._source_offsets = self._mapped("source")
@@ -57,8 +70,7 @@ class Bitext:
         folder = Path(folder)
         if not (folder / "meta.json").is_file():
             raise UserError(f"{folder}: no bitext (meta.json is missing); make it with `nmt data binarize`")
-        meta = read_json(folder / "meta.json")
-        return cls(folder, meta if isinstance(meta, dict) else {})
+        return cls(folder, read(Meta, folder / "meta.json", "make the bitext again"))
 
     def refuse_altered(self) -> None:
         """Raise a UserError if the arrays were altered after binarization.
@@ -66,7 +78,7 @@ class Bitext:
         This reads the whole arrays, at the rate of SHA-256: 1.8 GB/s on a CPU with instructions for it, which is three
         seconds for 41 million pairs of 60 words.
         """
-        if fingerprint(self.folder) != self.meta.get("sha256"):
+        if fingerprint(self.folder) != self.meta.sha256:
             raise UserError(
                 f"{self.folder}: altered since it was made: its arrays have another checksum than meta.json says; "
                 "remove that folder and make it again"
@@ -75,13 +87,9 @@ class Bitext:
     def _mapped(self, side: str) -> tuple[Ids, NDArray[np.int64]]:
         ids = map_array(self.folder / f"{side}.ids.npy", np.uint16, np.uint32)
         offsets = map_array(self.folder / f"{side}.offsets.npy", np.int64)
-        pairs, words = self.meta.get("pairs"), self.meta.get(f"{side}_words")
-        last = offsets[-1:].tolist()
-        if [len(offsets) - 1, len(ids), *last] != [pairs, words, words]:
-            raise UserError(
-                f"{self.folder}: {side} files hold {len(offsets) - 1} sentences and {len(ids)} words, the last offset"
-                f" is {last}; meta.json says {pairs} and {words}; make the bitext again"
-            )
+        words = self.meta.source_words if side == "source" else self.meta.target_words
+        if [len(offsets) - 1, len(ids), *offsets[-1:]] != [self.meta.pairs, words, words]:
+            raise UserError(f"{self.folder}: the {side} files do not fit meta.json; make the bitext again")
         return ids, offsets
 
     def side(self, side: str) -> tuple[Ids, NDArray[np.int64]]:
@@ -143,16 +151,16 @@ def binarize(
     order = _order(keys) if shuffle_seed is not None else np.arange(len(source))
     source.write(folder, "source", order)
     target.write(folder, "target", order)
-    meta = {
-        "pairs": len(source),
-        "source_words": len(source.ids),
-        "target_words": len(target.ids),
-        "shuffled_seed": shuffle_seed,
-        "source_vocabulary_sha256": source_vocabulary.sha256,
-        "target_vocabulary_sha256": target_vocabulary.sha256,
-        "sha256": fingerprint(folder),
-    }
-    write_json(folder / "meta.json", meta)
+    meta = Meta(
+        pairs=len(source),
+        source_words=len(source.ids),
+        target_words=len(target.ids),
+        shuffled_seed=shuffle_seed,
+        source_vocabulary_sha256=source_vocabulary.sha256,
+        target_vocabulary_sha256=target_vocabulary.sha256,
+        sha256=fingerprint(folder),
+    )
+    write_json(folder / "meta.json", meta.model_dump())
     return Bitext.open(folder)
 
 

@@ -78,7 +78,7 @@ def load(path: Path, models: Sequence[TrainedModel]) -> Shortlist:
 def refuse_other_vocabularies(model: TrainedModel, bitext: Bitext) -> None:
     """Raise a UserError for a bitext that was made with other vocabularies than the model's."""
     for side, vocabulary in (("source", model.source), ("target", model.target)):
-        if bitext.meta.get(f"{side}_vocabulary_sha256") != vocabulary.sha256:
+        if getattr(bitext.meta, f"{side}_vocabulary_sha256") != vocabulary.sha256:
             raise UserError(
                 f"{bitext.folder}: made with another {side} vocabulary than the model's; "
                 f"name the bitext that the model was trained on"

@@ -7,14 +7,14 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from nmt.errors import UserError
+from nmt.errors import UserError, naming
 from nmt.io.files import read_json
 from nmt.io.text_files import read_lines
-from nmt.settings.faults import validated
+from nmt.settings.checks import validated
 
 
 @dataclass(frozen=True)
@@ -45,21 +45,26 @@ class _Line(BaseModel):
 
     line: Count
     source: Text
+    target: Text
     alignment: list[list[float]] | None = None
     finished: bool = True
     source_unknown: Count = 0
 
+    @model_validator(mode="after")
+    def _shape(self) -> Self:
+        """An alignment has the shape of its words, on each side with or without the end symbol."""
+        if self.alignment is not None:
+            rows, columns = len(self.alignment), {len(row) for row in self.alignment}
+            target, source = len(words(self.target)), len(words(self.source))
+            if rows not in (target, target + 1) or not columns <= {source, source + 1} or len(columns) > 1:
+                raise ValueError(
+                    f"expected an alignment of {target} (+1) target x {source} (+1) source words"
+                )
+        return self
+
 
 class _Decoded(_Line):
-    text: Text
-
-    @property
-    def target(self) -> Text:
-        return self.text
-
-
-class _Aligned(_Line):
-    target: Text
+    target: Text = Field(alias="text")
 
 
 def beside(translations: Path) -> Path:
@@ -87,7 +92,7 @@ def read_records(path: str | Path) -> Iterator[tuple[Record, dict[str, Any]]]:
 
 def read_alignments(path: str | Path) -> Iterator[Record]:
     """Yield the records that `align` wrote; `target` holds the words of the reference."""
-    return _read(path, _Aligned)
+    return _read(path, _Line)
 
 
 def read_given(path: str | Path, count: int) -> list[list[str]]:
@@ -105,29 +110,20 @@ def words(text: str | Sequence[str]) -> list[str]:
     return text.split() if isinstance(text, str) else list(text)
 
 
-def _read(path: str | Path, schema: type[_Decoded | _Aligned]) -> Iterator[Record]:
+def _read(path: str | Path, schema: type[_Line]) -> Iterator[Record]:
     return (record for record, _ in _read_with_values(path, schema))
 
 
-def _read_with_values(
-    path: str | Path, schema: type[_Decoded | _Aligned]
-) -> Iterator[tuple[Record, dict[str, Any]]]:
+def _read_with_values(path: str | Path, schema: type[_Line]) -> Iterator[tuple[Record, dict[str, Any]]]:
     total = hashlib.sha256()
     for number, line in enumerate(read_lines(path), start=1):
         where = f"{path}, line {number}"
         total.update(f"{line}\n".encode())
-        value = _parse(line, where)
+        with naming(where):
+            value = json.loads(line)
         found = validated(schema, value, where, "make the file again")
-        record = Record(
-            found.line,
-            words(found.source),
-            words(found.target),
-            found.alignment,
-            found.finished,
-            found.source_unknown,
-        )
-        _check_shape(record, where)
-        yield record, value
+        sides = words(found.source), words(found.target)
+        yield Record(found.line, *sides, found.alignment, found.finished, found.source_unknown), value
     if _recorded_sum(Path(path)) not in (None, total.hexdigest()):
         raise UserError(
             f"{path}: altered since it was decoded: {beside(Path(path))} has another sum; decode again"
@@ -139,26 +135,3 @@ def _recorded_sum(translations: Path) -> str | None:
     record = beside(translations)
     values = read_json(record) if record.is_file() else None
     return values.get("lines") if isinstance(values, dict) else None
-
-
-def _parse(line: str, where: str) -> Any:
-    try:
-        return json.loads(line)
-    except json.JSONDecodeError as error:
-        raise UserError(f"{where}: not JSON: {error.msg}; make the file again") from None
-    except (ValueError, RecursionError):
-        raise UserError(f"{where}: no JSON of a sane size; make the file again") from None
-
-
-def _check_shape(record: Record, where: str) -> None:
-    """Raise an error for an alignment whose shape does not fit its words."""
-    if record.alignment is None:
-        return
-    rows, columns = len(record.alignment), {len(row) for row in record.alignment}
-    target, source = len(record.target), len(record.source)
-    if rows not in (target, target + 1) or not columns <= {source, source + 1} or len(columns) > 1:
-        found = f"{rows} x {'/'.join(map(str, sorted(columns)))}"
-        raise UserError(
-            f"{where}: the alignment is {found}, expected {target} (+1) target x {source} (+1) source; "
-            "make the file again"
-        )

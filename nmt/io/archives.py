@@ -5,72 +5,37 @@ The first bytes of an archive determine its type, not its name. Only `unpack` wr
 
 from __future__ import annotations
 
-import errno
 import io
-import struct
 import tarfile
 import zipfile
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import IO, Any, cast
 
-from nmt.errors import UserError
-from nmt.io.formats import decompressed, naming_damage
+from nmt.errors import UserError, naming
+from nmt.io.formats import decompressed
 from nmt.io.progress import Progress
 
 _CHUNK = 1 << 17
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
-_BROKEN = (
-    tarfile.TarError,
-    zipfile.BadZipFile,
-    # zipfile's and tarfile's: encryption, unknown compression, names that are no text, numbers that no file has
-    RuntimeError,
-    NotImplementedError,
-    ValueError,
-    IndexError,
-    OverflowError,
-    struct.error,
-)
-"""Exceptions of reading a damaged archive."""
-
 Visit = Callable[[str, IO[bytes]], None]
 """A function that takes the name of a member and a stream of its bytes."""
 
 
 def visit_members(archive: Path, members: Collection[str] | None, visit: Visit) -> list[str]:
     """Call `visit` with each wanted member in the order of the archive (None: with the file itself)."""
-    try:
-        with (
-            archive.open("rb") as raw,
-            Progress.over_files([archive], f"extract {archive.name}") as progress,
-            _naming_damage(archive),
-        ):
-            reported = io.BufferedReader(_Reported(raw, progress), _CHUNK)
-            if members is None:
-                visit(archive.name, cast(IO[bytes], reported))
-                return []
-            if reported.peek(4)[:4] in _ZIP:
-                return _visit_zip(archive, reported, members, visit)
-            return _visit_tar(archive, reported, members, visit)
-    except FileNotFoundError:
-        raise UserError(f"{archive}: no such file; download it first") from None
-
-
-@contextmanager
-def _naming_damage(archive: Path) -> Iterator[None]:
-    def message(what: str) -> str:
-        return f"{archive}: damaged ({what}); remove it and download it again"
-
-    try:
-        with naming_damage(message):
-            yield
-    except _BROKEN as error:
-        raise UserError(message(str(error))) from None
-    except OSError as error:
-        if error.errno != errno.EINVAL:  # of a zip directory that names places before the file's beginning
-            raise
-        raise UserError(message(str(error))) from None
+    with (
+        naming(archive, "remove it and download it again"),
+        archive.open("rb") as raw,
+        Progress.over_files([archive], f"extract {archive.name}") as progress,
+    ):
+        reported = io.BufferedReader(_Reported(raw, progress), _CHUNK)
+        if members is None:
+            visit(archive.name, cast(IO[bytes], reported))
+            return []
+        if reported.peek(4)[:4] in _ZIP:
+            return _visit_zip(archive, reported, members, visit)
+        return _visit_tar(archive, reported, members, visit)
 
 
 class _Reported(io.RawIOBase):

@@ -19,11 +19,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from nmt.errors import UserError
+from nmt.errors import UserError, naming
 
 _DESCRIPTOR = re.compile(r"/dev/(stdin|stdout|stderr|fd/\d+)|/proc/[^/]+/fd/\d+")
 """Names of open files of any kind. Such a file is never replaced, since its content may be needed."""
 _DAY = 86400
+LARGEST_SMALL = 1 << 20
 
 
 @contextmanager
@@ -68,28 +69,24 @@ def path_of(value: object, where: str) -> Path:
     return Path(value)
 
 
-def replaceable(path: Path) -> bool:
+def replaceable(path: str | Path) -> bool:
     """Return whether `path` can be replaced by a file, which is not so for a device, a pipe or standard output."""
     if _DESCRIPTOR.fullmatch(str(path)):
         return False
     try:
-        kind = path.stat().st_mode
+        kind = Path(path).stat().st_mode
     except OSError:
         return True
     return stat.S_ISREG(kind) or stat.S_ISDIR(kind)
 
 
-def refuse_special(path: str | Path) -> None:
+def require_regular_file(path: str | Path) -> None:
     """Raise a UserError if `path` is a pipe, a socket or a device, whose reading may never begin or never end.
 
     This is for files that are read as a whole, such as those of a model. Files that are already open (/dev/stdin,
     /dev/fd/3) may be of any kind, since they are named on purpose.
     """
-    try:
-        kind = Path(path).stat().st_mode
-    except OSError:
-        return  # whoever opens it says why it cannot
-    if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind) or _DESCRIPTOR.fullmatch(str(path))):
+    if not (replaceable(path) or _DESCRIPTOR.fullmatch(str(path))):
         raise UserError(f"{path}: a pipe or device, expected a file")
 
 
@@ -167,7 +164,7 @@ def _sync(path: Path) -> None:
 
 def sha256(path: str | Path) -> str:
     """Return the SHA-256 of a file's bytes, as hexadecimal digits."""
-    refuse_special(path)
+    require_regular_file(path)
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -184,15 +181,17 @@ def write_json(path: str | Path, value: Any) -> None:
 
 
 def read_json(path: str | Path) -> Any:
-    """Read a JSON file. A `UserError` names file and line if it is malformed."""
-    refuse_special(path)
-    try:
+    """Read a JSON file."""
+    require_regular_file(path)
+    with naming(path):
         return json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file; expected a JSON file") from None
-    except json.JSONDecodeError as error:
-        raise UserError(f"{path}, line {error.lineno}: not JSON: {error.msg}; make the file again") from None
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path}: not UTF-8 at byte {error.start}; make the file again") from None
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{path}: no JSON of a sane size: {error}; make the file again") from None
+
+
+def read_small(path: Path) -> bytes:
+    """Return the bytes of a file of settings or checksums, which may come from others and are limited in size."""
+    require_regular_file(path)
+    with naming(path), path.open("rb") as file:
+        content = file.read(LARGEST_SMALL + 1)
+    if len(content) > LARGEST_SMALL:
+        raise UserError(f"{path}: more than {LARGEST_SMALL:,} bytes; expected a short text")
+    return content

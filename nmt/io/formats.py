@@ -12,13 +12,12 @@ import io
 import lzma
 import re
 import sys
-import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, cast
 
-from nmt.errors import UserError
+from nmt.errors import UserError, naming
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -29,9 +28,6 @@ _CHUNK = 1 << 17
 _LARGEST_SGML = 1 << 26
 """Limit for the bytes of an SGML file, which is held in memory. Test sets have a megabyte."""
 _LONGEST_PROLOG = 1 << 12
-
-DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, zstd.ZstdError)
-"""Exceptions of reading a damaged compressed file; bz2 has none of its own (see `naming_damage`)."""
 
 _MAGIC: dict[bytes, Callable[[IO[bytes]], IO[bytes]]] = {
     b"\x1f\x8b\x08": lambda file: cast(IO[bytes], gzip.GzipFile(fileobj=file, mode="rb")),
@@ -113,19 +109,20 @@ class Text:
     is_plain: bool
 
 
-def opened_text(file: IO[bytes]) -> Text:
+def opened_text(file: IO[bytes], name: str | Path) -> Text:
     """Return the lines of a file that is open.
 
     Raises:
         UserError: SGML whose segments do not open and close in turn, or a zip archive.
     """
-    text = decompressed(file)
-    head = text.head(_undecided)
-    if head.startswith(b"PK\x03\x04"):
-        raise UserError("a zip archive, expected text; unpack it first")
-    if not _OPENING.match(head, _prolog(head)):
-        return Text(cast(IO[bytes], text), [], text.file is file)
-    segments = list(_segments(io.BufferedReader(text).read(_LARGEST_SGML)))
+    with naming(name):
+        text = decompressed(file)
+        head = text.head(_undecided)
+        if head.startswith(b"PK\x03\x04"):
+            raise UserError(f"{name}: a zip archive, expected text; unpack it first")
+        if not _OPENING.match(head, _prolog(head)):
+            return Text(cast(IO[bytes], text), [], text.file is file)
+        segments = list(_segments(io.BufferedReader(text).read(_LARGEST_SGML)))
     return Text(io.BytesIO(b"".join(segment.text + b"\n" for segment in segments)), segments, False)
 
 
@@ -146,7 +143,7 @@ def _undecided(head: bytes) -> bool:
 
 def _segments(text: bytes) -> Iterator[Segment]:
     if len(text) == _LARGEST_SGML:
-        raise UserError(f"more than {_LARGEST_SGML:,} bytes: expected the SGML of a test set")
+        raise ValueError(f"more than {_LARGEST_SGML:,} bytes of SGML")
     document = b""
     opened: re.Match[bytes] | None = None
     for tag in _TAG.finditer(text):
@@ -154,15 +151,14 @@ def _segments(text: bytes) -> Iterator[Segment]:
             document = _name(tag[2])
         elif (tag[3] is None) == (opened is None):
             line = text.count(b"\n", 0, tag.start()) + 1
-            found = tag[0][:40].decode(errors="replace")
-            raise UserError(f"line {line}: found {found}, expected <seg> and </seg> in turn")
+            raise ValueError(f"<seg> and </seg> do not take turns in line {line}")
         elif opened is None:
             opened = tag
         else:
             yield Segment(document, _name(opened[4]), _unescape(text[opened.end() : tag.start()]))
             opened = None
     if opened is not None:
-        raise UserError("the last <seg> has no </seg>")
+        raise ValueError("the last <seg> has no </seg>")
 
 
 def _name(attributes: bytes) -> bytes:
@@ -184,16 +180,3 @@ def zstd_writer(file: IO[bytes]) -> IO[bytes]:
     packed = zstd.ZstdFile(file, "w", options=options)
     packed.write(b"")  # nothing written is a frame, too
     return cast(IO[bytes], packed)
-
-
-@contextmanager
-def naming_damage(message: Callable[[str], str]) -> Iterator[None]:
-    """Turn an error of decompression into a UserError; `message` returns its text, given what is wrong."""
-    try:
-        yield
-    except DAMAGED as error:
-        raise UserError(message(str(error))) from None
-    except OSError as error:
-        if error.errno is not None:
-            raise
-        raise UserError(message(str(error))) from None  # bz2's

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tokenize import TokenError
 from types import TracebackType
 from typing import IO, Any
 
 import numpy as np
 from numpy.lib import format as npy
 
-from nmt.errors import UserError
-from nmt.io.files import atomic_path, refuse_special
-
-_BROKEN = (ValueError, EOFError, SyntaxError, TokenError, OverflowError, TypeError, KeyError)
-"""NumPy's exceptions for a damaged header."""
+from nmt.errors import UserError, naming
+from nmt.io.files import atomic_path, require_regular_file
 
 
 class ArrayWriter:
@@ -71,13 +67,9 @@ def write_array(path: str | Path, dtype: Any, row_shape: tuple[int, ...] = ()) -
 
 def map_array(path: str | Path, *dtypes: Any) -> np.ndarray[Any, Any]:
     """Memory-map a .npy file of one of these types. A `UserError` names a file that is malformed or of another type."""
-    refuse_special(path)
-    try:
+    require_regular_file(path)
+    with naming(path):
         array = np.load(path, mmap_mode="r", allow_pickle=False)  # noqa: TID251
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file") from None
-    except _BROKEN as error:
-        raise UserError(f"{path}: not a whole .npy file ({error}); make it again") from None
     if array.dtype not in dtypes:
         expected = " or ".join(str(np.dtype(dtype)) for dtype in dtypes)
         raise UserError(f"{path}: holds {array.dtype}, expected {expected}; make it again")

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from nmt.errors import UserError
-from nmt.io.formats import naming_damage, opened_text
+from nmt.errors import UserError, naming, system_errors
+from nmt.io.formats import opened_text
 
 STANDARD = Path("-")
 CHUNK = 1 << 16
@@ -106,7 +106,7 @@ class LineStream:
         return self._decoded(line.removesuffix(b"\r"))
 
     def _fill(self) -> None:
-        with naming_damage(lambda what: f"{self.name}: damaged after line {self._lines} ({what})"):
+        with naming(f"{self.name}, after line {self._lines}"):
             chunk = self._read()
         self._ended = not chunk
         self._bytes_read += len(chunk)
@@ -160,23 +160,15 @@ def paired_groups(sources: LineStream, targets: LineStream, lines: int) -> Itera
 def open_lines(path: Path) -> Iterator[LineStream]:
     """Open the lines of a file, or of standard input for `-`, in any of `nmt.io.formats`."""
     name = "standard input" if path == STANDARD else str(path)
-    try:
+    with system_errors(path):
         raw = (
             os.fdopen(os.dup(sys.stdin.fileno()), "rb", 0)
             if path == STANDARD
             else path.open("rb", buffering=0)
         )
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file") from None
-    except IsADirectoryError:
-        raise UserError(f"{path}: a folder, expected a file of text") from None
     with raw:
         size = _size(raw.fileno())
-        try:
-            with naming_damage(lambda what: f"damaged ({what})"):
-                text = opened_text(raw)
-        except UserError as error:
-            raise UserError(f"{name}: {error}") from None
+        text = opened_text(raw, name)
         pausing = raw.fileno() if size is None and text.is_plain else None
         position = None if text.is_plain or size is None else raw.tell
         yield LineStream(name, lambda: text.stream.read(CHUNK), pausing, size, position)

@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import IO, cast
 
-from nmt.errors import UserError
+from nmt.errors import UserError, naming
 from nmt.io.files import atomic_path, replaceable
-from nmt.io.formats import naming_damage, opened_text, zstd_writer
+from nmt.io.formats import opened_text, zstd_writer
 from nmt.io.progress import Progress
 
 LONGEST_LINE = 1 << 24
@@ -33,24 +33,17 @@ def read_lines(path: str | Path, progress: Progress | None = None, errors: str =
     """
     path = Path(path)
     number = 0
-    try:
-        with (
-            path.open("rb", buffering=_CHUNK) as raw,
-            naming_damage(lambda what: f"{path}: damaged after line {number} ({what}); make it again"),
-            _text(raw, path, errors) as text,
-        ):
-            lines = iter(partial(text.readline, LONGEST_LINE), "")
-            for line in _reported(lines, raw, progress):
-                number += 1
-                if len(line) == LONGEST_LINE:
-                    raise too_long(f"{path}, line {number}", LONGEST_LINE)
-                yield line.removesuffix("\n")
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file") from None
-    except UnicodeDecodeError as error:
-        raise UserError(
-            f"{path}: not UTF-8 after line {number} ({error.reason}); make it again, or convert it (iconv)"
-        ) from None
+    with (
+        naming(lambda: f"{path}, after line {number}" if number else str(path)),
+        path.open("rb", buffering=_CHUNK) as raw,
+        _text(raw, path, errors) as text,
+    ):
+        lines = iter(partial(text.readline, LONGEST_LINE), "")
+        for line in _reported(lines, raw, progress):
+            number += 1
+            if len(line) == LONGEST_LINE:
+                raise too_long(f"{path}, line {number}", LONGEST_LINE)
+            yield line.removesuffix("\n")
 
 
 def too_long(line: str, most: int) -> UserError:
@@ -59,10 +52,7 @@ def too_long(line: str, most: int) -> UserError:
 
 
 def _text(raw: IO[bytes], path: Path, errors: str) -> io.TextIOWrapper:
-    try:
-        text = opened_text(raw)
-    except UserError as error:
-        raise UserError(f"{path}: {error}") from None
+    text = opened_text(raw, path)
     if path.suffix == ".zst" and text.is_plain:  # one of ours that was cut or overwritten is no text
         raise EOFError("no zstd stream")
     # newline="\n" ends lines there only and translates nothing

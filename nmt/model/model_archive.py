@@ -13,10 +13,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
 
-from nmt.errors import UserError
+from nmt.errors import UserError, naming
 from nmt.io import checksums
-from nmt.io.files import atomic_path, commit, sha256
-from nmt.io.formats import decompressed, naming_damage, zstd_writer
+from nmt.io.files import atomic_path, commit, disk_full, sha256
+from nmt.io.formats import decompressed, zstd_writer
 from nmt.model.model_folder import CARD, FINAL_STATE, HISTORY, RELEASED, TEXT, WEIGHTS
 from nmt.model.tensors import halved, load_metadata, load_tensors, save_tensors
 
@@ -109,26 +109,22 @@ def unpack(archive: Path, output: Path) -> Path:
 
 def _extract(archive: Path, place: Path) -> Path:
     """Write the archive's files below `place`, and return the one folder that contains them."""
-    try:
-        with (
-            archive.open("rb") as raw,
-            naming_damage(lambda what: f"{archive}: damaged ({what}); get it again"),
-            tarfile.open(fileobj=_Limited(raw, archive.stat().st_size), mode="r|") as tar,
-        ):
-            for entry in tar:
-                _refuse_all_but_plain(entry)
-                content, path = tar.extractfile(entry), place / entry.name
-                assert content is not None  # of a plain file
-                path.parent.mkdir(exist_ok=True)
-                with content, path.open("xb") as file:
-                    shutil.copyfileobj(content, file)
-    except FileNotFoundError:
-        raise UserError(f"{archive}: no such file") from None
-    except (_NotPlain, FileExistsError) as error:
-        name = error.args[0] if isinstance(error, _NotPlain) else f"{entry.name} twice"
-        raise UserError(f"{archive}: holds {name}, expected plain files in one folder") from None
-    except (tarfile.TarError, ValueError, IndexError, RecursionError, OverflowError) as error:
-        raise UserError(f"{archive}: damaged ({error}); get it again") from None
+    with (
+        naming(archive, "get it again"),
+        archive.open("rb") as raw,
+        tarfile.open(fileobj=_Limited(raw, archive.stat().st_size), mode="r|") as tar,
+    ):
+        for entry in tar:
+            path = place / entry.name
+            if not _is_plain(entry) or path.exists():
+                raise UserError(
+                    f"{archive}: holds {entry.name!r}, expected plain files in one folder, each once"
+                )
+            content = tar.extractfile(entry)
+            assert content is not None  # of a plain file
+            path.parent.mkdir(exist_ok=True)
+            with disk_full(place.parent), content, path.open("xb") as file:
+                shutil.copyfileobj(content, file)
     folders = list(place.iterdir())
     if len(folders) != 1:
         raise UserError(f"{archive}: holds {len(folders)} folders, expected one model's; is it a release?")
@@ -149,21 +145,21 @@ class _Limited(io.RawIOBase):
         size = self._stream.readinto(buffer)
         self._left -= size
         if self._left < 0:
-            raise tarfile.ReadError(f"unpacked, more than {_LARGEST_RATIO} times as large")
+            raise ValueError(f"unpacked, more than {_LARGEST_RATIO} times as large")
         return size
 
 
-class _NotPlain(Exception):
-    """An error for a member of an archive, which it names."""
-
-
-def _refuse_all_but_plain(entry: tarfile.TarInfo) -> None:
-    """Accept only members FOLDER/FILE; refuse all others, such as links, paths outside the folder, or huge texts."""
+def _is_plain(entry: tarfile.TarInfo) -> bool:
+    """Return whether a member is FOLDER/FILE: no link, no path outside the folder, no huge text."""
     parts = entry.name.split("/")
-    if not entry.isreg() or entry.issparse() or len(parts) != 2 or not all(map(_is_plain_name, parts)):
-        raise _NotPlain(repr(entry.name))
-    if entry.size > _LARGEST_TEXT and parts[1] not in (WEIGHTS, FINAL_STATE):
-        raise _NotPlain(f"{entry.name} of {entry.size:,} bytes")
+    small = entry.size <= _LARGEST_TEXT or parts[-1] in (WEIGHTS, FINAL_STATE)
+    return (
+        entry.isreg()
+        and not entry.issparse()
+        and len(parts) == 2
+        and all(map(_is_plain_name, parts))
+        and small
+    )
 
 
 def _is_plain_name(name: str) -> bool:

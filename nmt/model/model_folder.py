@@ -6,8 +6,8 @@ from pathlib import Path
 
 from nmt.errors import UserError
 from nmt.io.files import write_json
+from nmt.settings.checks import read
 from nmt.settings.decoding import TextSettings
-from nmt.settings.json_settings import read
 
 WEIGHTS, FINAL_STATE, SETTINGS = "model.safetensors", "final_state.safetensors", "settings.json"
 SUMMARY, HISTORY = "summary.json", "history.jsonl"

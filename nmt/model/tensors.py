@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 from safetensors.torch import load_file, save, save_file
 from torch import Tensor
 
-from nmt.errors import UserError
-from nmt.io.files import allow_by_umask, atomic_path, refuse_special, replaceable
+from nmt.errors import UserError, naming
+from nmt.io.files import allow_by_umask, atomic_path, replaceable, require_regular_file
 
 _ABOUT, _SUM = "about", "sha256"
 
@@ -27,7 +25,7 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str
     """Write a safetensors file, whole or not at all. If this fails, a UserError says why."""
     written = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     about = {**(metadata or {}), _SUM: _sum_of(written, metadata or {})}
-    with atomic_path(path) as temporary, write_errors(path):
+    with atomic_path(path) as temporary, naming(path, "make room and run again"):
         said = {_ABOUT: json.dumps(about, sort_keys=True)}
         if replaceable(temporary):
             save_file(written, temporary, said)
@@ -36,29 +34,14 @@ def save_tensors(path: Path, tensors: dict[str, Tensor], metadata: dict[str, str
             temporary.write_bytes(save(written, said))
 
 
-@contextmanager
-def write_errors(path: Path) -> Iterator[None]:
-    """Turn the library's own error for a full disk into a UserError."""
-    try:
-        yield
-    except SafetensorError as error:
-        raise UserError(f"{path}: could not be written ({error}); make room and run again") from None
-
-
 def load_tensors(path: Path) -> dict[str, Tensor]:
     """Read a safetensors file; a UserError names one that is damaged, altered or missing."""
-    refuse_special(path)
-    if path.is_dir():
-        raise UserError(f"{path}: a folder, expected a safetensors file")
-    try:
+    require_regular_file(path)
+    with naming(path, "make or fetch it again"):
         tensors, said = load_file(path), load_metadata(path)
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file; expected the weights of a model") from None
-    except SafetensorError as error:
-        raise UserError(f"{path}: damaged ({error}); make or fetch it again") from None
-    expected = said.pop(_SUM, None)
-    if expected and expected != _sum_of(tensors, said):
-        raise UserError(f"{path}: damaged (checksum mismatch); make or fetch it again")
+        expected = said.pop(_SUM, None)
+        if expected and expected != _sum_of(tensors, said):
+            raise ValueError("checksum mismatch")
     return tensors
 
 
@@ -72,17 +55,14 @@ def halved(tensors: dict[str, Tensor], path: Path) -> dict[str, Tensor]:
 
 def load_metadata(path: Path) -> dict[str, str]:
     """Return the description that `save_tensors` wrote with the tensors; empty if there is none."""
-    with safe_open(path, framework="pt") as file:
+    with naming(path, "make or fetch it again"), safe_open(path, framework="pt") as file:
         said: dict[str, str] = file.metadata() or {}
-    if _ABOUT not in said:
-        return said
-    try:
-        about = json.loads(said[_ABOUT])
-    except (ValueError, RecursionError):
-        about = None
-    if not isinstance(about, dict) or not isinstance(about.get(_SUM), str):
-        raise UserError(f"{path}: damaged (no checksum in its metadata); make or fetch it again")
-    return about
+        if _ABOUT not in said:
+            return said
+        about = dict(json.loads(said[_ABOUT]))
+        if not isinstance(about.get(_SUM), str):
+            raise ValueError("no checksum in its metadata")
+        return about
 
 
 def _sum_of(tensors: dict[str, Tensor], metadata: dict[str, str]) -> str:

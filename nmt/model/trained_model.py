@@ -22,7 +22,7 @@ from nmt.model.model_folder import (
     refuse_other_than_model,
 )
 from nmt.model.tensors import load_metadata, load_tensors
-from nmt.settings.json_settings import read
+from nmt.settings.checks import read
 from nmt.settings.training import ModelRun
 
 SIDES = ("source", "target")

@@ -25,7 +25,7 @@ from nmt.io.progress import Progress
 from nmt.io.text_files import read_pairs
 from nmt.selection.language_models import LINES, LogProbabilities
 from nmt.settings.base import Settings
-from nmt.settings.json_settings import read
+from nmt.settings.checks import read
 
 NATS = 1e-4
 """One step of a score, in nats per word."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, WrapValidator
 
 from nmt.settings.base import (
     MOST_WORDS,
@@ -90,7 +90,7 @@ RESUMABLE = RECORDING | {
 
 
 ArchitectureOfFamily = Annotated[
-    AnyArchitecture, BeforeValidator(lambda values, info: architecture_of(info.data.get("family"), values))
+    AnyArchitecture, WrapValidator(lambda values, _, info: architecture_of(info.data.get("family"), values))
 ]
 """The architecture of the model's family, which is the field before it."""
 

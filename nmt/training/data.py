@@ -36,7 +36,7 @@ class TrainingData:
 
 def check(bitext: Bitext, side: str, vocabulary: Vocabulary, path: Path) -> None:
     """Raise a UserError for a bitext that was made with other vocabularies."""
-    made_with = bitext.meta[f"{side}_vocabulary_sha256"]
+    made_with: str = getattr(bitext.meta, f"{side}_vocabulary_sha256")
     if made_with != vocabulary.sha256:
         raise UserError(
             f"{bitext.folder}: its {side} ids were made with another vocabulary (sha256 {made_with[:12]}...) "

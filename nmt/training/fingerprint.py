@@ -12,9 +12,9 @@ Fingerprint = Flat
 def fingerprint(run: ModelRun, train: Bitext, dev: Bitext) -> Fingerprint:
     """Return everything that determines the weights, with flat dotted keys."""
     data = {
-        "train": train.meta["sha256"],
-        "dev": dev.meta["sha256"],
-        "source_vocabulary": train.meta["source_vocabulary_sha256"],
-        "target_vocabulary": train.meta["target_vocabulary_sha256"],
+        "train": train.meta.sha256,
+        "dev": dev.meta.sha256,
+        "source_vocabulary": train.meta.source_vocabulary_sha256,
+        "target_vocabulary": train.meta.target_vocabulary_sha256,
     }
     return flatten({"settings": run.deciding(), "data": data})

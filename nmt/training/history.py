@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from nmt.errors import UserError
-from nmt.io.files import refuse_special
+from nmt.io.files import require_regular_file
 from nmt.settings.training import Training
 
 Record = dict[str, Any]
@@ -73,7 +73,7 @@ def whole_records(path: Path) -> Iterator[Record]:
 
 
 def _lines(path: Path) -> list[bytes]:
-    refuse_special(path)
+    require_regular_file(path)
     try:
         return path.read_bytes().splitlines()
     except OSError as error:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
+from nmt.settings.checks import KeyPath, Problem, nearest, shown
 from nmt.settings.families import ALIGNING, FAMILIES, IN_BROWSER, TREE_MAKING
-from nmt.settings.faults import KeyPath, Problem, nearest, shown
 from nmt.settings.training import RESUMABLE, ModelEntry, Training
 from pipeline.config.runs import LATER, run_name, runs_of, seeds_of
 from pipeline.config.schema import Config

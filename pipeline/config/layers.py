@@ -17,9 +17,9 @@ import yaml
 from pydantic import ValidationError
 
 from nmt.errors import UserError
-from nmt.io.files import refuse_special
+from nmt.io.files import require_regular_file
+from nmt.settings.checks import KeyPath, Problem, problems, shortened, shown
 from nmt.settings.families import FAMILIES, GatedArchitecture
-from nmt.settings.faults import KeyPath, Problem, problems, shortened, shown
 from pipeline.config.consistency import contradictions
 from pipeline.config.schema import Config
 from pipeline.config.yaml_text import parse, parsed_or_text
@@ -102,7 +102,7 @@ def read_layer(path: Path) -> Layer:
     name = os.path.relpath(path)
     name = str(path) if name.startswith(os.path.join("..", "..", "..")) else name
     try:
-        refuse_special(path)
+        require_regular_file(path)
         values = parse(path.read_text(encoding="utf-8"))
     except UserError as error:
         raise ConfigError([str(error)]) from error

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from nmt.settings import json_settings
+from nmt.settings import checks
 from pipeline.config.artifacts import Playground, Release
 from pipeline.config.catalogue import public
 from pipeline.config.experiment import archives_of, corpora_in_use, lm_corpora, runs_in_use
@@ -76,4 +76,4 @@ def _only(values: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
 
 def read(path: Path) -> Config:
     """Read the file of what `published` gave."""
-    return json_settings.read(Published, path, "expected the settings of a run")
+    return checks.read(Published, path, "expected the settings of a run")

@@ -8,7 +8,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from nmt.settings.faults import shortened
+from nmt.settings.checks import shortened
 
 
 def parse(text: str) -> Any:

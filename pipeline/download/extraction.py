@@ -208,12 +208,9 @@ class _Checksummed(io.RawIOBase):
 def _take(side: Side, stream: IO[bytes]) -> None:
     """Deal the lines of a plain or compressed text or SGML file to the shards of `side`; keep its checksum."""
     hashed = _Checksummed(stream)
-    try:
-        text = opened_text(cast(IO[bytes], hashed))
-        side.segments = text.segments
-        _deal(text.stream, side)
-    except UserError as error:
-        raise UserError(f"{side}: {error}") from None
+    text = opened_text(cast(IO[bytes], hashed), str(side))
+    side.segments = text.segments
+    _deal(text.stream, side)
     while hashed.read(_CHUNK):
         pass
     side.found_md5 = hashed.md5.hexdigest()
@@ -225,7 +222,7 @@ def _deal(text: IO[bytes], side: Side) -> None:
     with ShardFiles(side.temporaries) as shards:
         while line := lines.readline(LONGEST_LINE):
             if len(line) == LONGEST_LINE:
-                raise too_long(f"line {side.lines + 1}", LONGEST_LINE)
+                raise too_long(f"{side}, line {side.lines + 1}", LONGEST_LINE)
             line = line.removesuffix(b"\n")
             shards.writer(side.lines).write_bytes(line)
             side.count(line)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nmt.io.slurm import Nodes, Partitions, configuration, partitions
-from nmt.settings.faults import nearest
+from nmt.settings.checks import nearest
 from pipeline.monitor.jobs import Job
 
 FORGOTTEN_AFTER = 240

@@ -6,10 +6,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from nmt.errors import UserError
-from nmt.settings.faults import summary
+from nmt.errors import UserError, naming
+from nmt.settings.checks import validated
 from nmt.settings.text import SentenceLength
 from pipeline.config.yaml_text import parse
 
@@ -204,14 +204,9 @@ def sets_of(table: Table) -> list[str]:
 
 def read_paper(path: Path) -> Paper:
     """Return what the file of a paper says; a `UserError` where there is none or it says something else."""
-    try:
-        return Paper.model_validate(parse(path.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file; expected a paper's tables and numbers") from None
-    except ValidationError as error:
-        raise UserError(f"{path}: {summary(error, Paper)}") from None
-    except ValueError as error:
-        raise UserError(f"{path}: {error}") from None
+    with naming(path, "correct it"):
+        values = parse(path.read_text(encoding="utf-8"))
+    return validated(Paper, values, str(path))
 
 
 TableKind = TypeVar("TableKind", ScoreTable, TrainingTable, SentenceTable, PerplexityTable)

@@ -26,8 +26,8 @@ from nmt.io.environment import code, packages, release_name
 from nmt.io.files import read_json, sha256
 from nmt.io.text_files import read_lines
 from nmt.model.model_folder import SETTINGS, SUMMARY, WEIGHTS
+from nmt.settings.checks import shown
 from nmt.settings.decoding import Decoding
-from nmt.settings.faults import shown
 from nmt.settings.flatten import flatten
 from nmt.settings.text import Cleaning
 from nmt.settings.training import ModelRun

@@ -26,9 +26,9 @@ from nmt.model import trained_model
 from nmt.model.model_folder import SETTINGS, WEIGHTS
 from nmt.model.tensors import halved
 from nmt.model.trained_model import TrainedModel, refuse_unlike
+from nmt.settings.checks import read
 from nmt.settings.decoding import TextSettings
 from nmt.settings.families import IN_BROWSER
-from nmt.settings.json_settings import read
 from nmt.settings.training import ModelRun
 from pipeline.results.html import render
 from pipeline.results.playground.moses import rules

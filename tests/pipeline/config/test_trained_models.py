@@ -42,6 +42,6 @@ def test_no_finished_model_is_trained_again(row: dict[str, str]) -> None:
     config = config_of(row["experiment"])
     settings = run_settings(config, runs_of(config, list(config.models))[row["run"]])
     meta = {"sha256": "text", "source_vocabulary_sha256": "source", "target_vocabulary_sha256": "target"}
-    text = cast(Bitext, SimpleNamespace(meta=meta))
+    text = cast(Bitext, SimpleNamespace(meta=SimpleNamespace(**meta)))
     assert digest(settings.model_dump()) == row["settings"]
     assert digest(fingerprint(settings, text, text)) == row["fingerprint"]

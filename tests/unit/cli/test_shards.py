@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from nmt.cli.options import files_of, shard_files
-from tests.messages import refused
 
 
 def test_every_shard_has_its_files() -> None:
@@ -20,8 +19,3 @@ def test_every_shard_has_its_files() -> None:
 def test_without_corpora_patterns_are_files() -> None:
     assert shard_files((), "a {shard}", "b") == [("", [Path("a {shard}"), Path("b")])]
     assert files_of((("one", 1),), "a.en") == [Path("a.en")]
-
-
-def test_several_shards_need_a_pattern() -> None:
-    with refused():
-        files_of((("one", 1), ("two", 1)), "a.en")

@@ -11,7 +11,6 @@ from nmt.decoding.trees import tree_of
 from nmt.model import trained_model
 from nmt.model.families.grconv import GrConv
 from tests.hostile import said
-from tests.messages import check
 from tests.translators import trained_model as small_folder
 
 
@@ -44,17 +43,3 @@ def test_the_gates_are_those_by_which_the_model_reads(folder: Path) -> None:
         nodes = gates[:, :1] * new.relu() + gates[:, 1:2] * nodes[:-1] + gates[:, 2:] * nodes[1:]
     read = network.encode(ids.unsqueeze(1), torch.ones(4, 1)).summary
     torch.testing.assert_close(nodes, read, rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("sentence", "output"),
-    [("", "t.svg"), ("w2 " * 101, "t.svg"), ("w2", "t.gif"), ("w2", "/dev/null/t.svg")],
-    ids=range(4),
-)
-def test_what_cannot_be_drawn_is_refused_in_a_line(folder: Path, sentence: str, output: str) -> None:
-    check(said("tree", sentence, "--output", output, "--model", folder))
-
-
-def test_a_family_without_trees_is_refused(tmp_path: Path) -> None:
-    other = small_folder(tmp_path, "rnnencdec")
-    check(said("tree", "w2", "--model", other, "--output", tmp_path / "t.svg"))

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from nmt.data.vocabulary import END, UNKNOWN, Vocabulary, build
 from nmt.data.word_counts import count_words
 from nmt.io.files import sha256
@@ -43,24 +41,3 @@ def test_reading_gives_the_same_vocabulary_and_sum(tmp_path: Path) -> None:
     assert read.words(range(len(read))) == built.words(range(len(built)))
     assert read.counts == built.counts
     assert read.sha256 == built.sha256 == sha256(path)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "word\n",
-        "rank\tword\tcount\n1\ta\t3\n3\tb\t2\n",
-        "rank\tword\tcount\n1\ta\t3\n2\ta\t2\n",
-        "rank\tword\tcount\n1\ta\n",
-        f"rank\tword\tcount\n1\ta\t{'9' * 5000}\n",
-    ],
-)
-def test_a_broken_file_is_refused_with_its_line(tmp_path: Path, text: str) -> None:
-    (tmp_path / "v.tsv").write_text(text)
-    with refused():
-        Vocabulary.read(tmp_path / "v.tsv")
-
-
-def test_no_words_are_refused(tmp_path: Path) -> None:
-    with refused():
-        build(count_words([write_text(tmp_path / "0", [""])]), 3, False, tmp_path / "v")

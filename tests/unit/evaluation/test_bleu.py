@@ -121,30 +121,6 @@ def test_a_translation_that_is_missing_or_of_another_text_is_refused(tmp_path: P
         score("m", files["all.jsonl"], files["no_unk.jsonl"], [(files["source.en"], files["reference.fr"])])
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "{",
-        "[]",
-        '{"line": 0, "source": "a"}',
-        '{"line": "0", "source": "a", "text": "b"}',
-        '{"line": -1, "source": "a", "text": "b"}',
-        '{"line": 0, "source": 3, "text": "b"}',
-        '{"line": 0, "source": "a", "text": "b", "finished": 1}',
-        '{"line": 0, "source": "a", "text": "b", "alignment": [["x"]]}',
-        '{"line": 0, "source": "a", "text": "b", "alignment": [[1, 0, 0]]}',
-        '{"line": 0, "source": "a", "text": "b", "alignment": [[1], [1], [1]]}',
-        '{"line": 0, "source": "a", "text": "b", "alignment": [[1], [1, 0]]}',
-        '{"line": 7, "source": "a", "text": "b"}',
-    ],
-)
-def test_a_bad_record_is_named(tmp_path: Path, line: str) -> None:
-    files = write_test_set(tmp_path, TEXT, known=set())
-    files["all.jsonl"].write_text(line + "\n")
-    with refused():
-        score("m", files["all.jsonl"], files["no_unk.jsonl"], [(files["source.en"], files["reference.fr"])])
-
-
 def test_counts_are_kept_for_each_sentence(tmp_path: Path) -> None:
     pairs = [("a b", "un", "un"), ("c", "un deux", "un"), ("d e", "trois", "quatre"), ("", "", "un")]
     found = scored(tmp_path, pairs, known=set())["by_sentence"]

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nmt.evaluation.principal_components import Panel, read_panels, write_panels
-from tests.messages import refused
 
 
 @given(seed=st.integers(0, 1000), sentences=st.integers(1, 8), size=st.integers(1, 9))
@@ -45,19 +44,3 @@ def test_the_file_holds_the_panels(tmp_path: Path) -> None:
     for one, other in zip(panels, found, strict=True):
         assert other.points == pytest.approx(one.points, abs=1e-5)
         assert other.shares == pytest.approx(one.shares, abs=1e-4)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "panel\tx\ty\tshare_x\tshare_y\tsentence\n",
-        "panel\tx\ty\tshare_x\tshare_y\tsentence\n1\t2\t3\n",
-        "panel\tx\ty\tshare_x\tshare_y\tsentence\n1\tnan\t0\t0\t0\ta\n",
-        "panel\tx\ty\tshare_x\tshare_y\tsentence\n1\ta\t0\t0\t0\ta\n",
-    ],
-)
-def test_another_file_is_refused_in_a_line(tmp_path: Path, text: str) -> None:
-    (tmp_path / "plane.tsv").write_text(text, encoding="utf-8")
-    with refused():
-        read_panels(tmp_path / "plane.tsv")

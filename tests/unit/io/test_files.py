@@ -11,8 +11,6 @@ import pytest
 
 from nmt.io.files import atomic_path, read_json, replaceable, sha256, write_json
 from nmt.io.text_files import write_lines
-from tests.messages import refused
-from tests.running import ROOT
 
 
 def test_a_file_appears_when_the_block_ends(tmp_path: Path) -> None:
@@ -119,20 +117,6 @@ def test_behind_a_link_its_target_is_replaced(tmp_path: Path) -> None:
     assert target.read_text() == "whole"
 
 
-def test_what_a_killed_process_left_goes_with_the_next_write(tmp_path: Path) -> None:
-    target = tmp_path / "a.txt"
-    program = (
-        "import os, signal, sys; from nmt.io.files import atomic_path\n"
-        "with atomic_path(sys.argv[1]) as p: p.write_text('half'); os.kill(os.getpid(), signal.SIGKILL)"
-    )
-    subprocess.run([sys.executable, "-c", program, str(target)], cwd=ROOT, check=False)
-    assert not target.exists()
-    assert len([*tmp_path.iterdir()]) == 1
-    with atomic_path(target) as temporary:
-        temporary.write_text("whole")
-    assert [*tmp_path.iterdir()] == [target]
-
-
 def test_a_sum(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_bytes(b"abc")
@@ -145,25 +129,6 @@ def test_json_does_not_depend_on_the_order_of_keys(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_bytes() == '{\n  "a": "é",\n  "b": 1\n}\n'.encode()
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     assert read_json(tmp_path / "a") == {"a": "é", "b": 1}
-
-
-def test_broken_json_names_file_and_line(tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
-    path.write_text('{\n"a": }')
-    with refused():
-        read_json(path)
-    with refused():
-        read_json(tmp_path / "none")
-
-
-def test_what_may_never_end_is_no_file(tmp_path: Path) -> None:
-    pipe, zeros = tmp_path / "pipe.json", tmp_path / "zeros.json"
-    os.mkfifo(pipe)
-    zeros.symlink_to("/dev/zero")
-    for path in (pipe, zeros):
-        for read in (read_json, sha256):
-            with refused():
-                read(path)
 
 
 def test_json_comes_from_what_is_open_already_too() -> None:

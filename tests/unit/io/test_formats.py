@@ -18,7 +18,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nmt.errors import UserError
 from nmt.io.formats import decompressed, opened_text, zstd
 from nmt.io.streams import open_lines
 from nmt.io.text_files import read_lines
@@ -70,7 +69,7 @@ def test_it_does_not_matter_how_the_bytes_come(pack: str, text: bytes, size: int
     stream = Dripping(PACK[pack](text))
     stream.size = size
     expected = "".join(f"{line}\n" for line in SENTENCES).encode() if text == SGML else text
-    assert io.BufferedReader(cast(io.RawIOBase, opened_text(stream).stream)).read() == expected
+    assert io.BufferedReader(cast(io.RawIOBase, opened_text(stream, "a").stream)).read() == expected
 
 
 def test_what_is_typed_is_answered_at_once() -> None:
@@ -81,7 +80,7 @@ def test_what_is_typed_is_answered_at_once() -> None:
         closing = threading.Timer(5, os.close, [writing])
         closing.start()
         with os.fdopen(reading, "rb", 0) as file:
-            assert opened_text(file).stream.read(99) == line
+            assert opened_text(file, "a").stream.read(99) == line
         assert closing.is_alive()
         closing.cancel()
         os.close(writing)
@@ -99,38 +98,11 @@ def test_standard_input_is_any_of_them_too() -> None:
         assert found.stdout.decode().strip() == str(SENTENCES)
 
 
-@pytest.mark.parametrize("pack", sorted(PACK.keys() - {"plain"}))
-def test_a_file_that_is_cut_is_refused(tmp_path: Path, pack: str) -> None:
-    path = tmp_path / "text"
-    path.write_bytes(PACK[pack](b"".join(b"%d\n" % (number * 7919) for number in range(9000)))[:-5])
-    with pytest.raises(UserError, match="damaged"):
-        list(read_lines(path))
-    with pytest.raises(UserError, match="damaged"), open_lines(path) as lines:
-        lines.take(10_000)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        b"<doc docid='a'>" + b"<seg id='1'>a" * 20_000,
-        b"<seg id='1'>a</seg>\n</seg>",
-        b"<seg id='1'>a</seg>\n<seg id='2'>b",
-        b"PK\x03\x04",
-    ],
-)
-def test_what_is_no_text_is_refused(tmp_path: Path, text: bytes) -> None:
-    (tmp_path / "a").write_bytes(text)
-    with pytest.raises(UserError):
-        list(read_lines(tmp_path / "a"))
-    with pytest.raises(UserError), open_lines(tmp_path / "a"):
-        pass
-
-
 @pytest.mark.parametrize(
     "text", [b"<seg " * 200_000, b"<doc " * 200_000, b"</seg " * 200_000, b"<!--" * 50_000]
 )
 def test_what_only_begins_like_sgml_is_text(text: bytes) -> None:
-    assert opened_text(io.BytesIO(text)).is_plain
+    assert opened_text(io.BytesIO(text), "a").is_plain
 
 
 def test_streams_follow_one_another() -> None:

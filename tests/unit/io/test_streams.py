@@ -87,18 +87,6 @@ def test_a_file_says_how_much_of_it_is_done(tmp_path: Path) -> None:
     assert stream([b"a"]).size is None
 
 
-def test_compressed_files_and_missing_ones(tmp_path: Path) -> None:
-    with open_lines(write_text(tmp_path / "text.zst", ["été"])) as lines:
-        assert list(lines.groups(5)) == [["été"]]
-    (tmp_path / "cut.gz").write_bytes(b"\x1f\x8b\x08")
-    with refused(), open_lines(tmp_path / "cut.gz") as lines:
-        list(lines.groups(5))
-    with refused(), open_lines(tmp_path / "none"):
-        pass
-    with refused(), open_lines(tmp_path):
-        pass
-
-
 def test_sides_stay_in_step() -> None:
     pairs = list(paired_groups(stream([b"a\nb\nc\n"]), stream([b"A\nB\nC\n"]), 2))
     assert pairs == [[("a", "A"), ("b", "B")], [("c", "C")]]

@@ -75,15 +75,6 @@ def test_what_follows_a_zstd_frame_must_be_one(tmp_path: Path, fault: str) -> No
         list(read_lines(path))
 
 
-def test_invalid_utf8_and_missing_files_are_named(tmp_path: Path) -> None:
-    path = tmp_path / "a"
-    path.write_bytes(b"ok\n\xff\n")
-    with refused():
-        list(read_lines(path))
-    with refused():
-        list(read_lines(tmp_path / "none"))
-
-
 @pytest.mark.parametrize(("sources", "targets"), [(3, 5), (5, 3), (0, 1), (1, 0)])
 def test_uneven_sides_name_both_files_and_counts(tmp_path: Path, sources: int, targets: int) -> None:
     source = write_text(tmp_path / "s", ["x"] * sources)
@@ -99,13 +90,3 @@ def test_progress_counts_the_bytes_on_the_disk(tmp_path: Path) -> None:
         list(read_lines(path, progress))
     assert progress.count == path.stat().st_size
     assert "(100%) bytes" in log.getvalue().splitlines()[-1]
-
-
-def test_progress_tells_share_rate_and_time_left() -> None:
-    log = io.StringIO()
-    with Progress(200, "lines", "work", stream=log, every=0) as progress:
-        progress.update(50)
-    line = log.getvalue().split("\n")[0]
-    assert line.startswith("work: 50 of 200 (25%) lines, ")
-    assert "/s, " in line
-    assert line.endswith(" left")

@@ -1,0 +1,194 @@
+"""Each reader of a format refuses what it does not read in one line that names the file, whatever is wrong with it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nmt.cli import in_one_line
+from nmt.cli.options import parse_settings
+from nmt.data.bitext import Bitext
+from nmt.data.vocabulary import Vocabulary
+from nmt.data.word_counts import read_word_counts
+from nmt.errors import UserError
+from nmt.evaluation.gold_alignments import read_gold
+from nmt.evaluation.principal_components import COLUMNS, read_panels
+from nmt.evaluation.translations import read_alignments, read_translations
+from nmt.io.checksums import read as read_sums
+from nmt.io.files import LARGEST_SMALL, read_json, sha256
+from nmt.io.npy import map_array
+from nmt.io.streams import open_lines
+from nmt.io.text_files import read_lines
+from nmt.model.model_archive import unpack
+from nmt.model.tensors import load_tensors
+from nmt.settings.checks import read, validated
+from nmt.settings.text import Languages
+from nmt.training.history import records
+from tests.running import ROOT
+
+
+def stream_of(path: Path) -> None:
+    with open_lines(path) as lines:
+        lines.take(10_000)
+
+
+def bitext(path: Path) -> None:
+    """The file is the description of a bitext."""
+    folder = path.with_name("bitext")
+    folder.mkdir()
+    for side in ("source", "target"):
+        np.save(folder / f"{side}.ids.npy", np.array([2, 3], np.uint16))
+        np.save(folder / f"{side}.offsets.npy", np.array([0, 2], np.int64))
+    os.rename(path, folder / "meta.json")
+    Bitext.open(folder)
+
+
+ROW = '{"line": 0, "source": "a", "text": "b"'
+META = '{"pairs": 1, "source_words": 2, "target_words": %s, "shuffled_seed": null, "sha256": "a"'
+PANELS = "\t".join(COLUMNS)
+SGML = "<doc docid='a'><seg id='1'>a"
+READERS: dict[str, tuple[Callable[[Path], Any], list[str]]] = {
+    "lines": (
+        lambda path: list(read_lines(path)),
+        [SGML, f"{SGML}</seg></seg>", "PK\x03\x04", "x" * (1 << 24)],
+    ),
+    "stream": (stream_of, [SGML, "PK\x03\x04"]),
+    "JSON": (read_json, ["", '{\n"a": }', "[" * 100_000]),
+    "settings": (
+        lambda path: read(Languages, path, "write it again"),
+        ["", "[]", '{"source": "en"}', '{"source": "EN", "target": 3}', " " * (LARGEST_SMALL + 1)],
+    ),
+    "checksums": (read_sums, ["a" * (LARGEST_SMALL + 1)]),
+    "bitext": (bitext, ["", "[]", META % 2 + "}", META % '"2"' + "}", META % 9 + "}"]),
+    "vocabulary": (
+        Vocabulary.read,
+        [
+            "word\n",
+            *(
+                f"rank\tword\tcount\n{rows}"
+                for rows in ("1\ta\t3\n3\tb\t2\n", "1\ta\t3\n2\ta\t2\n", "1\ta\n", f"1\ta\t{'9' * 5000}\n")
+            ),
+        ],
+    ),
+    "counts": (lambda path: read_word_counts([path]), ["a\n", "a\tb\n"]),
+    "translations": (
+        lambda path: list(read_translations(path)),
+        ["{", "[]", ROW[:-5] + "}", ROW.replace("0", '"0"') + "}", ROW.replace("0", "-1") + "}"],
+    ),
+    "alignments": (
+        lambda path: list(read_alignments(path)),
+        [
+            f'{ROW.replace("text", "target")}, "alignment": {matrix}}}'
+            for matrix in ('[["x"]]', "[[1, 0, 0]]", "[[1], [1], [1]]", "[[1], [1, 0]]")
+        ],
+    ),
+    "panels": (read_panels, ["", PANELS, f"{PANELS}\n1\t2\t3", f"{PANELS}\n1\tnan\t0\t0\t0\ta"]),
+    "gold": (
+        lambda path: read_gold([path], 1),
+        ["x\n", "0-0\n0-0\n", "1 0 1 S\n", "1 1 1 S\n3 1 1 S\n", "1 1 1 S\n1 1\n", "1 0-0\n1 0-0\n"],
+    ),
+    "history": (lambda path: list(records(path)), ["{", "[]"]),
+    "array": (lambda path: map_array(path, np.int64), ["", "no array"]),
+    "tensors": (load_tensors, ["", "no tensors"]),
+    "archive": (lambda path: unpack(path, path.parent / "out"), ["", "no archive"]),
+}
+"""Readers, each with texts that are not of its format."""
+
+
+def refused(reader: Callable[[Path], Any], path: Path) -> None:
+    with pytest.raises(UserError) as error:
+        reader(path)
+    message = str(error.value)
+    assert message.startswith(str(path.parent)) and "\n" not in message and len(message) < 500
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_what_is_not_of_its_format_is_one_line(tmp_path: Path, name: str) -> None:
+    reader, texts = READERS[name]
+    for number, text in enumerate(texts):
+        path = tmp_path / str(number) / "file"
+        path.parent.mkdir()
+        path.write_text(text, encoding="utf-8")
+        refused(reader, path)
+
+
+@pytest.mark.parametrize("name", READERS.keys() - {"bitext"})
+def test_a_file_that_is_missing_a_folder_or_of_other_bytes_is_one_line(tmp_path: Path, name: str) -> None:
+    reader, _ = READERS[name]
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00" * 100)
+    (tmp_path / "cut").write_bytes(gzip.compress(os.urandom(9000))[:-5])
+    for path in (
+        tmp_path / "none",
+        tmp_path,
+        *((tmp_path / "bytes", tmp_path / "cut") if name != "stream" else ()),
+    ):
+        if name != "checksums" or not path.is_file():
+            refused(reader, path)
+
+
+@pytest.mark.parametrize("reader", [read_json, sha256, load_tensors, map_array, read_sums])
+def test_what_may_never_end_is_no_file(tmp_path: Path, reader: Callable[[Path], Any]) -> None:
+    pipe, zeros = tmp_path / "pipe", tmp_path / "zeros"
+    os.mkfifo(pipe)
+    zeros.symlink_to("/dev/zero")
+    for path in (pipe, zeros):
+        refused(reader, path)
+
+
+def test_settings_name_the_key_and_suggest_another() -> None:
+    for value, key in (
+        ({"sorce": "en"}, "source: missing"),
+        ({"source": 3, "target": "fr"}, "source: found 3"),
+    ):
+        with pytest.raises(UserError, match=f"^nmt: {key}"):
+            validated(Languages, value, "nmt")
+    with pytest.raises(UserError, match="sorce: unknown key; did you mean `source`"):
+        validated(Languages, {"source": "en", "target": "fr", "sorce": 1}, "nmt")
+    with pytest.raises(UserError, match=r"^--settings x\.json: no such file"):
+        parse_settings(Languages, "x.json")
+
+
+def test_a_hundred_thousand_unknown_keys_take_no_time() -> None:
+    """What is found can be as large as a file may be; the line stays short."""
+    text = json.dumps({f"sourc{number}": number for number in range(60_000)})
+    with pytest.raises(UserError) as error:
+        parse_settings(Languages, text)
+    assert len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize("limit", [3, 1])
+def test_memory_that_is_refused_is_one_line(tmp_path: Path, limit: int) -> None:
+    """Of an array that is mapped, and of a text that is read."""
+    np.save(tmp_path / "a.npy", np.zeros(1 << 27, np.int64))
+    reader = {3: "from nmt.io.npy import map_array as read", 1: "from nmt.io.files import read_json as read"}[
+        limit
+    ]
+    code = (
+        f"import sys, numpy; {reader}; import click, nmt.cli as c\n"
+        f"c.commands = lambda **_: read('{tmp_path}/a.npy', numpy.int64)\n"
+        if limit == 3
+        else f"import sys; {reader}; import nmt.cli as c\nc.commands = lambda **_: bytearray(1 << 40)\n"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", f"{code}c.main()"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit << 28, limit << 28)),
+    )
+    assert found.returncode == 2 and found.stderr.count("\n") == 1, found.stderr
+    assert found.stderr.startswith("nmt: error: ")
+
+
+def test_faults_of_the_program_keep_their_traceback() -> None:
+    assert in_one_line(ValueError("a fault")) is None and in_one_line(RuntimeError("a fault")) is None
