@@ -5,20 +5,20 @@ Equal input gives equal bytes: figures have no dates and ignore the user's setti
 
 from __future__ import annotations
 
-import json
+import re
+import sys
+import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.font_manager import fontManager
+from matplotlib.font_manager import findSystemFonts, fontManager
 from matplotlib.lines import Line2D
-from matplotlib.transforms import BboxBase
 
 from nmt.errors import UserError
 from nmt.io.files import atomic_path
@@ -44,8 +44,6 @@ COLORS = ("#0072B2", "#009E73", "#D55E00", "#CC79A7", "#000000", "#E69F00", "#56
 """Okabe and Ito's colours, which are safe for colour-blind readers, without yellow, too light for lines on white."""
 DASHES = ("-", "-.", "--", ":", (0, (6, 1)), (0, (4, 1, 1, 1, 1, 1)), (0, (1, 3)))
 """A line style for each colour, so that lines also differ in greyscale."""
-_AROUND = 4
-"""Margin around a panel in pixels, since letters are wider at some resolutions than at others."""
 _TOLD = 3
 """Number of points of a line in its description."""
 
@@ -56,14 +54,42 @@ _UNWANTED = {"pdf": "CreationDate", "svg": "Date", "png": "Software"}
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """Use the settings of all figures, and none of the user's."""
-    with style.context(["default", _STYLE | {"font.family": _families()}]):
+    """Use the settings of all figures, and none of the user's; letters that no font has are told in one line."""
+    with (
+        style.context(["default", _STYLE | {"font.family": _families()}]),
+        warnings.catch_warnings(record=True) as found,
+    ):
+        warnings.simplefilter("always")
         yield
+    missing = dict.fromkeys(map(_missing, found))
+    for one in found:
+        if not _missing(one):
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    if letters := " ".join(filter(None, missing)):
+        _tell_missing(letters)
+
+
+def _missing(warning: warnings.WarningMessage) -> str:
+    """The letter that no font has, if a warning says so."""
+    found = re.match(r"Glyph (\d+) .* missing from font", str(warning.message))
+    return chr(int(found[1])) if found else ""
+
+
+@cache
+def _tell_missing(letters: str) -> None:
+    print(
+        f"figures: no installed font has {letters}: boxes stand in their place (docs/faq.md names fonts)",
+        file=sys.stderr,
+    )
 
 
 @cache
 def _families() -> list[str]:
-    """Return the font, and the installed fonts for scripts that it lacks."""
+    """Return the font, and the installed fonts for scripts that it lacks; matplotlib's list may be older than they."""
+    known = {font.fname for font in fontManager.ttflist}
+    for path in sorted(set(findSystemFonts()) - known):
+        with suppress(Exception):  # a font that matplotlib cannot read
+            fontManager.addfont(path)
     installed = {font.name for font in fontManager.ttflist}
     return [_FONT, *(name for name in _FALLBACKS if name in installed)]
 
@@ -83,32 +109,7 @@ def save_as(figure: Figure, path: Path) -> None:
         metadata: dict[str, str | None] = {_UNWANTED[form]: None}
         if form == "png":
             metadata["Description"] = described(figure)
-            if len(panels := _matrices(figure)) > 1:
-                metadata["Panels"] = json.dumps(panels, ensure_ascii=False)
         figure.savefig(temporary, format=form, metadata=metadata)
-
-
-def _matrices(figure: Figure) -> list[dict[str, Any]]:
-    """Return the place of each matrix in a figure: `box` with its words, `matrix` without them.
-
-    Both are left, upper, right and lower edge, as fractions of the figure's width and height from the upper left. On a
-    narrow screen, a page shows the panels below each other.
-    """
-    width, height = figure.bbox.size
-
-    def shares(place: BboxBase) -> list[float]:
-        edges = (place.x0 / width, 1 - place.y1 / height, place.x1 / width, 1 - place.y0 / height)
-        return [round(min(1.0, max(0.0, edge)), 4) for edge in edges]
-
-    return [
-        {
-            "box": shares((axes.get_tightbbox() or axes.bbox).padded(_AROUND)),
-            "matrix": shares(axes.get_window_extent()),
-            "seen": _panel(axes, ""),
-        }
-        for axes in figure.axes
-        if axes.images
-    ]
 
 
 def described(figure: Figure) -> str:

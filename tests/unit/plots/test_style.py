@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import matplotlib
 import pytest
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontEntry, fontManager
+from matplotlib.font_manager import FontEntry, findfont, fontManager
 from PIL import Image
 
-from nmt.plots.style import _families, described, drawing, save
+from nmt.plots import style
+from nmt.plots.style import described, drawing, save
 
 
 def curves() -> Figure:
@@ -49,13 +51,23 @@ def test_a_saved_picture_holds_its_description_and_is_the_same_each_time(tmp_pat
     assert (tmp_path / "one.png").read_bytes() == (tmp_path / "other.png").read_bytes()
 
 
-def test_scripts_that_the_font_lacks_are_drawn_with_what_is_installed(
-    monkeypatch: pytest.MonkeyPatch,
+def test_letters_are_drawn_with_what_is_installed_and_told_where_nothing_has_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    installed = ["DejaVu Sans", "Lohit Tamil", "Lohit Devanagari", "Noto Sans Devanagari"]
-    monkeypatch.setattr(fontManager, "ttflist", [FontEntry(name=name) for name in installed])
-    _families.cache_clear()
+    """A font may be newer than matplotlib's list of them."""
+    known = [font for font in fontManager.ttflist if font.name == "DejaVu Sans"]
+    monkeypatch.setattr(fontManager, "ttflist", [*known, FontEntry(fname="x", name="Lohit Tamil")])
+    new = shutil.copy(findfont("cmr10"), tmp_path / "new.ttf")
+    monkeypatch.setattr(style, "findSystemFonts", lambda: [str(new), __file__])
+    style._families.cache_clear()
     with drawing():
-        fonts = ["DejaVu Sans", "Noto Sans Devanagari", "Lohit Devanagari", "Lohit Tamil"]
-        assert matplotlib.rcParams["font.family"] == fonts
-    _families.cache_clear()
+        assert matplotlib.rcParams["font.family"] == ["DejaVu Sans", "Lohit Tamil"]
+    assert fontManager.ttflist[-1].fname == str(new)
+    monkeypatch.setattr(fontManager, "ttflist", known)
+    style._families.cache_clear()
+    figure = Figure()
+    figure.text(0.5, 0.5, "中 a 国")
+    save(figure, tmp_path / "f.pdf", tmp_path / "f.png")
+    (line,) = capfd.readouterr().err.splitlines()
+    assert "中 国" in line
+    style._families.cache_clear()
