@@ -9,32 +9,40 @@ from pathlib import Path
 
 from nmt.errors import UserError
 
+LIMIT = 7 * 24 * 3600.0
+"""Seconds after which a program is taken for one that hangs, unless its caller knows better."""
+
 _SHOWN = 300
 """Maximum number of characters of a program's output in an error message."""
 
 
-def call(command: Sequence[str], folder: Path | None = None) -> tuple[int, str]:
-    """Run a program, and return its exit status and its output."""
-    result = subprocess.run(
-        command,
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+def call(command: Sequence[str], folder: Path | None = None, limit: float = LIMIT) -> tuple[int, str]:
+    """Run a program for at most `limit` seconds, and return its exit status (124 after them) and its output."""
+    try:
+        result = subprocess.run(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=limit,
+        )
+    except subprocess.TimeoutExpired:
+        return 124, f"error: no end after {limit:,.0f} seconds"
     return result.returncode, result.stdout
 
 
-def run(command: Sequence[str], problem: str, folder: Path | None = None) -> None:
+def run(command: Sequence[str], problem: str, folder: Path | None = None, limit: float = LIMIT) -> None:
     """Run a program to its end.
 
     Raises:
-        UserError: it failed. The message is `problem`, and the first line of its output with an error.
+        UserError: it failed, or took longer than `limit` seconds. The message is `problem`, and the first line of its
+            output with an error.
     """
-    code, said = call(command, folder)
+    code, said = call(command, folder, limit)
     if code:
         raise UserError(f"{problem}: {_first_error(said)}")
 

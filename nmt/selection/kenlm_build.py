@@ -76,7 +76,7 @@ def _missing_boost() -> list[str]:
     with tempfile.TemporaryDirectory() as temporary:
         project = Path(temporary)
         (project / "CMakeLists.txt").write_text(_LOOK, encoding="utf-8")
-        code, said = call(["cmake", "-S", str(project), "-B", str(project / "build")])
+        code, said = call(["cmake", "-S", str(project), "-B", str(project / "build")], limit=600)
     if not code:
         return []
     return ["Boost" if "Boost" in said else "a C++ compiler that works"]
@@ -108,7 +108,9 @@ def _fetch(folder: Path) -> Path:
     requirements = folder / "requirements.txt"
     requirements.write_text(f"{REQUIREMENT} --hash=sha256:{SHA256}\n", encoding="utf-8")
     command = [sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--no-deps", "--quiet"]
-    command += ["--no-binary", "kenlm", "--require-hashes", "--dest", str(folder), "-r", str(requirements)]
+    # pip asks a source archive for its name by what is installed here, not by whatever setuptools is newest
+    command += ["--no-build-isolation", "--no-binary", "kenlm", "--require-hashes"]
+    command += ["--dest", str(folder), "-r", str(requirements)]
     run(command, f"lmplz: pip could not fetch {REQUIREMENT}")
     return next(folder.glob("kenlm-*.tar.gz"))
 

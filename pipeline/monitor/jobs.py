@@ -151,6 +151,7 @@ def list_jobs(folder: Path, configfiles: Sequence[Path] = (), pairs: Sequence[st
             capture_output=True,
             text=True,
             check=False,
+            timeout=3600,
         )
         if result.returncode != 0 or not path.exists():
             raise UserError(_problems(result.stderr) or f"{folder}: Snakemake says: {_said(result.stderr)}")

@@ -5,6 +5,7 @@ The word aligner eflomal, a Python package that only this part needs, is install
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import os
 import shutil
@@ -18,9 +19,9 @@ from typing import Any
 
 from nmt.errors import UserError
 from nmt.io.archives import unpack
-from nmt.io.files import temporary_folder
+from nmt.io.files import sha256, temporary_folder
 from nmt.io.locks import wait_for_lock
-from nmt.io.programs import last_line, run
+from nmt.io.programs import LIMIT, last_line, run
 
 REPEATABLE = {"LC_ALL": "C", "PERL_HASH_SEED": "0"}
 """Without these variables, the order of a table's lines would depend on the order of Perl's hashes."""
@@ -59,8 +60,14 @@ PACKAGES = (
 )
 
 
+SOURCE = "84be1e9c786a86c346f3d56839f42d49bc43c352fb5d47fd20b60797c4a4e26f"
+"""Checksum of the files of Moses' commit 34452895, since its archive is packed on demand and has none of its own. In
+the unpacked folder: find . -type f -not -path './contrib/*' | LC_ALL=C sort | xargs sha256sum | sha256sum"""
+
 EFLOMAL = "eflomal==2.0.0 --hash=sha256:b71183dcf85bf4f59f44ef7a59f5268df1c17c0c8d8093f77b220025ffdba100"
 """eflomal with the checksum of its source archive on PyPI, which pip compiles."""
+BUILT_BY = "setuptools==84.2.1\nwheel==0.48.0\nnumpy==2.4.6\nCython==3.3.1\n"
+"""What eflomal's build needs, of which it states no versions."""
 
 
 @dataclass(frozen=True)
@@ -147,6 +154,7 @@ def run_logged(
             stdout=taken if output else messages,
             stderr=messages,
             check=False,
+            timeout=LIMIT,
         ).returncode
     if code:
         with log.open("rb") as messages:
@@ -218,20 +226,20 @@ def _conda(option: str, folder: str) -> list[str]:
 def _install_eflomal(folder: Path) -> None:
     """Install eflomal by pip, so that a user's index, mirror or proxy is asked, and compare its checksum."""
     with temporary_folder(folder, "build-") as work:
-        requirements = work / "requirements.txt"
+        requirements, built_by = work / "requirements.txt", work / "built-by.txt"
         requirements.write_text(f"{EFLOMAL}\n", encoding="utf-8")
-        command = [
-            sys.executable,
-            "-m",
-            "pip",
-            "install",
-            "--disable-pip-version-check",
-            "--quiet",
+        built_by.write_text(BUILT_BY, encoding="utf-8")
+        command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check", "--quiet"]
+        command += [
             "--no-deps",
+            "--require-hashes",
+            "--no-binary",
+            "eflomal",
+            "--target",
+            str(work / "python"),
         ]
-        command += ["--require-hashes", "--no-binary", "eflomal", "--target", str(work / "python")]
         run(
-            [*command, "-r", str(requirements)],
+            [*command, "-r", str(requirements), "--build-constraint", str(built_by)],
             "eflomal: pip could not build it (it needs a C compiler and make)",
         )
         (work / "python").rename(folder / "python")
@@ -261,7 +269,23 @@ def _unpack(source: Path, folder: Path) -> Path:
     found = list(folder.glob("*/Jamroot"))
     if not found:
         raise UserError(f"{source}: no Jamroot in it; expected the source archive of mosesdecoder")
-    return found[0].parent
+    tree = found[0].parent
+    if _checksum(tree) != SOURCE:
+        raise UserError(f"{source}: other files than those of Moses' commit 34452895; download it again")
+    return tree
+
+
+def _checksum(tree: Path) -> str:
+    """Return the checksum of the names and checksums of files, without `contrib`, which is not built."""
+    files = {
+        f"./{path.relative_to(tree)}": path
+        for path in tree.rglob("*")
+        if path.is_file() and not path.is_symlink()
+    }
+    lines = [
+        f"{sha256(files[name])}  {name}\n" for name in sorted(files) if not name.startswith("./contrib/")
+    ]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def _built(tree: Path, name: str) -> Path:

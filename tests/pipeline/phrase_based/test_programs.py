@@ -106,6 +106,9 @@ def test_programs_and_scripts_come_from_a_build(
     monkeypatch.setattr(programs, "on_path", lambda: None)
     monkeypatch.setattr(programs, "refuse_missing_tools", lambda folder: None)
     source = source_with(tmp_path, bjam)
+    with pytest.raises(UserError, match="other files than those of Moses' commit"):
+        provide(folder, source, 2)
+    monkeypatch.setattr(programs, "SOURCE", programs._checksum(tmp_path / "mosesdecoder-0"))
     if problem:
         with pytest.raises(UserError, match=problem):
             provide(folder, source, 2)
