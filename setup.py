@@ -17,13 +17,16 @@ LINK = r"(!?)\[((?:!\[[^\]]*\]\([^)]*\)|[^\[\]])*)\]\((?!\w+:)([^)]+)\)"
 
 
 def for_an_index(text: str, address: str | None) -> str:
-    """Markdown whose links to files lead to the repository at `address`."""
+    """Markdown whose links to files lead to the repository at `address`, and those to pages to its site on GitHub."""
+    site = re.sub(r"^https://github\.com/([^/]+)/", r"https://\1.github.io/", address or "")
 
     def elsewhere(link: re.Match[str]) -> str:
         picture, shown, path = link.groups()
         shown = for_an_index(shown, address)
         if address is None:
             return shown
+        if path.endswith(".html") and site != address:
+            return f"[{shown}]({site}/{path})"
         return f"{picture}[{shown}]({address}/{'raw' if picture else 'blob'}/HEAD/{path})"
 
     text = text.replace("git clone REPOSITORY", f"git clone {address or 'REPOSITORY'}")

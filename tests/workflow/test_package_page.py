@@ -51,6 +51,11 @@ def test_links_and_pictures_lead_to_the_repository(tmp_path: Path) -> None:
     assert found["Description-Content-Type"] == "text/markdown"
 
 
+def test_on_github_a_page_is_that_of_the_site(tmp_path: Path) -> None:
+    text = metadata(tmp_path, "https://github.com/somebody/nmt").get_payload()
+    assert "(https://somebody.github.io/nmt/docs/playground.html)" in text
+
+
 def test_without_an_address_a_link_to_a_file_is_its_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
