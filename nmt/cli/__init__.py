@@ -15,9 +15,10 @@ import nmt
 from nmt.errors import UserError, of_system, printable
 from nmt.io import job_progress
 
-# heading of the help -> subcommand -> where its function is
-Sections = dict[str, dict[str, str]]
-SECTIONS: Sections = {
+# heading of the help -> words of the subcommand -> where its function is
+Commands = dict[str, dict[str, str]]
+GROUPS = "Steps of the workflow, in groups (nmt GROUP --help)"
+COMMANDS: Commands = {
     "Use a trained model": {
         "translate": "nmt.cli.translate:translate",
         "score": "nmt.cli.translate:score",
@@ -29,42 +30,31 @@ SECTIONS: Sections = {
         "shortlist": "nmt.cli.shortlist:shortlist",
         "unpack": "nmt.cli.archive:unpack",
     },
-}
-"""Subcommands for direct use."""
-# group -> subcommand -> where its function is
-Groups = dict[str, dict[str, str]]
-GROUPS: Groups = {
-    "model": {
-        "package": "nmt.cli.translate:package",
-        "card": "nmt.cli.archive:model_card",
-        "release": "nmt.cli.archive:release",
-    },
-    "data": {
-        "tokenize": "nmt.cli.data:tokenize",
-        "vocabulary": "nmt.cli.data:vocabulary",
-        "binarize": "nmt.cli.data:binarize",
-    },
-    "selection": {
-        "kenlm": "nmt.cli.selection:kenlm_programs",
-        "train-lm": "nmt.cli.selection:lm_train",
-    },
-    "test-set": {
-        "decode": "nmt.cli.decode:decode",
-        "align": "nmt.cli.decode:align",
-        "perplexity": "nmt.cli.decode:perplexity",
-        "rescore": "nmt.cli.rescore:rescore",
-        "oracle": "nmt.cli.rescore:oracle",
-        "evaluate": "nmt.cli.evaluate:evaluate",
-        "alignment-error-rate": "nmt.cli.evaluate:alignment_error_rate",
+    "Run an experiment": {},
+    GROUPS: {
+        "model package": "nmt.cli.translate:package",
+        "model card": "nmt.cli.archive:model_card",
+        "model release": "nmt.cli.archive:release",
+        "data tokenize": "nmt.cli.data:tokenize",
+        "data vocabulary": "nmt.cli.data:vocabulary",
+        "data binarize": "nmt.cli.data:binarize",
+        "selection kenlm": "nmt.cli.selection:kenlm_programs",
+        "selection train-lm": "nmt.cli.selection:lm_train",
+        "test-set decode": "nmt.cli.decode:decode",
+        "test-set align": "nmt.cli.decode:align",
+        "test-set perplexity": "nmt.cli.decode:perplexity",
+        "test-set rescore": "nmt.cli.rescore:rescore",
+        "test-set oracle": "nmt.cli.rescore:oracle",
+        "test-set evaluate": "nmt.cli.evaluate:evaluate",
+        "test-set alignment-error-rate": "nmt.cli.evaluate:alignment_error_rate",
     },
 }
-"""Subcommands that mostly the workflow calls."""
+"""The library's subcommands. Those of the groups are mostly called by the workflow."""
 DESCRIPTIONS = {
     "model": "Prepare a trained model for others: its text settings, card and archive.",
     "data": "Prepare text: download, generate and tokenize it, and convert it to ids.",
     "selection": "Language models for the selection of training text.",
     "test-set": "Translate and score test sets, and rescore n-best lists.",
-    "moses": "Train and run Moses, the phrase-based system.",
     "figure": "Draw figures.",
     "page": "Write the playground.",
 }
@@ -73,44 +63,27 @@ PIPELINE = "pipeline.cli"
 """The package of the pipeline's subcommands. A checkout of the project has it, an installed wheel does not."""
 
 
-def pipeline_commands() -> tuple[Sections, Groups]:
-    """Return the pipeline's `SECTIONS` and `GROUPS`, which are empty if this package is not in a checkout."""
+@cache
+def available() -> Commands:
+    """Return the library's subcommands and, in a checkout, the pipeline's."""
     root = Path(nmt.__file__).resolve().parents[1]
     if not root.joinpath(*PIPELINE.split("."), "__init__.py").is_file():
-        return {}, {}
+        return COMMANDS
     if str(root) not in sys.path:
         sys.path.append(str(root))  # an editable installation brings `nmt` alone
-    pipeline = importlib.import_module(PIPELINE)
-    return pipeline.SECTIONS, pipeline.GROUPS
+    pipeline: Commands = importlib.import_module(PIPELINE).COMMANDS
+    return {heading: names | pipeline.get(heading, {}) for heading, names in COMMANDS.items()}
 
 
-@cache
-def sections() -> Sections:
-    """Return the available subcommands for direct use, by heading."""
-    return SECTIONS | pipeline_commands()[0]
-
-
-@cache
-def groups() -> Groups:
-    """Return the available groups of subcommands, in the order of `DESCRIPTIONS`."""
-    here, pipeline = GROUPS, pipeline_commands()[1]
-    merged = {name: here.get(name, {}) | pipeline.get(name, {}) for name in DESCRIPTIONS}
-    return {name: members for name, members in merged.items() if members}
-
-
-@cache
 def subcommands() -> dict[str, str]:
     """Return the place of each subcommand's function, by its words: "translate", "data tokenize"."""
-    people = {name: place for section in sections().values() for name, place in section.items()}
-    return people | {
-        f"{group} {name}": place for group, names in groups().items() for name, place in names.items()
-    }
+    return {words: place for names in available().values() for words, place in names.items()}
 
 
 @cache
 def subcommand(words: str) -> click.Command:
     """Import a subcommand, and have it check its files before it begins."""
-    from nmt.cli.outputs import guarded
+    from nmt.cli.options import guarded
 
     module, _, function = subcommands()[words].partition(":")
     command: click.Command = getattr(importlib.import_module(module), function)
@@ -122,91 +95,56 @@ def subcommand(words: str) -> click.Command:
 
 def called() -> str:
     """Return the command that runs: `nmt` and the subcommand's words."""
-    words = sys.argv[1:3] if sys.argv[1:2] and sys.argv[1] in groups() else sys.argv[1:2]
+    words = sys.argv[1:3] if sys.argv[1:2] and sys.argv[1] in DESCRIPTIONS else sys.argv[1:2]
     return " ".join(["nmt", *words])
-
-
-_SENTENCE = 200
-"""Upper limit for the length of a subcommand's first sentence, so that the help shows all of it."""
 
 
 class LazyGroup(click.Group):
     """A group that imports the module of a subcommand only when it is needed."""
 
-    def members(self) -> Sections:
-        """Return the words of each subcommand by its name in this group, under the headings of the help."""
-        assert self.name
-        return {"Subcommands": {name: f"{self.name} {name}" for name in groups()[self.name]}}
+    def sections(self) -> dict[str, list[str]]:
+        """Return the names of this group's subcommands, under the headings of the help."""
+        prefix = f"{self.name} "
+        return {
+            "Subcommands": [words.removeprefix(prefix) for words in subcommands() if words.startswith(prefix)]
+        }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return all subcommands in the order of the help."""
-        return [name for section in self.members().values() for name in section]
+        return [name for names in self.sections().values() for name in names]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one subcommand."""
-        for section in self.members().values():
-            if cmd_name in section:
-                return subcommand(section[cmd_name])
-        return None
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a subcommand as click does, which suggests similar names."""
-        name = args[0]
-        if name.startswith("-") or name in self.list_commands(ctx):
-            return super().resolve_command(ctx, args)
-        hint = (
-            ""
-            if any(pipeline_commands())
-            else " The pipeline's subcommands are in a checkout of the project."
-        )
-        if elsewhere := self.elsewhere(name):
-            hint = f" Did you mean {' or '.join(f'`nmt {words}`' for words in elsewhere)}?"
-        raise click.NoSuchCommand(
-            name,
-            f"No such command {name!r}.{hint}",
-            possibilities=[] if elsewhere else self.list_commands(ctx),
-            ctx=ctx,
-        )
-
-    def elsewhere(self, name: str) -> list[str]:
-        """Return the words of the subcommands that have this name in their group, or whose function has it."""
-        return [
-            words
-            for words, place in subcommands().items()
-            if name in (words.split()[-1], place.partition(":")[2].replace("_", "-"))
-        ]
+        return subcommand(f"{self.name} {cmd_name}") if cmd_name in self.list_commands(ctx) else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write every subcommand with its first sentence, under its heading."""
+        """Write every subcommand with its whole first sentence, under its heading."""
         width = max(map(len, self.list_commands(ctx)))
-        for heading, names in self.members().items():
+        for heading, names in self.sections().items():
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [
+                (name.ljust(width), command.get_short_help_str(200)) for name, command in commands if command
+            ]
             with formatter.section(heading):
-                formatter.write_dl([(name.ljust(width), self.described(ctx, name)) for name in names])
-
-    def described(self, ctx: click.Context, name: str) -> str:
-        """Return the first sentence of a subcommand."""
-        command = self.get_command(ctx, name)
-        assert command
-        return command.get_short_help_str(_SENTENCE)
+                formatter.write_dl(rows)
 
 
 class AllCommands(LazyGroup):
     """The subcommands for direct use, and the groups of the workflow's steps."""
 
-    def members(self) -> Sections:
-        """Return the words of each subcommand or group, under the headings of the help."""
-        people = {heading: {name: name for name in names} for heading, names in sections().items()}
-        return people | {
-            "Steps of the workflow, in groups (nmt GROUP --help)": {name: name for name in groups()}
+    def sections(self) -> dict[str, list[str]]:
+        """Return the names of subcommands and groups, under the headings of the help."""
+        names = {
+            heading: list(dict.fromkeys(words.split()[0] for words in commands))
+            for heading, commands in available().items()
         }
+        return {heading: found for heading, found in names.items() if found}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one subcommand, or make a group of names."""
-        if cmd_name in groups():
+        """Import one subcommand, or make a group."""
+        if cmd_name in DESCRIPTIONS:
             return LazyGroup(cmd_name, help=DESCRIPTIONS[cmd_name])
-        return super().get_command(ctx, cmd_name)
+        return subcommand(cmd_name) if cmd_name in subcommands() else None
 
 
 @click.group(cls=AllCommands, context_settings={"max_content_width": 110})

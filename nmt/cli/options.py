@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -13,6 +14,7 @@ import click
 from pydantic import BaseModel
 
 from nmt.errors import UserError
+from nmt.io.files import replaceable
 from nmt.settings.base import MOST_SENTENCES
 from nmt.settings.checks import parse, read, shortened
 from nmt.settings.decoding import ComputeOptions
@@ -223,3 +225,40 @@ def parse_settings(schema: type[Model], value: str, option: str = "--settings") 
         found = shortened(value)
         raise UserError(f"{option} {found}: no such file; expected JSON or the path of a JSON file")
     return read(schema, Path(value))
+
+
+_WRITTEN = ("output", "counts", "plot")
+"""Beginnings of the names of parameters whose file is written."""
+
+
+def guarded(command: click.Command, callback: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a subcommand's function with a check before it: no output is an input or another output."""
+
+    @wraps(callback)
+    def call(**values: Any) -> Any:
+        paths = [(key.startswith(_WRITTEN), path) for key, value in values.items() for path in _paths(value)]
+        for number, (written, path) in enumerate(paths):
+            others = (other for place, (_, other) in enumerate(paths) if place != number)
+            if written and any(_same(path, other) for other in others):
+                raise UserError(f"{path}: is written, and also an input or written twice; name another file")
+        return callback(**values)
+
+    return call
+
+
+def _paths(value: Any) -> list[Path]:
+    """Return the paths in a value, which may be a tuple of tuples; text may name a file, too."""
+    if isinstance(value, tuple):
+        return [path for part in value for path in _paths(part)]
+    return (
+        [Path(value)] if isinstance(value, Path) or (isinstance(value, str) and os.path.isfile(value)) else []
+    )
+
+
+def _same(output: Path, other: Path) -> bool:
+    """Return whether both are one file. Devices and pipes may be both read and written."""
+    if not replaceable(output):
+        return False
+    with suppress(OSError, ValueError):  # no such file, no name of one
+        return os.path.samefile(output, "/dev/stdin" if str(other) == "-" else other)
+    return os.path.realpath(output) == os.path.realpath(other)

@@ -20,7 +20,6 @@ from nmt.cli.options import (
     settings_option,
     tokenized_option,
 )
-from nmt.cli.outputs import WRITTEN
 from nmt.cli.terminal import (
     like_unix_tools,
     progress_over,
@@ -95,7 +94,7 @@ def package(model_path: Path, settings: str) -> None:
 @_json
 @click.option(
     "--plot",
-    type=WRITTEN,
+    type=PATH,
     metavar="FILE",
     help="Draw the attention of the first line as in Figure 3 (.png, .pdf or .svg). The pictures of further lines have "
     "-2, -3 and so on before the extension of FILE.",

@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from nmt.cli.options import PATH, parse_settings
-from nmt.cli.outputs import WRITTEN
 from pipeline.config.catalogue import Source
 
 
@@ -82,7 +81,7 @@ def download(
 @click.option("--md5-source", help="MD5 checksum that the source member must have.")
 @click.option("--md5-target", help="MD5 checksum that the target member must have.")
 @click.option("--pairs", type=click.IntRange(min=1), help="Expected number of pairs.")
-@click.option("--counts", required=True, type=WRITTEN, help="JSON file for the counts of lines and words.")
+@click.option("--counts", required=True, type=PATH, help="JSON file for the counts of lines and words.")
 def extract(
     archive_source: Path,
     member_source: str | None,

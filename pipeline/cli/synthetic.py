@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from nmt.cli.options import FILE, parse_settings, settings_option
-from nmt.cli.outputs import WRITTEN
+from nmt.cli.options import FILE, PATH, parse_settings, settings_option
 from nmt.errors import UserError
 
 
@@ -41,7 +40,7 @@ from nmt.errors import UserError
     type=FILE,
     help="File for the alignments of a shard. Repeat it, in order.",
 )
-@click.option("--counts", required=True, type=WRITTEN, help="JSON file for the counts of pairs and words.")
+@click.option("--counts", required=True, type=PATH, help="JSON file for the counts of pairs and words.")
 def generate(
     settings: str,
     split: str,

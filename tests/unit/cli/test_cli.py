@@ -8,7 +8,7 @@ import pytest
 from click import Option
 from click.testing import CliRunner
 
-from nmt.cli import commands, groups, sections, subcommand, subcommands
+from nmt.cli import DESCRIPTIONS, available, commands, subcommand, subcommands
 
 
 def shown(*words: str) -> str:
@@ -19,16 +19,14 @@ def shown(*words: str) -> str:
 
 
 def test_the_help_shows_every_subcommand_once_with_its_first_sentence_whole() -> None:
-    people = {name: "" for section in sections().values() for name in section}
-    assert people.keys().isdisjoint(groups()) and len(subcommands()) == len({*subcommands().values()})
-    for group in ("", *groups()):
-        text = shown(*group.split(), "--help")
-        assert "..." not in text.partition("Options:")[2]
-        for name in groups().get(group, people):
-            first = subcommand(f"{group} {name}".strip()).get_short_help_str(1000)
-            assert f" {name} {first}" in text
-    for heading in sections():
+    assert len(subcommands()) == len({*subcommands().values()})
+    for heading, names in available().items():
         assert f" {heading}: " in shown("--help")
+        for words in names:
+            *group, name = words.split()
+            text = shown(*group, "--help")
+            assert f" {name} {subcommand(words).get_short_help_str(1000)}" in text
+            assert not group or f" {group[0]} {DESCRIPTIONS[group[0]]}" in shown("--help")
 
 
 @pytest.mark.parametrize("words", subcommands())
