@@ -35,9 +35,9 @@ from nmt.data.vocabulary import Vocabulary
 from nmt.decoding.beam_search import translate
 from nmt.io.text_files import write_lines
 from nmt.model import families
-from nmt.model.compiled import set_kernels
+from nmt.model.backend import Backend
+from nmt.model.compiled import will_fuse
 from nmt.model.device import make_deterministic
-from nmt.model.precision import set_precision
 from nmt.settings.families import FamilyName
 from nmt.settings.training import ModelRun
 from nmt.training.trainer import Interrupted, Trainer
@@ -72,18 +72,18 @@ class Setup:
         """Return sizes at which a whole training takes seconds."""
         return self.sizes(length) if self.tiny else Sizes(length, 80, 256, 124, 100, 2000)
 
-    def compute(self, precision: str, kernels: str) -> None:
-        """Choose the precision and the kernels of what follows."""
+    def backend(self, precision: str = "fp32", kernels: str = "torch") -> Backend:
+        """Return the backend of a model with this precision and these kernels."""
         make_deterministic(8 if self.on_gpu else 1)
         torch._dynamo.reset()
-        set_precision(precision)  # type: ignore[arg-type]
-        set_kernels(kernels, self.device)  # type: ignore[arg-type]
+        fuse = will_fuse(kernels, self.device)  # type: ignore[arg-type]
+        return Backend(precision, fuse=fuse)  # type: ignore[arg-type]
 
     def precisions(self) -> list[str]:
         """Return the precisions that the device has."""
         return [name for name in LIMITS if self.on_gpu or name != "tf32"]
 
-    def model(self, family: FamilyName, sizes: Sizes, seed: int = 1) -> Any:
+    def model(self, family: FamilyName, sizes: Sizes, backend: Backend, seed: int = 1) -> Any:
         """Return a model with random weights, made on the device, without the slow orthogonal initial values."""
         architecture, _ = self.settings(family, sizes, "fp32")
         with self.device:
@@ -92,6 +92,7 @@ class Setup:
         for name, weight in model.named_parameters():
             scale = 0.1 if weight.dim() == 1 or name.endswith(".E") else 0.7 / weight.shape[0] ** 0.5
             weight.data.normal_(0, scale, generator=generator)
+        model.use(backend)
         return model
 
     def settings(self, family: FamilyName, sizes: Sizes, precision: str) -> Any:
@@ -131,14 +132,13 @@ def gradients(setup: Setup) -> Figures:
     found: Figures = {}
     for family in FAMILIES:
         sizes = setup.sizes(21, 8)
-        model, batch = setup.model(family, sizes), drawn(sizes, 3).in_bucket(5)
+        model, batch = setup.model(family, sizes, setup.backend()), drawn(sizes, 3).in_bucket(5)
         exact, there = copy.deepcopy(model).cpu().double(), batch.to(torch.device("cpu"))
         counts = None if there.counts is None else there.counts.double()
-        setup.compute("fp32", "torch")
         wanted = gradient(exact, replace(there, source_mask=there.source_mask.double(), counts=counts))
         for precision in setup.precisions():
             for kernels in KERNELS:
-                setup.compute(precision, kernels)
+                model.use(setup.backend(precision, kernels))
                 apart = float((gradient(model, batch.to(setup.device)) - wanted).norm() / wanted.norm())
                 found[f"{family} {precision} {kernels}"] = apart
                 assert apart < LIMITS[precision], found
@@ -159,10 +159,10 @@ def graphs(setup: Setup) -> Figures:
         for precision, kernels in (("tf32", "compiled"), ("fp32", "torch"), ("bf16", "torch")):
             if precision not in setup.precisions():
                 continue
-            setup.compute(precision, kernels)
+            backend = setup.backend(precision, kernels)
             # PyTorch sorts more than 4,096 words for the gradient of the embeddings: 160 pairs have so many
             pairs = 160 if family == "rnnsearch" else 80
-            ends = [updated(setup, family, precision, pairs, recorded) for recorded in (True, False)]
+            ends = [updated(setup, family, backend, pairs, recorded) for recorded in (True, False)]
             assert all(torch.equal(*pair) for pair in zip(*ends, strict=True)), (
                 f"{family}, {precision}, {kernels}"
             )
@@ -170,11 +170,11 @@ def graphs(setup: Setup) -> Figures:
     return {"compared": compared}
 
 
-def updated(setup: Setup, family: FamilyName, precision: str, pairs: int, recorded: bool) -> list[Tensor]:
+def updated(setup: Setup, family: FamilyName, backend: Backend, pairs: int, recorded: bool) -> list[Tensor]:
     """Return the weights after seven updates of two lengths."""
     sizes = setup.sizes(51, pairs)
-    model = setup.model(family, sizes)
-    updater = setup.updater(model, family, sizes, precision, recorded)
+    model = setup.model(family, sizes, backend)
+    updater = setup.updater(model, family, sizes, backend.precision, recorded)
     for number in range(7):
         batch = drawn(setup.sizes(26 if number % 2 else 51, pairs), number)
         updater(setup.prepared(updater, batch), epoch=number // 5)
@@ -257,11 +257,10 @@ def search(setup: Setup) -> Figures:
     """Compare a beam search with one in 64 bits, and time 3,003 sentences at beam 10."""
     found: Figures = {}
     decoding = GREEDY.model_copy(update={"beam": 5, "max_length_factor": 1})
-    setup.compute("fp32", "torch")
     searched: tuple[FamilyName, ...] = ("rnnsearch", "lstm")
     for family in searched:
         sizes = setup.sizes(16, 8)
-        model, batch = setup.model(family, sizes).eval(), drawn(sizes, 5)
+        model, batch = setup.model(family, sizes, setup.backend()).eval(), drawn(sizes, 5)
         exact = copy.deepcopy(model).cpu().double()
         limits = batch.source_mask.sum(0).long().numpy() - 1
         with torch.no_grad():
@@ -275,7 +274,7 @@ def search(setup: Setup) -> Figures:
         same = sum(a[0].words == b[0].words for a, b in zip(*both, strict=True))
         assert same >= 0.8 * len(both[0]), f"{family}: {same} of {len(both[0])} translations equal"
         found[f"{family} equal"] = f"{same} of {len(both[0])}"
-    model, sizes = setup.model("rnnsearch", setup.sizes(24)).eval(), setup.sizes(24, 128)
+    model, sizes = setup.model("rnnsearch", setup.sizes(24), setup.backend()).eval(), setup.sizes(24, 128)
     batches = [drawn(sizes, number) for number in range(2 if setup.tiny else 24)]
     begin = time.monotonic()
     with torch.no_grad():
@@ -302,10 +301,9 @@ def speed(setup: Setup) -> Figures:
                     family in ("grconv", "lstm") and precision != "tf32"
                 ):
                     continue
-                setup.compute(precision, kernels)
                 gc.collect()
                 sizes = setup.sizes(length)
-                model = setup.model(family, sizes)
+                model = setup.model(family, sizes, setup.backend(precision, kernels))
                 updater = setup.updater(model, family, sizes, precision)
                 batch = setup.prepared(updater, drawn(sizes, 1, shortest=length - 1))
                 begin = time.monotonic()

@@ -33,13 +33,12 @@ class Model:
         self.text, self.compute = text_settings_of(folders), compute
         # torch takes seconds to import: what can be said without it was said by now
         from nmt.decoding import shortlist as shortlists
-        from nmt.model import cpu_products, trained_model
-        from nmt.model.precision import refuse_unable
+        from nmt.model import trained_model
 
         decoding = self.text.search(compute, TranslateOptions())
-        self.models = trained_model.load_all(folders, decoding.device, decoding.threads, announced=False)
-        cpu_products.use(cpu_products.choose())
-        refuse_unable(compute.precision, self.models[0].device)
+        self.models = trained_model.load_all(
+            folders, decoding.device, decoding.threads, compute.precision, "auto", announced=False
+        )
         self._shortlist = shortlists.load(shortlist, self.models) if shortlist else None
         self.batch_size = decoding.batch_size
         self.labels = [model.run.label for model in self.models]

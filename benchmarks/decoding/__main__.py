@@ -29,8 +29,7 @@ from benchmarks.training.environment import peer_of
 from benchmarks.training.sizes import Machine, Sizes
 from nmt.errors import UserError
 from nmt.io.text_files import read_lines
-from nmt.model.computing import Precision
-from nmt.model.precision import refuse_unable
+from nmt.model.backend import Precision, refuse_unable
 
 OURS = "rnnsearch"
 PRECISIONS = ("bf16", "int8", "fp32-shortlist", "int8-shortlist")

@@ -15,10 +15,9 @@ from nmt.data.batches import pad_pairs
 from nmt.data.vocabulary import END
 from nmt.decoding.beam_search import translate
 from nmt.decoding.shortlist import Shortlist
-from nmt.model import cpu_products, families
-from nmt.model.computing import Precision
+from nmt.model import families
+from nmt.model.backend import Backend, Precision, choose_products, refuse_unable
 from nmt.model.device import keep_freed_memory, make_deterministic
-from nmt.model.precision import precision_of, refuse_unable
 from nmt.settings.decoding import Decoding
 
 
@@ -26,17 +25,17 @@ class Search:
     """Translates with RNNsearch. A precision such as `int8-shortlist` also limits the words to a shortlist."""
 
     def __init__(self, sizes: Sizes, machine: Machine) -> None:
-        cpu_products.use(cpu_products.choose())
         precision, _, limited = machine.precision.partition("-")
-        self.precision = cast(Precision, precision)
+        used = cast(Precision, precision)
         self.shortlist = drawn(sizes.vocabulary) if limited else None
-        refuse_unable(self.precision, torch.device(machine.device))
+        self.device = torch.device(machine.device)
+        refuse_unable(used, self.device)
         architecture, _ = project.settings("rnnsearch", 1, sizes, Machine(machine.device))
         make_deterministic(machine.threads)
         keep_freed_memory()
         vocabularies = (sizes.vocabulary, sizes.vocabulary)
-        self.device = torch.device(machine.device)
         self.model = families.create("rnnsearch", architecture, vocabularies, seed=1).to(self.device).eval()
+        self.model.use(Backend(used, choose_products(self.device)))
         with torch.no_grad():
             self.model.readout.b_o[END] = -1e9  # no sentence ends
         self.parameters = sum(weight.numel() for weight in self.model.parameters())
@@ -45,10 +44,6 @@ class Search:
     @torch.no_grad()
     def decode(self, sentences: list[list[int]], beam: int, steps: int) -> list[int]:
         """Translate the sentences. Return the number of words written for each."""
-        with precision_of(self.precision):
-            return self._decode(sentences, beam, steps)
-
-    def _decode(self, sentences: list[list[int]], beam: int, steps: int) -> list[int]:
         ids = [np.array(words, dtype=np.uint16) for words in sentences]
         batch = pad_pairs(ids, [ids[0][:0]] * len(ids), source_end=True).to(self.device)
         limits = {"max_length_factor": 1, "unfinished": "best", "n_best": 1, "beam": beam}

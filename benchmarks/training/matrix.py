@@ -7,7 +7,7 @@ import torch
 from benchmarks.training import precision
 from benchmarks.training.sentences import Words
 from benchmarks.training.sizes import Machine, Sizes
-from nmt.model import cpu_products
+from nmt.model.backend import Backend, choose_products
 
 
 class Square:
@@ -17,9 +17,9 @@ class Square:
 
     def __init__(self, sizes: Sizes, machine: Machine) -> None:
         torch.set_num_threads(machine.threads)
-        cpu_products.use(cpu_products.choose())
-        precision.choose(machine)
         device, kind = torch.device(machine.device), precision.factor_type(machine)
+        Backend(products=choose_products(device)).set_switches()
+        precision.choose(machine)
         self.left, self.right = torch.randn(2, sizes.square, sizes.square, device=device).to(kind)
         self.result = torch.empty_like(self.left)
 

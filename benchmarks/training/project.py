@@ -13,9 +13,9 @@ from benchmarks.findings import ROOT
 from benchmarks.training.sentences import Words
 from benchmarks.training.sizes import Machine, Sizes
 from nmt.data.batches import Batch, pad_pairs
-from nmt.model import cpu_products, families
+from nmt.model import families
+from nmt.model.backend import Backend, choose_products
 from nmt.model.device import keep_freed_memory, make_deterministic
-from nmt.model.precision import set_precision
 from nmt.settings.families import FAMILIES, AnyArchitecture, FamilyName
 from nmt.settings.training import Training
 from nmt.training.update import Updater
@@ -59,11 +59,10 @@ class Project:
         architecture, self.training = settings(self.family, self.units, sizes, machine)
         make_deterministic(machine.threads)
         keep_freed_memory()
-        set_precision(self.training.precision)
-        cpu_products.use(cpu_products.choose(self.training.products))
         self.device = torch.device(machine.device)
         vocabularies = (sizes.vocabulary, sizes.vocabulary)
         self.model = families.create(self.family, architecture, vocabularies, seed=1).to(self.device)
+        self.model.use(Backend(self.training.precision, choose_products(self.device, self.training.products)))
         self.updater = Updater(self.model, self.training)
         self.parameters = sum(weight.numel() for weight in self.model.parameters())
 

@@ -19,7 +19,6 @@ from nmt.decoding.forced_decoding import Words, batches, score
 from nmt.decoding.shortlist import Shortlist
 from nmt.decoding.translation import Translation, join_pieces, pieces
 from nmt.errors import UserError
-from nmt.model.precision import own_precision, refuse_unable
 from nmt.model.trained_model import TrainedModel
 from nmt.settings.decoding import ComputeOptions, TextSettings, TranslateOptions
 from nmt.settings.families import ALIGNING
@@ -58,8 +57,7 @@ class TextTranslator:
             attention: whether translations have their attention, if the models have any.
             shortlist: the allowed target words for each line; None for all.
         """
-        refuse_unable(compute.precision, models[0].device)
-        self.models, self.options, self.compute = list(models), options, compute
+        self.models, self.options = list(models), options
         self.aligns = any(model.run.aligns for model in models)
         self._unknown = text.unknown_words(options)
         if self._unknown == "copy" and not self.aligns:
@@ -79,8 +77,7 @@ class TextTranslator:
         """Return the translations of each line, best first. A line without words has one, which is empty."""
         tokens = [self._source.tokens(line) for line in lines]
         cut = [pieces(words, self.options.max_words) for words in tokens]
-        with own_precision(self.compute.precision):
-            found = iter(self._search([piece for parts in cut for piece in parts]))
+        found = iter(self._search([piece for parts in cut for piece in parts]))
         return [
             [
                 replace(whole, source=line, text=self._target.text(whole.tokens))

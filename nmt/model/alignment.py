@@ -15,18 +15,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from nmt.model.backend import Backend, Module, tanh_
 from nmt.model.compiled import fusible, fusing
-from nmt.model.computing import COMPUTING
-from nmt.model.cpu_products import tanh_
 from nmt.model.gru import gated_step, gated_step_backward, recurrent_gradients, weight
-from nmt.model.precision import add_product, affine, cached_factor, factor, product
 from nmt.settings.families import Biases
 
 AT_ONCE = {"cpu": 1 << 18, "cuda": 1 << 28}
 """Activations of the alignment model computed at once: few enough to stay in a CPU's cache, and 1 GB on a GPU."""
 
 
-class Alignment(nn.Module):
+class Alignment(Module):
     """The weights W_a (N, A), U_a (C, A) and v_a (A,) of the alignment model.
 
     There is no bias, as in the authors' code; with biases `every`, there is b_a (A,) inside the tanh.
@@ -41,14 +39,17 @@ class Alignment(nn.Module):
     def keys(self, annotations: Tensor) -> Tensor:
         """Return U_a h_j, which does not depend on i and is computed once: (B, S, C) -> (B, S, A)."""
         if self.b_a is None:
-            return product(annotations, cached_factor(self, "keys", lambda: self.U_a))
-        keys = affine(annotations.flatten(0, 1), cached_factor(self, "keys", lambda: self.U_a), self.b_a)
+            return self.backend.product(annotations, self.prepared_weight("keys", lambda: self.U_a))
+        weight = self.prepared_weight("keys", lambda: self.U_a)
+        keys = self.backend.affine(annotations.flatten(0, 1), weight, self.b_a)
         return keys.view(*annotations.shape[:2], -1)
 
     def attend(self, state: Tensor, keys: Tensor, padding: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Return alpha (B, K, S) and sum_j alpha_ij values_j (B, K, X) for states (B, K, N); see `attend`."""
-        queries = product(state, cached_factor(self, "queries", lambda: self.W_a))
-        found: tuple[Tensor, Tensor] = attend(queries, keys, self.v_a, padding, values)
+        queries = self.backend.product(state, self.prepared_weight("queries", lambda: self.W_a))
+        found: tuple[Tensor, Tensor] = attend(
+            queries, keys, self.v_a, padding, values, self.backend.by_sigmoid
+        )
         return found
 
 
@@ -62,6 +63,7 @@ class AttentionScan(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
+        backend: Backend,
         projected: Tensor,
         start: Tensor,
         annotations: Tensor,
@@ -95,19 +97,27 @@ class AttentionScan(torch.autograd.Function):
         contexts = projected.new_empty(steps, batch, annotations.shape[2])
         weights = projected.new_empty(steps, batch, keys.shape[1])
         from_state = torch.cat([W_a, U_gates], dim=1)
-        by_state, by_candidate, by_context = factor(from_state), factor(U), factor(C)
+        by_state, by_candidate, by_context = map(backend.factor, (from_state, U, C))
         padding = padding.contiguous()
         # not where a development set is scored, whose batches have many sizes
-        ctx.fuse = fuse = COMPUTING.fuse and any(ctx.needs_input_grad)
+        ctx.backend = backend = backend if any(ctx.needs_input_grad) else backend.unfused()
         states[0] = start
         for t in range(steps):
-            products = product(states[t], by_state)
+            products = backend.product(states[t], by_state)
             queries[t] = products[:, :units]
-            alpha, context = attend(queries[t].unsqueeze(1), keys, v_a, padding, annotations, fuse=fuse)
+            alpha, context = attend(
+                queries[t].unsqueeze(1),
+                keys,
+                v_a,
+                padding,
+                annotations,
+                backend.by_sigmoid,
+                fuse=backend.fuse,
+            )
             weights[t], contexts[t] = alpha.squeeze(1), context.squeeze(1)
-            given = product(contexts[t], by_context).add_(projected[t])
+            given = backend.product(contexts[t], by_context).add_(projected[t])
             out = gates[t], candidates[t], states[t + 1]
-            gated_step(given, products[:, units:], states[t], by_candidate, None, out, fuse)
+            gated_step(backend, given, products[:, units:], states[t], by_candidate, None, out)
         ctx.save_for_backward(
             states, gates, candidates, queries, contexts, weights, annotations, keys, from_state, v_a, U, C
         )
@@ -116,8 +126,8 @@ class AttentionScan(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        """Return the gradients in the order of the arguments; the padding has none."""
-        grad_states, grad_contexts, _ = grads
+        """Return the gradients in the order of the arguments; backend and padding have none."""
+        backend, (grad_states, grad_contexts, _) = ctx.backend, grads
         states, gates, candidates, queries, contexts, weights, annotations, keys, from_state, v_a, U, C = (
             ctx.saved_tensors
         )
@@ -132,38 +142,38 @@ class AttentionScan(torch.autograd.Function):
         # steps add up g a^2, and the sums of g and the factor v_a are applied at the end
         squares = torch.zeros_like(keys)
         grad_v = keys.new_zeros(len(keys), units)
-        state_back, candidate_back, context_back = factor(from_state.t()), factor(U.t()), factor(C.t())
+        state_back, candidate_back, context_back = (backend.factor(part.t()) for part in (from_state, U, C))
         grad = grad_states[steps]
         for t in reversed(range(steps)):
             before = gated_step_backward(
-                grad, gates[t], candidates[t], states[t], candidate_back, grad_projected[t], ctx.fuse
+                backend, grad, gates[t], candidates[t], states[t], candidate_back, grad_projected[t]
             )
-            add_product(grad_contexts[t], grad_projected[t], context_back)
+            backend.add_product(grad_contexts[t], grad_projected[t], context_back)
             attend_backward(
                 weights[t], annotations, grad_contexts[t], keys, queries[t], v_a, grad_energies[t],
-                grad_products[t, :, :units], squares, grad_v, fuse=ctx.fuse,
+                grad_products[t, :, :units], squares, grad_v, backend.by_sigmoid, fuse=backend.fuse,
             )  # fmt: skip
             grad_products[t, :, units:] = grad_projected[t, :, : 2 * hidden]
-            add_product(before, grad_products[t], state_back)
+            backend.add_product(before, grad_products[t], state_back)
             grad = before.add_(grad_states[t])
         # every weight gradient is one product over all steps
         past, flat = states[:-1].view(-1, hidden), grad_projected.flatten(0, 1)
-        grad_W_a = product(past.t(), grad_products.flatten(0, 1)[:, :units])
-        grad_U_gates, grad_U = recurrent_gradients(past, gates.view(-1, 2 * hidden), flat)
-        grad_C = product(contexts.view(-1, contexts.shape[2]).t(), flat)
+        grad_W_a = backend.product(past.t(), grad_products.flatten(0, 1)[:, :units])
+        grad_U_gates, grad_U = recurrent_gradients(backend, past, gates.view(-1, 2 * hidden), flat)
+        grad_C = backend.product(contexts.view(-1, contexts.shape[2]).t(), flat)
         # d c_i / d h_j = alpha_ij
         grad_annotations = torch.bmm(weights.permute(1, 2, 0), grad_contexts.transpose(0, 1))
         sums = grad_energies.sum(dim=0).unsqueeze(2)
         grad_keys = torch.sub(sums, squares, out=squares).mul_(v_a)
         return (
-            grad_projected, grad, grad_annotations, grad_keys, None, grad_W_a, grad_v.sum(dim=0), grad_U_gates, grad_U,
-            grad_C,
+            None, grad_projected, grad, grad_annotations, grad_keys, None, grad_W_a, grad_v.sum(dim=0),
+            grad_U_gates, grad_U, grad_C,
         )  # fmt: skip
 
 
 @fusible(keys=1, padding=1, values=1)
 def attend(
-    queries: Tensor, keys: Tensor, v_a: Tensor, padding: Tensor, values: Tensor
+    queries: Tensor, keys: Tensor, v_a: Tensor, padding: Tensor, values: Tensor, by_sigmoid: bool
 ) -> tuple[Tensor, Tensor]:
     """Return alpha_i (B, K, S) and sum_j alpha_ij values_j (B, K, X) for queries W_a s_{i-1} (B, K, A), Eqs. 5 and 6.
 
@@ -174,7 +184,7 @@ def attend(
         energy = (torch.tanh(keys.unsqueeze(1) + queries.unsqueeze(2)) * v_a).sum(dim=3)
     else:
         energy = queries.new_empty(*queries.shape[:2], keys.shape[1])
-        for rows, some, activation in activations(keys, queries):
+        for rows, some, activation in activations(keys, queries, by_sigmoid):
             energy[rows, some] = activation @ v_a
     alpha = energy.masked_fill(padding.unsqueeze(1), -torch.inf).softmax(dim=2)
     if fusing():
@@ -182,7 +192,7 @@ def attend(
     return alpha, torch.bmm(alpha, values)
 
 
-def activations(keys: Tensor, queries: Tensor) -> Iterator[tuple[slice, slice, Tensor]]:
+def activations(keys: Tensor, queries: Tensor, by_sigmoid: bool) -> Iterator[tuple[slice, slice, Tensor]]:
     """Yield tanh(W_a s + U_a h_j), (b, k, S, A), of some sentences and some of their queries, for `attend`'s arguments.
 
     Each group reuses the memory of the group before.
@@ -197,13 +207,13 @@ def activations(keys: Tensor, queries: Tensor) -> Iterator[tuple[slice, slice, T
             some = slice(place, min(place + each, hypotheses))
             activation = buffer[: rows.stop - first, : some.stop - place]
             torch.add(keys[rows].unsqueeze(1), queries[rows, some].unsqueeze(2), out=activation)
-            yield rows, some, tanh_(activation)
+            yield rows, some, tanh_(activation, by_sigmoid)
 
 
 @fusible(weights=1, annotations=1, keys=1, grad_energy=1, squares=1)
 def attend_backward(
     weights: Tensor, annotations: Tensor, grad_context: Tensor, keys: Tensor, query: Tensor, v_a: Tensor,
-    grad_energy: Tensor, grad_query: Tensor, squares: Tensor, grad_v: Tensor,
+    grad_energy: Tensor, grad_query: Tensor, squares: Tensor, grad_v: Tensor, by_sigmoid: bool,
 ) -> None:  # fmt: skip
     """Go back through one step of `attend`, with alpha_i (B, S), dL/dc_i (B, C) and q_i (B, A).
 
@@ -225,7 +235,7 @@ def attend_backward(
         of_squares = square.sum(dim=1)
     else:
         of_squares = torch.empty_like(query)
-        for rows, _, found in activations(keys, query.unsqueeze(1)):
+        for rows, _, found in activations(keys, query.unsqueeze(1), by_sigmoid):
             activation = found.squeeze(1)
             some = grads[rows]
             grad_v[0].addmv_(activation.flatten(0, 1).t(), some.reshape(-1))

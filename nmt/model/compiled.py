@@ -25,7 +25,6 @@ import click
 import torch
 
 from nmt.errors import UserError
-from nmt.model.computing import COMPUTING
 
 Kernels = Literal["auto", "torch", "compiled"]
 
@@ -37,10 +36,11 @@ OPTIONS: dict[str, str | int | bool | Callable[..., Any]] = {
 """So that no kernel depends on measured times."""
 
 
-def set_kernels(kernels: Kernels, device: torch.device, cache: Path | None = None) -> None:
-    """Choose the operations of this process's training updates, and the folder where what is compiled is kept.
+def will_fuse(kernels: Kernels, device: torch.device, cache: Path | None = None) -> bool:
+    """Return whether training updates use compiled steps, and prepare PyTorch's compiler for them.
 
-    `auto` compiles on a GPU if there is what it takes, and says in a line if there is not.
+    `auto` compiles on a GPU if there is what it takes, and says in a line if there is not. `cache` is the folder where
+    what is compiled is kept.
 
     Raises:
         UserError: for `compiled`, if something that it takes is missing.
@@ -56,16 +56,17 @@ def set_kernels(kernels: Kernels, device: torch.device, cache: Path | None = Non
             f"nmt: there is {missing}, so updates take about half as long again (docs/gpu.md#kernels)",
             err=True,
         )
-    COMPUTING.change(fuse=fuse and not missing)
-    if COMPUTING.fuse:
-        # here and not in workers, which would stay until the end
-        os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
-        import torch._dynamo  # not above: it takes long, and translation does without
+    if not fuse or missing:
+        return False
+    # here and not in workers, which would stay until the end
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
+    import torch._dynamo  # not above: it takes long, and translation does without
 
-        # a process may train several models, each with sizes, precisions and shapes of its own; the default is 8
-        torch._dynamo.config.recompile_limit = 64
-        if cache is not None:
-            os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(cache))
+    # a process may train several models, each with sizes, precisions and shapes of its own; the default is 8
+    torch._dynamo.config.recompile_limit = 64
+    if cache is not None:
+        os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(cache))
+    return True
 
 
 def _missing(device: torch.device) -> str | None:

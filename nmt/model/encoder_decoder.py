@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import torch
 from torch import Tensor, nn
 
+from nmt.model.backend import Module
 from nmt.model.gru import weight
 from nmt.model.initialization import Start
 from nmt.model.loss import summed_nll
@@ -78,7 +79,7 @@ class Embedding(nn.Module):
         return embedded if self.b is None else embedded + self.b
 
 
-class EncoderDecoder(nn.Module, ABC):
+class EncoderDecoder(Module, ABC):
     """A model of any family. Embeddings and output layer have `unused_ids` rows more than the vocabularies have words.
 
     A family adds encoder, decoder and `readout`, in this order. Initial values are drawn in the same order.
@@ -166,7 +167,8 @@ class EncoderDecoder(nn.Module, ABC):
         """
         inputs, _ = self.read_out(source, source_mask, target, positions)
         words = at(positions, target.unsqueeze(2)).squeeze(1)
-        return summed_nll(self.readout.features(*inputs), self.readout.W_o, self.readout.b_o, words, mask)
+        readout = self.readout
+        return summed_nll(self.backend, readout.features(*inputs), readout.W_o, readout.b_o, words, mask)
 
 
 def at(positions: Tensor, values: Tensor) -> Tensor:

@@ -14,11 +14,11 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
+from nmt.model.backend import Module
 from nmt.model.encoder_decoder import EncoderDecoder, Inputs, Steps
 from nmt.model.gated_steps import GatedSteps
 from nmt.model.gru import GatedUnit, scan, weight
 from nmt.model.initialization import Start, normal, orthogonal, zero
-from nmt.model.precision import affine, product
 from nmt.model.readout import Candidates, MaxoutReadout
 from nmt.settings.families import GatedDecoderArchitecture
 
@@ -72,7 +72,7 @@ class Encoder(Protocol):
         """Encode E x (S, B, M) with a 0/1 mask (S, B)."""
 
 
-class GatedDecoder(nn.Module):
+class GatedDecoder(Module):
     """A decoder with a gated unit that reads a context, and s_0 = tanh(W_s summary + b_s) or 0.
 
     A subclass defines the context.
@@ -100,7 +100,7 @@ class GatedDecoder(nn.Module):
         """Return s_0, (B, N)."""
         if self.W_s is None or self.b_s is None:
             return encoded.summary.new_zeros(len(encoded), self.unit.hidden)
-        return torch.tanh(affine(encoded.summary, self.W_s, self.b_s))
+        return torch.tanh(self.backend.affine(encoded.summary, self.W_s, self.b_s))
 
     def scan(
         self, encoded: Annotations, embedded: Tensor, start: Tensor
@@ -125,7 +125,7 @@ class FixedContextDecoder(GatedDecoder):
     def scan(self, encoded: Annotations, embedded: Tensor, start: Tensor) -> tuple[Tensor, Tensor, None]:
         """See `GatedDecoder.scan`; there are no weights."""
         context = encoded.annotations[:, 0]
-        projected = self.unit.project(embedded) + product(context, self.unit.context_weights())
+        projected = self.unit.project(embedded) + self.backend.product(context, self.unit.context_weights())
         states = scan([self.unit], [projected], start.unsqueeze(0)).squeeze(1)
         return states, context.expand(len(embedded), -1, -1), None
 

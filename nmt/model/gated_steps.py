@@ -17,7 +17,6 @@ import torch
 from torch import Tensor
 
 from nmt.model.gru import gated_step
-from nmt.model.precision import affine, cached_factor, product
 from nmt.model.readout import Candidates, WordProbabilities, maxout
 
 if TYPE_CHECKING:
@@ -31,18 +30,18 @@ class GatedSteps:
         self, model: GatedEncoderDecoder, encoded: Annotations, candidates: Candidates | None = None
     ) -> None:
         unit, readout = model.decoder.unit, model.readout
-        self.model, self.encoded = model, encoded
+        self.model, self.encoded, self.backend = model, encoded, model.backend.unfused()
         self.order = model.architecture.step_order
         self.from_word, self.bias = unit.input_factor(), unit.input_bias()
-        self.to_gates = cached_factor(unit, "gates", unit.gate_weights)
-        self.to_candidate = cached_factor(unit, "candidate", lambda: unit.U)
-        self.to_readout = cached_factor(readout, "search", lambda: torch.cat([readout.U_o, readout.V_o]))
+        self.to_gates = unit.prepared_weight("gates", unit.gate_weights)
+        self.to_candidate = unit.prepared_weight("candidate", lambda: unit.U)
+        self.to_readout = readout.prepared_weight("search", lambda: torch.cat([readout.U_o, readout.V_o]))
         self.words = WordProbabilities(readout, model.target_vocabulary, candidates)
         self.recurrent = 3 * unit.hidden
-        to_shares = cached_factor(
-            model, "shares", lambda: torch.cat([unit.context_weights(), readout.C_o], dim=1)
+        to_shares = model.prepared_weight(
+            "shares", lambda: torch.cat([unit.context_weights(), readout.C_o], dim=1)
         )
-        self.shares = product(encoded.annotations, to_shares)
+        self.shares = self.backend.product(encoded.annotations, to_shares)
         self.state = model.decoder.start(encoded).unsqueeze(1)
         self.previous = self.state.new_zeros(*self.state.shape[:2], model.architecture.embedding_size)
 
@@ -75,14 +74,18 @@ class GatedSteps:
     def _updated(self, state: Tensor, embedded: Tensor, share: Tensor) -> Tensor:
         """Return s_i = f(s_{i-1}, y, c_i), (B, K, N)."""
         flat = state.flatten(0, 1)
-        given = affine(embedded.flatten(0, 1), self.from_word, self.bias).add_(share.flatten(0, 1))
-        recurrent, after = product(flat, self.to_gates), torch.empty_like(flat)
+        given = self.backend.affine(embedded.flatten(0, 1), self.from_word, self.bias).add_(
+            share.flatten(0, 1)
+        )
+        recurrent, after = self.backend.product(flat, self.to_gates), torch.empty_like(flat)
         out = torch.empty_like(recurrent), torch.empty_like(flat), after
-        gated_step(given, recurrent, flat, self.to_candidate, None, out)
+        gated_step(self.backend, given, recurrent, flat, self.to_candidate, None, out)
         return after.view_as(state)
 
     def _features(self, state: Tensor, previous: Tensor, share: Tensor) -> Tensor:
         """Return the readout's features (R, D) of s (R, N), E y (R, M) and C_o c (R, 2L)."""
         readout = self.model.readout
         inputs = torch.cat([state, previous], dim=1)
-        return readout.compressed(maxout(affine(inputs, self.to_readout, readout.b_t).add_(share)))
+        return readout.compressed(
+            maxout(self.backend.affine(inputs, self.to_readout, readout.b_t).add_(share))
+        )

@@ -17,10 +17,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from nmt.model.backend import Backend, Factor, Module, tanh_
 from nmt.model.compiled import fusible
-from nmt.model.computing import COMPUTING
-from nmt.model.cpu_products import tanh_
-from nmt.model.precision import Factor, add_product, affine, cached_factor, factor, fixed, product
 from nmt.settings.families import Biases
 
 
@@ -29,7 +27,7 @@ def weight(inputs: int, outputs: int) -> nn.Parameter:
     return nn.Parameter(torch.empty(inputs, outputs))
 
 
-class GatedUnit(nn.Module):
+class GatedUnit(Module):
     """Weights of one gated unit: W, W_z, W_r (M, N), U, U_z, U_r (N, N) and, with a context, C, C_z, C_r (C, N).
 
     The bias `b` belongs to the candidate's input projection, as in the authors' code. With biases `every`, the gates
@@ -68,12 +66,14 @@ class GatedUnit(nn.Module):
 
     def input_factor(self) -> Factor:
         """The factor for products with `input_weights`."""
-        return cached_factor(self, "input", self.input_weights)
+        return self.prepared_weight("input", self.input_weights)
 
     def project(self, embedded: Tensor) -> Tensor:
         """Return W E x of gates and candidate for all steps at once: (..., M) -> (..., 3N)."""
         flat = embedded.reshape(-1, embedded.shape[-1])
-        return affine(flat, self.input_factor(), self.input_bias()).view(*embedded.shape[:-1], -1)
+        return self.backend.affine(flat, self.input_factor(), self.input_bias()).view(
+            *embedded.shape[:-1], -1
+        )
 
 
 def scan(
@@ -98,23 +98,25 @@ def scan(
     def candidate() -> Tensor:
         return torch.stack([unit.U for unit in units])
 
-    if fixed(first):
+    if first.fixed:
         factors = (
-            cached_factor(first, "gates of all", gates),
-            cached_factor(first, "candidates of all", candidate),
+            first.prepared_weight("gates of all", gates),
+            first.prepared_weight("candidates of all", candidate),
         )
-        return recurrence(together, start, *factors, mask, fuse=False)[0]
-    states: Tensor = GatedScan.apply(together, start, gates(), candidate(), mask)  # type: ignore[no-untyped-call]
+        return recurrence(first.backend.unfused(), together, start, *factors, mask)[0]
+    states: Tensor = GatedScan.apply(  # type: ignore[no-untyped-call]
+        first.backend, together, start, gates(), candidate(), mask
+    )
     return states
 
 
 def recurrence(
+    backend: Backend,
     projected: Tensor,
     start: Tensor,
     by_gates: Factor,
     by_candidate: Factor,
     mask: Tensor | None,
-    fuse: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return h_0..h_T (T+1, D, B, N), gates (T, D, B, 2N) and candidates (T, D, B, N); see `GatedScan.forward`."""
     steps, directions, batch, width = projected.shape
@@ -126,18 +128,19 @@ def recurrence(
     for t in range(steps):
         read = None if mask is None else mask[t].unsqueeze(2)
         out = gates[t], candidates[t], states[t + 1]
-        gated_step(projected[t], product(states[t], by_gates), states[t], by_candidate, read, out, fuse)
+        recurrent = backend.product(states[t], by_gates)
+        gated_step(backend, projected[t], recurrent, states[t], by_candidate, read, out)
     return states, gates, candidates
 
 
 def gated_step(
+    backend: Backend,
     projected: Tensor,
     recurrent: Tensor,
     state: Tensor,
     U: Factor,
     mask: Tensor | None,
     out: tuple[Tensor, Tensor, Tensor],
-    fuse: bool = False,
 ) -> None:
     """Fill `out` with gates [z | r] (..., B, 2N), candidate (..., B, N) and new state (..., B, N).
 
@@ -146,8 +149,9 @@ def gated_step(
     so the state does not change.
     """
     gates, candidate, after = out
-    reset_state = open_gates(projected, recurrent, state, mask, gates, fuse=fuse)
-    update_state(product(reset_state, U), projected, state, gates, candidate, after, fuse=fuse)
+    reset_state = open_gates(projected, recurrent, state, mask, gates, fuse=backend.fuse)
+    from_reset = backend.product(reset_state, U)
+    update_state(from_reset, projected, state, gates, candidate, after, backend.by_sigmoid, fuse=backend.fuse)
 
 
 @fusible()
@@ -165,23 +169,29 @@ def open_gates(
 
 @fusible()
 def update_state(
-    from_reset: Tensor, projected: Tensor, state: Tensor, gates: Tensor, out: Tensor, after: Tensor
+    from_reset: Tensor,
+    projected: Tensor,
+    state: Tensor,
+    gates: Tensor,
+    out: Tensor,
+    after: Tensor,
+    by_sigmoid: bool,
 ) -> None:
     """Fill `out` with the candidate, tanh(U [r * h] + projected), and `after` with the state h + z (c - h)."""
     hidden = state.shape[-1]
-    candidate = tanh_(torch.add(from_reset, projected[..., 2 * hidden :]))
+    candidate = tanh_(torch.add(from_reset, projected[..., 2 * hidden :]), by_sigmoid)
     out.copy_(candidate)
     after.copy_(torch.lerp(state, candidate, gates[..., :hidden]))
 
 
 def gated_step_backward(
+    backend: Backend,
     grad: Tensor,
     gates: Tensor,
     candidate: Tensor,
     state: Tensor,
     U_t: Factor,
     grad_projected: Tensor,
-    fuse: bool = False,
 ) -> Tensor:
     """Compute the gradient through one step, except for the path through `recurrent`.
 
@@ -196,9 +206,9 @@ def gated_step_backward(
         The gradient of the state before the step, (..., B, N), without the path through `recurrent`. The gradient of
         `recurrent` is the first 2N columns of `grad_projected`.
     """
-    grad_candidate = candidate_gradient(grad, gates, candidate, state, grad_projected, fuse=fuse)
-    grad_reset_state = product(grad_candidate, U_t)
-    before: Tensor = state_gradient(grad, gates, state, grad_reset_state, grad_projected, fuse=fuse)
+    grad_candidate = candidate_gradient(grad, gates, candidate, state, grad_projected, fuse=backend.fuse)
+    grad_reset_state = backend.product(grad_candidate, U_t)
+    before: Tensor = state_gradient(grad, gates, state, grad_reset_state, grad_projected, fuse=backend.fuse)
     return before
 
 
@@ -234,37 +244,45 @@ class GatedScan(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, projected: Tensor, start: Tensor, U_gates: Tensor, U: Tensor, mask: Tensor | None
+        ctx: Any,
+        backend: Backend,
+        projected: Tensor,
+        start: Tensor,
+        U_gates: Tensor,
+        U: Tensor,
+        mask: Tensor | None,
     ) -> Tensor:
         """Return h_0..h_T, (T+1, D, B, N), from (T, D, B, 3N), (D, B, N), (D, N, 2N), (D, N, N) and (T, D, B)."""
-        factors = factor(U_gates), factor(U)
-        ctx.fuse = COMPUTING.fuse
-        states, gates, candidates = recurrence(projected, start, *factors, mask, ctx.fuse)
+        ctx.backend = backend if any(ctx.needs_input_grad) else backend.unfused()
+        factors = backend.factor(U_gates), backend.factor(U)
+        states, gates, candidates = recurrence(ctx.backend, projected, start, *factors, mask)
         ctx.save_for_backward(states, gates, candidates, U_gates, U)
         return states
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        """Return the gradients in the order of the arguments; the mask has none."""
-        (grad_states,) = grads
+        """Return the gradients in the order of the arguments; backend and mask have none."""
+        backend, (grad_states,) = ctx.backend, grads
         states, gates, candidates, U_gates, U = ctx.saved_tensors
         steps, directions, batch, hidden = candidates.shape
         grad_projected = gates.new_empty(steps, directions, batch, 3 * hidden)
-        gates_back, candidate_back = factor(U_gates.mT), factor(U.mT)
+        gates_back, candidate_back = backend.factor(U_gates.mT), backend.factor(U.mT)
         grad_states = grad_states.contiguous()
         grad = grad_states[steps]
         for t in reversed(range(steps)):
             before = gated_step_backward(
-                grad, gates[t], candidates[t], states[t], candidate_back, grad_projected[t], ctx.fuse
+                backend, grad, gates[t], candidates[t], states[t], candidate_back, grad_projected[t]
             )
-            add_product(before, grad_projected[t, :, :, : 2 * hidden], gates_back)
+            backend.add_product(before, grad_projected[t, :, :, : 2 * hidden], gates_back)
             grad = before.add_(grad_states[t])
         of_directions = (part.transpose(0, 1).flatten(1, 2) for part in (states[:-1], gates, grad_projected))
-        grad_U_gates, grad_U = recurrent_gradients(*of_directions)
-        return grad_projected, grad, grad_U_gates, grad_U, None
+        grad_U_gates, grad_U = recurrent_gradients(backend, *of_directions)
+        return None, grad_projected, grad, grad_U_gates, grad_U, None
 
 
-def recurrent_gradients(states: Tensor, gates: Tensor, grad_projected: Tensor) -> tuple[Tensor, Tensor]:
+def recurrent_gradients(
+    backend: Backend, states: Tensor, gates: Tensor, grad_projected: Tensor
+) -> tuple[Tensor, Tensor]:
     """Return the gradients of [U_z | U_r] (..., N, 2N) and U (..., N, N), each as one product over all P positions.
 
     The P positions are all steps of all sentences. `states` (..., P, N) are those before each step; `gates` is
@@ -273,6 +291,6 @@ def recurrent_gradients(states: Tensor, gates: Tensor, grad_projected: Tensor) -
     hidden = states.shape[-1]
     reset = gates[..., hidden:]
     return (
-        product(states.mT, grad_projected[..., : 2 * hidden]),
-        product((reset * states).mT, grad_projected[..., 2 * hidden :]),
+        backend.product(states.mT, grad_projected[..., : 2 * hidden]),
+        backend.product((reset * states).mT, grad_projected[..., 2 * hidden :]),
     )

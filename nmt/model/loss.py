@@ -13,9 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from nmt.model.backend import Backend
 from nmt.model.compiled import fusible, fusing
-from nmt.model.computing import COMPUTING
-from nmt.model.precision import factor, product, rounded
 
 CHUNK = 600
 """Positions whose logits are in memory at once."""
@@ -28,29 +27,35 @@ class SummedNLL(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, features: Tensor, W: Tensor, b: Tensor, words: Tensor, mask: Tensor | None
+        ctx: Any,
+        backend: Backend,
+        features: Tensor,
+        W: Tensor,
+        b: Tensor,
+        words: Tensor,
+        mask: Tensor | None,
     ) -> Tensor:
         """Compute the scalar cost from features (P, D), weights (D, V) and (V,), words (P,) and a 0/1 mask (P,)."""
         grads = torch.empty_like(features), torch.empty_like(W), torch.zeros_like(b)
         total = torch.zeros((), dtype=torch.float64, device=features.device)
-        ahead, back = factor(W), factor(W.t())
+        ahead, back = backend.factor(W), backend.factor(W.t())
         for start in range(0, len(features), CHUNK):
             rows = slice(start, start + CHUNK)
             counts = None if mask is None else mask[rows].unsqueeze(1)
-            logits = product(features[rows], ahead)
-            total += become_error(logits, b, words[rows].unsqueeze(1), counts, fuse=COMPUTING.fuse)
-            grads[0][rows] = product(logits, back)
-            put_product(grads[1], features[rows].t(), logits, add=start > 0)
+            logits = backend.product(features[rows], ahead)
+            total += become_error(logits, b, words[rows].unsqueeze(1), counts, fuse=backend.fuse)
+            grads[0][rows] = backend.product(logits, back)
+            put_product(backend, grads[1], features[rows].t(), logits, add=start > 0)
             grads[2].addmv_(logits.t(), logits.new_ones(len(logits)))
         ctx.save_for_backward(*grads)
         return total.to(features.dtype)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        """Return the gradients that `forward` stored, scaled; words and mask have none."""
+        """Return the gradients that `forward` stored, scaled; backend, words and mask have none."""
         (scale,) = grads
         features, W, b = ctx.saved_tensors
-        return features.mul_(scale), W.mul_(scale), b.mul_(scale), None, None
+        return None, features.mul_(scale), W.mul_(scale), b.mul_(scale), None, None
 
 
 @fusible(logits=0, words=0, mask=0)
@@ -91,18 +96,20 @@ def _become_error_at_once(logits: Tensor, b: Tensor, words: Tensor, mask: Tensor
     return cost.sum(dtype=torch.float64)
 
 
-def put_product(sums: Tensor, left: Tensor, right: Tensor, add: bool) -> None:
+def put_product(backend: Backend, sums: Tensor, left: Tensor, right: Tensor, add: bool) -> None:
     """Set `sums` to left @ right, added to its old values with `add`; without a copy if the precision allows it."""
-    left, right = rounded(left), rounded(right)
+    left, right = backend.rounded(left), backend.rounded(right)
     if left.dtype == sums.dtype:
         sums.addmm_(left, right, beta=1 if add else 0)
     elif add:
-        sums += product(left, right)
+        sums += backend.product(left, right)
     else:
-        sums.copy_(product(left, right))
+        sums.copy_(backend.product(left, right))
 
 
-def summed_nll(features: Tensor, W: Tensor, b: Tensor, words: Tensor, mask: Tensor | None = None) -> Tensor:
+def summed_nll(
+    backend: Backend, features: Tensor, W: Tensor, b: Tensor, words: Tensor, mask: Tensor | None = None
+) -> Tensor:
     """Return -sum_p log p(word_p) in nats over the positions with mask 1, a scalar."""
-    total: Tensor = SummedNLL.apply(features, W, b, words, mask)  # type: ignore[no-untyped-call]
+    total: Tensor = SummedNLL.apply(backend, features, W, b, words, mask)  # type: ignore[no-untyped-call]
     return total

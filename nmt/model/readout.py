@@ -17,12 +17,12 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
+from nmt.model.backend import Factor, Module
 from nmt.model.gru import weight
-from nmt.model.precision import Factor, affine, cached_factor, factor, product
 from nmt.settings.families import GatedDecoderArchitecture
 
 
-class OutputLayer(nn.Module, ABC):
+class OutputLayer(Module, ABC):
     """The layer softmax(W_o x + b_o). A subclass computes the features x from the decoder's values at a position."""
 
     W_o: nn.Parameter
@@ -34,11 +34,11 @@ class OutputLayer(nn.Module, ABC):
 
     def forward(self, *inputs: Tensor) -> Tensor:
         """Return logits (P, V)."""
-        return affine(self.features(*inputs), self.word_factor(), self.b_o)
+        return self.backend.affine(self.features(*inputs), self.word_factor(), self.b_o)
 
     def word_factor(self) -> Factor:
         """The factor for products with W_o, (D, V)."""
-        return cached_factor(self, "words", lambda: self.W_o)
+        return self.prepared_weight("words", lambda: self.W_o)
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,10 @@ class WordProbabilities:
 
     def __init__(self, readout: OutputLayer, words: int, candidates: Candidates | None) -> None:
         """Take the output layer and `words`, the size of the vocabulary without unused ids."""
-        self.words, self.candidates = words, candidates
+        self.backend, self.words, self.candidates = readout.backend, words, candidates
         self.weights, self.bias = readout.word_factor(), cast(Tensor, readout.b_o)
         if candidates is not None:
-            self.weights = factor(readout.W_o.index_select(1, candidates.ids))
+            self.weights = self.backend.factor(readout.W_o.index_select(1, candidates.ids))
             self.bias = readout.b_o[candidates.ids]
 
     def of(self, features: Tensor, hypotheses: int, alive: Tensor | None) -> Tensor:
@@ -69,7 +69,7 @@ class WordProbabilities:
 
         `hypotheses` is their number per sentence, K.
         """
-        logits = affine(features, self.weights, self.bias)
+        logits = self.backend.affine(features, self.weights, self.bias)
         if self.candidates is not None:
             rows = torch.arange(len(features), device=features.device) if alive is None else alive
             logits.masked_fill_(self.candidates.barred[rows // hypotheses], -torch.inf)
@@ -104,11 +104,11 @@ class MaxoutReadout(OutputLayer):
     def features(self, *inputs: Tensor) -> Tensor:
         """Return the features, (P, L) or (P, M), from s (P, N), E y_{i-1} (P, M) and c_i (P, C)."""
         weights = torch.cat([self.U_o, self.V_o, self.C_o])
-        return self.compressed(maxout(affine(torch.cat(inputs, dim=-1), weights, self.b_t)))
+        return self.compressed(maxout(self.backend.affine(torch.cat(inputs, dim=-1), weights, self.b_t)))
 
     def compressed(self, hidden: Tensor) -> Tensor:
         """Return the features, (P, L) or (P, M), from t_i (P, L)."""
-        return product(hidden, self.W_m) if self.factored else hidden
+        return self.backend.product(hidden, self.W_m) if self.factored else hidden
 
 
 def maxout(values: Tensor) -> Tensor:

@@ -6,11 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import torch
 
 from nmt.data.vocabulary import Vocabulary
 from nmt.errors import UserError
+from nmt.model.backend import Backend, Precision, choose_products, refuse_unable
 from nmt.model.device import choose_device, keep_freed_memory, make_deterministic
 from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.model.families import build
@@ -45,17 +47,22 @@ class TrainedModel:
 
 
 def load_all(
-    folders: Sequence[Path], device: str, threads: int, announced: bool = True
+    folders: Sequence[Path],
+    device: str,
+    threads: int,
+    precision: Precision | None = None,
+    products: Literal["auto", "torch"] = "torch",
+    announced: bool = True,
 ) -> list[TrainedModel]:
     """Load the models that this process uses together, and let it compute with this number of CPU threads.
 
-    For `device` and `announced`, see `nmt.model.device.choose_device`. Raises a UserError unless the models share their
-    vocabularies and read the source alike.
+    For `device` and `announced`, see `nmt.model.device.choose_device`; for `precision` and `products`, see `load`.
+    Raises a UserError unless the models share their vocabularies and read the source alike.
     """
     make_deterministic(threads)
     keep_freed_memory()
     place = choose_device(device, announced)
-    models = [load(folder, place) for folder in folders]
+    models = [load(folder, place, precision, products) for folder in folders]
     refuse_unlike(models)
     return models
 
@@ -77,8 +84,22 @@ def refuse_unlike(models: Sequence[TrainedModel]) -> None:
             )
 
 
-def load(folder: Path, device: torch.device) -> TrainedModel:
-    """Read a model's folder; a UserError names what is missing or does not fit together."""
+def load(
+    folder: Path,
+    device: torch.device,
+    precision: Precision | None = None,
+    products: Literal["auto", "torch"] = "torch",
+) -> TrainedModel:
+    """Read a model's folder; a UserError names what is missing or does not fit together.
+
+    Args:
+        folder: the folder.
+        device: where the model computes.
+        precision: of its matrix products. None: fp32, or on a GPU tf32 if the model was trained in it.
+        products: the library for products on a CPU; see `nmt.model.backend.choose_products`.
+    """
+    if precision is not None:
+        refuse_unable(precision, device)
     refuse_other_than_model(folder)
     run = read(ModelRun, folder / SETTINGS, "expected a model of this version: train it again")
     source, target = (Vocabulary.read(folder / name) for name in (SOURCE_VOCABULARY, TARGET_VOCABULARY))
@@ -91,7 +112,11 @@ def load(folder: Path, device: torch.device) -> TrainedModel:
     refuse_other_than_numbers(folder / WEIGHTS, weights)
     network = build(run.family, run.architecture, len(source), len(target))
     network.load_state_dict(weights)
-    return TrainedModel(run, network.to(device).eval(), source, target)
+    network = network.to(device).eval()
+    if precision is None:
+        precision = "tf32" if device.type == "cuda" and run.training.precision == "tf32" else "fp32"
+    network.use(Backend(precision, choose_products(device, products)))
+    return TrainedModel(run, network, source, target)
 
 
 def _shapes(run: ModelRun, source: int, target: int) -> dict[str, torch.Size]:

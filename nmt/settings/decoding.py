@@ -56,7 +56,7 @@ UnknownWords = Literal["keep", "forbid", "copy"]
 most attention."""
 
 
-SearchPrecision = Literal["fp32", "bf16", "int8"]
+SearchPrecision = Literal["fp32", "tf32", "bf16", "int8"]
 """The number type of the factors in the matrix products of a search."""
 
 
@@ -70,10 +70,11 @@ class ComputeOptions(Settings):
     threads: Threads | None = Field(
         default=None, description="CPU threads [default: the model's, but not more than there are cores]."
     )
-    precision: SearchPrecision = Field(
-        default="fp32",
+    precision: SearchPrecision | None = Field(
+        default=None,
         description="Precision of the matrix products. bf16 and int8 are faster on processors that have instructions "
-        "for them (int8: VNNI, bf16: AVX512-BF16 or AMX); others are refused.",
+        "for them (int8: VNNI, bf16: AVX512-BF16 or AMX); others are refused. tf32 is for GPUs [default: fp32, or on a "
+        "GPU tf32 if the model was trained in it].",
     )
 
 

@@ -20,7 +20,6 @@ import torch
 from torch import Tensor, nn
 
 from nmt.model.compiled import fusible, fusing
-from nmt.model.computing import COMPUTING
 
 IN_CACHE = 1 << 18
 """Weights that a CPU processes at once: few enough for its cache, enough to share among threads. On two threads, 2^16
@@ -35,8 +34,15 @@ class Adadelta(torch.optim.Optimizer):
     """
 
     def __init__(
-        self, parameters: Iterable[nn.Parameter], learning_rate: float, rho: float, epsilon: float
+        self,
+        parameters: Iterable[nn.Parameter],
+        learning_rate: float,
+        rho: float,
+        epsilon: float,
+        fuse: bool = False,
     ) -> None:
+        """Take the settings; with `fuse`, whole weights are updated by compiled code (`nmt.model.compiled`)."""
+        self.fuse = fuse
         super().__init__(parameters, {"lr": learning_rate, "rho": rho, "eps": epsilon})
 
     @torch.no_grad()
@@ -53,18 +59,23 @@ class Adadelta(torch.optim.Optimizer):
                 if gradient.is_sparse:
                     step_rows(weight, gradient.coalesce(), state, group, scale)
                 else:
-                    step_all(weight, gradient, state, group, scale)
+                    step_all(weight, gradient, state, group, scale, self.fuse)
 
 
 def step_all(
-    weight: Tensor, gradient: Tensor, state: dict[str, Any], group: dict[str, Any], scale: Tensor | None
+    weight: Tensor,
+    gradient: Tensor,
+    state: dict[str, Any],
+    group: dict[str, Any],
+    scale: Tensor | None,
+    fuse: bool,
 ) -> None:
     """Update a whole weight. The averages of all its rows are current afterwards."""
     if "current" in state:
         decay(state, slice(None), int(state["updates"]), group["rho"])
         del state["current"], state["updates"]
     parts = (weight, gradient.contiguous(), state["square_average"], state["step_average"])
-    advance([part.view(-1) for part in parts], group, scale, COMPUTING.fuse)
+    advance([part.view(-1) for part in parts], group, scale, fuse)
 
 
 def step_rows(

@@ -64,7 +64,7 @@ def summarize(trainer: Trainer, stopped_by: str) -> dict[str, Any]:
         "epochs": trainer.epochs(),
         "hours": counters.seconds / 3600,
         "device": device_name(trainer.device),
-        "products": trainer.products,
+        "products": trainer.model.backend.products,
         "stopped_by": stopped_by,
         "best_update": counters.best_update if trainer.settings.keep == "best" else None,
         "train_nll": trainer.train_nll(),

@@ -12,16 +12,19 @@ import torch
 from torch import Tensor, nn
 
 from nmt.errors import UserError
+from nmt.model.encoder_decoder import EncoderDecoder
 from nmt.settings.training import Training
 from nmt.training.adadelta import Adadelta
 
 PREFIX = "optimizer/"
 
 
-def make_optimizer(model: nn.Module, training: Training) -> torch.optim.Optimizer:
+def make_optimizer(model: EncoderDecoder, training: Training) -> torch.optim.Optimizer:
     """Make the optimizer that the settings name."""
     if training.optimizer == "adadelta":
-        return Adadelta(model.parameters(), training.learning_rate, training.rho, training.epsilon)
+        return Adadelta(
+            model.parameters(), training.learning_rate, training.rho, training.epsilon, model.backend.fuse
+        )
     if training.optimizer == "sgd":
         return torch.optim.SGD(model.parameters(), lr=training.learning_rate)
     on_gpu = next(model.parameters()).is_cuda

@@ -22,9 +22,9 @@ from nmt.data.bitext import Bitext
 from nmt.errors import RecurringError, UserError
 from nmt.io.files import sha256
 from nmt.io.progress import Progress
-from nmt.model import cpu_products, families
-from nmt.model.compiled import set_kernels
-from nmt.model.computing import Products
+from nmt.model import families
+from nmt.model.backend import Backend, choose_products, refuse_unable
+from nmt.model.compiled import will_fuse
 from nmt.model.device import (
     choose_device,
     give_back_freed_memory,
@@ -32,7 +32,6 @@ from nmt.model.device import (
     make_deterministic,
     memory_errors,
 )
-from nmt.model.precision import refuse_unable, set_precision
 from nmt.model.tensors import digest, load_metadata, load_tensors, save_tensors
 from nmt.settings.flatten import differences
 from nmt.settings.training import ModelRun
@@ -93,15 +92,14 @@ class Trainer:
         make_deterministic(run.training.threads)
         torch.manual_seed(run.seed)  # torch itself draws another seed in every process
         keep_freed_memory()
-        set_precision(run.training.precision)
         self.run_settings, self.settings = run, run.training
         self.train, self.dev, self.state = train, dev, state
         self.device = choose_device(self.settings.device)
         refuse_unable(run.training.precision, self.device)
-        set_kernels(run.training.kernels, self.device, state / COMPILED)
-        on_cpu = self.device.type == "cpu"
-        self._use(cpu_products.choose(run.training.products) if on_cpu else "torch")
         self.model = families.create(run.family, run.architecture, vocabularies, run.seed).to(self.device)
+        products = choose_products(self.device, run.training.products)
+        fuse = will_fuse(run.training.kernels, self.device, state / COMPILED)
+        self.model.use(Backend(run.training.precision, products, fuse))
         self.updater = Updater(self.model, self.settings)
         self.counters = Counters()
         order_seed = run.seed if self.settings.order == "seed" else None
@@ -156,14 +154,10 @@ class Trainer:
                 f"set them back, or delete or rename that folder to start again"
             )
 
-    def _use(self, products: Products) -> None:
-        self.products = products
-        cpu_products.use(products)
-
     def _restore(self, saved: Checkpoint) -> None:
-        # a run goes on as it began, unless that is another processor's way
+        # a run that began with PyTorch's own products keeps them; those of oneDNN only where the processor suits
         if saved.counters.get("products", "torch") == "torch":
-            self._use("torch")
+            self.model.use(replace(self.model.backend, products="torch"))
         weights = {
             name.removeprefix("model/"): t for name, t in saved.tensors.items() if name.startswith("model/")
         }
@@ -395,7 +389,11 @@ class Trainer:
         """Return counters and fingerprint for checkpoints and final states."""
         self.counters.history_bytes = self.history.size
         counters = asdict(self.counters)
-        return {"counters": counters, "fingerprint": self.fingerprint, "products": self.products}
+        return {
+            "counters": counters,
+            "fingerprint": self.fingerprint,
+            "products": self.model.backend.products,
+        }
 
     def save(self) -> None:
         """Write a checkpoint."""

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import nmt
-from nmt.model.precision import supported
+from nmt.model.backend import supported
 from tests.messages import check, refused
 from tests.running import ROOT
 from tests.running import nmt as command

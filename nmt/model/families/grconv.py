@@ -20,10 +20,10 @@ import torch
 from torch import Tensor, nn
 
 from nmt.model import reference
+from nmt.model.backend import Module
 from nmt.model.gated_decoder import RECURRENT, Annotations, FixedContextDecoder, GatedEncoderDecoder
 from nmt.model.gru import weight
 from nmt.model.initialization import Start, normal, orthogonal_times
-from nmt.model.precision import product
 from nmt.model.readout import MaxoutReadout
 from nmt.settings.families import GrConvArchitecture
 
@@ -33,7 +33,7 @@ GATES = 3
 """Gates of a node: one for its new value, and one for each child."""
 
 
-class RecursiveEncoder(nn.Module):
+class RecursiveEncoder(Module):
     """The encoder, whose root is c. U (M, N), W_l, W_r (N, N), G_l, G_r (N, 3) are the same at every level."""
 
     def __init__(self, architecture: GrConvArchitecture) -> None:
@@ -60,7 +60,7 @@ class RecursiveEncoder(nn.Module):
 
     def leaves(self, embedded: Tensor) -> Tensor:
         """Return level 0, (S, B, N), for E x (S, B, M)."""
-        leaves = product(embedded, self.U)
+        leaves = self.backend.product(embedded, self.U)
         return leaves if self.b_U is None else leaves + self.b_U
 
     def level_above(self, nodes: Tensor) -> tuple[Tensor, Tensor]:
@@ -70,6 +70,7 @@ class RecursiveEncoder(nn.Module):
         nodes of all sentences. So a hand-written backward pass is not faster than PyTorch's.
         """
         left, right = nodes[:-1], nodes[1:]
+        product = self.backend.product
         new = product(left, self.W_l) + product(right, self.W_r)
         shares = product(nodes, torch.cat([self.G_l, self.G_r], dim=1))
         gates = shares[:-1, :, :GATES] + shares[1:, :, GATES:]

@@ -20,10 +20,10 @@ from torch.nn.functional import pad
 
 from nmt.data.vocabulary import END
 from nmt.model import reference
+from nmt.model.backend import Module
 from nmt.model.encoder_decoder import EncoderDecoder, Inputs
 from nmt.model.gru import weight
 from nmt.model.initialization import Start, uniform
-from nmt.model.precision import affine, cached_factor, product, rounds_factors
 from nmt.model.readout import Candidates, OutputLayer, WordProbabilities
 from nmt.settings.families import LSTMArchitecture
 
@@ -31,7 +31,7 @@ State = tuple[Tensor, Tensor]
 """h and c, (..., N) each."""
 
 
-class Layer(nn.Module):
+class Layer(Module):
     """One layer: W (M, 4N), U (N, 4N), b (4N,), each the concatenation of [i | f | g | o], as in PyTorch's LSTM.
 
     i = sigmoid(W_i x + U_i h + b_i), f and o alike; g = tanh(W_g x + U_g h + b_g); c' = f c + i g; h' = o tanh(c').
@@ -50,13 +50,13 @@ class Layer(nn.Module):
         `present` (T, B) is 0 where the input is padding, else 1. Inputs must be 0 on padding. The bias is multiplied by
         `present`. So a state of 0 stays 0 over padding, since i g is i tanh(0).
         """
-        if self.P is None and not rounds_factors():
+        if self.P is None and not self.backend.rounds:
             return self._scan_by_library(x, start, present)
-        given = product(x, self.W) + present.unsqueeze(2) * self.b
-        U, states = cached_factor(self, "U", lambda: self.U), []
+        given = self.backend.product(x, self.W) + present.unsqueeze(2) * self.b
+        U, states = self.prepared_weight("U", lambda: self.U), []
         h, c = start
         for step in given:
-            h, c = self.cell(step + product(h, U), c)
+            h, c = self.cell(step + self.backend.product(h, U), c)
             states.append(h)
         return torch.stack(states), (h, c)
 
@@ -82,8 +82,8 @@ class Layer(nn.Module):
     def step(self, x: Tensor, state: State) -> State:
         """Compute one step for any number of hypotheses, from inputs (R, M) and their states."""
         h, c = state
-        W, U = cached_factor(self, "W", lambda: self.W), cached_factor(self, "U", lambda: self.U)
-        return self.cell(affine(x, W, self.b) + product(h, U), c)
+        W, U = self.prepared_weight("W", lambda: self.W), self.prepared_weight("U", lambda: self.U)
+        return self.cell(self.backend.affine(x, W, self.b) + self.backend.product(h, U), c)
 
     def cell(self, inner: Tensor, c: Tensor) -> State:
         """Return the next h and c from c (..., N) and the pre-activations without peepholes (..., 4N)."""

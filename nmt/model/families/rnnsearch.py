@@ -54,7 +54,7 @@ class AttentionDecoder(GatedDecoder):
         """See `GatedDecoder.scan`."""
         unit = self.unit
         states, contexts, weights = AttentionScan.apply(  # type: ignore[no-untyped-call]
-            unit.project(embedded), start, encoded.annotations, encoded.keys, encoded.padding,
+            self.backend, unit.project(embedded), start, encoded.annotations, encoded.keys, encoded.padding,
             self.alignment.W_a, self.alignment.v_a, unit.gate_weights(), unit.U, unit.context_weights(),
         )  # fmt: skip
         return states, contexts, weights

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 
 import pytest
 import torch
@@ -11,8 +10,8 @@ import torch._dynamo
 from torch._dynamo.utils import counters
 
 from nmt.model import compiled
-from nmt.model.compiled import set_kernels
-from nmt.model.computing import COMPUTING
+from nmt.model.backend import Backend
+from nmt.model.compiled import will_fuse
 from nmt.settings.families import FamilyName
 from nmt.training.update import Updater
 from tests.small_models import small_model
@@ -22,22 +21,14 @@ from tests.unit.model.test_encoder_decoder import PAIRS, batch_of, nll_by_loops
 CPU = torch.device("cpu")
 
 
-@pytest.fixture
-def fused() -> Iterator[None]:
-    """Compiled steps."""
-    torch._dynamo.reset()
-    counters.clear()
-    set_kernels("compiled", CPU)
-    yield
-    set_kernels("torch", CPU)
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(compiled._missing(CPU) is not None, reason="needs a C++ compiler")
-@pytest.mark.usefixtures("fused")
 def test_a_compiled_update_follows_the_equations(family: FamilyName) -> None:
     """Cost and gradients of batches with padding and of several lengths, then the optimizer's step."""
+    torch._dynamo.reset()
+    counters.clear()
     model = small_model(family)
+    model.use(Backend(fuse=will_fuse("compiled", CPU)))
     updater = Updater(model, training(clip_norm=0.5, kernels="compiled"))
     compilations = []
     for pairs in ([PAIRS[1], ([3, 5], [4])], [PAIRS[0], PAIRS[2]], [([3] * 9, [4, 2] * 5), ([2], [3])]):
@@ -62,8 +53,7 @@ def test_without_a_compiler_a_gpu_trains_as_before(
 ) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
     monkeypatch.delenv("CC", raising=False)
-    set_kernels("auto", torch.device("cuda"))
-    assert not COMPUTING.fuse and capsys.readouterr().err.count("\n") == 1
+    assert not will_fuse("auto", torch.device("cuda")) and capsys.readouterr().err.count("\n") == 1
 
 
 def test_settings_of_former_versions_are_read_and_train_nothing_again() -> None:

@@ -15,7 +15,7 @@ import torch
 from tensorboardX.proto.event_pb2 import Event
 
 from nmt.data.bitext import Bitext
-from nmt.model import cpu_products, trained_model
+from nmt.model import trained_model
 from nmt.model.tensors import save_tensors
 from nmt.settings.training import ModelRun
 from nmt.training.export import export
@@ -448,12 +448,9 @@ def test_a_lost_lock_stops_training(text: Bitext, tmp_path: Path) -> None:
 def test_a_resumed_run_keeps_the_library_of_its_products(
     tmp_path: Path, text: Bitext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    used: list[str] = []
-    monkeypatch.setattr(cpu_products, "use", used.append)
     for chosen, updates in (("torch", 2), ("onednn", 4)):
-        monkeypatch.setattr(cpu_products, "choose", lambda wanted, chosen=chosen: chosen)
+        monkeypatch.setattr("nmt.training.trainer.choose_products", lambda *_, chosen=chosen: chosen)
         made = trainer(model_run(updates=updates), text, tmp_path / "state")
         made.run()
-        assert made.products == "torch" and made.record()["products"] == "torch"
-    assert used == ["torch", "onednn", "torch"]
-    assert trainer(model_run(updates=2), text, tmp_path / "new").products == "onednn"
+        assert made.model.readout.backend.products == "torch" and made.record()["products"] == "torch"
+    assert trainer(model_run(updates=2), text, tmp_path / "new").model.backend.products == "onednn"

@@ -9,8 +9,8 @@ import torch
 
 from nmt.data.batches import Batch
 from nmt.model import alignment, loss
+from nmt.model.backend import Backend
 from nmt.model.encoder_decoder import EncoderDecoder
-from nmt.model.precision import factor, precision_of, product
 from nmt.settings.families import FamilyName
 from nmt.training.update import Sums, Updater
 from tests.small_models import small_model
@@ -106,23 +106,22 @@ def test_a_gradient_that_is_not_finite_is_counted_and_by_the_authors_rule_gone_o
 
 def test_factors_are_rounded_and_sums_are_not() -> None:
     left, right = torch.full((1, 512), 1.0), torch.full((512, 1), 1.0 + 2**-12)
-    assert float(product(left, right)) == 512 * (1 + 2**-12)
-    with precision_of("bf16"):
-        assert factor(right).dtype == torch.bfloat16
-        found = product(left, right)
-        assert found.dtype == torch.float32 and float(found) == 512
-        assert not torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction
-    assert product(left, right).dtype == torch.float32
+    assert float(Backend().product(left, right)) == 512 * (1 + 2**-12)
+    rounding = Backend("bf16")
+    found = rounding.product(left, rounding.factor(right))
+    assert found.dtype == torch.float32 and float(found) == 512
+    rounding.set_switches()
+    assert not torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction
 
 
 def test_in_bf16_state_and_gradients_stay_in_32_bits(family: FamilyName) -> None:
     model = small_model(family, torch.float32)
     batch = replace(batch_of(PAIRS), source_mask=batch_of(PAIRS).source_mask.float())
     nll, exact = gradients(model, batch)
-    with precision_of("bf16"):
-        rounded_nll, rounded = gradients(model, batch)
-        updater = Updater(model, training())
-        updater(batch)
+    model.use(Backend("bf16"))
+    rounded_nll, rounded = gradients(model, batch)
+    updater = Updater(model, training())
+    updater(batch)
     assert float(rounded_nll) == pytest.approx(float(nll), rel=0.02)
     assert not torch.equal(rounded_nll, nll), "nothing was rounded"
     for one, two in zip(exact, rounded, strict=True):

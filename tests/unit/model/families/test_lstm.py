@@ -9,8 +9,8 @@ import torch
 
 from nmt.data.vocabulary import END
 from nmt.model import families
+from nmt.model.backend import Backend
 from nmt.model.families.lstm import DeepLSTM
-from nmt.model.precision import precision_of
 from nmt.settings.families import LSTMArchitecture
 from nmt.training.validation import sentence_nll
 from tests.small_models import small_architecture, small_model
@@ -88,8 +88,8 @@ def test_the_librarys_scan_is_that_of_the_cells() -> None:
     ).bfloat16().float() * present.unsqueeze(2)
     start = (torch.zeros(2, 5), torch.zeros(2, 5))
     by_library, (h, c) = model.encoder[0].scan(x, start, present)
-    with precision_of("bf16"):
-        by_cells, (h_cells, c_cells) = model.encoder[0].scan(x, start, present)
+    model.use(Backend("bf16"))
+    by_cells, (h_cells, c_cells) = model.encoder[0].scan(x, start, present)
     for one, other in ((by_library, by_cells), (h, h_cells), (c, c_cells)):
         torch.testing.assert_close(one, other, rtol=0.02, atol=0.02)
     assert not by_library[0, 0].any() and not by_cells[0, 0].any(), "padding leaves a state of 0"
